@@ -1,0 +1,119 @@
+// Runs the stages of `check`, `test` or `soak` one after the other, prints the time of each, and ends with one summary.
+// A failing stage does not stop the next: one run tells everything. A stage that finds nothing to run has failed.
+import { spawn } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+
+const simulationSeconds = 120;
+
+/** A stage is a list of command lines, or the pattern that found nothing to run. */
+const command = (name, ...line) => ({ name, find: () => ({ lines: [line] }) });
+
+const tests = (name, globs, env = {}, timeoutSeconds = 300) => ({
+  name,
+  env,
+  find: () => {
+    const found = globs.map((glob) => globSync(glob).sort());
+    const options = ['--test-reporter=spec', '--test-concurrency=2', `--test-timeout=${timeoutSeconds * 1000}`];
+    const lines = [[process.execPath, '--test', ...options, ...found.flat()]];
+    return found.flat().length === 0
+      ? { lines: [], missing: globs.join(', ') }
+      : { lines, missing: globs.find((_, at) => found[at].length === 0) };
+  },
+});
+
+const examples = {
+  name: 'examples',
+  find: () => {
+    const folders = globSync('examples/*/').sort();
+    const lines = folders.map((folder) => [process.execPath, join(folder, 'main.ts')]);
+    return { lines, missing: lines.length === 0 ? 'examples/*/main.ts' : undefined };
+  },
+};
+
+const check = [
+  command('types', 'npm', 'run', '--silent', 'types'),
+  command('format', 'oxfmt', '--check'),
+  command('lint', 'oxlint', '--deny-warnings'),
+  tests('unit', ['src/**/*.test.ts', 'test/pins/**/*.test.ts', 'test/tidy.test.ts']),
+];
+
+const plans = {
+  check,
+  test: [
+    ...check,
+    tests('conformance', ['test/conformance/**/*.test.ts']),
+    tests('simulation', ['test/simulation/**/*.test.ts'], { RECOURSE_SIMULATION_SECONDS: String(simulationSeconds) }),
+    tests('chaos', ['test/chaos/**/*.test.ts']),
+    tests('e2e', ['test/e2e/**/*.test.ts']),
+    examples,
+  ],
+  soak: [
+    tests('simulation', ['test/simulation/**/*.test.ts'], { RECOURSE_SOAK: '1' }, 24 * 3600),
+    tests('chaos', ['test/chaos/**/*.test.ts'], { RECOURSE_SOAK: '1' }, 24 * 3600),
+  ],
+};
+
+const colours = process.stdout.isTTY ? { FORCE_COLOR: '1' } : {};
+
+/** Runs one command, passing its output through, and resolves to its exit code and what it printed. */
+function run([file, ...args], env) {
+  return new Promise((resolve) => {
+    const child = spawn(file, args, {
+      env: { ...process.env, ...colours, ...env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let printed = '';
+    child.stdout.on('data', (chunk) => {
+      printed += chunk;
+      process.stdout.write(chunk);
+    });
+    child.on('error', (error) => resolve({ code: 1, printed: error.message, failure: error.message }));
+    child.on('close', (code, signal) => resolve({ code: code ?? 1, printed, failure: signal ?? `exit ${code}` }));
+  });
+}
+
+const countIn = (printed, what) => Number(new RegExp(`^\\S*ℹ ${what} (\\d+)`, 'm').exec(printed)?.[1] ?? 0);
+
+async function runStage(stage) {
+  const started = performance.now();
+  process.stdout.write(`\n── ${stage.name}\n`);
+  const { lines, missing } = stage.find();
+  const problem = missing === undefined ? '' : `found nothing to run in ${missing}`;
+  const result = { name: stage.name, problem, counts: {}, seconds: 0 };
+  for (const line of lines) {
+    const { code, printed, failure } = await run(line, stage.env);
+    if (code !== 0) result.problem ||= failure;
+    if (!line.includes('--test')) continue;
+    for (const what of ['tests', 'pass', 'fail', 'cancelled', 'skipped', 'todo']) {
+      result.counts[what] = countIn(printed, what);
+    }
+    if (result.counts.tests === 0) result.problem ||= 'ran no test';
+  }
+  result.seconds = (performance.now() - started) / 1000;
+  process.stdout.write(`── ${stage.name}: ${result.problem || 'ok'}, ${result.seconds.toFixed(1)} s\n`);
+  return result;
+}
+
+function summarise(plan, results) {
+  const total = (what) => results.reduce((sum, { counts }) => sum + (counts[what] ?? 0), 0);
+  const rows = results.map(({ name, problem, counts, seconds }) => {
+    const tests = counts.tests === undefined ? '' : `${counts.pass}/${counts.tests} tests`;
+    return `${problem ? '✖' : '✔'} ${name.padEnd(12)} ${seconds.toFixed(1).padStart(6)} s  ${[tests, problem].filter(Boolean).join('  ')}`;
+  });
+  const failed = results.filter(({ problem }) => problem).length;
+  const time = results.reduce((sum, { seconds }) => sum + seconds, 0).toFixed(1);
+  const verdict = failed === 0 ? `all ${results.length} stages passed` : `${failed} of ${results.length} stages failed`;
+  const counts = ['tests', 'pass', 'fail', 'cancelled', 'skipped', 'todo'].map((what) => `ℹ ${what} ${total(what)}`);
+  process.stdout.write(`\n── summary\n${rows.join('\n')}\n${counts.join('\n')}\n${plan}: ${verdict} in ${time} s\n`);
+  process.exitCode = failed === 0 ? 0 : 1;
+}
+
+const plan = process.argv[2] ?? 'test';
+if (plans[plan] === undefined) {
+  process.stderr.write(`no plan is called '${plan}': say one of ${Object.keys(plans).join(', ')}\n`);
+  process.exit(2);
+}
+const results = [];
+for (const stage of plans[plan]) results.push(await runStage(stage));
+summarise(plan, results);

@@ -1,0 +1,125 @@
+/**
+ * How do many transitions share one fsync? One BEGIN, each transition by itself, one COMMIT. If the disk fails, nothing
+ * of the batch happened and all are told so. If one transition cannot be written, the batch runs again with a savepoint
+ * around each, so that only this one is refused.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+
+import type { CommitResult, Transition } from '../../ports/store.ts';
+import { applyTransition, type Writing } from './apply-transition.ts';
+import type { Chain } from './chain.ts';
+import { readTail } from './epoch.ts';
+import { eraseCall, type EraseRequest } from './erase-call.ts';
+import { illegal } from './examine.ts';
+import { createLedger } from './ledger.ts';
+import { faultOf, isEnvironmental, textOf } from './refusal.ts';
+import type { Statements } from './statements.ts';
+
+export type WriteRequest = Transition | EraseRequest;
+
+export interface Batch {
+  readonly requests: readonly WriteRequest[];
+  /** The mark up to which replies reached their requesters, if it moved. */
+  readonly answered: number | null;
+}
+
+const purgeAtOnce = 64;
+const tokensKept = 10_000;
+
+class Fenced extends Error {}
+
+export function createBatchWriter(database: DatabaseSync, statements: Statements, chain: Chain, file: string) {
+  const writing: Writing = { statements, chain, ledger: createLedger(statements) };
+  const { ledger } = writing;
+  const { epoch } = chain.head();
+  let headIsCertain = true;
+
+  const apply = (request: WriteRequest): CommitResult =>
+    'erase' in request ? eraseCall(request, writing) : applyTransition(request, writing);
+
+  const applyCarefully = (request: WriteRequest): CommitResult => {
+    const before = chain.head();
+    database.exec('SAVEPOINT one');
+    try {
+      const result = apply(request);
+      ledger.flush();
+      database.exec('RELEASE one');
+      return result;
+    } catch (error) {
+      if (isEnvironmental(error)) throw error;
+      database.exec('ROLLBACK TO one; RELEASE one');
+      ledger.forget();
+      chain.reset(before);
+      return illegal(`the transition cannot be written: ${textOf(error)}`);
+    }
+  };
+
+  const begin = () => {
+    statements.begin.run();
+    const newest = statements.newestEpoch.get() as { epoch: number } | undefined;
+    // INVARIANT: a writer that was replaced writes nothing more.
+    if (newest?.epoch !== epoch) throw new Fenced();
+    if (headIsCertain) return;
+    const { head, timeMs, nextPayload } = readTail(database);
+    if (head === null || head.epoch !== epoch) throw new Fenced();
+    chain.reset({ ...head, timeMs, nextPayload });
+    headIsCertain = true;
+  };
+
+  const finish = (batch: Batch) => {
+    ledger.flush();
+    if (batch.answered !== null) statements.answered.run(batch.answered, epoch);
+    statements.purgeKeys.run(Math.max(...batch.requests.map(({ atMs }) => atMs)), purgeAtOnce);
+    if (batch.requests.some((request) => 'erase' in request || request.call === null || request.call.kind === 'mark'))
+      statements.purgeTokens.run(tokensKept);
+    statements.commit.run();
+    ledger.forget();
+  };
+
+  const undo = () => {
+    try {
+      if (database.isTransaction) database.exec('ROLLBACK');
+    } catch {
+      // The next BEGIN will say what is wrong.
+    }
+    ledger.forget();
+    // INVARIANT: after a COMMIT with an unknown outcome the head is read from the file before going on.
+    headIsCertain = false;
+  };
+
+  const attempt = (batch: Batch, applyOne: (request: WriteRequest) => CommitResult): CommitResult[] => {
+    try {
+      begin();
+      const results = batch.requests.map(applyOne);
+      finish(batch);
+      return results;
+    } catch (error) {
+      undo();
+      if (!isEnvironmental(error) && !(error instanceof Fenced) && applyOne === apply)
+        return attempt(batch, applyCarefully);
+      const fenced = `another process has taken '${file}' over: stop this one`;
+      const { fault, message } =
+        error instanceof Fenced ? { fault: 'fenced' as const, message: fenced } : faultOf(error, file);
+      return batch.requests.map(() => ({ kind: 'unavailable', fault, message }));
+    }
+  };
+
+  return {
+    run(batch: Batch): CommitResult[] {
+      if (!batch.requests.some((request) => 'erase' in request)) return attempt(batch, apply);
+      // What was erased must not be readable in free pages or in the log.
+      database.exec('PRAGMA secure_delete = ON');
+      const results = attempt(batch, apply);
+      database.exec('PRAGMA secure_delete = OFF; PRAGMA wal_checkpoint(TRUNCATE)');
+      return results;
+    },
+    /** The last record of the epoch. Throws if it cannot be written: then the next opening says `after_crash`. */
+    close(answered: number | null, nowMs: number): void {
+      begin();
+      if (answered !== null) statements.answered.run(answered, epoch);
+      chain.append({ kind: 'epoch_close', call: null, session: null, body: '{}', payloads: [] }, 0, nowMs);
+      statements.closeEpoch.run(nowMs, epoch);
+      statements.commit.run();
+    },
+  };
+}

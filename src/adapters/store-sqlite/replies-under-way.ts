@@ -1,0 +1,87 @@
+/**
+ * Up to where has every reply reached its requester? A low-water mark over the positions of this epoch that hold a
+ * reply: after a crash, only replies beyond it may have been lost on their way. One reply that nobody will ever take
+ * would hold the mark for all later ones, so calls whose requester left are kept out.
+ */
+import type { Position } from '../../core/journal/record.ts';
+import { callStates } from '../../core/taxonomy.ts';
+import type { CommitResult, Transition } from '../../ports/store.ts';
+
+export type RepliesUnderWay = ReturnType<typeof createRepliesUnderWay>;
+
+/** `alreadyLeft`: calls of earlier epochs that may still get a reply although their requester left. */
+export function createRepliesUnderWay(epoch: number, alreadyLeft: Iterable<string>) {
+  const callAt = new Map<number, string>();
+  const seqOf = new Map<string, number>();
+  const left = new Set<string>(alreadyLeft);
+  let newest = 0;
+  let inOrder = true;
+  let written = 0;
+
+  const forget = (call: string) => {
+    const seq = seqOf.get(call);
+    if (seq === undefined) return;
+    seqOf.delete(call);
+    callAt.delete(seq);
+    if (callAt.size === 0) inOrder = true;
+  };
+
+  const expect = (call: string, seq: number) => {
+    forget(call);
+    // Only a transition that was applied before and asked for again comes with an older position.
+    if (seq < newest) inOrder = false;
+    seqOf.set(call, seq);
+    callAt.set(seq, call);
+  };
+
+  const mark = (): number => {
+    let lowest = newest + 1;
+    for (const seq of callAt.keys()) {
+      if (seq < lowest) lowest = seq;
+      if (inOrder) break;
+    }
+    return lowest - 1;
+  };
+
+  return {
+    committed({ call, records }: Transition, result: CommitResult): void {
+      if (result.kind !== 'committed') return;
+      const seq = result.position?.epoch === epoch ? result.position.seq : null;
+      if (call !== null && call.kind === 'mark') {
+        if (call.requester === 'left') {
+          left.add(call.id);
+          forget(call.id);
+        } else if (call.requester === 'returned') {
+          left.delete(call.id);
+          if (seq !== null) expect(call.id, seq);
+        }
+      } else if (call !== null && seq !== null) {
+        const { id } = call.call;
+        if (!left.has(id) && holdsReply(records)) expect(id, seq);
+        if (call.call.state !== '(none)' && callStates[call.call.state].terminal) left.delete(id);
+      }
+      if (seq !== null && seq > newest) newest = seq;
+    },
+    answered(position: Position): void {
+      const call = position.epoch === epoch ? callAt.get(position.seq) : undefined;
+      if (call !== undefined) forget(call);
+    },
+    /** The mark, if it has moved since it was last taken. */
+    take(): number | null {
+      const now = mark();
+      if (now === written) return null;
+      written = now;
+      return now;
+    },
+    /** The mark that was taken may not have reached the file: the next batch carries it again. */
+    putBack(): void {
+      written = -1;
+    },
+    allAnswered: () => callAt.size === 0,
+  };
+}
+
+function holdsReply(records: Transition['records']): boolean {
+  for (const { payloads } of records) for (const { part } of payloads) if (part === 'reply') return true;
+  return false;
+}

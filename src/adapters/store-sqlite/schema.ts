@@ -1,0 +1,91 @@
+/**
+ * Which tables does the file have, and how does an older file become one of today?
+ * Every insert on the path of a call is an append: ids are ordered by time. A migration, once released, never changes.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+
+/** 'rcrs' in ASCII: tells our files from other people's databases. */
+export const applicationId = 0x72637273;
+
+/** Stands for "no due time" in timers: every call that is not finished has exactly one row there. */
+export const never = Number.MAX_SAFE_INTEGER;
+
+/** A record's place as one number: what the journal is ordered by. */
+export const epochStride = 2 ** 32;
+
+const first = `
+CREATE TABLE calls (
+  id TEXT PRIMARY KEY, tenant TEXT NOT NULL, agent TEXT NOT NULL, session TEXT, turn TEXT, tool TEXT NOT NULL, key TEXT,
+  fingerprint TEXT NOT NULL, effect_class TEXT NOT NULL, state TEXT NOT NULL, attempt INTEGER NOT NULL, owner TEXT,
+  tainted INTEGER NOT NULL, created_at INTEGER NOT NULL, deadline_at INTEGER NOT NULL, due_at INTEGER,
+  seq INTEGER NOT NULL, updated_at INTEGER NOT NULL, requester_left_at INTEGER,
+  repeats INTEGER NOT NULL DEFAULT 0, counted INTEGER NOT NULL DEFAULT 0,
+  token TEXT NOT NULL, last_at INTEGER, args_payload INTEGER, reply_payload INTEGER, reply_at INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX calls_abandoned ON calls (session, fingerprint) WHERE requester_left_at IS NOT NULL;
+CREATE INDEX calls_uncounted ON calls (id) WHERE repeats > counted;
+CREATE INDEX calls_in_doubt ON calls (id) WHERE state = 'IN_DOUBT';
+
+CREATE TABLE sessions (
+  id TEXT PRIMARY KEY, tenant TEXT NOT NULL, agent TEXT NOT NULL, standing INTEGER NOT NULL, state TEXT NOT NULL,
+  seq INTEGER NOT NULL, entries INTEGER NOT NULL, opened_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX sessions_standing ON sessions (tenant, agent) WHERE standing = 1;
+
+CREATE TABLE turns (
+  session TEXT NOT NULL, turn TEXT NOT NULL, cancelled_at INTEGER NOT NULL, PRIMARY KEY (session, turn)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE keys (
+  tenant TEXT NOT NULL, agent TEXT NOT NULL, key TEXT NOT NULL, fingerprint TEXT NOT NULL, call_id TEXT NOT NULL,
+  expires_at INTEGER NOT NULL, PRIMARY KEY (tenant, agent, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX keys_expiry ON keys (expires_at);
+
+CREATE TABLE timers (
+  due_at INTEGER NOT NULL, kind TEXT NOT NULL, subject TEXT NOT NULL, PRIMARY KEY (due_at, kind, subject)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE accounts (
+  tenant TEXT NOT NULL, account TEXT NOT NULL, held INTEGER NOT NULL, settled INTEGER NOT NULL,
+  PRIMARY KEY (tenant, account)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE blobs (hash TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT;
+
+CREATE TABLE tokens (
+  id INTEGER PRIMARY KEY, token TEXT NOT NULL UNIQUE, seq INTEGER NOT NULL, last_at INTEGER
+) STRICT;
+
+CREATE TABLE epochs (
+  epoch INTEGER PRIMARY KEY, chain BLOB NOT NULL, opened_at INTEGER NOT NULL, closed_at INTEGER,
+  answered INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE TABLE journal (
+  at INTEGER PRIMARY KEY, kind TEXT NOT NULL, call_id TEXT, header BLOB NOT NULL, hash BLOB NOT NULL, payload INTEGER
+) STRICT;
+CREATE INDEX journal_call ON journal (call_id) WHERE call_id IS NOT NULL;
+
+CREATE TABLE payloads (id INTEGER PRIMARY KEY, salt BLOB NOT NULL, bytes BLOB NOT NULL) STRICT;
+`;
+
+/** The migration at index n makes a file of version n one of version n + 1. */
+export const migrations: readonly string[] = [first];
+export const schemaVersion = migrations.length;
+
+/** Brings a file to today's version, each step in a transaction of its own. */
+export function migrate(database: DatabaseSync, from: number): void {
+  for (let version = from; version < migrations.length; version++) {
+    database.exec('BEGIN IMMEDIATE');
+    try {
+      database.exec(migrations[version] as string);
+      // INVARIANT: the identity and the version are part of the same commit as the tables they speak of.
+      database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version + 1}`);
+      database.exec('COMMIT');
+    } catch (error) {
+      if (database.isTransaction) database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+}

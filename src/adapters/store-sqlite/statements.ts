@@ -1,0 +1,79 @@
+/** Every statement of the writer, prepared once. A change is one of these and nothing else. */
+import type { DatabaseSync } from 'node:sqlite';
+
+export type Statements = ReturnType<typeof prepareStatements>;
+
+export function prepareStatements(database: DatabaseSync) {
+  const prepare = (text: string) => database.prepare(text);
+  return {
+    begin: prepare('BEGIN IMMEDIATE'),
+    commit: prepare('COMMIT'),
+    newestEpoch: prepare('SELECT epoch FROM epochs ORDER BY epoch DESC LIMIT 1'),
+
+    call: prepare('SELECT * FROM calls WHERE id = ?'),
+    insertCall: prepare(
+      `INSERT INTO calls (id, tenant, agent, session, turn, tool, key, fingerprint, effect_class, state, attempt, owner,
+         tainted, created_at, deadline_at, due_at, seq, updated_at, token, last_at, args_payload, reply_payload, reply_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (id) DO NOTHING`,
+    ),
+    // INVARIANT: a call moves only from exactly the state, attempt, owner and due time that were read.
+    updateCall: prepare(
+      `UPDATE calls SET effect_class = ?1, state = ?2, attempt = ?3, owner = ?4, tainted = ?5, deadline_at = ?6,
+         due_at = ?7, seq = coalesce(?8, seq), updated_at = ?9, token = ?10, last_at = ?11,
+         args_payload = coalesce(?12, args_payload), reply_payload = coalesce(?13, reply_payload),
+         reply_at = coalesce(?14, reply_at)
+       WHERE id = ?15 AND state = ?16 AND attempt = ?17 AND owner IS ?18 AND due_at IS ?19 AND token <> ?10`,
+    ),
+    markCall: prepare(
+      `UPDATE calls SET requester_left_at = ?2, repeats = repeats + ?3,
+         reply_at = CASE WHEN reply_at IS NULL THEN NULL ELSE coalesce(?4, reply_at) END
+       WHERE id = ?1`,
+    ),
+    countUp: prepare('UPDATE calls SET repeats = repeats + ?2 WHERE id = ?1'),
+    countRepeats: prepare('UPDATE calls SET counted = repeats WHERE id = ?'),
+
+    key: prepare('SELECT call_id, fingerprint, expires_at FROM keys WHERE tenant = ? AND agent = ? AND key = ?'),
+    insertKey: prepare(
+      `INSERT INTO keys (tenant, agent, key, fingerprint, call_id, expires_at) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (tenant, agent, key) DO NOTHING`,
+    ),
+    replaceKey: prepare(
+      'INSERT OR REPLACE INTO keys (tenant, agent, key, fingerprint, call_id, expires_at) VALUES (?, ?, ?, ?, ?, ?)',
+    ),
+    deleteKey: prepare('DELETE FROM keys WHERE tenant = ? AND agent = ? AND key = ?'),
+    purgeKeys: prepare(
+      `DELETE FROM keys WHERE (tenant, agent, key) IN
+         (SELECT tenant, agent, key FROM keys WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`,
+    ),
+
+    session: prepare('SELECT * FROM sessions WHERE id = ?'),
+    standingSession: prepare('SELECT * FROM sessions WHERE tenant = ? AND agent = ? AND standing = 1'),
+    insertSession: prepare(
+      `INSERT INTO sessions (id, tenant, agent, standing, state, seq, entries, opened_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    updateSession: prepare('UPDATE sessions SET state = ?, seq = ?, entries = ? WHERE id = ?'),
+    insertTurn: prepare('INSERT OR IGNORE INTO turns (session, turn, cancelled_at) VALUES (?, ?, ?)'),
+
+    insertTimer: prepare(`INSERT OR REPLACE INTO timers (due_at, kind, subject) VALUES (?, 'call', ?)`),
+    deleteTimer: prepare(`DELETE FROM timers WHERE due_at = ? AND kind = 'call' AND subject = ?`),
+
+    account: prepare('SELECT held, settled FROM accounts WHERE tenant = ? AND account = ?'),
+    writeAccount: prepare('INSERT OR REPLACE INTO accounts (tenant, account, held, settled) VALUES (?, ?, ?, ?)'),
+
+    insertBlob: prepare('INSERT OR IGNORE INTO blobs (hash, text) VALUES (?, ?)'),
+
+    token: prepare('SELECT seq, last_at FROM tokens WHERE token = ?'),
+    insertToken: prepare('INSERT INTO tokens (token, seq, last_at) VALUES (?, ?, ?)'),
+    purgeTokens: prepare('DELETE FROM tokens WHERE id <= (SELECT max(id) FROM tokens) - ?'),
+
+    insertRecord: prepare('INSERT INTO journal (at, kind, call_id, header, hash, payload) VALUES (?, ?, ?, ?, ?, ?)'),
+    insertPayload: prepare('INSERT INTO payloads (id, salt, bytes) VALUES (?, ?, ?)'),
+    recordsOfCall: prepare('SELECT at, header, payload FROM journal WHERE call_id = ? AND payload IS NOT NULL ORDER BY at'),
+    deletePayload: prepare('DELETE FROM payloads WHERE id = ?'),
+
+    answered: prepare('UPDATE epochs SET answered = ? WHERE epoch = ?'),
+    closeEpoch: prepare('UPDATE epochs SET closed_at = ? WHERE epoch = ?'),
+  };
+}

@@ -1,0 +1,44 @@
+/** How does a row of the journal become a record with its payloads, byte for byte as stored? */
+import type { DatabaseSync } from 'node:sqlite';
+
+import { decodeHeader } from '../../core/journal/encode.ts';
+import type { Header } from '../../core/journal/record.ts';
+import type { StoredPayload, StoredRecord } from '../../core/journal/verify.ts';
+import { nodeHashing } from './node-hashing.ts';
+import { positionOf } from './rows.ts';
+
+export interface RecordRow {
+  readonly at: number;
+  readonly call_id: string | null;
+  readonly header: Uint8Array;
+  readonly hash: Uint8Array;
+  readonly payload: number | null;
+}
+
+export const recordColumns = 'at, call_id, header, hash, payload';
+
+export function createRecordReader(database: DatabaseSync) {
+  const payload = database.prepare('SELECT salt, bytes FROM payloads WHERE id = ?');
+  const range = database.prepare(`SELECT ${recordColumns} FROM journal WHERE at >= ? ORDER BY at`);
+
+  const payloadsOf = (row: RecordRow, header: Header): (StoredPayload | null)[] =>
+    header.commitments.map((_, index) => {
+      if (row.payload === null) return null;
+      return (payload.get(row.payload + index) as StoredPayload | undefined) ?? null;
+    });
+
+  const stored = (row: RecordRow): StoredRecord => {
+    const header = decodeHeader(row.header, nodeHashing);
+    const payloads = 'problem' in header ? [] : payloadsOf(row, header);
+    return { ...positionOf(row.at), header: row.header, hash: row.hash, payloads };
+  };
+
+  return {
+    stored,
+    payloadsOf,
+    /** Every record from a place on, read as it is asked for. */
+    *from(at: number): Generator<StoredRecord> {
+      for (const row of range.iterate(at)) yield stored(row as unknown as RecordRow);
+    },
+  };
+}

@@ -1,0 +1,14 @@
+/** The clocks of the machine: wall time for people and records, monotonic time for every measurement. */
+import type { Clock } from '../../ports/clock.ts';
+
+/** Longer timers fire at once in Node; a wait beyond this is cut into pieces by whoever needs it. */
+const longestTimerMs = 2 ** 31 - 1;
+
+export const nodeClock: Clock = {
+  nowMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  schedule(delayMs, callback) {
+    const timer = setTimeout(callback, Math.min(Math.max(0, delayMs), longestTimerMs));
+    return () => clearTimeout(timer);
+  },
+};

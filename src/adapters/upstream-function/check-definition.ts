@@ -1,0 +1,172 @@
+/**
+ * Is a tool defined so that it can be run safely? Every mistake is told when the tool is registered, by the tool's name,
+ * what is wrong and what to write instead. Must not run any code of the author's.
+ */
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { defaultLimits } from '../../core/limits.ts';
+import { effectClasses, type EffectClass } from '../../core/taxonomy.ts';
+import { sourceOfBody } from './body-source.ts';
+import { declareSchema, type DeclaredSchema } from './declared-schema.ts';
+import type { ToolContext } from './tool-context.ts';
+
+export class ToolDefinitionError extends Error {
+  override name = 'ToolDefinitionError';
+
+  constructor(tool: unknown, problem: string, fix: string) {
+    super(`tool ${typeof tool === 'string' ? `'${tool.slice(0, 128)}'` : 'without a name'}: ${problem}; ${fix}`);
+  }
+}
+
+/** Where the body runs: in this thread, or in a worker from its source or its module. */
+export type ToolBody =
+  | { readonly kind: 'here'; readonly run: (args: never, context: ToolContext) => unknown }
+  | { readonly kind: 'source'; readonly expression: string }
+  | { readonly kind: 'module'; readonly url: string };
+
+export interface CheckedTool {
+  readonly name: string;
+  readonly description: string;
+  readonly effectClass: EffectClass;
+  /** Null: the gateway's default. */
+  readonly timeoutMs: number | null;
+  readonly dedupeWindowMs: number | null;
+  readonly input: DeclaredSchema;
+  readonly output: DeclaredSchema | null;
+  readonly body: ToolBody;
+}
+
+type Loose = Readonly<Record<string, unknown>>;
+
+const knownKeys = [
+  'name',
+  'description',
+  'input',
+  'output',
+  'effect',
+  'dedupe_window_seconds',
+  'timeout_seconds',
+  'isolate',
+  'blocking',
+  'run',
+];
+
+export function checkDefinition(definition: unknown): CheckedTool {
+  if (typeof definition !== 'object' || definition === null) {
+    throw new ToolDefinitionError(null, 'its definition is not an object', 'write tool({ name, description, … })');
+  }
+  const given = definition as Loose;
+  const { name, description } = given;
+  if (typeof name !== 'string' || !/^[A-Za-z0-9_./-]{1,128}$/.test(name)) {
+    throw new ToolDefinitionError(name, 'its name is not usable', 'use 1 to 128 letters, digits, _ - . or /');
+  }
+  const unknown = Object.keys(given).filter((key) => !knownKeys.includes(key));
+  if (unknown.length > 0) {
+    throw new ToolDefinitionError(name, `it has no setting '${unknown[0]}'`, `known are ${knownKeys.join(', ')}`);
+  }
+  if (typeof description !== 'string' || description.trim() === '') {
+    throw new ToolDefinitionError(name, 'it has no description', 'say in a sentence what it does');
+  }
+  const effectClass = effectClassOf(name, given['effect']);
+  return {
+    name,
+    description,
+    effectClass,
+    timeoutMs: milliseconds(name, given, 'timeout_seconds'),
+    dedupeWindowMs: dedupeWindowOf(name, given, effectClass),
+    input: schemaOf(name, 'input', given['input']),
+    output: given['output'] === undefined ? null : schemaOf(name, 'output', given['output']),
+    body: bodyOf(name, given),
+  };
+}
+
+function effectClassOf(name: string, effect: unknown): EffectClass {
+  if (effect === undefined) return 'plain';
+  if (typeof effect === 'string' && Object.hasOwn(effectClasses, effect)) return effect as EffectClass;
+  throw new ToolDefinitionError(name, 'its effect is unknown', `use one of ${Object.keys(effectClasses).join(', ')}`);
+}
+
+function milliseconds(name: string, given: Loose, key: string): number | null {
+  const seconds = given[key];
+  if (seconds === undefined) return null;
+  const most = defaultLimits.maxDeadlineMs / 1_000;
+  if (typeof seconds === 'number' && seconds > 0 && seconds <= most) return Math.max(1, Math.round(seconds * 1_000));
+  throw new ToolDefinitionError(name, `its ${key} is not usable`, `use a number of seconds above 0 and up to ${most}`);
+}
+
+function dedupeWindowOf(name: string, given: Loose, effectClass: EffectClass): number | null {
+  const window = milliseconds(name, given, 'dedupe_window_seconds');
+  if (effectClass === 'keyed' && window === null) {
+    const fix = 'set dedupe_window_seconds to how long the upstream remembers ctx.idempotency_key';
+    throw new ToolDefinitionError(name, "it is 'keyed' without a window", fix);
+  }
+  if (effectClass !== 'keyed' && window !== null) {
+    const fix = "declare effect: 'keyed', or leave dedupe_window_seconds out";
+    throw new ToolDefinitionError(name, `it is '${effectClass}' and has a window for keys`, fix);
+  }
+  return window;
+}
+
+function schemaOf(name: string, key: string, schema: unknown): DeclaredSchema {
+  if (schema === undefined) {
+    throw new ToolDefinitionError(name, `it has no ${key} schema`, `give one, or ${key}: {} to accept anything`);
+  }
+  const declaration = declareSchema(schema);
+  if (declaration.ok) return declaration.declared;
+  throw new ToolDefinitionError(name, `its ${key} schema ${declaration.problem}`, 'correct the schema');
+}
+
+function bodyOf(name: string, given: Loose): ToolBody {
+  const { run, isolate, blocking } = given;
+  if (isolate !== undefined && isolate !== true && !(isolate instanceof URL)) {
+    throw new ToolDefinitionError(name, 'its isolate is neither true nor a URL', 'leave it out to run without a worker');
+  }
+  if (blocking !== undefined && blocking !== false) {
+    throw new ToolDefinitionError(name, 'blocking can only be false', 'use isolate: true for a body that blocks');
+  }
+  if (isolate !== undefined && blocking === false) {
+    const fix = 'keep isolate for a body that may block, blocking: false for one that never does';
+    throw new ToolDefinitionError(name, 'it sets isolate and blocking: false', fix);
+  }
+  if (isolate instanceof URL) return moduleBody(name, isolate, run);
+  if (typeof run !== 'function') {
+    throw new ToolDefinitionError(name, 'it has no run function', 'write run: async (args, ctx) => …');
+  }
+  const sort = sortOf(run);
+  if (sort !== 'async' && sort !== 'sync') {
+    throw new ToolDefinitionError(name, `its run is a ${sort}`, 'write run: async (args, ctx) => …');
+  }
+  if (isolate === true) {
+    const source = sourceOfBody(run);
+    if (source.ok) return { kind: 'source', expression: source.expression };
+    const fix = 'write it self-contained, or name its module: isolate: new URL(…, import.meta.url)';
+    throw new ToolDefinitionError(name, `its run ${source.problem}`, fix);
+  }
+  if (sort === 'sync' && blocking !== false) {
+    const problem = 'its run is not an async function (one that returns a promise cannot be told apart beforehand)';
+    const fix = 'write async, or isolate: true if it may block, or blocking: false if it never does';
+    throw new ToolDefinitionError(name, problem, fix);
+  }
+  return { kind: 'here', run: run as (args: never, context: ToolContext) => unknown };
+}
+
+function moduleBody(name: string, url: URL, run: unknown): ToolBody {
+  if (run !== undefined) {
+    const fix = 'leave run out and export it as default or as run from the module';
+    throw new ToolDefinitionError(name, 'it has both a module and a run function', fix);
+  }
+  if (url.protocol !== 'file:') {
+    throw new ToolDefinitionError(name, 'its module is not a file', "use isolate: new URL('./body.ts', import.meta.url)");
+  }
+  if (!existsSync(fileURLToPath(url))) {
+    throw new ToolDefinitionError(name, `its module ${url.pathname} does not exist`, 'correct the path');
+  }
+  return { kind: 'module', url: url.href };
+}
+
+function sortOf(run: object): 'async' | 'sync' | 'generator' | 'class' {
+  const tag = Object.prototype.toString.call(run);
+  if (tag === '[object AsyncFunction]') return 'async';
+  if (tag.endsWith('GeneratorFunction]')) return 'generator';
+  return Function.prototype.toString.call(run).startsWith('class') ? 'class' : 'sync';
+}

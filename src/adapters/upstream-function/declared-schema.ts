@@ -1,0 +1,74 @@
+/**
+ * What can be done with a schema that an author declared, be it JSON Schema or a Standard Schema? Judge a value, be
+ * listed, be written into the manifest. Judging never rejects: a schema that throws has refused the value.
+ */
+import { canonicalise } from '../../core/canonical.ts';
+import type { FieldError, InputRule } from '../../core/catalogue.ts';
+import { isObject, type Json } from '../../core/json.ts';
+import { compileSchema } from '../../core/schema/compile-schema.ts';
+import { findNotJson } from './find-not-json.ts';
+import { judgeByStandard, type Judgement } from './judge-by-standard.ts';
+import { isStandardSchema, type StandardSchema } from './standard-schema.ts';
+
+export interface DeclaredSchema {
+  readonly rule: InputRule;
+  readonly judge: (value: unknown) => Promise<Judgement>;
+  /** As it stands in the manifest. */
+  readonly written: unknown;
+}
+
+export type Declaration =
+  { readonly ok: true; readonly declared: DeclaredSchema } | { readonly ok: false; readonly problem: string };
+
+const maxWrittenDepth = 100;
+
+export function declareSchema(schema: unknown): Declaration {
+  if (isStandardSchema(schema)) return { ok: true, declared: declareStandard(schema) };
+  if (!isObject(schema)) return { ok: false, problem: 'is neither a JSON Schema object nor a Standard Schema' };
+  const compiled = compileSchema(schema);
+  if (!compiled.ok) return { ok: false, problem: `does not compile: ${compiled.problem}` };
+  const written = canonicalise(schema, { maxDepth: maxWrittenDepth });
+  if (!written.ok) return { ok: false, problem: `cannot be written down: ${written.problem}` };
+  const { check } = compiled;
+  return {
+    ok: true,
+    declared: {
+      rule: { kind: 'schema', check },
+      judge: async (value) => judgeByCheck(check, value),
+      written: JSON.parse(written.text),
+    },
+  };
+}
+
+function declareStandard(schema: StandardSchema): DeclaredSchema {
+  return {
+    rule: { kind: 'validator' },
+    judge: (value) => judgeByStandard(schema, value),
+    written: writtenStandard(schema),
+  };
+}
+
+/** A result is judged in the form in which it will travel: a Date is the text that JSON makes of it. */
+function judgeByCheck(check: (value: Json) => readonly FieldError[], value: unknown): Judgement {
+  try {
+    const travels = findNotJson(value) === null ? value : JSON.parse(JSON.stringify(value) ?? 'null');
+    const errors = check(travels as Json);
+    return errors.length === 0 ? { ok: true, value } : { ok: false, errors };
+  } catch {
+    return { ok: false, errors: [{ path: '', expected: 'a value that JSON can carry', got: null }] };
+  }
+}
+
+/** Both sides are seen as they are sent: what a transform makes of them stays inside the gateway. */
+function writtenStandard(schema: StandardSchema): unknown {
+  const standard = schema['~standard'] as { vendor?: unknown; jsonSchema?: { input?: unknown } };
+  const opaque = { vendor: String(standard.vendor), opaque: true };
+  try {
+    const write = standard.jsonSchema?.input;
+    if (typeof write !== 'function') return opaque;
+    const written = canonicalise(write.call(standard.jsonSchema, { target: 'draft-2020-12' }), { maxDepth: maxWrittenDepth });
+    return written.ok ? JSON.parse(written.text) : opaque;
+  } catch {
+    return opaque;
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * How does the body of a tool say precisely what went wrong, or that only part of the work was done?
+ * Anything else that it throws is `threw`. Must not decide what follows; the taxonomy's table does.
+ */
+import type { Effect, ErrorKind, ErrorSubject } from '../../core/taxonomy.ts';
+
+export interface FailureStatement {
+  readonly kind: ErrorKind;
+  readonly subject?: ErrorSubject;
+  readonly message: string;
+  /** Only if the body can prove it. */
+  readonly effect?: Effect;
+  readonly retry_after_seconds?: number;
+  /** The `error_type` that the agent reads; 'ToolFailure' if not given. */
+  readonly name?: string;
+  readonly cause?: unknown;
+}
+
+export interface ItemFailureStatement {
+  readonly item: string | number;
+  readonly kind: ErrorKind;
+  readonly message: string;
+}
+
+// Registered symbols: a second copy of this module, as in a worker's own graph, makes objects that we still know.
+const failureMark = Symbol.for('recourse.tool_failure');
+const partialMark = Symbol.for('recourse.partial_result');
+
+export class ToolFailure extends Error {
+  readonly [failureMark] = true;
+  readonly kind: ErrorKind;
+  readonly subject: ErrorSubject | undefined;
+  readonly effect: Effect | undefined;
+  readonly retry_after_seconds: number | undefined;
+
+  constructor(failure: FailureStatement) {
+    super(failure.message, 'cause' in failure ? { cause: failure.cause } : {});
+    this.name = failure.name ?? 'ToolFailure';
+    this.kind = failure.kind;
+    this.subject = failure.subject;
+    this.effect = failure.effect;
+    this.retry_after_seconds = failure.retry_after_seconds;
+  }
+}
+
+/** A payload in the declared shape, and what is missing from it. */
+export interface PartialResult<Result> {
+  readonly [partialMark]: true;
+  readonly result: Result;
+  readonly errors: readonly ItemFailureStatement[];
+}
+
+export function partial<Result>(result: Result, errors: readonly ItemFailureStatement[]): PartialResult<Result> {
+  return { [partialMark]: true, result, errors };
+}
+
+/** Asks without trusting: the value may be a proxy that throws at every touch. */
+export function isToolFailure(value: unknown): boolean {
+  return carries(value, failureMark);
+}
+
+export function isPartialResult(value: unknown): value is PartialResult<unknown> {
+  return carries(value, partialMark);
+}
+
+function carries(value: unknown, mark: symbol): boolean {
+  try {
+    return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[mark] === true;
+  } catch {
+    return false;
+  }
+}

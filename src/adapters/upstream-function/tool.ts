@@ -1,0 +1,90 @@
+/**
+ * The public way to define a tool as a function. Types flow from the schemas to `args` and to the result; with a plain
+ * JSON Schema the author annotates `args`. A definition that could not be run safely is refused here, at once.
+ */
+import type { EffectClass } from '../../core/taxonomy.ts';
+import { checkDefinition, type CheckedTool } from './check-definition.ts';
+import type { InputOf, OutputOf, StandardSchema } from './standard-schema.ts';
+import type { ToolContext } from './tool-context.ts';
+import type { PartialResult } from './tool-failure.ts';
+
+/** A JSON Schema object; that it is no Standard Schema is told apart by the mark of those. */
+export interface JsonSchema {
+  readonly '~standard'?: never;
+  readonly [keyword: string]: unknown;
+}
+
+type AnySchema = StandardSchema | JsonSchema;
+
+/** What `run` gets: what a Standard Schema makes of the input, or what the author says. */
+type ArgsFor<Input, Annotated> = Input extends StandardSchema ? OutputOf<Input> : Annotated;
+
+/** What `run` returns: it is checked and passed on unchanged, so it is the side of the schema that is written. */
+type ResultFor<Output, Returned> = Output extends StandardSchema ? InputOf<Output> : Returned;
+
+type Run<Args, Result> = (
+  args: Args,
+  ctx: ToolContext,
+) => Result | PartialResult<Result> | Promise<Result | PartialResult<Result>>;
+
+interface Described<Name extends string, Input, Output> {
+  readonly name: Name;
+  readonly description: string;
+  readonly input: Input;
+  readonly output?: Output;
+  /** 'plain' if not given: a write that nobody can deduplicate or ask about. */
+  readonly effect?: EffectClass;
+  /** For 'keyed': how long the upstream remembers `ctx.idempotency_key`. */
+  readonly dedupe_window_seconds?: number;
+  readonly timeout_seconds?: number;
+}
+
+/** In this thread (async, or sync that never blocks), or in a worker from its own source. */
+interface WithFunction<Args, Result> {
+  readonly isolate?: true;
+  readonly blocking?: false;
+  readonly run: Run<Args, Result>;
+}
+
+/** In a worker, from the default or `run` export of a module. */
+interface WithModule {
+  readonly isolate: URL;
+  readonly blocking?: never;
+  readonly run?: never;
+}
+
+export type Tool<Name extends string = string, Args = never, Result = unknown> = Described<
+  Name,
+  AnySchema,
+  AnySchema
+> & {
+  readonly isolate?: true | URL;
+  readonly blocking?: false;
+  /** Absent when the body is a module. */
+  readonly run?: Run<Args, Result>;
+};
+
+export type ArgsOf<Of extends Tool> = NonNullable<Of['run']> extends (args: infer Args, ctx: never) => unknown ? Args : never;
+export type ResultOf<Of extends Tool> = Of extends Tool<string, never, infer Result> ? Result : never;
+
+const checked = new WeakMap<object, CheckedTool>();
+
+export function tool<
+  const Name extends string,
+  Input extends AnySchema,
+  Output extends AnySchema = JsonSchema,
+  Annotated = Record<string, unknown>,
+  Returned = unknown,
+>(
+  definition: Described<Name, Input, Output> &
+    (WithFunction<ArgsFor<Input, Annotated>, ResultFor<Output, Returned>> | WithModule),
+): Tool<Name, ArgsFor<Input, Annotated>, ResultFor<Output, Returned>> {
+  const frozen = Object.freeze({ ...definition });
+  checked.set(frozen, checkDefinition(frozen));
+  return frozen;
+}
+
+/** What `tool()` found out; a definition that did not pass through it is checked now. */
+export function checkedTool(definition: Tool): CheckedTool {
+  return checked.get(definition) ?? checkDefinition(definition);
+}

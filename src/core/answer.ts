@@ -1,0 +1,145 @@
+/**
+ * Turns what became of a call into the reply that every door sends. Says only what is known: `effect` comes
+ * from the lifecycle's state, never from hope.
+ * Path of a call: 7/7. Next: the caller.
+ */
+import type { CallId, SessionId } from './call.ts';
+import type { Classification } from './recovery/classify.ts';
+import { safeText } from './redact.ts';
+import type { Refusal } from './refusal.ts';
+import type { ErrorReply, PartialError, PendingReply, Reply, SuccessReply } from './reply.ts';
+import type { Effect, Resolution } from './taxonomy.ts';
+
+/** What every reply gets from its call. */
+export interface Envelope {
+  readonly requested: string | null;
+  readonly callId: CallId;
+  readonly session: SessionId | null;
+  readonly nextActions: readonly string[];
+}
+
+/** Replies rest without `seq`, which the store gives them when it records the success. */
+export type RestingReply = ErrorReply | Omit<SuccessReply, 'seq'>;
+
+export function succeeded(envelope: Envelope, result: unknown, errors: readonly PartialError[]): RestingReply {
+  return {
+    action: envelope.requested ?? '',
+    result,
+    state: null,
+    valid_next_actions: envelope.nextActions,
+    call_id: envelope.callId,
+    session: envelope.session,
+    ...(errors.length > 0 ? { errors } : {}),
+  };
+}
+
+export function refused(envelope: Envelope, refusal: Refusal): ErrorReply {
+  return { ...refusal, effect: 'none', ...common(envelope) } as ErrorReply;
+}
+
+export interface FailureFacts {
+  readonly classification: Classification;
+  readonly effect: Effect;
+  readonly errorType: string;
+  readonly message: string;
+  readonly retryAfterSeconds: number | null;
+  readonly maxMessageChars: number;
+}
+
+export function failed(envelope: Envelope, failure: FailureFacts): ErrorReply {
+  const { classification, effect } = failure;
+  const message = safeText(failure.message, failure.maxMessageChars);
+  return {
+    error: 'action_error',
+    class: classification.class,
+    code: classification.code,
+    message: `action '${envelope.requested ?? ''}' failed: ${message}`,
+    effect,
+    resolution: afterFailure(envelope, effect, failure.retryAfterSeconds),
+    error_type: safeText(failure.errorType, 200),
+    error_message: message,
+    verdict: classification.verdict,
+    compensation: null,
+    outcome: null,
+    ...common(envelope),
+  };
+}
+
+export function timedOut(envelope: Envelope, timeoutMs: number, effect: Effect): ErrorReply {
+  const seconds = timeoutMs / 1_000;
+  return {
+    error: 'action_timeout',
+    class: 'ToolTransient',
+    code: 'ExecutionTimeout',
+    message: `action '${envelope.requested ?? ''}' exceeded its ${seconds}s timeout.`,
+    effect,
+    resolution: afterFailure(envelope, effect, null),
+    timeout_seconds: seconds,
+    ...common(envelope),
+  };
+}
+
+/** What was cancelled: the session, a turn of it, or this one call. */
+export type CancelScope = 'SessionCancelled' | 'TurnCancelled' | 'ToolCancelled';
+
+const cancelledWhat: Readonly<Record<CancelScope, string>> = {
+  SessionCancelled: 'its session was cancelled',
+  TurnCancelled: 'its turn was cancelled',
+  ToolCancelled: 'the call was cancelled',
+};
+
+export function cancelled(envelope: Envelope, scope: CancelScope, effect: Effect): ErrorReply {
+  return {
+    error: 'cancelled',
+    class: 'Cancellation',
+    code: scope,
+    message: `action '${envelope.requested ?? ''}' was stopped: ${cancelledWhat[scope]}.`,
+    effect,
+    resolution: afterFailure(envelope, effect, null),
+    ...common(envelope),
+  };
+}
+
+export function internalError(envelope: Envelope, correlationId: string, effect: Effect): ErrorReply {
+  return {
+    error: 'internal_error',
+    class: 'Internal',
+    code: 'Unexpected',
+    message: `the gateway failed by its own fault; an operator finds it under ${correlationId}.`,
+    effect,
+    resolution: effect === 'none' ? { type: 'manual_audit' } : { type: 'reconcile', call_id: envelope.callId },
+    correlation_id: correlationId,
+    ...common(envelope),
+  };
+}
+
+export function pending(envelope: Envelope, retryAfterSeconds: number): PendingReply {
+  return {
+    pending: true,
+    call_id: envelope.callId,
+    requested: envelope.requested ?? '',
+    session: envelope.session,
+    retry_after_seconds: retryAfterSeconds,
+  };
+}
+
+export function replayed(reply: Reply): Reply {
+  return 'pending' in reply ? reply : { ...reply, replayed: true };
+}
+
+/** Where an effect may have happened, finding out comes before anything else. */
+function afterFailure(envelope: Envelope, effect: Effect, retryAfterSeconds: number | null): Resolution {
+  if (effect === 'unknown') return { type: 'reconcile', call_id: envelope.callId };
+  if (effect === 'none' && retryAfterSeconds !== null)
+    return { type: 'retry_after', retry_after_seconds: Math.ceil(retryAfterSeconds) };
+  return { type: 'choose_action', actions: envelope.nextActions };
+}
+
+function common(envelope: Envelope) {
+  return {
+    requested: envelope.requested,
+    valid_next_actions: envelope.nextActions,
+    call_id: envelope.callId,
+    session: envelope.session,
+  };
+}

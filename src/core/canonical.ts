@@ -1,0 +1,112 @@
+/**
+ * One text for one value: RFC 8785 (JCS), the form in which everything is hashed and stored.
+ * Written once and never canonicalised again. What JSON cannot say (a cycle, NaN, a lone
+ * surrogate, a bigint) is a typed no, never an exception and never a silent change.
+ */
+import { isObject } from './json.ts';
+
+export type Canonical =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly path: string; readonly problem: string };
+
+export interface CanonicalLimits {
+  readonly maxDepth: number;
+}
+
+/** Carries the path back up, so that the happy way builds none. */
+class NotJson extends Error {
+  path = '';
+  within(step: string | number): this {
+    this.path = `/${step}${this.path}`;
+    return this;
+  }
+}
+
+const loneSurrogate = /\p{Surrogate}/u;
+
+export function canonicalise(value: unknown, limits: CanonicalLimits): Canonical {
+  try {
+    const text = write(value, limits.maxDepth);
+    if (text === undefined) return { ok: false, path: '', problem: `${typeof value} is not JSON` };
+    return { ok: true, text };
+  } catch (error) {
+    if (error instanceof NotJson) return { ok: false, path: error.path, problem: error.message };
+    // A getter or a toJSON of the caller's own threw while we read the value.
+    return { ok: false, path: '', problem: 'the value could not be read' };
+  }
+}
+
+/** For values that we made ourselves: a failure is our bug. */
+export function canonicalText(value: unknown): string {
+  const written = canonicalise(value, { maxDepth: 256 });
+  if (!written.ok) throw new Error(`bug: not JSON at ${written.path || '(root)'}: ${written.problem}`);
+  return written.text;
+}
+
+function write(value: unknown, depth: number): string | undefined {
+  switch (typeof value) {
+    case 'string':
+      return quote(value);
+    case 'number':
+      if (!Number.isFinite(value)) throw new NotJson(`${value} is not a JSON number`);
+      return JSON.stringify(value);
+    case 'boolean':
+      return value ? 'true' : 'false';
+    case 'bigint':
+      throw new NotJson('a bigint is not JSON: send it as a string');
+    case 'object':
+      return value === null ? 'null' : writeDeep(value, depth);
+    default:
+      return undefined;
+  }
+}
+
+function writeDeep(value: object, depth: number): string | undefined {
+  if (depth <= 0) throw new NotJson('nested too deep, or a cycle');
+  const own = value as { toJSON?: unknown };
+  if (typeof own.toJSON === 'function') return write(own.toJSON(), depth - 1);
+  return Array.isArray(value) ? writeArray(value, depth - 1) : writeObject(value, depth - 1);
+}
+
+function writeArray(items: readonly unknown[], depth: number): string {
+  let text = '[';
+  let index = 0;
+  try {
+    for (; index < items.length; index++) {
+      if (index > 0) text += ',';
+      text += write(items[index], depth) ?? 'null';
+    }
+  } catch (error) {
+    throw error instanceof NotJson ? error.within(index) : error;
+  }
+  return `${text}]`;
+}
+
+function writeObject(value: object, depth: number): string {
+  const fields = value as Record<string, unknown>;
+  let text = '{';
+  let key = '';
+  try {
+    // The default order of sort() is by UTF-16 code unit, which is what RFC 8785 asks for.
+    for (key of Object.keys(value).sort()) {
+      const written = write(fields[key], depth);
+      if (written === undefined) continue;
+      text += `${text.length > 1 ? ',' : ''}${quote(key)}:${written}`;
+    }
+  } catch (error) {
+    throw error instanceof NotJson ? error.within(key) : error;
+  }
+  return `${text}}`;
+}
+
+function quote(text: string): string {
+  if (loneSurrogate.test(text)) throw new NotJson('a lone surrogate is not text');
+  return JSON.stringify(text);
+}
+
+/** A short, safe rendering of a value for a message: never longer than `max` characters. */
+export function preview(value: unknown, max = 80): string {
+  const written = canonicalise(value, { maxDepth: 8 });
+  const text = written.ok ? written.text : isObject(value) ? '{…}' : String(typeof value);
+  return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
+}

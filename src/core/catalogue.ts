@@ -1,0 +1,31 @@
+/** What is declared about each tool. The gateway never guesses these; a tool that is not here does not exist. */
+import type { Json } from './json.ts';
+import type { EffectClass } from './taxonomy.ts';
+
+/** One wrong field: where, what would be right, what was sent. */
+export interface FieldError {
+  /** JSON Pointer into the arguments; '' is the whole. */
+  readonly path: string;
+  readonly expected: string;
+  readonly got: Json;
+}
+
+/** How the arguments are judged. A validator is code of the author's, so its result is a fact that is fetched. */
+export type InputRule =
+  | { readonly kind: 'schema'; readonly check: (args: Json) => readonly FieldError[] }
+  | { readonly kind: 'validator' }
+  | { readonly kind: 'anything' };
+
+export interface ToolEntry {
+  readonly name: string;
+  readonly description: string;
+  readonly effectClass: EffectClass;
+  readonly timeoutMs: number;
+  /** For `keyed`: how long the upstream remembers our key. A resend after that is a second write. */
+  readonly dedupeWindowMs: number | null;
+  readonly input: InputRule;
+  /** Canonical text of what was declared (schemas, effect class, timeout), kept as a blob beside each decision. */
+  readonly manifest: string;
+}
+
+export type Catalogue = ReadonlyMap<string, ToolEntry>;

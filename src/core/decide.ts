@@ -1,0 +1,43 @@
+/**
+ * May this call run? The first gate that does not pass speaks, so the order of the ladder is the
+ * precedence of reasons. Pure and synchronous: a gate that lacks a fact asks for it, the shell
+ * fetches it and asks again from the top.
+ * Path of a call: 3/7. Next: core/lifecycle.ts.
+ */
+import type { Request } from './call.ts';
+import type { ToolEntry } from './catalogue.ts';
+import type { FactName, Facts } from './facts.ts';
+import { type Gate, type GateName, gateNames } from './gate.ts';
+import { input } from './gates/input.ts';
+import { known } from './gates/known.ts';
+import { ready } from './gates/ready.ts';
+import { session } from './gates/session.ts';
+import type { Json } from './json.ts';
+import type { Refusal } from './refusal.ts';
+import { invariant } from './unreachable.ts';
+
+export type Decision =
+  | { readonly kind: 'run'; readonly tool: ToolEntry; readonly args: Json }
+  | { readonly kind: 'refuse' | 'hold'; readonly gate: GateName; readonly refusal: Refusal }
+  | { readonly kind: 'need'; readonly gate: GateName; readonly fact: FactName };
+
+export type Ladder = readonly Gate[];
+
+/** The gates of a gateway that only has tools: who asks, what for, and with which arguments. */
+export const baseLadder: Ladder = [ready, session, known, input];
+
+/** Every rung, and whether it stands: what is absent is said, not hidden. */
+export function describeLadder(ladder: Ladder): readonly { readonly gate: GateName; readonly configured: boolean }[] {
+  const standing = new Set(ladder.map((gate) => gate.name));
+  return gateNames.map((gate) => ({ gate, configured: standing.has(gate) }));
+}
+
+export function decide(request: Request, facts: Facts, ladder: Ladder = baseLadder): Decision {
+  for (const gate of ladder) {
+    const answer = gate.check(request, facts);
+    if (answer.kind !== 'pass') return { ...answer, gate: gate.name };
+  }
+  const tool = facts.catalogue.get(request.tool);
+  invariant(tool !== undefined, 'the ladder let an undeclared tool pass');
+  return { kind: 'run', tool, args: facts.arguments?.ok ? facts.arguments.args : request.args };
+}

@@ -1,0 +1,29 @@
+/** Gate 5: do the arguments fit? Schema first; an author's validator is code, so its answer is asked for as a fact. */
+import type { FieldError } from '../catalogue.ts';
+import { type Gate, type GateAnswer, pass } from '../gate.ts';
+import { invariant, unreachable } from '../unreachable.ts';
+import { invalidInput } from './invalid-input.ts';
+
+export const input: Gate = {
+  name: 'input',
+  check(request, facts) {
+    const tool = facts.catalogue.get(request.tool);
+    // INVARIANT: `known` stands before this gate on the ladder.
+    invariant(tool !== undefined, 'the input gate saw an undeclared tool');
+    switch (tool.input.kind) {
+      case 'anything':
+        return pass;
+      case 'schema':
+        return judged(request.tool, tool.input.check(request.args));
+      case 'validator':
+        if (facts.arguments === undefined) return { kind: 'need', fact: 'arguments' };
+        return facts.arguments.ok ? pass : judged(request.tool, facts.arguments.errors);
+      default:
+        return unreachable(tool.input);
+    }
+  },
+};
+
+function judged(tool: string, errors: readonly FieldError[]): GateAnswer {
+  return errors.length === 0 ? pass : { kind: 'refuse', refusal: invalidInput(tool, errors) };
+}

@@ -1,0 +1,25 @@
+/** Gate 3: does the tool exist? Absence of a declaration is a no, never a yes. */
+import { type Gate, pass } from '../gate.ts';
+import { nearest } from '../nearest.ts';
+
+export const known: Gate = {
+  name: 'known',
+  check(request, { catalogue }) {
+    if (catalogue.has(request.tool)) return pass;
+    const names = [...catalogue.keys()];
+    const near = nearest(request.tool, names);
+    const hint = near === null ? '' : ` Did you mean '${near}'?`;
+    return {
+      kind: 'refuse',
+      refusal: {
+        error: 'unknown_action',
+        class: 'Workflow',
+        code: 'UnknownAction',
+        message: `action '${request.tool}' is not known.${hint}`,
+        resolution: { type: 'choose_action', actions: near === null ? names : [near] },
+        known_actions: names,
+        did_you_mean: near,
+      },
+    };
+  },
+};

@@ -1,0 +1,75 @@
+/**
+ * What the journal keeps. A draft is what the shell asks to have written; the store gives it its
+ * place (chain, epoch, sequence, time), its salts and its hash. Payloads stand apart from the
+ * header, so that one can be erased and the chain still verifies.
+ */
+import type { CallId, SessionId } from '../call.ts';
+
+export const recordKinds = {
+  epoch_open: 'a writer opened the journal and names the head it found',
+  epoch_close: 'the writer closed the journal in good order',
+  anchor: 'every thousandth record: opening verifies from here',
+  session_opened: 'a session began',
+  session_cancelled: 'a session was cancelled; its calls are refused from here on',
+  turn_cancelled: 'a turn was cancelled; its calls are refused from here on',
+  refused: 'a gate refused the call; nothing ran',
+  refusals_repeated: 'the same refusal was given again, so many times',
+  prepared: 'the call may run, and is on record before it does',
+  dispatched: 'one incarnation won the right to send one attempt',
+  settled: 'the attempt ended and the call got its outcome',
+  retry_planned: 'the attempt ended without effect or is safe to repeat; it will be sent again',
+  doubted: 'nobody can say whether the attempt took effect',
+  cancelled: 'the call was cancelled before anything was sent',
+  expired: 'the call passed its deadline and was never sent',
+  orphaned: 'an attempt that nobody waited for any more came back',
+  requester_left: 'whoever asked is gone and has not seen the reply',
+  attached: 'an equal call took the place of a requester who left',
+  erased: 'a payload was erased; its commitment stays',
+  clock_held: 'the clock went back and was held at the highest time seen',
+} as const;
+
+export type RecordKind = keyof typeof recordKinds;
+
+/** A part of a record that can be erased by itself. */
+export interface Payload {
+  readonly part: string;
+  /** Canonical JSON, byte for byte as it is hashed. */
+  readonly text: string;
+}
+
+export interface RecordDraft {
+  readonly kind: RecordKind;
+  readonly call: CallId | null;
+  readonly session: SessionId | null;
+  /** Canonical JSON: the facts and the decision. Holds no personal data; that belongs in payloads. */
+  readonly body: string;
+  readonly payloads: readonly Payload[];
+}
+
+/** Where a record stands: one chain for each incarnation of a writer, counted from 1. */
+export interface Position {
+  readonly epoch: number;
+  readonly seq: number;
+}
+
+export interface Commitment {
+  readonly part: string;
+  readonly hash: Uint8Array;
+}
+
+export interface Header extends Position {
+  readonly chain: Uint8Array;
+  /** The order of records within a session; 0 where there is none. */
+  readonly sessionSeq: number;
+  readonly timeMs: number;
+  readonly kind: string;
+  readonly commitments: readonly Commitment[];
+  readonly body: string;
+}
+
+/** Bytes and hashes, which the core cannot make by itself. */
+export interface Hashing {
+  sha256(bytes: Uint8Array): Uint8Array;
+  utf8(text: string): Uint8Array;
+  text(bytes: Uint8Array): string;
+}

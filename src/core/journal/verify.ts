@@ -1,0 +1,127 @@
+/**
+ * Does the journal hold? Walks stored records in order and recomputes every hash from the stored
+ * bytes, never from re-made ones. An erased payload is reported as erased, not as broken.
+ */
+import { isObject } from '../json.ts';
+import { commitTo, decodeHeader, genesis, linkHash } from './encode.ts';
+import type { Hashing, Header, Position } from './record.ts';
+
+export interface StoredPayload {
+  readonly salt: Uint8Array;
+  readonly bytes: Uint8Array;
+}
+
+export interface StoredRecord extends Position {
+  readonly header: Uint8Array;
+  readonly hash: Uint8Array;
+  /** In the order of the header's commitments; null where it was erased. */
+  readonly payloads: readonly (StoredPayload | null)[];
+}
+
+export interface Head extends Position {
+  readonly hash: Uint8Array;
+}
+
+export interface Problem extends Position {
+  readonly problem: string;
+}
+
+export interface VerifyReport {
+  readonly records: number;
+  readonly epochs: number;
+  readonly payloads: number;
+  readonly erased: number;
+  readonly problems: readonly Problem[];
+  readonly head: Head | null;
+}
+
+const maxProblems = 100;
+
+/** Feed records in order of (epoch, seq); `from` is a head to trust, or null to start at the very first record. */
+export function createVerifier(hashing: Hashing, from: Head | null = null) {
+  const problems: Problem[] = [];
+  let head: Head | null = from;
+  let chain: Uint8Array | null = null;
+  let counts = { records: 0, epochs: 0, payloads: 0, erased: 0 };
+
+  const complain = (at: Position, problem: string) => {
+    if (problems.length < maxProblems) problems.push({ epoch: at.epoch, seq: at.seq, problem });
+  };
+
+  const startEpoch = (record: StoredRecord, header: Header) => {
+    counts.epochs += 1;
+    chain = header.chain;
+    if (record.seq !== 1) complain(record, `the epoch starts at record ${record.seq}: earlier ones are missing`);
+    if (header.kind !== 'epoch_open') return complain(record, 'the epoch does not start with epoch_open');
+    const claimed = previousIn(header.body);
+    const found = head === null ? null : { epoch: head.epoch, seq: head.seq, hash: hex(head.hash) };
+    if (claimed === undefined) return complain(record, 'epoch_open cannot be read');
+    if (claimed?.epoch !== found?.epoch || claimed?.seq !== found?.seq || claimed?.hash !== found?.hash)
+      complain(record, `epoch_open names ${show(claimed)} as the head before it, but ${show(found)} stands there`);
+  };
+
+  return {
+    add(record: StoredRecord): void {
+      counts.records += 1;
+      const header = decodeHeader(record.header, hashing);
+      if ('problem' in header) {
+        complain(record, header.problem);
+        head = { epoch: record.epoch, seq: record.seq, hash: record.hash };
+        return;
+      }
+      const continues = head !== null && head.epoch === record.epoch;
+      if (!continues) startEpoch(record, header);
+      else if (head !== null && record.seq !== head.seq + 1)
+        complain(record, `record ${head.seq + 1} is missing before this one`);
+      if (header.epoch !== record.epoch || header.seq !== record.seq)
+        complain(record, `the header says ${header.epoch}/${header.seq}`);
+      chain ??= header.chain;
+      if (!same(chain, header.chain)) complain(record, 'the record belongs to another chain');
+
+      const leaf = new Uint8Array(record.header.length + 1);
+      leaf.set(record.header, 1);
+      const previous = continues && head !== null ? head.hash : genesis;
+      if (!same(linkHash(header, previous, leaf, hashing), record.hash)) complain(record, 'the hash does not match');
+      for (const [index, commitment] of header.commitments.entries()) {
+        const payload = record.payloads[index] ?? null;
+        counts.payloads += 1;
+        if (payload === null) counts.erased += 1;
+        else if (!same(commitTo(payload.salt, payload.bytes, hashing), commitment.hash))
+          complain(record, `payload '${commitment.part}' does not match its commitment`);
+      }
+      if (record.payloads.length > header.commitments.length) complain(record, 'a payload has no commitment');
+      head = { epoch: record.epoch, seq: record.seq, hash: record.hash };
+    },
+    report(): VerifyReport {
+      return { ...counts, problems, head };
+    },
+  };
+}
+
+/** The head that an epoch_open names: null for the first epoch ever, undefined if unreadable. */
+function previousIn(body: string): { epoch: number; seq: number; hash: string } | null | undefined {
+  try {
+    const parsed: unknown = JSON.parse(body);
+    if (!isObject(parsed)) return undefined;
+    const previous = parsed['previous'];
+    if (previous === null) return null;
+    if (!isObject(previous)) return undefined;
+    return { epoch: Number(previous['epoch']), seq: Number(previous['seq']), hash: String(previous['hash']) };
+  } catch {
+    return undefined;
+  }
+}
+
+const show = (head: { epoch: number; seq: number } | null) => (head === null ? 'nothing' : `${head.epoch}/${head.seq}`);
+
+export function hex(bytes: Uint8Array): string {
+  let text = '';
+  for (const byte of bytes) text += byte.toString(16).padStart(2, '0');
+  return text;
+}
+
+export function same(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}

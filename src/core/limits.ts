@@ -1,0 +1,73 @@
+/** Every limit of the gateway, by name, with its default. A limit that is not here does not exist yet. */
+export interface Limits {
+  /** Canonical arguments larger than this are InputTooLarge. */
+  readonly maxInputBytes: number;
+  /** A result larger than this is OutputMalformed. */
+  readonly maxResultBytes: number;
+  /** Arguments and results nested deeper than this are refused. */
+  readonly maxDepth: number;
+  /** Names and handles longer than this (tool, key, turn, session) are refused. */
+  readonly maxNameChars: number;
+  /** How many wrong fields one reply lists. */
+  readonly maxFieldErrors: number;
+  /** Characters of an error message that reach an agent. */
+  readonly maxMessageChars: number;
+  /** Calls under way at once; the next one is refused as Busy. */
+  readonly maxInFlight: number;
+  /** A tool without a timeout of its own. */
+  readonly defaultTimeoutMs: number;
+  /** From arrival to the last attempt, for a call that sets no deadline. */
+  readonly defaultDeadlineMs: number;
+  readonly maxDeadlineMs: number;
+  /** A dispatched attempt that was not sent within this window is not sent at all. */
+  readonly sendWindowMs: number;
+  /** Added to timeout and send window before another incarnation may take a call over. */
+  readonly leaseMarginMs: number;
+  /** Decisions made again because the store had moved on, before the call is refused as Busy. */
+  readonly maxRedecisions: number;
+  /** Facts fetched for one call before the gateway gives up on it. */
+  readonly maxFactFetches: number;
+  /** One fact must arrive within this time. */
+  readonly factTimeoutMs: number;
+  readonly keyRetentionMs: number;
+  readonly attachWindowMs: number;
+  /** Identical refusals within this time are counted, not listed. */
+  readonly coalesceWindowMs: number;
+  readonly maxCoalesced: number;
+  /** Waits between tries of a commit that the store could not take. */
+  readonly storeRetryMs: readonly number[];
+  /** How often the sweeper looks for due calls, and how many it takes at once. */
+  readonly sweepEveryMs: number;
+  readonly sweepBatch: number;
+  /** Late outcomes kept in memory while the store is away. */
+  readonly maxUnrecorded: number;
+}
+
+const second = 1_000;
+const minute = 60 * second;
+
+export const defaultLimits: Limits = {
+  maxInputBytes: 1 << 20,
+  maxResultBytes: 4 << 20,
+  maxDepth: 64,
+  maxNameChars: 256,
+  maxFieldErrors: 20,
+  maxMessageChars: 2_000,
+  maxInFlight: 4_096,
+  defaultTimeoutMs: 30 * second,
+  defaultDeadlineMs: 15 * minute,
+  maxDeadlineMs: 24 * 60 * minute,
+  sendWindowMs: 2 * second,
+  leaseMarginMs: 5 * second,
+  maxRedecisions: 8,
+  maxFactFetches: 32,
+  factTimeoutMs: 10 * second,
+  keyRetentionMs: 7 * 24 * 60 * minute,
+  attachWindowMs: 10 * minute,
+  coalesceWindowMs: minute,
+  maxCoalesced: 1_024,
+  storeRetryMs: [2 * second, 4 * second, 6 * second],
+  sweepEveryMs: second,
+  sweepBatch: 256,
+  maxUnrecorded: 1_024,
+};

@@ -1,0 +1,100 @@
+/**
+ * What does a failure mean: which class, code and verdict, and what is known about its effect?
+ * One total table over kind × subject; the effect class only decides what may have happened.
+ * Must not read message texts and must not choose a compensation.
+ */
+import type { ClassOfError, CodeOfError, Effect, EffectClass, ErrorKind, ErrorSubject, Verdict } from '../taxonomy.ts';
+import { codes } from '../taxonomy.ts';
+
+export interface Classification {
+  readonly class: ClassOfError<'action_error'>;
+  readonly code: CodeOfError<'action_error'>;
+  readonly verdict: Verdict;
+  /** A short stable word that tells failures of one verdict apart. */
+  readonly detail: string;
+  /** False: nobody knows this failure, so it is never retried and always escalated. */
+  readonly recognised: boolean;
+  readonly effect: Effect;
+}
+
+/** `refused`: the upstream, or the transport, says that nothing was done. `lost`: a write may have happened. */
+interface Row {
+  readonly code: Classification['code'];
+  readonly verdict: Verdict;
+  readonly detail: string;
+  readonly recognised: boolean;
+  readonly answer: 'refused' | 'lost';
+}
+
+function refused(code: Classification['code'], verdict: Verdict, detail: string): Row {
+  return { code, verdict, detail, recognised: true, answer: 'refused' };
+}
+
+function lost(code: Classification['code'], verdict: Verdict, detail: string): Row {
+  return { code, verdict, detail, recognised: true, answer: 'lost' };
+}
+
+function unrecognised(detail: string, answer: Row['answer']): Row {
+  return { code: 'ExecutionFailed', verdict: 'server_error_5xx', detail, recognised: false, answer };
+}
+
+interface KindRows {
+  /** Also for a subject that does not belong to the kind. */
+  readonly withoutSubject: Row;
+  readonly bySubject: Readonly<Partial<Record<ErrorSubject, Row>>>;
+}
+
+function only(row: Row): KindRows {
+  return { withoutSubject: row, bySubject: {} };
+}
+
+const unreadableResponse = lost('OutputMalformed', 'schema_mismatch', 'response');
+
+const rows: Readonly<Record<ErrorKind, KindRows>> = {
+  timeout: only(lost('ExecutionTimeout', 'transient_timeout', 'no_answer')),
+  never_sent: only(refused('ResourceBusy', 'transient_timeout', 'never_sent')),
+  '5xx': only(lost('Provider5xx', 'server_error_5xx', 'upstream_error')),
+  '429': only(refused('RateLimited', 'rate_limited', 'upstream_limit')),
+  '400_invalid': only(refused('InputInvalid', 'invalid_request', 'invalid_input')),
+  '401_unauthenticated': only(refused('Forbidden', 'auth_expired', 'unauthenticated')),
+  '403_forbidden': only(refused('Forbidden', 'policy_denied', 'forbidden')),
+  '404_not_found': only(refused('NotFound', 'invalid_request', 'not_found')),
+  '409_conflict': {
+    withoutSubject: unrecognised('conflict', 'refused'),
+    bySubject: {
+      in_flight: lost('ExecutionFailed', 'idempotency_conflict', 'in_flight'),
+      completed: lost('ExecutionFailed', 'idempotency_conflict', 'completed'),
+      mismatch: refused('ExecutionFailed', 'idempotency_conflict', 'mismatch'),
+    },
+  },
+  '412_precondition': {
+    withoutSubject: refused('ExecutionFailed', 'invalid_request', 'precondition'),
+    bySubject: { evidence: refused('StaleEvidence', 'evidence_stale', 'evidence') },
+  },
+  schema_validation: {
+    // If nobody says whose shape was wrong, assume the worse: an answer to something that was done.
+    withoutSubject: unreadableResponse,
+    bySubject: {
+      request: refused('InputInvalid', 'schema_mismatch', 'request'),
+      response: unreadableResponse,
+    },
+  },
+  cancelled: only(lost('ToolCancelled', 'cancelled', 'cancelled')),
+  threw: only(unrecognised('threw', 'lost')),
+  unknown: only(unrecognised('unknown', 'lost')),
+};
+
+export function classify(kind: ErrorKind, subject: ErrorSubject | undefined, effectClass: EffectClass): Classification {
+  const { withoutSubject, bySubject } = rows[kind];
+  const row = (subject === undefined ? undefined : bySubject[subject]) ?? withoutSubject;
+  // INVARIANT: a read has no effect, and a write without a clear answer is never claimed to have had none.
+  const effect: Effect = effectClass === 'pure' || row.answer === 'refused' ? 'none' : 'unknown';
+  return {
+    class: codes[row.code].class,
+    code: row.code,
+    verdict: row.verdict,
+    detail: row.detail,
+    recognised: row.recognised,
+    effect,
+  };
+}

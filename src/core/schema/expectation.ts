@@ -1,0 +1,90 @@
+/**
+ * What would have been right? Each keyword of JSON Schema in words, from what ajv reports about its failure.
+ * Texts of the schema's author are shown, cut short; the value that was sent is not. Must not look at other errors.
+ */
+import type { ErrorObject } from 'ajv/dist/2020.js';
+import { preview } from '../canonical.ts';
+import { isObject } from '../json.ts';
+
+const maxListedChoices = 20;
+const maxTextChars = 200;
+
+export function clip(text: string, max = maxTextChars): string {
+  return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
+}
+
+function plain(value: unknown): string {
+  return typeof value === 'string' ? clip(value, 80) : preview(value);
+}
+
+export function oneOf(choices: readonly unknown[]): string {
+  const listed = choices.slice(0, maxListedChoices).map(plain).join(', ');
+  const more = choices.length - maxListedChoices;
+  if (choices.length === 1) return `exactly: ${listed}`;
+  return more > 0 ? `one of: ${listed} and ${more} more` : `one of: ${listed}`;
+}
+
+function count(limit: unknown, noun: string): string {
+  return `${limit} ${noun}${limit === 1 ? '' : 's'}`;
+}
+
+/** What a schema asks for, as short as possible: its choices, its types, or its title. */
+export function describeSchema(schema: unknown): string | null {
+  if (!isObject(schema)) return null;
+  if (Array.isArray(schema['enum'])) return oneOf(schema['enum']);
+  if ('const' in schema) return oneOf([schema['const']]);
+  if (schema['type'] !== undefined) return typeNames(schema['type']);
+  return typeof schema['title'] === 'string' ? clip(schema['title'], 80) : null;
+}
+
+function typeNames(type: unknown): string {
+  return (Array.isArray(type) ? type : [type]).map(String).join(' or ');
+}
+
+type Words = (params: Readonly<Record<string, unknown>>, error: ErrorObject) => string;
+
+const words: Readonly<Record<string, Words>> = {
+  type: ({ type }) => typeNames(type),
+  enum: ({ allowedValues }) => oneOf(Array.isArray(allowedValues) ? allowedValues : []),
+  const: ({ allowedValue }) => oneOf([allowedValue]),
+  minimum: ({ limit }) => `a number of at least ${limit}`,
+  maximum: ({ limit }) => `a number of at most ${limit}`,
+  exclusiveMinimum: ({ limit }) => `a number above ${limit}`,
+  exclusiveMaximum: ({ limit }) => `a number below ${limit}`,
+  multipleOf: ({ multipleOf }) => `a multiple of ${multipleOf}`,
+  minLength: ({ limit }) => `at least ${count(limit, 'character')}`,
+  maxLength: ({ limit }) => `at most ${count(limit, 'character')}`,
+  pattern: ({ pattern }) => `text that matches ${clip(String(pattern))}`,
+  minItems: ({ limit }) => `at least ${count(limit, 'item')}`,
+  maxItems: ({ limit }) => `at most ${count(limit, 'item')}`,
+  items: ({ limit }) => `at most ${count(limit, 'item')}`,
+  additionalItems: ({ limit }) => `at most ${count(limit, 'item')}`,
+  unevaluatedItems: ({ len }) => `at most ${count(len, 'item')}`,
+  uniqueItems: () => 'items that are all different',
+  contains: ({ minContains, maxContains }, { schema }) => {
+    const wanted = describeSchema(schema);
+    const range = maxContains === undefined ? `at least ${minContains}` : `${minContains} to ${maxContains}`;
+    return `${range} matching item${maxContains === undefined && minContains === 1 ? '' : 's'}${wanted === null ? '' : ` (${wanted})`}`;
+  },
+  minProperties: ({ limit }) => `at least ${count(limit, 'field')}`,
+  maxProperties: ({ limit }) => `at most ${count(limit, 'field')}`,
+  additionalProperties: () => 'no such field',
+  unevaluatedProperties: () => 'no such field',
+  propertyNames: () => 'another field name',
+  not: ({}, { schema }) => `anything but ${describeSchema(schema) ?? 'this'}`,
+  oneOf: () => 'a value that fits exactly one of the alternatives, not several',
+  anyOf: () => 'a value that fits one of the alternatives',
+  'false schema': () => 'nothing here',
+};
+
+export function expectationOf(error: ErrorObject): string {
+  const say = Object.hasOwn(words, error.keyword) ? words[error.keyword] : undefined;
+  return say === undefined ? `a value that keeps '${clip(error.keyword, 40)}'` : say(error.params, error);
+}
+
+/** A missing field is described by its own schema, if the object declares one. */
+export function expectationOfMissing(error: ErrorObject, field: string): string {
+  const declared = isObject(error.parentSchema) ? error.parentSchema['properties'] : undefined;
+  const wanted = isObject(declared) && Object.hasOwn(declared, field) ? describeSchema(declared[field]) : null;
+  return wanted === null ? 'a value' : `a value (${wanted})`;
+}

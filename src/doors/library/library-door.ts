@@ -1,0 +1,78 @@
+/**
+ * The door for code in the same process. It adds who is asking, hands the value on as it came, and gives the reply
+ * back as it is: no decisions here, and no exceptions.
+ * Path of a call: 1/7. Next: shell/handle-call.ts.
+ */
+import type { CallId, Principal, SessionId } from '../../core/call.ts';
+import { describeLadder } from '../../core/decide.ts';
+import type { Reply } from '../../core/reply.ts';
+import { type Cancelled, cancelCall, cancelSession, cancelTurn } from '../../shell/cancel.ts';
+import { openSession } from '../../shell/gather-facts.ts';
+import { handleCall } from '../../shell/handle-call.ts';
+import { storedReply } from '../../shell/settle.ts';
+import type { Shell } from '../../shell/shell.ts';
+
+export interface CallOptions {
+  /** Who asks; the gateway's own agent if left out. */
+  readonly agent?: string;
+  readonly tenant?: string;
+  /** Aborting it cancels the call: the reply comes at once and says what is known of the effect. */
+  readonly signal?: AbortSignal;
+}
+
+export type CancelTarget =
+  | { readonly call: string }
+  | { readonly session: string }
+  | { readonly session: string; readonly turn: string };
+
+export interface Status {
+  readonly ready: boolean;
+  readonly in_flight: number;
+  readonly store: 'available' | 'unavailable';
+  /** Every gate of the ladder, and whether it stands. */
+  readonly gates: readonly { readonly gate: string; readonly configured: boolean }[];
+}
+
+export function createLibraryDoor(shell: Shell, self: Principal) {
+  const who = (options: Omit<CallOptions, 'signal'>): Principal => ({
+    tenant: options.tenant ?? self.tenant,
+    agent: options.agent ?? self.agent,
+  });
+  return {
+    handle(value: unknown, options: CallOptions = {}): Promise<Reply> {
+      return handleCall(value, who(options), { cancelled: options.signal }, shell);
+    },
+
+    /** A handle for calls that belong together. */
+    async openSession(options: Omit<CallOptions, 'signal'> = {}): Promise<string> {
+      const opened = await openSession(who(options), false, shell);
+      if ('message' in opened) throw new Error(`the session could not be opened: ${opened.message}`);
+      return opened.id;
+    },
+
+    /** The reply of an earlier call; pending while it is under way, null if this agent has no such call. */
+    async reply(callId: string, options: Omit<CallOptions, 'signal'> = {}): Promise<Reply | null> {
+      const call = await shell.ports.store.call(callId as CallId);
+      const { tenant, agent } = who(options);
+      if (call === null || call.tenant !== tenant || call.agent !== agent) return null;
+      return storedReply(call, shell);
+    },
+
+    cancel(target: CancelTarget, options: Omit<CallOptions, 'signal'> = {}): Promise<Cancelled> {
+      if ('call' in target) return cancelCall(target.call as CallId, who(options), shell);
+      const session = target.session as SessionId;
+      return 'turn' in target
+        ? cancelTurn(session, target.turn, who(options), shell)
+        : cancelSession(session, who(options), shell);
+    },
+
+    status(): Status {
+      return {
+        ready: shell.live.readiness.ready,
+        in_flight: shell.live.running.size,
+        store: shell.live.storeDown ? 'unavailable' : 'available',
+        gates: describeLadder(shell.ladder),
+      };
+    },
+  };
+}

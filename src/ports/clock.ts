@@ -1,0 +1,7 @@
+/** Time as a value that is handed in. Wall time is data; only monotonic time measures. */
+export interface Clock {
+  nowMs(): number;
+  monotonicMs(): number;
+  /** Calls back once, after at least this long; the returned function takes it back. */
+  schedule(delayMs: number, callback: () => void): () => void;
+}

@@ -1,0 +1,196 @@
+/**
+ * The gateway's memory, as the shell sees it. `commit` is the only way to change anything: each
+ * transition carries its own preconditions, succeeds or fails by itself, and is durable when the
+ * promise resolves. Every store proves itself with test/conformance/store.ts.
+ */
+import type { Call, CallId, IncarnationId, SessionId } from '../core/call.ts';
+import type { Position, RecordDraft } from '../core/journal/record.ts';
+import type { StoredRecord } from '../core/journal/verify.ts';
+import type { CallState } from '../core/taxonomy.ts';
+
+/** Move a call along legal states. `path` lists every state it passes, the last is `call.state`. */
+export type CallChange =
+  | { readonly kind: 'insert'; readonly call: Call; readonly path: readonly CallState[] }
+  | {
+      readonly kind: 'update';
+      readonly call: Call;
+      readonly path: readonly CallState[];
+      readonly expect: {
+        readonly state: CallState;
+        readonly attempt: number;
+        readonly owner: IncarnationId | null;
+        readonly dueAtMs: number | null;
+      };
+    }
+  /** Touches no state: the requester left, an equal refusal was given again, another requester took over. */
+  | {
+      readonly kind: 'mark';
+      readonly id: CallId;
+      readonly requester: 'left' | 'returned' | null;
+      readonly repeats: number;
+    };
+
+export interface KeyClaim {
+  readonly tenant: string;
+  readonly agent: string;
+  readonly key: string;
+  readonly fingerprint: string;
+  readonly callId: CallId;
+  readonly expiresAtMs: number;
+}
+
+export type SessionChange =
+  | { readonly kind: 'open'; readonly session: Session }
+  /** Number the records; `advance` moves the session's sequence on, which only a success does. */
+  | {
+      readonly kind: 'step';
+      readonly id: SessionId;
+      readonly advance: boolean;
+      readonly expectSeq: number | null;
+      readonly expectOpen: boolean;
+    }
+  | { readonly kind: 'cancel'; readonly id: SessionId }
+  | { readonly kind: 'cancel_turn'; readonly id: SessionId; readonly turn: string };
+
+/** Take `amount` of an account if settled + held + amount stays within the limit. */
+export interface Reservation {
+  readonly tenant: string;
+  readonly account: string;
+  readonly amount: number;
+  readonly limit: number;
+}
+
+/** Give back what was held and charge what was really spent. */
+export interface Settlement {
+  readonly tenant: string;
+  readonly account: string;
+  readonly release: number;
+  readonly charge: number;
+}
+
+export interface Blob {
+  /** SHA-256 of the text, in hex: the same content is kept once. */
+  readonly hash: string;
+  readonly text: string;
+}
+
+export interface Transition {
+  /** Names this intention: committing the same token twice is committing it once. */
+  readonly token: string;
+  readonly atMs: number;
+  readonly call: CallChange | null;
+  readonly key: KeyClaim | null;
+  readonly session: SessionChange | null;
+  readonly reserve: readonly Reservation[];
+  readonly settle: readonly Settlement[];
+  readonly blobs: readonly Blob[];
+  /** One for each state on the call's path, in order, then any others. Payloads named `args` and `reply` become the call's. */
+  readonly records: readonly RecordDraft[];
+}
+
+export type StoreFault = 'disk_full' | 'read_only' | 'io' | 'owner_gone' | 'overloaded' | 'closed' | 'fenced';
+
+export type CommitResult =
+  | {
+      readonly kind: 'committed';
+      /** The session's sequence after this transition; 0 without a session. */
+      readonly seq: number;
+      /** Where the last record stands; null if there was none. */
+      readonly position: Position | null;
+    }
+  | { readonly kind: 'conflict'; readonly on: 'call'; readonly found: StoredCall | null }
+  | { readonly kind: 'conflict'; readonly on: 'key'; readonly callId: CallId; readonly fingerprint: string }
+  | { readonly kind: 'conflict'; readonly on: 'session'; readonly found: Session | null }
+  | { readonly kind: 'conflict'; readonly on: 'reserve'; readonly account: string }
+  | { readonly kind: 'conflict'; readonly on: 'illegal'; readonly problem: string }
+  /** Nothing is known: it may have been applied. The same transition may be committed again. */
+  | { readonly kind: 'unavailable'; readonly fault: StoreFault; readonly message: string };
+
+export interface Session {
+  readonly id: SessionId;
+  readonly tenant: string;
+  readonly agent: string;
+  /** The agent's own session for calls that name none: at most one for each agent. */
+  readonly standing: boolean;
+  readonly state: 'open' | 'cancelled';
+  /** How many successes it has seen; `expected_seq` is compared with it. */
+  readonly seq: number;
+  /** How many records it has. */
+  readonly entries: number;
+  readonly openedAtMs: number;
+}
+
+export interface StoredCall extends Call {
+  readonly state: CallState;
+  readonly seq: number;
+  readonly updatedAtMs: number;
+  readonly requesterLeftAtMs: number | null;
+  /** How often the same refusal was given again. */
+  readonly repeats: number;
+}
+
+export type StoredText =
+  { readonly kind: 'none' } | { readonly kind: 'erased' } | { readonly kind: 'text'; readonly text: string };
+
+export interface CallFilter {
+  readonly tenant?: string;
+  readonly agent?: string;
+  readonly session?: string;
+  readonly state?: CallState;
+  readonly tool?: string;
+  /** Only calls older than this one: newest first, page by page. */
+  readonly before?: string;
+  readonly limit: number;
+}
+
+/** A record as people read it. */
+export interface JournalEntry extends Position {
+  readonly kind: string;
+  readonly timeMs: number;
+  readonly sessionSeq: number;
+  readonly call: string | null;
+  readonly hash: string;
+  readonly body: string;
+  readonly payloads: readonly { readonly part: string; readonly text: string | null }[];
+}
+
+/** Point reads, which never wait for a commit. */
+export interface StoreReader {
+  call(id: CallId): Promise<StoredCall | null>;
+  args(id: CallId): Promise<StoredText>;
+  reply(id: CallId): Promise<StoredText>;
+  key(tenant: string, agent: string, key: string, nowMs: number): Promise<{ callId: CallId; fingerprint: string } | null>;
+  session(id: SessionId): Promise<Session | null>;
+  standingSession(tenant: string, agent: string): Promise<Session | null>;
+  turnCancelled(id: SessionId, turn: string): Promise<boolean>;
+  /** The newest equal call of the session whose requester left after `sinceMs`. */
+  abandoned(session: SessionId, fingerprint: string, sinceMs: number): Promise<StoredCall | null>;
+  /** Calls whose due time has come, the longest overdue first. */
+  due(nowMs: number, limit: number): Promise<readonly StoredCall[]>;
+  /** Calls that are not finished and not in doubt, whatever their due time; `after` is the last id seen. */
+  unfinished(after: string, limit: number): Promise<readonly StoredCall[]>;
+  /** Calls of earlier incarnations that have a reply which may not have reached its requester. */
+  unanswered(limit: number): Promise<readonly StoredCall[]>;
+  /** Refused calls with repeats that no record counts yet. */
+  uncounted(limit: number): Promise<readonly StoredCall[]>;
+  blob(hash: string): Promise<string | null>;
+  listCalls(filter: CallFilter): Promise<readonly StoredCall[]>;
+  recordsOf(id: CallId): Promise<readonly JournalEntry[]>;
+  /** Records in order, with stored bytes, for verification: those after a position, from the first if null. */
+  journal(after: Position | null, limit: number): Promise<readonly StoredRecord[]>;
+  /** The newest records, oldest of them first; or those after a position, for following. */
+  entries(after: Position | null, limit: number): Promise<readonly JournalEntry[]>;
+}
+
+export interface Store extends StoreReader {
+  /** New at each opening; ownership of attempts is compared by it, never by time. */
+  readonly incarnation: IncarnationId;
+  /** The highest time in the journal at opening: time never goes back behind it. */
+  readonly highestTimeMs: number;
+  commit(transitions: readonly Transition[]): Promise<readonly CommitResult[]>;
+  /** The reply recorded at this position has reached its requester; written with some later commit. */
+  answered(position: Position): void;
+  /** Delete the payloads of a call, salt and all; their commitments stay and an `erased` record says why. */
+  erase(id: CallId, reason: string, atMs: number): Promise<CommitResult>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,89 @@
+/**
+ * Was this asked before? By its key, or, without one, as an equal write of a requester who is gone. Whatever is
+ * found answers for the call; only what was never asked goes on to the gates.
+ */
+import { replayed } from '../core/answer.ts';
+import type { Call, CallId, Principal, Request, SessionId } from '../core/call.ts';
+import { invalidInput } from '../core/gates/invalid-input.ts';
+import type { Refusal } from '../core/refusal.ts';
+import type { Reply } from '../core/reply.ts';
+import type { CallState } from '../core/taxonomy.ts';
+import type { StoredCall } from '../ports/store.ts';
+import { commit } from './commit.ts';
+import { storedReply } from './settle.ts';
+import type { Shell } from './shell.ts';
+import { bare, note, numbered } from './transition.ts';
+
+export type Admission =
+  | { readonly kind: 'new' }
+  | { readonly kind: 'answered'; readonly reply: Reply }
+  /** The same call is under way: wait for it, or say so. `attached` means the caller took the requester's place. */
+  | { readonly kind: 'under_way'; readonly call: StoredCall; readonly attached: boolean }
+  | { readonly kind: 'refuse'; readonly refusal: Refusal };
+
+export async function admitByKey(request: Request, fingerprint: string, who: Principal, shell: Shell): Promise<Admission> {
+  if (request.key === null) return { kind: 'new' };
+  const claim = await shell.ports.store.key(who.tenant, who.agent, request.key, shell.ports.clock.nowMs());
+  return claim === null ? { kind: 'new' } : claimedBy(claim, request, fingerprint, shell);
+}
+
+export async function claimedBy(
+  claim: { readonly callId: CallId; readonly fingerprint: string },
+  request: Request,
+  fingerprint: string,
+  shell: Shell,
+): Promise<Admission> {
+  if (claim.fingerprint !== fingerprint) return { kind: 'refuse', refusal: keyReused(request) };
+  const call = await shell.ports.store.call(claim.callId);
+  // The key row outlived its call: nothing to repeat, nothing to answer with.
+  if (call === null) return { kind: 'new' };
+  return isUnderWay(call.state)
+    ? { kind: 'under_way', call, attached: false }
+    : { kind: 'answered', reply: replayed(await storedReply(call, shell)) };
+}
+
+/** Only where a second effect could be: a read, or a call that provably had none, simply runs anew. */
+export async function attach(call: Call, session: SessionId, shell: Shell): Promise<Admission> {
+  if (call.effectClass === 'pure') return { kind: 'new' };
+  const since = shell.ports.clock.nowMs() - shell.limits.attachWindowMs;
+  const earlier = await shell.ports.store.abandoned(session, call.fingerprint, since);
+  if (earlier === null || !mayHaveHappened(earlier.state)) return { kind: 'new' };
+  const result = await commit(
+    {
+      ...bare(shell),
+      call: { kind: 'mark', id: earlier.id, requester: 'returned', repeats: 0 },
+      session: numbered(earlier),
+      records: [note('attached', earlier, { state: earlier.state })],
+    },
+    shell,
+  );
+  // Somebody else attached first: live equal calls are separate calls.
+  if (result.kind !== 'committed') return { kind: 'new' };
+  return isUnderWay(earlier.state)
+    ? { kind: 'under_way', call: earlier, attached: true }
+    : { kind: 'answered', reply: replayed(await storedReply(earlier, shell)) };
+}
+
+export function isUnderWay(state: CallState): boolean {
+  return state === 'PREPARED' || state === 'DISPATCHED' || state === 'RETRY_WAIT';
+}
+
+function mayHaveHappened(state: CallState): boolean {
+  return isUnderWay(state) || state === 'SUCCEEDED' || state === 'IN_DOUBT' || state === 'CLOSED_UNKNOWN';
+}
+
+function keyReused(request: Request): Refusal {
+  const errors = [{ path: '/key', expected: 'a new key, because this one was used for another call', got: request.key }];
+  return invalidInput(request.tool, errors, 'KeyReused');
+}
+
+export function inFlight(call: StoredCall): Refusal {
+  return {
+    error: 'action_in_flight',
+    class: 'Workflow',
+    code: 'ActionInFlight',
+    message: `call ${call.id} with the same key is under way; wait for it instead of sending it again.`,
+    resolution: { type: 'retry_after', retry_after_seconds: 1 },
+    in_flight_call_id: call.id,
+  };
+}

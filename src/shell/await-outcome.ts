@@ -1,0 +1,95 @@
+/**
+ * Waits with the caller for the end of a call: until there is one, as long as they want to wait, or until they
+ * are gone. A requester who leaves is put on record, so that an equal write can take their place.
+ */
+import { pending } from '../core/answer.ts';
+import type { Call } from '../core/call.ts';
+import type { Reply } from '../core/reply.ts';
+import type { StoredCall } from '../ports/store.ts';
+import { isUnderWay } from './admit.ts';
+import { commit, pause } from './commit.ts';
+import { envelopeOf, storedReply } from './settle.ts';
+import type { Answer, Running, Shell } from './shell.ts';
+import { bare, note, numbered } from './transition.ts';
+
+/** Who waits for the reply. A door passes what it can know; neither signal is needed. */
+export interface Requester {
+  /** The client cancels: the call is stopped, and the client counts as gone. */
+  readonly cancelled?: AbortSignal | undefined;
+  /** The client is gone, and the call goes on. */
+  readonly left?: AbortSignal | undefined;
+}
+
+const retryAfterSeconds = 1;
+const pollEveryMs = 100;
+
+export async function awaitOutcome(
+  running: Running,
+  waitMs: number | null,
+  requester: Requester,
+  shell: Shell,
+): Promise<Reply> {
+  const takeBacks: (() => void)[] = [];
+  let cancelledByClient = false;
+  const leaving = new Promise<'waited' | 'left'>((resolve) => {
+    if (waitMs !== null) takeBacks.push(shell.ports.clock.schedule(waitMs, () => resolve('waited')));
+    takeBacks.push(onAbort(requester.left, () => resolve('left')));
+  });
+  const stop = () => {
+    cancelledByClient = true;
+    running.cancel('ToolCancelled');
+  };
+  takeBacks.push(onAbort(requester.cancelled, stop));
+  const end: Answer | 'waited' | 'left' = await Promise.race([running.outcome, leaving]);
+  for (const takeBack of takeBacks) takeBack();
+
+  if (end === 'waited' || end === 'left') {
+    if (end === 'left') await requesterLeft(running.call, shell);
+    // The reply is on record for whoever asks for it by its id.
+    void running.outcome.then((answer) => delivered(answer, shell), () => undefined);
+    return pending(envelopeOf(running.call, shell), retryAfterSeconds);
+  }
+  if (cancelledByClient) await requesterLeft(running.call, shell);
+  delivered(end, shell);
+  return end.reply;
+}
+
+/** The call runs in another process, or waits for its next attempt: look at the record until it has a reply. */
+export async function awaitElsewhere(call: StoredCall, waitMs: number, shell: Shell): Promise<Reply> {
+  const { clock, store } = shell.ports;
+  const until = clock.monotonicMs() + waitMs;
+  for (;;) {
+    const found = await store.call(call.id);
+    if (found !== null && !isUnderWay(found.state)) return storedReply(found, shell);
+    const leftMs = until - clock.monotonicMs();
+    if (leftMs <= 0) return pending(envelopeOf(call, shell), retryAfterSeconds);
+    await pause(clock, Math.min(leftMs, pollEveryMs));
+  }
+}
+
+/** The requester has the reply, or is on record as gone: after a restart nobody looks for them. */
+function delivered(answer: Answer, shell: Shell): void {
+  if (answer.position !== null) shell.ports.store.answered(answer.position);
+}
+
+export async function requesterLeft(call: Call, shell: Shell): Promise<void> {
+  await commit(
+    {
+      ...bare(shell),
+      call: { kind: 'mark', id: call.id, requester: 'left', repeats: 0 },
+      session: numbered(call),
+      records: [note('requester_left', call, {})],
+    },
+    shell,
+  );
+}
+
+function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
+  if (signal === undefined) return () => undefined;
+  if (signal.aborted) {
+    callback();
+    return () => undefined;
+  }
+  signal.addEventListener('abort', callback, { once: true });
+  return () => signal.removeEventListener('abort', callback);
+}

@@ -1,0 +1,66 @@
+/** What the record of an intent says: the gates that stood, the facts they saw, and the tool as it was declared. */
+import type { Call, Request } from '../core/call.ts';
+import { canonicalText } from '../core/canonical.ts';
+import type { Decision } from '../core/decide.ts';
+import type { Facts } from '../core/facts.ts';
+import type { Json, JsonObject } from '../core/json.ts';
+import type { KeyClaim } from '../ports/store.ts';
+import type { Shell } from './shell.ts';
+import type { Papers } from './transition.ts';
+
+export function intentPapers(
+  call: Call,
+  request: Request,
+  decision: Extract<Decision, { kind: 'run' }>,
+  facts: Facts,
+  shell: Shell,
+): Papers {
+  const manifest = shell.ports.sha256(decision.tool.manifest);
+  const fresh = !shell.live.knownBlobs.has(manifest);
+  // The same blob committed twice is kept once, so it does not matter if this commit fails.
+  shell.live.knownBlobs.add(manifest);
+  const argsText = facts.arguments?.ok ? canonicalText(facts.arguments.args) : request.argsText;
+  const asSent = argsText === request.argsText ? [] : [{ part: 'args_as_sent', text: request.argsText }];
+  return {
+    body: {
+      prepared: {
+        tenant: call.tenant,
+        agent: call.agent,
+        tool: call.tool,
+        turn: call.turn,
+        effect_class: call.effectClass,
+        deadline_ms: call.deadlineAtMs,
+        facts: factsOf(facts, shell),
+        manifest,
+        policy: null,
+        workflow: null,
+        playbook: null,
+      },
+    },
+    payloads: { prepared: [{ part: 'args', text: argsText }, ...asSent] },
+    key: claimOf(call, shell),
+    blobs: fresh ? [{ hash: manifest, text: decision.tool.manifest }] : [],
+    expectSeq: request.expectedSeq,
+    expectOpen: true,
+  };
+}
+
+/** The small facts a decision saw. Schemas and rules are kept as blobs, arguments as payloads. */
+export function factsOf(facts: Facts, shell: Shell): JsonObject {
+  const seen: Record<string, Json> = {
+    gates: shell.ladder.map((gate) => gate.name),
+    ready: facts.readiness.ready,
+    in_flight: facts.inFlight.now,
+  };
+  if (facts.session !== undefined)
+    seen['session'] = facts.session.found ? { state: facts.session.state, seq: facts.session.seq } : 'unknown';
+  if (facts.turnCancelled !== undefined) seen['turn_cancelled'] = facts.turnCancelled;
+  if (facts.arguments !== undefined) seen['validator'] = facts.arguments.ok ? 'accepted' : 'refused';
+  return seen;
+}
+
+function claimOf(call: Call, shell: Shell): KeyClaim | null {
+  if (call.key === null) return null;
+  const { tenant, agent, key, fingerprint, id } = call;
+  return { tenant, agent, key, fingerprint, callId: id, expiresAtMs: call.createdAtMs + shell.limits.keyRetentionMs };
+}

@@ -1,0 +1,98 @@
+/**
+ * Runs once before any door opens, and again when a process that forwarded its writes is gone: ends or resumes
+ * every call that was left half done, by its effect class, and puts on record who never got their reply.
+ */
+import { failed } from '../core/answer.ts';
+import type { Call, IncarnationId } from '../core/call.ts';
+import { canonicalText } from '../core/canonical.ts';
+import { advance, type CallEvent, mayResend } from '../core/lifecycle.ts';
+import { classify } from '../core/recovery/classify.ts';
+import type { CommitResult, StoredCall } from '../ports/store.ts';
+import { requesterLeft } from './await-outcome.ts';
+import { commit, nobodyWaits } from './commit.ts';
+import { countRepeats } from './refuse.ts';
+import { effectOf, envelopeOf } from './settle.ts';
+import { me, type Shell } from './shell.ts';
+import { toTransition } from './transition.ts';
+
+export interface Recovered {
+  readonly calls: number;
+  readonly inDoubt: number;
+}
+
+/** Without `owner`: everything that is not ours. With it: only what that incarnation left. */
+export async function recover(shell: Shell, owner: IncarnationId | null = null): Promise<Recovered> {
+  const { store } = shell.ports;
+  let calls = 0;
+  let inDoubt = 0;
+  for (let after = ''; ; ) {
+    const page = await store.unfinished(after, shell.limits.sweepBatch);
+    for (const call of page) {
+      if (call.state !== 'DISPATCHED' || call.owner === me(shell)) continue;
+      if (owner !== null && call.owner !== owner) continue;
+      const state = await takeOver(call, shell);
+      if (state === null) continue;
+      calls += 1;
+      if (state === 'IN_DOUBT') inDoubt += 1;
+    }
+    const last = page.at(-1);
+    if (last === undefined || page.length < shell.limits.sweepBatch) break;
+    after = last.id;
+  }
+  if (owner === null) await findLostReplies(shell);
+  await countRepeats(shell);
+  return { calls, inDoubt };
+}
+
+/** Settles a dispatched call whose owner is gone. Null if somebody else was faster. */
+export async function takeOver(call: StoredCall, shell: Shell): Promise<Call['state'] | null> {
+  const now = shell.ports.clock.nowMs();
+  const tool = shell.catalogue.get(call.tool);
+  const resend = tool !== undefined && mayResend(call, now, tool.dedupeWindowMs);
+  const ended = await end(call, { kind: 'abandoned', mayResend: resend, nowMs: now }, shell);
+  if (ended === null) return null;
+  // In this order: a crash in between leaves the reply unanswered, and the next start finds its requester gone.
+  await requesterLeft(ended.call, shell);
+  nobodyWaits(ended.result, shell);
+  return ended.call.state;
+}
+
+/** Moves a call that nobody runs, with the reply that whoever asks later will get. */
+export async function end(
+  call: StoredCall,
+  event: CallEvent,
+  shell: Shell,
+): Promise<{ readonly call: Call; readonly result: CommitResult } | null> {
+  const [next, effects] = advance(call, event);
+  if (next.state === call.state) return null;
+  const effect = effectOf(next.state);
+  const reply = failed(envelopeOf(next, shell), {
+    classification: classify('unknown', undefined, call.effectClass),
+    effect,
+    errorType: event.kind === 'abandoned' ? 'GatewayStopped' : 'Expired',
+    message:
+      event.kind === 'abandoned'
+        ? 'the gateway stopped while the call was under way'
+        : 'the deadline passed before the call could be sent again',
+    retryAfterSeconds: null,
+    maxMessageChars: shell.limits.maxMessageChars,
+  });
+  const waits = next.state === 'RETRY_WAIT';
+  const payloads = waits ? [] : [{ part: 'reply', text: canonicalText(reply) }];
+  const body = { attempt: call.attempt, effect, event: event.kind };
+  const papers = {
+    body: { settled: body, doubted: body, expired: body, retry_planned: body },
+    payloads: { settled: payloads, doubted: payloads, expired: payloads },
+  };
+  const result = await commit(toTransition(call, next, effects, papers, shell), shell);
+  return result.kind === 'committed' ? { call: next, result } : null;
+}
+
+/** Replies that were recorded and perhaps not delivered: their requesters count as gone. */
+async function findLostReplies(shell: Shell): Promise<void> {
+  for (;;) {
+    const lost = await shell.ports.store.unanswered(shell.limits.sweepBatch);
+    for (const call of lost) await requesterLeft(call, shell);
+    if (lost.length < shell.limits.sweepBatch || shell.live.storeDown) return;
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * Writes down how an attempt ended, and answers. If the call has moved on meanwhile, what is on record speaks
+ * and this attempt is an orphan: a late answer can end a doubt, and nothing else.
+ * Path of a call: 6/7. Next: core/answer.ts.
+ */
+import { type Envelope, failed, pending, type RestingReply } from '../core/answer.ts';
+import type { Call, CallId } from '../core/call.ts';
+import { canonicalText } from '../core/canonical.ts';
+import type { JsonObject } from '../core/json.ts';
+import { advance } from '../core/lifecycle.ts';
+import type { Reply } from '../core/reply.ts';
+import type { CallState, Effect } from '../core/taxonomy.ts';
+import { invariant } from '../core/unreachable.ts';
+import type { StoredCall } from '../ports/store.ts';
+import { commit, keepForLater, nobodyWaits } from './commit.ts';
+import { type Answer, nextActions, type Shell } from './shell.ts';
+import { note, type Papers, toTransition } from './transition.ts';
+import type { Weighed } from './weigh.ts';
+
+export function envelopeOf(call: Call, shell: Shell): Envelope {
+  return { requested: call.tool, callId: call.id, session: call.session, nextActions: nextActions(shell) };
+}
+
+export async function settle(call: Call, weighed: Weighed, shell: Shell, elapsedMs: number): Promise<Answer> {
+  let from = call;
+  for (let tries = 0; tries <= shell.limits.maxRedecisions; tries++) {
+    const [next, effects] = advance(from, weighed.event);
+    if (next.state === from.state) {
+      await keepOrphan(from, call.attempt, weighed, shell);
+      return answerStored(from.id, shell);
+    }
+    const reply = weighed.reply(envelopeOf(next, shell), effectOf(next.state));
+    const transition = toTransition(from, next, effects, papersOf(next, weighed, reply, elapsedMs), shell);
+    const result = await commit(transition, shell);
+    if (result.kind === 'committed') return { reply: withSeq(reply, result.seq), position: result.position };
+    if (result.kind === 'unavailable') {
+      // INVARIANT: an outcome that happened is not dropped while the process lives.
+      keepForLater(transition, shell);
+      return { reply: unrecorded(next, shell), position: null };
+    }
+    invariant(result.on === 'call' && result.found !== null, `settling met a conflict on ${result.on}`);
+    from = result.found;
+  }
+  return answerStored(call.id, shell);
+}
+
+/** A body came back after its call was settled: it may end a doubt; otherwise it is only kept. */
+export async function settleLate(call: Call, weighed: Weighed, shell: Shell): Promise<void> {
+  for (let tries = 0; tries <= shell.limits.maxRedecisions; tries++) {
+    const found = await shell.ports.store.call(call.id);
+    if (found === null) return;
+    const [next, effects] = advance(found, weighed.event);
+    const reply = weighed.reply(envelopeOf(next, shell), effectOf(next.state));
+    const papers = papersOf(next, weighed, reply, null);
+    const notes = [orphanNote(found, call.attempt, next.state, canonicalText(reply))];
+    const moved = next.state !== found.state;
+    const transition = toTransition(found, next, effects, moved ? { ...papers, notes } : { notes }, shell);
+    const result = await commit(transition, shell);
+    // The requester was answered long ago, or is on record as gone.
+    if (result.kind === 'committed') return nobodyWaits(result, shell);
+    if (result.kind === 'unavailable') return keepForLater(transition, shell);
+  }
+}
+
+async function keepOrphan(call: Call, attempt: number, weighed: Weighed, shell: Shell): Promise<void> {
+  const reply = weighed.reply(envelopeOf(call, shell), 'unknown');
+  const notes = [orphanNote(call, attempt, call.state, canonicalText(reply))];
+  await commit(toTransition(call, call, [], { notes }, shell), shell);
+}
+
+function orphanNote(call: Call, attempt: number, state: Call['state'], text: string) {
+  return note('orphaned', call, { attempt, state }, [{ part: 'orphan', text }]);
+}
+
+function papersOf(call: Call, weighed: Weighed, reply: RestingReply, elapsedMs: number | null): Papers {
+  const effect = effectOf(call.state);
+  const elapsed: JsonObject = elapsedMs === null ? {} : { elapsed_ms: Math.round(elapsedMs) };
+  const body = { attempt: call.attempt, effect, ...elapsed, end: weighed.facts };
+  const payloads = [{ part: 'reply', text: canonicalText(reply) }, ...weighed.payloads];
+  return { body: { settled: body, doubted: body, cancelled: body }, payloads: { settled: payloads, doubted: payloads, cancelled: payloads } };
+}
+
+/** What is proven of a call that rests in this state. */
+export function effectOf(state: CallState | '(none)'): Effect {
+  if (state === 'SUCCEEDED') return 'applied';
+  return state === 'IN_DOUBT' || state === 'CLOSED_UNKNOWN' || state === 'DISPATCHED' || state === 'RETRY_WAIT'
+    ? 'unknown'
+    : 'none';
+}
+
+/** What the record says: the stored reply, or that the call is still under way elsewhere. */
+export async function answerStored(id: CallId, shell: Shell): Promise<Answer> {
+  const call = await shell.ports.store.call(id);
+  invariant(call !== null, 'a settled call is on record');
+  return { reply: await storedReply(call, shell), position: null };
+}
+
+export async function storedReply(call: StoredCall, shell: Shell): Promise<Reply> {
+  const stored = await shell.ports.store.reply(call.id);
+  switch (stored.kind) {
+    case 'text':
+      return withSeq(JSON.parse(stored.text) as RestingReply, call.seq);
+    case 'none':
+      return pending(envelopeOf(call, shell), 1);
+    case 'erased':
+      return failed(envelopeOf(call, shell), {
+        classification: { class: 'ToolTerminal', code: 'NotFound', verdict: 'server_error_5xx', detail: 'erased', recognised: false, effect: effectOf(call.state) },
+        effect: effectOf(call.state),
+        errorType: 'Erased',
+        message: `the reply was erased; the call ended as ${call.state}`,
+        retryAfterSeconds: null,
+        maxMessageChars: shell.limits.maxMessageChars,
+      });
+    default:
+      return stored satisfies never;
+  }
+}
+
+export function withSeq(reply: RestingReply, seq: number): Reply {
+  return 'error' in reply ? reply : { ...reply, seq };
+}
+
+/** The attempt ended and cannot be recorded: what is not on record is not promised. */
+function unrecorded(call: Call, shell: Shell): Reply {
+  const effect: Effect = call.effectClass === 'pure' ? 'none' : 'unknown';
+  return failed(envelopeOf(call, shell), {
+    classification: { class: 'Session', code: 'StoreUnavailable', verdict: 'server_error_5xx', detail: 'unrecorded', recognised: false, effect },
+    effect,
+    errorType: 'StoreUnavailable',
+    message: 'the call ended, but its outcome could not be recorded yet; an operator was told',
+    retryAfterSeconds: null,
+    maxMessageChars: shell.limits.maxMessageChars,
+  });
+}

@@ -1,0 +1,68 @@
+/**
+ * Looks, once a second, at what is due: attempts whose owner is past its lease, calls past their deadline, retries
+ * whose time has come, outcomes that wait for the store. Idempotent and bounded; any incarnation may sweep.
+ */
+import type { Json } from '../core/json.ts';
+import type { StoredCall } from '../ports/store.ts';
+import { start } from './carry-out.ts';
+import { nobodyWaits } from './commit.ts';
+import { end, takeOver } from './recover.ts';
+import { countRepeats } from './refuse.ts';
+import type { Shell } from './shell.ts';
+
+export async function sweep(shell: Shell): Promise<void> {
+  await recordLate(shell);
+  const due = await shell.ports.store.due(shell.ports.clock.nowMs(), shell.limits.sweepBatch);
+  for (const call of due) await attendTo(call, shell);
+  await countRepeats(shell);
+}
+
+async function attendTo(call: StoredCall, shell: Shell): Promise<void> {
+  const now = shell.ports.clock.nowMs();
+  // A call that this process is running ends by its own timer, however late the sweeper finds that.
+  if (shell.live.running.has(call.id)) return;
+  switch (call.state) {
+    case 'DISPATCHED':
+      await takeOver(call, shell);
+      return;
+    case 'PREPARED':
+    case 'AWAITING_APPROVAL':
+      if (now >= call.deadlineAtMs) await expire(call, shell);
+      return;
+    case 'RETRY_WAIT':
+      await resume(call, now, shell);
+      return;
+    default:
+      return;
+  }
+}
+
+async function expire(call: StoredCall, shell: Shell): Promise<void> {
+  const ended = await end(call, { kind: 'expired' }, shell);
+  if (ended !== null) nobodyWaits(ended.result, shell);
+}
+
+/** Sends a call again that may be sent again; without a requester, whose place an equal call may take. */
+async function resume(call: StoredCall, nowMs: number, shell: Shell): Promise<void> {
+  const tool = shell.catalogue.get(call.tool);
+  const args = tool === undefined ? null : await shell.ports.store.args(call.id);
+  if (nowMs >= call.deadlineAtMs || tool === undefined || args?.kind !== 'text') {
+    // Another process may have the tool; only the deadline ends the wait for it.
+    if (nowMs >= call.deadlineAtMs || args?.kind === 'erased') await expire(call, shell);
+    return;
+  }
+  if (shell.live.running.size + shell.live.orphans >= shell.limits.maxInFlight) return;
+  await start(call, [], { tool, args: JSON.parse(args.text) as Json }, {}, shell);
+}
+
+/** Outcomes that could not be recorded when they happened. In order; a conflict means that the call has moved on. */
+async function recordLate(shell: Shell): Promise<void> {
+  const { unrecorded } = shell.live;
+  while (unrecorded[0] !== undefined) {
+    const [result] = await shell.ports.store.commit([unrecorded[0]]);
+    if (result === undefined || result.kind === 'unavailable') return;
+    unrecorded.shift();
+    nobodyWaits(result, shell);
+    shell.live.storeDown = false;
+  }
+}

@@ -1,0 +1,85 @@
+/** Writes the papers of a step: one record for each state the call passes, with the facts it was decided under. */
+import type { Call } from '../core/call.ts';
+import { canonicalText } from '../core/canonical.ts';
+import type { JsonObject } from '../core/json.ts';
+import type { Payload, RecordDraft, RecordKind } from '../core/journal/record.ts';
+import type { SideEffect } from '../core/lifecycle.ts';
+import type { CallState } from '../core/taxonomy.ts';
+import { invariant } from '../core/unreachable.ts';
+import type { Blob, CallChange, KeyClaim, SessionChange, Transition } from '../ports/store.ts';
+import type { Shell } from './shell.ts';
+
+/** What goes into the records beside the state itself. */
+export interface Papers {
+  readonly body?: Partial<Record<RecordKind, JsonObject>>;
+  readonly payloads?: Partial<Record<RecordKind, readonly Payload[]>>;
+  readonly key?: KeyClaim | null;
+  readonly blobs?: readonly Blob[];
+  readonly expectSeq?: number | null;
+  readonly expectOpen?: boolean;
+  /** Records that are not a change of state, after those that are. */
+  readonly notes?: readonly RecordDraft[];
+}
+
+export function toTransition(
+  from: Call,
+  next: Call,
+  effects: readonly SideEffect[],
+  papers: Papers,
+  shell: Shell,
+): Transition {
+  const hops = effects.filter((effect) => effect.kind === 'record');
+  const path = hops.map((hop) => hop.state);
+  const records = hops.map((hop) =>
+    note(hop.record, next, { state: hop.state, ...papers.body?.[hop.record] }, papers.payloads?.[hop.record]),
+  );
+  return {
+    ...bare(shell),
+    call: path.length === 0 ? null : change(from, next, path),
+    key: papers.key ?? null,
+    session: step(next, path.includes('SUCCEEDED'), papers),
+    blobs: papers.blobs ?? [],
+    records: [...records, ...(papers.notes ?? [])],
+  };
+}
+
+/** A transition that changes nothing yet, with a token of its own. */
+export function bare(shell: Shell): Transition {
+  const atMs = shell.ports.clock.nowMs();
+  const token = shell.ports.ids.random('txn_');
+  return { token, atMs, call: null, key: null, session: null, reserve: [], settle: [], blobs: [], records: [] };
+}
+
+export function note(
+  kind: RecordKind,
+  call: Call,
+  body: JsonObject,
+  payloads: readonly Payload[] = [],
+): RecordDraft {
+  return { kind, call: call.id, session: call.session, body: canonicalText(body), payloads };
+}
+
+/** Numbers records within the session that moves no sequence and asks nothing of it. */
+export function numbered(call: Call): SessionChange | null {
+  return call.session === null
+    ? null
+    : { kind: 'step', id: call.session, advance: false, expectSeq: null, expectOpen: false };
+}
+
+function step(call: Call, success: boolean, papers: Papers): SessionChange | null {
+  if (call.session === null) return null;
+  return {
+    kind: 'step',
+    id: call.session,
+    advance: success,
+    expectSeq: papers.expectSeq ?? null,
+    expectOpen: papers.expectOpen ?? false,
+  };
+}
+
+function change(from: Call, next: Call, path: readonly CallState[]): CallChange {
+  if (from.state === '(none)') return { kind: 'insert', call: next, path };
+  invariant(from.id === next.id, 'a step is of one call');
+  const { state, attempt, owner, dueAtMs } = from;
+  return { kind: 'update', call: next, path, expect: { state, attempt, owner, dueAtMs } };
+}

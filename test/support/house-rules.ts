@@ -1,0 +1,278 @@
+/**
+ * The house rules: each a pure function from the files of the project to complaints, none when the rule is kept.
+ * test/tidy.test.ts runs them on the project, and on small bad trees to see that each can fail.
+ */
+import path from 'node:path';
+import { maskSource, referencesOf, targetOf, type Tree } from './read-source.ts';
+
+type Rule = (tree: Tree) => readonly string[];
+
+const codeFolders = ['src', 'test', 'bench', 'examples', 'scripts', 'bin'];
+const isCode = (file: string) => /\.(ts|js)$/.test(file) && codeFolders.includes(file.split('/')[0] ?? '');
+const isSource = (file: string) => file.startsWith('src/') && file.endsWith('.ts') && !file.endsWith('.test.ts');
+const filesOf = (tree: Tree, wanted: (file: string) => boolean) => [...tree].filter(([file]) => wanted(file));
+const partOf = (file: string, at: number) => file.split('/')[at]?.replace(/\.ts$/, '') ?? '';
+const layerOf = (file: string) => (file.startsWith('src/') ? partOf(file, 1) : 'outside src');
+
+/** Which layers each layer may import. `main` is the composition root; only `index` stands above it. */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  core: ['core'],
+  ports: ['core', 'ports'],
+  shell: ['core', 'ports', 'shell'],
+  adapters: ['core', 'ports', 'adapters'],
+  doors: ['core', 'shell', 'doors'],
+  client: ['core', 'client'],
+  config: ['core', 'ports', 'config'],
+  main: ['core', 'ports', 'shell', 'adapters', 'doors', 'client', 'config'],
+  index: ['core', 'main'],
+};
+
+/** From file to file, inside the project. A URL may also name data, such as package.json; that is no dependency. */
+function edgesOf(tree: Tree, file: string, text: string): readonly string[] {
+  return referencesOf(text).flatMap((reference) => {
+    const target = targetOf(tree, file, reference);
+    return target === null || (reference.kind === 'url' && !target.endsWith('.ts')) ? [] : [target];
+  });
+}
+
+const packagesOf = (text: string) =>
+  referencesOf(text)
+    .filter(({ kind, specifier }) => kind === 'import' && !specifier.startsWith('.'))
+    .map(({ specifier }) => specifier);
+
+const layers: Rule = (tree) =>
+  filesOf(tree, isSource).flatMap(([file, text]) => {
+    const allowed = mayImport[layerOf(file)];
+    if (allowed === undefined) return [`${file}: belongs to no layer`];
+    const wrong = edgesOf(tree, file, text).filter((target) => !allowed.includes(layerOf(target)));
+    return wrong.map((target) => `${file}: ${layerOf(file)} may not import ${target}`);
+  });
+
+const siblings: Rule = (tree) =>
+  filesOf(tree, isSource).flatMap(([file, text]) => {
+    const layer = layerOf(file);
+    if (layer !== 'doors' && layer !== 'adapters') return [];
+    const wrong = edgesOf(tree, file, text).filter((to) => layerOf(to) === layer && partOf(to, 2) !== partOf(file, 2));
+    return wrong.map((target) => `${file}: imports its sibling ${target}`);
+  });
+
+const cycles: Rule = (tree) => {
+  const done = new Set<string>();
+  const visit = (file: string, trail: readonly string[]): readonly string[] => {
+    if (trail.includes(file)) return [[...trail.slice(trail.indexOf(file)), file].join(' -> ')];
+    if (done.has(file)) return [];
+    const found = edgesOf(tree, file, tree.get(file) ?? '').flatMap((target) => visit(target, [...trail, file]));
+    done.add(file);
+    return found;
+  };
+  return filesOf(tree, isCode).flatMap(([file]) => visit(file, []));
+};
+
+const pureEngine = /^(?:ajv|re2js|xstate|@marcbachmann\/cel-js)(?:\/|$)/;
+const impureWord =
+  /(?<![\w$]|[^.]\.)(?:Date|async|await|Promise|process|globalThis|setTimeout|setInterval|setImmediate|queueMicrotask|TextEncoder|TextDecoder)\b|\bMath\s*\.\s*random\b/g;
+
+const purity: Rule = (tree) =>
+  filesOf(tree, (file) => isSource(file) && layerOf(file) === 'core').flatMap(([file, text]) => [
+    ...packagesOf(text)
+      .filter((name) => !pureEngine.test(name))
+      .map((name) => `${file}: the core may not import ${name}`),
+    ...[...maskSource(text).matchAll(impureWord)].map(([word]) => `${file}: the core may not say ${word}`),
+  ]);
+
+const published: Rule = (tree) => {
+  const { dependencies = {} } = JSON.parse(tree.get('package.json') ?? '{}') as Manifest;
+  const isDeclared = (name: string) =>
+    name.startsWith('node:') ||
+    Object.keys(dependencies).some((known) => name === known || name.startsWith(`${known}/`));
+  return filesOf(tree, isSource).flatMap(([file, text]) => {
+    const wrong = packagesOf(text).filter((name) => !isDeclared(name));
+    return wrong.map((name) => `${file}: ${name} is not among the dependencies`);
+  });
+};
+
+const size: Rule = (tree) =>
+  filesOf(tree, isCode).flatMap(([file, text]) => {
+    const lines = text.trimEnd().split('\n').length;
+    return lines > 300 ? [`${file}: ${lines} lines`] : [];
+  });
+
+/** The lines of the comment a file opens with, without the comment's own signs. */
+function headerOf(text: string): readonly string[] {
+  const block = /^\/\*\*?([\s\S]*?)\*\//.exec(text)?.[1];
+  const lines = (block ?? /^(?:\/\/.*\n)+/.exec(text)?.[0] ?? '').split('\n');
+  const bare = lines.map((line) => line.replace(/^\s*(?:\*|\/\/)?/, '').trim());
+  return bare.slice(bare[0] === '' ? 1 : 0, bare.at(-1) === '' ? -1 : undefined);
+}
+
+const headers: Rule = (tree) =>
+  filesOf(tree, isSource).flatMap(([file, text]) => {
+    const { length } = headerOf(text);
+    if (length === 0) return [`${file}: opens with no comment`];
+    return length > 6 ? [`${file}: its header has ${length} lines`] : [];
+  });
+
+const pathOfACall: Rule = (tree) => {
+  const stops: { file: string; at: number; last: number; next: string }[] = [];
+  const complaints: string[] = [];
+  for (const [file, text] of filesOf(tree, isSource)) {
+    const line = headerOf(text).find((each) => each.includes('Path of a call'));
+    if (line === undefined) continue;
+    const mark = /Path of a call: (\d+)\/(\d+)\. Next: (.+)\.$/.exec(line);
+    if (mark === null) complaints.push(`${file}: its place on the path of a call cannot be read`);
+    else
+      stops.push({ file: file.slice('src/'.length), at: Number(mark[1]), last: Number(mark[2]), next: mark[3] ?? '' });
+  }
+  stops.sort((a, b) => a.at - b.at);
+  if (stops.length === 0) complaints.push('no file is on the path of a call');
+  for (const [index, { file, at, last, next }] of stops.entries()) {
+    const follower = stops[index + 1];
+    if (at !== index + 1 || last !== stops.length)
+      complaints.push(`${file}: is ${index + 1}/${stops.length}, not ${at}/${last}`);
+    const leadsOn = follower === undefined ? !next.endsWith('.ts') : next === follower.file;
+    if (!leadsOn) complaints.push(`${file}: next is ${follower?.file ?? 'not a file'}, not ${next}`);
+  }
+  return complaints;
+};
+
+const switches: Rule = (tree) =>
+  filesOf(tree, isSource).flatMap(([file, text]) => {
+    const masked = maskSource(text);
+    const open = [...masked.matchAll(/(?<![\w$.])switch\s*\(/g)].filter(({ index }) => !endsInDefault(masked, index));
+    return open.map(
+      ({ index }) => `${file}:${masked.slice(0, index).split('\n').length}: switch without a last default`,
+    );
+  });
+
+/** Whether `default` is the last label of the switch that begins here, leaving out whatever is nested in it. */
+function endsInDefault(masked: string, start: number): boolean {
+  const label = /(?<![\w$.])(?:case\b|default\s*:)/y;
+  let depth = 0;
+  let last = '';
+  for (let offset = start; offset < masked.length; offset++) {
+    const char = masked.charAt(offset);
+    if ('({['.includes(char)) depth++;
+    if (')}]'.includes(char) && --depth === 0 && char === '}') break;
+    label.lastIndex = offset;
+    if (depth === 1) last = label.exec(masked)?.[0] ?? last;
+  }
+  return last.startsWith('default');
+}
+
+const inCode =
+  (pattern: RegExp, wanted: (file: string) => boolean, complaint: string): Rule =>
+  (tree) =>
+    filesOf(tree, wanted).flatMap(([file, text]) => (pattern.test(maskSource(text)) ? [`${file}: ${complaint}`] : []));
+
+const inText =
+  (pattern: RegExp, complaint: string): Rule =>
+  (tree) =>
+    [...tree].flatMap(([file, text]) => {
+      const found = pattern.exec(text);
+      return found === null ? [] : [`${file}: ${complaint}: ${found[0]}`];
+    });
+
+const names: Rule = (tree) =>
+  filesOf(tree, isCode).flatMap(([file]) => {
+    if (!/^(?:[a-z0-9]+(?:-[a-z0-9]+)*[./])+(?:ts|js)$/.test(file)) return [`${file}: is not kebab-case`];
+    return /\b(?:managers?|helpers?|utils?)\b/.test(path.posix.basename(file))
+      ? [`${file}: says nothing by its name`]
+      : [];
+  });
+
+interface Manifest {
+  readonly scripts?: Readonly<Record<string, string>>;
+  readonly allowScripts?: Readonly<Record<string, boolean>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
+
+const eachManifest = (judge: (manifest: Manifest) => readonly string[]): Rule => {
+  const isManifest = (file: string) => path.posix.basename(file) === 'package.json';
+  return (tree) =>
+    filesOf(tree, isManifest).flatMap(([file, text]) =>
+      judge(JSON.parse(text) as Manifest).map((complaint) => `${file}: ${complaint}`),
+    );
+};
+
+const versions = eachManifest(({ dependencies = {}, devDependencies = {}, allowScripts = {} }) => [
+  ...Object.entries({ ...dependencies, ...devDependencies })
+    .filter(([, version]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version))
+    .map(([name, version]) => `${name} is not pinned: ${version}`),
+  ...Object.keys(allowScripts)
+    .filter((name) => name.lastIndexOf('@') > 0)
+    .map((name) => `allowScripts must say the name only: ${name}`),
+]);
+
+const scripts = eachManifest(({ scripts: lines = {} }) =>
+  Object.entries(lines)
+    .filter(([, line]) => !line.startsWith('node scripts/need-node.js && '))
+    .map(([name]) => `script ${name} does not begin with the check of Node`),
+);
+
+const lockFile: Rule = (tree) =>
+  filesOf(tree, (file) => path.posix.basename(file) === 'package-lock.json').flatMap(([file, text]) =>
+    /"resolved"\s*:/.test(text) ? [`${file}: names the address of a package`] : [],
+  );
+
+const links: Rule = (tree) => {
+  const exists = (target: string) => [...tree.keys()].some((file) => file === target || file.startsWith(`${target}/`));
+  return filesOf(tree, (file) => file.endsWith('.md')).flatMap(([file, text]) => {
+    const prose = text.replace(/^```[\s\S]*?^```/gm, '').replace(/`[^`\n]*`/g, '');
+    return [...prose.matchAll(/\]\((?!\w+:|#)([^)#\s]+)[^)]*\)/g)].flatMap(([, link = '']) => {
+      const target = path.posix.join(path.posix.dirname(file), link).replace(/\/$/, '');
+      return target === '.' || exists(target) ? [] : [`${file}: ${link} leads nowhere`];
+    });
+  });
+};
+
+const decisions: Rule = (tree) => {
+  const index = tree.get('docs/decisions/README.md') ?? '';
+  const isDecision = (file: string) => /^docs\/decisions\/\d{4}-[a-z0-9-]+\.md$/.test(file);
+  const missing = filesOf(tree, isDecision).filter(([file]) => !index.includes(`(${path.posix.basename(file)})`));
+  return missing.map(([file]) => `${file}: is not in the index of decisions`);
+};
+
+const continuousIntegration: Rule = (tree) => {
+  const lines = (tree.get('.ci/run') ?? '').split('\n').filter((line) => line !== '' && !/^#!|^set /.test(line));
+  if (lines.length !== 1) return [`.ci/run: has ${lines.length} commands, not one`];
+  const said = (tree.get('README.md') ?? '').split('\n').map((line) => line.replace(/\s+#.*$/, '').trim());
+  return said.includes(lines[0] ?? '') ? [] : [`.ci/run: README.md does not say \`${lines[0]}\``];
+};
+
+const unfinished = /\b(?:TO[D]O|FIX[M]E)\b|\b(?:test|it|suite|describe)\.(?:only|skip|todo)\(/;
+const registryHost =
+  /\bregistry\.(?:[\w-]+\.)+(?:com|org|net|io|dev|internal|local)\b|\bnpm\.pkg\.|\bregistry\s*=\s*["']?https?:/;
+const machinePath = /(?:file:\/\/|(?<![\w.~)}\]/-]))\/(?:work|root|home|Users)\b(?!-)/;
+
+export const houseRules = {
+  'layers import only downwards': layers,
+  'doors and adapters do not know their siblings': siblings,
+  'no import goes in a circle, types included': cycles,
+  'the core is pure: itself and the pure engines, no clock, chance or promise': purity,
+  'what is published imports only what it declares': published,
+  'no file is longer than 300 lines': size,
+  'every source file opens with a header of at most six lines': headers,
+  'the path of a call is a chain without gaps': pathOfACall,
+  'every switch ends with a default': switches,
+  'only the command line writes to the console': inCode(
+    /(?<![\w$.])console\s*[.[]/,
+    (file) => file.startsWith('src/') && !file.startsWith('src/doors/cli/'),
+    'writes to the console',
+  ),
+  'nothing is left for later and no test is switched off': inText(unfinished, 'left open'),
+  'files of code have kebab-case names that say something': names,
+  'no default exports': inCode(
+    /\bexport\s+default\b|\bexport\s*\{[^}]*\bdefault\s*[,}]/,
+    isCode,
+    'has a default export',
+  ),
+  'package.json pins exact versions': versions,
+  'every script begins with the check of Node': scripts,
+  'the lock file names no addresses': lockFile,
+  'no file names a registry host': inText(registryHost, 'names a registry'),
+  'no file names a path of a machine': inText(machinePath, 'names a path'),
+  'links in documents lead somewhere': links,
+  'every decision is in the index': decisions,
+  'CI runs the test command of the README and nothing else': continuousIntegration,
+} satisfies Record<string, Rule>;

@@ -1,0 +1,157 @@
+/** One valid reply of every kind, as small as the contract allows. Tests change what they are about. */
+import type { ErrorReply, PendingReply, SuccessReply } from '../../src/core/reply.ts';
+import type { ErrorName } from '../../src/core/taxonomy.ts';
+
+const about = {
+  requested: 'refund',
+  valid_next_actions: ['read_order', 'cancel'],
+  call_id: 'call_1',
+  session: 'ses_1',
+} as const;
+
+const nothing = { effect: 'none' } as const;
+const chooseAction = { type: 'choose_action', actions: ['read_order', 'cancel'] } as const;
+
+export const successSample: SuccessReply = {
+  action: 'refund',
+  result: { refunded: true },
+  state: null,
+  valid_next_actions: ['read_order'],
+  call_id: 'call_1',
+  session: 'ses_1',
+  seq: 4,
+};
+
+export const pendingSample: PendingReply = {
+  pending: true,
+  call_id: 'call_1',
+  requested: 'refund',
+  session: 'ses_1',
+  retry_after_seconds: 2,
+};
+
+export const errorSamples: { readonly [Name in ErrorName]: Extract<ErrorReply, { error: Name }> } = {
+  invalid_transition: {
+    ...about,
+    ...nothing,
+    error: 'invalid_transition',
+    class: 'Workflow',
+    code: 'InvalidTransition',
+    message: "action 'refund' is not reachable from current state. Valid actions now: ['read_order', 'cancel'].",
+    resolution: chooseAction,
+    blocked_by: [{ from: 'open', to: 'refunded', guard: 'isPaid' }],
+  },
+  unknown_action: {
+    ...about,
+    ...nothing,
+    error: 'unknown_action',
+    class: 'Workflow',
+    code: 'UnknownAction',
+    message: "no action is named 'refnud'",
+    resolution: chooseAction,
+    known_actions: ['refund', 'read_order', 'cancel'],
+    did_you_mean: 'refund',
+  },
+  validation_failed: {
+    ...about,
+    ...nothing,
+    error: 'validation_failed',
+    class: 'ToolTerminal',
+    code: 'InputInvalid',
+    message: 'amount must be positive',
+    resolution: { type: 'fix_input', fields: ['amount'] },
+    reason: 'amount must be positive',
+    details: { field: 'amount', got: -1 },
+    errors: [{ path: '/amount', expected: 'a number above 0', got: -1 }],
+  },
+  denied: {
+    ...about,
+    ...nothing,
+    error: 'denied',
+    class: 'Governance',
+    code: 'POLICY_DENY',
+    message: 'denied: refund blocked by policy',
+    human_message: 'denied: refund blocked by policy',
+    rule_ref: 'recourse.yaml:14',
+    resolution: { type: 'rule_block', rule_id: 'recourse.yaml:14' },
+  },
+  fenced: {
+    ...about,
+    ...nothing,
+    error: 'fenced',
+    class: 'Workflow',
+    code: 'Fenced',
+    message: 'refund is fenced until call_0 is settled',
+    blocking_call_id: 'call_0',
+    resolution: { type: 'reconcile', call_id: 'call_0' },
+  },
+  action_timeout: {
+    ...about,
+    error: 'action_timeout',
+    class: 'ToolTransient',
+    code: 'ExecutionTimeout',
+    effect: 'unknown',
+    message: "action 'refund' exceeded its 30s timeout.",
+    timeout_seconds: 30,
+    resolution: { type: 'reconcile', call_id: 'call_1' },
+  },
+  action_error: {
+    ...about,
+    error: 'action_error',
+    class: 'ProviderTransient',
+    code: 'Provider5xx',
+    effect: 'unknown',
+    message: 'the upstream failed',
+    error_type: 'UpstreamError',
+    error_message: 'the upstream failed',
+    verdict: 'server_error_5xx',
+    compensation: { kind: 'retry_with_backoff', max_attempts: 2, backoff_ms: [500, 2000] },
+    outcome: {
+      kind: 'exhausted',
+      attempts: 3,
+      first_error: { kind: '5xx', message: 'bad gateway' },
+      final_error: { kind: '5xx', message: 'unavailable', retry_after: 3 },
+    },
+    resolution: { type: 'reconcile', call_id: 'call_1' },
+  },
+  action_in_flight: {
+    ...about,
+    ...nothing,
+    error: 'action_in_flight',
+    class: 'Workflow',
+    code: 'ActionInFlight',
+    message: 'call_0 is still running',
+    in_flight_call_id: 'call_0',
+    resolution: { type: 'retry_after', retry_after_seconds: 1 },
+  },
+  cancelled: {
+    ...about,
+    error: 'cancelled',
+    class: 'Cancellation',
+    code: 'TurnCancelled',
+    effect: 'unknown',
+    message: 'the turn was cancelled',
+    resolution: { type: 'reconcile', call_id: 'call_1' },
+  },
+  session_error: {
+    ...about,
+    ...nothing,
+    error: 'session_error',
+    class: 'Session',
+    code: 'UnknownSession',
+    message: "no session has the id 'ses_9'",
+    session: null,
+    valid_next_actions: [],
+    resolution: { type: 'fix_input', fields: ['session'] },
+  },
+  internal_error: {
+    ...about,
+    error: 'internal_error',
+    class: 'Internal',
+    code: 'Unexpected',
+    effect: 'none',
+    message: 'the gateway failed; nothing was sent',
+    correlation_id: 'cor_1',
+    resolution: chooseAction,
+  },
+};

@@ -1,0 +1,208 @@
+/** The house rules as tests. A rule that no test or compiler checks is only a wish; one that cannot fail is another. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { houseRules } from './support/house-rules.ts';
+import { maskSource, referencesOf, type Tree } from './support/read-source.ts';
+
+type RuleName = keyof typeof houseRules;
+const ruleNames = Object.keys(houseRules) as RuleName[];
+
+const root = path.dirname(import.meta.dirname);
+const notOurs = new Set(['.git', '.recourse', 'coverage', 'dist', 'node_modules'].map((name) => path.join(root, name)));
+
+function readTree(folder: string): [string, string][] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry): [string, string][] => {
+    const full = path.join(folder, entry.name);
+    if (notOurs.has(full) || entry.name === 'node_modules') return [];
+    if (entry.isDirectory()) return readTree(full);
+    if (!entry.isFile()) return [];
+    const text = readFileSync(full, 'utf8');
+    return [[path.relative(root, full).split(path.sep).join('/'), text.includes('\0') ? '' : text]];
+  });
+}
+
+const project: Tree = new Map(readTree(root));
+
+for (const name of ruleNames) {
+  test(name, () => assert.deepEqual(houseRules[name](project), []));
+}
+
+/** A tree in good order; each bad tree below differs from it by what it names. */
+const good: Readonly<Record<string, string>> = {
+  'README.md': '```\nnpm test   # everything\n```\n[why](docs/decisions/)\n',
+  '.ci/run': '#!/usr/bin/env bash\nset -euo pipefail\nnpm test\n',
+  'package.json': JSON.stringify({
+    scripts: { test: 'node scripts/need-node.js && node scripts/test.js' },
+    allowScripts: { node: true },
+    dependencies: { ajv: '8.20.0' },
+  }),
+  'package-lock.json': '{ "packages": { "node_modules/ajv": { "version": "8.20.0", "integrity": "sha512-" } } }',
+  'docs/decisions/README.md': '[0001](0001-runtime.md)\n',
+  'docs/decisions/0001-runtime.md': '# Runtime\n',
+  'src/doors/cli/start.ts':
+    "/**\n * Starts.\n * Path of a call: 1/3. Next: shell/handle-call.ts.\n */\nimport '../../shell/handle-call.ts';\nconsole.log();\n",
+  'src/shell/handle-call.ts':
+    "/** Path of a call: 2/3. Next: core/decide.ts. */\nexport { decide } from '../core/decide.ts';\n",
+  'src/core/decide.ts':
+    "/** No Date, no await.\n * Path of a call: 3/3. Next: the agent. */\nimport { Ajv } from 'ajv/dist/2020.js';\nexport const decide = (kind: 'async' | 'x') => {\n  switch (kind) {\n    case 'x':\n      return Ajv;\n    default:\n      return 'Math.random';\n  }\n};\n",
+  'src/adapters/store/store.ts':
+    "/** Stores. */\nnew URL(`./worker${path.extname(import.meta.url)}`, import.meta.url);\nnew URL('../../../package.json', import.meta.url);\n",
+  'src/adapters/store/worker.ts': '// Works.\nexport {};\n',
+};
+
+test('a tree in good order breaks no rule', () => {
+  const tree = new Map(Object.entries(good));
+  for (const name of ruleNames) assert.deepEqual(houseRules[name](tree), [], name);
+});
+
+const sayIn = (file: string, text: string) => ({ [file]: `/** Header. */\n${text}\n` });
+const manifest = (change: object) => ({
+  'package.json': JSON.stringify({ ...(JSON.parse(good['package.json'] ?? '') as object), ...change }),
+});
+
+/** What each rule must complain of. Words that a rule would find in this very file are put together from two. */
+const bad: Readonly<Record<RuleName, readonly Readonly<Record<string, string>>[]>> = {
+  'layers import only downwards': [
+    sayIn('src/core/x.ts', "import type { Store } from '../ports/store.ts';"),
+    sayIn('src/ports/x.ts', "import {\n  type A,\n  type B,\n} from '../shell/b.ts';"),
+    sayIn('src/doors/http/x.ts', "import type { Store } from '../../ports/store.ts';"),
+    sayIn('src/doors/http/x.ts', "import { createGateway } from '../../main.ts';"),
+    sayIn('src/shell/x.ts', "const a = await import('../adapters/store/store.ts');"),
+    sayIn('src/shell/x.ts', "new URL('../adapters/store/worker.js', import.meta.url);"),
+    sayIn('src/shell/x.ts', "type A = import('../adapters/store/store.ts').A;"),
+    sayIn('src/client/x.ts', "export * from '../shell/handle-call.ts';"),
+    sayIn('src/config/x.ts', "import '../doors/cli/start.ts';"),
+    sayIn('src/index.ts', "export { handleCall } from './shell/handle-call.ts';"),
+    sayIn('src/core/x.ts', "import { aCall } from '../../test/support/builders.ts';"),
+    sayIn('src/stray.ts', ''),
+  ],
+  'doors and adapters do not know their siblings': [
+    sayIn('src/doors/http/x.ts', "import { start } from '../cli/start.ts';"),
+    sayIn('src/adapters/pg/x.ts', "import type { Row } from '../store/store.ts';"),
+  ],
+  'no import goes in a circle, types included': [
+    { 'src/core/a.ts': "import type { B } from './b.ts';", 'src/core/b.ts': "export {\n  type A,\n} from './a.ts';" },
+    { 'src/core/a.ts': "import type { A } from './a.ts';" },
+    { 'src/adapters/store/worker.ts': "import type { Message } from './store.ts';" },
+    { 'src/core/a.ts': "const b = import('./b.ts');", 'src/core/b.ts': "import './a.ts';" },
+  ],
+  'the core is pure: itself and the pure engines, no clock, chance or promise': [
+    sayIn('src/core/x.ts', "import { createHash } from 'node:crypto';"),
+    sayIn('src/core/x.ts', "import zod from 'ajv-like';"),
+    ...['new Date()', 'Math.random()', 'async () => 1', 'let a: Promise<1>', 'f(...process.argv)', '`${Date}`'].map(
+      (code) => sayIn('src/core/x.ts', `${code};`),
+    ),
+    sayIn('src/core/x.ts', "const quotes = /['\"`]/; setTimeout(f, '1');"),
+    sayIn('src/core/x.ts', 'const half = a / b; new TextEncoder(); // a / b'),
+  ],
+  'what is published imports only what it declares': [
+    sayIn('src/shell/x.ts', "import type { Spec } from '@standard-schema/spec';"),
+    sayIn('src/shell/x.ts', "import { z } from 'ajv-keywords';"),
+  ],
+  'no file is longer than 300 lines': [
+    { 'src/core/x.ts': 'a;\n'.repeat(301) },
+    { 'bench/x.ts': 'a;\n'.repeat(301) },
+    { 'scripts/x.js': 'a;\n'.repeat(301) },
+  ],
+  'every source file opens with a header of at most six lines': [
+    { 'src/core/x.ts': 'export {};\n/** Too late. */\n' },
+    { 'src/core/x.ts': `/**\n${' * Line.\n'.repeat(7)} */\n` },
+    { 'src/core/x.ts': '// Line.\n'.repeat(7) },
+    { 'src/core/x.ts': '/** */\n' },
+  ],
+  'the path of a call is a chain without gaps': [
+    { 'src/core/decide.ts': '/** Off the path. */\n' },
+    { 'src/shell/handle-call.ts': '/** Path of a call: 2/3. Next: core/lifecycle.ts. */\n' },
+    { 'src/core/decide.ts': '/** Path of a call: 3/4. Next: the agent. */\n' },
+    { 'src/core/decide.ts': '/** Path of a call: 3/3. Next: shell/handle-call.ts. */\n' },
+    { 'src/ports/x.ts': '/** Path of a call: four. */\n' },
+  ],
+  'every switch ends with a default': [
+    sayIn('src/core/x.ts', "switch (f(a)) {\n  case 'b':\n    return { default: 1 };\n}"),
+    sayIn('src/core/x.ts', 'switch (a) {\n  case 1:\n    switch (b) {\n      default:\n        c();\n    }\n}'),
+    sayIn('src/core/x.ts', 'switch (a) {\n  default:\n    b();\n  case 1:\n    c();\n}'),
+  ],
+  'only the command line writes to the console': [sayIn('src/shell/x.ts', 'console.error(1);')],
+  'nothing is left for later and no test is switched off': [
+    sayIn('src/core/x.ts', `// ${'TO'}DO: mend`),
+    { 'docs/guide.md': `${'FIX'}ME\n` },
+    { 'test/x.test.ts': `test.${'only'}('a', () => {});\n` },
+  ],
+  'files of code have kebab-case names that say something': [
+    { 'src/core/decideCall.ts': '' },
+    { 'test/Chaos/kill.test.ts': '' },
+    { 'src/core/call_state.ts': '' },
+    { 'src/core/call-utils.ts': '' },
+  ],
+  'no default exports': [{ 'src/core/x.ts': 'export default 1;\n' }, { 'bench/x.ts': 'export { x as default };\n' }],
+  'package.json pins exact versions': [
+    manifest({ dependencies: { ajv: '^8.20.0' } }),
+    manifest({ devDependencies: { node: '24' } }),
+    manifest({ devDependencies: { node: 'latest' } }),
+    manifest({ allowScripts: { 'node@24.21.0': true } }),
+  ],
+  'every script begins with the check of Node': [manifest({ scripts: { test: 'node --test' } })],
+  'the lock file names no addresses': [{ 'package-lock.json': '{ "a": { "resolved": "https://example.com/a.tgz" } }' }],
+  'no file names a registry host': [
+    { 'docs/guide.md': `see https://${'registry'}.example.org/ajv\n` },
+    { '.npmrc': `${'registry'}=https://mirror.example.com/\n` },
+  ],
+  'no file names a path of a machine': [
+    { 'docs/guide.md': `in \`/${'home'}/me/project\`\n` },
+    sayIn('src/core/x.ts', `// file:///${'root'}/a`),
+    { 'bench/x.ts': `open('/${'work'}')` },
+  ],
+  'links in documents lead somewhere': [
+    { 'docs/guide.md': '[a](decisions/0001-runtime.md) [b](gone.md#part)\n' },
+    { 'CHANGELOG.md': '[c](docs/gone/)\n' },
+  ],
+  'every decision is in the index': [{ 'docs/decisions/0002-store.md': '# Store\n' }],
+  'CI runs the test command of the README and nothing else': [
+    { '.ci/run': 'npm test\nnpm run bench\n' },
+    { '.ci/run': 'npm run check\n' },
+    { 'README.md': 'Run it.\n' },
+  ],
+};
+
+for (const name of ruleNames) {
+  test(`can fail: ${name}`, () => {
+    for (const change of bad[name]) {
+      const complaints = houseRules[name](new Map(Object.entries({ ...good, ...change })));
+      assert.notDeepEqual(complaints, [], `silent on ${JSON.stringify(change)}`);
+    }
+  });
+}
+
+test('masking keeps code, offsets and line ends, and nothing of comments, strings and patterns', () => {
+  const text = [
+    "const a = 'Date'; // Date",
+    '/* Date',
+    '   Date */ const b = `Date ${f({ Good: `Date` })} Date`;',
+    String.raw`const c = /[/'"]Date\//g.test("Date \" Date") ? Good / 2 / 3 : 'it\'s Date';`,
+    'return /Date/;',
+  ].join('\n');
+  const masked = maskSource(text);
+  assert.equal(masked.length, text.length);
+  assert.equal(masked.split('\n').length, text.split('\n').length);
+  assert.doesNotMatch(masked, /Date/);
+  assert.deepEqual([...masked.matchAll(/Good/g)].length, 2);
+  for (const { index } of masked.matchAll(/Good/g)) assert.equal(text.slice(index, index + 4), 'Good');
+});
+
+test('references are found however they are written, and not in comments', () => {
+  const text = `
+    import type {
+      A,
+    } from './a.ts'; // import './no.ts';
+    import b, { type C } from "./b.ts";
+    export * as d from './d.ts';
+    import './e.ts';
+    const f = await import(\`./f.ts\`);
+    new Worker(new URL(\`./g\${extension}\`, import.meta.url));
+    const h = "import './no.ts'";
+  `;
+  const found = referencesOf(text).map(({ specifier }) => specifier);
+  assert.deepEqual(found.sort(), ['./a.ts', './b.ts', './d.ts', './e.ts', './f.ts', './g']);
+});

@@ -34,7 +34,8 @@ export function succeeded(envelope: Envelope, result: unknown, errors: readonly 
 }
 
 export function refused(envelope: Envelope, refusal: Refusal): ErrorReply {
-  return { ...refusal, effect: 'none', ...common(envelope) } as ErrorReply;
+  const { error, ...rest } = refusal;
+  return { error, ...common(envelope), ...rest, effect: 'none' } as ErrorReply;
 }
 
 export interface FailureFacts {
@@ -95,7 +96,7 @@ export function cancelled(envelope: Envelope, scope: CancelScope, effect: Effect
     code: scope,
     message: `action '${envelope.requested ?? ''}' was stopped: ${cancelledWhat[scope]}.`,
     effect,
-    resolution: afterFailure(envelope, effect, null),
+    resolution: afterCancellation(envelope, scope, effect),
     ...common(envelope),
   };
 }
@@ -107,7 +108,7 @@ export function internalError(envelope: Envelope, correlationId: string, effect:
     code: 'Unexpected',
     message: `the gateway failed by its own fault; an operator finds it under ${correlationId}.`,
     effect,
-    resolution: effect === 'none' ? { type: 'manual_audit' } : { type: 'reconcile', call_id: envelope.callId },
+    resolution: afterFailure(envelope, effect, null),
     correlation_id: correlationId,
     ...common(envelope),
   };
@@ -125,6 +126,12 @@ export function pending(envelope: Envelope, retryAfterSeconds: number): PendingR
 
 export function replayed(reply: Reply): Reply {
   return 'pending' in reply ? reply : { ...reply, replayed: true };
+}
+
+/** A cancelled session has no next action. */
+function afterCancellation(envelope: Envelope, scope: CancelScope, effect: Effect): Resolution {
+  if (scope !== 'SessionCancelled' || effect === 'unknown') return afterFailure(envelope, effect, null);
+  return { type: 'replan', reason: 'the session was cancelled; open a new one' };
 }
 
 /** Where an effect may have happened, finding out comes before anything else. */

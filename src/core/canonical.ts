@@ -17,12 +17,10 @@ export interface CanonicalLimits {
 class NotJson extends Error {
   path = '';
   within(step: string | number): this {
-    this.path = `/${step}${this.path}`;
+    this.path = `/${pointerStep(String(step))}${this.path}`;
     return this;
   }
 }
-
-const loneSurrogate = /\p{Surrogate}/u;
 
 export function canonicalise(value: unknown, limits: CanonicalLimits): Canonical {
   try {
@@ -87,8 +85,7 @@ function writeObject(value: object, depth: number): string {
   let text = '{';
   let key = '';
   try {
-    // The default order of sort() is by UTF-16 code unit, which is what RFC 8785 asks for.
-    for (key of Object.keys(value).sort()) {
+    for (key of sortedKeys(value)) {
       const written = write(fields[key], depth);
       if (written === undefined) continue;
       text += `${text.length > 1 ? ',' : ''}${quote(key)}:${written}`;
@@ -99,8 +96,15 @@ function writeObject(value: object, depth: number): string {
   return `${text}}`;
 }
 
+/** The default order of sort() is by UTF-16 code unit, which is what RFC 8785 asks for; most objects have it already. */
+function sortedKeys(value: object): readonly string[] {
+  const keys = Object.keys(value);
+  for (let i = 1; i < keys.length; i++) if ((keys[i - 1] as string) > (keys[i] as string)) return keys.sort();
+  return keys;
+}
+
 function quote(text: string): string {
-  if (loneSurrogate.test(text)) throw new NotJson('a lone surrogate is not text');
+  if (!text.isWellFormed()) throw new NotJson('a lone surrogate is not text');
   return JSON.stringify(text);
 }
 
@@ -108,5 +112,15 @@ function quote(text: string): string {
 export function preview(value: unknown, max = 80): string {
   const written = canonicalise(value, { maxDepth: 8 });
   const text = written.ok ? written.text : isObject(value) ? '{…}' : String(typeof value);
-  return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
+  return text.length <= max ? text : `${cut(text, max - 1)}…`;
+}
+
+/** The beginning of a text, never with half a character at its end. */
+export function cut(text: string, max: number): string {
+  return text.length <= max ? text : text.slice(0, max).replace(/[\ud800-\udbff]$/, '');
+}
+
+/** A name of the caller's own as one step of a JSON Pointer: short, and text whatever it was. */
+export function pointerStep(name: string): string {
+  return cut(name, 80).toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -2,7 +2,9 @@
 export function nearest(wanted: string, names: readonly string[]): string | null {
   if (wanted.length > 64) return null;
   let best: string | null = null;
-  let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;
+  // Two letters changed places in a short name are two edits; in a very short one, anything would be near.
+  const tolerated = wanted.length <= 3 ? 1 : Math.max(2, Math.floor(wanted.length / 3));
+  let bestDistance = tolerated + 1;
   for (const name of names) {
     if (Math.abs(name.length - wanted.length) >= bestDistance) continue;
     const distance = editDistance(wanted.toLowerCase(), name.toLowerCase());

@@ -3,7 +3,7 @@
  * wrong with it. Unknown fields are errors, so that a misspelt `key` never turns into a second refund.
  */
 import type { Request, SessionId } from './call.ts';
-import { canonicalise, preview } from './canonical.ts';
+import { canonicalise, pointerStep, preview } from './canonical.ts';
 import type { FieldError } from './catalogue.ts';
 import { isObject, type Json, utf8Length } from './json.ts';
 import type { Limits } from './limits.ts';
@@ -40,7 +40,7 @@ function read(value: unknown, limits: Limits): ReadRequest {
   const name = (field: 'tool' | 'session' | 'key' | 'turn'): string | null => {
     const text = value[field];
     if (text === undefined || text === null) return null;
-    if (typeof text === 'string' && text.length > 0 && text.length <= limits.maxNameChars && !hasSurrogate.test(text))
+    if (typeof text === 'string' && text.length > 0 && text.length <= limits.maxNameChars && text.isWellFormed())
       return text;
     wrong(`/${field}`, `a text of 1 to ${limits.maxNameChars} characters`, text);
     return null;
@@ -54,7 +54,7 @@ function read(value: unknown, limits: Limits): ReadRequest {
   };
 
   for (const field of Object.keys(value))
-    if (!known.has(field)) wrong(`/${escapePointer(field)}`, `one of: ${fields.join(', ')}`, value[field]);
+    if (!known.has(field)) wrong(`/${pointerStep(field)}`, `one of: ${fields.join(', ')}`, value[field]);
   const tool = name('tool');
   if (tool === null && errors.every((error) => error.path !== '/tool'))
     wrong('/tool', 'the name of a tool', value['tool']);
@@ -96,8 +96,6 @@ function read(value: unknown, limits: Limits): ReadRequest {
   };
 }
 
-const hasSurrogate = /\p{Surrogate}/u;
-
 function notACall(expected: string, got: string): ReadRequest {
   return { ok: false, requested: null, problem: 'unreadable', errors: [{ path: '', expected, got }] };
 }
@@ -106,11 +104,6 @@ function notACall(expected: string, got: string): ReadRequest {
 function shown(value: unknown): Json {
   if (value === undefined || value === null) return null;
   if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return value;
-  if (typeof value === 'string' && value.length <= 80 && !hasSurrogate.test(value)) return value;
+  if (typeof value === 'string' && value.length <= 80 && value.isWellFormed()) return value;
   return preview(value);
-}
-
-function escapePointer(step: string): string {
-  const text = hasSurrogate.test(step) ? preview(step) : step;
-  return text.slice(0, 80).replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -4,4 +4,6 @@ export interface Clock {
   monotonicMs(): number;
   /** Calls back once, after at least this long; the returned function takes it back. */
   schedule(delayMs: number, callback: () => void): () => void;
+  /** The same, for work that must not keep the process alive. */
+  background(delayMs: number, callback: () => void): () => void;
 }

@@ -84,7 +84,7 @@ export async function requesterLeft(call: Call, shell: Shell): Promise<void> {
   );
 }
 
-function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
+export function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
   if (signal === undefined) return () => undefined;
   if (signal.aborted) {
     callback();

@@ -13,6 +13,7 @@ import { advance, type CallEvent, type SideEffect } from '../core/lifecycle.ts';
 import { classify } from '../core/recovery/classify.ts';
 import type { CommitResult, Transition } from '../ports/store.ts';
 import type { Attempt } from '../ports/upstream.ts';
+import { onAbort } from './await-outcome.ts';
 import { commit, keepForLater, nobodyWaits } from './commit.ts';
 import { type AttemptEnd, sendAttempt } from './run-attempt.ts';
 import { answerStored, envelopeOf, settle, settleLate } from './settle.ts';
@@ -32,8 +33,17 @@ export type Started =
   | { readonly kind: 'unavailable'; readonly fault: string };
 
 /** Makes the intent and the right to send durable in one commit, then sends without waiting for the end. */
-export async function start(call: Call, events: readonly CallEvent[], work: Work, papers: Papers, shell: Shell): Promise<Started> {
+export async function start(
+  call: Call,
+  events: readonly CallEvent[],
+  work: Work,
+  papers: Papers,
+  shell: Shell,
+  cancelled?: AbortSignal,
+): Promise<Started> {
   const control = createControl();
+  // A client that cancels while the intent is being recorded has nothing sent for it.
+  const stopListening = onAbort(cancelled, () => control.cancel('ToolCancelled'));
   let finish: (answer: Answer) => void = () => undefined;
   let fail: (error: unknown) => void = () => undefined;
   const outcome = new Promise<Answer>((resolve, reject) => {
@@ -55,6 +65,8 @@ export async function start(call: Call, events: readonly CallEvent[], work: Work
   } catch (error) {
     shell.live.running.delete(call.id);
     throw error;
+  } finally {
+    stopListening();
   }
   if (result.kind !== 'committed') {
     shell.live.running.delete(call.id);

@@ -22,7 +22,7 @@ import { awaitElsewhere, awaitOutcome, type Requester } from './await-outcome.ts
 import { expireUnsent, start } from './carry-out.ts';
 import { firstFacts, gather } from './gather-facts.ts';
 import { refuse, storeUnavailable } from './refuse.ts';
-import { nextActions, type Shell } from './shell.ts';
+import { isFull, nextActions, type Shell } from './shell.ts';
 import { factsOf, intentPapers } from './intent-papers.ts';
 
 export async function handleCall(raw: unknown, who: Principal, requester: Requester, shell: Shell): Promise<Reply> {
@@ -71,8 +71,11 @@ async function handle(asked: Asked, progress: Progress, shell: Shell): Promise<R
     }
     const papers = intentPapers(call, request, decision, facts, shell);
     if (shell.ports.clock.nowMs() >= call.deadlineAtMs) return (await expireUnsent(call, papers, shell)).reply;
+    // The ladder counted when it began to ask; the last look is right before the place is taken.
+    if (isFull(shell)) continue;
     progress.started = true;
-    const started = await start(call, [{ kind: 'admitted' }], { tool: decision.tool, args: decision.args }, papers, shell);
+    const work = { tool: decision.tool, args: decision.args };
+    const started = await start(call, [{ kind: 'admitted' }], work, papers, shell, asked.requester.cancelled);
     if (started.kind === 'running') return awaitOutcome(started.running, request.waitMs, asked.requester, shell);
     if (started.kind === 'unavailable') return storeUnavailable(refusal(call, 'admit', {}, request, shell), started.fault);
     if (started.result.on === 'key') {
@@ -106,7 +109,7 @@ async function answerAdmission(admission: Exclude<Admission, { kind: 'new' }>, a
     case 'answered':
       return admission.reply;
     case 'refuse':
-      return (await refuse({ ...refusal(asked.call, 'admit', {}, asked.request, shell), refusal: admission.refusal }, shell)).reply;
+      return refuseAtTheDoor(admission.refusal, asked, shell);
     case 'under_way':
       return joinUnderWay(admission.call, admission.attached, asked, shell);
     default:
@@ -114,13 +117,17 @@ async function answerAdmission(admission: Exclude<Admission, { kind: 'new' }>, a
   }
 }
 
+/** Refused before the gates: the key says all there is to say. */
+async function refuseAtTheDoor(no: Refusal, { call, request, who }: Asked, shell: Shell): Promise<Reply> {
+  const gathered = await gather('session', firstFacts(shell), request, who, shell);
+  const session = gathered.kind === 'facts' && gathered.facts.session?.found ? gathered.facts.session.id : null;
+  return (await refuse({ ...refusal({ ...call, session }, 'admit', {}, request, shell), refusal: no }, shell)).reply;
+}
+
 /** Its result for a caller who waits, `action_in_flight` for one who does not; an attached caller always waits. */
 async function joinUnderWay(call: StoredCall, attached: boolean, asked: Asked, shell: Shell): Promise<Reply> {
   const { request, requester } = asked;
-  if (!attached && request.waitMs === null) {
-    const no = inFlight(call);
-    return (await refuse({ ...refusal(asked.call, 'admit', {}, request, shell), refusal: no }, shell)).reply;
-  }
+  if (!attached && request.waitMs === null) return refuseAtTheDoor(inFlight(call), asked, shell);
   const running = shell.live.running.get(call.id);
   if (running !== undefined) return replayed(await awaitOutcome(running, request.waitMs, attached ? requester : {}, shell));
   const waitMs = request.waitMs ?? Math.max(0, call.deadlineAtMs - shell.ports.clock.nowMs());
@@ -192,6 +199,8 @@ function unexpected(error: unknown, call: Call, effect: Effect, shell: Shell): R
   const correlationId = shell.ports.ids.random('err_');
   const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
   shell.ports.notify({ kind: 'unexpected', correlationId, message: `call ${call.id} met a bug`, cause });
-  const envelope = { requested: call.tool === '' ? null : call.tool, callId: call.id, session: null, nextActions: [] };
+  const requested = call.tool === '' ? null : call.tool;
+  const next = requested === null ? [] : nextActions(shell);
+  const envelope = { requested, callId: call.id, session: null, nextActions: next };
   return internalError(envelope, correlationId, effect);
 }

@@ -1,6 +1,7 @@
 /** What the record of an intent says: the gates that stood, the facts they saw, and the tool as it was declared. */
 import type { Call, Request } from '../core/call.ts';
 import { canonicalText } from '../core/canonical.ts';
+import type { ToolEntry } from '../core/catalogue.ts';
 import type { Decision } from '../core/decide.ts';
 import type { Facts } from '../core/facts.ts';
 import type { Json, JsonObject } from '../core/json.ts';
@@ -15,7 +16,7 @@ export function intentPapers(
   facts: Facts,
   shell: Shell,
 ): Papers {
-  const manifest = shell.ports.sha256(decision.tool.manifest);
+  const manifest = manifestHash(decision.tool, shell);
   const fresh = !shell.live.knownBlobs.has(manifest);
   // The same blob committed twice is kept once, so it does not matter if this commit fails.
   shell.live.knownBlobs.add(manifest);
@@ -43,6 +44,17 @@ export function intentPapers(
     expectSeq: request.expectedSeq,
     expectOpen: true,
   };
+}
+
+const hashes = new WeakMap<ToolEntry, string>();
+
+/** A declaration does not change while the gateway runs: it is hashed once. */
+function manifestHash(tool: ToolEntry, shell: Shell): string {
+  const known = hashes.get(tool);
+  if (known !== undefined) return known;
+  const hash = shell.ports.sha256(tool.manifest);
+  hashes.set(tool, hash);
+  return hash;
 }
 
 /** The small facts a decision saw. Schemas and rules are kept as blobs, arguments as payloads. */

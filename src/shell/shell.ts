@@ -79,5 +79,10 @@ export function createShell(parts: Omit<Shell, 'live'>): Shell {
 
 export const me = (shell: Shell): IncarnationId => shell.ports.store.incarnation;
 
+/** A body that nobody waits for any more still takes its place. */
+export function isFull({ live, limits }: Shell): boolean {
+  return live.running.size + live.orphans >= limits.maxInFlight;
+}
+
 /** Without a workflow every declared tool is a next action, in the order of declaration. */
 export const nextActions = (shell: Shell): readonly string[] => [...shell.catalogue.keys()];

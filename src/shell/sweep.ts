@@ -8,7 +8,7 @@ import { start } from './carry-out.ts';
 import { nobodyWaits } from './commit.ts';
 import { end, takeOver } from './recover.ts';
 import { countRepeats } from './refuse.ts';
-import type { Shell } from './shell.ts';
+import { isFull, type Shell } from './shell.ts';
 
 export async function sweep(shell: Shell): Promise<void> {
   await recordLate(shell);
@@ -51,7 +51,7 @@ async function resume(call: StoredCall, nowMs: number, shell: Shell): Promise<vo
     if (nowMs >= call.deadlineAtMs || args?.kind === 'erased') await expire(call, shell);
     return;
   }
-  if (shell.live.running.size + shell.live.orphans >= shell.limits.maxInFlight) return;
+  if (isFull(shell)) return;
   await start(call, [], { tool, args: JSON.parse(args.text) as Json }, {}, shell);
 }
 
@@ -65,4 +65,29 @@ async function recordLate(shell: Shell): Promise<void> {
     nobodyWaits(result, shell);
     shell.live.storeDown = false;
   }
+}
+
+/** Sweeps for as long as the gateway is open. Returns how to stop it, once the sweep under way has ended. */
+export function startSweeping(shell: Shell, alongside: () => Promise<void>): () => Promise<void> {
+  let stopped = false;
+  let takeBack = (): void => undefined;
+  let sweeping: Promise<void> = Promise.resolve();
+  const next = () => {
+    if (!stopped) takeBack = shell.ports.clock.background(shell.limits.sweepEveryMs, () => (sweeping = once()));
+  };
+  const once = async (): Promise<void> => {
+    try {
+      await sweep(shell);
+      await alongside();
+    } catch (error) {
+      shell.ports.notify({ kind: 'suppressed', what: 'a sweep', reason: String(error) });
+    }
+    next();
+  };
+  next();
+  return async () => {
+    stopped = true;
+    takeBack();
+    await sweeping;
+  };
 }

@@ -85,7 +85,7 @@ function weighFailure(call: Call, failure: Failure, limits: Limits): Weighed {
 }
 
 function clip(cause: string, limits: Limits): string {
-  return cause.slice(0, limits.maxMessageChars * 8).replace(/\p{Surrogate}/gu, '\ufffd');
+  return cause.slice(0, limits.maxMessageChars * 8).toWellFormed();
 }
 
 function malformed(message: string): Failure {

@@ -47,7 +47,8 @@ export function applyTransition(transition: Transition, writing: Writing): Commi
 
   const outline = outlineOf(transition, writing);
   if (move === null) {
-    if (call !== null && statements.call.get(call.id) === undefined) return { kind: 'conflict', on: 'call', found: null };
+    const unknown = call?.kind === 'mark' && statements.call.get(call.id) === undefined;
+    if (unknown) return { kind: 'conflict', on: 'call', found: null };
     if (later !== null) return later;
   } else if (later !== null || !writeFast(move, transition, outline, statements)) {
     const conflict = findConflict(move, transition, statements) ?? later;
@@ -142,7 +143,8 @@ function findConflict(move: Move, transition: Transition, statements: Statements
   const claim = claimOf(move, transition);
   if (claim === null) return null;
   const taken = statements.key.get(claim.tenant, claim.agent, claim.key) as
-    { call_id: string; fingerprint: string; expires_at: number } | undefined;
+    | { call_id: string; fingerprint: string; expires_at: number }
+    | undefined;
   if (taken === undefined || taken.expires_at <= transition.atMs || taken.call_id === claim.callId) return null;
   return { kind: 'conflict', on: 'key', callId: taken.call_id as Call['id'], fingerprint: taken.fingerprint };
 }

@@ -69,9 +69,15 @@ export function createBatchWriter(database: DatabaseSync, statements: Statements
   const finish = (batch: Batch) => {
     ledger.flush();
     if (batch.answered !== null) statements.answered.run(batch.answered, epoch);
-    statements.purgeKeys.run(Math.max(...batch.requests.map(({ atMs }) => atMs)), purgeAtOnce);
-    if (batch.requests.some((request) => 'erase' in request || request.call === null || request.call.kind === 'mark'))
-      statements.purgeTokens.run(tokensKept);
+    let nowMs = 0;
+    let tokens = false;
+    for (const request of batch.requests) {
+      if (request.atMs > nowMs) nowMs = request.atMs;
+      tokens ||= !('erase' in request) && (request.call === null || request.call.kind === 'mark');
+    }
+    const expired = statements.expiredKeys.all(nowMs, purgeAtOnce) as { tenant: string; agent: string; key: string }[];
+    for (const { tenant, agent, key } of expired) statements.deleteKey.run(tenant, agent, key);
+    if (tokens) statements.purgeTokens.run(tokensKept);
     statements.commit.run();
     ledger.forget();
   };

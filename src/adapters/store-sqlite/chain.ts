@@ -26,10 +26,13 @@ export interface Chain {
 }
 
 const noPayloads: readonly Commitment[] = [];
+/** Larger than nearly every header: only a giant body allocates. */
+const roomBytes = 16_384;
 
 export function createChain(chain: Uint8Array, start: ChainHead, statements: Statements): Chain {
   const { epoch } = start;
   const salt = saltPool();
+  const room = new Uint8Array(roomBytes);
   let { seq, hash, timeMs, nextPayload } = start;
 
   const write = (draft: RecordDraft, sessionSeq: number, atMs: number) => {
@@ -47,9 +50,17 @@ export function createChain(chain: Uint8Array, start: ChainHead, statements: Sta
       });
     }
     const header = { chain, epoch, seq, sessionSeq, timeMs, kind: draft.kind, commitments, body: draft.body };
-    const leaf = encodeLeaf(header, nodeHashing);
+    // SQLite copies what it is given, so the room may be used again for the next record.
+    const leaf = encodeLeaf(header, nodeHashing, room);
     hash = linkHash(header, hash, leaf, nodeHashing);
-    statements.insertRecord.run(epoch * epochStride + seq, draft.kind, draft.call, leaf.subarray(1), hash, firstPayload);
+    statements.insertRecord.run(
+      epoch * epochStride + seq,
+      draft.kind,
+      draft.call,
+      leaf.subarray(1),
+      hash,
+      firstPayload,
+    );
   };
 
   return {

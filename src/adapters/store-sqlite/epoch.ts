@@ -30,9 +30,9 @@ type Row = { at: number; hash: Uint8Array; header: Uint8Array; payload: number |
 /** The last record of the file, and the first payload number that no record has ever used. */
 export function readTail(database: DatabaseSync): Tail {
   const last = database.prepare('SELECT * FROM journal ORDER BY at DESC LIMIT 1').get() as Row | undefined;
-  const loaded = database
-    .prepare('SELECT * FROM journal WHERE payload IS NOT NULL ORDER BY at DESC LIMIT 1')
-    .get() as Row | undefined;
+  const loaded = database.prepare('SELECT * FROM journal WHERE payload IS NOT NULL ORDER BY at DESC LIMIT 1').get() as
+    | Row
+    | undefined;
   const header = last === undefined ? null : decodeHeader(last.header, nodeHashing);
   const owner = loaded === undefined ? null : decodeHeader(loaded.header, nodeHashing);
   // INVARIANT: a payload's number is never used twice, not even after the newest one was erased.
@@ -50,7 +50,8 @@ export function verifyTail(database: DatabaseSync, head: Head | null, file: stri
   const anchor = head.seq - (head.seq % anchorEvery);
   const start = head.epoch * epochStride + Math.max(anchor, 1);
   const before = database.prepare('SELECT at, hash FROM journal WHERE at < ? ORDER BY at DESC LIMIT 1').get(start) as
-    Row | undefined;
+    | Row
+    | undefined;
   const trusted = before === undefined ? null : { ...positionOf(before.at), hash: before.hash };
   const verifier = createVerifier(nodeHashing, trusted);
   for (const record of createRecordReader(database).from(start)) verifier.add(record);
@@ -66,7 +67,8 @@ export function verifyTail(database: DatabaseSync, head: Head | null, file: stri
 /** Opens the next epoch with `epoch_open` as its first record. */
 export function openEpoch(database: DatabaseSync, statements: Statements, tail: Tail, nowMs: number): Chain {
   const closed = database.prepare('SELECT epoch, closed_at FROM epochs ORDER BY epoch DESC LIMIT 1').get() as
-    { epoch: number; closed_at: number | null } | undefined;
+    | { epoch: number; closed_at: number | null }
+    | undefined;
   const epoch = Math.max(closed?.epoch ?? 0, tail.head?.epoch ?? 0) + 1;
   const reason = closed === undefined ? 'start' : closed.closed_at === null ? 'after_crash' : 'after_close';
   const { head } = tail;
@@ -90,7 +92,8 @@ export function openEpoch(database: DatabaseSync, statements: Statements, tail: 
 /** Goes on in an epoch whose worker died while its process still holds the lock. Null if someone else took over. */
 export function resumeEpoch(database: DatabaseSync, statements: Statements, tail: Tail, epoch: number): Chain | null {
   const row = database.prepare('SELECT epoch, chain FROM epochs ORDER BY epoch DESC LIMIT 1').get() as
-    { epoch: number; chain: Uint8Array } | undefined;
+    | { epoch: number; chain: Uint8Array }
+    | undefined;
   if (row?.epoch !== epoch || tail.head?.epoch !== epoch) return null;
   return createChain(row.chain, { ...tail.head, timeMs: tail.timeMs, nextPayload: tail.nextPayload }, statements);
 }

@@ -56,7 +56,6 @@ export function stageAccounts(transition: Transition, ledger: Ledger): Conflict 
   return [...staged.values()];
 }
 
-export function plain(session: MutableSession): Session {
-  const { changed: _changed, ...rest } = session;
-  return rest;
+export function plain({ id, tenant, agent, standing, state, seq, entries, openedAtMs }: MutableSession): Session {
+  return { id, tenant, agent, standing, state, seq, entries, openedAtMs };
 }

@@ -5,7 +5,13 @@
 import type { StoreFault } from '../../ports/store.ts';
 
 export type RefusalReason =
-  'newer_schema' | 'not_a_store' | 'not_writable' | 'locked' | 'journal_broken' | 'io' | 'missing';
+  | 'newer_schema'
+  | 'not_a_store'
+  | 'not_writable'
+  | 'locked'
+  | 'journal_broken'
+  | 'io'
+  | 'missing';
 
 export interface Refused<Reason extends RefusalReason = RefusalReason> {
   readonly kind: 'refused';

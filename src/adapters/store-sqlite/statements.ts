@@ -42,10 +42,7 @@ export function prepareStatements(database: DatabaseSync) {
       'INSERT OR REPLACE INTO keys (tenant, agent, key, fingerprint, call_id, expires_at) VALUES (?, ?, ?, ?, ?, ?)',
     ),
     deleteKey: prepare('DELETE FROM keys WHERE tenant = ? AND agent = ? AND key = ?'),
-    purgeKeys: prepare(
-      `DELETE FROM keys WHERE (tenant, agent, key) IN
-         (SELECT tenant, agent, key FROM keys WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`,
-    ),
+    expiredKeys: prepare('SELECT tenant, agent, key FROM keys WHERE expires_at <= ? ORDER BY expires_at LIMIT ?'),
 
     session: prepare('SELECT * FROM sessions WHERE id = ?'),
     standingSession: prepare('SELECT * FROM sessions WHERE tenant = ? AND agent = ? AND standing = 1'),
@@ -70,7 +67,9 @@ export function prepareStatements(database: DatabaseSync) {
 
     insertRecord: prepare('INSERT INTO journal (at, kind, call_id, header, hash, payload) VALUES (?, ?, ?, ?, ?, ?)'),
     insertPayload: prepare('INSERT INTO payloads (id, salt, bytes) VALUES (?, ?, ?)'),
-    recordsOfCall: prepare('SELECT at, header, payload FROM journal WHERE call_id = ? AND payload IS NOT NULL ORDER BY at'),
+    recordsOfCall: prepare(
+      'SELECT at, header, payload FROM journal WHERE call_id = ? AND payload IS NOT NULL ORDER BY at',
+    ),
     deletePayload: prepare('DELETE FROM payloads WHERE id = ?'),
 
     answered: prepare('UPDATE epochs SET answered = ? WHERE epoch = ?'),

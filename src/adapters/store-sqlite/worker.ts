@@ -4,8 +4,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 
-import type { CommitResult } from '../../ports/store.ts';
-import { type Batch, createBatchWriter } from './batch.ts';
+import { createBatchWriter, type WriteRequest } from './batch.ts';
 import { openForWriting } from './connection.ts';
 import { openEpoch, readTail, resumeEpoch, verifyTail } from './epoch.ts';
 import { refusalOf, refuse, type Refused } from './refusal.ts';
@@ -19,14 +18,21 @@ export interface WorkerOptions {
   readonly nowMs: number;
 }
 
+/** Each request as JSON. */
+export interface WrittenBatch {
+  readonly requests: readonly string[];
+  readonly answered: number | null;
+}
+
 export type ToWorker =
-  ({ readonly type: 'batch' } & Batch) | { readonly type: 'close'; readonly answered: number | null; readonly nowMs: number };
+  | ({ readonly type: 'batch' } & WrittenBatch)
+  | { readonly type: 'close'; readonly answered: number | null; readonly nowMs: number };
 
 export type FromWorker =
   | { readonly type: 'ready'; readonly epoch: number; readonly highestTimeMs: number }
   | { readonly type: 'refused'; readonly refused: Refused }
-  | { readonly type: 'results'; readonly results: readonly CommitResult[] }
-  | { readonly type: 'closed' };
+  /** The results of a batch, as JSON. */
+  | { readonly type: 'results'; readonly text: string };
 
 const { file, maxPages, resume, nowMs } = workerData as WorkerOptions;
 const send = (message: FromWorker) => parentPort?.postMessage(message);
@@ -43,18 +49,19 @@ function start(): Refused | null {
   }
   const statements = prepareStatements(database);
   const chain =
-    resume === null
-      ? openEpoch(database, statements, tail, nowMs)
-      : resumeEpoch(database, statements, tail, resume);
+    resume === null ? openEpoch(database, statements, tail, nowMs) : resumeEpoch(database, statements, tail, resume);
   if (chain === null) return refuse('locked', `another process has taken '${file}' over: stop this one`);
   const writer = createBatchWriter(database, statements, chain, file);
   parentPort?.on('message', (message: ToWorker) => {
-    if (message.type === 'batch') return send({ type: 'results', results: writer.run(message) });
+    if (message.type === 'batch') {
+      const requests = message.requests.map((text) => JSON.parse(text) as WriteRequest);
+      const results = writer.run({ requests, answered: message.answered });
+      return send({ type: 'results', text: JSON.stringify(results) });
+    }
     try {
       writer.close(message.answered, message.nowMs);
     } finally {
       database.close();
-      send({ type: 'closed' });
       parentPort?.close();
     }
   });

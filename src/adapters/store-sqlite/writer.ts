@@ -1,212 +1,141 @@
 /**
- * The main thread's half of the writer. Requests queue; whenever the worker is idle, all of them that fit go to it as
- * one batch: the slower the disk, the larger the batches, and nobody waits for a timer. If the worker dies, what it
- * had is `unavailable`, and the next commit starts another one, which goes on in the same epoch.
+ * How does a commit reach the worker and come back? Requests queue; whenever the worker is idle, all that fit go to it
+ * as one batch: the slower the disk, the larger the batches, and nobody waits for a timer. If the worker dies, what it
+ * had is `unavailable`, and the next commit starts another, which goes on in the same epoch: the lock is still ours.
  */
-import { Worker } from 'node:worker_threads';
-
 import type { Position } from '../../core/journal/record.ts';
-import type { CommitResult, Transition } from '../../ports/store.ts';
+import type { CommitResult, StoreFault } from '../../ports/store.ts';
 import type { WriteRequest } from './batch.ts';
-import type { EraseRequest } from './erase-call.ts';
-import { type Refused, refuse, textOf } from './refusal.ts';
-import { createRepliesUnderWay } from './replies-under-way.ts';
-import { sizeOf } from './size-of.ts';
-import type { FromWorker, ToWorker, WorkerOptions } from './worker.ts';
-
-export interface BatchLimits {
-  /** A batch holds at most this many transitions. */
-  readonly maxTransitions: number;
-  /** And about this many bytes, but always one transition. */
-  readonly maxBytes: number;
-  /** Transitions that wait; one more is refused as overloaded. */
-  readonly maxQueued: number;
-}
-
-export const defaultBatch: BatchLimits = { maxTransitions: 512, maxBytes: 4 << 20, maxQueued: 10_000 };
+import { type BatchLimits, createCommitQueue, type Group, land, type Waiting } from './commit-queue.ts';
+import { drained } from './epoch.ts';
+import type { Refused } from './refusal.ts';
+import type { RepliesUnderWay } from './replies-under-way.ts';
+import { type Spawn, startWriterThread, type WriterThread } from './writer-thread.ts';
 
 export interface WriterOptions {
   readonly file: string;
   readonly batch: BatchLimits;
   readonly maxPages: number | null;
   readonly nowMs: () => number;
-  readonly spawn?: (options: WorkerOptions) => Worker;
+  readonly spawn: Spawn;
 }
 
 export interface Statistics {
+  /** Batches that came back: one COMMIT each. */
   readonly batches: number;
-  readonly transitions: number;
+  readonly requests: number;
 }
 
 export interface Writer {
-  readonly epoch: number;
-  readonly highestTimeMs: number;
-  commit(transitions: readonly Transition[]): Promise<readonly CommitResult[]>;
-  erase(request: EraseRequest): Promise<CommitResult>;
+  write(requests: readonly WriteRequest[]): Promise<readonly CommitResult[]>;
   answered(position: Position): void;
   statistics(): Statistics;
   close(): Promise<void>;
 }
 
-interface Waiting {
-  readonly request: WriteRequest;
-  readonly bytes: number;
-  readonly done: (result: CommitResult) => void;
-}
-
-/** A queue may hold this many full batches in bytes before it refuses more. */
-const maxQueuedBatches = 32;
 const flushAfterMs = 100;
 
-export function spawnWorker(options: WorkerOptions): Worker {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  return new Worker(new URL(`./worker.${extension}`, import.meta.url), { workerData: options });
+export function startThread(options: WriterOptions, resume: number | null): Promise<WriterThread | Refused> {
+  const { file, maxPages, nowMs, spawn } = options;
+  return startWriterThread({ file, maxPages, resume, nowMs: nowMs() }, spawn);
 }
 
-export async function startWriter(
-  options: WriterOptions,
-  alreadyLeft: () => Iterable<string>,
-): Promise<{ readonly kind: 'opened'; readonly writer: Writer } | Refused> {
-  const { file, batch: limits, maxPages, nowMs, spawn = spawnWorker } = options;
-  const queue: Waiting[] = [];
-  let queuedBytes = 0;
-  let flight: readonly Waiting[] | null = null;
-  let worker: Worker | null = null;
-  let epoch: number | null = null;
-  let closing: (() => void) | null = null;
-  let closed = false;
+export function createWriter(options: WriterOptions, first: WriterThread, replies: RepliesUnderWay): Writer {
+  const { file, batch: limits, nowMs } = options;
+  const queue = createCommitQueue(limits, file);
+  const statistics = { batches: 0, requests: 0 };
+  let thread: WriterThread | null = first;
+  let working: Promise<void> | null = null;
+  let closing: Promise<void> | null = null;
   let flushTimer: NodeJS.Timeout | null = null;
-  const statistics = { batches: 0, transitions: 0 };
 
-  const unavailable = (fault: 'io' | 'closed' | 'overloaded', message: string): CommitResult => ({
-    kind: 'unavailable',
-    fault,
-    message,
-  });
+  const unavailable = (fault: StoreFault, message: string): CommitResult => ({ kind: 'unavailable', fault, message });
 
-  /** Starts a worker and waits until it is ready; from then on it belongs to this writer. */
-  const start = () =>
-    new Promise<Extract<FromWorker, { type: 'ready' }> | Refused>((resolve) => {
-      const started = spawn({ file, maxPages, resume: epoch, nowMs: nowMs() });
-      let failure = 'it ended without a word';
-      started.on('message', (message: FromWorker) => {
-        if (message.type === 'ready') {
-          worker = started;
-          resolve(message);
-        } else if (message.type === 'refused') {
-          resolve(message.refused);
-          void started.terminate();
-        } else if (message.type === 'results') land(message.results);
-        else closing?.();
-      });
-      started.on('error', (error) => (failure = textOf(error)));
-      started.on('exit', () => {
-        resolve(refuse('io', `the writer of '${file}' did not start: ${failure}`));
-        if (worker !== started) return;
-        worker = null;
-        fail(unavailable('io', `the writer of '${file}' stopped (${failure}): it is started again at the next commit`));
-        closing?.();
-      });
-    });
+  const shutResult = unavailable('closed', `the store '${file}' is closed`);
 
-  const land = (results: readonly CommitResult[]) => {
-    const landed = flight ?? [];
-    flight = null;
+  /** Why there is no worker, or null if there is one. */
+  const ensureThread = async (): Promise<string | null> => {
+    if (thread?.alive()) return null;
+    const started = await startThread(options, first.epoch);
+    thread = 'kind' in started ? null : started;
+    return 'kind' in started ? started.message : null;
+  };
+
+  const writeOne = async (batch: readonly Waiting[]): Promise<void> => {
+    const failure = await ensureThread();
+    if (failure !== null || thread === null) return landAll(batch, unavailable('io', failure ?? ''));
+    const answered = replies.take();
+    const requests = batch.map(({ text }) => text);
+    const results = await thread.run({ requests, answered });
+    if (results === null) {
+      replies.putBack();
+      const died = `the writer of '${file}' stopped (${thread.cause()}): it starts again with the next commit`;
+      return landAll(batch, unavailable('io', died));
+    }
     statistics.batches += 1;
-    statistics.transitions += landed.length;
-    for (const [index, { request, done }] of landed.entries()) {
+    statistics.requests += batch.length;
+    for (let index = 0; index < batch.length; index++) {
+      const waiting = batch[index] as Waiting;
       const result = results[index] as CommitResult;
       if (result.kind === 'unavailable') replies.putBack();
-      else if (!('erase' in request)) replies.committed(request, result);
-      done(result);
+      else if (!('erase' in waiting.request)) replies.committed(waiting.request, result);
+      land(waiting, result);
     }
-    pump();
   };
 
-  const fail = (result: CommitResult) => {
-    const lost = flight ?? [];
-    flight = null;
-    replies.putBack();
-    for (const { done } of lost) done(result);
+  const pump = async (): Promise<void> => {
+    while (!queue.isEmpty()) await writeOne(queue.take());
+    working = null;
   };
 
-  const post = (message: ToWorker) => worker?.postMessage(message);
-
-  const takeBatch = (): Waiting[] => {
-    let bytes = 0;
-    let count = 0;
-    while (count < queue.length && count < limits.maxTransitions) {
-      bytes += (queue[count] as Waiting).bytes;
-      if (count > 0 && bytes > limits.maxBytes) break;
-      count += 1;
-    }
-    const batch = queue.splice(0, count);
-    for (const waiting of batch) queuedBytes -= waiting.bytes;
-    return batch;
+  const wake = () => {
+    working ??= pump();
   };
 
-  let restarting = false;
-  const restart = async () => {
-    restarting = true;
-    const started = await start();
-    restarting = false;
-    if ('type' in started) return pump();
-    // The lock is still ours, so the next commit tries again.
-    flight = queue.splice(0);
-    queuedBytes = 0;
-    fail(unavailable('io', started.message));
+  /** While nobody commits, the mark is written by itself. */
+  const flushSoon = () => {
+    if (flushTimer !== null || closing !== null) return;
+    flushTimer = setTimeout(() => {
+      flushTimer = null;
+      if (working === null && closing === null && thread?.alive()) working = flush().then(pump);
+    }, flushAfterMs).unref();
   };
 
-  const pump = () => {
-    if (flight !== null || restarting) return;
-    if (queue.length === 0) {
-      if (closing !== null && worker !== null) post({ type: 'close', answered: lastMark(), nowMs: nowMs() });
-      else worker?.unref();
-      return;
-    }
-    if (worker === null) return void restart();
-    worker.ref();
-    flight = takeBatch();
-    post({ type: 'batch', requests: flight.map(({ request }) => request), answered: replies.take() });
+  const flush = async () => {
+    const answered = replies.take();
+    if (answered === null || thread === null) return;
+    if ((await thread.run({ requests: [], answered })) === null) replies.putBack();
   };
 
-  const lastMark = () => (replies.allAnswered() ? drainedMark : replies.take());
-
-  const enqueue = (request: WriteRequest): Promise<CommitResult> => {
-    if (closed) return Promise.resolve(unavailable('closed', `the store '${file}' is closed`));
-    const bytes = sizeOf(request);
-    if (queue.length >= limits.maxQueued || queuedBytes + bytes > limits.maxBytes * maxQueuedBatches)
-      return Promise.resolve(unavailable('overloaded', `too many commits wait for '${file}': ask again later`));
-    queuedBytes += bytes;
-    return new Promise((done) => queue.push({ request, bytes, done }));
+  const shut = async () => {
+    if (flushTimer !== null) clearTimeout(flushTimer);
+    while (working !== null) await working;
+    // INVARIANT: only when every reply arrived does the epoch say that nobody waits.
+    const answered = replies.allAnswered() ? drained : replies.take();
+    if (thread?.alive()) await thread.close(answered, nowMs());
   };
 
-  const first = await start();
-  if (!('type' in first)) return first;
-  epoch = first.epoch;
-  const replies = createRepliesUnderWay(first.epoch, alreadyLeft());
-  pump();
-
-  const writer: Writer = {
-    epoch: first.epoch,
-    highestTimeMs: first.highestTimeMs,
-    commit(transitions) {
-      const results = Promise.all(transitions.map(enqueue));
-      pump();
-      return results;
-    },
-    erase(request) {
-      const result = enqueue(request);
-      pump();
-      return result;
+  return {
+    write(requests) {
+      if (requests.length === 0) return Promise.resolve([]);
+      return new Promise((resolve) => {
+        const group: Group = { results: [], missing: requests.length, resolve };
+        for (const [index, request] of requests.entries()) {
+          const refused = closing === null ? queue.add(request, group, index) : shutResult;
+          if (refused !== null) land({ group, index }, refused);
+        }
+        wake();
+      });
     },
     answered(position) {
       replies.answered(position);
+      flushSoon();
     },
     statistics: () => ({ ...statistics }),
-    close() {
-      return Promise.resolve();
-    },
+    close: () => (closing ??= shut()),
   };
-  return { kind: 'opened', writer };
+}
+
+function landAll(batch: readonly Waiting[], result: CommitResult): void {
+  for (const waiting of batch) land(waiting, result);
 }

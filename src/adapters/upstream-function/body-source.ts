@@ -3,7 +3,8 @@
  * inside an object. Must not run the text here: it is only parsed.
  */
 export type BodySource =
-  { readonly ok: true; readonly expression: string } | { readonly ok: false; readonly problem: string };
+  | { readonly ok: true; readonly expression: string }
+  | { readonly ok: false; readonly problem: string };
 
 export function sourceOfBody(run: unknown): BodySource {
   const text = Function.prototype.toString.call(run);

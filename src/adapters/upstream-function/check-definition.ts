@@ -18,9 +18,11 @@ export class ToolDefinitionError extends Error {
   }
 }
 
+export type LocalBody = (args: never, context: ToolContext) => unknown;
+
 /** Where the body runs: in this thread, or in a worker from its source or its module. */
 export type ToolBody =
-  | { readonly kind: 'here'; readonly run: (args: never, context: ToolContext) => unknown }
+  | { readonly kind: 'here'; readonly run: LocalBody }
   | { readonly kind: 'source'; readonly expression: string }
   | { readonly kind: 'module'; readonly url: string };
 
@@ -119,7 +121,11 @@ function schemaOf(name: string, key: string, schema: unknown): DeclaredSchema {
 function bodyOf(name: string, given: Loose): ToolBody {
   const { run, isolate, blocking } = given;
   if (isolate !== undefined && isolate !== true && !(isolate instanceof URL)) {
-    throw new ToolDefinitionError(name, 'its isolate is neither true nor a URL', 'leave it out to run without a worker');
+    throw new ToolDefinitionError(
+      name,
+      'its isolate is neither true nor a URL',
+      'leave it out to run without a worker',
+    );
   }
   if (blocking !== undefined && blocking !== false) {
     throw new ToolDefinitionError(name, 'blocking can only be false', 'use isolate: true for a body that blocks');
@@ -147,7 +153,7 @@ function bodyOf(name: string, given: Loose): ToolBody {
     const fix = 'write async, or isolate: true if it may block, or blocking: false if it never does';
     throw new ToolDefinitionError(name, problem, fix);
   }
-  return { kind: 'here', run: run as (args: never, context: ToolContext) => unknown };
+  return { kind: 'here', run: run as LocalBody };
 }
 
 function moduleBody(name: string, url: URL, run: unknown): ToolBody {
@@ -156,7 +162,11 @@ function moduleBody(name: string, url: URL, run: unknown): ToolBody {
     throw new ToolDefinitionError(name, 'it has both a module and a run function', fix);
   }
   if (url.protocol !== 'file:') {
-    throw new ToolDefinitionError(name, 'its module is not a file', "use isolate: new URL('./body.ts', import.meta.url)");
+    throw new ToolDefinitionError(
+      name,
+      'its module is not a file',
+      "use isolate: new URL('./body.ts', import.meta.url)",
+    );
   }
   if (!existsSync(fileURLToPath(url))) {
     throw new ToolDefinitionError(name, `its module ${url.pathname} does not exist`, 'correct the path');

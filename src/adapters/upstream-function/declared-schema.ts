@@ -18,7 +18,8 @@ export interface DeclaredSchema {
 }
 
 export type Declaration =
-  { readonly ok: true; readonly declared: DeclaredSchema } | { readonly ok: false; readonly problem: string };
+  | { readonly ok: true; readonly declared: DeclaredSchema }
+  | { readonly ok: false; readonly problem: string };
 
 const maxWrittenDepth = 100;
 
@@ -66,7 +67,9 @@ function writtenStandard(schema: StandardSchema): unknown {
   try {
     const write = standard.jsonSchema?.input;
     if (typeof write !== 'function') return opaque;
-    const written = canonicalise(write.call(standard.jsonSchema, { target: 'draft-2020-12' }), { maxDepth: maxWrittenDepth });
+    const written = canonicalise(write.call(standard.jsonSchema, { target: 'draft-2020-12' }), {
+      maxDepth: maxWrittenDepth,
+    });
     return written.ok ? JSON.parse(written.text) : opaque;
   } catch {
     return opaque;

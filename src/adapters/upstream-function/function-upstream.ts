@@ -6,16 +6,23 @@ import { canonicalText } from '../../core/canonical.ts';
 import type { Catalogue, FieldError, ToolEntry } from '../../core/catalogue.ts';
 import type { Json } from '../../core/json.ts';
 import { defaultLimits } from '../../core/limits.ts';
-import type { Attempt, Failure, ItemFailure, Upstream, UpstreamResult } from '../../ports/upstream.ts';
+import type { Attempt, Failure, Upstream, UpstreamResult } from '../../ports/upstream.ts';
 import type { Validated, Validator } from '../../ports/validator.ts';
-import { ToolDefinitionError, type CheckedTool } from './check-definition.ts';
+import { ToolDefinitionError, type CheckedTool, type LocalBody } from './check-definition.ts';
 import { failure, failureOf, itemFailures } from './describe-throw.ts';
 import { findNotJson } from './find-not-json.ts';
 import { checkedTool, type Tool } from './tool.ts';
-import { contextFacts, createContext } from './tool-context.ts';
+import { contextFacts, createContext, type ToolContext } from './tool-context.ts';
 import { isPartialResult } from './tool-failure.ts';
+import { createWorkerPool, defaultIsolationLimits, type IsolationLimits, type WorkerPool } from './worker-pool.ts';
+import type { BodyOutput } from './worker-thread.ts';
+
+type Returned = Extract<UpstreamResult, { kind: 'returned' }>;
 
 export interface FunctionUpstreamOptions {
+  readonly isolation?: Partial<IsolationLimits>;
+  /** What isolated bodies print. Without it their output is dropped, never mixed into the gateway's own. */
+  readonly onOutput?: ((output: BodyOutput) => void) | undefined;
   /** For tools that set no timeout. */
   readonly defaultTimeoutMs?: number;
 }
@@ -27,7 +34,10 @@ export interface FunctionUpstream {
   close(): Promise<void>;
 }
 
-export function createFunctionUpstream(tools: readonly Tool[], options: FunctionUpstreamOptions = {}): FunctionUpstream {
+export function createFunctionUpstream(
+  tools: readonly Tool[],
+  options: FunctionUpstreamOptions = {},
+): FunctionUpstream {
   const byName = new Map<string, CheckedTool>();
   for (const definition of tools) {
     const checked = checkedTool(definition);
@@ -37,11 +47,12 @@ export function createFunctionUpstream(tools: readonly Tool[], options: Function
     byName.set(checked.name, checked);
   }
   const defaultTimeoutMs = options.defaultTimeoutMs ?? defaultLimits.defaultTimeoutMs;
+  const pool = createWorkerPool({ ...defaultIsolationLimits, ...options.isolation }, quietly(options.onOutput));
   return {
-    upstream: { invoke: (attempt, signal) => invoke(byName.get(attempt.tool), attempt, signal) },
+    upstream: { invoke: (attempt, signal) => invoke(byName.get(attempt.tool), pool, attempt, signal) },
     validator: { validate: (name, args) => validate(byName.get(name), args) },
     catalogue: new Map([...byName].map(([name, checked]) => [name, entryOf(checked, defaultTimeoutMs)])),
-    close: async () => {},
+    close: () => pool.close(),
   };
 }
 
@@ -60,35 +71,41 @@ function entryOf(checked: CheckedTool, defaultTimeoutMs: number): ToolEntry {
   return { name, description, effectClass, timeoutMs, dedupeWindowMs, input: input.rule, manifest };
 }
 
-async function invoke(checked: CheckedTool | undefined, attempt: Attempt, signal: AbortSignal): Promise<UpstreamResult> {
+async function invoke(
+  checked: CheckedTool | undefined,
+  pool: WorkerPool,
+  attempt: Attempt,
+  signal: AbortSignal,
+): Promise<UpstreamResult> {
   if (checked === undefined) return failed(failure('404_not_found', 'no tool has this name'));
   if (signal.aborted) return failed(failure('cancelled', 'stopped before it began', { effect: 'none' }));
   try {
-    const returned = await runBody(checked, attempt, signal);
-    return await settleReturn(checked, returned);
+    const { name, body } = checked;
+    const facts = contextFacts(attempt);
+    const result =
+      body.kind === 'here'
+        ? await runHere(body.run, attempt.args, createContext(facts, signal))
+        : await pool.run(name, { body, args: attempt.args, facts }, signal);
+    return result.kind === 'failed' ? result : await judgeOutput(checked, result);
   } catch (thrown) {
     return failed(failureOf(thrown, signal));
   }
 }
 
-async function runBody(checked: CheckedTool, attempt: Attempt, signal: AbortSignal): Promise<unknown> {
-  const { body } = checked;
-  if (body.kind !== 'here') throw new Error('isolation is not built yet');
-  return await body.run(attempt.args as never, createContext(contextFacts(attempt), signal));
+async function runHere(run: LocalBody, args: Json, context: ToolContext): Promise<Returned> {
+  const returned = await run(args as never, context);
+  if (!isPartialResult(returned)) return { kind: 'returned', output: returned, errors: [] };
+  return { kind: 'returned', output: returned.result, errors: itemFailures(returned.errors) };
 }
 
-async function settleReturn(checked: CheckedTool, returned: unknown): Promise<UpstreamResult> {
-  const isPartial = isPartialResult(returned);
-  const output = isPartial ? returned.result : returned;
-  const errors: readonly ItemFailure[] = isPartial ? itemFailures(returned.errors) : [];
-  if (checked.output === null) return { kind: 'returned', output, errors };
-  const judgement = await checked.output.judge(output);
-  if (judgement.ok) return { kind: 'returned', output, errors };
-  return failed(malformed(checked.name, judgement.errors));
+async function judgeOutput({ name, output: schema }: CheckedTool, returned: Returned): Promise<UpstreamResult> {
+  if (schema === null) return returned;
+  const judgement = await schema.judge(returned.output);
+  return judgement.ok ? returned : failed(malformed(name, judgement.errors));
 }
 
 /** The values themselves are for the audit only. */
-export function malformed(name: string, errors: readonly FieldError[]): Failure {
+function malformed(name: string, errors: readonly FieldError[]): Failure {
   const listed = errors.map(({ path, expected }) => `${path || 'the result'} should be ${expected}`);
   const message = `the result of '${name}' does not match its output schema: ${listed.join('; ')}`;
   return failure('schema_validation', message, {
@@ -118,4 +135,16 @@ function refused(path: string, expected: string): Validated {
 
 function failed(reason: Failure): UpstreamResult {
   return { kind: 'failed', failure: reason };
+}
+
+/** A listener that throws must not end the gateway. */
+function quietly(listener: FunctionUpstreamOptions['onOutput']): FunctionUpstreamOptions['onOutput'] {
+  if (listener === undefined) return undefined;
+  return (output) => {
+    try {
+      listener(output);
+    } catch {
+      // What it was told is only what a body printed.
+    }
+  };
 }

@@ -9,7 +9,8 @@ import { messageOf, nameOf, read } from './describe-throw.ts';
 import type { StandardSchema } from './standard-schema.ts';
 
 export type Judgement =
-  { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly errors: readonly FieldError[] };
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly errors: readonly FieldError[] };
 
 const maxIssues = 20;
 const maxSteps = 256;

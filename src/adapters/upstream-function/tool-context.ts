@@ -30,7 +30,7 @@ export function contextFacts(attempt: Attempt): ContextFacts {
     session: attempt.session,
     agent: attempt.agent,
     tenant: attempt.tenant,
-    deadline: new Date(attempt.deadlineAtMs).toISOString(),
+    deadline: timeText(attempt.deadlineAtMs),
   };
 }
 
@@ -42,4 +42,9 @@ export function createContext(facts: ContextFacts, signal: AbortSignal): ToolCon
       throw new ToolFailure(failure);
     },
   });
+}
+
+/** The last moment that a date can name stands for "never". */
+function timeText(atMs: number): string {
+  return new Date(Math.abs(atMs) <= 8.64e15 ? atMs : 8.64e15).toISOString();
 }

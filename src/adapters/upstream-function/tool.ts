@@ -19,6 +19,8 @@ type AnySchema = StandardSchema | JsonSchema;
 /** What `run` gets: what a Standard Schema makes of the input, or what the author says. */
 type ArgsFor<Input, Annotated> = Input extends StandardSchema ? OutputOf<Input> : Annotated;
 
+type SentFor<Input, Annotated> = Input extends StandardSchema ? InputOf<Input> : Annotated;
+
 /** What `run` returns: it is checked and passed on unchanged, so it is the side of the schema that is written. */
 type ResultFor<Output, Returned> = Output extends StandardSchema ? InputOf<Output> : Returned;
 
@@ -53,19 +55,27 @@ interface WithModule {
   readonly run?: never;
 }
 
-export type Tool<Name extends string = string, Args = never, Result = unknown> = Described<
+/** Only for the compiler: what a caller sends may differ from what the body gets (defaults, coercions). */
+declare const sent: unique symbol;
+
+export type Tool<Name extends string = string, Args = never, Result = unknown, Sent = unknown> = Described<
   Name,
   AnySchema,
   AnySchema
 > & {
+  readonly [sent]?: Sent;
   readonly isolate?: true | URL;
   readonly blocking?: false;
   /** Absent when the body is a module. */
   readonly run?: Run<Args, Result>;
 };
 
-export type ArgsOf<Of extends Tool> = NonNullable<Of['run']> extends (args: infer Args, ctx: never) => unknown ? Args : never;
+export type ArgsOf<Of extends Tool> =
+  NonNullable<Of['run']> extends (args: infer Args, ctx: never) => unknown ? Args : never;
 export type ResultOf<Of extends Tool> = Of extends Tool<string, never, infer Result> ? Result : never;
+
+/** What a caller of the tool writes. */
+export type SentTo<Of extends Tool> = Of extends Tool<string, never, unknown, infer Sent> ? Sent : never;
 
 const checked = new WeakMap<object, CheckedTool>();
 
@@ -78,7 +88,7 @@ export function tool<
 >(
   definition: Described<Name, Input, Output> &
     (WithFunction<ArgsFor<Input, Annotated>, ResultFor<Output, Returned>> | WithModule),
-): Tool<Name, ArgsFor<Input, Annotated>, ResultFor<Output, Returned>> {
+): Tool<Name, ArgsFor<Input, Annotated>, ResultFor<Output, Returned>, SentFor<Input, Annotated>> {
   const frozen = Object.freeze({ ...definition });
   checked.set(frozen, checkDefinition(frozen));
   return frozen;

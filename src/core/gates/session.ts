@@ -1,6 +1,7 @@
 /** Gate 2: does the session exist for this agent, is it open, and is it where the caller believes it to be? */
 import type { Gate, GateAnswer } from '../gate.ts';
 import { pass } from '../gate.ts';
+import type { Resolution } from '../taxonomy.ts';
 
 export const session: Gate = {
   name: 'session',
@@ -8,10 +9,14 @@ export const session: Gate = {
     const fact = facts.session;
     if (fact === undefined) return { kind: 'need', fact: 'session' };
     if (!fact.found) return unknownSession(request.session);
-    if (fact.state === 'cancelled') return cancelled('SessionCancelled', 'the session was cancelled; open a new one.');
+    if (fact.state === 'cancelled') {
+      const message = 'the session was cancelled; open a new one.';
+      return cancelled('SessionCancelled', message, { type: 'replan', reason: message });
+    }
     if (request.turn !== null) {
       if (facts.turnCancelled === undefined) return { kind: 'need', fact: 'turnCancelled' };
-      if (facts.turnCancelled) return cancelled('TurnCancelled', `turn '${request.turn}' was cancelled.`);
+      const others = { type: 'choose_action', actions: [...facts.catalogue.keys()] } as const;
+      if (facts.turnCancelled) return cancelled('TurnCancelled', `turn '${request.turn}' was cancelled.`, others);
     }
     if (request.expectedSeq !== null && request.expectedSeq !== fact.seq) return stale(request.expectedSeq, fact.seq);
     return pass;
@@ -27,12 +32,16 @@ function unknownSession(handle: string | null): GateAnswer {
       class: 'Session',
       code: 'UnknownSession',
       message: `session '${handle ?? ''}' is not known; open one, or leave \`session\` out.`,
-      resolution: { type: 'replan', reason: 'the session is not known; open a new one' },
+      resolution: { type: 'fix_input', fields: ['session'] },
     },
   };
 }
 
-function cancelled(code: 'SessionCancelled' | 'TurnCancelled', message: string): GateAnswer {
+function cancelled(
+  code: 'SessionCancelled' | 'TurnCancelled',
+  message: string,
+  resolution: Resolution,
+): GateAnswer {
   return {
     kind: 'refuse',
     refusal: {
@@ -40,7 +49,7 @@ function cancelled(code: 'SessionCancelled' | 'TurnCancelled', message: string):
       class: 'Cancellation',
       code,
       message,
-      resolution: { type: 'replan', reason: message },
+      resolution,
     },
   };
 }

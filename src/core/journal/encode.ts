@@ -18,49 +18,68 @@ export const genesis: Uint8Array = new Uint8Array(hashBytes);
 const fixedBytes = 2 + chainBytes + 4 + 8 + 8 + 8;
 const shift32 = 2 ** 32;
 
-/** The header behind a 0x00 byte, ready to be hashed as a leaf; what is stored starts at index 1. */
-export function encodeLeaf(header: Header, hashing: Hashing): Uint8Array {
-  const kind = hashing.utf8(header.kind);
+/**
+ * The header behind a 0x00 byte, ready to be hashed as a leaf; what is stored starts at index 1.
+ * Written into `room` if it fits there: then the bytes are good only until the room is used again.
+ */
+export function encodeLeaf(header: Header, hashing: Hashing, room?: Uint8Array): Uint8Array {
+  const { commitments } = header;
+  const kind = utf8Name(header.kind, hashing);
   const body = hashing.utf8(header.body);
-  const parts = header.commitments.map((commitment) => hashing.utf8(commitment.part));
   let size = 1 + fixedBytes + 1 + kind.length + 1 + 4 + body.length;
-  for (const part of parts) size += 1 + part.length + hashBytes;
-  const bytes = new Uint8Array(size);
-  const view = new DataView(bytes.buffer);
-  let at = 0;
-  const byte = (value: number) => {
-    invariant(value >= 0 && value < 256, 'a length in a header fits one byte');
-    bytes[at++] = value;
-  };
-  const long = (value: number) => {
-    view.setUint32(at, Math.floor(value / shift32));
-    view.setUint32(at + 4, value % shift32);
-    at += 8;
-  };
-  const raw = (value: Uint8Array) => {
-    bytes.set(value, at);
-    at += value.length;
-  };
-  byte(0x00);
-  byte(formatVersion);
-  byte(sha256Algorithm);
-  raw(header.chain);
-  view.setUint32(at, header.epoch);
-  at += 4;
-  long(header.seq);
-  long(header.sessionSeq);
-  long(header.timeMs);
-  byte(kind.length);
-  raw(kind);
-  byte(parts.length);
-  for (const [index, part] of parts.entries()) {
-    byte(part.length);
-    raw(part);
-    raw((header.commitments[index] as Commitment).hash);
+  for (const { part } of commitments) size += 1 + utf8Name(part, hashing).length + hashBytes;
+  const bytes = room !== undefined && size <= room.length ? room.subarray(0, size) : new Uint8Array(size);
+  bytes[0] = 0x00;
+  bytes[1] = formatVersion;
+  bytes[2] = sha256Algorithm;
+  bytes.set(header.chain, 3);
+  let at = putWord(bytes, 3 + chainBytes, header.epoch);
+  at = putLong(bytes, at, header.seq);
+  at = putLong(bytes, at, header.sessionSeq);
+  at = putLong(bytes, at, header.timeMs);
+  at = putName(bytes, at, kind);
+  invariant(commitments.length < 256, 'the number of commitments fits one byte');
+  bytes[at++] = commitments.length;
+  for (const { part, hash } of commitments) {
+    at = putName(bytes, at, utf8Name(part, hashing));
+    invariant(hash.length === hashBytes, 'a commitment has 32 bytes');
+    bytes.set(hash, at);
+    at += hashBytes;
   }
-  view.setUint32(at, body.length);
-  at += 4;
-  raw(body);
+  at = putWord(bytes, at, body.length);
+  bytes.set(body, at);
+  return bytes;
+}
+
+function putWord(bytes: Uint8Array, at: number, value: number): number {
+  bytes[at] = value >>> 24;
+  bytes[at + 1] = value >>> 16;
+  bytes[at + 2] = value >>> 8;
+  bytes[at + 3] = value;
+  return at + 4;
+}
+
+function putLong(bytes: Uint8Array, at: number, value: number): number {
+  invariant(Number.isSafeInteger(value) && value >= 0, 'a number in a header is whole and not negative');
+  return putWord(bytes, putWord(bytes, at, Math.floor(value / shift32)), value % shift32);
+}
+
+function putName(bytes: Uint8Array, at: number, name: Uint8Array): number {
+  invariant(name.length < 256, 'a length in a header fits one byte');
+  bytes[at] = name.length;
+  bytes.set(name, at + 1);
+  return at + 1 + name.length;
+}
+
+const maxNames = 256;
+const names = new Map<string, Uint8Array>();
+
+/** Kinds and parts are few and come with every record: each is encoded once. */
+function utf8Name(name: string, hashing: Hashing): Uint8Array {
+  const known = names.get(name);
+  if (known !== undefined) return known;
+  const bytes = hashing.utf8(name);
+  if (names.size < maxNames) names.set(name, bytes);
   return bytes;
 }
 
@@ -78,7 +97,11 @@ export function decodeHeader(bytes: Uint8Array, hashing: Hashing): Header | { re
     take(4);
     return view.getUint32(at - 4);
   };
-  const long = () => word() * shift32 + word();
+  const long = () => {
+    const value = word() * shift32 + word();
+    if (!Number.isSafeInteger(value)) throw new RangeError('a number in the header is too large');
+    return value;
+  };
   try {
     const version = byte();
     if (version !== formatVersion) return { problem: `format version ${version} is not known` };
@@ -104,24 +127,26 @@ export function decodeHeader(bytes: Uint8Array, hashing: Hashing): Header | { re
   }
 }
 
+/** Reused, because what is hashed is not kept. */
+const linkRoom = new Uint8Array(1 + chainBytes + 4 + 8 + hashBytes + hashBytes);
+const commitmentRoom = new Uint8Array(1 + saltBytes + 4_096);
+
 /** `leaf` as made by encodeLeaf. The hash of a record covers its place, its predecessor and its header. */
 export function linkHash(header: Header, previous: Uint8Array, leaf: Uint8Array, hashing: Hashing): Uint8Array {
-  const bytes = new Uint8Array(1 + chainBytes + 4 + 8 + hashBytes + hashBytes);
-  const view = new DataView(bytes.buffer);
-  bytes[0] = 0x01;
-  bytes.set(header.chain, 1);
-  view.setUint32(17, header.epoch);
-  view.setUint32(21, Math.floor(header.seq / shift32));
-  view.setUint32(25, header.seq % shift32);
-  bytes.set(previous, 29);
-  bytes.set(hashing.sha256(leaf), 61);
-  return hashing.sha256(bytes);
+  invariant(previous.length === hashBytes, 'a hash has 32 bytes');
+  linkRoom[0] = 0x01;
+  linkRoom.set(header.chain, 1);
+  putLong(linkRoom, putWord(linkRoom, 1 + chainBytes, header.epoch), header.seq);
+  linkRoom.set(previous, 29);
+  linkRoom.set(hashing.sha256(leaf), 29 + hashBytes);
+  return hashing.sha256(linkRoom);
 }
 
 /** Salted, so that an erased e-mail address cannot be guessed from what remains. */
 export function commitTo(salt: Uint8Array, payload: Uint8Array, hashing: Hashing): Uint8Array {
   invariant(salt.length === saltBytes, 'a salt has 32 bytes');
-  const bytes = new Uint8Array(1 + saltBytes + payload.length);
+  const size = 1 + saltBytes + payload.length;
+  const bytes = size <= commitmentRoom.length ? commitmentRoom.subarray(0, size) : new Uint8Array(size);
   bytes[0] = 0x02;
   bytes.set(salt, 1);
   bytes.set(payload, 1 + saltBytes);

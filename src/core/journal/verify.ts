@@ -1,9 +1,10 @@
 /**
  * Does the journal hold? Walks stored records in order and recomputes every hash from the stored
- * bytes, never from re-made ones. An erased payload is reported as erased, not as broken.
+ * bytes, never from re-made ones. A payload that an `erased` record names is counted as erased;
+ * one that is just not there is a problem.
  */
 import { isObject } from '../json.ts';
-import { commitTo, decodeHeader, genesis, linkHash } from './encode.ts';
+import { commitTo, decodeHeader, genesis, hashBytes, linkHash, saltBytes } from './encode.ts';
 import type { Hashing, Header, Position } from './record.ts';
 
 export interface StoredPayload {
@@ -42,7 +43,10 @@ export function createVerifier(hashing: Hashing, from: Head | null = null) {
   const problems: Problem[] = [];
   let head: Head | null = from;
   let chain: Uint8Array | null = null;
-  let counts = { records: 0, epochs: 0, payloads: 0, erased: 0 };
+  const counts = { records: 0, epochs: 0, payloads: 0, erased: 0 };
+
+  /** Payloads that are not there and that no `erased` record has named yet: it always comes later. */
+  const unexplained = new Map<string, Problem>();
 
   const complain = (at: Position, problem: string) => {
     if (problems.length < maxProblems) problems.push({ epoch: at.epoch, seq: at.seq, problem });
@@ -60,13 +64,19 @@ export function createVerifier(hashing: Hashing, from: Head | null = null) {
       complain(record, `epoch_open names ${show(claimed)} as the head before it, but ${show(found)} stands there`);
   };
 
+  const miss = ({ epoch, seq }: Position, part: string) => {
+    counts.erased += 1;
+    const problem = `payload '${part}' is missing without an erased record`;
+    unexplained.set(nameOf(epoch, seq, part), { epoch, seq, problem });
+  };
+
   return {
     add(record: StoredRecord): void {
       counts.records += 1;
       const header = decodeHeader(record.header, hashing);
       if ('problem' in header) {
         complain(record, header.problem);
-        head = { epoch: record.epoch, seq: record.seq, hash: record.hash };
+        head = headOf(record);
         return;
       }
       const continues = head !== null && head.epoch === record.epoch;
@@ -85,17 +95,28 @@ export function createVerifier(hashing: Hashing, from: Head | null = null) {
       for (const [index, commitment] of header.commitments.entries()) {
         const payload = record.payloads[index] ?? null;
         counts.payloads += 1;
-        if (payload === null) counts.erased += 1;
-        else if (!same(commitTo(payload.salt, payload.bytes, hashing), commitment.hash))
+        if (payload === null) miss(record, commitment.part);
+        else if (
+          payload.salt.length !== saltBytes ||
+          !same(commitTo(payload.salt, payload.bytes, hashing), commitment.hash)
+        )
           complain(record, `payload '${commitment.part}' does not match its commitment`);
       }
+      if (header.kind === 'erased') for (const name of erasedIn(header.body)) unexplained.delete(name);
       if (record.payloads.length > header.commitments.length) complain(record, 'a payload has no commitment');
-      head = { epoch: record.epoch, seq: record.seq, hash: record.hash };
+      head = headOf(record);
     },
     report(): VerifyReport {
-      return { ...counts, problems, head };
+      const missing = [...unexplained.values()].slice(0, maxProblems - problems.length);
+      const erased = counts.erased - unexplained.size;
+      return { ...counts, erased, problems: [...problems, ...missing], head };
     },
   };
+}
+
+/** A hash of another length is reported at its own record; the next one is then checked against nothing. */
+function headOf({ epoch, seq, hash }: StoredRecord): Head {
+  return { epoch, seq, hash: hash.length === hashBytes ? hash : genesis };
 }
 
 /** The head that an epoch_open names: null for the first epoch ever, undefined if unreadable. */
@@ -109,6 +130,20 @@ function previousIn(body: string): { epoch: number; seq: number; hash: string } 
     return { epoch: Number(previous['epoch']), seq: Number(previous['seq']), hash: String(previous['hash']) };
   } catch {
     return undefined;
+  }
+}
+
+const nameOf = (epoch: unknown, seq: unknown, part: unknown) => `${String(epoch)}/${String(seq)}/${String(part)}`;
+
+/** The payloads that an erased record names; none if it cannot be read. */
+function erasedIn(body: string): string[] {
+  try {
+    const parsed: unknown = JSON.parse(body);
+    const payloads = isObject(parsed) ? parsed['payloads'] : null;
+    if (!Array.isArray(payloads)) return [];
+    return payloads.filter(isObject).map((named) => nameOf(named['epoch'], named['seq'], named['part']));
+  } catch {
+    return [];
   }
 }
 

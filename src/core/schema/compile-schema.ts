@@ -28,7 +28,7 @@ export const defaultSchemaLimits: SchemaLimits = {
   maxReferences: 100_000,
   maxPatternSteps: 20_000_000,
   maxFieldErrors: 20,
-  maxDetailWork: 2_000_000,
+  maxDetailWork: 200_000,
 };
 
 export type CompiledSchema =
@@ -62,7 +62,7 @@ export function compileSchema(schema: unknown, limits: Partial<SchemaLimits> = {
     const check = (value: Json): readonly FieldError[] => {
       try {
         refill(budget, bounds);
-        return quick(value) ? [] : fieldErrors(explain(value), value, bounds.maxFieldErrors);
+        return quick(value) ? [] : fieldErrors(explain(value), value, plain.schema, bounds.maxFieldErrors);
       } catch (error) {
         return [tooMuchWork(error, budget)];
       }

@@ -3,14 +3,14 @@
  * Texts of the schema's author are shown, cut short; the value that was sent is not. Must not look at other errors.
  */
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import { preview } from '../canonical.ts';
+import { cut, preview } from '../canonical.ts';
 import { isObject } from '../json.ts';
 
 const maxListedChoices = 20;
 const maxTextChars = 200;
 
 export function clip(text: string, max = maxTextChars): string {
-  return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
+  return text.length <= max ? text : `${cut(text, max - 1)}…`;
 }
 
 function plain(value: unknown): string {
@@ -41,6 +41,16 @@ function typeNames(type: unknown): string {
   return (Array.isArray(type) ? type : [type]).map(String).join(' or ');
 }
 
+function anyOf(alternatives: unknown): string {
+  return Array.isArray(alternatives) && alternatives.length > 0
+    ? alternatives.join(' or ')
+    : 'a value that fits one of the alternatives';
+}
+
+function inBrackets(alternatives: unknown): string {
+  return Array.isArray(alternatives) && alternatives.length > 0 ? ` (${alternatives.join(', or ')})` : '';
+}
+
 type Words = (params: Readonly<Record<string, unknown>>, error: ErrorObject) => string;
 
 const words: Readonly<Record<string, Words>> = {
@@ -61,19 +71,19 @@ const words: Readonly<Record<string, Words>> = {
   additionalItems: ({ limit }) => `at most ${count(limit, 'item')}`,
   unevaluatedItems: ({ len }) => `at most ${count(len, 'item')}`,
   uniqueItems: () => 'items that are all different',
-  contains: ({ minContains, maxContains }, { schema }) => {
-    const wanted = describeSchema(schema);
+  contains: ({ minContains, maxContains, alternatives }) => {
     const range = maxContains === undefined ? `at least ${minContains}` : `${minContains} to ${maxContains}`;
-    return `${range} matching item${maxContains === undefined && minContains === 1 ? '' : 's'}${wanted === null ? '' : ` (${wanted})`}`;
+    return `${range} matching item${range === 'at least 1' ? '' : 's'}${inBrackets(alternatives)}`;
   },
   minProperties: ({ limit }) => `at least ${count(limit, 'field')}`,
   maxProperties: ({ limit }) => `at most ${count(limit, 'field')}`,
   additionalProperties: () => 'no such field',
   unevaluatedProperties: () => 'no such field',
-  propertyNames: () => 'another field name',
-  not: ({}, { schema }) => `anything but ${describeSchema(schema) ?? 'this'}`,
-  oneOf: () => 'a value that fits exactly one of the alternatives, not several',
-  anyOf: () => 'a value that fits one of the alternatives',
+  propertyNames: ({ alternatives }) => `another field name${inBrackets(alternatives)}`,
+  not: (_, { schema }) => `anything but ${describeSchema(schema) ?? 'this'}`,
+  oneOf: ({ passingSchemas, alternatives }) =>
+    Array.isArray(passingSchemas) ? 'a value that fits only one of the alternatives' : anyOf(alternatives),
+  anyOf: ({ alternatives }) => anyOf(alternatives),
   'false schema': () => 'nothing here',
 };
 

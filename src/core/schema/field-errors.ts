@@ -15,12 +15,17 @@ const maxGotChars = 80;
 const maxExpectedChars = 400;
 
 /** Keywords that only say that something below them is wrong, which is reported by itself. */
-const echoes = new Set(['if', 'dependentSchemas']);
+const echoes = new Set(['if']);
 
-export function fieldErrors(errors: readonly ErrorObject[], value: unknown, maxErrors: number): readonly FieldError[] {
+export function fieldErrors(
+  errors: readonly ErrorObject[],
+  value: unknown,
+  schema: object,
+  maxErrors: number,
+): readonly FieldError[] {
   const byPath = new Map<string, Set<string>>();
-  for (const error of collapseAlternatives(errors)) {
-    if (echoes.has(error.keyword) || error.propertyName !== undefined) continue;
+  for (const error of collapseAlternatives(errors, schema)) {
+    if (echoes.has(error.keyword)) continue;
     const { path, expected } = locate(error);
     const known = byPath.get(path);
     if (known !== undefined) known.add(expected);

@@ -10,7 +10,8 @@ export interface PlainSchemaLimits {
 }
 
 export type PlainSchema =
-  { readonly ok: true; readonly schema: object; readonly nodes: number } | { readonly ok: false; readonly problem: string };
+  | { readonly ok: true; readonly schema: object; readonly nodes: number }
+  | { readonly ok: false; readonly problem: string };
 
 export function plainSchema(schema: unknown, limits: PlainSchemaLimits): PlainSchema {
   const copy = jsonCopy(schema);
@@ -26,8 +27,7 @@ export function plainSchema(schema: unknown, limits: PlainSchemaLimits): PlainSc
   return { ok: true, schema: value, nodes };
 }
 
-export type JsonCopy =
-  { readonly ok: true; readonly text: string; readonly value: unknown } | { readonly ok: false };
+export type JsonCopy = { readonly ok: true; readonly text: string; readonly value: unknown } | { readonly ok: false };
 
 /** What the value is once it has travelled as JSON. */
 export function jsonCopy(value: unknown): JsonCopy {

@@ -53,7 +53,7 @@ export function createEngine(
     inlineRefs: false,
     messages: false,
     allErrors: options.allErrors,
-    verbose: options.allErrors,
+    verbose: true,
     code: { regExp: options.patterns },
   });
   // Old drafts call it `id`; ajv would refuse the schema for it.

@@ -1,0 +1,97 @@
+/**
+ * What the disk and the worker allow: the rows and bytes of a real call, taken from a store that made one, written
+ * through a worker of the same kind with the same group commit, and no logic in between.
+ */
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { DatabaseSync } from 'node:sqlite';
+import type { RawRow } from './ceiling-worker.ts';
+
+type Values = Record<string, string | number | null | Uint8Array>;
+
+interface Template {
+  readonly call: Values;
+  readonly timer: Values;
+  readonly records: readonly Values[];
+  readonly payloads: readonly Values[];
+}
+
+/** Reads the newest finished call of a store: its row, its three records, its payloads. */
+export function templateOf(file: string): Template {
+  const database = new DatabaseSync(file, { readOnly: true });
+  const call = database.prepare("SELECT * FROM calls WHERE state = 'SUCCEEDED' ORDER BY id DESC LIMIT 1").get() as Values;
+  const records = database.prepare('SELECT * FROM journal WHERE call_id = ? ORDER BY at').all(call['id'] ?? '') as Values[];
+  const payloads = database
+    .prepare('SELECT * FROM payloads WHERE id BETWEEN ? AND ? ORDER BY id')
+    .all(call['args_payload'] ?? 0, call['reply_payload'] ?? 0) as Values[];
+  database.close();
+  return { call, timer: { due_at: Number(call['created_at']) + 37_000 }, records, payloads };
+}
+
+/** The two commits of call number `n`. Only what must differ differs: ids and places. */
+function commitsOf({ call, timer, records, payloads }: Template, n: number): readonly [RawRow[], RawRow[]] {
+  const id = `${String(call['id']).slice(0, -10)}${String(n).padStart(10, '0')}`;
+  const at = 2 ** 40 + n * 3;
+  const payload = 2 ** 40 + n * 2;
+  const value = (name: string) => call[name] ?? null;
+  const record = (index: number, payloadId: number | null): RawRow => {
+    const { kind, header, hash } = records[index] as Values;
+    return ['insertRecord', at + index, kind ?? null, id, header ?? null, hash ?? null, payloadId];
+  };
+  const parcel = (index: number): RawRow => {
+    const { salt, bytes } = payloads[index] as Values;
+    return ['insertPayload', payload + index, salt ?? null, bytes ?? null];
+  };
+  const due = timer['due_at'] ?? 0;
+  const identity = ['tenant', 'agent', 'session', 'turn', 'tool', 'key', 'fingerprint', 'effect_class'].map(value);
+  const session = ['updateSession', 'open', n, n, value('session')] as const;
+  const intent: RawRow[] = [
+    ['insertCall', id, ...identity, 'DISPATCHED', 1, value('owner'), 0, value('created_at'), value('deadline_at'), due, 0,
+      value('updated_at'), value('token'), at + 1, payload, null, null],
+    ['insertTimer', due, id],
+    record(0, payload), parcel(0), record(1, null), session,
+  ];
+  const outcome: RawRow[] = [
+    ['updateCall', value('effect_class'), 'SUCCEEDED', 1, value('owner'), 0, value('deadline_at'), null, n,
+      value('updated_at'), `t${n}`, at + 2, null, payload + 1, at + 2, id, 'DISPATCHED', 1, value('owner'), due],
+    ['deleteTimer', due, id],
+    record(2, payload + 1), parcel(1), session,
+  ];
+  return [intent, outcome];
+}
+
+export async function openCeiling(file: string, template: Template) {
+  const worker = new Worker(new URL('./ceiling-worker.ts', import.meta.url), { workerData: { file } });
+  await once(worker, 'message');
+  let waiting: { rows: readonly RawRow[]; done: () => void }[] = [];
+  let underWay: (() => void)[] = [];
+  const pump = () => {
+    if (underWay.length > 0 || waiting.length === 0) return;
+    const batch = waiting.splice(0, 512);
+    underWay = batch.map(({ done }) => done);
+    worker.postMessage(batch.map(({ rows }) => rows));
+  };
+  worker.on('message', () => {
+    const done = underWay;
+    underWay = [];
+    for (const resolve of done) resolve();
+    pump();
+  });
+  const write = (rows: readonly RawRow[]) =>
+    new Promise<void>((done) => {
+      waiting.push({ rows, done });
+      pump();
+    });
+  let next = 0;
+  return {
+    async call(): Promise<void> {
+      const [intent, outcome] = commitsOf(template, next++);
+      await write(intent);
+      await write(outcome);
+    },
+    async close(): Promise<void> {
+      worker.postMessage('close');
+      await once(worker, 'exit');
+    },
+  };
+}

@@ -1,0 +1,64 @@
+/** Medians of interleaved rounds: whatever disturbs the machine disturbs both sides alike, so ratios hold. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
+}
+
+export interface Throughput {
+  readonly perSecond: number;
+  readonly p50Ms: number;
+}
+
+/** `callers` loops at once, for so many runs in all. */
+export async function drive(callers: number, runs: number, once: (run: number) => Promise<void>): Promise<Throughput> {
+  const latencies: number[] = [];
+  let next = 0;
+  const started = performance.now();
+  const loop = async () => {
+    while (next < runs) {
+      const run = next++;
+      const before = performance.now();
+      await once(run);
+      latencies.push(performance.now() - before);
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, loop));
+  return { perSecond: (runs / (performance.now() - started)) * 1_000, p50Ms: median(latencies) };
+}
+
+/** Every side once in each round, in turn. */
+export async function interleave<Name extends string>(
+  rounds: number,
+  sides: Readonly<Record<Name, () => Promise<number> | number>>,
+): Promise<Record<Name, number>> {
+  const seen = new Map<Name, number[]>();
+  for (let round = 0; round < rounds; round++)
+    for (const name of Object.keys(sides) as Name[])
+      seen.set(name, [...(seen.get(name) ?? []), await sides[name]()]);
+  return Object.fromEntries([...seen].map(([name, values]) => [name, median(values)])) as Record<Name, number>;
+}
+
+export interface Row {
+  readonly what: string;
+  readonly ratio: number;
+  /** What the ratio must keep to; null where none was set. */
+  readonly bar: { readonly atMost: number } | { readonly atLeast: number } | null;
+  readonly detail: string;
+}
+
+export const holds = ({ ratio, bar }: Row): boolean =>
+  bar === null || ('atMost' in bar ? ratio <= bar.atMost : ratio >= bar.atLeast);
+
+export function table(rows: readonly Row[]): string {
+  const cells = rows.map((row) => [
+    row.ratio.toFixed(2),
+    row.bar === null ? '' : 'atMost' in row.bar ? `≤ ${row.bar.atMost}` : `≥ ${row.bar.atLeast}`,
+    row.bar === null ? '' : holds(row) ? 'ok' : 'MISSED',
+    row.what,
+    row.detail,
+  ]);
+  const all = [['ratio', 'bar', '', 'what', 'figures'], ...cells];
+  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
+  return all.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()).join('\n');
+}

@@ -1,0 +1,95 @@
+/**
+ * A process beside the owner: it reads the file itself and hands its commits to the owner. When the owner is gone its
+ * commits are `owner_gone`; the next one looks for a new owner. It never takes over: a person restarts one of the two.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+
+import type { CommitResult, StoreFault } from '../../ports/store.ts';
+import type { WriteRequest } from './batch.ts';
+import { takeLock } from './lock.ts';
+import { type OwnerLink, linkToOwner } from './owner-link.ts';
+import type { Settings } from './owner.ts';
+import { createReader } from './reader.ts';
+import { textOf } from './refusal.ts';
+import type { SqliteStore } from './sqlite-store.ts';
+
+export function createForwarder(settings: Settings, database: DatabaseSync, first: OwnerLink): SqliteStore {
+  const { place, incarnation, batch } = settings;
+  let link: OwnerLink = first;
+  let linking: Promise<OwnerLink | null> | null = null;
+  let inFlight = 0;
+  let closed = false;
+
+  const unavailable = (fault: StoreFault, message: string): CommitResult => ({ kind: 'unavailable', fault, message });
+
+  const relink = async (): Promise<OwnerLink | null> => {
+    const found = await linkToOwner(place, incarnation);
+    linking = null;
+    if (found !== null) link = found;
+    return found;
+  };
+
+  const whyGone = async (): Promise<CommitResult> => {
+    const lock = await takeLock(place.lock);
+    if (lock.kind === 'held') lock.free();
+    const message =
+      lock.kind === 'held'
+        ? `the process that owned '${place.file}' is gone: restart it or this one, so that one of them owns the file`
+        : `the process that owns '${place.file}' does not answer: wait until it is up, or restart it`;
+    return unavailable('owner_gone', message);
+  };
+
+  const send = async (requests: readonly string[]): Promise<readonly CommitResult[]> => {
+    const owner = link.alive() ? link : await (linking ??= relink());
+    if (owner === null) {
+      const gone = await whyGone();
+      return requests.map(() => gone);
+    }
+    const results = await owner.commit(requests);
+    if (results === null) {
+      const lost = `the process that owns '${place.file}' was lost while it wrote: nobody knows whether it did`;
+      return requests.map(() => unavailable('owner_gone', lost));
+    }
+    if (results !== 'too_large') return results;
+    const [only] = requests;
+    if (requests.length === 1 && only !== undefined)
+      return [{ kind: 'conflict', on: 'illegal', problem: `a transition of ${only.length} characters is too large` }];
+    // Together they do not fit; one by one each speaks for itself.
+    return (await Promise.all(requests.map((request) => send([request])))).flat();
+  };
+
+  const write = async (requests: readonly WriteRequest[]): Promise<readonly CommitResult[]> => {
+    const all = (result: CommitResult) => requests.map(() => result);
+    if (closed) return all(unavailable('closed', `the store '${place.file}' is closed`));
+    if (inFlight + requests.length > batch.maxQueued)
+      return all(unavailable('overloaded', `too many commits wait for '${place.file}': ask again later`));
+    inFlight += requests.length;
+    try {
+      const results: CommitResult[] = [];
+      for (let at = 0; at < requests.length; at += batch.maxTransitions)
+        results.push(...(await send(requests.slice(at, at + batch.maxTransitions).map((one) => JSON.stringify(one)))));
+      return results;
+    } catch (error) {
+      return all({ kind: 'conflict', on: 'illegal', problem: `the transition is not plain data: ${textOf(error)}` });
+    } finally {
+      inFlight -= requests.length;
+    }
+  };
+
+  return {
+    ...createReader(database),
+    incarnation,
+    highestTimeMs: first.welcome.highestTimeMs,
+    commit: write,
+    answered: (position) => link.answered(position),
+    erase: async (id, reason, atMs) => (await write([{ erase: id, reason, atMs }]))[0] as CommitResult,
+    onForwarderGone: () => () => {},
+    statistics: () => ({ batches: 0, requests: 0 }),
+    async close() {
+      if (closed) return;
+      closed = true;
+      link.close();
+      database.close();
+    },
+  };
+}

@@ -1,0 +1,42 @@
+/** How is the journal read: by people, entry by entry, and by the verifier, byte for byte? */
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+
+import { decodeHeader } from '../../core/journal/encode.ts';
+import { hex } from '../../core/journal/verify.ts';
+import type { JournalEntry, StoreReader } from '../../ports/store.ts';
+import { nodeHashing } from './node-hashing.ts';
+import { placeOf, positionOf } from './rows.ts';
+import { createRecordReader, recordColumns, type RecordRow } from './stored-records.ts';
+
+export function createJournalReader(database: DatabaseSync): Pick<StoreReader, 'recordsOf' | 'journal' | 'entries'> {
+  const records = createRecordReader(database);
+  const rows = (text: string) => {
+    const statement = database.prepare(`SELECT ${recordColumns} FROM journal ${text}`);
+    return (...values: SQLInputValue[]) => statement.all(...values) as unknown as RecordRow[];
+  };
+  const ofCall = rows('WHERE call_id = ? ORDER BY at');
+  const after = rows('WHERE at > ? ORDER BY at LIMIT ?');
+  const newest = rows('ORDER BY at DESC LIMIT ?');
+
+  const entryOf = (row: RecordRow): JournalEntry => {
+    const common = { ...positionOf(row.at), call: row.call_id, hash: hex(row.hash) };
+    const header = decodeHeader(row.header, nodeHashing);
+    if ('problem' in header)
+      return { ...common, kind: 'unreadable', timeMs: 0, sessionSeq: 0, body: header.problem, payloads: [] };
+    const { kind, timeMs, sessionSeq, body } = header;
+    const payloads = records.payloadsOf(row, header).map((payload, index) => ({
+      part: header.commitments[index]?.part ?? '',
+      text: payload === null ? null : nodeHashing.text(payload.bytes),
+    }));
+    return { ...common, kind, timeMs, sessionSeq, body, payloads };
+  };
+
+  return {
+    recordsOf: async (id) => ofCall(id).map(entryOf),
+    journal: async (position, limit) => after(position === null ? 0 : placeOf(position), limit).map(records.stored),
+    entries: async (position, limit) => {
+      if (position === null) return newest(limit).reverse().map(entryOf);
+      return after(placeOf(position), limit).map(entryOf);
+    },
+  };
+}

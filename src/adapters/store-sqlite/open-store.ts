@@ -1,0 +1,82 @@
+/**
+ * How is the store opened? Look at the file without touching it, take its lock, and own it; if another process of ours
+ * holds the lock, become a forwarder that hands its commits to the owner. A refusal says what to do.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import type { IncarnationId } from '../../core/call.ts';
+import { type BatchLimits, defaultBatch } from './commit-queue.ts';
+import { createForwarder } from './forwarder.ts';
+import { openForReading } from './open-reader.ts';
+import { openOwner, type Settings } from './owner.ts';
+import { type OwnerLink, linkToOwner } from './owner-link.ts';
+import { takeLock } from './lock.ts';
+import { placeOfStore } from './place.ts';
+import { refuse, type RefusalReason, type Refused } from './refusal.ts';
+import type { SqliteStore } from './sqlite-store.ts';
+import { type Spawn, spawnWorker } from './writer-thread.ts';
+
+export interface OpenOptions {
+  readonly file: string;
+  readonly batch?: Partial<BatchLimits>;
+  readonly incarnation?: IncarnationId;
+  /** The file grows to at most this many pages of 4 KiB; beyond, commits answer `disk_full`. */
+  readonly maxPages?: number;
+  readonly nowMs?: () => number;
+  /** How long to wait for an owner that holds the lock and does not answer yet. */
+  readonly patienceMs?: number;
+  /** How the writer's thread is started; tests keep hold of it here. */
+  readonly spawn?: Spawn;
+}
+
+const defaultPatienceMs = 10_000;
+const askEveryMs = 50;
+
+export type OpenResult =
+  | { readonly kind: 'opened'; readonly store: SqliteStore; readonly role: 'owner' | 'forwarder' }
+  | Refused<Exclude<RefusalReason, 'missing'>>;
+
+export async function openSqliteStore(options: OpenOptions): Promise<OpenResult> {
+  const place = placeOfStore(options.file);
+  if (place === null)
+    return refuse('not_writable', `the folder of '${options.file}' does not exist: create it, or name another file`);
+  const looked = await openForReading(place.file);
+  if (looked.kind === 'opened') looked.database.close();
+  else if (looked.reason !== 'missing') return looked as Refused<Exclude<RefusalReason, 'missing'>>;
+
+  const settings: Settings = {
+    place,
+    batch: { ...defaultBatch, ...options.batch },
+    incarnation: options.incarnation ?? (`inc_${randomUUID()}` as IncarnationId),
+    maxPages: options.maxPages ?? null,
+    nowMs: options.nowMs ?? Date.now,
+    spawn: options.spawn ?? spawnWorker,
+  };
+  return (await own(settings, options.patienceMs ?? defaultPatienceMs)) as OpenResult;
+}
+
+/** An owner that is just starting holds the lock before it answers, so asking once is not enough. */
+async function own(settings: Settings, patienceMs: number): Promise<OpenResult | Refused> {
+  const { place, incarnation } = settings;
+  for (let waitedMs = 0; ; waitedMs += askEveryMs) {
+    const lock = await takeLock(place.lock);
+    if (lock.kind === 'held') return openOwner(settings, lock);
+    if (lock.kind === 'refused') return lock;
+    const link = await linkToOwner(place, incarnation);
+    if (link !== null) return forward(settings, link);
+    if (waitedMs >= patienceMs) break;
+    await pause(askEveryMs);
+  }
+  const message = `another process owns '${place.file}' and does not answer at '${place.socket}': stop it, then start again`;
+  return refuse('locked', message);
+}
+
+async function forward(settings: Settings, link: OwnerLink): Promise<OpenResult | Refused> {
+  const opened = await openForReading(settings.place.file);
+  if (opened.kind === 'refused') {
+    link.close();
+    return opened;
+  }
+  return { kind: 'opened', store: createForwarder(settings, opened.database, link), role: 'forwarder' };
+}

@@ -1,0 +1,83 @@
+/** Is this a request that a forwarder may send? Only its shape: what it asks for is judged like everyone's. */
+import { recordKinds } from '../../core/journal/record.ts';
+import { callStates, effectClasses } from '../../core/taxonomy.ts';
+import type { WriteRequest } from './batch.ts';
+import { anyOf, flag, list, literal, object, oneOf, orNull, text, whole } from './shape.ts';
+
+const state = oneOf(callStates);
+
+const call = object({
+  id: text,
+  tenant: text,
+  agent: text,
+  session: orNull(text),
+  turn: orNull(text),
+  tool: text,
+  key: orNull(text),
+  fingerprint: text,
+  effectClass: oneOf(effectClasses),
+  state,
+  attempt: whole,
+  owner: orNull(text),
+  tainted: flag,
+  createdAtMs: whole,
+  deadlineAtMs: whole,
+  dueAtMs: orNull(whole),
+});
+
+const expect = object({ state, attempt: whole, owner: orNull(text), dueAtMs: orNull(whole) });
+
+const callChange = anyOf(
+  object({ kind: literal('insert'), call, path: list(state) }),
+  object({ kind: literal('update'), call, path: list(state), expect }),
+  object({
+    kind: literal('mark'),
+    id: text,
+    requester: orNull(anyOf(literal('left'), literal('returned'))),
+    repeats: whole,
+  }),
+);
+
+const session = object({
+  id: text,
+  tenant: text,
+  agent: text,
+  standing: flag,
+  state: anyOf(literal('open'), literal('cancelled')),
+  seq: whole,
+  entries: whole,
+  openedAtMs: whole,
+});
+
+const sessionChange = anyOf(
+  object({ kind: literal('step'), id: text, advance: flag, expectSeq: orNull(whole), expectOpen: flag }),
+  object({ kind: literal('open'), session }),
+  object({ kind: literal('cancel'), id: text }),
+  object({ kind: literal('cancel_turn'), id: text, turn: text }),
+);
+
+const record = object({
+  kind: oneOf(recordKinds),
+  call: orNull(text),
+  session: orNull(text),
+  body: text,
+  payloads: list(object({ part: text, text })),
+});
+
+const transition = object({
+  token: text,
+  atMs: whole,
+  call: orNull(callChange),
+  key: orNull(object({ tenant: text, agent: text, key: text, fingerprint: text, callId: text, expiresAtMs: whole })),
+  session: orNull(sessionChange),
+  reserve: list(object({ tenant: text, account: text, amount: whole, limit: whole })),
+  settle: list(object({ tenant: text, account: text, release: whole, charge: whole })),
+  blobs: list(object({ hash: text, text })),
+  records: list(record),
+});
+
+const requests = list(anyOf(transition, object({ erase: text, reason: text, atMs: whole })));
+
+export function areRequests(value: unknown): value is readonly WriteRequest[] {
+  return requests(value);
+}

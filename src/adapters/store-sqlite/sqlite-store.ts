@@ -1,0 +1,11 @@
+/** What does this store offer beyond the port? */
+import type { IncarnationId } from '../../core/call.ts';
+import type { Store } from '../../ports/store.ts';
+import type { Statistics } from './writer.ts';
+
+export interface SqliteStore extends Store {
+  /** A process that forwarded its commits to this one is gone: its calls need someone. Returns how to stop listening. */
+  onForwarderGone(callback: (incarnation: IncarnationId) => void): () => void;
+  /** What this process wrote; zeros in a forwarder. */
+  statistics(): Statistics;
+}

@@ -1,0 +1,43 @@
+/** Are these options what they claim to be? Unknown keys are errors: a misspelt limit must not be silently ignored. */
+import { preview } from '../core/canonical.ts';
+import { isObject } from '../core/json.ts';
+import { defaultLimits, type Limits } from '../core/limits.ts';
+import { nearest } from '../core/nearest.ts';
+
+const optionNames = ['tools', 'file', 'agent', 'tenant', 'limits', 'onNotice'];
+
+/** The first thing that is wrong, in a sentence that says what to do; null if all is well. */
+export function problemWithOptions(options: unknown): string | null {
+  if (!isObject(options)) return 'createGateway needs an object: { tools: [...] }';
+  const stranger = unknownKey(options, optionNames);
+  if (stranger !== null) return `option ${stranger}`;
+  if (!Array.isArray(options['tools'])) return 'option `tools` must be a list of tools made with tool({...})';
+  for (const name of ['file', 'agent', 'tenant'])
+    if (options[name] !== undefined && !isName(options[name], name === 'file' ? 4_096 : defaultLimits.maxNameChars))
+      return `option \`${name}\` must be a text that is not empty, not ${preview(options[name])}`;
+  if (options['onNotice'] !== undefined && typeof options['onNotice'] !== 'function')
+    return 'option `onNotice` must be a function';
+  return options['limits'] === undefined ? null : problemWithLimits(options['limits']);
+}
+
+function problemWithLimits(limits: unknown): string | null {
+  if (!isObject(limits)) return 'option `limits` must be an object';
+  const stranger = unknownKey(limits, Object.keys(defaultLimits));
+  if (stranger !== null) return `limit ${stranger}`;
+  for (const [name, value] of Object.entries(limits)) {
+    const isList = Array.isArray(defaultLimits[name as keyof Limits]);
+    const right = isList ? Array.isArray(value) && value.every(isAmount) : isAmount(value);
+    if (!right) return `limit \`${name}\` must be ${isList ? 'a list of amounts' : 'a number from 0'}, not ${preview(value)}`;
+  }
+  return null;
+}
+
+function unknownKey(value: Record<string, unknown>, known: readonly string[]): string | null {
+  const stranger = Object.keys(value).find((key) => !known.includes(key));
+  if (stranger === undefined) return null;
+  const near = nearest(stranger, known);
+  return `\`${stranger}\` is not known${near === null ? `; there are ${known.join(', ')}` : `; did you mean \`${near}\`?`}`;
+}
+
+const isName = (value: unknown, maxChars: number) => typeof value === 'string' && value !== '' && value.length <= maxChars;
+const isAmount = (value: unknown) => typeof value === 'number' && value >= 0 && !Number.isNaN(value);

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { safeText } from './redact.ts';
+
+const secrets: readonly (readonly [string, string])[] = [
+  ['Authorization: Bearer abcdefghijklmnop', 'abcdefghijklmnop'],
+  ['the key sk-proj-aaaaaaaaaaaaaaaaaaaa was refused', 'aaaaaaaaaaaaaaaaaaaa'],
+  ['connect postgres://admin:hunter2@db/x failed', 'hunter2'],
+  ['{"password": "correct horse"}', 'correct'],
+  ['api_key=abc123&x=1', 'abc123'],
+  ['token ghp_aaaaaaaaaaaaaaaaaaaaaaaa', 'ghp_aaaa'],
+  ['AKIAABCDEFGHIJKLMNOP', 'AKIAABCDEFGHIJKLMNOP'],
+  ['jwt eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl', 'eyJzdWIi'],
+  ['-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----', 'MIIE'],
+];
+
+for (const [text, secret] of secrets) {
+  test(`hides the secret in: ${text.slice(0, 30)}`, () => assert.ok(!safeText(text, 2_000).includes(secret), safeText(text, 2_000)));
+}
+
+test('leaves ordinary words alone, verbatim', () => {
+  const text = 'must read the file before editing it';
+  assert.equal(safeText(text, 2_000), text);
+});
+
+test('is bounded, well formed, and quick on a hostile text', () => {
+  assert.equal(safeText('x'.repeat(5_000), 100).length, 100);
+  assert.equal(safeText('a\ud800b', 100), 'a\ufffdb');
+  const started = performance.now();
+  for (const unit of ['a:', 'password', '-----BEGIN ', 'eyJaaaaaaaa.', '://a:', 'Bearer ']) safeText(unit.repeat(100_000), 2_000);
+  assert.ok(performance.now() - started < 1_000);
+});

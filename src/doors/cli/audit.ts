@@ -1,0 +1,105 @@
+/** The commands `audit verify` and `audit tail`: does the journal hold, and what does it say? */
+import { hex } from '../../core/journal/verify.ts';
+import type { Inspection, ToldRecord, VerifyReport } from '../../shell/inspect.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { meaningOf } from './problem-meaning.ts';
+import type { Command } from './read-command-line.ts';
+import { recordShape, reportShape, timeOf } from './shapes.ts';
+import { harmless, type Paint, type Terminal } from './terminal.ts';
+
+/** A journal shorter than this is verified before anybody wonders. */
+const worthTelling = 5_000;
+
+export async function verifyJournal(command: Command, inspection: Inspection, terminal: Terminal): Promise<ExitCode> {
+  const { progress } = terminal;
+  const report = await inspection.verify((records) => {
+    if (records >= worthTelling && records % 1_000 === 0) progress?.(`${number(records)} records verified`);
+  });
+  if (report.records >= worthTelling) progress?.('');
+  const problems = report.problems.map((each) => ({ ...each, meaning: meaningOf(each.problem) }));
+  if (command.json) terminal.print(`${JSON.stringify(reportShape(report, problems))}\n`);
+  else terminal.print(writeReport(report, problems, terminal.paint));
+  return problems.length === 0 ? exitCodes.done.code : exitCodes.no.code;
+}
+
+type Meant = VerifyReport['problems'][number] & { readonly meaning: string };
+
+export function writeReport(report: VerifyReport, problems: readonly Meant[], paint: Paint): string {
+  const { records, epochs, payloads, erased, head } = report;
+  const [first] = problems;
+  const verdict =
+    first === undefined
+      ? paint('green', '✓ the journal holds')
+      : paint('red', `✗ the journal does not hold from record ${first.epoch}/${first.seq} on`);
+  const counts = [
+    counted(records, 'record'),
+    counted(epochs, 'epoch'),
+    counted(payloads, 'payload'),
+    `${number(erased)} of them erased`,
+  ];
+  return [
+    `${verdict}\n  ${counts.join(', ')}\n`,
+    ...problems.map(({ epoch, seq, problem, meaning }) => {
+      return `  ${paint('red', `${epoch}/${seq}`)}  ${harmless(problem)}\n      ${meaning}\n`;
+    }),
+    head === null ? '' : `  head ${head.epoch}/${head.seq} ${paint('dim', hex(head.hash))}\n`,
+    first === undefined ? '' : '  keep a copy of the file as it is, and compare it with a backup and with a head kept elsewhere.\n',
+  ].join('');
+}
+
+export interface Timer {
+  schedule(delayMs: number, callback: () => void): () => void;
+}
+
+const lookEveryMs = 200;
+
+export async function tailJournal(
+  command: Command,
+  inspection: Inspection,
+  terminal: Terminal,
+  timer: Timer,
+): Promise<ExitCode> {
+  const print = (record: ToldRecord) =>
+    terminal.print(command.json ? `${JSON.stringify(recordShape(record))}\n` : writeRecord(record, terminal.paint));
+  // One at least, to know where to go on from.
+  const newest = await inspection.newest(Math.max(1, command.lines));
+  for (const record of newest.slice(newest.length - Math.min(command.lines, newest.length))) print(record);
+  if (!command.follow) {
+    if (newest.length === 0 && !command.json) terminal.tell('no record is in the journal yet.\n');
+    return exitCodes.done.code;
+  }
+  const { wait, stopListening } = untilStopped(terminal, timer);
+  for await (const record of inspection.follow(newest.at(-1) ?? null, wait)) print(record);
+  stopListening();
+  return exitCodes.done.code;
+}
+
+/** Waits a moment and says whether to go on; a wait that is interrupted ends at once. */
+function untilStopped(terminal: Terminal, timer: Timer) {
+  let stopped = false;
+  let interrupt = (): void => undefined;
+  const stopListening = terminal.onStop(() => {
+    stopped = true;
+    interrupt();
+  });
+  const wait = () =>
+    new Promise<boolean>((resolve) => {
+      const takeBack = timer.schedule(lookEveryMs, () => resolve(true));
+      interrupt = () => {
+        takeBack();
+        resolve(false);
+      };
+      if (stopped) interrupt();
+    });
+  return { wait, stopListening };
+}
+
+function writeRecord(record: ToldRecord, paint: Paint): string {
+  const place = paint('dim', `${record.epoch}/${record.seq}`.padEnd(8));
+  const kind = `${paint('bold', harmless(record.kind))}${' '.repeat(Math.max(0, 17 - record.kind.length))}`;
+  const call = record.call === null ? '' : `  ${paint('cyan', harmless(record.call))}`;
+  return `${timeOf(record.timeMs)}  ${place}  ${kind}  ${record.meaning}${call}\n`;
+}
+
+const number = (value: number): string => value.toLocaleString('en-US');
+const counted = (count: number, what: string): string => `${number(count)} ${what}${count === 1 ? '' : 's'}`;

@@ -1,0 +1,118 @@
+/** The commands `calls ls` and `calls show`: what the agents asked for, and what became of it. */
+import { callStates, type CallState } from '../../core/taxonomy/call-states.ts';
+import type { CallStory, GateAnswered, Inspection, StoredCall, StoredText, ToldRecord } from '../../shell/inspect.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import type { Command } from './read-command-line.ts';
+import { callShape, parsed, storyShape, timeOf } from './shapes.ts';
+import { type Column, writePairs, writeTable } from './table.ts';
+import { harmless, type Paint, type Style, type Terminal } from './terminal.ts';
+
+export async function listCalls(command: Command, inspection: Inspection, terminal: Terminal): Promise<ExitCode> {
+  const { limit, filter, json } = command;
+  const calls = await inspection.calls({ ...filter, limit });
+  if (json) for (const call of calls) terminal.print(`${JSON.stringify(callShape(call))}\n`);
+  else if (calls.length > 0) terminal.print(writeTable(callColumns, calls, terminal.paint));
+  if (json) return exitCodes.done.code;
+  const last = calls.at(-1);
+  if (last === undefined) {
+    const asked = Object.keys(filter).length > 0;
+    terminal.tell(asked ? 'no call fits these options.\n' : 'no call is on record yet.\n');
+  } else if (calls.length === limit) {
+    terminal.tell(terminal.paintTold('dim', `\n${calls.length} shown; older ones: --before ${harmless(last.id)}\n`));
+  }
+  return exitCodes.done.code;
+}
+
+const callColumns: readonly Column<StoredCall>[] = [
+  { title: 'CREATED', text: (call) => timeOf(call.createdAtMs) },
+  { title: 'CALL', text: (call) => call.id, style: () => 'cyan' },
+  { title: 'STATE', text: (call) => call.state, style: (call) => styleOfState(call.state) },
+  { title: 'TOOL', text: (call) => call.tool || '(unreadable)', style: () => 'bold' },
+  { title: 'SENT', text: (call) => `${call.attempt}×` },
+  { title: 'AGENT', text: (call) => call.agent },
+  { title: 'SESSION', text: (call) => call.session ?? '-' },
+];
+
+const styles: Readonly<Partial<Record<CallState, Style>>> = {
+  SUCCEEDED: 'green',
+  IN_DOUBT: 'red',
+  CLOSED_UNKNOWN: 'red',
+  DENIED: 'yellow',
+  FAILED: 'yellow',
+  REJECTED: 'yellow',
+  EXPIRED: 'yellow',
+};
+
+const styleOfState = (state: CallState): Style => styles[state] ?? 'cyan';
+
+export async function showCall(command: Command, inspection: Inspection, terminal: Terminal): Promise<ExitCode> {
+  const story = await inspection.call(command.argument);
+  if (story === null) {
+    const advice = 'check the id, or look for it with: recourse calls ls';
+    terminal.tell(`recourse: no call '${harmless(command.argument)}' is on record; ${advice}\n`);
+    return exitCodes.no.code;
+  }
+  terminal.print(command.json ? `${JSON.stringify(storyShape(story))}\n` : writeStory(story, terminal.paint));
+  return exitCodes.done.code;
+}
+
+function writeStory(story: CallStory, paint: Paint): string {
+  const { call, effect, facts } = story;
+  const { meaning, operator } = callStates[call.state];
+  const title = `${paint('cyan', harmless(call.id))}  ${paint('bold', harmless(call.tool || '(unreadable)'))}`;
+  const state = `${paint(styleOfState(call.state), call.state)}  effect ${effect}`;
+  const left = call.requesterLeftAtMs;
+  const pairs: (readonly [string, string])[] = [
+    ['agent', `${call.agent} (tenant ${call.tenant})`],
+    ['session', call.session === null ? '-' : `${call.session}, at sequence ${call.seq}`],
+    ...(call.turn === null ? [] : [['turn', call.turn] as const]),
+    ['key', call.key ?? '-'],
+    ['effect class', call.effectClass],
+    ['sent', `${call.attempt}×`],
+    ['created', timeOf(call.createdAtMs)],
+    ['deadline', timeOf(call.deadlineAtMs)],
+    ...(left === null ? [] : [['requester', `left at ${timeOf(left)} without the reply`] as const]),
+    ...(call.repeats === 0 ? [] : [['repeated', `the same refusal was given ${call.repeats}× more`] as const]),
+    ['arguments', writeText(story.args)],
+    ['reply', writeText(story.reply)],
+  ];
+  const seen = Object.entries(facts ?? {}).filter(([name]) => name !== 'gates');
+  return [
+    `${title}  ${state}\n  ${meaning}${operator === 'Nothing.' ? '' : ` Operator: ${operator}`}\n`,
+    writePairs(pairs, paint),
+    `${paint('bold', 'Gates')}\n  ${story.gates.map((answered) => writeGate(answered, paint)).join('  ')}\n`,
+    `${paint('bold', 'Facts')}\n${seen.length === 0 ? '  none on record\n' : writePairs(seen.map(([name, value]) => [name, brief(value)]), paint)}`,
+    `${paint('bold', 'Timeline')}\n${story.records.map((record) => writeRecord(record, paint)).join('')}`,
+  ].join('\n');
+}
+
+function writeGate({ gate, answer }: GateAnswered, paint: Paint): string {
+  if (answer === 'passed') return paint('green', `✓ ${gate}`);
+  if (answer === 'refused') return paint('red', `✗ ${gate}`);
+  return paint('dim', `${answer === 'absent' ? '–' : '·'} ${gate}`);
+}
+
+function writeRecord(record: ToldRecord, paint: Paint): string {
+  const place = `${record.epoch}/${record.seq}`;
+  const body = brief(parsed(record.body));
+  const payloads = record.payloads.map(({ part, text }) => `${part}${text === null ? ' (erased)' : ''}`).join(', ');
+  return [
+    `  ${timeOf(record.timeMs)}  ${paint('dim', place)}  ${paint('bold', harmless(record.kind))}  ${record.meaning}\n`,
+    `      ${paint('dim', harmless(body))}\n`,
+    payloads === '' ? '' : `      ${paint('dim', `keeps ${harmless(payloads)}`)}\n`,
+  ].join('');
+}
+
+const longest = 4_000;
+
+function writeText(stored: StoredText): string {
+  if (stored.kind !== 'text') return stored.kind === 'erased' ? '(erased)' : '(none)';
+  const text = JSON.stringify(parsed(stored.text), null, 2);
+  if (text.length <= longest) return text;
+  return `${text.slice(0, longest)}\n… ${text.length} characters; --json shows all of them`;
+}
+
+const brief = (value: unknown): string => {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length <= longest ? text : `${text.slice(0, longest)}…`;
+};

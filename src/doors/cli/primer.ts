@@ -1,0 +1,75 @@
+/** The command `primer`: plays the story and prints it, for a person or, with --json, for a program. */
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { writeReport } from './audit.ts';
+import { playStory, type Stage, type Told } from './play-primer.ts';
+import { type BarTool, createBar, type MakePartial } from './primer-bar.ts';
+import { story } from './primer-story.ts';
+import type { Command } from './read-command-line.ts';
+import type { Paint, Terminal } from './terminal.ts';
+import { createPrimerWriter, opening } from './write-primer.ts';
+
+/** What the composition root hands in: a gateway of these tools on a store that is thrown away afterwards. */
+export interface PrimerParts {
+  readonly partial: MakePartial;
+  readonly openStage: (tools: readonly BarTool[]) => Promise<OpenedStage | { readonly refused: string }>;
+}
+
+export interface OpenedStage extends Omit<Stage, 'bar'> {
+  /** What went wrong behind the scenes, if anything did. */
+  readonly complaints: () => readonly string[];
+  readonly remove: () => Promise<void>;
+}
+
+export async function runPrimer(command: Command, parts: PrimerParts, terminal: Terminal): Promise<ExitCode> {
+  const { paint } = terminal;
+  const bar = createBar(parts.partial);
+  const stage = await parts.openStage(bar.tools);
+  if ('refused' in stage) {
+    terminal.tell(`recourse: ${stage.refused}\n`);
+    return exitCodes.store.code;
+  }
+  try {
+    const { gates } = stage.gateway.status();
+    if (!command.json) terminal.print(`${paint('bold', 'recourse primer')}\n\n${opening.join('\n')}\n`);
+    const writeStep = createPrimerWriter(paint);
+    const wrong: Told[] = [];
+    await playStory(story, { ...stage, bar }, (told) => {
+      if (!told.asExpected) wrong.push(told);
+      terminal.print(command.json ? lineOf(sayOf(told), told.request, told.reply) : writeStep(told));
+    });
+    const report = await stage.verify();
+    // Hashes are salted and so differ from run to run; counts do not.
+    const { records, epochs, payloads, erased, problems } = report;
+    if (command.json) {
+      terminal.print(lineOf('The gates of the ladder, in order.', { status: {} }, { gates }));
+      terminal.print(lineOf('The journal, verified.', { verify: {} }, { records, epochs, payloads, erased, problems }));
+    } else {
+      terminal.print(`\n${writeLadder(gates, paint)}\n${paint('bold', 'The journal')}\n`);
+      terminal.print(`  ${writeReport({ ...report, head: null }, problems.map((each) => ({ ...each, meaning: '' })), paint)}`);
+      terminal.print(`\n${paint('bold', 'Next')}\n${next.map((line) => `  ${line}\n`).join('')}`);
+    }
+    const complaints = [...stage.complaints(), ...wrong.map(({ step }) => `step '${step.say}' went otherwise`)];
+    for (const complaint of complaints) terminal.tell(`recourse: ${complaint}\n`);
+    return complaints.length === 0 && problems.length === 0 ? exitCodes.done.code : exitCodes.no.code;
+  } finally {
+    await stage.remove();
+  }
+}
+
+const next = [
+  'recourse primer --json    the same, as it is on the wire',
+  'wrap a function of yours with tool() and call it through createGateway(): see README.md',
+  'recourse calls ls, recourse calls show, recourse audit verify    on the store that it makes, recourse.db',
+];
+
+function writeLadder(gates: readonly { readonly gate: string; readonly configured: boolean }[], paint: Paint): string {
+  const rungs = gates.map(({ gate, configured }, index) => {
+    const place = String(index + 1).padStart(4);
+    return configured ? `${place}  ${paint('green', `✓ ${gate}`)}\n` : `${place}  ${paint('dim', `– ${gate}  not configured`)}\n`;
+  });
+  return `${paint('bold', 'The ladder: each call passed these gates, in order; the first that does not pass speaks')}\n${rungs.join('')}`;
+}
+
+const sayOf = ({ step }: Told): string => `${step.say} ${step.learn}`;
+
+const lineOf = (say: string, request: unknown, reply: unknown): string => `${JSON.stringify({ say, request, reply })}\n`;

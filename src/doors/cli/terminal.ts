@@ -1,0 +1,54 @@
+/**
+ * Where does output go? Results to standard output, everything else to standard error. Colour only where a person looks
+ * (NO_COLOR and FORCE_COLOR are respected); a reader that closes the pipe early has had enough, which is no error.
+ */
+import { styleText } from 'node:util';
+
+export type Style = 'bold' | 'cyan' | 'dim' | 'green' | 'red' | 'yellow';
+export type Paint = (style: Style, text: string) => string;
+
+export interface Terminal {
+  /** A piece of the result. */
+  readonly print: (text: string) => void;
+  /** A sentence about it, for the person. */
+  readonly tell: (text: string) => void;
+  readonly paint: Paint;
+  readonly paintTold: Paint;
+  /** Shows how far it is, in place; null where nobody watches. */
+  readonly progress: ((text: string) => void) | null;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Calls back once when the person ends the command; returns how to stop listening. */
+  readonly onStop: (callback: () => void) => () => void;
+}
+
+export function processTerminal(): Terminal {
+  const { stdout, stderr } = process;
+  for (const stream of [stdout, stderr]) stream.on('error', ended);
+  return {
+    print: (text) => void stdout.write(text),
+    tell: (text) => void stderr.write(text),
+    paint: (style, text) => styleText(style, text, { stream: stdout }),
+    paintTold: (style, text) => styleText(style, text, { stream: stderr }),
+    progress: stderr.isTTY ? (text) => void stderr.write(`\r\u001b[K${text}`) : null,
+    env: process.env,
+    onStop(callback) {
+      const stop = () => callback();
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
+      return () => {
+        for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop);
+      };
+    },
+  };
+}
+
+function ended(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') process.exit();
+  throw error;
+}
+
+/** Text of others, made harmless: whatever would move the cursor, change colours or turn the line around is spelt out. */
+export function harmless(text: string): string {
+  return text.replace(unsafe, (char) => `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`);
+}
+
+const unsafe = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Surrogate}\ufeff]/gu;

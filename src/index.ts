@@ -1,0 +1,12 @@
+/** The public API of the package `recourse-gateway`: named exports only, pinned by test/pins/exports.test.ts. */
+export { ToolDefinitionError } from './adapters/upstream-function/check-definition.ts';
+export { type ArgsOf, type ResultOf, type SentTo, type Tool, tool } from './adapters/upstream-function/tool.ts';
+export type { ToolContext } from './adapters/upstream-function/tool-context.ts';
+export { partial, ToolFailure } from './adapters/upstream-function/tool-failure.ts';
+export { httpStatusOf } from './core/http-status.ts';
+export { defaultLimits, type Limits } from './core/limits.ts';
+export { type ErrorReply, isPending, isRefusal, isSuccess, type PendingReply, type Reply, type SuccessReply } from './core/reply.ts';
+export { replySchema } from './core/reply-schema.ts';
+export { taxonomy } from './core/taxonomy.ts';
+export { type CallRequest, createGateway, type Gateway, GatewayError, type GatewayOptions } from './main.ts';
+export type { OperatorNotice } from './ports/notifier.ts';

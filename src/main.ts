@@ -1,0 +1,184 @@
+/**
+ * The composition root, the only file that knows every part: opens the store, gives the shell its ports, recovers
+ * what an earlier process left, and only then lets a door open. Must not decide anything about a call.
+ */
+import { hash } from 'node:crypto';
+import { nodeClock } from './adapters/system-node/clock.ts';
+import { nodeIds } from './adapters/system-node/ids.ts';
+import { openSqliteStore } from './adapters/store-sqlite/open-store.ts';
+import { createFunctionUpstream } from './adapters/upstream-function/function-upstream.ts';
+import type { ResultOf, SentTo, Tool } from './adapters/upstream-function/tool.ts';
+import { problemWithOptions } from './config/check-options.ts';
+import type { Principal } from './core/call.ts';
+import { canonicalText } from './core/canonical.ts';
+import { baseLadder } from './core/decide.ts';
+import { defaultLimits, type Limits } from './core/limits.ts';
+import type { Reply } from './core/reply.ts';
+import { type CallOptions, createLibraryDoor } from './doors/library/library-door.ts';
+import type { Clock } from './ports/clock.ts';
+import type { Ids } from './ports/ids.ts';
+import type { Notifier } from './ports/notifier.ts';
+import { commit } from './shell/commit.ts';
+import { recover } from './shell/recover.ts';
+import { countRepeats } from './shell/refuse.ts';
+import { createShell, type Shell } from './shell/shell.ts';
+import { steadyClock } from './shell/steady-clock.ts';
+import { startSweeping } from './shell/sweep.ts';
+import { bare } from './shell/transition.ts';
+
+export interface GatewayOptions<Tools extends readonly Tool[]> {
+  readonly tools: Tools;
+  /** The store, one file; made if it is not there. */
+  readonly file?: string;
+  /** Who asks when a call does not say. */
+  readonly agent?: string;
+  readonly tenant?: string;
+  readonly limits?: Partial<Limits>;
+  /** What an operator must hear. The default prints one line on standard error. */
+  readonly onNotice?: Notifier;
+}
+
+/** Seams for the primer and for tests that must not depend on the time of day. */
+export interface SystemParts {
+  readonly clock?: Clock;
+  readonly ids?: Ids;
+}
+
+type Named<Tools extends readonly Tool[], Name> = Extract<Tools[number], { readonly name: Name }>;
+
+export interface CallRequest<Tools extends readonly Tool[], Name extends Tools[number]['name']> {
+  readonly tool: Name;
+  readonly args: SentTo<Named<Tools, Name>>;
+  readonly session?: string;
+  readonly key?: string;
+  readonly turn?: string;
+  readonly expected_seq?: number;
+  readonly wait_seconds?: number;
+  readonly deadline_seconds?: number;
+}
+
+type Door = ReturnType<typeof createLibraryDoor>;
+
+export interface Gateway<Tools extends readonly Tool[]> extends Door {
+  /** Whether this process owns the store's file, or forwards its writes to the one that does. */
+  readonly role: 'owner' | 'forwarder';
+  /** Typed by the tools. Never rejects: whatever happens is a reply. */
+  call<Name extends Tools[number]['name']>(
+    request: CallRequest<Tools, Name>,
+    options?: CallOptions,
+  ): Promise<Reply<ResultOf<Named<Tools, Name>>>>;
+  /** Lets running calls end (for `drain_seconds`, 10 by default), then closes the store. */
+  close(options?: { readonly drain_seconds?: number }): Promise<void>;
+}
+
+/** The store could not be opened; `reason` is one of a closed list, the message says what to do. */
+export class GatewayError extends Error {
+  readonly reason: string;
+  constructor(reason: string, message: string) {
+    super(message);
+    this.name = 'GatewayError';
+    this.reason = reason;
+  }
+}
+
+export async function createGateway<const Tools extends readonly Tool[]>(
+  options: GatewayOptions<Tools>,
+  system: SystemParts = {},
+): Promise<Gateway<Tools>> {
+  const problem = problemWithOptions(options);
+  if (problem !== null) throw new GatewayError('bad_options', problem);
+  const limits = { ...defaultLimits, ...options.limits };
+  const self: Principal = { tenant: options.tenant ?? 'default', agent: options.agent ?? 'local' };
+  const notify = quietly(options.onNotice ?? printNotice);
+  const functions = createFunctionUpstream(options.tools, { defaultTimeoutMs: limits.defaultTimeoutMs });
+  const opened = await openSqliteStore({ file: options.file ?? 'recourse.db' });
+  if (opened.kind === 'refused') {
+    await functions.close();
+    throw new GatewayError(opened.reason, opened.message);
+  }
+  const { store, role } = opened;
+  const heldBack: number[] = [];
+  const shell = createShell({
+    ports: {
+      store,
+      upstream: functions.upstream,
+      validator: functions.validator,
+      clock: steadyClock(system.clock ?? nodeClock, store.highestTimeMs, (behindMs) => heldBack.push(behindMs)),
+      ids: system.ids ?? nodeIds,
+      notify,
+      sha256: (text) => hash('sha256', text, 'hex'),
+    },
+    limits,
+    ladder: baseLadder,
+    catalogue: functions.catalogue,
+  });
+  // A forwarder recovers nothing: the owner is alive, and its calls are not ours to judge.
+  if (role === 'owner') {
+    const recovered = await recover(shell);
+    if (recovered.calls > 0) notify({ kind: 'recovered', ...recovered });
+    store.onForwarderGone((incarnation) => void settleForwarder(incarnation, shell));
+  }
+  const stopSweeping = startSweeping(shell, () => recordHeldClock(heldBack, shell));
+  shell.live.readiness = { ready: true };
+  const door = createLibraryDoor(shell, self);
+
+  let closing: Promise<void> | null = null;
+  const close = async (drainSeconds: number): Promise<void> => {
+    shell.live.readiness = { ready: false, doing: 'closing', retryAfterSeconds: 2 };
+    await drained(shell, drainSeconds * 1_000);
+    await stopSweeping();
+    await countRepeats(shell);
+    await store.close();
+    await functions.close();
+  };
+  return {
+    ...door,
+    role,
+    call: (request, callOptions) => door.handle(request, callOptions) as never,
+    close: (closeOptions = {}) => (closing ??= close(closeOptions.drain_seconds ?? 10)),
+  };
+}
+
+async function settleForwarder(incarnation: Parameters<typeof recover>[1], shell: Shell): Promise<void> {
+  try {
+    const recovered = await recover(shell, incarnation);
+    if (recovered.calls > 0) shell.ports.notify({ kind: 'recovered', ...recovered });
+  } catch (error) {
+    shell.ports.notify({ kind: 'suppressed', what: 'settling the calls of a forwarder', reason: String(error) });
+  }
+}
+
+/** What is still running after the drain stays on record as dispatched, and the next start settles it. */
+async function drained(shell: Shell, drainMs: number): Promise<void> {
+  const outcomes = [...shell.live.running.values()].map((running) => running.outcome);
+  if (outcomes.length === 0) return;
+  let takeBack = (): void => undefined;
+  const enough = new Promise<void>((resolve) => {
+    takeBack = shell.ports.clock.schedule(drainMs, resolve);
+  });
+  await Promise.race([Promise.allSettled(outcomes), enough]);
+  takeBack();
+}
+
+async function recordHeldClock(heldBack: number[], shell: Shell): Promise<void> {
+  for (const behindMs of heldBack.splice(0)) {
+    shell.ports.notify({ kind: 'clock_held', behindMs });
+    const body = canonicalText({ behind_ms: Math.round(behindMs) });
+    await commit({ ...bare(shell), records: [{ kind: 'clock_held', call: null, session: null, body, payloads: [] }] }, shell);
+  }
+}
+
+/** A listener that throws must not harm a call. */
+function quietly(notifier: Notifier): Notifier {
+  return (notice) => {
+    try {
+      notifier(notice);
+    } catch (error) {
+      process.stderr.write(`recourse: onNotice threw: ${String(error)}\n`);
+    }
+  };
+}
+
+const printNotice: Notifier = ({ kind, ...rest }) => {
+  process.stderr.write(`recourse: ${kind} ${JSON.stringify(rest)}\n`);
+};

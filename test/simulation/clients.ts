@@ -1,0 +1,207 @@
+/**
+ * The agents at work: they ask, wait, hang up, cancel, ask again. What they may do safely they do: with a key at any
+ * time, without one only after a reply that says that nothing happened, or once the record says that they left.
+ */
+import type { CallId, SessionId } from '../../src/core/call.ts';
+import { isPending, type Reply } from '../../src/core/reply.ts';
+import { createLibraryDoor } from '../../src/doors/library/library-door.ts';
+import { handleCall } from '../../src/shell/handle-call.ts';
+import type { MemoryState } from './memory-state.ts';
+import { drawOperation, type Operation, requestOf } from './operations.ts';
+import type { Random } from './random.ts';
+import type { ReplyWitness } from './reply-witness.ts';
+import type { Life, Scheduler } from './scheduler.ts';
+import type { Gateway } from './simulated-gateway.ts';
+import type { Fate } from './simulated-store.ts';
+import type { Witness } from './witness.ts';
+
+export interface ClientWorld {
+  readonly scheduler: Scheduler;
+  readonly random: Random;
+  readonly witness: Witness;
+  readonly replies: ReplyWitness;
+  readonly state: MemoryState;
+  readonly pickGateway: () => Gateway | null;
+  readonly fate: (life: Life, act: string) => Fate;
+  readonly crash: (life: Life, why: string) => void;
+  readonly cover: (fault: string, callId: string) => void;
+}
+
+/** Something asked of a process that has not answered yet. */
+interface Open {
+  readonly what: string;
+  readonly life: Life;
+  readonly onLost: () => void;
+}
+
+const mayHaveHappened: ReadonlySet<string> = new Set(['PREPARED', 'DISPATCHED', 'RETRY_WAIT', 'SUCCEEDED', 'IN_DOUBT', 'CLOSED_UNKNOWN']);
+/** Longer than any commit of a dead process is still on its way. */
+const settledMs = 5_000;
+
+export function createClients(world: ClientWorld) {
+  const { scheduler, random, witness, state } = world;
+  const open = new Set<Open>();
+  const operations: Operation[] = [];
+  const sessions = new Map<string, string>();
+  let waiting = 0;
+
+  const later = (delayMs: number, run: () => void) => {
+    waiting += 1;
+    scheduler.after(delayMs, null, '', () => {
+      waiting -= 1;
+      run();
+    });
+  };
+
+  /** Hands something to a gateway and hears its answer, if both live long enough. */
+  const send = <Answer>(
+    what: string,
+    act: (gateway: Gateway, life: Life) => Promise<Answer>,
+    hear: (answer: Answer) => void,
+    onLost: () => void,
+  ): Life | null => {
+    const gateway = world.pickGateway();
+    const life = gateway?.life() ?? null;
+    if (gateway === null || life === null) {
+      later(1_000, onLost);
+      return null;
+    }
+    const entry: Open = { what, life, onLost };
+    open.add(entry);
+    scheduler.after(random.between(0, 2), life, `is asked: ${what}`, () => {
+      act(gateway, life).then(
+        (answer) => {
+          if (!life.alive) return;
+          const fate = world.fate(life, 'reply');
+          if (fate !== 'dies before') {
+            open.delete(entry);
+            hear(answer);
+          }
+          if (fate !== 'lives') world.crash(life, fate === 'dies before' ? 'before a reply left' : 'after a reply');
+        },
+        (error: unknown) => witness.breaks('bug', `${what} threw ${error instanceof Error ? error.stack : String(error)}`),
+      );
+    });
+    return life;
+  };
+
+  const rowsOf = ({ who, fingerprint }: Operation) =>
+    [...state.calls.values()].filter(({ call }) => call.agent === who.agent && call.fingerprint === fingerprint && call.state !== 'DENIED');
+
+  /** Without a key an equal call is a new call, unless the record says that its requester left. */
+  const askAgainWhenSafe = (operation: Operation, tries = 0) => {
+    if (operation.key !== null) return later(random.between(50, 3_000), () => ask(operation));
+    const rows = rowsOf(operation);
+    const safe = rows.every(({ call }) => !mayHaveHappened.has(call.state) || call.requesterLeftAtMs !== null);
+    if (safe) return ask(operation);
+    if (tries < 12) later(4_000, () => askAgainWhenSafe(operation, tries + 1));
+  };
+
+  const onReply = (operation: Operation, reply: Reply, wasReady: boolean) => {
+    scheduler.say(() => `${operation.name} (${operation.manner}) hears ${JSON.stringify(reply).slice(0, 300)}`);
+    world.replies.hear(reply, wasReady);
+    if (isPending(reply)) {
+      if (operation.manner !== 'leaves') later(random.between(500, 6_000), () => poll(operation, reply.call_id, 6));
+      return;
+    }
+    if (operation.patience <= 0 || !('error' in reply) || reply.effect !== 'none') return;
+    const { resolution } = reply;
+    const wait = resolution.type === 'retry_after' ? resolution.retry_after_seconds * 1_000 : null;
+    if (wait !== null || (reply.error === 'action_error' && random.chance(0.3))) later(wait ?? 500, () => ask(operation));
+  };
+
+  const ask = (operation: Operation, otherArguments = false): void => {
+    operation.patience -= 1;
+    if (operation.patience < 0) return;
+    const left = new AbortController();
+    const cancelled = new AbortController();
+    const requester = { left: left.signal, cancelled: cancelled.signal };
+    const raw = requestOf(operation, random, otherArguments);
+    let wasReady = false;
+    const life = send(
+      `${operation.name} ${JSON.stringify(raw)}`,
+      (gateway) => {
+        wasReady = gateway.isReady();
+        return handleCall(raw, operation.who, requester, gateway.shell() as NonNullable<ReturnType<Gateway['shell']>>);
+      },
+      (reply) => onReply(operation, reply, wasReady),
+      () => later(settledMs, () => askAgainWhenSafe(operation)),
+    );
+    if (life === null) return;
+    const act = operation.manner === 'leaves' ? left : operation.manner === 'cancels' ? cancelled : null;
+    if (act === null) return;
+    scheduler.after(random.between(1, 2_500), life, `${operation.name} ${operation.manner}`, () => {
+      for (const { call } of rowsOf(operation)) world.cover(`client ${operation.manner}`, call.id);
+      act.abort();
+      if (act === left) later(settledMs, () => askAgainWhenSafe(operation));
+    });
+  };
+
+  const poll = (operation: Operation, callId: string, tries: number): void => {
+    send(
+      `poll ${callId}`,
+      (gateway) => createLibraryDoor(gateway.shell() as never, operation.who).reply(callId, operation.who),
+      (reply) => {
+        if (reply === null) return witness.breaks('14', `${callId} was pending and is not known any more`);
+        world.replies.hear(reply, true);
+        if (isPending(reply) && tries > 0) later(3_000, () => poll(operation, callId, tries - 1));
+      },
+      () => (tries > 0 ? later(2_000, () => poll(operation, callId, tries - 1)) : undefined),
+    );
+  };
+
+  const begin = (operation: Operation) => {
+    operations.push(operation);
+    ask(operation);
+    const { manner, key, who, name } = operation;
+    if (manner === 'twins') {
+      if (key === null) witness.forgive(who.tenant, who.agent, name, 1);
+      later(random.between(0, 800), () => ask(operation));
+    }
+    if (manner === 'repeats') later(random.between(500, 9_000), () => ask(operation));
+    if (manner === 'changes arguments') later(random.between(0, 6_000), () => ask(operation, true));
+  };
+
+  const cancelSomething = () => {
+    const agent = random.pick(['ann', 'bob']);
+    const session = sessions.get(agent);
+    const calls = [...state.unfinished];
+    const target =
+      session === undefined || random.chance(0.4)
+        ? { call: calls.length === 0 ? 'call_none' : random.pick(calls) }
+        : random.chance(0.5) ? { session } : { session, turn: 'turn-1' };
+    if ('call' in target) world.cover('call cancelled', target.call);
+    else for (const id of calls) if (state.calls.get(id)?.call.session === session) world.cover('session cancelled', id);
+    const who = { tenant: 'acme', agent: 'call' in target ? (state.calls.get(target.call)?.call.agent ?? agent) : agent };
+    send(`cancel ${JSON.stringify(target)}`, (gateway) => createLibraryDoor(gateway.shell() as never, who).cancel(target, who), () => undefined, () => undefined);
+  };
+
+  const openSession = (agent: string) =>
+    send(
+      `open a session for ${agent}`,
+      (gateway) => createLibraryDoor(gateway.shell() as never, { tenant: 'acme', agent }).openSession().catch(() => null),
+      (id) => (id === null ? undefined : sessions.set(agent, id as SessionId)),
+      () => undefined,
+    );
+
+  return {
+    begin: (name: string) => begin(drawOperation(name, sessions, random)),
+    start: begin,
+    ask,
+    cancelSomething,
+    openSession,
+    operations,
+    /** The process is gone: whoever waited for it notices after a while. */
+    lost(life: Life): void {
+      for (const entry of open) {
+        if (entry.life !== life) continue;
+        open.delete(entry);
+        later(random.between(20, 2_000), entry.onLost);
+      }
+    },
+    /** What living processes still owe an answer to. */
+    unanswered: (): readonly string[] => [...open].map(({ what, life }) => `${life.node}: ${what}`),
+    isQuiet: () => open.size === 0 && waiting === 0,
+    callIds: (operation: Operation): readonly CallId[] => rowsOf(operation).map(({ call }) => call.id),
+  };
+}

@@ -1,0 +1,221 @@
+/**
+ * Applies one transition to the shared state of a memory store. Everything is examined first, in the order of the port
+ * (call, key, session, reservations), so that a conflict changes nothing.
+ */
+import type { CallId } from '../../src/core/call.ts';
+import type { CallChange, CommitResult, SessionChange, StoredCall, Transition } from '../../src/ports/store.ts';
+import type { Chain, MemoryRecord } from './memory-journal.ts';
+import { illegality } from './memory-legality.ts';
+import { type CallRow, type MemoryState, nameOf, type PayloadPlace, placeName, unfinishedStates } from './memory-state.ts';
+
+type Conflict = Extract<CommitResult, { kind: 'conflict' }>;
+type Committed = Extract<CommitResult, { kind: 'committed' }>;
+type Move = Exclude<CallChange, { kind: 'mark' }>;
+
+export function applyTransition(transition: Transition, state: MemoryState, chain: Chain, owner: string): CommitResult {
+  const problem = illegality(transition);
+  if (problem !== null) return { kind: 'conflict', on: 'illegal', problem };
+  const earlier = appliedBefore(transition, state);
+  if (earlier !== null) return earlier;
+  const accounts = new Map<string, { held: number; settled: number }>();
+  const conflict =
+    callConflict(transition.call, state) ??
+    keyConflict(transition, state) ??
+    sessionConflict(transition, state) ??
+    accountConflict(transition, accounts, state);
+  if (conflict !== null) return conflict;
+
+  // Nothing below can be refused.
+  for (const [name, account] of accounts) state.accounts.set(name, account);
+  for (const { hash, text } of transition.blobs) state.blobs.set(hash, text);
+  const seq = changeSession(transition.session, state);
+  const records = appendRecords(transition, state, chain);
+  const last = records.at(-1);
+  const position = last === undefined ? null : { epoch: last.epoch, seq: last.seq };
+  writeCall(transition, records, seq, state);
+  for (const { kind, call } of records) if (kind === 'refusals_repeated' && call !== null) countRepeats(call, state);
+  const result: Committed = { kind: 'committed', seq: seq ?? 0, position };
+  state.tokens.set(transition.token, result);
+  state.onApplied(transition, records, owner);
+  return result;
+}
+
+function appliedBefore({ token, call }: Transition, state: MemoryState): Committed | null {
+  const before = state.tokens.get(token) ?? null;
+  if (before === null || !state.forgetsTokens || call === null || call.kind === 'mark') return before;
+  return state.calls.get(call.call.id)?.token === token ? before : null;
+}
+
+function callConflict(change: CallChange | null, state: MemoryState): Conflict | null {
+  if (change === null) return null;
+  const found = state.calls.get(change.kind === 'mark' ? change.id : change.call.id)?.call ?? null;
+  const asExpected = change.kind === 'insert' ? found === null : found !== null && (change.kind === 'mark' || isAsExpected(found, change.expect));
+  return asExpected ? null : { kind: 'conflict', on: 'call', found };
+}
+
+function isAsExpected(found: StoredCall, expect: Extract<Move, { kind: 'update' }>['expect']): boolean {
+  const { state, attempt, owner, dueAtMs } = expect;
+  return found.state === state && found.attempt === attempt && found.owner === owner && found.dueAtMs === dueAtMs;
+}
+
+/** INVARIANT: a denied call never answers for a key. */
+const claimOf = ({ key, call }: Transition) =>
+  key === null || call === null || call.kind === 'mark' || call.call.state === 'DENIED' ? null : key;
+
+function keyConflict(transition: Transition, state: MemoryState): Conflict | null {
+  const claim = claimOf(transition);
+  const taken = claim === null ? undefined : state.keys.get(nameOf(claim.tenant, claim.agent, claim.key));
+  if (claim === null || taken === undefined) return null;
+  if (taken.expiresAtMs <= transition.atMs || taken.callId === claim.callId) return null;
+  return { kind: 'conflict', on: 'key', callId: taken.callId, fingerprint: taken.fingerprint };
+}
+
+function sessionConflict({ session, records }: Transition, state: MemoryState): Conflict | null {
+  const no = (found: Extract<Conflict, { on: 'session' }>['found']): Conflict => ({ kind: 'conflict', on: 'session', found });
+  if (session?.kind === 'open') {
+    const { id, standing, tenant, agent } = session.session;
+    const taken = state.sessions.get(id) ?? (standing ? standingOf(tenant, agent, state) : null);
+    if (taken !== null) return no(taken);
+  } else if (session !== null) {
+    const found = state.sessions.get(session.id) ?? null;
+    if (found === null) return no(null);
+    if (session.kind === 'step' && session.expectSeq !== null && session.expectSeq !== found.seq) return no(found);
+    if (session.kind === 'step' && session.expectOpen && found.state !== 'open') return no(found);
+  }
+  const opened = session?.kind === 'open' ? session.session.id : null;
+  const lost = records.some(({ session: id }) => id !== null && id !== opened && !state.sessions.has(id));
+  return lost ? no(null) : null;
+}
+
+export function standingOf(tenant: string, agent: string, state: MemoryState) {
+  for (const session of state.sessions.values())
+    if (session.standing && session.tenant === tenant && session.agent === agent) return session;
+  return null;
+}
+
+function accountConflict(
+  { reserve, settle }: Transition,
+  staged: Map<string, { held: number; settled: number }>,
+  state: MemoryState,
+): Conflict | null {
+  const stage = (tenant: string, account: string) => {
+    const name = nameOf(tenant, account);
+    const copy = staged.get(name) ?? { ...(state.accounts.get(name) ?? { held: 0, settled: 0 }) };
+    staged.set(name, copy);
+    return copy;
+  };
+  for (const { tenant, account, amount, limit } of reserve) {
+    const after = stage(tenant, account);
+    if (after.settled + after.held + amount > limit) return { kind: 'conflict', on: 'reserve', account };
+    after.held += amount;
+  }
+  for (const { tenant, account, release, charge } of settle) {
+    const after = stage(tenant, account);
+    if (release > after.held)
+      return { kind: 'conflict', on: 'illegal', problem: `'${account}' gives back ${release}, but holds only ${after.held}` };
+    after.held -= release;
+    after.settled += charge;
+  }
+  return null;
+}
+
+/** The session's sequence afterwards; null without a session. */
+function changeSession(change: SessionChange | null, state: MemoryState): number | null {
+  if (change === null) return null;
+  if (change.kind === 'open') {
+    state.sessions.set(change.session.id, change.session);
+    return change.session.seq;
+  }
+  const found = state.sessions.get(change.id);
+  if (found === undefined) throw new Error('bug: the session was examined');
+  const seq = found.seq + (change.kind === 'step' && change.advance ? 1 : 0);
+  state.sessions.set(change.id, { ...found, seq, state: change.kind === 'cancel' ? 'cancelled' : found.state });
+  if (change.kind === 'cancel_turn') state.turns.add(nameOf(change.id, change.turn));
+  return seq;
+}
+
+function appendRecords({ records, atMs }: Transition, state: MemoryState, chain: Chain): MemoryRecord[] {
+  return records.map((draft) => {
+    const session = draft.session === null ? undefined : state.sessions.get(draft.session);
+    const entries = session === undefined ? 0 : session.entries + 1;
+    if (session !== undefined) state.sessions.set(session.id, { ...session, entries });
+    const record = chain.append(draft, entries, atMs);
+    if (draft.call !== null) recordsOf(draft.call, state).push(record);
+    return record;
+  });
+}
+
+export function recordsOf(call: CallId | string, state: MemoryState): MemoryRecord[] {
+  const known = state.recordsByCall.get(call);
+  if (known !== undefined) return known;
+  const records: MemoryRecord[] = [];
+  state.recordsByCall.set(call, records);
+  return records;
+}
+
+function writeCall(transition: Transition, records: readonly MemoryRecord[], seq: number | null, state: MemoryState): void {
+  const { call: change, atMs, token } = transition;
+  if (change === null) return;
+  if (change.kind === 'mark') return writeMark(change, atMs, records.at(-1) ?? null, state);
+  const claim = claimOf(transition);
+  if (claim !== null) {
+    const { tenant, agent, key, fingerprint, callId, expiresAtMs } = claim;
+    state.keys.set(nameOf(tenant, agent, key), { fingerprint, callId, expiresAtMs });
+  }
+  const { id } = change.call;
+  const before = state.calls.get(id);
+  const reply = payloadIn(records, 'reply');
+  const last = records.at(-1);
+  const row: CallRow = {
+    call: {
+      ...change.call,
+      state: change.path.at(-1) as StoredCall['state'],
+      seq: seq ?? before?.call.seq ?? 0,
+      updatedAtMs: atMs,
+      requesterLeftAtMs: before?.call.requesterLeftAtMs ?? null,
+      repeats: before?.call.repeats ?? 0,
+    },
+    args: payloadIn(records, 'args') ?? before?.args ?? null,
+    reply: reply ?? before?.reply ?? null,
+    replyAt: reply === null || last === undefined ? (before?.replyAt ?? null) : { epoch: last.epoch, seq: last.seq },
+    counted: before?.counted ?? 0,
+    token,
+  };
+  state.calls.set(id, row);
+  if (unfinishedStates.has(row.call.state)) state.unfinished.add(id);
+  else state.unfinished.delete(id);
+}
+
+function writeMark(
+  { id, requester, repeats }: Extract<CallChange, { kind: 'mark' }>,
+  atMs: number,
+  last: MemoryRecord | null,
+  state: MemoryState,
+): void {
+  const row = state.calls.get(id);
+  if (row === undefined) throw new Error('bug: the call was examined');
+  const returned = requester === 'returned' && row.replyAt !== null && last !== null;
+  if (requester === 'left' && row.replyAt !== null) state.answered.delete(placeName(row.replyAt));
+  state.calls.set(id, {
+    ...row,
+    call: {
+      ...row.call,
+      repeats: row.call.repeats + repeats,
+      requesterLeftAtMs: requester === null ? row.call.requesterLeftAtMs : requester === 'left' ? atMs : null,
+    },
+    replyAt: returned ? { epoch: last.epoch, seq: last.seq } : row.replyAt,
+  });
+}
+
+function countRepeats(id: string, state: MemoryState): void {
+  const row = state.calls.get(id);
+  if (row !== undefined) state.calls.set(id, { ...row, counted: row.call.repeats });
+}
+
+function payloadIn(records: readonly MemoryRecord[], part: string): PayloadPlace | null {
+  for (const record of records) {
+    const index = record.parts.indexOf(part);
+    if (index >= 0) return { record, index };
+  }
+  return null;
+}

@@ -1,0 +1,43 @@
+/** Can a transition be right at all, whatever the store holds? The memory store's own reading of the port. */
+import { legalTransitions } from '../../src/core/taxonomy.ts';
+import type { CallChange, Transition } from '../../src/ports/store.ts';
+
+const writtenByTheStore: ReadonlySet<string> = new Set(['epoch_open', 'epoch_close', 'anchor', 'erased']);
+const maxRecords = 64;
+const isAmount = (value: number) => Number.isSafeInteger(value) && value >= 0;
+
+/** Why the transition is illegal, or null. */
+export function illegality({ token, call, key, records, reserve, settle }: Transition): string | null {
+  if (token === '') return 'a transition needs a token';
+  if (records.length > maxRecords) return `a transition holds at most ${maxRecords} records`;
+  const own = records.find(({ kind }) => writtenByTheStore.has(kind));
+  if (own !== undefined) return `records of kind '${own.kind}' are written by the store alone`;
+  for (const { amount, limit, account } of reserve)
+    if (!isAmount(amount) || !Number.isSafeInteger(limit)) return `'${account}' is reserved in whole numbers from 0`;
+  for (const { release, charge, account } of settle)
+    if (!isAmount(release) || !Number.isSafeInteger(charge)) return `'${account}' is settled in whole numbers`;
+  if (call === null || call.kind === 'mark') return key === null ? null : 'a key is claimed by a call that moves';
+  return wrongPath(call) ?? wrongPapers(call, { key, records });
+}
+
+function wrongPath(change: Exclude<CallChange, { kind: 'mark' }>): string | null {
+  if (change.path.length === 0) return 'a change of a call needs a path';
+  let from: keyof typeof legalTransitions = change.kind === 'insert' ? '(none)' : change.expect.state;
+  for (const to of change.path) {
+    // INVARIANT: only legal transitions; terminal states are never left.
+    if (!legalTransitions[from].includes(to)) return `${from} → ${to} is not a legal transition`;
+    from = to;
+  }
+  return from === change.call.state ? null : `the path ends in ${from}, the call says ${change.call.state}`;
+}
+
+/** INVARIANT: every state change has exactly one record, in the same transition. */
+function wrongPapers(
+  { call, path }: Exclude<CallChange, { kind: 'mark' }>,
+  { key, records }: Pick<Transition, 'key' | 'records'>,
+): string | null {
+  const bare = path.find((_, index) => records[index]?.call !== call.id);
+  if (bare !== undefined) return `the change to ${bare} has no record of its own`;
+  const own = key === null || (key.callId === call.id && key.tenant === call.tenant && key.agent === call.agent);
+  return own ? null : 'a key is claimed for the call itself';
+}

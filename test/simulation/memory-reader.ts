@@ -1,0 +1,104 @@
+/** Point reads of a memory store, each at the moment it is asked. */
+import type { Position } from '../../src/core/journal/record.ts';
+import type { CallFilter, JournalEntry, StoredCall, StoredText } from '../../src/ports/store.ts';
+import { standingOf } from './memory-apply.ts';
+import { hashing, type MemoryRecord } from './memory-journal.ts';
+import { type CallRow, type MemoryState, nameOf, type PayloadPlace, placeName } from './memory-state.ts';
+
+/** What the port promises, without the promises: the simulated store decides when an answer arrives. */
+export type MemoryReader = ReturnType<typeof createMemoryReader>;
+
+export function createMemoryReader(state: MemoryState, epoch: number) {
+  const callsWhere = (wanted: (row: CallRow) => boolean, limit: number): StoredCall[] => {
+    const found: StoredCall[] = [];
+    for (const row of state.calls.values()) if (wanted(row)) found.push(row.call);
+    return found.sort(byId).slice(0, limit);
+  };
+  return {
+    call: (id: string) => state.calls.get(id)?.call ?? null,
+    args: (id: string) => textAt(state.calls.get(id)?.args ?? null),
+    reply: (id: string) => textAt(state.calls.get(id)?.reply ?? null),
+    key(tenant: string, agent: string, key: string, nowMs: number) {
+      const row = state.keys.get(nameOf(tenant, agent, key));
+      return row === undefined || row.expiresAtMs <= nowMs ? null : { callId: row.callId, fingerprint: row.fingerprint };
+    },
+    session: (id: string) => state.sessions.get(id) ?? null,
+    standingSession: (tenant: string, agent: string) => standingOf(tenant, agent, state),
+    turnCancelled: (id: string, turn: string) => state.turns.has(nameOf(id, turn)),
+    abandoned(session: string, fingerprint: string, sinceMs: number) {
+      const left = callsWhere(
+        ({ call }) =>
+          call.session === session &&
+          call.fingerprint === fingerprint &&
+          call.requesterLeftAtMs !== null &&
+          call.requesterLeftAtMs > sinceMs,
+        Infinity,
+      );
+      return left.at(-1) ?? null;
+    },
+    due(nowMs: number, limit: number): readonly StoredCall[] {
+      const due: StoredCall[] = [];
+      for (const { call } of unfinishedRows(state)) if (call.dueAtMs !== null && call.dueAtMs <= nowMs) due.push(call);
+      return due.sort((a, b) => (a.dueAtMs ?? 0) - (b.dueAtMs ?? 0) || byId(a, b)).slice(0, limit);
+    },
+    unfinished: (after: string, limit: number): readonly StoredCall[] =>
+      [...unfinishedRows(state)]
+        .map(({ call }) => call)
+        .filter(({ id }) => id > after)
+        .sort(byId)
+        .slice(0, limit),
+    unanswered: (limit: number): readonly StoredCall[] =>
+      callsWhere(
+        ({ call, replyAt }) =>
+          replyAt !== null &&
+          replyAt.epoch < epoch &&
+          call.requesterLeftAtMs === null &&
+          !state.answered.has(placeName(replyAt)),
+        limit,
+      ),
+    uncounted: (limit: number): readonly StoredCall[] => callsWhere(({ call, counted }) => call.repeats > counted, limit),
+    blob: (hash: string) => state.blobs.get(hash) ?? null,
+    listCalls: (filter: CallFilter): readonly StoredCall[] =>
+      callsWhere(({ call }) => fits(call, filter), Infinity).reverse().slice(0, filter.limit),
+    recordsOf: (id: string): readonly JournalEntry[] => (state.recordsByCall.get(id) ?? []).map(entryOf),
+    journal: (after: Position | null, limit: number): readonly MemoryRecord[] => recordsAfter(state, after).slice(0, limit),
+    entries: (after: Position | null, limit: number): readonly JournalEntry[] =>
+      (after === null ? recordsAfter(state, null).slice(-limit) : recordsAfter(state, after).slice(0, limit)).map(entryOf),
+  };
+}
+
+const byId = (a: StoredCall, b: StoredCall) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+
+function* unfinishedRows(state: MemoryState): Generator<CallRow> {
+  for (const id of state.unfinished) yield state.calls.get(id) as CallRow;
+}
+
+function fits(call: StoredCall, { tenant, agent, session, state, tool, before }: CallFilter): boolean {
+  if (tenant !== undefined && call.tenant !== tenant) return false;
+  if (agent !== undefined && call.agent !== agent) return false;
+  if (session !== undefined && call.session !== session) return false;
+  if (state !== undefined && call.state !== state) return false;
+  if (tool !== undefined && call.tool !== tool) return false;
+  return before === undefined || call.id < before;
+}
+
+function textAt(place: PayloadPlace | null): StoredText {
+  if (place === null) return { kind: 'none' };
+  const payload = place.record.payloads[place.index] ?? null;
+  return payload === null ? { kind: 'erased' } : { kind: 'text', text: hashing.text(payload.bytes) };
+}
+
+function recordsAfter(state: MemoryState, after: Position | null): MemoryRecord[] {
+  const records = state.chains.flatMap((chain) => chain.records);
+  if (after === null) return records;
+  return records.filter(({ epoch, seq }) => epoch > after.epoch || (epoch === after.epoch && seq > after.seq));
+}
+
+function entryOf(record: MemoryRecord): JournalEntry {
+  const { epoch, seq, kind, timeMs, sessionSeq, call, body } = record;
+  const payloads = record.parts.map((part, index) => {
+    const payload = record.payloads[index] ?? null;
+    return { part, text: payload === null ? null : hashing.text(payload.bytes) };
+  });
+  return { epoch, seq, kind, timeMs, sessionSeq, call, body, hash: Buffer.from(record.hash).toString('hex'), payloads };
+}

@@ -1,0 +1,85 @@
+/**
+ * What a memory store holds, shared by every incarnation that opens it, like many gateways on one database. Rows are
+ * replaced, never changed, so what was read stays what it was.
+ */
+import type { CallState } from '../../src/core/taxonomy.ts';
+import type { Position } from '../../src/core/journal/record.ts';
+import type { CommitResult, Session, StoredCall, Transition } from '../../src/ports/store.ts';
+import type { Chain, MemoryRecord } from './memory-journal.ts';
+import type { Random } from './random.ts';
+
+/** A payload's place: the record that holds it, and which of its parts. */
+export interface PayloadPlace {
+  readonly record: MemoryRecord;
+  readonly index: number;
+}
+
+export interface CallRow {
+  readonly call: StoredCall;
+  readonly args: PayloadPlace | null;
+  readonly reply: PayloadPlace | null;
+  /** Where the reply, or the return of its requester, is recorded. */
+  readonly replyAt: Position | null;
+  readonly counted: number;
+  /** Of the call's latest move. */
+  readonly token: string;
+}
+
+export interface KeyRow {
+  readonly fingerprint: string;
+  readonly callId: StoredCall['id'];
+  readonly expiresAtMs: number;
+}
+
+/** Hears of every transition that changed something, with the records it wrote; a repeated token changes nothing. */
+export type ApplyListener = (transition: Transition, records: readonly MemoryRecord[], owner: string) => void;
+
+export interface MemoryState {
+  readonly chains: Chain[];
+  readonly calls: Map<string, CallRow>;
+  /** The calls that are not finished and not in doubt, which the sweepers walk over. */
+  readonly unfinished: Set<string>;
+  readonly keys: Map<string, KeyRow>;
+  readonly sessions: Map<string, Session>;
+  readonly turns: Set<string>;
+  readonly accounts: Map<string, { held: number; settled: number }>;
+  readonly blobs: Map<string, string>;
+  readonly tokens: Map<string, Extract<CommitResult, { kind: 'committed' }>>;
+  readonly recordsByCall: Map<string, MemoryRecord[]>;
+  /** Places of replies that reached their requesters. */
+  readonly answered: Set<string>;
+  readonly random: Random;
+  /** True: the token of a call's move is forgotten with its next move, as a store does that keeps it in the row. */
+  readonly forgetsTokens: boolean;
+  onApplied: ApplyListener;
+}
+
+export function createMemoryState(random: Random, forgetsTokens = false): MemoryState {
+  return {
+    chains: [],
+    calls: new Map(),
+    unfinished: new Set(),
+    keys: new Map(),
+    sessions: new Map(),
+    turns: new Set(),
+    accounts: new Map(),
+    blobs: new Map(),
+    tokens: new Map(),
+    recordsByCall: new Map(),
+    answered: new Set(),
+    random,
+    forgetsTokens,
+    onApplied: () => undefined,
+  };
+}
+
+export const nameOf = (...parts: readonly string[]): string => parts.map((part) => `${part.length}:${part}`).join('');
+
+export const placeName = ({ epoch, seq }: Position): string => `${epoch}/${seq}`;
+
+export const unfinishedStates: ReadonlySet<CallState | '(none)'> = new Set([
+  'PREPARED',
+  'DISPATCHED',
+  'RETRY_WAIT',
+  'AWAITING_APPROVAL',
+] as const);

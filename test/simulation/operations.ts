@@ -1,0 +1,89 @@
+/** What the agents of a simulated world want, and how they behave while they wait for it. */
+import { createHash } from 'node:crypto';
+import { canonicalText } from '../../src/core/canonical.ts';
+import type { Principal } from '../../src/core/call.ts';
+import type { JsonObject } from '../../src/core/json.ts';
+import type { Random } from './random.ts';
+import { type ToolName, toolNames } from './setting.ts';
+
+export const manners = {
+  /** Waits, and asks again when the connection breaks. */
+  patient: 8,
+  /** Asks once more after it has the reply. */
+  repeats: 3,
+  /** Asks twice at once. */
+  twins: 2,
+  /** Asks with the same key for something else. */
+  'changes arguments': 2,
+  /** Hangs up, and asks again without a key if it had none. */
+  leaves: 4,
+  cancels: 2,
+  /** Waits a second, then polls. */
+  'waits shortly': 2,
+  /** Has so little time that the call may expire unsent. */
+  'is in a hurry': 1,
+  /** Counts on a sequence number of its session. */
+  'expects a sequence': 1,
+  'asks nonsense': 1,
+} as const;
+
+export type Manner = keyof typeof manners;
+
+export interface Operation {
+  readonly name: string;
+  readonly who: Principal;
+  readonly tool: ToolName;
+  readonly key: string | null;
+  readonly session: string | null;
+  readonly turn: string | null;
+  readonly manner: Manner;
+  readonly args: JsonObject;
+  readonly fingerprint: string;
+  /** How many more times it may ask by itself. */
+  patience: number;
+}
+
+export function drawOperation(name: string, sessions: ReadonlyMap<string, string>, random: Random): Operation {
+  const agent = random.pick(['ann', 'bob']);
+  const tool = random.pick(toolNames);
+  const manner = random.weighted(manners);
+  const args = { amount: random.between(1, 9), operation: name };
+  const session = random.chance(0.4) ? (sessions.get(agent) ?? null) : null;
+  const keyed = manner === 'changes arguments' || manner === 'repeats' || random.chance(manner === 'leaves' ? 0.2 : 0.6);
+  return {
+    name,
+    who: { tenant: 'acme', agent },
+    tool,
+    key: keyed ? `key-${name}` : null,
+    session,
+    turn: session !== null && random.chance(0.5) ? 'turn-1' : null,
+    manner,
+    args,
+    fingerprint: createHash('sha256').update(`${tool}\u0000${canonicalText(args)}`).digest('hex'),
+    patience: 5,
+  };
+}
+
+/** The request as it goes over the wire. */
+export function requestOf(operation: Operation, random: Random, otherArguments: boolean): unknown {
+  const { tool, key, session, turn, manner, args } = operation;
+  const common = {
+    tool,
+    args: otherArguments ? { ...args, amount: 10 } : args,
+    ...(key === null ? {} : { key }),
+    ...(session === null ? {} : { session }),
+    ...(turn === null ? {} : { turn }),
+  };
+  switch (manner) {
+    case 'waits shortly':
+      return { ...common, wait_seconds: random.pick([0, 0.5, 3]) };
+    case 'is in a hurry':
+      return { ...common, deadline_seconds: random.pick([0, 0.001, 0.01, 1, 4]) };
+    case 'expects a sequence':
+      return { ...common, expected_seq: random.between(0, 3) };
+    case 'asks nonsense':
+      return random.pick<unknown>([{ ...common, tool: 'raed' }, { ...common, args: { amount: -1 } }, { ...common, kee: 'x' }, 17, { ...common, session: 'ses_none' }]);
+    default:
+      return common;
+  }
+}

@@ -1,0 +1,37 @@
+/** What a reply claims, read as a claim: is it on record, is it final, and does it have the published shape? */
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { canonicalText } from '../../src/core/canonical.ts';
+import { replySchema } from '../../src/core/reply-schema.ts';
+import { isPending, isSuccess, type Reply } from '../../src/core/reply.ts';
+import type { Effect } from '../../src/core/taxonomy.ts';
+
+const isValid = new Ajv2020({ strict: false }).compile(replySchema());
+
+/** Null, or what is wrong with the shape. */
+export function misshapen(reply: Reply): string | null {
+  if (isValid(reply)) return null;
+  const [first] = isValid.errors ?? [];
+  return `${first?.instancePath ?? ''} ${first?.message ?? 'is wrong'} in ${JSON.stringify(reply)}`;
+}
+
+const unrecordedCodes: ReadonlySet<string> = new Set(['StoreUnavailable', 'Busy', 'DAEMON_NOT_READY']);
+
+/** Replies that say themselves that nothing was decided, or that it is not over. */
+export function isPromise(reply: Reply): boolean {
+  return !isPending(reply) && (isSuccess(reply) || !unrecordedCodes.has(reply.code));
+}
+
+/** What the reply says about the call it names; null while it is pending. */
+export function claimedEffect(reply: Reply): Effect | null {
+  if (isPending(reply)) return null;
+  return isSuccess(reply) ? 'applied' : reply.effect;
+}
+
+/** A doubt may still be settled; anything else is said for ever. */
+export const isFinal = (reply: Reply): boolean => isPromise(reply) && claimedEffect(reply) !== 'unknown';
+
+/** The reply without the word that tells a repetition from the first time. */
+export function wordsOf(reply: Reply): string {
+  const { replayed: _replayed, ...words } = reply as Reply & { replayed?: true };
+  return canonicalText(words);
+}

@@ -1,0 +1,129 @@
+/**
+ * One gateway of a simulated world: the real core and shell on simulated ports. It boots as the composition root does,
+ * dies with everything it holds in memory, sleeps, and has a clock of its own that is never quite right.
+ */
+import { baseLadder } from '../../src/core/decide.ts';
+import type { IncarnationId } from '../../src/core/call.ts';
+import type { Clock } from '../../src/ports/clock.ts';
+import type { Ids } from '../../src/ports/ids.ts';
+import type { OperatorNotice } from '../../src/ports/notifier.ts';
+import { createHash } from 'node:crypto';
+import type { Upstream } from '../../src/ports/upstream.ts';
+import type { Store } from '../../src/ports/store.ts';
+import { recover } from '../../src/shell/recover.ts';
+import { createShell, type Ports, type Shell } from '../../src/shell/shell.ts';
+import { steadyClock } from '../../src/shell/steady-clock.ts';
+import { startSweeping } from '../../src/shell/sweep.ts';
+import type { Random } from './random.ts';
+import type { Life, Scheduler } from './scheduler.ts';
+import { catalogue, limits } from './setting.ts';
+
+/** How a planted bug gets in: it replaces a port, or what the gateway was told. */
+export interface Tampering {
+  readonly ports?: (ports: Ports, owner: string, life: Life) => Ports;
+  readonly catalogue?: Shell['catalogue'];
+}
+
+export interface GatewayWorld {
+  readonly scheduler: Scheduler;
+  readonly random: Random;
+  readonly tampering: Tampering;
+  readonly openStore: (life: Life, nowMs: number) => Store;
+  readonly upstreamFor: (life: Life, owner: string) => Upstream;
+  readonly onNotice: (life: Life, notice: OperatorNotice) => void;
+}
+
+export interface Gateway {
+  readonly name: string;
+  readonly life: () => Life | null;
+  readonly shell: () => Shell | null;
+  /** Takes calls: it has recovered. */
+  readonly isReady: () => boolean;
+  /** `recovers`: everything that is not its own, what one incarnation left, or nothing, because others live. */
+  boot(recovers: 'everything' | 'nothing' | IncarnationId): void;
+  die(): void;
+  pause(ms: number): void;
+  /** How far its wall clock is from the world's from now on. */
+  setClock(errorMs: number): void;
+}
+
+const epochMs = 1_700_000_000_000;
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+export function createGateway(name: string, skewMs: number, world: GatewayWorld): Gateway {
+  const { scheduler, random } = world;
+  let life: Life | null = null;
+  let shell: Shell | null = null;
+  let offsetMs = skewMs;
+
+  const clockOf = (own: Life): Clock => {
+    const schedule: Clock['schedule'] = (delayMs, callback) => scheduler.after(delayMs, own, '', callback);
+    return {
+      nowMs: () => Math.floor(epochMs + scheduler.nowMs() + offsetMs),
+      monotonicMs: () => scheduler.nowMs() - own.bornAtMs,
+      schedule,
+      background: schedule,
+    };
+  };
+
+  const portsOf = (own: Life): Ports => {
+    const clock = clockOf(own);
+    const store = world.openStore(own, clock.nowMs());
+    const owner = store.incarnation;
+    const ports: Ports = {
+      store,
+      clock: steadyClock(clock, store.highestTimeMs, () => undefined),
+      upstream: world.upstreamFor(own, owner),
+      ids: idsOf(random),
+      sha256,
+      validator: {
+        validate: (_tool, args) =>
+          new Promise((resolve) => {
+            scheduler.after(random.chance(0.02) ? 11_000 : random.between(0, 50), own, '', () => resolve({ ok: true, args }));
+          }),
+      },
+      notify: (notice) => world.onNotice(own, notice),
+    };
+    return world.tampering.ports?.(ports, owner, own) ?? ports;
+  };
+
+  const start = async (own: Shell, recovers: 'everything' | 'nothing' | IncarnationId): Promise<void> => {
+    if (recovers !== 'nothing') await recover(own, recovers === 'everything' ? null : recovers);
+    startSweeping(own, async () => undefined);
+    own.live.readiness = { ready: true };
+  };
+
+  return {
+    name,
+    life: () => life,
+    shell: () => shell,
+    isReady: () => life !== null && shell !== null && shell.live.readiness.ready,
+    boot(recovers) {
+      const own: Life = { node: name, bornAtMs: scheduler.nowMs(), alive: true, pausedUntilMs: 0 };
+      life = own;
+      shell = createShell({ ports: portsOf(own), limits, ladder: baseLadder, catalogue: world.tampering.catalogue ?? catalogue });
+      scheduler.say(() => `${name}: boots as ${shell?.ports.store.incarnation}, recovers ${recovers}`);
+      start(shell, recovers).catch((error: unknown) =>
+        world.onNotice(own, { kind: 'unexpected', correlationId: name, message: 'the start failed', cause: String(error) }),
+      );
+    },
+    die() {
+      if (life !== null) life.alive = false;
+      life = null;
+      shell = null;
+    },
+    pause(ms) {
+      if (life !== null) life.pausedUntilMs = Math.max(life.pausedUntilMs, scheduler.nowMs() + ms);
+    },
+    setClock(errorMs) {
+      offsetMs = errorMs;
+    },
+  };
+}
+
+function idsOf(random: Random): Ids {
+  return {
+    ordered: (prefix, nowMs) => `${prefix}${nowMs.toString(32).padStart(10, '0')}${random.text(10)}`,
+    random: (prefix) => `${prefix}${random.text(20)}`,
+  };
+}

@@ -1,0 +1,177 @@
+/**
+ * Sees everything that happens in a simulated world and checks it against the twenty invariants of the protocol, step by
+ * step. Believes nobody: it keeps its own account of states, sends, effects and replies.
+ */
+import type { Attempt } from '../../src/ports/upstream.ts';
+import type { CallChange, Transition } from '../../src/ports/store.ts';
+import { type CallState, callStates, legalTransitions } from '../../src/core/taxonomy.ts';
+import type { MemoryRecord } from './memory-journal.ts';
+import { classOf, isToolName } from './setting.ts';
+
+export interface Broken {
+  /** The number in PROTOCOL section 3, or a name of our own. */
+  readonly invariant: string;
+  readonly detail: string;
+}
+
+export interface CallAccount {
+  readonly id: string;
+  readonly tool: string;
+  readonly key: string | null;
+  state: CallState | '(none)';
+  readonly path: CallState[];
+  readonly owners: Map<number, string>;
+  readonly sent: Set<number>;
+  /** Sends since a person last released the call. */
+  sends: number;
+  effects: number;
+  executions: number;
+  toldNone: boolean;
+}
+
+export type Witness = ReturnType<typeof createWitness>;
+
+const noEffectStates: ReadonlySet<string> = new Set(['FAILED', 'DENIED', 'REJECTED', 'EXPIRED', 'CANCELLED']);
+
+export function createWitness() {
+  const calls = new Map<string, CallAccount>();
+  const callOfKey = new Map<string, string>();
+  const effectsOf = new Map<string, number>();
+  const entries = new Map<string, number>();
+  const successes = new Map<string, number>();
+  const cancelledSessions = new Set<string>();
+  let broken: Broken | null = null;
+
+  const breaks = (invariant: string, detail: string) => {
+    broken ??= { invariant, detail };
+  };
+
+  const account = (id: string, tool = '', key: string | null = null): CallAccount => {
+    const known = calls.get(id);
+    if (known !== undefined) return known;
+    const made: CallAccount = {
+      id, tool, key, state: '(none)', path: [], owners: new Map(), sent: new Set(), sends: 0, effects: 0, executions: 0, toldNone: false,
+    };
+    calls.set(id, made);
+    return made;
+  };
+
+  const isPure = (tool: string) => isToolName(tool) && classOf[tool] === 'pure';
+
+  const judgeState = ({ id, tool, state, effects, executions }: CallAccount) => {
+    if (noEffectStates.has(state) && effects > 0 && !isPure(tool)) breaks('2', `${id} is ${state}, but it took effect`);
+    if (state === 'SUCCEEDED' && (isPure(tool) ? executions : effects) === 0) breaks('2', `${id} SUCCEEDED without effect`);
+  };
+
+  const moved = (change: Exclude<CallChange, { kind: 'mark' }>, records: readonly MemoryRecord[], committer: string) => {
+    const { call } = change;
+    const seen = account(call.id, call.tool, call.key);
+    if (change.kind === 'insert' && seen.state !== '(none)') breaks('4', `${call.id} was inserted twice`);
+    if (change.kind === 'insert' && call.key !== null && call.state !== 'DENIED' && call.state !== 'EXPIRED') {
+      const name = JSON.stringify([call.tenant, call.agent, call.key]);
+      if (callOfKey.has(name)) breaks('7', `key ${name} has two calls: ${callOfKey.get(name)} and ${call.id}`);
+      callOfKey.set(name, call.id);
+    }
+    let attempt = change.kind === 'insert' ? 0 : change.expect.attempt;
+    for (const [index, hop] of change.path.entries()) {
+      const legal: readonly string[] = legalTransitions[seen.state];
+      if (!legal.includes(hop)) breaks('4', `${call.id}: ${seen.state} → ${hop}`);
+      if (seen.state !== '(none)' && callStates[seen.state].terminal) breaks('4', `${call.id} left ${seen.state}`);
+      const record = records[index];
+      const said = record === undefined ? null : (JSON.parse(record.body) as { state?: string }).state;
+      if (record?.call !== call.id || said !== hop) breaks('16', `${call.id} → ${hop} is recorded as ${said ?? 'nothing'}`);
+      if (hop === 'DISPATCHED') {
+        attempt += 1;
+        if (seen.owners.has(attempt)) breaks('5', `attempt ${attempt} of ${call.id} was won twice`);
+        if (call.owner !== committer) breaks('5', `${committer} made ${call.owner} the owner of ${call.id}`);
+        if (call.session !== null && cancelledSessions.has(call.session)) breaks('20', `${call.id} is sent in a cancelled session`);
+        seen.owners.set(attempt, String(call.owner));
+      }
+      seen.state = hop;
+      seen.path.push(hop);
+    }
+    if (seen.state === 'DISPATCHED' && call.attempt !== attempt) breaks('5', `${call.id} skips to attempt ${call.attempt}`);
+    judgeState(seen);
+  };
+
+  return {
+    calls,
+    breaks,
+    broken: () => broken,
+    account,
+
+    applied(transition: Transition, records: readonly MemoryRecord[], committer: string): void {
+      const { call, session } = transition;
+      if (call !== null && call.kind !== 'mark') moved(call, records, committer);
+      for (const { session: id, sessionSeq, kind } of records) {
+        if (id === null) continue;
+        const before = entries.get(id) ?? 0;
+        if (sessionSeq !== before + 1) breaks('15', `record ${kind} of ${id} is number ${sessionSeq} after ${before}`);
+        entries.set(id, sessionSeq);
+      }
+      const succeeded = call !== null && call.kind !== 'mark' && call.path.includes('SUCCEEDED');
+      const advances = session?.kind === 'step' && session.advance;
+      if (succeeded !== advances) breaks('15', `a step of ${session?.kind ?? 'no session'} advances ${advances}, success ${succeeded}`);
+      if (session?.kind === 'step' && advances) successes.set(session.id, (successes.get(session.id) ?? 0) + 1);
+      if (session?.kind === 'cancel') cancelledSessions.add(session.id);
+    },
+
+    /** An attempt leaves a gateway: at this moment its right to be sent must be on record. */
+    sent({ callId, attempt, tool }: Attempt, owner: string): void {
+      const seen = account(callId, tool);
+      const winner = seen.owners.get(attempt);
+      if (winner === undefined) breaks('3', `attempt ${attempt} of ${callId} is sent before it is on record`);
+      else if (winner !== owner) breaks('5', `${owner} sends attempt ${attempt} of ${callId}, which ${winner} won`);
+      if (seen.sent.has(attempt)) breaks('5', `attempt ${attempt} of ${callId} is sent twice`);
+      seen.sent.add(attempt);
+      seen.sends += 1;
+      const guarded = isToolName(tool) && (classOf[tool] === 'plain' || classOf[tool] === 'probeable');
+      if (guarded && seen.sends > 1) breaks('6', `${callId}, a ${classOf[tool as 'mail']} call, is sent twice`);
+    },
+
+    /** A person or a probe decided that the call may be sent again. */
+    released(id: string): void {
+      account(id).sends = 0;
+    },
+
+    /** The tool ran. `counts` is false when the upstream recognised its own earlier work. */
+    executed({ callId, tool, tenant, agent, args }: Attempt, counts: boolean): void {
+      const seen = account(callId, tool);
+      seen.executions += 1;
+      if (!counts || isPure(tool)) return;
+      seen.effects += 1;
+      const operation = (args as { operation?: string }).operation ?? callId;
+      const names = [callId, `operation ${tenant}/${agent}/${operation}`];
+      if (seen.key !== null) names.push(`key ${tenant}/${agent}/${seen.key}`);
+      for (const name of names) {
+        effectsOf.set(name, (effectsOf.get(name) ?? 0) + 1);
+        if ((effectsOf.get(name) ?? 0) > 1) breaks('1', `${name} took effect twice, the second time as ${callId}`);
+      }
+      if (seen.toldNone) breaks('effect', `${callId} took effect after its caller was told that it had none`);
+      judgeState(seen);
+    },
+
+    /** Equal calls that are deliberately separate count for themselves. */
+    forgive(tenant: string, agent: string, operation: string, effects: number): void {
+      effectsOf.set(`operation ${tenant}/${agent}/${operation}`, -effects);
+    },
+
+    /** Someone was told of this effect. */
+    told(callId: string, effect: 'none' | 'applied' | 'unknown'): void {
+      const seen = calls.get(callId);
+      if (seen === undefined) {
+        // Nothing is on record of it, and nothing ever may be that takes effect.
+        if (effect === 'none') account(callId).toldNone = true;
+        return;
+      }
+      const happened = isPure(seen.tool) ? seen.executions > 0 : seen.effects > 0;
+      if (effect === 'applied' && !happened) breaks('effect', `${callId} was reported as applied, but never took effect`);
+      if (effect !== 'none' || isPure(seen.tool)) return;
+      if (seen.effects > 0) breaks('effect', `${callId} was reported as without effect, but took effect`);
+      seen.toldNone = true;
+    },
+
+    entriesOf: (session: string) => entries.get(session) ?? 0,
+    successesOf: (session: string) => successes.get(session) ?? 0,
+  };
+}

@@ -1,4 +1,6 @@
 /** The public API of the package `recourse-gateway`: named exports only, pinned by test/pins/exports.test.ts. */
+import './config/need-node.ts';
+
 export { ToolDefinitionError } from './adapters/upstream-function/check-definition.ts';
 export { type ArgsOf, type ResultOf, type SentTo, type Tool, tool } from './adapters/upstream-function/tool.ts';
 export type { ToolContext } from './adapters/upstream-function/tool-context.ts';

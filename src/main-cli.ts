@@ -49,11 +49,13 @@ async function problemOf(file: string): Promise<string | null> {
   try {
     const found = await stat(file);
     if (found.isFile()) return null;
-    if (found.isDirectory()) return `'${file}' is a folder: name the file in it, such as '${path.join(file, 'recourse.db')}'`;
+    if (found.isDirectory())
+      return `'${file}' is a folder: name the file in it, such as '${path.join(file, 'recourse.db')}'`;
     return `'${file}' is not a file: name the store with --file or RECOURSE_FILE`;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ENOENT' && code !== 'ENOTDIR') return `'${file}' cannot be looked at (${code}): check the name and its rights`;
+    if (code !== 'ENOENT' && code !== 'ENOTDIR')
+      return `'${file}' cannot be looked at (${code}): check the name and its rights`;
     return `there is no store at '${file}': name it with --file or RECOURSE_FILE, or start a gateway, which makes it`;
   }
 }
@@ -78,7 +80,9 @@ async function openStage(tools: readonly BarTool[]): Promise<OpenedStage | { rea
   try {
     folder = await mkdtemp(path.join(tmpdir(), 'recourse-primer-'));
   } catch (error) {
-    return { refused: `no temporary folder can be made (${textOf(error)}): set TMPDIR to a folder that can be written` };
+    return {
+      refused: `no temporary folder can be made (${textOf(error)}): set TMPDIR to a folder that can be written`,
+    };
   }
   const remove = () => rm(folder, { recursive: true, force: true });
   const file = path.join(folder, 'recourse.db');

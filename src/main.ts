@@ -91,7 +91,8 @@ export async function createGateway<const Tools extends readonly Tool[]>(
   const self: Principal = { tenant: options.tenant ?? 'default', agent: options.agent ?? 'local' };
   const notify = quietly(options.onNotice ?? printNotice);
   const functions = createFunctionUpstream(options.tools, { defaultTimeoutMs: limits.defaultTimeoutMs });
-  const opened = await openSqliteStore({ file: options.file ?? 'recourse.db' });
+  const clock = system.clock ?? nodeClock;
+  const opened = await openSqliteStore({ file: options.file ?? 'recourse.db', nowMs: () => clock.nowMs() });
   if (opened.kind === 'refused') {
     await functions.close();
     throw new GatewayError(opened.reason, opened.message);
@@ -103,7 +104,7 @@ export async function createGateway<const Tools extends readonly Tool[]>(
       store,
       upstream: functions.upstream,
       validator: functions.validator,
-      clock: steadyClock(system.clock ?? nodeClock, store.highestTimeMs, (behindMs) => heldBack.push(behindMs)),
+      clock: steadyClock(clock, store.highestTimeMs, (behindMs) => heldBack.push(behindMs)),
       ids: system.ids ?? nodeIds,
       notify,
       sha256: (text) => hash('sha256', text, 'hex'),

@@ -27,7 +27,8 @@ function problemWithLimits(limits: unknown): string | null {
   for (const [name, value] of Object.entries(limits)) {
     const isList = Array.isArray(defaultLimits[name as keyof Limits]);
     const right = isList ? Array.isArray(value) && value.every(isAmount) : isAmount(value);
-    if (!right) return `limit \`${name}\` must be ${isList ? 'a list of amounts' : 'a number from 0'}, not ${preview(value)}`;
+    if (!right)
+      return `limit \`${name}\` must be ${isList ? 'a list of amounts' : 'a number from 0'}, not ${preview(value)}`;
   }
   return null;
 }
@@ -39,5 +40,6 @@ function unknownKey(value: Record<string, unknown>, known: readonly string[]): s
   return `\`${stranger}\` is not known${near === null ? `; there are ${known.join(', ')}` : `; did you mean \`${near}\`?`}`;
 }
 
-const isName = (value: unknown, maxChars: number) => typeof value === 'string' && value !== '' && value.length <= maxChars;
+const isName = (value: unknown, maxChars: number) =>
+  typeof value === 'string' && value !== '' && value.length <= maxChars;
 const isAmount = (value: unknown) => typeof value === 'number' && value >= 0 && !Number.isNaN(value);

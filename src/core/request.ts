@@ -103,7 +103,9 @@ function notACall(expected: string, got: string): ReadRequest {
 /** Scalars as they came, anything larger as a short text. */
 function shown(value: unknown): Json {
   if (value === undefined || value === null) return null;
-  if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return value;
+  if (typeof value === 'boolean') return value;
+  // JSON has one zero; the reply is the same now and when it is read back.
+  if (typeof value === 'number' && Number.isFinite(value)) return value + 0;
   if (typeof value === 'string' && value.length <= 80 && value.isWellFormed()) return value;
   return preview(value);
 }

@@ -8,18 +8,20 @@ import { invalidInput } from '../core/gates/invalid-input.ts';
 import type { Refusal } from '../core/refusal.ts';
 import type { Reply } from '../core/reply.ts';
 import type { CallState } from '../core/taxonomy.ts';
-import type { StoredCall } from '../ports/store.ts';
-import { commit } from './commit.ts';
+import type { StoredCall, StoreFault } from '../ports/store.ts';
+import { commit, keepForLater, mayBeApplied, nobodyWaits } from './commit.ts';
 import { storedReply } from './settle.ts';
 import type { Shell } from './shell.ts';
-import { bare, note, numbered } from './transition.ts';
+import { bare, leaving, note, numbered } from './transition.ts';
 
 export type Admission =
   | { readonly kind: 'new' }
   | { readonly kind: 'answered'; readonly reply: Reply }
   /** The same call is under way: wait for it, or say so. `attached` means the caller took the requester's place. */
   | { readonly kind: 'under_way'; readonly call: StoredCall; readonly attached: boolean }
-  | { readonly kind: 'refuse'; readonly refusal: Refusal };
+  | { readonly kind: 'refuse'; readonly refusal: Refusal }
+  /** Whether the caller took the requester's place could not be recorded, so nothing may run in its place. */
+  | { readonly kind: 'unavailable'; readonly fault: StoreFault };
 
 export async function admitByKey(request: Request, fingerprint: string, who: Principal, shell: Shell): Promise<Admission> {
   if (request.key === null) return { kind: 'new' };
@@ -57,11 +59,16 @@ export async function attach(call: Call, session: SessionId, shell: Shell): Prom
     },
     shell,
   );
+  if (result.kind === 'unavailable') {
+    // INVARIANT: the place stays free on record, for the same caller asks again.
+    if (mayBeApplied(result.fault)) keepForLater(leaving(earlier, shell), shell);
+    return { kind: 'unavailable', fault: result.fault };
+  }
   // Somebody else attached first: live equal calls are separate calls.
   if (result.kind !== 'committed') return { kind: 'new' };
-  return isUnderWay(earlier.state)
-    ? { kind: 'under_way', call: earlier, attached: true }
-    : { kind: 'answered', reply: replayed(await storedReply(earlier, shell)) };
+  if (isUnderWay(earlier.state)) return { kind: 'under_way', call: earlier, attached: true };
+  nobodyWaits(result, shell);
+  return { kind: 'answered', reply: replayed(await storedReply(earlier, shell)) };
 }
 
 export function isUnderWay(state: CallState): boolean {

@@ -7,10 +7,10 @@ import type { Call } from '../core/call.ts';
 import type { Reply } from '../core/reply.ts';
 import type { StoredCall } from '../ports/store.ts';
 import { isUnderWay } from './admit.ts';
-import { commit, pause } from './commit.ts';
+import { commit, keepForLater, pause } from './commit.ts';
 import { envelopeOf, storedReply } from './settle.ts';
 import type { Answer, Running, Shell } from './shell.ts';
-import { bare, note, numbered } from './transition.ts';
+import { leaving } from './transition.ts';
 
 /** Who waits for the reply. A door passes what it can know; neither signal is needed. */
 export interface Requester {
@@ -55,12 +55,21 @@ export async function awaitOutcome(
 }
 
 /** The call runs in another process, or waits for its next attempt: look at the record until it has a reply. */
-export async function awaitElsewhere(call: StoredCall, waitMs: number, shell: Shell): Promise<Reply> {
+export async function awaitElsewhere(
+  call: StoredCall,
+  waitMs: number,
+  requester: Requester,
+  shell: Shell,
+): Promise<Reply> {
   const { clock, store } = shell.ports;
   const until = clock.monotonicMs() + waitMs;
   for (;;) {
     const found = await store.call(call.id);
     if (found !== null && !isUnderWay(found.state)) return storedReply(found, shell);
+    if (requester.left?.aborted || requester.cancelled?.aborted) {
+      await requesterLeft(call, shell);
+      return pending(envelopeOf(call, shell), retryAfterSeconds);
+    }
     const leftMs = until - clock.monotonicMs();
     if (leftMs <= 0) return pending(envelopeOf(call, shell), retryAfterSeconds);
     await pause(clock, Math.min(leftMs, pollEveryMs));
@@ -73,15 +82,10 @@ function delivered(answer: Answer, shell: Shell): void {
 }
 
 export async function requesterLeft(call: Call, shell: Shell): Promise<void> {
-  await commit(
-    {
-      ...bare(shell),
-      call: { kind: 'mark', id: call.id, requester: 'left', repeats: 0 },
-      session: numbered(call),
-      records: [note('requester_left', call, {})],
-    },
-    shell,
-  );
+  const transition = leaving(call, shell);
+  const result = await commit(transition, shell);
+  // An equal write of the same caller must find the place free, so the sweeper goes on trying.
+  if (result.kind === 'unavailable') keepForLater(transition, shell);
 }
 
 export function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {

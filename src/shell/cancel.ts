@@ -17,14 +17,14 @@ export async function cancelCall(id: CallId, who: Principal, shell: Shell): Prom
   const running = shell.live.running.get(id);
   if (running !== undefined && owns(who, running.call)) {
     running.cancel('ToolCancelled');
-    await running.outcome;
+    await Promise.allSettled([running.outcome]);
     return 'cancelled';
   }
   const call = await shell.ports.store.call(id);
   if (call === null || !owns(who, call)) return 'not_found';
   // Dispatched and not ours: the process that sent it is the one to stop it.
   if (call.state === 'DISPATCHED') return 'not_found';
-  return cancelWaiting(call, shell);
+  return cancelWaiting(call, 'ToolCancelled', shell);
 }
 
 export async function cancelTurn(id: SessionId, turn: string, who: Principal, shell: Shell): Promise<Cancelled> {
@@ -57,13 +57,18 @@ async function cancelAll(
   const parts = [...shell.live.running.values()].filter(isPart);
   for (const running of parts) running.cancel(scope);
   await Promise.allSettled(parts.map((running) => running.outcome));
+  // What waits for its next attempt is stopped now, not when its time has come.
+  const filter = { session: change.id, state: 'RETRY_WAIT', limit: shell.limits.sweepBatch } as const;
+  for (const call of await shell.ports.store.listCalls(filter))
+    if (change.kind === 'cancel' || call.turn === change.turn) await cancelWaiting(call, scope, shell);
   return 'cancelled';
 }
 
-async function cancelWaiting(call: StoredCall, shell: Shell): Promise<Cancelled> {
+/** Stops a call between two attempts: nothing of it runs anywhere. */
+export async function cancelWaiting(call: StoredCall, scope: CancelScope, shell: Shell): Promise<Cancelled> {
   const [next, effects] = advance(call, { kind: 'cancelled' });
   if (next.state === call.state) return 'already_ended';
-  const reply = cancelled(envelopeOf(next, shell), 'ToolCancelled', effectOf(next.state));
+  const reply = cancelled(envelopeOf(next, shell), scope, effectOf(next.state));
   const payloads = [{ part: 'reply', text: canonicalText(reply) }];
   const papers = { payloads: { cancelled: payloads, doubted: payloads } };
   const result = await commit(toTransition(call, next, effects, papers, shell), shell);

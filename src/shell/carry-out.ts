@@ -3,7 +3,7 @@
  * the incarnation that won it, within its send window. Runs to the end whether or not anybody waits.
  * Path of a call: 5/7. Next: shell/settle.ts.
  */
-import { type CancelScope, cancelled, failed, timedOut } from '../core/answer.ts';
+import { type CancelScope, cancelled, failed, pending, timedOut } from '../core/answer.ts';
 import type { ErrorReply } from '../core/reply.ts';
 import type { Call } from '../core/call.ts';
 import { canonicalText } from '../core/canonical.ts';
@@ -11,7 +11,7 @@ import type { ToolEntry } from '../core/catalogue.ts';
 import type { Json } from '../core/json.ts';
 import { advance, type CallEvent, type SideEffect } from '../core/lifecycle.ts';
 import { classify } from '../core/recovery/classify.ts';
-import type { CommitResult, Transition } from '../ports/store.ts';
+import type { CommitResult, StoreFault, Transition } from '../ports/store.ts';
 import type { Attempt } from '../ports/upstream.ts';
 import { onAbort } from './await-outcome.ts';
 import { commit, keepForLater, nobodyWaits } from './commit.ts';
@@ -30,7 +30,7 @@ export interface Work {
 export type Started =
   | { readonly kind: 'running'; readonly running: Running }
   | { readonly kind: 'conflict'; readonly result: Extract<CommitResult, { kind: 'conflict' }> }
-  | { readonly kind: 'unavailable'; readonly fault: string };
+  | { readonly kind: 'unavailable'; readonly fault: StoreFault };
 
 /** Makes the intent and the right to send durable in one commit, then sends without waiting for the end. */
 export async function start(
@@ -64,18 +64,23 @@ export async function start(
     result = await commit(transition, shell);
   } catch (error) {
     shell.live.running.delete(call.id);
+    fail(error);
     throw error;
   } finally {
     stopListening();
   }
   if (result.kind !== 'committed') {
     shell.live.running.delete(call.id);
+    // Whoever waits, to cancel it or because the key led here, must not wait for ever: the record will tell.
+    finish({ reply: pending(envelopeOf(call, shell), 1), position: null });
     if (result.kind === 'conflict') return { kind: 'conflict', result };
+    if (result.fault === 'overloaded') return { kind: 'unavailable', fault: result.fault };
     // The intent may be on record all the same; nothing was sent, and the record shall say so once it can.
     const reply = neverSent(dispatch.call, 'the store could not record the call in time', shell);
     keepForLater(unsentEnding(dispatch.call, { kind: 'expired' }, reply, shell), shell);
     return { kind: 'unavailable', fault: result.fault };
   }
+  for (const { hash } of transition.blobs) shell.live.knownBlobs.add(hash);
   drive(dispatch.call, work, submittedAt, control, shell)
     .then(finish, fail)
     .finally(() => shell.live.running.delete(call.id));
@@ -83,14 +88,18 @@ export async function start(
 }
 
 /** The deadline passed before the call could be sent: it is on record, and it never ran. */
-export async function expireUnsent(call: Call, papers: Papers, shell: Shell): Promise<Answer> {
+export async function expireUnsent(
+  call: Call,
+  papers: Papers,
+  shell: Shell,
+): Promise<{ readonly kind: 'committed'; readonly reply: ErrorReply } | Exclude<CommitResult, { kind: 'committed' }>> {
   const expired = chain(call, [{ kind: 'admitted' }, { kind: 'expired' }]);
   const reply = timedOut(envelopeOf(call, shell), call.deadlineAtMs - call.createdAtMs, 'none');
   const payloads = { ...papers.payloads, expired: [{ part: 'reply', text: canonicalText(reply) }] };
   const transition = toTransition(call, expired.call, expired.effects, { ...papers, key: null, payloads }, shell);
   const result = await commit(transition, shell);
   nobodyWaits(result, shell);
-  return { reply, position: result.kind === 'committed' ? result.position : null };
+  return result.kind === 'committed' ? { kind: 'committed', reply } : result;
 }
 
 /** Sends, waits, settles. `since` is when the winning commit was submitted, by the monotonic clock. */
@@ -129,7 +138,9 @@ async function reclaim(call: Call, work: Work, missed: number, shell: Shell): Pr
   if (missed >= shell.limits.maxRedecisions || now >= call.deadlineAtMs) return giveBack(call, shell);
   const withheld: CallEvent = { kind: 'withheld', attempt: call.attempt, atMs: now };
   const again = chain(call, [withheld, claim(work, call, shell)]);
-  const result = await commit(toTransition(call, again.call, again.effects, withClaim({}, again.call), shell), shell);
+  const papers = withClaim({ expectOpen: true }, again.call);
+  const result = await commit(toTransition(call, again.call, again.effects, papers, shell), shell);
+  if (result.kind === 'conflict' && result.on === 'session') return stopUnsent(call, 'SessionCancelled', shell);
   return result.kind === 'committed' ? again.call : answerStored(call.id, shell);
 }
 

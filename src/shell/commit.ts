@@ -2,25 +2,29 @@
  * Makes one transition durable, or says that it cannot. A store that is away is tried again on the schedule of
  * CONTRACT section 9; committing the same transition again is safe, because its token names the intention.
  */
-import type { CommitResult, Transition } from '../ports/store.ts';
+import type { CommitResult, StoreFault, Transition } from '../ports/store.ts';
 import type { Clock } from '../ports/clock.ts';
 import { invariant } from '../core/unreachable.ts';
-import type { Shell } from './shell.ts';
+import type { Shell, Unrecorded } from './shell.ts';
 
 export async function commit(transition: Transition, shell: Shell): Promise<CommitResult> {
   const { limits, live } = shell;
   // Once the whole schedule has failed, nobody waits twelve seconds again until the store has been seen alive.
   const waits = live.storeDown ? [] : limits.storeRetryMs;
+  let doubtful: StoreFault | null = null;
   for (let tries = 0; ; tries++) {
-    const [result] = await shell.ports.store.commit([transition]);
-    invariant(result !== undefined, 'the store answers every transition');
-    if (result.kind !== 'unavailable') {
+    const [answer] = await shell.ports.store.commit([transition]);
+    invariant(answer !== undefined, 'the store answers every transition');
+    if (answer.kind !== 'unavailable') {
       storeIsBack(shell);
-      return result;
+      return answer;
     }
+    // INVARIANT: a try that may have been applied is not forgotten because a later one was refused for certain.
+    if (mayBeApplied(answer.fault)) doubtful = answer.fault;
+    const result = { ...answer, fault: doubtful ?? answer.fault };
     const wait = waits[tries];
-    if (wait === undefined || result.fault === 'closed' || result.fault === 'fenced') {
-      storeIsAway(result.fault, result.message, shell);
+    if (wait === undefined || answer.fault === 'closed' || answer.fault === 'fenced') {
+      storeIsAway(answer.fault, answer.message, shell);
       return result;
     }
     // A full queue is load, not absence: the caller hears `Busy` at once.
@@ -29,14 +33,20 @@ export async function commit(transition: Transition, shell: Shell): Promise<Comm
   }
 }
 
+/** The other faults come before the disk is touched, or undo what they did to it. */
+export function mayBeApplied(fault: StoreFault): boolean {
+  return fault === 'io' || fault === 'owner_gone';
+}
+
 /** Nobody waits for the reply recorded here, or they have it: after a restart nobody needs to look for them. */
 export function nobodyWaits(result: CommitResult, shell: Shell): void {
   if (result.kind === 'committed' && result.position !== null) shell.ports.store.answered(result.position);
 }
 
-/** Something that happened and could not be recorded: the sweeper tries again until it is. */
-export function keepForLater(transition: Transition, shell: Shell): void {
-  if (shell.live.unrecorded.length < shell.limits.maxUnrecorded) shell.live.unrecorded.push(transition);
+/** Something that happened and could not be recorded: the sweeper tries again until it is, or has moved on. */
+export function keepForLater(transition: Transition, shell: Shell, ifMovedOn: Unrecorded['ifMovedOn'] = null): void {
+  const { unrecorded } = shell.live;
+  if (unrecorded.length < shell.limits.maxUnrecorded) unrecorded.push({ transition, ifMovedOn });
   else shell.ports.notify({ kind: 'suppressed', what: 'an outcome', reason: 'too many wait for the store already' });
 }
 

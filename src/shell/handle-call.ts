@@ -20,8 +20,10 @@ import type { StoredCall } from '../ports/store.ts';
 import { type Admission, admitByKey, attach, claimedBy, inFlight } from './admit.ts';
 import { awaitElsewhere, awaitOutcome, type Requester } from './await-outcome.ts';
 import { expireUnsent, start } from './carry-out.ts';
+import { mayBeApplied } from './commit.ts';
 import { firstFacts, gather } from './gather-facts.ts';
 import { refuse, storeUnavailable } from './refuse.ts';
+import { answerStored, unrecorded } from './settle.ts';
 import { isFull, nextActions, type Shell } from './shell.ts';
 import { factsOf, intentPapers } from './intent-papers.ts';
 
@@ -65,25 +67,36 @@ async function handle(asked: Asked, progress: Progress, shell: Shell): Promise<R
 
     const call = { ...asked.call, session, effectClass: decision.tool.effectClass };
     invariant(session !== null, 'the ladder let a call pass without a session');
+    if (asked.requester.cancelled?.aborted) return refuseAtTheDoor(cancelledBefore, { ...asked, call }, shell);
     if (request.key === null) {
       const attached = await attach(call, session, shell);
       if (attached.kind !== 'new') return answerAdmission(attached, { ...asked, call }, shell);
     }
     const papers = intentPapers(call, request, decision, facts, shell);
-    if (shell.ports.clock.nowMs() >= call.deadlineAtMs) return (await expireUnsent(call, papers, shell)).reply;
+    if (shell.ports.clock.nowMs() >= call.deadlineAtMs) {
+      const expired = await expireUnsent(call, papers, shell);
+      if (expired.kind === 'committed') return expired.reply;
+      if (expired.kind === 'unavailable') return storeUnavailable(refusal(call, 'admit', {}, request, shell), expired.fault);
+      continue;
+    }
     // The ladder counted when it began to ask; the last look is right before the place is taken.
     if (isFull(shell)) continue;
     progress.started = true;
     const work = { tool: decision.tool, args: decision.args };
     const started = await start(call, [{ kind: 'admitted' }], work, papers, shell, asked.requester.cancelled);
     if (started.kind === 'running') return awaitOutcome(started.running, request.waitMs, asked.requester, shell);
-    if (started.kind === 'unavailable') return storeUnavailable(refusal(call, 'admit', {}, request, shell), started.fault);
+    if (started.kind === 'unavailable')
+      return mayBeApplied(started.fault)
+        ? unrecorded(call, shell)
+        : storeUnavailable(refusal(call, 'admit', {}, request, shell), started.fault);
     if (started.result.on === 'key') {
       const claimed = await claimedBy(started.result, request, call.fingerprint, shell);
       if (claimed.kind !== 'new') return answerAdmission(claimed, { ...asked, call }, shell);
     }
+    // The first try of the commit was applied unheard, and somebody has taken the call over: the record speaks.
+    if (started.result.on === 'call') return (await answerStored(call.id, shell)).reply;
     // INVARIANT: whoever loses a race for the intent has sent nothing, and decides again with what is true now.
-    invariant(started.result.on !== 'call' && started.result.on !== 'illegal', 'a new call met itself in the store');
+    invariant(started.result.on !== 'illegal', 'an intent is a legal transition');
   }
   return sayBusy(asked, shell);
 }
@@ -110,12 +123,22 @@ async function answerAdmission(admission: Exclude<Admission, { kind: 'new' }>, a
       return admission.reply;
     case 'refuse':
       return refuseAtTheDoor(admission.refusal, asked, shell);
+    case 'unavailable':
+      return storeUnavailable(refusal(asked.call, 'admit', {}, asked.request, shell), admission.fault);
     case 'under_way':
       return joinUnderWay(admission.call, admission.attached, asked, shell);
     default:
       return admission satisfies never;
   }
 }
+
+const cancelledBefore: Refusal = {
+  error: 'cancelled',
+  class: 'Cancellation',
+  code: 'ToolCancelled',
+  message: 'the caller cancelled before the call was sent.',
+  resolution: { type: 'replan', reason: 'the caller cancelled' },
+};
 
 /** Refused before the gates: the key says all there is to say. */
 async function refuseAtTheDoor(no: Refusal, { call, request, who }: Asked, shell: Shell): Promise<Reply> {
@@ -131,7 +154,7 @@ async function joinUnderWay(call: StoredCall, attached: boolean, asked: Asked, s
   const running = shell.live.running.get(call.id);
   if (running !== undefined) return replayed(await awaitOutcome(running, request.waitMs, attached ? requester : {}, shell));
   const waitMs = request.waitMs ?? Math.max(0, call.deadlineAtMs - shell.ports.clock.nowMs());
-  return replayed(await awaitElsewhere(call, waitMs, shell));
+  return replayed(await awaitElsewhere(call, waitMs, attached ? requester : {}, shell));
 }
 
 async function sayNo(
@@ -141,6 +164,7 @@ async function sayNo(
   request: Request,
   shell: Shell,
 ): Promise<Reply> {
+  invariant(decision.kind !== 'hold', 'no gate holds a call until approvals are configured');
   const no = { ...refusal(call, decision.gate, factsOf(facts, shell), request, shell), refusal: decision.refusal };
   // Until the store is open and recovered there is nowhere to write, and nothing was decided but to wait.
   const silent = decision.gate === 'ready' && !shell.live.readiness.ready;
@@ -164,7 +188,7 @@ function refusal(call: Call, gate: GateName | 'admit', facts: JsonObject, reques
 async function refuseUnreadable(read: Extract<ReadRequest, { ok: false }>, call: Call, shell: Shell): Promise<Reply> {
   const code = read.problem === 'too_large' ? 'InputTooLarge' : 'InputInvalid';
   const no: Refusal = invalidInput(read.requested, read.errors, code);
-  const next = read.problem === 'unreadable' ? [] : nextActions(shell);
+  const next = read.requested === null ? [] : nextActions(shell);
   if (!shell.live.readiness.ready) return refused(unreadyEnvelope(call, read.requested), no);
   return (await refuse({ call, gate: 'admit', facts: {}, argsText: null, nextActions: next, refusal: no }, shell)).reply;
 }

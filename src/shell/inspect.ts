@@ -60,7 +60,7 @@ export function createInspection(reader: StoreReader, hashing: Hashing): Inspect
     async *follow(after, wait) {
       let last = after ?? beforeTheFirst;
       do {
-        for (let full = true; full; ) {
+        for (let full = true; full;) {
           const page = await reader.entries(last, pageSize);
           for (const entry of page) yield tell(entry);
           last = page.at(-1) ?? last;
@@ -115,7 +115,7 @@ async function verifyJournal(
   const verifier = createVerifier(hashing);
   const erasures = createErasures(hashing);
   let records = 0;
-  for (let after: Position | null = null; ; ) {
+  for (let after: Position | null = null; ;) {
     const page: readonly StoredRecord[] = await reader.journal(after, pageSize);
     for (const record of page) {
       verifier.add(record);
@@ -148,7 +148,8 @@ function createErasures(hashing: Hashing) {
       const body = parse(header.body);
       const erased = isObject(body) && Array.isArray(body['payloads']) ? (body['payloads'] as readonly unknown[]) : [];
       for (const each of erased)
-        if (isObject(each)) gone.delete(nameOf({ epoch: Number(each['epoch']), seq: Number(each['seq']) }, each['part']));
+        if (isObject(each))
+          gone.delete(nameOf({ epoch: Number(each['epoch']), seq: Number(each['seq']) }, each['part']));
     },
     unexplained: (): readonly Problem[] => [...gone.values()].slice(0, pageSize),
   };

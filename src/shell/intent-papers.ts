@@ -17,9 +17,8 @@ export function intentPapers(
   shell: Shell,
 ): Papers {
   const manifest = manifestHash(decision.tool, shell);
+  // Known once a commit has carried it; until then every commit does, and the same blob is kept once.
   const fresh = !shell.live.knownBlobs.has(manifest);
-  // The same blob committed twice is kept once, so it does not matter if this commit fails.
-  shell.live.knownBlobs.add(manifest);
   const argsText = facts.arguments?.ok ? canonicalText(facts.arguments.args) : request.argsText;
   const asSent = argsText === request.argsText ? [] : [{ part: 'args_as_sent', text: request.argsText }];
   return {

@@ -35,7 +35,7 @@ export async function settle(call: Call, weighed: Weighed, shell: Shell, elapsed
     if (result.kind === 'committed') return { reply: withSeq(reply, result.seq), position: result.position };
     if (result.kind === 'unavailable') {
       // INVARIANT: an outcome that happened is not dropped while the process lives.
-      keepForLater(transition, shell);
+      keepForLater(transition, shell, () => settleLate(call, weighed, shell));
       return { reply: unrecorded(next, shell), position: null };
     }
     invariant(result.on === 'call' && result.found !== null, `settling met a conflict on ${result.on}`);
@@ -58,7 +58,8 @@ export async function settleLate(call: Call, weighed: Weighed, shell: Shell): Pr
     const result = await commit(transition, shell);
     // The requester was answered long ago, or is on record as gone.
     if (result.kind === 'committed') return nobodyWaits(result, shell);
-    if (result.kind === 'unavailable') return keepForLater(transition, shell);
+    if (result.kind === 'unavailable')
+      return keepForLater(transition, shell, () => settleLate(call, weighed, shell));
   }
 }
 
@@ -98,8 +99,12 @@ export async function answerStored(id: CallId, shell: Shell): Promise<Answer> {
 export async function storedReply(call: StoredCall, shell: Shell): Promise<Reply> {
   const stored = await shell.ports.store.reply(call.id);
   switch (stored.kind) {
-    case 'text':
-      return withSeq(JSON.parse(stored.text) as RestingReply, call.seq);
+    case 'text': {
+      const reply = JSON.parse(stored.text) as RestingReply;
+      // The call may have succeeded since it was read: a success tells the sequence it was recorded with.
+      const stale = !('error' in reply) && call.state !== 'SUCCEEDED';
+      return withSeq(reply, stale ? ((await shell.ports.store.call(call.id))?.seq ?? call.seq) : call.seq);
+    }
     case 'none':
       return pending(envelopeOf(call, shell), 1);
     case 'erased':
@@ -120,14 +125,14 @@ export function withSeq(reply: RestingReply, seq: number): Reply {
   return 'error' in reply ? reply : { ...reply, seq };
 }
 
-/** The attempt ended and cannot be recorded: what is not on record is not promised. */
-function unrecorded(call: Call, shell: Shell): Reply {
+/** The attempt ended, or its intent was submitted, and nobody knows what is on record: nothing is promised. */
+export function unrecorded(call: Call, shell: Shell): Reply {
   const effect: Effect = call.effectClass === 'pure' ? 'none' : 'unknown';
   return failed(envelopeOf(call, shell), {
     classification: { class: 'Session', code: 'StoreUnavailable', verdict: 'server_error_5xx', detail: 'unrecorded', recognised: false, effect },
     effect,
     errorType: 'StoreUnavailable',
-    message: 'the call ended, but its outcome could not be recorded yet; an operator was told',
+    message: 'the store did not say whether it recorded the call; an operator was told, and the record will tell',
     retryAfterSeconds: null,
     maxMessageChars: shell.limits.maxMessageChars,
   });

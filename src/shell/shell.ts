@@ -50,7 +50,13 @@ export interface Live {
   readonly knownBlobs: Set<string>;
   readonly refusals: Map<string, { readonly callId: CallId; readonly atMs: number; count: number }>;
   /** Outcomes that could not be recorded yet; the sweeper tries again. */
-  readonly unrecorded: Transition[];
+  readonly unrecorded: Unrecorded[];
+}
+
+/** `ifMovedOn` says what to do when the call is no longer where the transition expects it. */
+export interface Unrecorded {
+  readonly transition: Transition;
+  readonly ifMovedOn: (() => Promise<void>) | null;
 }
 
 export interface Shell {

@@ -4,6 +4,7 @@
  */
 import type { Json } from '../core/json.ts';
 import type { StoredCall } from '../ports/store.ts';
+import { cancelWaiting } from './cancel.ts';
 import { start } from './carry-out.ts';
 import { nobodyWaits } from './commit.ts';
 import { end, takeOver } from './recover.ts';
@@ -13,7 +14,7 @@ import { isFull, type Shell } from './shell.ts';
 export async function sweep(shell: Shell): Promise<void> {
   await recordLate(shell);
   const due = await shell.ports.store.due(shell.ports.clock.nowMs(), shell.limits.sweepBatch);
-  for (const call of due) await attendTo(call, shell);
+  await Promise.all(due.map((call) => attendTo(call, shell)));
   await countRepeats(shell);
 }
 
@@ -52,18 +53,29 @@ async function resume(call: StoredCall, nowMs: number, shell: Shell): Promise<vo
     return;
   }
   if (isFull(shell)) return;
-  await start(call, [], { tool, args: JSON.parse(args.text) as Json }, {}, shell);
+  if (await isTurnOver(call, shell)) return void (await cancelWaiting(call, 'TurnCancelled', shell));
+  const started = await start(call, [], { tool, args: JSON.parse(args.text) as Json }, { expectOpen: true }, shell);
+  // INVARIANT: nothing is sent any more for a session that was cancelled.
+  if (started.kind === 'conflict' && started.result.on === 'session') await cancelWaiting(call, 'SessionCancelled', shell);
+}
+
+async function isTurnOver({ session, turn }: StoredCall, shell: Shell): Promise<boolean> {
+  return session !== null && turn !== null && (await shell.ports.store.turnCancelled(session, turn));
 }
 
 /** Outcomes that could not be recorded when they happened. In order; a conflict means that the call has moved on. */
 async function recordLate(shell: Shell): Promise<void> {
   const { unrecorded } = shell.live;
-  while (unrecorded[0] !== undefined) {
-    const [result] = await shell.ports.store.commit([unrecorded[0]]);
+  for (let left = unrecorded.length; left > 0; left--) {
+    const first = unrecorded[0];
+    if (first === undefined) return;
+    const [result] = await shell.ports.store.commit([first.transition]);
     if (result === undefined || result.kind === 'unavailable') return;
     unrecorded.shift();
     nobodyWaits(result, shell);
     shell.live.storeDown = false;
+    // INVARIANT: what a process heard of a call is not lost because somebody put the call in doubt meanwhile.
+    if (result.kind === 'conflict') await first.ifMovedOn?.();
   }
 }
 

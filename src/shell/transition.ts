@@ -59,6 +59,16 @@ export function note(
   return { kind, call: call.id, session: call.session, body: canonicalText(body), payloads };
 }
 
+/** Puts on record that whoever asked is gone. */
+export function leaving(call: Call, shell: Shell): Transition {
+  return {
+    ...bare(shell),
+    call: { kind: 'mark', id: call.id, requester: 'left', repeats: 0 },
+    session: numbered(call),
+    records: [note('requester_left', call, {})],
+  };
+}
+
 /** Numbers records within the session that moves no sequence and asks nothing of it. */
 export function numbered(call: Call): SessionChange | null {
   return call.session === null

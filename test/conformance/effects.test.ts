@@ -96,12 +96,43 @@ const stated: readonly Stated[] = [
   { kind: '401_unauthenticated', code: 'Forbidden', verdict: 'auth_expired', write: 'none' },
   { kind: '403_forbidden', code: 'Forbidden', verdict: 'policy_denied', write: 'none' },
   { kind: '404_not_found', code: 'NotFound', verdict: 'invalid_request', write: 'none' },
-  { kind: '409_conflict', subject: 'in_flight', code: 'ExecutionFailed', verdict: 'idempotency_conflict', write: 'unknown' },
-  { kind: '409_conflict', subject: 'completed', code: 'ExecutionFailed', verdict: 'idempotency_conflict', write: 'unknown' },
-  { kind: '409_conflict', subject: 'mismatch', code: 'ExecutionFailed', verdict: 'idempotency_conflict', write: 'none' },
-  { kind: '412_precondition', subject: 'evidence', code: 'StaleEvidence', verdict: 'evidence_stale', http: 409, write: 'none' },
+  {
+    kind: '409_conflict',
+    subject: 'in_flight',
+    code: 'ExecutionFailed',
+    verdict: 'idempotency_conflict',
+    write: 'unknown',
+  },
+  {
+    kind: '409_conflict',
+    subject: 'completed',
+    code: 'ExecutionFailed',
+    verdict: 'idempotency_conflict',
+    write: 'unknown',
+  },
+  {
+    kind: '409_conflict',
+    subject: 'mismatch',
+    code: 'ExecutionFailed',
+    verdict: 'idempotency_conflict',
+    write: 'none',
+  },
+  {
+    kind: '412_precondition',
+    subject: 'evidence',
+    code: 'StaleEvidence',
+    verdict: 'evidence_stale',
+    http: 409,
+    write: 'none',
+  },
   { kind: 'schema_validation', subject: 'request', code: 'InputInvalid', verdict: 'schema_mismatch', write: 'none' },
-  { kind: 'schema_validation', subject: 'response', code: 'OutputMalformed', verdict: 'schema_mismatch', write: 'unknown' },
+  {
+    kind: 'schema_validation',
+    subject: 'response',
+    code: 'OutputMalformed',
+    verdict: 'schema_mismatch',
+    write: 'unknown',
+  },
   { kind: 'cancelled', code: 'ToolCancelled', verdict: 'cancelled', write: 'unknown' },
   { kind: 'threw', code: 'ExecutionFailed', verdict: 'server_error_5xx', write: 'unknown' },
   { kind: 'unknown', code: 'ExecutionFailed', verdict: 'server_error_5xx', write: 'unknown' },
@@ -110,10 +141,14 @@ const stated: readonly Stated[] = [
 describe('after a failure that the tool states by its kind', () => {
   test('[C5-kinds-1] class, code, verdict and effect are those of the table, for every kind and effect class', async (t) => {
     const tools = effectClassNames.map((effect) =>
-      aTool(effect, ({ at }, { fail }) => {
-        const { kind, subject } = stated[Number(at)] as Stated;
-        return fail({ kind, message: 'as stated', ...(subject === undefined ? {} : { subject }) });
-      }, { effect }),
+      aTool(
+        effect,
+        ({ at }, { fail }) => {
+          const { kind, subject } = stated[Number(at)] as Stated;
+          return fail({ kind, message: 'as stated', ...(subject === undefined ? {} : { subject }) });
+        },
+        { effect },
+      ),
     );
     const gateway = await openGateway(t, tools);
     for (const [at, { kind, subject, code, verdict, write, http = 502 }] of stated.entries())
@@ -121,7 +156,11 @@ describe('after a failure that the tool states by its kind', () => {
         const what = `${kind} ${subject ?? ''} of a ${effect} tool`;
         const reply = errorOf(await gateway.call({ tool: effect, args: { at } }), 'action_error');
         const proven = effect === 'pure' ? 'none' : write;
-        assert.deepEqual([reply.code, reply.verdict, reply.effect, httpStatusOf(reply)], [code, verdict, proven, http], what);
+        assert.deepEqual(
+          [reply.code, reply.verdict, reply.effect, httpStatusOf(reply)],
+          [code, verdict, proven, http],
+          what,
+        );
         const { state } = await gateway.stored(reply.call_id);
         assert.equal(state, proven === 'none' ? 'FAILED' : 'IN_DOUBT', what);
       }

@@ -117,7 +117,10 @@ describe('everything else', () => {
     );
     assert.equal(httpStatusOf(reply), 404);
     const far = errorOf(await gateway.call({ tool: 'launch_missiles' }), 'unknown_action');
-    assert.deepEqual([far.did_you_mean, far.resolution], [null, { type: 'choose_action', actions: ['take_order', 'pay'] }]);
+    assert.deepEqual(
+      [far.did_you_mean, far.resolution],
+      [null, { type: 'choose_action', actions: ['take_order', 'pay'] }],
+    );
   });
 
   test('[C3-error-1] action_error passes name and message of what was thrown', async (t) => {
@@ -153,7 +156,10 @@ describe('everything else', () => {
     const gateway = await openGateway(t, [busy]);
     const reply = errorOf(await gateway.call({ tool: 'busy' }), 'action_error');
     assert.deepEqual(reply.resolution, { type: 'retry_after', retry_after_seconds: 3 });
-    assert.deepEqual([reply.class, reply.code, reply.verdict, reply.effect], ['ProviderTransient', 'RateLimited', 'rate_limited', 'none']);
+    assert.deepEqual(
+      [reply.class, reply.code, reply.verdict, reply.effect],
+      ['ProviderTransient', 'RateLimited', 'rate_limited', 'none'],
+    );
   });
 
   test('[C4-ready-1] [C2-next-2] a gateway that closes denies with DAEMON_NOT_READY and lists no actions', async (t) => {
@@ -199,7 +205,10 @@ describe('everything else', () => {
     broken = true;
     const reply = errorOf(await gateway.call({ tool: 'nothing' }), 'internal_error');
     broken = false;
-    assert.deepEqual([reply.class, reply.code, reply.effect, httpStatusOf(reply)], ['Internal', 'Unexpected', 'none', 500]);
+    assert.deepEqual(
+      [reply.class, reply.code, reply.effect, httpStatusOf(reply)],
+      ['Internal', 'Unexpected', 'none', 500],
+    );
     const notice = gateway.notices.find(({ kind }) => kind === 'unexpected');
     assert.ok(notice?.kind === 'unexpected' && notice.correlationId === reply.correlation_id);
     assert.match(notice.cause, /the random source is empty/);
@@ -220,7 +229,10 @@ describe('who sees what', () => {
     const gateway = await openGateway(t, [leak]);
     const reply = errorOf(await gateway.call({ tool: 'leak' }), 'action_error');
     assert.doesNotMatch(JSON.stringify(reply), /hunter2secret|abcdefghijklmnop|innermost/);
-    assert.match(reply.error_message, /^POST https:\/\/bot:\[redacted\]@example\.org failed, Authorization: Bearer \[redacted\]$/);
+    assert.match(
+      reply.error_message,
+      /^POST https:\/\/bot:\[redacted\]@example\.org failed, Authorization: Bearer \[redacted\]$/,
+    );
   });
 
   test('[C8-audit-1] the journal keeps the whole chain of causes', async (t) => {

@@ -34,7 +34,12 @@ function hostileValues(): readonly (readonly [string, unknown])[] {
   const revoked = Proxy.revocable({}, {});
   revoked.revoke();
   let reads = 0;
-  const shifty = { tool: 'echo', get args() { return (reads += 1) % 2 === 0 ? { n: 1n } : { n: 1 }; } };
+  const shifty = {
+    tool: 'echo',
+    get args() {
+      return (reads += 1) % 2 === 0 ? { n: 1n } : { n: 1 };
+    },
+  };
   return [
     ['a cycle', cycle],
     ['a bigint', { tool: 'echo', args: { n: 1n } }],
@@ -46,11 +51,36 @@ function hostileValues(): readonly (readonly [string, unknown])[] {
     ['a revoked proxy', revoked.proxy],
     ['an untouchable proxy as arguments', { tool: 'echo', args: untouchable }],
     ['an untouchable proxy as key', { tool: 'echo', args: {}, key: untouchable }],
-    ['a getter that throws', { tool: 'echo', get args() { return thrower(); } }],
-    ['a getter that throws for the tool', { get tool() { return thrower(); } }],
+    [
+      'a getter that throws',
+      {
+        tool: 'echo',
+        get args() {
+          return thrower();
+        },
+      },
+    ],
+    [
+      'a getter that throws for the tool',
+      {
+        get tool() {
+          return thrower();
+        },
+      },
+    ],
     ['a getter that changes its mind', shifty],
     ['a toJSON that throws', { tool: 'echo', args: { toJSON: thrower } }],
-    ['a toJSON that returns itself', { tool: 'echo', args: { toJSON() { return this; } } }],
+    [
+      'a toJSON that returns itself',
+      {
+        tool: 'echo',
+        args: {
+          toJSON() {
+            return this;
+          },
+        },
+      },
+    ],
     ['a promise', Promise.resolve({ tool: 'echo' })],
     ['a thenable', { then: thrower }],
     ['a lone surrogate as a value', { tool: 'echo', args: { text: '\ud800' } }],
@@ -59,7 +89,14 @@ function hostileValues(): readonly (readonly [string, unknown])[] {
     ['a lone surrogate as a field', { tool: 'echo', '\ud83d': 1 }],
     ['a text whose preview ends within a pair', `${'x'.repeat(77)}${'😀'.repeat(9)}`],
     ['a field whose name is cut within a pair', { tool: 'echo', [`${'x'.repeat(79)}😀`]: 1 }],
-    ['a list that contains itself', (() => { const list: unknown[] = []; list.push(list); return list; })()],
+    [
+      'a list that contains itself',
+      (() => {
+        const list: unknown[] = [];
+        list.push(list);
+        return list;
+      })(),
+    ],
     ['not a number', { tool: 'echo', args: { n: Number.NaN }, wait_seconds: Number.NaN }],
     ['a tool called __proto__', JSON.parse('{"tool":"__proto__","args":{"__proto__":{"a":1}}}')],
     ['a tool called constructor', { tool: 'constructor', args: {} }],
@@ -88,7 +125,17 @@ describe('total', () => {
 
   test('[C1-total-2] a call with one thing wrong gets a reply that names it, or runs', async (t) => {
     const gateway = await openGateway(t, [echo]);
-    const fields = ['tool', 'args', 'session', 'key', 'turn', 'expected_seq', 'wait_seconds', 'deadline_seconds', 'retries'];
+    const fields = [
+      'tool',
+      'args',
+      'session',
+      'key',
+      'turn',
+      'expected_seq',
+      'wait_seconds',
+      'deadline_seconds',
+      'retries',
+    ];
     const property = fc.asyncProperty(fc.constantFrom(...fields), anything, async (field, value) => {
       const reply = await gateway.handle({ tool: 'echo', args: {}, [field]: value });
       if (!isRefusal(reply) || reply.error !== 'validation_failed' || reply.code !== 'InputInvalid') return;
@@ -109,12 +156,14 @@ describe('total', () => {
     await fc.assert(property, { numRuns: 100 });
   });
 
-  for (const [name] of hostileValues())
-    test(`[C1-total-1] ${name} gets a reply`, async (t) => {
-      const gateway = await openGateway(t, [echo]);
-      await gateway.handle(hostileValues().find(([each]) => each === name)?.[1]);
-      successOf(await gateway.call({ tool: 'echo' }));
-    });
+  test('[C1-total-1] values that fight back get a reply', async (t) => {
+    const gateway = await openGateway(t, [echo]);
+    for (const [name, value] of hostileValues())
+      await t.test(name, async () => {
+        await gateway.handle(value);
+        successOf(await gateway.call({ tool: 'echo' }));
+      });
+  });
 
   test('[C1-total-4] nobody can change the arguments after they were judged', async (t) => {
     const seen: unknown[] = [];
@@ -130,7 +179,8 @@ describe('total', () => {
 
 describe('limits of what comes in', () => {
   const small = { maxInputBytes: 1_000, maxDepth: 10, maxNameChars: 40, maxFieldErrors: 5 };
-  const open = (t: Parameters<typeof openGateway>[0]): Promise<OpenedGateway> => openGateway(t, [echo], { limits: small });
+  const open = (t: Parameters<typeof openGateway>[0]): Promise<OpenedGateway> =>
+    openGateway(t, [echo], { limits: small });
 
   test('[C3-invalid-3] arguments beyond the limit are InputTooLarge with 413', async (t) => {
     const gateway = await open(t);
@@ -161,8 +211,14 @@ describe('limits of what comes in', () => {
   for (const field of ['tool', 'session', 'key', 'turn'])
     test(`[C1-limits-2] a ${field} longer than the limit is refused by name`, async (t) => {
       const gateway = await open(t);
-      const reply = errorOf(await gateway.handle({ tool: 'echo', args: {}, [field]: 'x'.repeat(41) }), 'validation_failed');
-      assert.deepEqual(reply.errors.map(({ path }) => path), [`/${field}`]);
+      const reply = errorOf(
+        await gateway.handle({ tool: 'echo', args: {}, [field]: 'x'.repeat(41) }),
+        'validation_failed',
+      );
+      assert.deepEqual(
+        reply.errors.map(({ path }) => path),
+        [`/${field}`],
+      );
       assert.equal(reply.errors[0]?.expected, 'a text of 1 to 40 characters');
       errorOf(await gateway.handle({ tool: 'echo', args: {}, [field]: '' }), 'validation_failed');
     });

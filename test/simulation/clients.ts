@@ -90,11 +90,12 @@ export function createClients(world: ClientWorld) {
 
   /** Without a key an equal call is a new call, unless the record says that its requester left. */
   const askAgainWhenSafe = (operation: Operation, tries = 0) => {
-    if (operation.key !== null) return later(random.between(50, 3_000), () => ask(operation));
+    if (operation.key !== null) return ask(operation);
     const rows = rowsOf(operation);
-    const safe = rows.every(({ call }) => !mayHaveHappened.has(call.state) || call.requesterLeftAtMs !== null);
+    // While a gateway still works on what was asked before, nobody can know what it will become.
+    const safe = operation.open === 0 && rows.every(({ call }) => !mayHaveHappened.has(call.state) || call.requesterLeftAtMs !== null);
     if (safe) return ask(operation);
-    if (tries < 12) later(4_000, () => askAgainWhenSafe(operation, tries + 1));
+    if (tries < 6) later(4_000, () => askAgainWhenSafe(operation, tries + 1));
   };
 
   const onReply = (operation: Operation, reply: Reply, wasReady: boolean) => {
@@ -107,7 +108,7 @@ export function createClients(world: ClientWorld) {
     if (operation.patience <= 0 || !('error' in reply) || reply.effect !== 'none') return;
     const { resolution } = reply;
     const wait = resolution.type === 'retry_after' ? resolution.retry_after_seconds * 1_000 : null;
-    if (wait !== null || (reply.error === 'action_error' && random.chance(0.3))) later(wait ?? 500, () => ask(operation));
+    if (wait !== null || (reply.error === 'action_error' && random.chance(0.3))) later(wait ?? 500, () => askAgainWhenSafe(operation));
   };
 
   const ask = (operation: Operation, otherArguments = false): void => {
@@ -118,19 +119,29 @@ export function createClients(world: ClientWorld) {
     const requester = { left: left.signal, cancelled: cancelled.signal };
     const raw = requestOf(operation, random, otherArguments);
     let wasReady = false;
+    let answered = false;
+    operation.open += 1;
     const life = send(
       `${operation.name} ${JSON.stringify(raw)}`,
       (gateway) => {
         wasReady = gateway.isReady();
         return handleCall(raw, operation.who, requester, gateway.shell() as NonNullable<ReturnType<Gateway['shell']>>);
       },
-      (reply) => onReply(operation, reply, wasReady),
-      () => later(settledMs, () => askAgainWhenSafe(operation)),
+      (reply) => {
+        operation.open -= 1;
+        answered = !isPending(reply);
+        onReply(operation, reply, wasReady);
+      },
+      () => {
+        operation.open -= 1;
+        later(settledMs, () => askAgainWhenSafe(operation));
+      },
     );
     if (life === null) return;
     const act = operation.manner === 'leaves' ? left : operation.manner === 'cancels' ? cancelled : null;
     if (act === null) return;
     scheduler.after(random.between(1, 2_500), life, `${operation.name} ${operation.manner}`, () => {
+      if (answered) return;
       for (const { call } of rowsOf(operation)) world.cover(`client ${operation.manner}`, call.id);
       act.abort();
       if (act === left) later(settledMs, () => askAgainWhenSafe(operation));

@@ -41,6 +41,8 @@ export interface Operation {
   readonly fingerprint: string;
   /** How many more times it may ask by itself. */
   patience: number;
+  /** Requests that are not answered yet. */
+  open: number;
 }
 
 export function drawOperation(name: string, sessions: ReadonlyMap<string, string>, random: Random): Operation {
@@ -61,6 +63,7 @@ export function drawOperation(name: string, sessions: ReadonlyMap<string, string
     args,
     fingerprint: createHash('sha256').update(`${tool}\u0000${canonicalText(args)}`).digest('hex'),
     patience: 5,
+    open: 0,
   };
 }
 

@@ -38,10 +38,12 @@ export function createReplyWitness(state: MemoryState, witness: Witness) {
       if (recorded === null) return witness.breaks('13', `a reply was given that is not on record: ${words}`);
       if (final && recorded !== words) return witness.breaks('14', `told ${words}, on record is ${recorded}`);
       const key = row?.call.key ?? null;
-      if (row === undefined || key === null || row.call.state === 'DENIED' || !callStates[row.call.state].terminal) return;
+      // What was refused, or expired before it could be sent, never answers for a key.
+      if (row === undefined || key === null || row.call.state === 'DENIED' || row.call.attempt === 0) return;
+      if (!callStates[row.call.state].terminal) return;
       const name = JSON.stringify([row.call.tenant, row.call.agent, key, row.call.fingerprint]);
       const before = heardFor.get(name);
-      if (before !== undefined && before !== words) witness.breaks('7', `key ${name} answered ${before}, and now ${words}`);
+      if (final && before !== undefined && before !== words) witness.breaks('7', `key ${name} answered ${before}, and now ${words}`);
       if (final) heardFor.set(name, words);
     },
 

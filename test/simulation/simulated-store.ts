@@ -63,21 +63,24 @@ export function simulateStore(incarnation: Incarnation, life: Life, world: Store
     return new Promise((resolve) => {
       const answer = (what: string, results: readonly CommitResult[], delayMs = latency()) =>
         scheduler.after(delayMs, life, `${what}: ${describe(transitions, results)}`, () => resolve(results));
-      if (fault === 'overloaded') return answer(fault, unavailable('overloaded', transitions.length));
+      if (fault === 'overloaded') {
+        answer(fault, unavailable('overloaded', transitions.length));
+        return;
+      }
       const travel = fault === 'slow commit' ? random.between(300, 4_000) : latency();
       scheduler.after(travel, null, '', () => {
         // A process that died on the way may have sent its commit, or not.
         if (!life.alive && random.chance(0.5)) return;
-        if (fault === 'commit lost') return answer(fault, unavailable('io', transitions.length));
+        if (fault === 'commit lost') return void answer(fault, unavailable('io', transitions.length));
         if (world.diskIsFull()) {
           for (const transition of transitions) world.cover('disk full', transition);
-          return answer('disk full', unavailable('disk_full', transitions.length));
+          return void answer('disk full', unavailable('disk_full', transitions.length));
         }
         const results = incarnation.commit(transitions);
         scheduler.say(() => `store: applies ${describe(transitions, results)} for ${life.node}`);
         if (fate === 'dies after') return world.crash(life, 'after a commit, before its acknowledgement');
-        if (fault === 'acknowledgement lost') return answer(fault, unavailable('io', transitions.length));
-        return answer('commit', results);
+        if (fault === 'acknowledgement lost') return void answer(fault, unavailable('io', transitions.length));
+        answer('commit', results);
       });
     });
   };

@@ -14,7 +14,7 @@ const filesOf = (tree: Tree, wanted: (file: string) => boolean) => [...tree].fil
 const partOf = (file: string, at: number) => file.split('/')[at]?.replace(/\.ts$/, '') ?? '';
 const layerOf = (file: string) => (file.startsWith('src/') ? partOf(file, 1) : 'outside src');
 
-/** Which layers each layer may import. `main` is the composition root; only `index` stands above it. */
+/** Which layers each layer may import. `main` is the composition root; only `index` and the command's root stand above it. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   core: ['core'],
   ports: ['core', 'ports'],
@@ -24,7 +24,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   client: ['core', 'client'],
   config: ['core', 'ports', 'config'],
   main: ['core', 'ports', 'shell', 'adapters', 'doors', 'client', 'config'],
-  index: ['core', 'main'],
+  'main-cli': ['core', 'ports', 'shell', 'adapters', 'doors', 'config', 'main'],
+  index: ['core', 'config', 'main'],
 };
 
 /** From file to file, inside the project. A URL may also name data, such as package.json; that is no dependency. */

@@ -58,8 +58,10 @@ export async function openOwner(
   let closing: Promise<void> | null = null;
   const close = async () => {
     door?.close();
-    await writer.close();
+    await writer.drain();
+    // Before the writer, so that its closing is the last and folds the log into the file.
     database.close();
+    await writer.close();
     lock.free();
   };
   const store: SqliteStore = {

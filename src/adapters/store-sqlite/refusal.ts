@@ -78,7 +78,11 @@ export function faultOf(error: unknown, file: string): { fault: StoreFault; mess
   }
 }
 
+const notWritable: ReadonlySet<unknown> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EISDIR']);
+
 export function refusalOf(error: unknown, file: string): Refused {
+  if (notWritable.has((error as { code?: unknown } | null)?.code))
+    return refuse('not_writable', `'${file}' cannot be opened for writing: check its folder, owner and mode`);
   switch (sqliteCode(error)) {
     case sqlite.notADatabase:
       return refuse('not_a_store', `'${file}' is not a database: name another file, or move this one away`);

@@ -51,7 +51,7 @@ export function prepareStatements(database: DatabaseSync) {
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     updateSession: prepare('UPDATE sessions SET state = ?, seq = ?, entries = ? WHERE id = ?'),
-    insertTurn: prepare('INSERT OR IGNORE INTO turns (session, turn, cancelled_at) VALUES (?, ?, ?)'),
+    insertTurn: prepare('INSERT INTO turns (session, turn, cancelled_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING'),
 
     insertTimer: prepare(`INSERT OR REPLACE INTO timers (due_at, kind, subject) VALUES (?, 'call', ?)`),
     deleteTimer: prepare(`DELETE FROM timers WHERE due_at = ? AND kind = 'call' AND subject = ?`),
@@ -59,7 +59,7 @@ export function prepareStatements(database: DatabaseSync) {
     account: prepare('SELECT held, settled FROM accounts WHERE tenant = ? AND account = ?'),
     writeAccount: prepare('INSERT OR REPLACE INTO accounts (tenant, account, held, settled) VALUES (?, ?, ?, ?)'),
 
-    insertBlob: prepare('INSERT OR IGNORE INTO blobs (hash, text) VALUES (?, ?)'),
+    insertBlob: prepare('INSERT INTO blobs (hash, text) VALUES (?, ?) ON CONFLICT DO NOTHING'),
 
     token: prepare('SELECT seq, last_at FROM tokens WHERE token = ?'),
     insertToken: prepare('INSERT INTO tokens (token, seq, last_at) VALUES (?, ?, ?)'),

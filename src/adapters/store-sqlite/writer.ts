@@ -30,6 +30,9 @@ export interface Writer {
   write(requests: readonly WriteRequest[]): Promise<readonly CommitResult[]>;
   answered(position: Position): void;
   statistics(): Statistics;
+  /** Takes nothing more and writes what waits. */
+  drain(): Promise<void>;
+  /** Ends the epoch and the worker; after drain. */
   close(): Promise<void>;
 }
 
@@ -107,9 +110,12 @@ export function createWriter(options: WriterOptions, first: WriterThread, replie
     if ((await thread.run({ requests: [], answered })) === null) replies.putBack();
   };
 
-  const shut = async () => {
+  const drain = async () => {
     if (flushTimer !== null) clearTimeout(flushTimer);
     while (working !== null) await working;
+  };
+
+  const close = async () => {
     // INVARIANT: only when every reply arrived does the epoch say that nobody waits.
     const answered = replies.allAnswered() ? drained : replies.take();
     if (thread?.alive()) await thread.close(answered, nowMs());
@@ -132,7 +138,8 @@ export function createWriter(options: WriterOptions, first: WriterThread, replie
       flushSoon();
     },
     statistics: () => ({ ...statistics }),
-    close: () => (closing ??= shut()),
+    drain: () => (closing ??= drain()),
+    close,
   };
 }
 

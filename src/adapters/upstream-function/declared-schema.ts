@@ -7,7 +7,7 @@ import type { FieldError, InputRule } from '../../core/catalogue.ts';
 import { isObject, type Json } from '../../core/json.ts';
 import { compileSchema } from '../../core/schema/compile-schema.ts';
 import { findNotJson } from './find-not-json.ts';
-import { judgeByStandard, type Judgement } from './judge-by-standard.ts';
+import { judgeByStandard, vendorOf, type Judgement } from './judge-by-standard.ts';
 import { isStandardSchema, type StandardSchema } from './standard-schema.ts';
 
 export interface DeclaredSchema {
@@ -62,8 +62,8 @@ function judgeByCheck(check: (value: Json) => readonly FieldError[], value: unkn
 
 /** Both sides are seen as they are sent: what a transform makes of them stays inside the gateway. */
 function writtenStandard(schema: StandardSchema): unknown {
-  const standard = schema['~standard'] as { vendor?: unknown; jsonSchema?: { input?: unknown } };
-  const opaque = { vendor: String(standard.vendor), opaque: true };
+  const standard = schema['~standard'] as { jsonSchema?: { input?: unknown } };
+  const opaque = { vendor: vendorOf(schema), opaque: true };
   try {
     const write = standard.jsonSchema?.input;
     if (typeof write !== 'function') return opaque;

@@ -2,7 +2,7 @@
  * Runs tools that are functions of this process. Implements the ports `Upstream` and `Validator`; never rejects, whatever
  * a body throws, returns or declares. Results are checked and passed on as they are. Must not time anything: the shell does.
  */
-import { canonicalText } from '../../core/canonical.ts';
+import { canonicalise, canonicalText } from '../../core/canonical.ts';
 import type { Catalogue, FieldError, ToolEntry } from '../../core/catalogue.ts';
 import type { Json } from '../../core/json.ts';
 import { defaultLimits } from '../../core/limits.ts';
@@ -108,10 +108,11 @@ async function judgeOutput({ name, output: schema }: CheckedTool, returned: Retu
 function malformed(name: string, errors: readonly FieldError[]): Failure {
   const listed = errors.map(({ path, expected }) => `${path || 'the result'} should be ${expected}`);
   const message = `the result of '${name}' does not match its output schema: ${listed.join('; ')}`;
+  const written = canonicalise(errors, { maxDepth: 64 });
   return failure('schema_validation', message, {
     subject: 'response',
     errorType: 'OutputMalformed',
-    cause: JSON.stringify(errors),
+    cause: written.ok ? written.text : null,
   });
 }
 

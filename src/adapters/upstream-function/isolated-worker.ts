@@ -6,12 +6,13 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { UpstreamResult } from '../../ports/upstream.ts';
 import { bodyOfSource } from './body-source.ts';
 import { failure, failureOf, itemFailures, messageOf } from './describe-throw.ts';
-import type { Answer, IsolatedBody, Order, Printed } from './isolation-messages.ts';
+import type { Answer, IsolatedBody, Order, Printed, WorkerFacts } from './isolation-messages.ts';
 import { createContext, type ToolContext } from './tool-context.ts';
 import { isPartialResult } from './tool-failure.ts';
 
 type Run = (args: unknown, context: ToolContext) => unknown;
 
+const { begun, prints } = workerData as WorkerFacts;
 const maxPrintedChars = 64 * 1_024;
 
 const loaded = new Map<string, Promise<Run>>();
@@ -21,7 +22,9 @@ for (const stream of ['stdout', 'stderr'] as const) process[stream].write = prin
 parentPort?.on('message', (order: Order) => void serve(order));
 
 async function serve({ order, body, args, facts }: Order): Promise<void> {
-  printable = (workerData as { prints: boolean }).prints ? maxPrintedChars : 0;
+  // INVARIANT: no body is reached before this line; if the worker dies, the gateway can tell whether the call was sent.
+  Atomics.store(begun, 0, order);
+  printable = prints ? maxPrintedChars : 0;
   // Nobody aborts this signal: a call that is not wanted any more ends with its worker.
   const { signal } = new AbortController();
   try {
@@ -60,8 +63,8 @@ function send(answer: Answer): void {
   try {
     parentPort?.postMessage(answer);
   } catch (thrown) {
-    const message = `the result cannot leave the worker: ${messageOf(thrown)}`;
-    const more = { subject: 'response', errorType: 'DataCloneError' };
+    const message = 'the result holds something that cannot leave its worker, such as a function';
+    const more = { subject: 'response', errorType: 'DataCloneError', cause: messageOf(thrown) };
     const outcome: UpstreamResult = { kind: 'failed', failure: failure('schema_validation', message, more) };
     parentPort?.postMessage({ order: answer.order, outcome } satisfies Answer);
   }

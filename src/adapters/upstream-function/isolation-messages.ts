@@ -5,7 +5,16 @@ import type { ContextFacts } from './tool-context.ts';
 
 export type IsolatedBody = Exclude<ToolBody, { kind: 'here' }>;
 
+/** What a worker is started with. */
+export interface WorkerFacts {
+  /** Shared: the number of the last order that the worker has begun. */
+  readonly begun: Int32Array<SharedArrayBuffer>;
+  /** Whether anyone wants to know what bodies print. */
+  readonly prints: boolean;
+}
+
 export interface Order {
+  /** From 1 to 2³¹ − 1. */
   readonly order: number;
   readonly body: IsolatedBody;
   readonly args: unknown;

@@ -25,9 +25,14 @@ export async function judgeByStandard(schema: StandardSchema, value: unknown): P
     return { ok: false, errors: errorsOf(issues, value) };
   } catch (thrown) {
     // No stack here: this text is for the agent.
-    const expected = `a value that its schema can check: the schema failed with ${nameOf(thrown)}: ${messageOf(thrown)}`;
+    const expected = `a value that its ${vendorOf(schema)} schema can check; it failed with ${nameOf(thrown)}: ${messageOf(thrown)}`;
     return { ok: false, errors: [{ path: '', expected, got: null }] };
   }
+}
+
+export function vendorOf(schema: unknown): string {
+  const vendor = read(read(schema, '~standard'), 'vendor');
+  return typeof vendor === 'string' && vendor !== '' ? vendor.slice(0, 40) : 'own';
 }
 
 function errorsOf(issues: unknown, value: unknown): readonly FieldError[] {
@@ -39,7 +44,8 @@ function errorsOf(issues: unknown, value: unknown): readonly FieldError[] {
     const path = pointerOf(steps);
     const known = byPath.get(path) ?? { steps, messages: new Set() };
     byPath.set(path, known);
-    known.messages.add(messageOf(issue));
+    const message = read(issue, 'message');
+    known.messages.add(typeof message === 'string' && message !== '' ? message : 'a value that its schema accepts');
   }
   if (byPath.size === 0) return [{ path: '', expected: 'a value that its schema accepts', got: readGot(value, []) }];
   return [...byPath].map(([path, { steps, messages }]) => ({

@@ -89,8 +89,9 @@ export function tool<
   definition: Described<Name, Input, Output> &
     (WithFunction<ArgsFor<Input, Annotated>, ResultFor<Output, Returned>> | WithModule),
 ): Tool<Name, ArgsFor<Input, Annotated>, ResultFor<Output, Returned>, SentFor<Input, Annotated>> {
+  const found = checkDefinition(definition);
   const frozen = Object.freeze({ ...definition });
-  checked.set(frozen, checkDefinition(frozen));
+  checked.set(frozen, found);
   return frozen;
 }
 

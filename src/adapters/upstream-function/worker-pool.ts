@@ -43,6 +43,11 @@ export function createWorkerPool(limits: IsolationLimits, onOutput?: (output: Bo
   let orders = 0;
   let closed = false;
 
+  function nextOrder(): number {
+    orders = orders === 2 ** 31 - 1 ? 1 : orders + 1;
+    return orders;
+  }
+
   function start(): WorkerThread {
     const thread = startThread(limits, onOutput);
     living.add(thread);
@@ -108,7 +113,7 @@ export function createWorkerPool(limits: IsolationLimits, onOutput?: (output: Bo
           signal.removeEventListener('abort', leave);
           resolve(outcome);
         };
-        const call: Waiting = { tool, order: { ...order, order: orders++ }, signal, settle };
+        const call: Waiting = { tool, order: { ...order, order: nextOrder() }, signal, settle };
         signal.addEventListener('abort', leave, { once: true });
         queue.push(call);
         serveQueue();

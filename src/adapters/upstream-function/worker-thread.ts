@@ -6,7 +6,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Failure, UpstreamResult } from '../../ports/upstream.ts';
 import { failure, messageOf, nameOf, read } from './describe-throw.ts';
-import { isAnswerTo, isPrinted, type Order, type Printed } from './isolation-messages.ts';
+import { isAnswerTo, isPrinted, type Order, type Printed, type WorkerFacts } from './isolation-messages.ts';
 
 export interface ThreadLimits {
   readonly maxHeapMb: number;
@@ -33,12 +33,15 @@ export interface WorkerThread {
 const entry = new URL(`./isolated-worker${extname(import.meta.url)}`, import.meta.url);
 
 export function startThread(limits: ThreadLimits, onOutput: ((output: BodyOutput) => void) | undefined): WorkerThread {
+  const begun = new Int32Array(new SharedArrayBuffer(4));
   const worker = new Worker(entry, {
     name: 'recourse isolated body',
-    workerData: { prints: onOutput !== undefined },
+    workerData: { begun, prints: onOutput !== undefined } satisfies WorkerFacts,
     // Not ours to mix with; the worker sends what it prints as messages.
     stdout: true,
     stderr: true,
+    // A process that was started from a text has an option that no worker accepts.
+    ...(process.execArgv.some((option) => option.startsWith('--input-type')) ? { execArgv: [] } : {}),
     resourceLimits: { maxOldGenerationSizeMb: limits.maxHeapMb, stackSizeMb: limits.maxStackMb },
   });
   worker.unref();
@@ -46,7 +49,7 @@ export function startThread(limits: ThreadLimits, onOutput: ((output: BodyOutput
   let tool = '';
   let fault: unknown;
   let settle: ((outcome: UpstreamResult) => void) | undefined;
-  let awaited = -1;
+  let awaited = 0;
   let killed = false;
   let ended = false;
 
@@ -74,7 +77,9 @@ export function startThread(limits: ThreadLimits, onOutput: ((output: BodyOutput
   const gone = new Promise<void>((resolve) => {
     worker.on('exit', (code) => {
       ended = true;
-      answer({ kind: 'failed', failure: killed ? stopped() : died(fault, code, limits) });
+      const isSent = Atomics.load(begun, 0) === awaited;
+      const reason = killed ? stopped(isSent) : isSent ? died(fault, code, limits) : neverBegun(fault, code);
+      answer({ kind: 'failed', failure: reason });
       resolve();
     });
   });
@@ -86,7 +91,7 @@ export function startThread(limits: ThreadLimits, onOutput: ((output: BodyOutput
     isUsable: () => !killed && !ended && fault === undefined,
     async serve(forTool, order, signal) {
       tool = forTool;
-      if (ended) return { kind: 'failed', failure: failure('never_sent', 'its worker had ended before') };
+      if (ended) return { kind: 'failed', failure: neverBegun(fault, 0) };
       worker.ref();
       signal.addEventListener('abort', kill, { once: true });
       try {
@@ -108,8 +113,15 @@ export function startThread(limits: ThreadLimits, onOutput: ((output: BodyOutput
   };
 }
 
-function stopped(): Failure {
-  return failure('cancelled', 'stopped: its worker was ended', { errorType: 'AbortError' });
+function stopped(isSent: boolean): Failure {
+  const more = { errorType: 'AbortError', effect: isSent ? null : 'none' } as const;
+  return failure('cancelled', isSent ? 'stopped: its worker was ended' : 'stopped before it began', more);
+}
+
+/** Nothing of the body was reached: that the call was never sent is certain. */
+function neverBegun(fault: unknown, code: number): Failure {
+  const reason = fault === undefined ? `exit code ${code}` : messageOf(fault);
+  return failure('never_sent', `its worker ended before the call began: ${reason}`, { errorType: nameOf(fault) });
 }
 
 function died(fault: unknown, code: number, limits: ThreadLimits): Failure {

@@ -28,7 +28,7 @@ export const defaultSchemaLimits: SchemaLimits = {
   maxReferences: 100_000,
   maxPatternSteps: 20_000_000,
   maxFieldErrors: 20,
-  maxDetailWork: 200_000,
+  maxDetailWork: 500_000,
 };
 
 export type CompiledSchema =
@@ -38,6 +38,7 @@ export type CompiledSchema =
 interface Judge {
   (value: unknown): boolean;
   errors?: ErrorObject[] | null;
+  readonly listsAll: boolean;
 }
 
 export function compileSchema(schema: unknown, limits: Partial<SchemaLimits> = {}): CompiledSchema {
@@ -48,8 +49,8 @@ export function compileSchema(schema: unknown, limits: Partial<SchemaLimits> = {
     const problem = problemOfSchema(plain.schema);
     if (problem !== null) return { ok: false, problem: clip(problem) };
     const budget = createBudget();
-    const quick = compile(plain.schema, bounds, budget, false);
-    let thorough: Judge | undefined;
+    const quick = compileQuick(plain.schema, bounds, budget);
+    let thorough = quick.listsAll ? quick : undefined;
     const explain = (value: unknown): readonly ErrorObject[] => {
       if (plain.nodes * countNodes(value, bounds.maxDetailWork / plain.nodes) > bounds.maxDetailWork) {
         return quick.errors ?? [];
@@ -73,13 +74,24 @@ export function compileSchema(schema: unknown, limits: Partial<SchemaLimits> = {
   }
 }
 
+/** The judge that stops at the first complaint is written as nested blocks, too deep for very many fields. */
+function compileQuick(schema: object, limits: SchemaLimits, budget: WorkBudget): Judge {
+  try {
+    return compile(schema, limits, budget, false);
+  } catch (error) {
+    if (error instanceof RangeError) return compile(schema, limits, budget, true);
+    throw error;
+  }
+}
+
 function compile(schema: object, limits: SchemaLimits, budget: WorkBudget, allErrors: boolean): Judge {
   const patterns = createPatternEngine(limits, budget);
-  return createEngine(schema, { allErrors, patterns, budget }).compile(schema) as Judge;
+  const judge = createEngine(schema, { allErrors, patterns, budget }).compile(schema);
+  return Object.assign(judge, { listsAll: allErrors });
 }
 
 function problemIn(error: unknown): string {
-  if (error instanceof RangeError) return 'it refers to itself without end';
+  if (error instanceof RangeError) return 'it is too large, or refers to itself without end';
   const message = error instanceof Error ? error.message : preview(error);
   const missing = /^can't resolve reference (\S+)/.exec(message)?.[1];
   return missing === undefined ? message : `it refers to ${missing}, which is not inside the schema`;

@@ -55,7 +55,7 @@ export function createPatternEngine(limits: PatternLimits, budget: WorkBudget): 
     const compiled = compilePattern(pattern);
     const size = compiled.programSize();
     sizeLeft -= size;
-    if (sizeLeft < 0) throw new Error(`pattern ${pattern} makes the patterns too large: shorten its repeats`);
+    if (sizeLeft < 0) throw new Error(`pattern ${short(pattern)} makes the patterns too large: shorten its repeats`);
     return {
       test(text: string): boolean {
         budget.patternSteps -= size * text.length;
@@ -74,6 +74,10 @@ function compilePattern(pattern: string): RE2JS {
     return RE2JS.compile(toLinearSyntax(pattern));
   } catch (error) {
     const detail = error instanceof Error ? error.message.replace(/^error parsing regexp: /, '') : 'unreadable';
-    throw new Error(`pattern ${pattern} cannot be matched in linear time (${detail})`, { cause: error });
+    throw new Error(`pattern ${short(pattern)} cannot be matched in linear time (${detail})`, { cause: error });
   }
+}
+
+function short(pattern: string): string {
+  return pattern.length <= 60 ? pattern : `${pattern.slice(0, 59)}…`;
 }

@@ -27,10 +27,10 @@ export function plainSchema(schema: unknown, limits: PlainSchemaLimits): PlainSc
   return { ok: true, schema: value, nodes };
 }
 
-export type JsonCopy = { readonly ok: true; readonly text: string; readonly value: unknown } | { readonly ok: false };
+type JsonCopy = { readonly ok: true; readonly text: string; readonly value: unknown } | { readonly ok: false };
 
 /** What the value is once it has travelled as JSON. */
-export function jsonCopy(value: unknown): JsonCopy {
+function jsonCopy(value: unknown): JsonCopy {
   try {
     const text = JSON.stringify(value) as string | undefined;
     return text === undefined ? { ok: false } : { ok: true, text, value: JSON.parse(text) };

@@ -32,8 +32,8 @@ export function problemOfSchema(schema: object): string | null {
     judge = new makers[dialect]({ strict: false, logger: false, validateFormats: false });
     judges.set(dialect, judge);
   }
-  const { $schema: _dropped, ...rest } = schema as Record<string, unknown>;
-  if (judge.validateSchema(rest) === true) return null;
+  // The name of an older or unknown dialect would make ajv look for its meta-schema.
+  if (judge.validateSchema({ ...schema, $schema: undefined } as object) === true) return null;
   const [first] = judge.errors ?? [];
   return first === undefined ? 'it is not a JSON Schema' : `${first.instancePath || 'the schema'} ${first.message}`;
 }

@@ -4,8 +4,9 @@ import type { Inspection, ToldRecord, VerifyReport } from '../../shell/inspect.t
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { meaningOf } from './problem-meaning.ts';
 import type { Command } from './read-command-line.ts';
-import { recordShape, reportShape, timeOf } from './shapes.ts';
+import { recordShape, reportShape } from './shapes.ts';
 import { harmless, type Paint, type Terminal } from './terminal.ts';
+import { writeRecordLine } from './write-record.ts';
 
 /** A journal shorter than this is verified before anybody wonders. */
 const worthTelling = 5_000;
@@ -43,7 +44,9 @@ export function writeReport(report: VerifyReport, problems: readonly Meant[], pa
       return `  ${paint('red', `${epoch}/${seq}`)}  ${harmless(problem)}\n      ${meaning}\n`;
     }),
     head === null ? '' : `  head ${head.epoch}/${head.seq} ${paint('dim', hex(head.hash))}\n`,
-    first === undefined ? '' : '  keep a copy of the file as it is, and compare it with a backup and with a head kept elsewhere.\n',
+    first === undefined
+      ? ''
+      : '  keep a copy of the file as it is, and compare it with a backup and with a head kept elsewhere.\n',
   ].join('');
 }
 
@@ -60,7 +63,7 @@ export async function tailJournal(
   timer: Timer,
 ): Promise<ExitCode> {
   const print = (record: ToldRecord) =>
-    terminal.print(command.json ? `${JSON.stringify(recordShape(record))}\n` : writeRecord(record, terminal.paint));
+    terminal.print(command.json ? `${JSON.stringify(recordShape(record))}\n` : writeRecordLine(record, terminal.paint));
   // One at least, to know where to go on from.
   const newest = await inspection.newest(Math.max(1, command.lines));
   for (const record of newest.slice(newest.length - Math.min(command.lines, newest.length))) print(record);
@@ -92,13 +95,6 @@ function untilStopped(terminal: Terminal, timer: Timer) {
       if (stopped) interrupt();
     });
   return { wait, stopListening };
-}
-
-function writeRecord(record: ToldRecord, paint: Paint): string {
-  const place = paint('dim', `${record.epoch}/${record.seq}`.padEnd(8));
-  const kind = `${paint('bold', harmless(record.kind))}${' '.repeat(Math.max(0, 17 - record.kind.length))}`;
-  const call = record.call === null ? '' : `  ${paint('cyan', harmless(record.call))}`;
-  return `${timeOf(record.timeMs)}  ${place}  ${kind}  ${record.meaning}${call}\n`;
 }
 
 const number = (value: number): string => value.toLocaleString('en-US');

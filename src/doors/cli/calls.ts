@@ -1,11 +1,12 @@
 /** The commands `calls ls` and `calls show`: what the agents asked for, and what became of it. */
 import { callStates, type CallState } from '../../core/taxonomy/call-states.ts';
-import type { CallStory, GateAnswered, Inspection, StoredCall, StoredText, ToldRecord } from '../../shell/inspect.ts';
+import type { CallStory, GateAnswered, Inspection, StoredCall, StoredText } from '../../shell/inspect.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { Command } from './read-command-line.ts';
 import { callShape, parsed, storyShape, timeOf } from './shapes.ts';
 import { type Column, writePairs, writeTable } from './table.ts';
 import { harmless, type Paint, type Style, type Terminal } from './terminal.ts';
+import { writeRecordStory } from './write-record.ts';
 
 export async function listCalls(command: Command, inspection: Inspection, terminal: Terminal): Promise<ExitCode> {
   const { limit, filter, json } = command;
@@ -58,7 +59,7 @@ export async function showCall(command: Command, inspection: Inspection, termina
 
 function writeStory(story: CallStory, paint: Paint): string {
   const { call, effect, facts } = story;
-  const { meaning, operator } = callStates[call.state];
+  const { meaning, operator } = meaningOfState(call.state);
   const title = `${paint('cyan', harmless(call.id))}  ${paint('bold', harmless(call.tool || '(unreadable)'))}`;
   const state = `${paint(styleOfState(call.state), call.state)}  effect ${effect}`;
   const left = call.requesterLeftAtMs;
@@ -76,31 +77,36 @@ function writeStory(story: CallStory, paint: Paint): string {
     ['arguments', writeText(story.args)],
     ['reply', writeText(story.reply)],
   ];
-  const seen = Object.entries(facts ?? {}).filter(([name]) => name !== 'gates');
+  const seen = Object.entries(facts ?? {}).flatMap(([name, value]) =>
+    name === 'gates' ? [] : [[name, brief(value)] as const],
+  );
   return [
-    `${title}  ${state}\n  ${meaning}${operator === 'Nothing.' ? '' : ` Operator: ${operator}`}\n`,
+    `${title}  ${state}\n  ${meaning}${operator.startsWith('Nothing') ? '' : ` Operator: ${operator}`}\n`,
     writePairs(pairs, paint),
-    `${paint('bold', 'Gates')}\n  ${story.gates.map((answered) => writeGate(answered, paint)).join('  ')}\n`,
-    `${paint('bold', 'Facts')}\n${seen.length === 0 ? '  none on record\n' : writePairs(seen.map(([name, value]) => [name, brief(value)]), paint)}`,
-    `${paint('bold', 'Timeline')}\n${story.records.map((record) => writeRecord(record, paint)).join('')}`,
+    `${paint('bold', 'Gates')}\n${writeGates(story.gates, paint)}`,
+    `${paint('bold', 'Facts')}\n${seen.length === 0 ? '  none on record\n' : writePairs(seen, paint)}`,
+    `${paint('bold', 'Timeline')}\n${story.records.map((record) => `${writeRecordStory(record, paint)}\n`).join('')}`,
   ].join('\n');
+}
+
+/** A file may hold what this version never wrote. */
+function meaningOfState(state: string): { readonly meaning: string; readonly operator: string } {
+  const entries: Readonly<Record<string, { readonly meaning: string; readonly operator: string }>> = callStates;
+  return entries[state] ?? { meaning: 'A state that this version does not know.', operator: 'Use a newer version.' };
+}
+
+/** Those that were asked on one line, those that do not stand on another. */
+function writeGates(gates: readonly GateAnswered[], paint: Paint): string {
+  const asked = gates.filter(({ answer }) => answer !== 'absent').map((each) => writeGate(each, paint));
+  const absent = gates.filter(({ answer }) => answer === 'absent').map(({ gate }) => gate);
+  const lines = [asked.join('  '), paint('dim', `– not configured: ${absent.join(', ')}`)];
+  const none = ['none was asked: the call was refused while it was admitted'];
+  return (asked.length === 0 ? none : lines).map((line) => `  ${line}\n`).join('');
 }
 
 function writeGate({ gate, answer }: GateAnswered, paint: Paint): string {
   if (answer === 'passed') return paint('green', `✓ ${gate}`);
-  if (answer === 'refused') return paint('red', `✗ ${gate}`);
-  return paint('dim', `${answer === 'absent' ? '–' : '·'} ${gate}`);
-}
-
-function writeRecord(record: ToldRecord, paint: Paint): string {
-  const place = `${record.epoch}/${record.seq}`;
-  const body = brief(parsed(record.body));
-  const payloads = record.payloads.map(({ part, text }) => `${part}${text === null ? ' (erased)' : ''}`).join(', ');
-  return [
-    `  ${timeOf(record.timeMs)}  ${paint('dim', place)}  ${paint('bold', harmless(record.kind))}  ${record.meaning}\n`,
-    `      ${paint('dim', harmless(body))}\n`,
-    payloads === '' ? '' : `      ${paint('dim', `keeps ${harmless(payloads)}`)}\n`,
-  ].join('');
+  return answer === 'refused' ? paint('red', `✗ ${gate} refused`) : paint('dim', `· ${gate} not asked`);
 }
 
 const longest = 4_000;

@@ -32,7 +32,6 @@ export interface BarTool {
   readonly input: { readonly [keyword: string]: unknown };
   readonly output?: { readonly [keyword: string]: unknown };
   readonly effect: EffectClass;
-  readonly timeout_seconds: number;
   readonly run: (args: Args, context: BarContext) => Promise<unknown>;
 }
 
@@ -80,9 +79,8 @@ export function createBar(partial: MakePartial) {
   ): BarTool => {
     const required = Object.keys(properties).filter((each) => each !== 'note');
     const input = { type: 'object', properties, required, additionalProperties: false };
-    const timeout = name === 'pay' ? 0.05 : 30;
     const run: BarTool['run'] = async (args, context) => work(context, () => make(args));
-    return { name, description, input, output, effect, timeout_seconds: timeout, run };
+    return { name, description, input, output, effect, run };
   };
 
   const tools: readonly BarTool[] = [
@@ -101,9 +99,15 @@ export function createBar(partial: MakePartial) {
       { order: text, modifier: { enum: ['oat', 'soy', 'almond'] } },
       (args) => args,
     ),
-    define('pay', 'Charge the card for an order.', 'plain', { order: text, cents: { type: 'integer' } }, ({ cents }) => ({
-      charged_cents: cents,
-    })),
+    define(
+      'pay',
+      'Charge the card for an order.',
+      'plain',
+      { order: text, cents: { type: 'integer' } },
+      ({ cents }) => ({
+        charged_cents: cents,
+      }),
+    ),
     define('fulfill', 'Make what was ordered.', 'plain', { order: text }, () => ({ made: ['latte'] })),
     define('cancel', 'Throw an order away.', 'plain', { order: text }, ({ order }) => ({ cancelled: order })),
     define('read_order', 'Look an order up.', 'pure', { order: text }, ({ order }) => ({ order, drink: 'latte' })),

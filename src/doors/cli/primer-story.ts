@@ -119,8 +119,11 @@ export const story: readonly Step[] = [
   {
     chapter: 'When it goes wrong, the effect is never guessed',
     say: 'The card terminal does not answer in time.',
-    act: ask({ tool: 'pay', args: { order: 'order-2', cents: 300 }, key: 'pay-order-2' }, { mood: { does: 'wait' } }),
-    expect: { error: 'action_timeout', code: 'ExecutionTimeout', effect: 'unknown' },
+    act: ask(
+      { tool: 'pay', args: { order: 'order-2', cents: 300 }, deadline_seconds: 0.1 },
+      { mood: { does: 'wait' } },
+    ),
+    expect: { error: 'action_timeout', code: 'ExecutionTimeout', effect: 'unknown', timeout_seconds: 0.1 },
     learn: 'Effect unknown: do not pay again; the call is in doubt until it is settled.',
   },
   {
@@ -140,7 +143,10 @@ export const story: readonly Step[] = [
   },
   {
     say: 'A write fails in the same way.',
-    act: ask({ tool: 'cancel', args: { order } }, { mood: { does: 'throw', message: 'the order book is being cleaned' } }),
+    act: ask(
+      { tool: 'cancel', args: { order } },
+      { mood: { does: 'throw', message: 'the order book is being cleaned' } },
+    ),
     expect: { error: 'action_error', code: 'ExecutionFailed', effect: 'unknown' },
     learn: 'Nobody knows how far it got: find out before you repeat it.',
   },

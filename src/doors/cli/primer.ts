@@ -45,7 +45,13 @@ export async function runPrimer(command: Command, parts: PrimerParts, terminal: 
       terminal.print(lineOf('The journal, verified.', { verify: {} }, { records, epochs, payloads, erased, problems }));
     } else {
       terminal.print(`\n${writeLadder(gates, paint)}\n${paint('bold', 'The journal')}\n`);
-      terminal.print(`  ${writeReport({ ...report, head: null }, problems.map((each) => ({ ...each, meaning: '' })), paint)}`);
+      terminal.print(
+        `  ${writeReport(
+          { ...report, head: null },
+          problems.map((each) => ({ ...each, meaning: '' })),
+          paint,
+        )}`,
+      );
       terminal.print(`\n${paint('bold', 'Next')}\n${next.map((line) => `  ${line}\n`).join('')}`);
     }
     const complaints = [...stage.complaints(), ...wrong.map(({ step }) => `step '${step.say}' went otherwise`)];
@@ -57,19 +63,23 @@ export async function runPrimer(command: Command, parts: PrimerParts, terminal: 
 }
 
 const next = [
-  'recourse primer --json    the same, as it is on the wire',
-  'wrap a function of yours with tool() and call it through createGateway(): see README.md',
-  'recourse calls ls, recourse calls show, recourse audit verify    on the store that it makes, recourse.db',
+  'recourse primer --json      the same, as it is on the wire',
+  'README.md                   two lines that put a function of yours behind a gateway',
+  'recourse calls ls           what went through it: its store is ./recourse.db',
+  'recourse audit verify       the same proof, on that store',
 ];
 
 function writeLadder(gates: readonly { readonly gate: string; readonly configured: boolean }[], paint: Paint): string {
   const rungs = gates.map(({ gate, configured }, index) => {
     const place = String(index + 1).padStart(4);
-    return configured ? `${place}  ${paint('green', `✓ ${gate}`)}\n` : `${place}  ${paint('dim', `– ${gate}  not configured`)}\n`;
+    return configured
+      ? `${place}  ${paint('green', `✓ ${gate}`)}\n`
+      : `${place}  ${paint('dim', `– ${gate}  not configured`)}\n`;
   });
-  return `${paint('bold', 'The ladder: each call passed these gates, in order; the first that does not pass speaks')}\n${rungs.join('')}`;
+  return `${paint('bold', 'The ladder: the gates of this gateway, in order; the first that does not pass speaks')}\n${rungs.join('')}`;
 }
 
 const sayOf = ({ step }: Told): string => `${step.say} ${step.learn}`;
 
-const lineOf = (say: string, request: unknown, reply: unknown): string => `${JSON.stringify({ say, request, reply })}\n`;
+const lineOf = (say: string, request: unknown, reply: unknown): string =>
+  `${JSON.stringify({ say, request, reply })}\n`;

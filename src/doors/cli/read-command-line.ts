@@ -46,7 +46,8 @@ export function readCommandLine(words: readonly string[]): Asked {
     return given.version === undefined ? { kind: 'help', topic: '' } : { kind: 'version' };
   }
   const found = findCommand(rest);
-  if ('sentence' in found) return given.help !== undefined && rest.length === 1 && isGroup(rest[0]) ? helpOn(rest) : found;
+  if ('sentence' in found)
+    return given.help !== undefined && rest.length === 1 && isGroup(rest[0]) ? helpOn(rest) : found;
   if (given.help !== undefined) return { kind: 'help', topic: found.name };
   if (unknown !== null) return wrong(noOption(unknown, [...commands[found.name].options, 'help']), found.name);
   if (problem !== null) return wrong(problem, found.name);
@@ -54,11 +55,16 @@ export function readCommandLine(words: readonly string[]): Asked {
 }
 
 function noOption(raw: string, known: readonly OptionName[]): string {
-  const near = nearest(raw, known.map((name) => `--${name}`));
+  const near = nearest(
+    raw,
+    known.map((name) => `--${name}`),
+  );
   return `there is no option ${raw}${near === null ? '' : `; did you mean ${near}?`}`;
 }
 
-function findCommand(rest: readonly string[]): { name: CommandName; rest: readonly string[] } | (Asked & { sentence: string }) {
+function findCommand(
+  rest: readonly string[],
+): { name: CommandName; rest: readonly string[] } | (Asked & { sentence: string }) {
   const [first = '', second] = rest;
   const two = commandNames.find((name) => name === `${first} ${second}`);
   if (two !== undefined) return { name: two, rest: rest.slice(2) };
@@ -85,7 +91,8 @@ function readCommand(name: CommandName, rest: readonly string[], given: Given): 
   const { argument, options: known } = commands[name];
   const foreign = (Object.keys(given) as OptionName[]).find((option) => !(known as readonly string[]).includes(option));
   if (foreign !== undefined) return wrong(`'${name}' has no option --${foreign}`, name);
-  if (argument === null && rest.length > 0) return wrong(`'${name}' takes nothing after it, but '${rest[0]}' is there`, name);
+  if (argument === null && rest.length > 0)
+    return wrong(`'${name}' takes nothing after it, but '${rest[0]}' is there`, name);
   if (argument !== null && rest.length !== 1) {
     const found = rest.length === 0 ? 'none is there' : `${rest.length} are there`;
     return wrong(`'${name}' takes one ${argument}, but ${found}`, name);
@@ -121,7 +128,8 @@ function readCommand(name: CommandName, rest: readonly string[], given: Given): 
 
 function helpOn(words: readonly string[]): Asked {
   const topic = words.join(' ');
-  if (topic === '' || isGroup(topic) || (commandNames as readonly string[]).includes(topic)) return { kind: 'help', topic };
+  if (topic === '' || isGroup(topic) || (commandNames as readonly string[]).includes(topic))
+    return { kind: 'help', topic };
   const found = findCommand(words);
   return 'sentence' in found ? found : wrong(`there is no command '${topic}'`, '');
 }

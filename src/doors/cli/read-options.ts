@@ -26,7 +26,13 @@ const rules = Object.fromEntries(
 );
 
 export function readOptions(words: readonly string[]): ReadOptions {
-  const { tokens } = parseArgs({ args: [...words], options: rules, strict: false, allowPositionals: true, tokens: true });
+  const { tokens } = parseArgs({
+    args: [...words],
+    options: rules,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
   const given: Given = {};
   const rest: string[] = [];
   let problem: string | null = null;

@@ -33,7 +33,10 @@ export function writePairs(pairs: readonly (readonly [name: string, value: strin
   const width = Math.max(...pairs.map(([name]) => name.length));
   return pairs
     .map(([name, value]) => {
-      const lines = value.split('\n').map(harmless).join(`\n${' '.repeat(width + 4)}`);
+      const lines = value
+        .split('\n')
+        .map(harmless)
+        .join(`\n${' '.repeat(width + 4)}`);
       return `  ${paint('dim', name)}${' '.repeat(width - name.length)}  ${lines}\n`;
     })
     .join('');

@@ -3,6 +3,7 @@
  * (NO_COLOR and FORCE_COLOR are respected); a reader that closes the pipe early has had enough, which is no error.
  */
 import { styleText } from 'node:util';
+import { exitCodes } from './exit-codes.ts';
 
 export type Style = 'bold' | 'cyan' | 'dim' | 'green' | 'red' | 'yellow';
 export type Paint = (style: Style, text: string) => string;
@@ -21,29 +22,48 @@ export interface Terminal {
   readonly onStop: (callback: () => void) => () => void;
 }
 
+const signals = ['SIGINT', 'SIGTERM'] as const;
+
 export function processTerminal(): Terminal {
   const { stdout, stderr } = process;
-  for (const stream of [stdout, stderr]) stream.on('error', ended);
+  const listeners = new Set<() => void>();
+  let closed = false;
+  const stop = () => {
+    for (const listener of [...listeners]) listener();
+  };
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') return cannotWrite(error);
+    // The command still ends in good order: it may have something to put away.
+    closed = true;
+    stop();
+  });
+  // Nobody listens to complaints any more: there is nobody to tell that to.
+  stderr.on('error', () => undefined);
   return {
-    print: (text) => void stdout.write(text),
+    print: (text) => {
+      if (!closed) stdout.write(text);
+    },
     tell: (text) => void stderr.write(text),
     paint: (style, text) => styleText(style, text, { stream: stdout }),
     paintTold: (style, text) => styleText(style, text, { stream: stderr }),
     progress: stderr.isTTY ? (text) => void stderr.write(`\r\u001b[K${text}`) : null,
     env: process.env,
     onStop(callback) {
-      const stop = () => callback();
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
+      listeners.add(callback);
+      for (const signal of signals) process.on(signal, callback);
       return () => {
-        for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop);
+        listeners.delete(callback);
+        for (const signal of signals) process.off(signal, callback);
       };
     },
   };
 }
 
-function ended(error: NodeJS.ErrnoException): void {
-  if (error.code === 'EPIPE') process.exit();
-  throw error;
+function cannotWrite(error: NodeJS.ErrnoException): void {
+  process.stderr.write(
+    `recourse: the output cannot be written (${error.code ?? error.message}): check where it goes\n`,
+  );
+  process.exit(exitCodes.unexpected.code);
 }
 
 /** Text of others, made harmless: whatever would move the cursor, change colours or turn the line around is spelt out. */

@@ -22,7 +22,9 @@ function helpOfAll(names: readonly CommandName[], paint: Paint): string {
     `${paint('bold', 'recourse')}: ${motto}`,
     section('Usage', ['recourse <command> [options]'], paint),
     ...groups.map((group) => {
-      const rows = names.filter((name) => commands[name].group === group).map((name) => [name, commands[name].says] as const);
+      const rows = names
+        .filter((name) => commands[name].group === group)
+        .map((name) => [name, commands[name].says] as const);
       return section(group, columns(rows, paint, width), paint);
     }),
     section('Options', columns((['file', 'json', 'help', 'version'] as const).map(optionRow), paint), paint),
@@ -38,7 +40,14 @@ function helpOfAll(names: readonly CommandName[], paint: Paint): string {
       ),
       paint,
     ),
-    section('Exit codes', columns(Object.values(exitCodes).map(({ code, says }) => [String(code), says]), paint), paint),
+    section(
+      'Exit codes',
+      columns(
+        Object.values(exitCodes).map(({ code, says }) => [String(code), says]),
+        paint,
+      ),
+      paint,
+    ),
     section(
       'Read on',
       columns(
@@ -77,7 +86,17 @@ function helpOfCommand(name: string, entry: CommandEntry, paint: Paint): string 
     section('Options', columns(wanted.map(optionRow), paint), paint),
     section('Examples', columns(entry.examples, paint), paint),
     section('Exit codes', columns(codes, paint), paint),
-    section('Read on', columns([['recourse --help', 'all commands'], ['docs/guides/cli.md', 'in the source: examples and output']], paint), paint),
+    section(
+      'Read on',
+      columns(
+        [
+          ['recourse --help', 'all commands'],
+          ['docs/guides/cli.md', 'in the source: examples and output'],
+        ],
+        paint,
+      ),
+      paint,
+    ),
   ]);
 }
 

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import * as z from 'zod';
+import type { CallId } from '../../core/call.ts';
+import { canonicalise } from '../../core/canonical.ts';
+import { effects, kinds } from '../../core/taxonomy.ts';
+import type { Attempt, UpstreamResult } from '../../ports/upstream.ts';
+import { createFunctionUpstream } from './function-upstream.ts';
+import { partial, ToolFailure } from './tool-failure.ts';
+import { type Tool, tool } from './tool.ts';
+
+function refuse(): never {
+  throw new Error('do not touch');
+}
+
+/** Objects that fight back when they are looked at. */
+function fighter(inner: unknown): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  const weapons: readonly object[] = [
+    new Proxy(
+      {},
+      { get: refuse, has: refuse, ownKeys: refuse, getPrototypeOf: refuse, getOwnPropertyDescriptor: refuse },
+    ),
+    new Proxy([], { get: refuse }),
+    new Proxy(refuse, { get: () => inner }),
+    proxy,
+    {
+      get message() {
+        return refuse();
+      },
+      get name() {
+        return refuse();
+      },
+      get stack() {
+        return refuse();
+      },
+    },
+    { then: refuse },
+    { then: (resolve: (value: unknown) => void) => resolve(inner) },
+    { toJSON: refuse },
+    { toJSON: () => inner, toString: refuse, [Symbol.toPrimitive]: refuse },
+    Object.assign(new Error('m'), { name: inner, message: inner, stack: inner, cause: inner, errors: inner }),
+    Object.assign(new ToolFailure({ kind: '5xx', message: 'm' }), {
+      kind: inner,
+      subject: inner,
+      effect: inner,
+      message: inner,
+    }),
+    partial(inner, inner as never),
+    partial(inner, [inner as never, { item: Number.NaN, kind: inner as never, message: inner as never }]),
+    (() => {
+      const loop: Record<string, unknown> = { inner };
+      loop['loop'] = loop;
+      loop['cause'] = loop;
+      return loop;
+    })(),
+  ];
+  revoke();
+  return fc.sample(fc.constantFrom(...weapons), { numRuns: 1, seed: fights++ })[0] as object;
+}
+
+let fights = 1;
+
+const anything = fc.oneof(
+  fc.anything({
+    withBigInt: true,
+    withDate: true,
+    withMap: true,
+    withNullPrototype: true,
+    withSparseArray: true,
+    withTypedArray: true,
+  }),
+  fc.anything().map(fighter),
+  fc.anything().map((inner) => fighter(fighter(inner))),
+);
+
+function attempt(args: unknown): Attempt {
+  const who = { session: null, tenant: 't', agent: 'a' };
+  return {
+    callId: 'c' as CallId,
+    attempt: 1,
+    tool: 'it',
+    args: args as never,
+    ...who,
+    deadlineAtMs: Number.NaN,
+    timeoutMs: 1,
+  };
+}
+
+/** Whatever happened, what comes back is readable and can be written down, save the output itself. */
+function assertSound(result: UpstreamResult): void {
+  if (result.kind === 'returned') {
+    for (const { item, kind, message } of result.errors) {
+      assert.ok(['string', 'number'].includes(typeof item) && kind in kinds && message.length > 0);
+    }
+    return;
+  }
+  const { kind, message, errorType, effect, subject, cause } = result.failure;
+  assert.ok(kind in kinds);
+  assert.ok(typeof message === 'string' && message.length > 0);
+  assert.ok(typeof errorType === 'string' && errorType.length > 0);
+  assert.ok(effect === null || effect in effects);
+  assert.ok(subject === null || typeof subject === 'string');
+  assert.ok(cause === null || typeof cause === 'string');
+  assert.equal(canonicalise({ message, errorType }, { maxDepth: 4 }).ok, true);
+}
+
+const base = { name: 'it', description: 'd', input: {} } as const;
+const outputs = [
+  undefined,
+  {},
+  { type: 'string' },
+  { properties: { a: { type: 'array' } }, uniqueItems: true },
+  z.string(),
+  z.record(z.string(), z.any()),
+  z.any(),
+];
+
+function runs(act: (value: unknown) => unknown, value: unknown): readonly Tool[] {
+  return outputs.map((output) =>
+    tool({ ...base, ...(output && { output: output as object }), run: async () => act(value) }),
+  );
+}
+
+for (const [name, act] of [
+  [
+    'throws',
+    (value: unknown): unknown => {
+      throw value;
+    },
+  ],
+  ['returns', (value: unknown): unknown => value],
+] as const) {
+  test(`invoke never rejects, whatever a body ${name}`, async () => {
+    await fc.assert(
+      fc.asyncProperty(anything, fc.boolean(), async (value, isAborted) => {
+        for (const definition of runs(act, value)) {
+          const controller = new AbortController();
+          const call = createFunctionUpstream([definition]).upstream.invoke(attempt({}), controller.signal);
+          if (isAborted) controller.abort(value);
+          assertSound(await call);
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+}
+
+test('validate never rejects, whatever a schema answers or throws and whatever the arguments are', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      anything,
+      anything,
+      fc.constantFrom('throws', 'rejects', 'answers', 'accepts', 'complains'),
+      async (value, args, manner) => {
+        const answers = {
+          throws: () => {
+            throw value;
+          },
+          rejects: () => Promise.reject(value),
+          answers: () => value,
+          accepts: () => ({ value }),
+          complains: () => ({ issues: [{ message: value, path: value }, value] }),
+        };
+        const standard = {
+          '~standard': { version: 1, vendor: 'test', validate: () => answers[manner]() as never },
+        } as const;
+        for (const input of [standard, { type: 'object', required: ['a'] }, z.object({ a: z.string() })]) {
+          const { validator } = createFunctionUpstream([
+            tool({ ...base, input: input as object, run: async () => null }),
+          ]);
+          const validated = await validator.validate('it', args as never);
+          if (validated.ok) continue;
+          assert.ok(validated.errors.length > 0);
+          for (const { path, expected } of validated.errors) assert.ok(typeof path === 'string' && expected.length > 0);
+        }
+      },
+    ),
+    { numRuns: 200 },
+  );
+});

@@ -1,0 +1,28 @@
+/**
+ * What must every store do? One contract, called by each store with a way to make a home for its data:
+ * SQLite on a real file, PostgreSQL, and the model in memory that the simulation uses.
+ */
+import { describe } from 'node:test';
+
+import { provesAccounts } from './store-accounts.ts';
+import { provesCalls } from './store-calls.ts';
+import type { StoreHome } from './store-fixtures.ts';
+import { provesJournal } from './store-journal.ts';
+import { provesKeys } from './store-keys.ts';
+import { provesReads } from './store-reads.ts';
+import { provesReplies } from './store-replies.ts';
+import { provesSessions } from './store-sessions.ts';
+
+export type { StoreHome } from './store-fixtures.ts';
+
+export function provesStore(name: string, create: () => Promise<StoreHome>): void {
+  describe(`${name} keeps the contract of stores`, () => {
+    describe('calls', () => provesCalls(create));
+    describe('keys', () => provesKeys(create));
+    describe('sessions', () => provesSessions(create));
+    describe('accounts', () => provesAccounts(create));
+    describe('reads', () => provesReads(create));
+    describe('replies', () => provesReplies(create));
+    describe('journal', () => provesJournal(create));
+  });
+}

@@ -1,0 +1,127 @@
+/**
+ * One seed from its first to its last event: agents work while things go wrong, then the faults stop, everything comes
+ * to rest, and what was promised is asked for once more.
+ */
+import { createHash } from 'node:crypto';
+import type { Coverage } from './coverage.ts';
+import { faultMixes, type MixName } from './fault-mix.ts';
+import { checkChains, checkHeardResults, checkLiveness, checkRecords } from './final-checks.ts';
+import { createRandom } from './random.ts';
+import type { Broken } from './witness.ts';
+import { createWorld, type World, type WorldOptions } from './world.ts';
+
+export interface SeedReport {
+  readonly seed: number;
+  readonly broken: Broken | null;
+  readonly steps: number;
+  readonly calls: number;
+  readonly effects: number;
+  /** Of every byte of every chain: the same seed gives the same digest. */
+  readonly digest: string;
+  readonly coverage: Coverage;
+  readonly story: readonly string[];
+}
+
+const workMs = 30_000;
+/** Longer than deadline, lease, late execution and the polls of the most patient client together. */
+const restBoundMs = 240_000;
+const maxSteps = 200_000;
+
+/** What kind of world a seed makes; options that are given win. */
+export function characterOf(seed: number): Omit<WorldOptions, 'seed'> {
+  const random = createRandom(seed, 'character');
+  const name = random.weighted<MixName>({ everything: 6, crashes: 2, store: 2, pauses: 1 });
+  return { mix: faultMixes[name], wildClocks: random.chance(0.1), forgetsTokens: random.chance(0.3) };
+}
+
+export async function runSeed(options: WorldOptions): Promise<SeedReport> {
+  const world = createWorld({ ...characterOf(options.seed), ...options });
+  const { scheduler, witness } = world;
+  plan(world);
+  const runUntil = async (isOver: () => boolean): Promise<void> => {
+    while (witness.broken() === null && !isOver()) {
+      if (scheduler.steps() > maxSteps) return witness.breaks('19', `the world does not come to rest in ${maxSteps} steps`);
+      if (!(await scheduler.step())) return;
+    }
+  };
+  await runUntil(() => scheduler.nowMs() >= Math.max(workMs + 5_000, world.latestWakeMs() + 1_000));
+  world.heal();
+  const restBy = scheduler.nowMs() + (world.options.wildClocks === true ? 60_000 : restBoundMs);
+  await runUntil(() => (isAtRest(world) || scheduler.nowMs() >= restBy) && scheduler.nowMs() > workMs + 8_000);
+  if (witness.broken() === null) await askOnceMore(world, runUntil);
+  if (witness.broken() === null) checkAtRest(world);
+  return reportOf(world);
+}
+
+/** Everything that will happen by itself, laid out beforehand. */
+function plan(world: World): void {
+  const { scheduler, random, clients, gateways, operator } = world;
+  for (const [index, gateway] of gateways.entries()) gateway.boot(index === 0 ? 'everything' : 'nothing');
+  for (const agent of ['ann', 'bob']) scheduler.after(200, null, '', () => clients.openSession(agent));
+  const operations = random.between(4, 10);
+  for (let index = 0; index < operations; index++)
+    scheduler.after(random.between(500, workMs), null, '', () => clients.begin(`o${index}`));
+  const cancellations = random.between(0, 2);
+  for (let index = 0; index < cancellations; index++)
+    scheduler.after(random.between(2_000, workMs), null, '', clients.cancelSomething);
+  const goWrong = () => {
+    const fault = random.weighted(world.mix().node);
+    if (fault !== 'calm') world.goWrong(fault);
+    if (scheduler.nowMs() < workMs) scheduler.after(random.between(300, 5_000), null, '', goWrong);
+  };
+  scheduler.after(random.between(300, 5_000), null, '', goWrong);
+  const look = () => {
+    operator.look();
+    scheduler.after(5_000, null, '', look);
+  };
+  if (random.chance(0.7)) scheduler.after(5_000, null, '', look);
+}
+
+function isAtRest({ state, clients, tools, gateways }: World): boolean {
+  if (state.unfinished.size > 0 || !clients.isQuiet() || tools.underWay() > 0) return false;
+  return gateways.every((one) => one.isReady() && one.shell()?.live.unrecorded.length === 0);
+}
+
+/** Same key, same arguments: the same reply for ever. */
+async function askOnceMore(world: World, runUntil: (isOver: () => boolean) => Promise<void>): Promise<void> {
+  const { clients, scheduler } = world;
+  for (const operation of clients.operations) {
+    if (operation.key === null) continue;
+    operation.patience = 1;
+    clients.ask(operation);
+  }
+  const by = scheduler.nowMs() + (world.options.wildClocks === true ? 30_000 : 120_000);
+  await runUntil(() => isAtRest(world) || scheduler.nowMs() >= by);
+}
+
+function checkAtRest({ state, witness, clients, tools, replies, options }: World): void {
+  if (options.wildClocks !== true) checkLiveness(state, clients.unanswered(), witness);
+  checkRecords(state, witness);
+  checkChains(state, witness);
+  checkHeardResults(tools.answers, state, witness);
+  replies.readBack();
+}
+
+export function reportOf({ options, witness, scheduler, state, coverage }: World): SeedReport {
+  const digest = createHash('sha256');
+  for (const { records } of state.chains) for (const { header, hash } of records) digest.update(header).update(hash);
+  let effects = 0;
+  for (const call of witness.calls.values()) effects += call.effects;
+  return {
+    seed: options.seed,
+    broken: witness.broken(),
+    steps: scheduler.steps(),
+    calls: state.calls.size,
+    effects,
+    digest: digest.digest('hex'),
+    coverage,
+    story: scheduler.story(),
+  };
+}
+
+/** What a person needs to see a failure again. */
+export function explain(report: SeedReport, command: string): string {
+  const { seed, broken, story } = report;
+  const lines = story.slice(-60).join('\n');
+  return `seed ${seed} breaks invariant ${broken?.invariant}: ${broken?.detail}\n${lines}\nreplay it with: ${command}`;
+}

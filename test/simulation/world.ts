@@ -1,0 +1,200 @@
+/**
+ * A whole world from one seed: gateways on one store, tools, agents, an operator, and whatever goes wrong. Only ports are
+ * simulated; the core and the shell are the real ones.
+ */
+import type { IncarnationId } from '../../src/core/call.ts';
+import type { Transition } from '../../src/ports/store.ts';
+import { recover } from '../../src/shell/recover.ts';
+import { createClients } from './clients.ts';
+import { createCoverage } from './coverage.ts';
+import { type FaultMix, faultMixes, noFaults, type NodeFault } from './fault-mix.ts';
+import { createMemoryState } from './memory-state.ts';
+import { openIncarnation } from './memory-store.ts';
+import { createOperator } from './operator.ts';
+import { createRandom } from './random.ts';
+import { createReplyWitness } from './reply-witness.ts';
+import { createScheduler, type Life } from './scheduler.ts';
+import { clockErrorMs, dedupeWindowMs, quarantineMs } from './setting.ts';
+import { createGateway, type Gateway, type Tampering } from './simulated-gateway.ts';
+import { type Fate, simulateStore } from './simulated-store.ts';
+import { createTools } from './simulated-upstream.ts';
+import { createWitness } from './witness.ts';
+
+export interface WorldOptions {
+  readonly seed: number;
+  readonly mix?: FaultMix;
+  readonly gateways?: number;
+  /** Clocks may jump by days: only safety is promised then, and the keyed tool remembers for ever. */
+  readonly wildClocks?: boolean;
+  readonly forgetsTokens?: boolean;
+  readonly traced?: boolean;
+  readonly tampering?: Tampering;
+  readonly quarantineMs?: number;
+  /** Overrides chance: what happens at each act of a process. */
+  readonly fate?: (life: Life, act: string) => Fate;
+}
+
+export type World = ReturnType<typeof createWorld>;
+
+export function createWorld(options: WorldOptions) {
+  const { seed } = options;
+  const random = createRandom(seed, 'world');
+  const scheduler = createScheduler(options.traced ?? false);
+  const coverage = createCoverage();
+  const witness = createWitness();
+  const state = createMemoryState(createRandom(seed, 'store'), options.forgetsTokens ?? false);
+  const replies = createReplyWitness(state, witness);
+  state.onApplied = witness.applied;
+  let mix: FaultMix = options.mix ?? faultMixes.everything;
+  let diskFullUntilMs = 0;
+
+  const stateOf = (callId: string) => state.calls.get(callId)?.call.state ?? '(none)';
+  const cover = (fault: string, callId: string) => coverage.hit(fault, stateOf(callId));
+  const coverTransition = (fault: string, { call }: Transition) =>
+    coverage.hit(fault, call === null ? '(idle)' : stateOf(call.kind === 'mark' ? call.id : call.call.id));
+  /** A fault of a whole process meets every call it owns. */
+  const coverLife = (fault: string, life: Life) => {
+    const gateway = gateways.find(({ name }) => name === life.node);
+    const owner = gateway?.shell()?.ports.store.incarnation;
+    const own = [...state.unfinished].filter((id) => state.calls.get(id)?.call.owner === owner);
+    if (own.length === 0) coverage.hit(fault, '(idle)');
+    for (const id of own) cover(fault, id);
+  };
+
+  const crash = (life: Life, why: string) => {
+    const gateway = gateways.find((one) => one.life() === life);
+    if (gateway === undefined) return;
+    coverLife('crash', life);
+    const incarnation = gateway.shell()?.ports.store.incarnation;
+    scheduler.say(() => `${life.node}: dies ${why}`);
+    gateway.die();
+    clients.lost(life);
+    const other = gateways.find((one) => one.isReady());
+    if (other !== undefined && incarnation !== undefined && random.chance(0.3)) settleFor(other, incarnation);
+    scheduler.after(random.between(100, 6_000), null, '', () => bring(gateway));
+  };
+
+  /** Another process notices that one is gone, and settles what it left. */
+  const settleFor = (gateway: Gateway, gone: IncarnationId) => {
+    scheduler.after(random.between(10, 2_000), gateway.life(), `settles what ${gone} left`, () => {
+      const shell = gateway.shell();
+      if (shell === null) return;
+      recover(shell, gone).catch((error: unknown) => witness.breaks('bug', `recover threw ${String(error)}`));
+    });
+  };
+
+  const bring = (gateway: Gateway) => {
+    if (gateway.life() !== null) return;
+    const alone = gateways.every((one) => one.life() === null);
+    gateway.boot(alone || random.chance(0.3) ? 'everything' : 'nothing');
+  };
+
+  const fate = (life: Life, act: string): Fate => {
+    if (options.fate !== undefined) return options.fate(life, act);
+    if (random.chance(mix.stallAtAct)) {
+      const gateway = gateways.find((one) => one.life() === life);
+      coverLife('stall', life);
+      gateway?.pause(random.between(1_500, 12_000));
+    }
+    if (!random.chance(mix.crashAtAct)) return 'lives';
+    return random.chance(0.5) ? 'dies before' : 'dies after';
+  };
+
+  const storeWorld = { scheduler, random, mix: () => mix, diskIsFull: () => scheduler.nowMs() < diskFullUntilMs, fate, crash, cover: coverTransition };
+  const tools = createTools({ scheduler, random, witness, mix: () => mix, cover, rememberMs: options.wildClocks ? Infinity : dedupeWindowMs });
+  const fatefulUpstream = (life: Life, owner: string) => {
+    const port = tools.portFor(life, owner);
+    return {
+      invoke: (...sent: Parameters<typeof port.invoke>) => {
+        const end = life.alive ? fate(life, 'send') : 'lives';
+        if (end === 'dies before') crash(life, 'before it sent');
+        const answer = port.invoke(...sent);
+        if (end === 'dies after') crash(life, 'after it sent');
+        return answer;
+      },
+    };
+  };
+  const gatewayWorld = {
+    scheduler,
+    random,
+    tampering: options.tampering ?? {},
+    openStore: (life: Life, nowMs: number) => simulateStore(openIncarnation(state, nowMs), life, storeWorld),
+    upstreamFor: fatefulUpstream,
+    onNotice: (life: Life, notice: { readonly kind: string }) => {
+      scheduler.say(() => `${life.node}: notice ${JSON.stringify(notice)}`);
+      if (notice.kind === 'unexpected' || (notice.kind === 'suppressed' && life.alive)) witness.breaks('bug', JSON.stringify(notice));
+    },
+  };
+  const count = options.gateways ?? random.pick([1, 2, 2, 2, 3]);
+  const gateways = Array.from({ length: count }, (_, index) => createGateway(`g${index + 1}`, random.between(-400, 400), gatewayWorld));
+  const pickGateway = () => {
+    const ready = gateways.filter((one) => one.isReady());
+    if (ready.length > 0 && !random.chance(0.03)) return random.pick(ready);
+    const alive = gateways.filter((one) => one.life() !== null);
+    return alive.length === 0 ? null : random.pick(alive);
+  };
+  const clients = createClients({ scheduler, random, witness, replies, state, pickGateway, fate, crash, cover });
+  const operator = createOperator({ scheduler, random, witness, state, quarantineMs: options.quarantineMs ?? quarantineMs, pickGateway, tookEffect: tools.tookEffect });
+
+  const pauseFor = (gateway: Gateway, fault: string, ms: number) => {
+    const life = gateway.life();
+    if (life !== null) coverLife(fault, life);
+    scheduler.say(() => `${gateway.name}: sleeps for ${ms} ms`);
+    gateway.pause(ms);
+  };
+  const goWrong = (fault: NodeFault) => {
+    const gateway = random.pick(gateways);
+    const life = gateway.life();
+    switch (fault) {
+      case 'crash':
+        return life === null ? undefined : crash(life, 'by chance');
+      case 'short pause':
+        return pauseFor(gateway, fault, random.between(500, 3_000));
+      case 'pause past lease':
+        return pauseFor(gateway, fault, random.between(9_000, 20_000));
+      case 'long pause':
+        return pauseFor(gateway, fault, random.between(quarantineMs + 5_000, dedupeWindowMs + 30_000));
+      case 'clock forward':
+      case 'clock back': {
+        const reach = options.wildClocks === true ? 86_400_000 : clockErrorMs;
+        if (life !== null) coverLife(fault, life);
+        return gateway.setClock((fault === 'clock back' ? -1 : 1) * random.between(1, reach));
+      }
+      case 'disk full':
+        diskFullUntilMs = scheduler.nowMs() + random.between(500, 16_000);
+        return undefined;
+      default:
+        return fault satisfies never;
+    }
+  };
+
+  return {
+    options,
+    scheduler,
+    random,
+    coverage,
+    witness,
+    replies,
+    state,
+    tools,
+    gateways,
+    clients,
+    operator,
+    crash,
+    bring,
+    goWrong,
+    mix: () => mix,
+    latestWakeMs: () => Math.max(0, ...gateways.map((one) => one.life()?.pausedUntilMs ?? 0)),
+    /** From here on nothing new goes wrong; what is under way still happens. */
+    heal(): void {
+      mix = noFaults;
+      diskFullUntilMs = 0;
+      scheduler.say(() => 'the faults stop');
+      for (const gateway of gateways) {
+        const life = gateway.life();
+        if (life !== null) life.pausedUntilMs = Math.min(life.pausedUntilMs, scheduler.nowMs());
+        if (life === null) bring(gateway);
+      }
+    },
+  };
+}

@@ -5,9 +5,8 @@
 import type { CallId } from '../core/call.ts';
 import { type GateName, gateNames } from '../core/gate.ts';
 import { isObject } from '../core/json.ts';
-import { decodeHeader } from '../core/journal/encode.ts';
 import { type Hashing, type Position, recordKinds } from '../core/journal/record.ts';
-import { createVerifier, type Problem, type StoredRecord, type VerifyReport } from '../core/journal/verify.ts';
+import { createVerifier, type StoredRecord, type VerifyReport } from '../core/journal/verify.ts';
 import type { Effect } from '../core/taxonomy.ts';
 import type { CallFilter, JournalEntry, StoredCall, StoredText, StoreReader } from '../ports/store.ts';
 import { effectOf } from './settle.ts';
@@ -113,49 +112,18 @@ async function verifyJournal(
   onPage: (records: number) => void,
 ): Promise<VerifyReport> {
   const verifier = createVerifier(hashing);
-  const erasures = createErasures(hashing);
   let records = 0;
   for (let after: Position | null = null; ;) {
     const page: readonly StoredRecord[] = await reader.journal(after, pageSize);
-    for (const record of page) {
-      verifier.add(record);
-      erasures.add(record);
-    }
+    for (const record of page) verifier.add(record);
     records += page.length;
     onPage(records);
     const last = page.at(-1);
     // Whatever is written from here on is for the next time.
-    if (last === undefined || page.length < pageSize) break;
+    if (last === undefined || page.length < pageSize) return verifier.report();
     after = { epoch: last.epoch, seq: last.seq };
   }
-  const report = verifier.report();
-  return { ...report, problems: [...report.problems, ...erasures.unexplained()] };
 }
-
-/** An erased payload is in order only if a later record says that it was erased. */
-function createErasures(hashing: Hashing) {
-  const gone = new Map<string, Problem>();
-  return {
-    add(record: StoredRecord): void {
-      const header = decodeHeader(record.header, hashing);
-      if ('problem' in header) return;
-      for (const [index, { part }] of header.commitments.entries()) {
-        if ((record.payloads[index] ?? null) !== null) continue;
-        const problem = `payload '${part}' is gone, and no record says that it was erased`;
-        gone.set(nameOf(record, part), { epoch: record.epoch, seq: record.seq, problem });
-      }
-      if (header.kind !== 'erased') return;
-      const body = parse(header.body);
-      const erased = isObject(body) && Array.isArray(body['payloads']) ? (body['payloads'] as readonly unknown[]) : [];
-      for (const each of erased)
-        if (isObject(each))
-          gone.delete(nameOf({ epoch: Number(each['epoch']), seq: Number(each['seq']) }, each['part']));
-    },
-    unexplained: (): readonly Problem[] => [...gone.values()].slice(0, pageSize),
-  };
-}
-
-const nameOf = (at: Position, part: unknown): string => `${at.epoch}/${at.seq} ${String(part)}`;
 
 function parse(body: string): unknown {
   try {

@@ -34,6 +34,9 @@ export async function recover(shell: Shell, owner: IncarnationId | null = null):
     const states = (await Promise.all(left.map((call) => takeOver(call, shell)))).filter((state) => state !== null);
     calls += states.length;
     inDoubt += states.filter((state) => state === 'IN_DOUBT').length;
+    // Between two attempts nobody owns a call, but whoever waited for it is gone with the process all the same.
+    const unattended = page.filter((call) => call.state === 'RETRY_WAIT' && call.requesterLeftAtMs === null);
+    if (owner === null) await Promise.all(unattended.map((call) => requesterLeft(call, shell)));
     const last = page.at(-1);
     if (last === undefined || page.length < shell.limits.sweepBatch) break;
     after = last.id;

@@ -24,7 +24,11 @@ async function askAndLeave(gateway: OpenedGateway, held: Held, asked: { tool: st
 }
 
 const reopen = (t: TestContext, { log }: Dead, options: Parameters<typeof openGateway>[2] = {}) =>
-  openGateway(t, createWorld(log, () => 'done by the next process'), { limits: { sweepEveryMs: 20 }, ...options });
+  openGateway(
+    t,
+    createWorld(log, () => 'done by the next process'),
+    { limits: { sweepEveryMs: 20 }, ...options },
+  );
 
 describe('after the client cancelled', () => {
   test('[C6-attach-1] an equal write gets the reply of the first, and runs nothing', async (t) => {
@@ -170,7 +174,10 @@ describe('after a restart', () => {
     const gateway = await reopen(t, dead);
     const reply = successOf(await gateway.call({ tool: toolOf('keyed'), args: { n: 1 } }));
     assert.deepEqual([reply.replayed, reply.call_id], [true, dead.execution.call_id]);
-    assert.deepEqual(executionsIn(dead.log).map(({ attempt }) => attempt), [1, 2]);
+    assert.deepEqual(
+      executionsIn(dead.log).map(({ attempt }) => attempt),
+      [1, 2],
+    );
   });
 
   test('[C6-attach-8] an equal write gets the success whose reply was on record and reached nobody', async (t) => {

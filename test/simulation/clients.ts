@@ -25,6 +25,7 @@ export interface ClientWorld {
   readonly fate: (life: Life, act: string) => Fate;
   readonly crash: (life: Life, why: string) => void;
   readonly cover: (fault: string, callId: string) => void;
+  readonly wildClocks: boolean;
 }
 
 /** Something asked of a process that has not answered yet. */
@@ -91,6 +92,8 @@ export function createClients(world: ClientWorld) {
   /** Without a key an equal call is a new call, unless the record says that its requester left. */
   const askAgainWhenSafe = (operation: Operation, tries = 0) => {
     if (operation.key !== null) return ask(operation);
+    // How long ago a requester left is told by clocks; where they disagree by days, nobody can take a place.
+    if (world.wildClocks) return;
     const rows = rowsOf(operation);
     // While a gateway still works on what was asked before, nobody can know what it will become.
     const safe = operation.open === 0 && rows.every(({ call }) => !mayHaveHappened.has(call.state) || call.requesterLeftAtMs !== null);
@@ -101,6 +104,7 @@ export function createClients(world: ClientWorld) {
   const onReply = (operation: Operation, reply: Reply, wasReady: boolean) => {
     scheduler.say(() => `${operation.name} (${operation.manner}) hears ${JSON.stringify(reply).slice(0, 300)}`);
     world.replies.hear(reply, wasReady);
+    operation.lastReply = reply;
     if (isPending(reply)) {
       if (operation.manner !== 'leaves') later(random.between(500, 6_000), () => poll(operation, reply.call_id, 6));
       return;
@@ -155,6 +159,7 @@ export function createClients(world: ClientWorld) {
       (reply) => {
         if (reply === null) return witness.breaks('14', `${callId} was pending and is not known any more`);
         world.replies.hear(reply, true);
+        operation.lastReply = reply;
         if (isPending(reply) && tries > 0) later(3_000, () => poll(operation, callId, tries - 1));
       },
       () => (tries > 0 ? later(2_000, () => poll(operation, callId, tries - 1)) : undefined),

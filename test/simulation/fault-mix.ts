@@ -39,6 +39,8 @@ export interface FaultMix {
   readonly crashAtAct: number;
   /** Stalls of a process between two of its events, longer than the send window. */
   readonly stallAtAct: number;
+  /** A tool's own validator that takes longer than a fact may take. */
+  readonly slowValidator?: number;
 }
 
 export const noFaults: FaultMix = { upstream: { answers: 1 }, store: {}, node: { calm: 1 }, crashAtAct: 0, stallAtAct: 0 };
@@ -83,6 +85,7 @@ export const faultMixes = {
     node,
     crashAtAct: 0.004,
     stallAtAct: 0.002,
+    slowValidator: 0.03,
   },
   crashes: { upstream, store: { 'acknowledgement lost': 0.02 }, node: { calm: 1, crash: 4 }, crashAtAct: 0.02, stallAtAct: 0 },
   store: {

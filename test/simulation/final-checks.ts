@@ -67,15 +67,16 @@ export function checkLiveness(state: MemoryState, unanswered: readonly string[],
   for (const what of unanswered) witness.breaks('19', `nobody answered: ${what}`);
 }
 
+export interface HeardResult {
+  readonly callId: string;
+  readonly attempt: number;
+  readonly life: { readonly alive: boolean };
+}
+
 /** What a process heard, it may not forget while it lives: a result ends every doubt about its attempt. */
-export function checkHeardResults(
-  answers: readonly { readonly callId: string; readonly attempt: number; readonly life: { readonly alive: boolean } }[],
-  state: MemoryState,
-  witness: Witness,
-): void {
-  for (const { callId, attempt, life } of answers) {
+export function forgottenResult(answers: readonly HeardResult[], state: MemoryState): HeardResult | undefined {
+  return answers.find(({ callId, attempt, life }) => {
     const call = state.calls.get(callId)?.call;
-    if (life.alive && call !== undefined && call.attempt === attempt && call.state === 'IN_DOUBT')
-      witness.breaks('heard', `${callId} is in doubt, although its owner lives and heard the result of attempt ${attempt}`);
-  }
+    return life.alive && call !== undefined && call.attempt === attempt && call.state === 'IN_DOUBT';
+  });
 }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { canonicalText } from '../../src/core/canonical.ts';
 import type { Principal } from '../../src/core/call.ts';
 import type { JsonObject } from '../../src/core/json.ts';
+import type { Reply } from '../../src/core/reply.ts';
 import type { Random } from './random.ts';
 import { type ToolName, toolNames } from './setting.ts';
 
@@ -43,6 +44,15 @@ export interface Operation {
   patience: number;
   /** Requests that are not answered yet. */
   open: number;
+  lastReply: Reply | null;
+}
+
+/** What every operation starts with; the fingerprint is that of the request, as the gateway will compute it. */
+export function makeOperation(
+  given: Pick<Operation, 'name' | 'who' | 'tool' | 'key' | 'session' | 'turn' | 'manner' | 'args'>,
+): Operation {
+  const fingerprint = createHash('sha256').update(`${given.tool}\u0000${canonicalText(given.args)}`).digest('hex');
+  return { ...given, fingerprint, patience: 5, open: 0, lastReply: null };
 }
 
 export function drawOperation(name: string, sessions: ReadonlyMap<string, string>, random: Random): Operation {
@@ -52,19 +62,8 @@ export function drawOperation(name: string, sessions: ReadonlyMap<string, string
   const args = { amount: random.between(1, 9), operation: name };
   const session = random.chance(0.4) ? (sessions.get(agent) ?? null) : null;
   const keyed = manner === 'changes arguments' || manner === 'repeats' || random.chance(manner === 'leaves' ? 0.2 : 0.6);
-  return {
-    name,
-    who: { tenant: 'acme', agent },
-    tool,
-    key: keyed ? `key-${name}` : null,
-    session,
-    turn: session !== null && random.chance(0.5) ? 'turn-1' : null,
-    manner,
-    args,
-    fingerprint: createHash('sha256').update(`${tool}\u0000${canonicalText(args)}`).digest('hex'),
-    patience: 5,
-    open: 0,
-  };
+  const turn = session !== null && random.chance(0.5) ? 'turn-1' : null;
+  return makeOperation({ name, who: { tenant: 'acme', agent }, tool, key: keyed ? `key-${name}` : null, session, turn, manner, args });
 }
 
 /** The request as it goes over the wire. */

@@ -63,12 +63,11 @@ export function createOperator(world: OperatorWorld) {
       const shell = gateway?.shell() ?? null;
       const life = gateway?.life() ?? null;
       for (const { call } of state.calls.values()) {
-        if (call.state !== 'IN_DOUBT') {
-          doubtedSince.delete(call.id);
-          continue;
-        }
-        const since = doubtedSince.get(call.id) ?? scheduler.nowMs();
-        doubtedSince.set(call.id, since);
+        if (call.state !== 'IN_DOUBT') continue;
+        // Each attempt has a quarantine of its own: what was sent last may still be on its way.
+        const attempt = `${call.id} ${call.attempt}`;
+        const since = doubtedSince.get(attempt) ?? scheduler.nowMs();
+        doubtedSince.set(attempt, since);
         const event = shell === null ? null : decide(call, since);
         if (event === null || shell === null) continue;
         if (event.kind === 'released') witness.released(call.id);

@@ -33,8 +33,8 @@ export interface Scheduler {
   story(): readonly string[];
 }
 
-/** Everything that runs by promises has run once this resolves: nothing in the world waits for real time. */
-const settlePromises = () => new Promise<void>((resolve) => setImmediate(resolve));
+/** A tick comes when no promise is left to run: nothing in the world waits for real time. */
+const settlePromises = () => new Promise<void>((resolve) => process.nextTick(resolve));
 
 const linesKept = 400;
 

@@ -14,6 +14,7 @@ import { recover } from '../../src/shell/recover.ts';
 import { createShell, type Ports, type Shell } from '../../src/shell/shell.ts';
 import { steadyClock } from '../../src/shell/steady-clock.ts';
 import { startSweeping } from '../../src/shell/sweep.ts';
+import type { FaultMix } from './fault-mix.ts';
 import type { Random } from './random.ts';
 import type { Life, Scheduler } from './scheduler.ts';
 import { catalogue, limits } from './setting.ts';
@@ -28,6 +29,7 @@ export interface GatewayWorld {
   readonly scheduler: Scheduler;
   readonly random: Random;
   readonly tampering: Tampering;
+  readonly mix: () => FaultMix;
   readonly openStore: (life: Life, nowMs: number) => Store;
   readonly upstreamFor: (life: Life, owner: string) => Upstream;
   readonly onNotice: (life: Life, notice: OperatorNotice) => void;
@@ -79,7 +81,7 @@ export function createGateway(name: string, skewMs: number, world: GatewayWorld)
       validator: {
         validate: (_tool, args) =>
           new Promise((resolve) => {
-            scheduler.after(random.chance(0.02) ? 11_000 : random.between(0, 50), own, '', () => resolve({ ok: true, args }));
+            scheduler.after(random.chance(world.mix().slowValidator ?? 0) ? 11_000 : random.between(0, 50), own, '', () => resolve({ ok: true, args }));
           }),
       },
       notify: (notice) => world.onNotice(own, notice),

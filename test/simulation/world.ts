@@ -118,6 +118,7 @@ export function createWorld(options: WorldOptions) {
     scheduler,
     random,
     tampering: options.tampering ?? {},
+    mix: () => mix,
     openStore: (life: Life, nowMs: number) => simulateStore(openIncarnation(state, nowMs), life, storeWorld),
     upstreamFor: fatefulUpstream,
     onNotice: (life: Life, notice: { readonly kind: string }) => {
@@ -133,7 +134,7 @@ export function createWorld(options: WorldOptions) {
     const alive = gateways.filter((one) => one.life() !== null);
     return alive.length === 0 ? null : random.pick(alive);
   };
-  const clients = createClients({ scheduler, random, witness, replies, state, pickGateway, fate, crash, cover });
+  const clients = createClients({ scheduler, random, witness, replies, state, pickGateway, fate, crash, cover, wildClocks: options.wildClocks === true });
   const operator = createOperator({ scheduler, random, witness, state, quarantineMs: options.quarantineMs ?? quarantineMs, pickGateway, tookEffect: tools.tookEffect });
 
   const pauseFor = (gateway: Gateway, fault: string, ms: number) => {

@@ -25,7 +25,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   config: ['core', 'ports', 'config'],
   main: ['core', 'ports', 'shell', 'adapters', 'doors', 'client', 'config'],
   'main-cli': ['core', 'ports', 'shell', 'adapters', 'doors', 'config', 'main'],
-  index: ['core', 'config', 'main'],
+  index: ['core', 'ports', 'adapters', 'config', 'main'],
 };
 
 /** From file to file, inside the project. A URL may also name data, such as package.json; that is no dependency. */

@@ -19,8 +19,10 @@ export type WriteRequest = Transition | EraseRequest;
 
 export interface Batch {
   readonly requests: readonly WriteRequest[];
+  /** Adds what has arrived in the meantime to the requests; false if nothing has. */
+  more(): boolean;
   /** The mark up to which replies reached their requesters, if it moved. */
-  readonly answered: number | null;
+  answered(): number | null;
 }
 
 const purgeAtOnce = 64;
@@ -34,8 +36,15 @@ export function createBatchWriter(database: DatabaseSync, statements: Statements
   const { epoch } = chain.head();
   let headIsCertain = true;
 
-  const apply = (request: WriteRequest): CommitResult =>
-    'erase' in request ? eraseCall(request, writing) : applyTransition(request, writing);
+  let erasing = false;
+
+  const apply = (request: WriteRequest): CommitResult => {
+    if (!('erase' in request)) return applyTransition(request, writing);
+    // What was erased must not be readable in free pages or in the log.
+    if (!erasing) database.exec('PRAGMA secure_delete = ON');
+    erasing = true;
+    return eraseCall(request, writing);
+  };
 
   const applyCarefully = (request: WriteRequest): CommitResult => {
     const before = chain.head();
@@ -68,7 +77,8 @@ export function createBatchWriter(database: DatabaseSync, statements: Statements
 
   const finish = (batch: Batch) => {
     ledger.flush();
-    if (batch.answered !== null) statements.answered.run(batch.answered, epoch);
+    const answered = batch.answered();
+    if (answered !== null) statements.answered.run(answered, epoch);
     let nowMs = 0;
     let tokens = false;
     for (const request of batch.requests) {
@@ -96,7 +106,9 @@ export function createBatchWriter(database: DatabaseSync, statements: Statements
   const attempt = (batch: Batch, applyOne: (request: WriteRequest) => CommitResult): CommitResult[] => {
     try {
       begin();
-      const results = batch.requests.map(applyOne);
+      const results: CommitResult[] = [];
+      while (results.length < batch.requests.length || batch.more())
+        results.push(applyOne(batch.requests[results.length] as WriteRequest));
       finish(batch);
       return results;
     } catch (error) {
@@ -112,11 +124,9 @@ export function createBatchWriter(database: DatabaseSync, statements: Statements
 
   return {
     run(batch: Batch): CommitResult[] {
-      if (!batch.requests.some((request) => 'erase' in request)) return attempt(batch, apply);
-      // What was erased must not be readable in free pages or in the log.
-      database.exec('PRAGMA secure_delete = ON');
       const results = attempt(batch, apply);
-      database.exec('PRAGMA secure_delete = OFF; PRAGMA wal_checkpoint(TRUNCATE)');
+      if (erasing) database.exec('PRAGMA secure_delete = OFF; PRAGMA wal_checkpoint(TRUNCATE)');
+      erasing = false;
       return results;
     },
     /** The last record of the epoch. Throws if it cannot be written: then the next opening says `after_crash`. */

@@ -37,6 +37,7 @@ export function createCommitQueue(limits: BatchLimits, file: string) {
   let bytesWaiting = 0;
   return {
     isEmpty: () => waiting.length === 0,
+    length: () => waiting.length,
     /** Null, or why it cannot wait here. */
     add(request: WriteRequest, group: Group, index: number): CommitResult | null {
       let text: string;

@@ -6,6 +6,7 @@ import type { DatabaseSync } from 'node:sqlite';
 
 import type { CommitResult, StoreFault } from '../../ports/store.ts';
 import type { WriteRequest } from './batch.ts';
+import { readTail } from './epoch.ts';
 import { takeLock } from './lock.ts';
 import { type OwnerLink, linkToOwner } from './owner-link.ts';
 import type { Settings } from './owner.ts';
@@ -79,7 +80,8 @@ export function createForwarder(settings: Settings, database: DatabaseSync, firs
   return {
     ...createReader(database),
     incarnation,
-    highestTimeMs: first.welcome.highestTimeMs,
+    // Others may have written since the owner opened the file.
+    highestTimeMs: Math.max(first.welcome.highestTimeMs, readTail(database).timeMs),
     commit: write,
     answered: (position) => link.answered(position),
     erase: async (id, reason, atMs) => (await write([{ erase: id, reason, atMs }]))[0] as CommitResult,

@@ -1,10 +1,11 @@
 /**
  * The thread that writes. One connection, one batch at a time; an fsync that takes a quarter of a second stops nobody
- * else. Started by writer.ts, which speaks with it in the messages below.
+ * else. Started by writer-thread.ts, which speaks with it in the messages below.
  */
-import { parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 
 import { createBatchWriter, type WriteRequest } from './batch.ts';
+import type { BatchLimits } from './commit-queue.ts';
 import { openForWriting } from './connection.ts';
 import { openEpoch, readTail, resumeEpoch, verifyTail } from './epoch.ts';
 import { refusalOf, refuse, type Refused } from './refusal.ts';
@@ -12,30 +13,33 @@ import { prepareStatements } from './statements.ts';
 
 export interface WorkerOptions {
   readonly file: string;
+  readonly batch: BatchLimits;
   readonly maxPages: number | null;
   /** The epoch to go on with after a worker died; null opens the next one. */
   readonly resume: number | null;
   readonly nowMs: number;
 }
 
-/** Each request as JSON. */
-export interface WrittenBatch {
+export interface Part {
+  /** Each request as JSON. */
   readonly requests: readonly string[];
+  /** The mark up to which replies reached their requesters, if it moved. */
   readonly answered: number | null;
 }
 
 export type ToWorker =
-  | ({ readonly type: 'batch' } & WrittenBatch)
+  | ({ readonly type: 'part' } & Part)
   | { readonly type: 'close'; readonly answered: number | null; readonly nowMs: number };
 
 export type FromWorker =
   | { readonly type: 'ready'; readonly epoch: number; readonly highestTimeMs: number }
   | { readonly type: 'refused'; readonly refused: Refused }
-  /** The results of a batch, as JSON. */
+  /** The results of one batch, as JSON, in the order in which its requests came. */
   | { readonly type: 'results'; readonly text: string };
 
-const { file, maxPages, resume, nowMs } = workerData as WorkerOptions;
-const send = (message: FromWorker) => parentPort?.postMessage(message);
+const { file, batch: limits, maxPages, resume, nowMs } = workerData as WorkerOptions;
+const port = parentPort as MessagePort;
+const send = (message: FromWorker) => port.postMessage(message);
 
 function start(): Refused | null {
   const opened = openForWriting(file, maxPages);
@@ -52,21 +56,57 @@ function start(): Refused | null {
     resume === null ? openEpoch(database, statements, tail, nowMs) : resumeEpoch(database, statements, tail, resume);
   if (chain === null) return refuse('locked', `another process has taken '${file}' over: stop this one`);
   const writer = createBatchWriter(database, statements, chain, file);
-  parentPort?.on('message', (message: ToWorker) => {
-    if (message.type === 'batch') {
-      const requests = message.requests.map((text) => JSON.parse(text) as WriteRequest);
-      const results = writer.run({ requests, answered: message.answered });
-      return send({ type: 'results', text: JSON.stringify(results) });
-    }
+
+  const close = (answered: number | null, atMs: number) => {
     try {
-      writer.close(message.answered, message.nowMs);
+      writer.close(answered, atMs);
     } finally {
       database.close();
-      parentPort?.close();
+      port.close();
     }
+  };
+
+  port.on('message', (message: ToWorker) => {
+    if (message.type === 'close') return close(message.answered, message.nowMs);
+    const { intake, closing } = createIntake(message);
+    send({ type: 'results', text: JSON.stringify(writer.run(intake)) });
+    const last = closing();
+    if (last !== null) close(last.answered, last.nowMs);
   });
   send({ type: 'ready', epoch: chain.head().epoch, highestTimeMs: chain.head().timeMs });
   return null;
+}
+
+/** A batch that grows, while it is being written, by the parts that arrive: the main thread works at the same time. */
+function createIntake(first: Part) {
+  const requests: WriteRequest[] = [];
+  let characters = 0;
+  let answered: number | null = null;
+  let last: Extract<ToWorker, { type: 'close' }> | null = null;
+  const add = (part: Part) => {
+    answered = part.answered ?? answered;
+    for (const text of part.requests) {
+      characters += text.length;
+      requests.push(JSON.parse(text) as WriteRequest);
+    }
+  };
+  add(first);
+  const intake = {
+    requests,
+    answered: () => answered,
+    more(): boolean {
+      const length = requests.length;
+      while (requests.length === length) {
+        if (last !== null || length >= limits.maxTransitions || characters >= limits.maxBytes) return false;
+        const received = receiveMessageOnPort(port) as { message: ToWorker } | undefined;
+        if (received === undefined) return false;
+        if (received.message.type === 'close') last = received.message;
+        else add(received.message);
+      }
+      return true;
+    },
+  };
+  return { intake, closing: () => last };
 }
 
 try {

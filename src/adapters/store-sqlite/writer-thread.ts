@@ -1,20 +1,26 @@
-/** How does the main thread speak with the worker? One request at a time; a worker that dies answers null. */
+/** How does the main thread speak with the worker? It posts parts, results come back in the same order, or it dies. */
 import { Worker } from 'node:worker_threads';
 
 import type { CommitResult } from '../../ports/store.ts';
 import { refuse, type Refused, textOf } from './refusal.ts';
-import type { FromWorker, ToWorker, WorkerOptions, WrittenBatch } from './worker.ts';
+import type { FromWorker, Part, ToWorker, WorkerOptions } from './worker.ts';
 
 export interface WriterThread {
   readonly epoch: number;
   readonly highestTimeMs: number;
-  /** Null if the worker died: nobody knows whether the batch was applied. */
-  run(batch: WrittenBatch): Promise<readonly CommitResult[] | null>;
+  post(part: Part): void;
   /** Ends the epoch and the worker. */
   close(answered: number | null, nowMs: number): Promise<void>;
-  alive(): boolean;
-  /** What it died of. */
-  cause(): string;
+  listen(listener: ThreadListener): void;
+  /** Whether the process must stay for it: while somebody waits, and not while it is idle. */
+  hold(wanted: boolean): void;
+}
+
+export interface ThreadListener {
+  /** For the longest waiting requests. */
+  results(results: readonly CommitResult[]): void;
+  /** Nobody knows whether what it had was applied. */
+  died(cause: string): void;
 }
 
 export type Spawn = (options: WorkerOptions) => Worker;
@@ -25,49 +31,39 @@ export const spawnWorker: Spawn = (options) => {
   return new Worker(new URL(`./worker.${extension}`, import.meta.url), { workerData: options });
 };
 
-export function startWriterThread(options: WorkerOptions, spawn: Spawn = spawnWorker): Promise<WriterThread | Refused> {
+export function startWriterThread(options: WorkerOptions, spawn: Spawn): Promise<WriterThread | Refused> {
   const worker = spawn(options);
-  let living = true;
-  let cause = 'it ended without a word';
-  let answer: ((results: readonly CommitResult[] | null) => void) | null = null;
-
-  const settle = (results: readonly CommitResult[] | null) => {
-    const waiting = answer;
-    answer = null;
-    // A process may end while the writer is idle, but not while somebody waits for it.
-    worker.unref();
-    waiting?.(results);
-  };
-  const ask = (message: ToWorker) =>
-    new Promise<readonly CommitResult[] | null>((resolve) => {
-      if (!living) return resolve(null);
-      answer = resolve;
-      worker.ref();
-      worker.postMessage(message);
-    });
+  const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+  let listener: ThreadListener | null = null;
+  let cause: string | null = null;
+  const post = (message: ToWorker) => worker.postMessage(message);
 
   return new Promise((resolve) => {
-    const thread = (ready: Extract<FromWorker, { type: 'ready' }>): WriterThread => ({
-      epoch: ready.epoch,
-      highestTimeMs: ready.highestTimeMs,
-      run: (batch) => ask({ type: 'batch', ...batch }),
-      close: async (answered, nowMs) => void (await ask({ type: 'close', answered, nowMs })),
-      alive: () => living,
-      cause: () => cause,
+    const thread = ({ epoch, highestTimeMs }: Extract<FromWorker, { type: 'ready' }>): WriterThread => ({
+      epoch,
+      highestTimeMs,
+      post: (part) => post({ type: 'part', ...part }),
+      close(answered, nowMs) {
+        worker.ref();
+        post({ type: 'close', answered, nowMs });
+        return ended;
+      },
+      listen(next) {
+        listener = next;
+        if (cause !== null) next.died(cause);
+      },
+      hold: (wanted) => (wanted ? worker.ref() : worker.unref()),
     });
     worker.on('message', (message: FromWorker) => {
-      if (message.type === 'results') settle(JSON.parse(message.text) as CommitResult[]);
-      else if (message.type === 'refused') resolve(message.refused);
-      else {
-        worker.unref();
-        resolve(thread(message));
-      }
+      if (message.type === 'results') listener?.results(JSON.parse(message.text) as CommitResult[]);
+      else resolve(message.type === 'refused' ? message.refused : thread(message));
     });
-    worker.on('error', (error) => (cause = textOf(error)));
+    let failure = 'it ended without a word';
+    worker.on('error', (error) => (failure = textOf(error)));
     worker.on('exit', () => {
-      living = false;
-      resolve(refuse('io', `the writer of '${options.file}' did not start: ${cause}`));
-      settle(null);
+      cause = failure;
+      resolve(refuse('io', `the writer of '${options.file}' did not start: ${failure}`));
+      listener?.died(failure);
     });
   });
 }

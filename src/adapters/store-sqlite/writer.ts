@@ -1,7 +1,8 @@
 /**
- * How does a commit reach the worker and come back? Requests queue; whenever the worker is idle, all that fit go to it
- * as one batch: the slower the disk, the larger the batches, and nobody waits for a timer. If the worker dies, what it
- * had is `unavailable`, and the next commit starts another, which goes on in the same epoch: the lock is still ours.
+ * How does a commit reach the worker and come back? Requests go to it in small parts as they come, and it takes all
+ * that have arrived into one batch with one fsync: the slower the disk, the larger the batches, and nobody waits for a
+ * timer. If the worker dies, what it had is `unavailable`, and the next commit starts another, which goes on in the
+ * same epoch: the lock is still ours.
  */
 import type { Position } from '../../core/journal/record.ts';
 import type { CommitResult, StoreFault } from '../../ports/store.ts';
@@ -10,7 +11,7 @@ import { type BatchLimits, createCommitQueue, type Group, land, type Waiting } f
 import { drained } from './epoch.ts';
 import type { Refused } from './refusal.ts';
 import type { RepliesUnderWay } from './replies-under-way.ts';
-import { type Spawn, startWriterThread, type WriterThread } from './writer-thread.ts';
+import { type Spawn, startWriterThread, type ThreadListener, type WriterThread } from './writer-thread.ts';
 
 export interface WriterOptions {
   readonly file: string;
@@ -37,100 +38,129 @@ export interface Writer {
 }
 
 const flushAfterMs = 100;
+/** This many requests are posted without waiting for more of the same moment: the worker starts while others come. */
+const partRequests = 16;
+/** One batch that the worker writes, and one that waits there for its turn. */
+const batchesPosted = 2;
 
 export function startThread(options: WriterOptions, resume: number | null): Promise<WriterThread | Refused> {
-  const { file, maxPages, nowMs, spawn } = options;
-  return startWriterThread({ file, maxPages, resume, nowMs: nowMs() }, spawn);
+  const { file, batch, maxPages, nowMs, spawn } = options;
+  return startWriterThread({ file, batch, maxPages, resume, nowMs: nowMs() }, spawn);
 }
 
 export function createWriter(options: WriterOptions, first: WriterThread, replies: RepliesUnderWay): Writer {
   const { file, batch: limits, nowMs } = options;
   const queue = createCommitQueue(limits, file);
+  /** In the worker's hands, in the order of their results. */
+  const posted: Waiting[] = [];
+  let postedCharacters = 0;
+  const room = () =>
+    posted.length < limits.maxTransitions * batchesPosted && postedCharacters < limits.maxBytes * batchesPosted;
   const statistics = { batches: 0, requests: 0 };
   let thread: WriterThread | null = first;
-  let working: Promise<void> | null = null;
-  let closing: Promise<void> | null = null;
+  let scheduled = false;
+  let starting = false;
+  let closed = false;
+  let whenIdle: (() => void) | null = null;
   let flushTimer: NodeJS.Timeout | null = null;
 
   const unavailable = (fault: StoreFault, message: string): CommitResult => ({ kind: 'unavailable', fault, message });
+  const closedResult = unavailable('closed', `the store '${file}' is closed`);
 
-  const shutResult = unavailable('closed', `the store '${file}' is closed`);
-
-  /** Why there is no worker, or null if there is one. */
-  const ensureThread = async (): Promise<string | null> => {
-    if (thread?.alive()) return null;
-    const started = await startThread(options, first.epoch);
-    thread = 'kind' in started ? null : started;
-    return 'kind' in started ? started.message : null;
+  const post = () => {
+    scheduled = false;
+    if (queue.isEmpty()) return settleIdle();
+    if (thread === null) return void restart();
+    if (posted.length === 0) thread.hold(true);
+    while (!queue.isEmpty() && room()) {
+      const part = queue.take();
+      for (const waiting of part) {
+        posted.push(waiting);
+        postedCharacters += waiting.text.length;
+      }
+      thread.post({ requests: part.map(({ text }) => text), answered: replies.take() });
+    }
   };
 
-  const writeOne = async (batch: readonly Waiting[]): Promise<void> => {
-    const failure = await ensureThread();
-    if (failure !== null || thread === null) return landAll(batch, unavailable('io', failure ?? ''));
-    const answered = replies.take();
-    const requests = batch.map(({ text }) => text);
-    const results = await thread.run({ requests, answered });
-    if (results === null) {
+  const settleIdle = () => {
+    if (posted.length > 0 || starting) return;
+    thread?.hold(false);
+    whenIdle?.();
+  };
+
+  const landAll = (lost: readonly Waiting[], result: CommitResult) => {
+    for (const waiting of lost) land(waiting, result);
+  };
+
+  const listener: ThreadListener = {
+    results(results) {
+      if (results.length > 0) statistics.batches += 1;
+      statistics.requests += results.length;
+      for (const [index, waiting] of posted.splice(0, results.length).entries()) {
+        const result = results[index] as CommitResult;
+        postedCharacters -= waiting.text.length;
+        if (result.kind === 'unavailable') replies.putBack();
+        else if (!('erase' in waiting.request)) replies.committed(waiting.request, result);
+        land(waiting, result);
+      }
+      schedule();
+    },
+    died(cause) {
+      thread = null;
       replies.putBack();
-      const died = `the writer of '${file}' stopped (${thread.cause()}): it starts again with the next commit`;
-      return landAll(batch, unavailable('io', died));
-    }
-    statistics.batches += 1;
-    statistics.requests += batch.length;
-    for (let index = 0; index < batch.length; index++) {
-      const waiting = batch[index] as Waiting;
-      const result = results[index] as CommitResult;
-      if (result.kind === 'unavailable') replies.putBack();
-      else if (!('erase' in waiting.request)) replies.committed(waiting.request, result);
-      land(waiting, result);
-    }
+      postedCharacters = 0;
+      const message = `the writer of '${file}' stopped (${cause}): it starts again with the next commit`;
+      landAll(posted.splice(0), unavailable('io', message));
+      schedule();
+    },
   };
 
-  const pump = async (): Promise<void> => {
-    while (!queue.isEmpty()) await writeOne(queue.take());
-    working = null;
+  const restart = async (): Promise<void> => {
+    if (starting) return;
+    starting = true;
+    const started = await startThread(options, first.epoch);
+    starting = false;
+    if ('kind' in started) {
+      // The lock is still ours, so the next commit tries again.
+      const fault = started.reason === 'locked' ? 'fenced' : 'io';
+      while (!queue.isEmpty()) landAll(queue.take(), unavailable(fault, started.message));
+    } else {
+      thread = started;
+      thread.listen(listener);
+    }
+    post();
   };
 
-  const wake = () => {
-    working ??= pump();
+  /** After those who were just answered had their turn: what they commit next goes together. */
+  const schedule = () => {
+    if (scheduled) return;
+    scheduled = true;
+    queueMicrotask(post);
   };
 
   /** While nobody commits, the mark is written by itself. */
   const flushSoon = () => {
-    if (flushTimer !== null || closing !== null) return;
+    if (flushTimer !== null || closed) return;
     flushTimer = setTimeout(() => {
       flushTimer = null;
-      if (working === null && closing === null && thread?.alive()) working = flush().then(pump);
+      if (thread === null || closed) return;
+      const answered = replies.take();
+      if (answered !== null) thread.post({ requests: [], answered });
     }, flushAfterMs).unref();
   };
 
-  const flush = async () => {
-    const answered = replies.take();
-    if (answered === null || thread === null) return;
-    if ((await thread.run({ requests: [], answered })) === null) replies.putBack();
-  };
-
-  const drain = async () => {
-    if (flushTimer !== null) clearTimeout(flushTimer);
-    while (working !== null) await working;
-  };
-
-  const close = async () => {
-    // INVARIANT: only when every reply arrived does the epoch say that nobody waits.
-    const answered = replies.allAnswered() ? drained : replies.take();
-    if (thread?.alive()) await thread.close(answered, nowMs());
-  };
-
+  first.listen(listener);
   return {
     write(requests) {
       if (requests.length === 0) return Promise.resolve([]);
       return new Promise((resolve) => {
         const group: Group = { results: [], missing: requests.length, resolve };
         for (const [index, request] of requests.entries()) {
-          const refused = closing === null ? queue.add(request, group, index) : shutResult;
+          const refused = closed ? closedResult : queue.add(request, group, index);
           if (refused !== null) land({ group, index }, refused);
         }
-        wake();
+        if (queue.length() >= partRequests && thread !== null) post();
+        else schedule();
       });
     },
     answered(position) {
@@ -138,11 +168,18 @@ export function createWriter(options: WriterOptions, first: WriterThread, replie
       flushSoon();
     },
     statistics: () => ({ ...statistics }),
-    drain: () => (closing ??= drain()),
-    close,
+    drain() {
+      closed = true;
+      if (flushTimer !== null) clearTimeout(flushTimer);
+      return new Promise((resolve) => {
+        whenIdle = resolve;
+        schedule();
+      });
+    },
+    async close() {
+      // INVARIANT: only when every reply arrived does the epoch say that nobody waits.
+      const answered = replies.allAnswered() ? drained : replies.take();
+      await thread?.close(answered, nowMs());
+    },
   };
-}
-
-function landAll(batch: readonly Waiting[], result: CommitResult): void {
-  for (const waiting of batch) land(waiting, result);
 }

@@ -38,6 +38,9 @@ export interface CheckedTool {
   readonly body: ToolBody;
 }
 
+/** A year: no upstream is known to remember keys for longer. */
+const maxDedupeSeconds = 366 * 24 * 3_600;
+
 type Loose = Readonly<Record<string, unknown>>;
 
 const knownKeys = [
@@ -66,15 +69,15 @@ export function checkDefinition(definition: unknown): CheckedTool {
   if (unknown.length > 0) {
     throw new ToolDefinitionError(name, `it has no setting '${unknown[0]}'`, `known are ${knownKeys.join(', ')}`);
   }
-  if (typeof description !== 'string' || description.trim() === '') {
-    throw new ToolDefinitionError(name, 'it has no description', 'say in a sentence what it does');
+  if (description !== undefined && typeof description !== 'string') {
+    throw new ToolDefinitionError(name, 'its description is no text', 'say in a sentence what it does');
   }
   const effectClass = effectClassOf(name, given['effect']);
   return {
     name,
-    description,
+    description: description ?? '',
     effectClass,
-    timeoutMs: milliseconds(name, given, 'timeout_seconds'),
+    timeoutMs: milliseconds(name, given, 'timeout_seconds', defaultLimits.maxDeadlineMs / 1_000),
     dedupeWindowMs: dedupeWindowOf(name, given, effectClass),
     input: schemaOf(name, 'input', given['input']),
     output: given['output'] === undefined ? null : schemaOf(name, 'output', given['output']),
@@ -88,16 +91,15 @@ function effectClassOf(name: string, effect: unknown): EffectClass {
   throw new ToolDefinitionError(name, 'its effect is unknown', `use one of ${Object.keys(effectClasses).join(', ')}`);
 }
 
-function milliseconds(name: string, given: Loose, key: string): number | null {
+function milliseconds(name: string, given: Loose, key: string, most: number): number | null {
   const seconds = given[key];
   if (seconds === undefined) return null;
-  const most = defaultLimits.maxDeadlineMs / 1_000;
   if (typeof seconds === 'number' && seconds > 0 && seconds <= most) return Math.max(1, Math.round(seconds * 1_000));
   throw new ToolDefinitionError(name, `its ${key} is not usable`, `use a number of seconds above 0 and up to ${most}`);
 }
 
 function dedupeWindowOf(name: string, given: Loose, effectClass: EffectClass): number | null {
-  const window = milliseconds(name, given, 'dedupe_window_seconds');
+  const window = milliseconds(name, given, 'dedupe_window_seconds', maxDedupeSeconds);
   if (effectClass === 'keyed' && window === null) {
     const fix = 'set dedupe_window_seconds to how long the upstream remembers ctx.idempotency_key';
     throw new ToolDefinitionError(name, "it is 'keyed' without a window", fix);

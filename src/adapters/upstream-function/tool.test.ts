@@ -24,7 +24,7 @@ const refused: readonly (readonly [string, unknown, RegExp])[] = [
     { ...right, timeout: 3 },
     /^tool 'refund': it has no setting 'timeout'; known are name, /,
   ],
-  ['no description', { ...right, description: ' ' }, /it has no description/],
+  ['a description that is no text', { ...right, description: 7 }, /its description is no text/],
   ['no run', { ...right, run: undefined }, /it has no run function; write run: async/],
   [
     'a function that is not async',
@@ -127,7 +127,7 @@ test('a definition is checked once, when it is made', () => {
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
 /** Compiles only if the claim is true. */
-function holds<_Claim extends true>(): void {}
+function holds<Claim extends true>(..._nothing: readonly Claim[]): void {}
 
 const about = { description: 'd' } as const;
 const zod = tool({
@@ -168,6 +168,44 @@ test('types flow from the schemas to the arguments and the result', () => {
   holds<Same<SentTo<typeof annotated>, { readonly id: string }>>();
   holds<Same<ArgsOf<typeof bare>, Record<string, unknown>>>();
   const all: readonly Tool[] = [zod, valibot, ark, annotated, bare];
+  assert.equal(all.length, 5);
+});
+
+const either = tool({
+  ...about,
+  name: 'either',
+  input: {},
+  run: async (args: { readonly id?: string }, ctx) => {
+    if (args.id === 'a') return { ok: true as const };
+    if (args.id === 'b') return partial({ ok: false as const, why: 'b' }, []);
+    return args.id === undefined ? null : ctx.fail({ kind: '404_not_found', message: 'no such id' });
+  },
+});
+const word = tool({
+  ...about,
+  name: 'word',
+  input: {},
+  blocking: false,
+  run: ({ n }: { readonly n: number }) => (n > 1 ? 'a' : 2),
+});
+const chosen = tool({
+  ...about,
+  name: 'chosen',
+  input: {},
+  output: z.object({ s: z.enum(['a', 'b']) }),
+  run: async (_args) => ({ s: 'a' }),
+});
+const nothing = tool({ ...about, name: 'nothing', input: {}, run: async () => {} });
+const module = tool({ ...about, name: 'module', input: z.string(), output: z.number(), isolate: file });
+
+test('types flow from what a body returns, in all its ways', () => {
+  holds<Same<ResultOf<typeof either>, { ok: true } | { ok: false; why: string } | null>>();
+  holds<Same<ResultOf<typeof word>, 'a' | 2>>();
+  holds<Same<ResultOf<typeof chosen>, { s: 'a' | 'b' }>>();
+  holds<Same<ResultOf<typeof nothing>, void>>();
+  holds<Same<ResultOf<typeof module>, number>>();
+  holds<Same<SentTo<typeof module>, string>>();
+  const all: readonly Tool[] = [either, word, chosen, nothing, module];
   assert.equal(all.length, 5);
 });
 

@@ -21,17 +21,25 @@ type ArgsFor<Input, Annotated> = Input extends StandardSchema ? OutputOf<Input> 
 
 type SentFor<Input, Annotated> = Input extends StandardSchema ? InputOf<Input> : Annotated;
 
-/** What `run` returns: it is checked and passed on unchanged, so it is the side of the schema that is written. */
-type ResultFor<Output, Returned> = Output extends StandardSchema ? InputOf<Output> : Returned;
+type Awaitable<Value> = Value | Promise<Value>;
 
-type Run<Args, Result> = (
-  args: Args,
-  ctx: ToolContext,
-) => Result | PartialResult<Result> | Promise<Result | PartialResult<Result>>;
+/**
+ * What `run` is. With an output schema that has a type, what it returns must fit: it is checked and passed on unchanged,
+ * so it is the side of the schema that is written. As a conditional type it lets the compiler keep literals ('a' | 'b').
+ */
+type RunFor<Args, Output, Returned> = Output extends StandardSchema
+  ? (args: Args, ctx: ToolContext) => Awaitable<InputOf<Output> | PartialResult<InputOf<Output>>>
+  : (args: Args, ctx: ToolContext) => Returned;
+
+/** The payload of what `run` returns. */
+type ResultFor<Output, Returned> = Output extends StandardSchema ? InputOf<Output> : Payload<Awaited<Returned>>;
+
+type Payload<Value> = Value extends PartialResult<infer Result> ? Result : Value;
 
 interface Described<Name extends string, Input, Output> {
   readonly name: Name;
-  readonly description: string;
+  /** What it does, in a sentence: models choose tools by it. */
+  readonly description?: string;
   readonly input: Input;
   readonly output?: Output;
   /** 'plain' if not given: a write that nobody can deduplicate or ask about. */
@@ -42,10 +50,10 @@ interface Described<Name extends string, Input, Output> {
 }
 
 /** In this thread (async, or sync that never blocks), or in a worker from its own source. */
-interface WithFunction<Args, Result> {
+interface WithFunction<Run> {
   readonly isolate?: true;
   readonly blocking?: false;
-  readonly run: Run<Args, Result>;
+  readonly run: Run;
 }
 
 /** In a worker, from the default or `run` export of a module. */
@@ -55,27 +63,28 @@ interface WithModule {
   readonly run?: never;
 }
 
-/** Only for the compiler: what a caller sends may differ from what the body gets (defaults, coercions). */
-declare const sent: unique symbol;
+/** Only for the compiler. What a caller sends may differ from what the body gets (defaults, coercions). */
+declare const types: unique symbol;
 
 export type Tool<Name extends string = string, Args = never, Result = unknown, Sent = unknown> = Described<
   Name,
   AnySchema,
   AnySchema
 > & {
-  readonly [sent]?: Sent;
+  readonly [types]?: { readonly sent: Sent; readonly result: Result };
   readonly isolate?: true | URL;
   readonly blocking?: false;
   /** Absent when the body is a module. */
-  readonly run?: Run<Args, Result>;
+  readonly run?: (args: Args, ctx: ToolContext) => Awaitable<Result | PartialResult<Result>>;
 };
 
 export type ArgsOf<Of extends Tool> =
   NonNullable<Of['run']> extends (args: infer Args, ctx: never) => unknown ? Args : never;
-export type ResultOf<Of extends Tool> = Of extends Tool<string, never, infer Result> ? Result : never;
+
+export type ResultOf<Of extends Tool> = NonNullable<Of[typeof types]>['result'];
 
 /** What a caller of the tool writes. */
-export type SentTo<Of extends Tool> = Of extends Tool<string, never, unknown, infer Sent> ? Sent : never;
+export type SentTo<Of extends Tool> = NonNullable<Of[typeof types]>['sent'];
 
 const checked = new WeakMap<object, CheckedTool>();
 
@@ -87,12 +96,12 @@ export function tool<
   Returned = unknown,
 >(
   definition: Described<Name, Input, Output> &
-    (WithFunction<ArgsFor<Input, Annotated>, ResultFor<Output, Returned>> | WithModule),
+    (WithFunction<RunFor<ArgsFor<Input, Annotated>, Output, Returned>> | WithModule),
 ): Tool<Name, ArgsFor<Input, Annotated>, ResultFor<Output, Returned>, SentFor<Input, Annotated>> {
   const found = checkDefinition(definition);
   const frozen = Object.freeze({ ...definition });
   checked.set(frozen, found);
-  return frozen;
+  return frozen as object as ReturnType<typeof tool<Name, Input, Output, Annotated, Returned>>;
 }
 
 /** What `tool()` found out; a definition that did not pass through it is checked now. */

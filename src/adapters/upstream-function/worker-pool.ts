@@ -5,7 +5,7 @@
 import type { UpstreamResult } from '../../ports/upstream.ts';
 import { failure, messageOf } from './describe-throw.ts';
 import type { Order } from './isolation-messages.ts';
-import { startThread, type BodyOutput, type ThreadLimits, type WorkerThread } from './worker-thread.ts';
+import { minHeapMb, startThread, type BodyOutput, type ThreadLimits, type WorkerThread } from './worker-thread.ts';
 
 export interface IsolationLimits extends ThreadLimits {
   /** Workers kept warm after their call. */
@@ -36,7 +36,12 @@ interface Waiting {
   readonly settle: (outcome: UpstreamResult) => void;
 }
 
-export function createWorkerPool(limits: IsolationLimits, onOutput?: (output: BodyOutput) => void): WorkerPool {
+export function createWorkerPool(wanted: IsolationLimits, onOutput?: (output: BodyOutput) => void): WorkerPool {
+  const limits = {
+    ...wanted,
+    maxWorkers: Math.max(1, wanted.maxWorkers),
+    maxHeapMb: Math.max(minHeapMb, wanted.maxHeapMb),
+  };
   const living = new Set<WorkerThread>();
   const idle: WorkerThread[] = [];
   const queue: Waiting[] = [];

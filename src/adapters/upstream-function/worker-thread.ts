@@ -8,7 +8,14 @@ import type { Failure, UpstreamResult } from '../../ports/upstream.ts';
 import { failure, messageOf, nameOf, read } from './describe-throw.ts';
 import { isAnswerTo, isPrinted, type Order, type Printed, type WorkerFacts } from './isolation-messages.ts';
 
+/** V8 cannot even start a thread, and ends the whole process, with less. */
+export const minHeapMb = 16;
+
 export interface ThreadLimits {
+  /**
+   * A body that grows beyond this loses its worker. A single allocation that goes far beyond it (some 16 MB) ends the whole
+   * process: V8 offers a thread no other way. Bodies that are not trusted that far belong behind a process of their own.
+   */
   readonly maxHeapMb: number;
   readonly maxStackMb: number;
 }

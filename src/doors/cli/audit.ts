@@ -64,14 +64,17 @@ export async function tailJournal(
 ): Promise<ExitCode> {
   const print = (record: ToldRecord) =>
     terminal.print(command.json ? `${JSON.stringify(recordShape(record))}\n` : writeRecordLine(record, terminal.paint));
-  // One at least, to know where to go on from.
-  const newest = await inspection.newest(Math.max(1, command.lines));
-  for (const record of newest.slice(newest.length - Math.min(command.lines, newest.length))) print(record);
   if (!command.follow) {
-    if (newest.length === 0 && !command.json) terminal.tell('no record is in the journal yet.\n');
+    const newest = await inspection.newest(command.lines);
+    for (const record of newest) print(record);
+    if (newest.length === 0 && command.lines > 0) terminal.tell('no record is in the journal yet.\n');
     return exitCodes.done.code;
   }
+  // From before the first line on, Ctrl-C is an end in good order.
   const { wait, stopListening } = untilStopped(terminal, timer);
+  // One at least, to know where to go on from.
+  const newest = await inspection.newest(Math.max(1, command.lines));
+  for (const record of command.lines === 0 ? [] : newest) print(record);
   for await (const record of inspection.follow(newest.at(-1) ?? null, wait)) print(record);
   stopListening();
   return exitCodes.done.code;

@@ -51,7 +51,7 @@ export const story: readonly Step[] = [
   {
     say: 'It mistypes a name.',
     act: ask({ tool: 'tako_order', args: { drink: 'latte' } }),
-    expect: { error: 'unknown_action', did_you_mean: 'take_order', effect: 'none' },
+    expect: { error: 'unknown_action', code: 'UnknownAction', did_you_mean: 'take_order', effect: 'none' },
     learn: 'Take did_you_mean, or a name from known_actions.',
   },
   {

@@ -3,7 +3,7 @@ import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { writeReport } from './audit.ts';
 import { playStory, type Stage, type Told } from './play-primer.ts';
 import { type BarTool, createBar, type MakePartial } from './primer-bar.ts';
-import { story } from './primer-story.ts';
+import { type Step, story } from './primer-story.ts';
 import type { Command } from './read-command-line.ts';
 import type { Paint, Terminal } from './terminal.ts';
 import { createPrimerWriter, opening } from './write-primer.ts';
@@ -20,7 +20,12 @@ export interface OpenedStage extends Omit<Stage, 'bar'> {
   readonly remove: () => Promise<void>;
 }
 
-export async function runPrimer(command: Command, parts: PrimerParts, terminal: Terminal): Promise<ExitCode> {
+export async function runPrimer(
+  command: Command,
+  parts: PrimerParts,
+  terminal: Terminal,
+  steps: readonly Step[] = story,
+): Promise<ExitCode> {
   const { paint } = terminal;
   const bar = createBar(parts.partial);
   const stage = await parts.openStage(bar.tools);
@@ -33,7 +38,7 @@ export async function runPrimer(command: Command, parts: PrimerParts, terminal: 
     if (!command.json) terminal.print(`${paint('bold', 'recourse primer')}\n\n${opening.join('\n')}\n`);
     const writeStep = createPrimerWriter(paint);
     const wrong: Told[] = [];
-    await playStory(story, { ...stage, bar }, (told) => {
+    await playStory(steps, { ...stage, bar }, (told) => {
       if (!told.asExpected) wrong.push(told);
       terminal.print(command.json ? lineOf(sayOf(told), told.request, told.reply) : writeStep(told));
     });

@@ -8,12 +8,15 @@ const meanings: readonly (readonly [RegExp, string])[] = [
   [/^the header says/, 'the record was moved to another place'],
   [/^the record belongs to another chain/, 'the record was copied here from another journal'],
   [/^payload '.*' does not match/, 'the arguments, the reply or another part was changed after it was written'],
-  [/^payload '.*' is gone/, 'the part was deleted outside of the gateway'],
+  [/^payload '.*' is missing/, 'the part was deleted outside of the gateway'],
   [/^a payload has no commitment/, 'a part was added after the record was written'],
   [/is not known$/, 'the record was changed, or a newer version wrote it'],
-  [/^the header (?:ends|has)/, 'the record is damaged'],
+  [/^the header (?:ends|has)|^a number in the header/, 'the record is damaged'],
 ];
 
+/** For what nobody has put into words yet. */
+export const anyMeaning = 'the record is not what was written';
+
 export function meaningOf(problem: string): string {
-  return meanings.find(([pattern]) => pattern.test(problem))?.[1] ?? 'the record is not what was written';
+  return meanings.find(([pattern]) => pattern.test(problem))?.[1] ?? anyMeaning;
 }

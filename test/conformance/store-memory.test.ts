@@ -1,0 +1,18 @@
+/** The model in memory keeps the contract of stores: what the simulation finds on it holds for the real ones. */
+import { createMemoryState } from '../simulation/memory-state.ts';
+import { openMemoryStore } from '../simulation/memory-store.ts';
+import { createRandom } from '../simulation/random.ts';
+import type { Store } from '../../src/ports/store.ts';
+import { provesStore } from './store.ts';
+
+for (const forgetsTokens of [false, true])
+  provesStore(forgetsTokens ? 'memory that keeps tokens in rows' : 'memory', async () => {
+    const state = createMemoryState(createRandom(1, 'conformance'), forgetsTokens);
+    let open: Store | null = null;
+    return {
+      open: async () => (open = openMemoryStore(state, 1_600_000_000_000)),
+      // Nothing is lost but the incarnation itself: what was acknowledged is in the shared state.
+      crash: async () => void (open = null),
+      remove: async () => open?.close(),
+    };
+  });

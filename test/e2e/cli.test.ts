@@ -1,0 +1,115 @@
+/** The command as people run it, by itself: help, the primer, and the package that is built from it. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { isObject } from '../../src/core/json.ts';
+import { exitCodes } from '../../src/doors/cli/exit-codes.ts';
+import { bin, folder, objectsIn, recourse, root } from '../support/recourse-process.ts';
+
+test('help: no arguments, --help and help are the same, and fit a terminal', () => {
+  const helps = [[], ['--help'], ['-h'], ['help']].map((words) => recourse(words));
+  for (const help of helps) assert.deepEqual(help, helps[0]);
+  const [{ status, stdout, stderr }] = helps as [ReturnType<typeof recourse>];
+  assert.deepEqual([status, stderr], [0, '']);
+  for (const part of ['Usage', 'Learn', 'Look', 'Prove', 'Examples', 'Exit codes', 'Read on'])
+    assert.match(stdout, new RegExp(`^${part}$`, 'm'));
+  for (const { code, says } of Object.values(exitCodes)) assert.ok(stdout.includes(`${code}  ${says}`));
+});
+
+test('colour is for terminals, unless it is asked for', () => {
+  const escape = '\u001b[';
+  assert.ok(!recourse(['--help']).stdout.includes(escape));
+  assert.ok(recourse(['--help'], { env: { FORCE_COLOR: '1' } }).stdout.includes(escape));
+  assert.ok(!recourse(['--help'], { env: { NO_COLOR: '1' } }).stdout.includes(escape));
+});
+
+test('the primer is the same on every run, whole, and leaves nothing behind', (t) => {
+  const home = folder(t);
+  const env = { TMPDIR: home };
+  const first = recourse(['primer'], { env });
+  assert.deepEqual([first.status, first.stderr], [0, '']);
+  assert.deepEqual(recourse(['primer'], { env }), first);
+  assert.match(first.stdout, /✓ the journal holds\n {2}\d+ records, 1 epoch, \d+ payloads, 0 of them erased/);
+  assert.match(first.stdout, /✓ input[\s\S]*– credential {2}not configured/);
+  assert.doesNotMatch(first.stdout, /✗/);
+  assert.ok(recourse(['primer'], { env: { ...env, FORCE_COLOR: '1' } }).stdout.includes('\u001b[32m'));
+  assert.deepEqual(readdirSync(home), []);
+});
+
+test('the primer for programs: each line says something, with request and reply', () => {
+  const first = recourse(['primer', '--json']);
+  assert.equal(recourse(['primer', '--json']).stdout, first.stdout);
+  const lines = objectsIn(first.stdout);
+  for (const line of lines) assert.deepEqual(Object.keys(line), ['say', 'request', 'reply']);
+  const errors = new Set(lines.map(({ reply }) => (isObject(reply) ? reply['error'] : null)));
+  for (const error of [
+    'unknown_action',
+    'validation_failed',
+    'action_in_flight',
+    'action_timeout',
+    'action_error',
+    'cancelled',
+    'session_error',
+    'denied',
+  ])
+    assert.ok(errors.has(error), error);
+});
+
+test('the primer without a place to write says so', (t) => {
+  const { status, stderr } = recourse(['primer'], { env: { TMPDIR: join(folder(t), 'absent') } });
+  assert.equal(status, 3);
+  assert.match(stderr, /^recourse: no temporary folder can be made .*set TMPDIR.*\n$/);
+});
+
+test('an old Node gets one sentence', () => {
+  const pretend = 'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.2" } })';
+  const { status, stdout, stderr } = recourse(['primer'], { node: ['--import', `data:text/javascript,${pretend}`] });
+  assert.deepEqual([status, stdout, stderr.trimEnd().split('\n').length], [1, '', 1]);
+  assert.match(stderr, /^recourse needs Node 24 or newer/);
+});
+
+test('the guide has the exit codes of the program', () => {
+  const guide = readFileSync(join(root, 'docs/guides/cli.md'), 'utf8');
+  for (const { code, says } of Object.values(exitCodes)) assert.ok(guide.includes(`| ${code} | ${says} |`));
+});
+
+test('the package: built, without sources, it does the same, and help costs little', (t) => {
+  const home = folder(t);
+  const packed = join(home, 'bin/recourse.js');
+  mkdirSync(join(home, 'bin'));
+  writeFileSync(packed, readFileSync(bin));
+  writeFileSync(join(home, 'package.json'), readFileSync(join(root, 'package.json')));
+  const built = spawnSync(
+    process.execPath,
+    [
+      join(root, 'node_modules/typescript/bin/tsc'),
+      '-p',
+      join(root, 'tsconfig.build.json'),
+      '--outDir',
+      join(home, 'dist'),
+    ],
+    { encoding: 'utf8' },
+  );
+  assert.equal(built.stdout, '');
+  assert.deepEqual(recourse(['--help'], { command: packed }), recourse(['--help']));
+  assert.deepEqual(recourse(['--version'], { command: packed }), recourse(['--version']));
+  assert.equal(recourse(['cals'], { command: packed }).status, 2);
+
+  const timesOf = (words: readonly string[]) => {
+    const started = performance.now();
+    spawnSync(process.execPath, words);
+    return performance.now() - started;
+  };
+  const nothing: number[] = [];
+  const help: number[] = [];
+  for (let run = 0; run < 11; run++) {
+    nothing.push(timesOf(['-e', '0']));
+    help.push(timesOf([packed, '--help']));
+  }
+  const median = (times: readonly number[]) => times.toSorted((a, b) => a - b)[times.length >> 1] ?? 0;
+  const ratio = median(help) / median(nothing);
+  assert.ok(ratio <= 3, `help takes ${ratio.toFixed(2)} × the time of node -e 0`);
+  t.diagnostic(`help takes ${ratio.toFixed(2)} × the time of node -e 0`);
+});

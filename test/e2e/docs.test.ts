@@ -1,0 +1,149 @@
+/**
+ * Do the documents tell the truth? Every block of code in the README and the guides is type-checked and run, in order, in
+ * a folder of its own; what a document says that a block prints is compared. Tables of names are held against the code.
+ */
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { RefusalReason } from '../../src/adapters/store-sqlite/refusal.ts';
+import { statusesOf } from '../../src/core/http-status.ts';
+import { codes, errors, kinds, type ErrorCode, type ErrorName } from '../../src/core/taxonomy.ts';
+import { defaultLimits, type OperatorNotice } from '../../src/index.ts';
+import { blocksIn, codeIn, tableIn } from '../support/read-docs.ts';
+import {
+  fileOf,
+  furnish,
+  masked,
+  runProgram,
+  runScript,
+  settleIn,
+  typeErrors,
+  writeBlock,
+} from '../support/reader-folder.ts';
+import { showLimit } from '../support/show-limit.ts';
+
+const root = path.dirname(path.dirname(import.meta.dirname));
+const guides = readdirSync(path.join(root, 'docs/guides')).filter((name) => name.endsWith('.md'));
+const documents = ['README.md', ...guides.map((name) => `docs/guides/${name}`)].map((name) => {
+  const text = readFileSync(path.join(root, name), 'utf8');
+  return { name, folder: path.basename(name, '.md').toLowerCase(), text, blocks: blocksIn(text) };
+});
+const textOf = (name: string) => documents.find((document) => document.folder === name)?.text ?? '';
+
+/** Commands that are not run here, and who runs them instead. */
+const runElsewhere: Readonly<Record<string, string>> = {
+  'npm install': 'CI, before everything else',
+  'npm test': 'CI; this test is a part of it',
+  'npm install recourse-gateway': 'nobody yet: it needs the registry',
+};
+
+const withoutElsewhere = (script: string): string =>
+  script
+    .split('\n')
+    .map((line) => line.split(' && ').filter((command) => !(command.replace(/\s+#.*$/, '').trim() in runElsewhere)))
+    .map((commands) => commands.join(' && '))
+    .join('\n');
+
+describe('the blocks of code in the documents', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'recourse-docs-'));
+  after(() => rmSync(folder, { recursive: true, force: true }));
+  before(async () => {
+    await furnish(folder);
+    for (const { folder: name, blocks } of documents) {
+      const own = settleIn(folder, name);
+      for (const block of blocks) if (block.language === 'ts') writeBlock(own, block);
+    }
+  });
+
+  test('there are some', () => {
+    assert.ok(documents.flatMap(({ blocks }) => blocks).filter(({ language }) => language === 'ts').length >= 10);
+  });
+
+  test('are written in a language that is checked here', () => {
+    const known = ['ts', 'sh', 'text', 'json', 'yaml', ''];
+    for (const { name, blocks } of documents)
+      for (const { language, line } of blocks) assert.ok(known.includes(language), `${name}:${line}: ${language}`);
+  });
+
+  test('pass the type check', async () => assert.deepEqual(await typeErrors(folder), []));
+
+  for (const { name, folder: own, blocks } of documents)
+    describe(name, () => {
+      for (const block of blocks) {
+        const { language, line, text, prints } = block;
+        if (language !== 'ts' && language !== 'sh') continue;
+        test(`line ${line} runs`, async () => {
+          const place = path.join(folder, own);
+          const script = withoutElsewhere(text);
+          const ran =
+            language === 'ts'
+              ? await runProgram(place, path.join(place, fileOf(block)))
+              : await runScript(place, script);
+          assert.equal(ran.code, 0, `${ran.printed}${ran.complained}`);
+          if (prints !== null) assert.equal(masked(ran.printed), masked(prints));
+        });
+      }
+    });
+});
+
+test('`npm start` in a clone is the command that the blocks are run with', () => {
+  const { scripts } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+    scripts: { start: string };
+  };
+  assert.equal(scripts.start, 'node scripts/need-node.js && node bin/recourse.js');
+});
+
+describe('the tables of the guides', () => {
+  test('operations.md lists every limit with its default, in the order of the code', () => {
+    const said = tableIn(textOf('operations'), 'limit').map(([name = '', value]) => [codeIn(name)[0], value]);
+    assert.deepEqual(
+      said,
+      Object.entries(defaultLimits).map(([name, value]) => [name, showLimit(name, value)]),
+    );
+  });
+
+  test('operations.md lists every notice that an operator can get', () => {
+    const known = {
+      store_unavailable: true,
+      store_recovered: true,
+      unexpected: true,
+      recovered: true,
+      clock_held: true,
+      suppressed: true,
+    } satisfies Record<OperatorNotice['kind'], true>;
+    assert.deepEqual(namesIn('operations', 'notice'), Object.keys(known).sort());
+  });
+
+  test('operations.md lists every reason for which a gateway does not open', () => {
+    const known = {
+      bad_options: true,
+      newer_schema: true,
+      not_a_store: true,
+      not_writable: true,
+      locked: true,
+      journal_broken: true,
+      io: true,
+    } satisfies Record<Exclude<RefusalReason, 'missing'> | 'bad_options', true>;
+    assert.deepEqual(namesIn('operations', 'reason'), Object.keys(known).sort());
+  });
+
+  test('replies.md pairs errors and codes that belong together, with their status', () => {
+    const rows = tableIn(textOf('replies'), 'error');
+    assert.ok(rows.length >= 20);
+    for (const [error = '', code = '', , status] of rows) {
+      const [name, word] = [codeIn(error)[0] as ErrorName, codeIn(code)[0] as ErrorCode];
+      assert.ok(Object.hasOwn(errors, name) && Object.hasOwn(codes, word), `${error} ${code}`);
+      assert.ok(statusesOf(name, word).includes(Number(status)), `${error} ${code} ${status}`);
+    }
+  });
+
+  test('tools.md lists every kind of failure', () => {
+    assert.deepEqual(namesIn('tools', 'kind'), Object.keys(kinds).sort());
+  });
+});
+
+function namesIn(guide: string, heading: string): readonly string[] {
+  return [...new Set(tableIn(textOf(guide), heading).map(([name = '']) => codeIn(name)[0] ?? ''))].sort();
+}

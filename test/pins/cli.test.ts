@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { commandNames, commands } from '../../src/doors/cli/commands.ts';
+import { exitCodes } from '../../src/doors/cli/exit-codes.ts';
+import { type Command, readCommandLine } from '../../src/doors/cli/read-command-line.ts';
+import { type CliParts, runCommand } from '../../src/doors/cli/run-command.ts';
+import { folderOf, openGateway } from '../support/open-gateway.ts';
+import { aTool } from '../support/tools.ts';
+
+/** Public surface, typed out: what scripts rely on. A change here needs a changelog entry. */
+const bin = join(import.meta.dirname, '../../bin/recourse.js');
+
+function recourse(...words: string[]) {
+  const { RECOURSE_FILE: _, FORCE_COLOR: __, ...env } = process.env;
+  const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...words], { encoding: 'utf8', env });
+  return { status, stdout, stderr };
+}
+
+test('the exit codes', () => {
+  const codes = Object.fromEntries(Object.entries(exitCodes).map(([name, { code }]) => [name, code]));
+  assert.deepEqual(codes, { done: 0, no: 1, usage: 2, store: 3, unexpected: 4 });
+});
+
+test('the commands and their options', () => {
+  const known = Object.fromEntries(commandNames.map((name) => [name, commands[name].options]));
+  assert.deepEqual(known, {
+    primer: ['json'],
+    'calls ls': ['state', 'agent', 'tool', 'session', 'limit', 'before', 'file', 'json'],
+    'calls show': ['file', 'json'],
+    'audit verify': ['file', 'json'],
+    'audit tail': ['lines', 'follow', 'file', 'json'],
+  });
+});
+
+async function aStore(t: TestContext) {
+  const gateway = await openGateway(t, [aTool('pay', () => ({ paid: true }))], { agent: 'waiter' });
+  const { call_id } = await gateway.call({ tool: 'pay', args: { cents: 450 }, key: 'k', turn: 'lunch' });
+  return { file: gateway.file, call: call_id };
+}
+
+test('0 is done, 1 is no, 2 is usage, 3 is the store', async (t) => {
+  const { file, call } = await aStore(t);
+  const text = join(folderOf(t), 'notes.txt');
+  writeFileSync(text, 'this is not a database, it is a text that is long enough to look like one'.repeat(20));
+  const ends: readonly (readonly [status: number, line: string])[] = [
+    [0, '--help'],
+    [0, '--version'],
+    [0, 'calls show --help'],
+    [0, `calls ls --file ${file}`],
+    [0, `calls ls --file ${file} --tool none`],
+    [0, `calls show ${call} --file ${file}`],
+    [0, `audit verify --file ${file}`],
+    [0, `audit tail --file ${file}`],
+    [1, `calls show call_of_nobody --file ${file}`],
+    [2, 'cals'],
+    [2, 'calls ls --nonsense'],
+    [2, 'calls ls --limit 0'],
+    [3, `calls ls --file ${join(folderOf(t), 'absent.db')}`],
+    [3, `audit verify --file ${folderOf(t)}`],
+    [3, `audit tail --file ${text}`],
+  ];
+  for (const [status, line] of ends) {
+    const end = recourse(...line.split(' '));
+    assert.equal(end.status, status, `recourse ${line}: ${end.stderr}`);
+    assert.doesNotMatch(end.stderr, /^\s+at /m);
+  }
+});
+
+function failing(env: Record<string, string>, error: unknown) {
+  let said = '';
+  const parts = {
+    openStore: () => Promise.reject(error),
+    explainFault: () => null,
+    newCorrelationId: () => 'err_1',
+  } as unknown as CliParts;
+  const terminal = { tell: (text: string) => (said += text), env } as never;
+  const command = readCommandLine(['calls', 'ls']) as Command;
+  return runCommand(command, parts, terminal).then((status) => ({ status, said }));
+}
+
+test('4 is a bug of ours: a sentence with an id, and the stack only on demand', async () => {
+  const error = new TypeError('cannot read\n the future');
+  const sentence =
+    'recourse: this is a bug of recourse, err_1: cannot read; please report it with this id; RECOURSE_DEBUG=1 shows more.\n';
+  assert.deepEqual(await failing({}, error), { status: 4, said: sentence });
+  const { status, said } = await failing({ RECOURSE_DEBUG: '1' }, error);
+  assert.equal(status, 4);
+  assert.ok(said.startsWith(sentence) && /^ {4}at /m.test(said));
+  assert.equal((await failing({}, 'thrown text')).status, 4);
+});
+
+/** The shape of a value: names and sorts, in order. */
+function shapeOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.length === 0 ? [] : [shapeOf(value[0])];
+  if (typeof value !== 'object' || value === null) return value === null ? 'null' : typeof value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, shapeOf(each)]));
+}
+
+const call = {
+  call_id: 'string',
+  tool: 'string',
+  state: 'string',
+  effect_class: 'string',
+  attempts: 'number',
+  tenant: 'string',
+  agent: 'string',
+  session: 'string',
+  seq: 'number',
+  turn: 'string',
+  key: 'string',
+  fingerprint: 'string',
+  created_at: 'string',
+  updated_at: 'string',
+  deadline_at: 'string',
+  due_at: 'null',
+  requester_left_at: 'null',
+  repeats: 'number',
+};
+
+const record = {
+  epoch: 'number',
+  seq: 'number',
+  at: 'string',
+  kind: 'string',
+  meaning: 'string',
+  call_id: 'string',
+  session_seq: 'number',
+};
+
+test('what --json prints', async (t) => {
+  const { file, call: id } = await aStore(t);
+  const json = (...words: string[]): unknown[] => {
+    const { stdout, stderr } = recourse(...words, '--json', '--file', file);
+    assert.equal(stderr, '');
+    return stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as unknown);
+  };
+  assert.deepEqual(json('calls', 'ls').map(shapeOf), [call]);
+
+  const [story] = json('calls', 'show', id) as [Record<string, unknown>];
+  const { args, reply, gates, facts, records, effect, ...rest } = story;
+  assert.deepEqual(shapeOf(rest), call);
+  assert.equal(effect, 'applied');
+  assert.deepEqual(args, { kept: 'text', value: { cents: 450 } });
+  assert.deepEqual(shapeOf(gates), [{ gate: 'string', answer: 'string' }]);
+  assert.equal((reply as { kept: string }).kept, 'text');
+  assert.equal(typeof facts, 'object');
+  const [{ body, ...prepared }] = records as [Record<string, unknown>];
+  assert.equal(typeof body, 'object');
+  assert.deepEqual(shapeOf(prepared), {
+    ...record,
+    payloads: [{ part: 'string', kept: 'string', value: { cents: 'number' } }],
+    hash: 'string',
+  });
+
+  const [{ body: settled, ...last }] = json('audit', 'tail', '-n', '1') as [Record<string, unknown>];
+  assert.equal(typeof settled, 'object');
+  assert.deepEqual(shapeOf(last), { ...record, payloads: [{ part: 'string', kept: 'string' }], hash: 'string' });
+
+  const [report] = json('audit', 'verify');
+  const head = { epoch: 'number', seq: 'number', hash: 'string' };
+  const counts = { records: 'number', epochs: 'number', payloads: 'number', erased: 'number' };
+  assert.deepEqual(shapeOf(report), { holds: 'boolean', ...counts, problems: [], head });
+});

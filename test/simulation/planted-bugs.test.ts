@@ -1,0 +1,30 @@
+/** The rig is tested too: each planted bug must be found, by the invariant it breaks, within its share of the time. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createBudget, onlySeed } from './budget.ts';
+import { plantedBugs } from './planted-bugs.ts';
+import { runSeed } from './run-seed.ts';
+
+const enough = 20_000;
+
+for (const { name, plant, breaks } of plantedBugs)
+  test(`the rig finds: ${name}`, { skip: onlySeed !== null, timeout: 24 * 3_600_000 }, async (context) => {
+    const goesOn = createBudget(0.3, enough);
+    for (let seed = 1; goesOn(seed); seed++) {
+      const { broken } = await runSeed({ seed, ...plant() });
+      if (broken === null) continue;
+      context.diagnostic(`found after ${seed} seeds: invariant ${broken.invariant}, ${broken.detail}`);
+      return assert.ok(breaks.includes(broken.invariant), `found as invariant ${broken.invariant}: ${broken.detail}`);
+    }
+    assert.fail(`not found in the time there was`);
+  });
+
+test('without a bug the same worlds hold', { skip: onlySeed !== null }, async () => {
+  for (const { name, plant } of plantedBugs) {
+    const { mix } = plant();
+    for (let seed = 1; mix !== undefined && seed <= 40; seed++) {
+      const { broken } = await runSeed({ seed, mix, wildClocks: false });
+      assert.equal(broken, null, `the mix of '${name}', seed ${seed}: ${broken?.detail}`);
+    }
+  }
+});

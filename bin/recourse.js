@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The command `recourse`. Plain JavaScript that an old Node can read, so that it can say what it needs. In a clone the
-// sources are there and run as they are; a package has only what was built from them. Help loads nothing of the gateway.
+// The command `recourse`. Plain JavaScript that an old Node can read, so that it can say what it needs. In a clone
+// the sources run as they are; a package has only what was built from them. Help loads nothing of the gateway.
 const required = 24;
 
 /** The sources first: a clone may have an old build beside them. */
@@ -21,18 +21,24 @@ const start = async () => {
   return startCli(answer, terminal);
 };
 
+/** What nobody else caught: a broken installation, or a bug. The exit code is that of src/doors/cli/exit-codes.ts. */
 const fail = (error) => {
-  process.stderr.write(`recourse: it could not be loaded; install it again. ${String(error.message).split('\n')[0]}\n`);
-  if (process.env.RECOURSE_DEBUG === '1') process.stderr.write(`${error.stack}\n`);
+  const [reason] = String((error && error.message) || error).split('\n');
+  const id = `err_${Date.now().toString(36)}`;
+  process.stderr.write(
+    `recourse: this is a bug or a broken installation, ${id}: ${reason}; try to install it again.\n`,
+  );
+  if (process.env.RECOURSE_DEBUG === '1') process.stderr.write(`${error && error.stack}\n`);
   return 4;
 };
 
 if (Number(process.versions.node.split('.')[0]) < required) {
-  process.stderr.write(
-    `recourse needs Node ${required} or newer and this is ${process.version}: install a newer Node, or in a clone run \`npm install\` (it brings Node ${required}) and then \`npm start\`.\n`,
-  );
+  const inClone = `in a clone run \`npm install\`, which brings Node ${required}, and \`npm start\``;
+  const sentence = `recourse needs Node ${required} or newer and this is ${process.version}: install it; ${inClone}.`;
+  process.stderr.write(`${sentence}\n`);
   process.exitCode = 1;
 } else {
+  process.on('uncaughtException', (error) => process.exit(fail(error)));
   start()
     .catch(fail)
     .then((code) => {

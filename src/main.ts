@@ -2,7 +2,7 @@
  * The composition root, the only file that knows every part: opens the store, gives the shell its ports, recovers
  * what an earlier process left, and only then lets a door open. Must not decide anything about a call.
  */
-import { hash } from 'node:crypto';
+import crypto from 'node:crypto';
 import { nodeClock } from './adapters/system-node/clock.ts';
 import { nodeIds } from './adapters/system-node/ids.ts';
 import { openSqliteStore } from './adapters/store-sqlite/open-store.ts';
@@ -107,7 +107,7 @@ export async function createGateway<const Tools extends readonly Tool[]>(
       clock: steadyClock(clock, store.highestTimeMs, (behindMs) => heldBack.push(behindMs)),
       ids: system.ids ?? nodeIds,
       notify,
-      sha256: (text) => hash('sha256', text, 'hex'),
+      sha256: (text) => crypto.hash('sha256', text, 'hex'),
     },
     limits,
     ladder: baseLadder,

@@ -23,7 +23,12 @@ export type Admission =
   /** Whether the caller took the requester's place could not be recorded, so nothing may run in its place. */
   | { readonly kind: 'unavailable'; readonly fault: StoreFault };
 
-export async function admitByKey(request: Request, fingerprint: string, who: Principal, shell: Shell): Promise<Admission> {
+export async function admitByKey(
+  request: Request,
+  fingerprint: string,
+  who: Principal,
+  shell: Shell,
+): Promise<Admission> {
   if (request.key === null) return { kind: 'new' };
   const claim = await shell.ports.store.key(who.tenant, who.agent, request.key, shell.ports.clock.nowMs());
   return claim === null ? { kind: 'new' } : claimedBy(claim, request, fingerprint, shell);
@@ -49,7 +54,17 @@ export async function attach(call: Call, session: SessionId, shell: Shell): Prom
   if (call.effectClass === 'pure') return { kind: 'new' };
   const since = shell.ports.clock.nowMs() - shell.limits.attachWindowMs;
   const earlier = await shell.ports.store.abandoned(session, call.fingerprint, since);
-  if (earlier === null || !mayHaveHappened(earlier.state)) return { kind: 'new' };
+  if (earlier === null) return { kind: 'new' };
+  if (!mayHaveHappened(earlier.state)) {
+    // Nothing came of it, so nobody takes its place; and it must not stand before an older one that happened.
+    const mark = { kind: 'mark', id: earlier.id, requester: 'returned', repeats: 0 } as const;
+    const cleared = await commit({ ...bare(shell), call: mark }, shell);
+    if (cleared.kind === 'unavailable') return { kind: 'unavailable', fault: cleared.fault };
+    return cleared.kind === 'committed' ? attach(call, session, shell) : { kind: 'new' };
+  }
+  // Two who ask at once both find the free place: the first to get here takes it.
+  if (shell.live.attaching.has(earlier.id)) return { kind: 'new' };
+  shell.live.attaching.add(earlier.id);
   const result = await commit(
     {
       ...bare(shell),
@@ -58,7 +73,7 @@ export async function attach(call: Call, session: SessionId, shell: Shell): Prom
       records: [note('attached', earlier, { state: earlier.state })],
     },
     shell,
-  );
+  ).finally(() => shell.live.attaching.delete(earlier.id));
   if (result.kind === 'unavailable') {
     // INVARIANT: the place stays free on record, for the same caller asks again.
     if (mayBeApplied(result.fault)) keepForLater(leaving(earlier, shell), shell);
@@ -80,7 +95,9 @@ function mayHaveHappened(state: CallState): boolean {
 }
 
 function keyReused(request: Request): Refusal {
-  const errors = [{ path: '/key', expected: 'a new key, because this one was used for another call', got: request.key }];
+  const errors = [
+    { path: '/key', expected: 'a new key, because this one was used for another call', got: request.key },
+  ];
   return invalidInput(request.tool, errors, 'KeyReused');
 }
 

@@ -18,6 +18,8 @@ export interface Requester {
   readonly cancelled?: AbortSignal | undefined;
   /** The client is gone, and the call goes on. */
   readonly left?: AbortSignal | undefined;
+  /** Somebody who only joined a call of another requester goes away: their wait ends, and nothing else. */
+  readonly joined?: AbortSignal | undefined;
 }
 
 const retryAfterSeconds = 1;
@@ -34,6 +36,7 @@ export async function awaitOutcome(
   const leaving = new Promise<'waited' | 'left'>((resolve) => {
     if (waitMs !== null) takeBacks.push(shell.ports.clock.schedule(waitMs, () => resolve('waited')));
     takeBacks.push(onAbort(requester.left, () => resolve('left')));
+    takeBacks.push(onAbort(requester.joined, () => resolve('waited')));
   });
   const stop = () => {
     cancelledByClient = true;
@@ -46,7 +49,10 @@ export async function awaitOutcome(
   if (end === 'waited' || end === 'left') {
     if (end === 'left') await requesterLeft(running.call, shell);
     // The reply is on record for whoever asks for it by its id.
-    void running.outcome.then((answer) => delivered(answer, shell), () => undefined);
+    void running.outcome.then(
+      (answer) => delivered(answer, shell),
+      () => undefined,
+    );
     return pending(envelopeOf(running.call, shell), retryAfterSeconds);
   }
   if (cancelledByClient) await requesterLeft(running.call, shell);
@@ -71,7 +77,7 @@ export async function awaitElsewhere(
       return pending(envelopeOf(call, shell), retryAfterSeconds);
     }
     const leftMs = until - clock.monotonicMs();
-    if (leftMs <= 0) return pending(envelopeOf(call, shell), retryAfterSeconds);
+    if (leftMs <= 0 || requester.joined?.aborted) return pending(envelopeOf(call, shell), retryAfterSeconds);
     await pause(clock, Math.min(leftMs, pollEveryMs));
   }
 }

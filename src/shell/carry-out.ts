@@ -116,7 +116,11 @@ async function drive(dispatched: Call, work: Work, since: number, control: Contr
   }
   const attempt = attemptOf(call, work, shell);
   const startedAt = shell.ports.clock.monotonicMs();
-  const sending = sendAttempt(attempt, (result) => void late(call, { kind: 'came_back', result }, attempt, shell), shell);
+  const sending = sendAttempt(
+    attempt,
+    (result) => void late(call, { kind: 'came_back', result }, attempt, shell),
+    shell,
+  );
   control.onCancel(sending.cancel);
   const end = await sending.end;
   const elapsedMs = shell.ports.clock.monotonicMs() - startedAt;
@@ -128,7 +132,12 @@ async function late(call: Call, end: AttemptEnd, attempt: Attempt, shell: Shell)
     await settleLate(call, weigh(call, end, attempt.timeoutMs, shell.limits), shell);
   } catch (error) {
     const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    shell.ports.notify({ kind: 'unexpected', correlationId: call.id, message: 'a late result could not be kept', cause });
+    shell.ports.notify({
+      kind: 'unexpected',
+      correlationId: call.id,
+      message: 'a late result could not be kept',
+      cause,
+    });
   }
 }
 

@@ -60,7 +60,7 @@ function storeIsAway(fault: string, message: string, shell: Shell): void {
   shell.ports.notify({ kind: 'store_unavailable', fault, message });
 }
 
-function storeIsBack(shell: Shell): void {
+export function storeIsBack(shell: Shell): void {
   if (!shell.live.storeDown) return;
   shell.live.storeDown = false;
   shell.ports.notify({ kind: 'store_recovered' });

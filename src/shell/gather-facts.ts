@@ -61,7 +61,8 @@ async function standingSession(who: Principal, shell: Shell): Promise<SessionFac
   const { store } = shell.ports;
   const name = `${who.tenant}\u0000${who.agent}`;
   const remembered = shell.live.standing.get(name);
-  const found = remembered === undefined ? await store.standingSession(who.tenant, who.agent) : await store.session(remembered);
+  const found =
+    remembered === undefined ? await store.standingSession(who.tenant, who.agent) : await store.session(remembered);
   if (found !== null && found.standing) {
     shell.live.standing.set(name, found.id);
     return asFact(found, who);

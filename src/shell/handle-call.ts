@@ -60,14 +60,15 @@ async function handle(asked: Asked, progress: Progress, shell: Shell): Promise<R
     if (admission.kind !== 'new') return answerAdmission(admission, asked, shell);
 
     const decided = await decideWithFacts(asked, shell);
-    if ('unavailable' in decided) return storeUnavailable(refusal(asked.call, 'admit', {}, request, shell), decided.unavailable);
+    if ('unavailable' in decided)
+      return storeUnavailable(refusal(asked.call, 'admit', {}, request, shell), decided.unavailable);
     const { decision, facts } = decided;
     const session = facts.session?.found ? facts.session.id : null;
     if (decision.kind !== 'run') return sayNo({ ...asked.call, session }, decision, facts, request, shell);
 
     const call = { ...asked.call, session, effectClass: decision.tool.effectClass };
     invariant(session !== null, 'the ladder let a call pass without a session');
-    if (asked.requester.cancelled?.aborted) return refuseAtTheDoor(cancelledBefore, { ...asked, call }, shell);
+    if (asked.requester.cancelled?.aborted) return refuseAtTheDoor(cancelledBefore(shell), { ...asked, call }, shell);
     if (request.key === null) {
       const attached = await attach(call, session, shell);
       if (attached.kind !== 'new') return answerAdmission(attached, { ...asked, call }, shell);
@@ -76,7 +77,8 @@ async function handle(asked: Asked, progress: Progress, shell: Shell): Promise<R
     if (shell.ports.clock.nowMs() >= call.deadlineAtMs) {
       const expired = await expireUnsent(call, papers, shell);
       if (expired.kind === 'committed') return expired.reply;
-      if (expired.kind === 'unavailable') return storeUnavailable(refusal(call, 'admit', {}, request, shell), expired.fault);
+      if (expired.kind === 'unavailable')
+        return storeUnavailable(refusal(call, 'admit', {}, request, shell), expired.fault);
       continue;
     }
     // The ladder counted when it began to ask; the last look is right before the place is taken.
@@ -117,7 +119,11 @@ async function decideWithFacts(
   throw new Error('bug: the gates never stop asking for facts');
 }
 
-async function answerAdmission(admission: Exclude<Admission, { kind: 'new' }>, asked: Asked, shell: Shell): Promise<Reply> {
+async function answerAdmission(
+  admission: Exclude<Admission, { kind: 'new' }>,
+  asked: Asked,
+  shell: Shell,
+): Promise<Reply> {
   switch (admission.kind) {
     case 'answered':
       return admission.reply;
@@ -132,13 +138,15 @@ async function answerAdmission(admission: Exclude<Admission, { kind: 'new' }>, a
   }
 }
 
-const cancelledBefore: Refusal = {
-  error: 'cancelled',
-  class: 'Cancellation',
-  code: 'ToolCancelled',
-  message: 'the caller cancelled before the call was sent.',
-  resolution: { type: 'replan', reason: 'the caller cancelled' },
-};
+function cancelledBefore(shell: Shell): Refusal {
+  return {
+    error: 'cancelled',
+    class: 'Cancellation',
+    code: 'ToolCancelled',
+    message: 'the caller cancelled before the call was sent.',
+    resolution: { type: 'choose_action', actions: nextActions(shell) },
+  };
+}
 
 /** Refused before the gates: the key says all there is to say. */
 async function refuseAtTheDoor(no: Refusal, { call, request, who }: Asked, shell: Shell): Promise<Reply> {
@@ -151,10 +159,11 @@ async function refuseAtTheDoor(no: Refusal, { call, request, who }: Asked, shell
 async function joinUnderWay(call: StoredCall, attached: boolean, asked: Asked, shell: Shell): Promise<Reply> {
   const { request, requester } = asked;
   if (!attached && request.waitMs === null) return refuseAtTheDoor(inFlight(call), asked, shell);
+  const waiting: Requester = attached ? requester : { joined: requester.cancelled ?? requester.left };
   const running = shell.live.running.get(call.id);
-  if (running !== undefined) return replayed(await awaitOutcome(running, request.waitMs, attached ? requester : {}, shell));
+  if (running !== undefined) return replayed(await awaitOutcome(running, request.waitMs, waiting, shell));
   const waitMs = request.waitMs ?? Math.max(0, call.deadlineAtMs - shell.ports.clock.nowMs());
-  return replayed(await awaitElsewhere(call, waitMs, attached ? requester : {}, shell));
+  return replayed(await awaitElsewhere(call, waitMs, waiting, shell));
 }
 
 async function sayNo(
@@ -190,7 +199,8 @@ async function refuseUnreadable(read: Extract<ReadRequest, { ok: false }>, call:
   const no: Refusal = invalidInput(read.requested, read.errors, code);
   const next = read.requested === null ? [] : nextActions(shell);
   if (!shell.live.readiness.ready) return refused(unreadyEnvelope(call, read.requested), no);
-  return (await refuse({ call, gate: 'admit', facts: {}, argsText: null, nextActions: next, refusal: no }, shell)).reply;
+  return (await refuse({ call, gate: 'admit', facts: {}, argsText: null, nextActions: next, refusal: no }, shell))
+    .reply;
 }
 
 function newCall(read: ReadRequest, who: Principal, shell: Shell): Call {

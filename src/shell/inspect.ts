@@ -18,7 +18,7 @@ export interface ToldRecord extends JournalEntry {
   readonly meaning: string;
 }
 
-/** What each gate of the ladder said: those after the one that refused were not asked, those not configured are absent. */
+/** What a gate of the ladder said. Those after one that refused were not asked; what is not configured is absent. */
 export interface GateAnswered {
   readonly gate: GateName;
   readonly answer: 'passed' | 'refused' | 'not_asked' | 'absent';

@@ -25,7 +25,7 @@ export async function recover(shell: Shell, owner: IncarnationId | null = null):
   const { store } = shell.ports;
   let calls = 0;
   let inDoubt = 0;
-  for (let after = ''; ; ) {
+  for (let after = ''; ;) {
     const page = await store.unfinished(after, shell.limits.sweepBatch);
     const left = page.filter(
       (call) => call.state === 'DISPATCHED' && (owner === null ? call.owner !== me(shell) : call.owner === owner),

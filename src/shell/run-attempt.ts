@@ -32,7 +32,9 @@ export function sendAttempt(attempt: Attempt, onLate: (result: UpstreamResult) =
     takeBack();
     if (how.kind !== 'came_back') {
       shell.live.orphans += 1;
-      controller.abort(how.kind === 'timed_out' ? new Error('the call timed out') : new Error('the call was cancelled'));
+      controller.abort(
+        how.kind === 'timed_out' ? new Error('the call timed out') : new Error('the call was cancelled'),
+      );
     }
     settle(how);
   };
@@ -54,6 +56,14 @@ function rejected(error: unknown): UpstreamResult {
   const cause = error instanceof Error ? (error.stack ?? null) : null;
   return {
     kind: 'failed',
-    failure: { kind: 'unknown', subject: null, errorType: 'Error', message, effect: null, retryAfterSeconds: null, cause },
+    failure: {
+      kind: 'unknown',
+      subject: null,
+      errorType: 'Error',
+      message,
+      effect: null,
+      retryAfterSeconds: null,
+      cause,
+    },
   };
 }

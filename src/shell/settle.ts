@@ -58,8 +58,7 @@ export async function settleLate(call: Call, weighed: Weighed, shell: Shell): Pr
     const result = await commit(transition, shell);
     // The requester was answered long ago, or is on record as gone.
     if (result.kind === 'committed') return nobodyWaits(result, shell);
-    if (result.kind === 'unavailable')
-      return keepForLater(transition, shell, () => settleLate(call, weighed, shell));
+    if (result.kind === 'unavailable') return keepForLater(transition, shell, () => settleLate(call, weighed, shell));
   }
 }
 
@@ -78,7 +77,10 @@ function papersOf(call: Call, weighed: Weighed, reply: RestingReply, elapsedMs: 
   const elapsed: JsonObject = elapsedMs === null ? {} : { elapsed_ms: Math.round(elapsedMs) };
   const body = { attempt: call.attempt, effect, ...elapsed, end: weighed.facts };
   const payloads = [{ part: 'reply', text: canonicalText(reply) }, ...weighed.payloads];
-  return { body: { settled: body, doubted: body, cancelled: body }, payloads: { settled: payloads, doubted: payloads, cancelled: payloads } };
+  return {
+    body: { settled: body, doubted: body, cancelled: body },
+    payloads: { settled: payloads, doubted: payloads, cancelled: payloads },
+  };
 }
 
 /** What is proven of a call that rests in this state. */
@@ -109,7 +111,14 @@ export async function storedReply(call: StoredCall, shell: Shell): Promise<Reply
       return pending(envelopeOf(call, shell), 1);
     case 'erased':
       return failed(envelopeOf(call, shell), {
-        classification: { class: 'ToolTerminal', code: 'NotFound', verdict: 'server_error_5xx', detail: 'erased', recognised: false, effect: effectOf(call.state) },
+        classification: {
+          class: 'ToolTerminal',
+          code: 'NotFound',
+          verdict: 'server_error_5xx',
+          detail: 'erased',
+          recognised: false,
+          effect: effectOf(call.state),
+        },
         effect: effectOf(call.state),
         errorType: 'Erased',
         message: `the reply was erased; the call ended as ${call.state}`,
@@ -129,7 +138,14 @@ export function withSeq(reply: RestingReply, seq: number): Reply {
 export function unrecorded(call: Call, shell: Shell): Reply {
   const effect: Effect = call.effectClass === 'pure' ? 'none' : 'unknown';
   return failed(envelopeOf(call, shell), {
-    classification: { class: 'Session', code: 'StoreUnavailable', verdict: 'server_error_5xx', detail: 'unrecorded', recognised: false, effect },
+    classification: {
+      class: 'Session',
+      code: 'StoreUnavailable',
+      verdict: 'server_error_5xx',
+      detail: 'unrecorded',
+      recognised: false,
+      effect,
+    },
     effect,
     errorType: 'StoreUnavailable',
     message: 'the store did not say whether it recorded the call; an operator was told, and the record will tell',

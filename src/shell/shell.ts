@@ -46,6 +46,8 @@ export interface Live {
   /** Bodies that nobody waits for any more and that have not come back. */
   orphans: number;
   storeDown: boolean;
+  /** Calls of requesters who left, whose place is being taken at this moment. */
+  readonly attaching: Set<CallId>;
   readonly standing: Map<string, SessionId>;
   readonly knownBlobs: Set<string>;
   readonly refusals: Map<string, { readonly callId: CallId; readonly atMs: number; count: number }>;
@@ -75,6 +77,7 @@ export function createShell(parts: Omit<Shell, 'live'>): Shell {
       running: new Map(),
       orphans: 0,
       storeDown: false,
+      attaching: new Set(),
       standing: new Map(),
       knownBlobs: new Set(),
       refusals: new Map(),

@@ -6,7 +6,7 @@ import type { Json } from '../core/json.ts';
 import type { StoredCall } from '../ports/store.ts';
 import { cancelWaiting } from './cancel.ts';
 import { start } from './carry-out.ts';
-import { nobodyWaits } from './commit.ts';
+import { nobodyWaits, storeIsBack } from './commit.ts';
 import { end, takeOver } from './recover.ts';
 import { countRepeats } from './refuse.ts';
 import { isFull, type Shell } from './shell.ts';
@@ -56,7 +56,8 @@ async function resume(call: StoredCall, nowMs: number, shell: Shell): Promise<vo
   if (await isTurnOver(call, shell)) return void (await cancelWaiting(call, 'TurnCancelled', shell));
   const started = await start(call, [], { tool, args: JSON.parse(args.text) as Json }, { expectOpen: true }, shell);
   // INVARIANT: nothing is sent any more for a session that was cancelled.
-  if (started.kind === 'conflict' && started.result.on === 'session') await cancelWaiting(call, 'SessionCancelled', shell);
+  if (started.kind === 'conflict' && started.result.on === 'session')
+    await cancelWaiting(call, 'SessionCancelled', shell);
 }
 
 async function isTurnOver({ session, turn }: StoredCall, shell: Shell): Promise<boolean> {
@@ -73,7 +74,7 @@ async function recordLate(shell: Shell): Promise<void> {
     if (result === undefined || result.kind === 'unavailable') return;
     unrecorded.shift();
     nobodyWaits(result, shell);
-    shell.live.storeDown = false;
+    storeIsBack(shell);
     // INVARIANT: what a process heard of a call is not lost because somebody put the call in doubt meanwhile.
     if (result.kind === 'conflict') await first.ifMovedOn?.();
   }

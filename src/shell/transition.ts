@@ -50,12 +50,7 @@ export function bare(shell: Shell): Transition {
   return { token, atMs, call: null, key: null, session: null, reserve: [], settle: [], blobs: [], records: [] };
 }
 
-export function note(
-  kind: RecordKind,
-  call: Call,
-  body: JsonObject,
-  payloads: readonly Payload[] = [],
-): RecordDraft {
+export function note(kind: RecordKind, call: Call, body: JsonObject, payloads: readonly Payload[] = []): RecordDraft {
   return { kind, call: call.id, session: call.session, body: canonicalText(body), payloads };
 }
 

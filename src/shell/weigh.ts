@@ -51,10 +51,15 @@ export function weigh(call: Call, end: AttemptEnd, timeoutMs: number, limits: Li
 
 function weighOutput(call: Call, output: unknown, errors: readonly ItemFailure[], limits: Limits): Weighed {
   const written = canonicalise(output === undefined ? null : output, { maxDepth: limits.maxDepth });
-  if (!written.ok) return weighFailure(call, malformed(`the result is not JSON at '${written.path}': ${written.problem}`), limits);
+  if (!written.ok)
+    return weighFailure(call, malformed(`the result is not JSON at '${written.path}': ${written.problem}`), limits);
   const bytes = utf8Length(written.text);
   if (bytes > limits.maxResultBytes)
-    return weighFailure(call, malformed(`the result has ${bytes} bytes; the limit is ${limits.maxResultBytes}`), limits);
+    return weighFailure(
+      call,
+      malformed(`the result has ${bytes} bytes; the limit is ${limits.maxResultBytes}`),
+      limits,
+    );
   const items = errors.map((error) => itemError(error, call.effectClass));
   return {
     event: { kind: 'returned', attempt: call.attempt },
@@ -66,7 +71,11 @@ function weighOutput(call: Call, output: unknown, errors: readonly ItemFailure[]
 }
 
 function weighFailure(call: Call, failure: Failure, limits: Limits): Weighed {
-  const classification = classify(failure.kind, (failure.subject ?? undefined) as ErrorSubject | undefined, call.effectClass);
+  const classification = classify(
+    failure.kind,
+    (failure.subject ?? undefined) as ErrorSubject | undefined,
+    call.effectClass,
+  );
   return {
     event: { kind: 'failed', attempt: call.attempt, effect: failure.effect ?? classification.effect },
     reply: (envelope, effect) =>
@@ -102,5 +111,10 @@ function malformed(message: string): Failure {
 
 function itemError(error: ItemFailure, effectClass: EffectClass): PartialError {
   const classification = classify(error.kind, undefined, effectClass);
-  return { class: classification.class, code: classification.code, item: error.item, message: safeText(error.message, 500) } as PartialError;
+  return {
+    class: classification.class,
+    code: classification.code,
+    item: error.item,
+    message: safeText(error.message, 500),
+  } as PartialError;
 }

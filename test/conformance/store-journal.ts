@@ -136,9 +136,10 @@ export function provesJournal(create: Create): void {
     const call = aCall({ session: session.id, state: 'DISPATCHED' });
     const other = aCall({ state: 'DENIED', dueAtMs: null });
     const args = [{ part: 'args', text: '{"to":"ada@example.org"}' }];
+    // Before the call, whose payloads are then the newest of all.
+    await mustCommit(store, inserting(other, undefined, { payloads: replyOf() }));
     await mustCommit(store, inserting(call, ['PREPARED', 'DISPATCHED'], { payloads: args }));
     await mustCommit(store, updating(call, { state: 'SUCCEEDED', dueAtMs: null }, { payloads: replyOf() }));
-    await mustCommit(store, inserting(other, undefined, { payloads: replyOf() }));
     const erased = await store.erase(call.id, 'asked by the person', startMs + 9);
     assert.equal(erased.kind, 'committed');
     assert.deepEqual([await store.args(call.id), await store.reply(call.id)], [{ kind: 'erased' }, { kind: 'erased' }]);

@@ -81,6 +81,16 @@ export function provesKeys(create: Create): void {
     assert.equal((await store.key('acme', 'clerk', 'k', startMs + 2_000))?.callId, call.id);
   });
 
+  prove('a claim goes with its call: who loses the call does not keep the key', async (store) => {
+    const call = aCall();
+    await mustCommit(store, inserting(call));
+    assert.equal(verdictOf(await commitOne(store, claiming(call))), 'call');
+    assert.equal(await store.key('acme', 'clerk', 'k', startMs), null);
+    const stale = updating({ ...call, attempt: 9 }, { state: 'DISPATCHED' }, { key: claimFor(call) });
+    assert.equal(verdictOf(await commitOne(store, stale)), 'call');
+    assert.equal(await store.key('acme', 'clerk', 'k', startMs), null);
+  });
+
   prove('of many equal claims at once exactly one wins, and the others hear its call', async (store) => {
     const calls = Array.from({ length: 50 }, () => aCall());
     const results = await Promise.all(calls.map((call) => commitOne(store, claiming(call))));

@@ -195,6 +195,18 @@ test('ten kills in the middle of commits lose nothing that was acknowledged', { 
   });
 });
 
+test('a process that forgot to close an idle store can still end', async () => {
+  await inFile(async (file) => {
+    const source = `
+      import { openSqliteStore } from ${JSON.stringify(path.join(import.meta.dirname, '../../src/adapters/store-sqlite/open-store.ts'))};
+      const opened = await openSqliteStore({ file: ${JSON.stringify(file)} });
+      await opened.store.commit([]);
+    `;
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', source], { stdio: 'inherit' });
+    assert.deepEqual(await once(child, 'exit'), [0, null]);
+  });
+});
+
 test('a reader works beside the owner and sees what was acknowledged', async () => {
   await inFile(async (file) => {
     const child = await start('write', file, 'own');

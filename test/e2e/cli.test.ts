@@ -1,7 +1,7 @@
 /** The command as people run it, by itself: help, the primer, and the package that is built from it. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { isObject } from '../../src/core/json.ts';
@@ -96,6 +96,11 @@ test('the package: built, without sources, it does the same, and help costs litt
   assert.deepEqual(recourse(['--help'], { command: packed }), recourse(['--help']));
   assert.deepEqual(recourse(['--version'], { command: packed }), recourse(['--version']));
   assert.equal(recourse(['cals'], { command: packed }).status, 2);
+
+  rmSync(join(home, 'dist/main-cli.js'));
+  const broken = recourse(['calls', 'ls'], { command: packed });
+  assert.deepEqual([broken.status, broken.stdout, broken.stderr.trimEnd().split('\n').length], [4, '', 1]);
+  assert.match(broken.stderr, /^recourse: this is a bug or a broken installation, err_\w+: .*install it again\.$/m);
 
   const timesOf = (words: readonly string[]) => {
     const started = performance.now();

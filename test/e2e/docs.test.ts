@@ -3,13 +3,15 @@
  * a folder of its own; what a document says that a block prints is compared. Tables of names are held against the code.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { RefusalReason } from '../../src/adapters/store-sqlite/refusal.ts';
 import { statusesOf } from '../../src/core/http-status.ts';
-import { codes, errors, kinds, type ErrorCode, type ErrorName } from '../../src/core/taxonomy.ts';
+import { classify } from '../../src/core/recovery/classify.ts';
+import { codes, errors, kinds, legalTransitions } from '../../src/core/taxonomy.ts';
+import type { ErrorCode, ErrorKind, ErrorName, ErrorSubject } from '../../src/core/taxonomy.ts';
 import { defaultLimits, type OperatorNotice } from '../../src/index.ts';
 import { blocksIn, codeIn, tableIn } from '../support/read-docs.ts';
 import {
@@ -46,10 +48,11 @@ const withoutElsewhere = (script: string): string =>
     .map((commands) => commands.join(' && '))
     .join('\n');
 
-describe('the blocks of code in the documents', () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'recourse-docs-'));
+describe('the blocks of code in the documents', { concurrency: 2 }, () => {
+  let folder = '';
   after(() => rmSync(folder, { recursive: true, force: true }));
   before(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), 'recourse-docs-'));
     await furnish(folder);
     for (const { folder: name, blocks } of documents) {
       const own = settleIn(folder, name);
@@ -70,7 +73,8 @@ describe('the blocks of code in the documents', () => {
   test('pass the type check', async () => assert.deepEqual(await typeErrors(folder), []));
 
   for (const { name, folder: own, blocks } of documents)
-    describe(name, () => {
+    // One after the other: a block finds what those before it left.
+    describe(name, { concurrency: 1 }, () => {
       for (const block of blocks) {
         const { language, line, text, prints } = block;
         if (language !== 'ts' && language !== 'sh') continue;
@@ -93,6 +97,30 @@ test('`npm start` in a clone is the command that the blocks are run with', () =>
     scripts: { start: string };
   };
   assert.equal(scripts.start, 'node scripts/need-node.js && node bin/recourse.js');
+});
+
+describe('ARCHITECTURE.md', () => {
+  const text = readFileSync(path.join(root, 'ARCHITECTURE.md'), 'utf8');
+
+  test('names the files on the path of a call, in their order', () => {
+    const rows = tableIn(text, '').map(([place = '', file = '']) => [place, codeIn(file)[0] ?? ''] as const);
+    assert.equal(rows.length, 7);
+    for (const [place, file] of rows)
+      assert.ok(readFileSync(path.join(root, 'src', file), 'utf8').includes(`Path of a call: ${place}.`), file);
+  });
+
+  test('draws the transitions that are legal', () => {
+    const drawn = [...text.matchAll(/^(\(none\)|[A-Z_]+) +→ (.+)$/gm)].map(([, from = '', to = '']) => {
+      return [from, to.split(' | ').map((state) => state.replace('*', ''))] as const;
+    });
+    const legal = Object.entries(legalTransitions).filter(([, to]) => to.length > 0);
+    assert.deepEqual(Object.fromEntries(drawn), Object.fromEntries(legal));
+  });
+
+  test('names only files that exist', () => {
+    const named = [...text.matchAll(/`((?:src|test|docs)\/[\w./-]+)`/g)].map(([, name = '']) => name);
+    for (const name of named) assert.ok(existsSync(path.join(root, name)), name);
+  });
 });
 
 describe('the tables of the guides', () => {
@@ -139,8 +167,16 @@ describe('the tables of the guides', () => {
     }
   });
 
-  test('tools.md lists every kind of failure', () => {
+  test('tools.md lists every kind of failure, with the code and the effect that a write gets', () => {
     assert.deepEqual(namesIn('tools', 'kind'), Object.keys(kinds).sort());
+    for (const [kind = '', when = '', code = '', effect] of tableIn(textOf('tools'), 'kind')) {
+      const subjects: (string | undefined)[] = when.startsWith('subject') ? [...codeIn(when)] : [undefined];
+      if (when.endsWith('or none')) subjects.push(undefined);
+      for (const subject of subjects) {
+        const proven = classify(codeIn(kind)[0] as ErrorKind, subject as ErrorSubject | undefined, 'plain');
+        assert.deepEqual([proven.code, proven.effect], [codeIn(code)[0], effect], `${kind} ${when}`);
+      }
+    }
   });
 });
 

@@ -1,5 +1,5 @@
+/** Public surface, typed out: what scripts rely on. A change here needs a changelog entry. */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -8,16 +8,8 @@ import { exitCodes } from '../../src/doors/cli/exit-codes.ts';
 import { type Command, readCommandLine } from '../../src/doors/cli/read-command-line.ts';
 import { type CliParts, runCommand } from '../../src/doors/cli/run-command.ts';
 import { folderOf, openGateway } from '../support/open-gateway.ts';
+import { recourse } from '../support/recourse-process.ts';
 import { aTool } from '../support/tools.ts';
-
-/** Public surface, typed out: what scripts rely on. A change here needs a changelog entry. */
-const bin = join(import.meta.dirname, '../../bin/recourse.js');
-
-function recourse(...words: string[]) {
-  const { RECOURSE_FILE: _, FORCE_COLOR: __, ...env } = process.env;
-  const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...words], { encoding: 'utf8', env });
-  return { status, stdout, stderr };
-}
 
 test('the exit codes', () => {
   const codes = Object.fromEntries(Object.entries(exitCodes).map(([name, { code }]) => [name, code]));
@@ -63,7 +55,7 @@ test('0 is done, 1 is no, 2 is usage, 3 is the store', async (t) => {
     [3, `audit tail --file ${text}`],
   ];
   for (const [status, line] of ends) {
-    const end = recourse(...line.split(' '));
+    const end = recourse(line.split(' '));
     assert.equal(end.status, status, `recourse ${line}: ${end.stderr}`);
     assert.doesNotMatch(end.stderr, /^\s+at /m);
   }
@@ -83,8 +75,8 @@ function failing(env: Record<string, string>, error: unknown) {
 
 test('4 is a bug of ours: a sentence with an id, and the stack only on demand', async () => {
   const error = new TypeError('cannot read\n the future');
-  const sentence =
-    'recourse: this is a bug of recourse, err_1: cannot read; please report it with this id; RECOURSE_DEBUG=1 shows more.\n';
+  const advice = 'please report it with this id; RECOURSE_DEBUG=1 shows more.';
+  const sentence = `recourse: this is a bug of recourse, err_1: cannot read; ${advice}\n`;
   assert.deepEqual(await failing({}, error), { status: 4, said: sentence });
   const { status, said } = await failing({ RECOURSE_DEBUG: '1' }, error);
   assert.equal(status, 4);
@@ -133,7 +125,7 @@ const record = {
 test('what --json prints', async (t) => {
   const { file, call: id } = await aStore(t);
   const json = (...words: string[]): unknown[] => {
-    const { stdout, stderr } = recourse(...words, '--json', '--file', file);
+    const { stdout, stderr } = recourse([...words, '--json', '--file', file]);
     assert.equal(stderr, '');
     return stdout
       .trimEnd()

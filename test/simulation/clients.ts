@@ -35,7 +35,14 @@ interface Open {
   readonly onLost: () => void;
 }
 
-const mayHaveHappened: ReadonlySet<string> = new Set(['PREPARED', 'DISPATCHED', 'RETRY_WAIT', 'SUCCEEDED', 'IN_DOUBT', 'CLOSED_UNKNOWN']);
+const mayHaveHappened: ReadonlySet<string> = new Set([
+  'PREPARED',
+  'DISPATCHED',
+  'RETRY_WAIT',
+  'SUCCEEDED',
+  'IN_DOUBT',
+  'CLOSED_UNKNOWN',
+]);
 /** Longer than any commit of a dead process is still on its way. */
 const settledMs = 5_000;
 
@@ -80,14 +87,17 @@ export function createClients(world: ClientWorld) {
           }
           if (fate !== 'lives') world.crash(life, fate === 'dies before' ? 'before a reply left' : 'after a reply');
         },
-        (error: unknown) => witness.breaks('bug', `${what} threw ${error instanceof Error ? error.stack : String(error)}`),
+        (error: unknown) =>
+          witness.breaks('bug', `${what} threw ${error instanceof Error ? error.stack : String(error)}`),
       );
     });
     return life;
   };
 
   const rowsOf = ({ who, fingerprint }: Operation) =>
-    [...state.calls.values()].filter(({ call }) => call.agent === who.agent && call.fingerprint === fingerprint && call.state !== 'DENIED');
+    [...state.calls.values()].filter(
+      ({ call }) => call.agent === who.agent && call.fingerprint === fingerprint && call.state !== 'DENIED',
+    );
 
   /** Without a key an equal call is a new call, unless the record says that its requester left. */
   const askAgainWhenSafe = (operation: Operation, tries = 0) => {
@@ -96,7 +106,9 @@ export function createClients(world: ClientWorld) {
     if (world.wildClocks) return;
     const rows = rowsOf(operation);
     // While a gateway still works on what was asked before, nobody can know what it will become.
-    const safe = operation.open === 0 && rows.every(({ call }) => !mayHaveHappened.has(call.state) || call.requesterLeftAtMs !== null);
+    const safe =
+      operation.open === 0 &&
+      rows.every(({ call }) => !mayHaveHappened.has(call.state) || call.requesterLeftAtMs !== null);
     if (safe) return ask(operation);
     if (tries < 6) later(4_000, () => askAgainWhenSafe(operation, tries + 1));
   };
@@ -112,7 +124,8 @@ export function createClients(world: ClientWorld) {
     if (operation.patience <= 0 || !('error' in reply) || reply.effect !== 'none') return;
     const { resolution } = reply;
     const wait = resolution.type === 'retry_after' ? resolution.retry_after_seconds * 1_000 : null;
-    if (wait !== null || (reply.error === 'action_error' && random.chance(0.3))) later(wait ?? 500, () => askAgainWhenSafe(operation));
+    if (wait !== null || (reply.error === 'action_error' && random.chance(0.3)))
+      later(wait ?? 500, () => askAgainWhenSafe(operation));
   };
 
   const ask = (operation: Operation, otherArguments = false): void => {
@@ -185,17 +198,31 @@ export function createClients(world: ClientWorld) {
     const target =
       session === undefined || random.chance(0.4)
         ? { call: calls.length === 0 ? 'call_none' : random.pick(calls) }
-        : random.chance(0.5) ? { session } : { session, turn: 'turn-1' };
+        : random.chance(0.5)
+          ? { session }
+          : { session, turn: 'turn-1' };
     if ('call' in target) world.cover('call cancelled', target.call);
-    else for (const id of calls) if (state.calls.get(id)?.call.session === session) world.cover('session cancelled', id);
-    const who = { tenant: 'acme', agent: 'call' in target ? (state.calls.get(target.call)?.call.agent ?? agent) : agent };
-    send(`cancel ${JSON.stringify(target)}`, (gateway) => createLibraryDoor(gateway.shell() as never, who).cancel(target, who), () => undefined, () => undefined);
+    else
+      for (const id of calls) if (state.calls.get(id)?.call.session === session) world.cover('session cancelled', id);
+    const who = {
+      tenant: 'acme',
+      agent: 'call' in target ? (state.calls.get(target.call)?.call.agent ?? agent) : agent,
+    };
+    send(
+      `cancel ${JSON.stringify(target)}`,
+      (gateway) => createLibraryDoor(gateway.shell() as never, who).cancel(target, who),
+      () => undefined,
+      () => undefined,
+    );
   };
 
   const openSession = (agent: string) =>
     send(
       `open a session for ${agent}`,
-      (gateway) => createLibraryDoor(gateway.shell() as never, { tenant: 'acme', agent }).openSession().catch(() => null),
+      (gateway) =>
+        createLibraryDoor(gateway.shell() as never, { tenant: 'acme', agent })
+          .openSession()
+          .catch(() => null),
       (id) => (id === null ? undefined : sessions.set(agent, id as SessionId)),
       () => undefined,
     );

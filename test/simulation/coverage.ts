@@ -1,7 +1,23 @@
 /** How often each fault met a call in each state: what `no failures` is worth. */
 
-const columns = ['(idle)', '(none)', 'DISPATCHED', 'RETRY_WAIT', 'IN_DOUBT', 'SUCCEEDED', 'FAILED', 'CANCELLED', 'EXPIRED', 'DENIED'];
-const short: Readonly<Record<string, string>> = { DISPATCHED: 'DISPATCH', RETRY_WAIT: 'RETRY_W', SUCCEEDED: 'SUCCEED', CANCELLED: 'CANCEL' };
+const columns = [
+  '(idle)',
+  '(none)',
+  'DISPATCHED',
+  'RETRY_WAIT',
+  'IN_DOUBT',
+  'SUCCEEDED',
+  'FAILED',
+  'CANCELLED',
+  'EXPIRED',
+  'DENIED',
+];
+const short: Readonly<Record<string, string>> = {
+  DISPATCHED: 'DISPATCH',
+  RETRY_WAIT: 'RETRY_W',
+  SUCCEEDED: 'SUCCEED',
+  CANCELLED: 'CANCEL',
+};
 
 export interface Coverage {
   hit(fault: string, state: string): void;
@@ -24,10 +40,22 @@ export function createCoverage(): Coverage {
     },
     entries: () => counts,
     table() {
-      const line = (name: string, cells: readonly string[]) => name.padEnd(26) + cells.map((cell) => cell.padStart(9)).join('');
+      const line = (name: string, cells: readonly string[]) =>
+        name.padEnd(26) + cells.map((cell) => cell.padStart(9)).join('');
       const rows = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
-      const body = rows.map(([fault, row]) => line(fault, columns.map((state) => String(row.get(state) ?? '·'))));
-      return [line('fault × state', columns.map((state) => short[state] ?? state)), ...body].join('\n');
+      const body = rows.map(([fault, row]) =>
+        line(
+          fault,
+          columns.map((state) => String(row.get(state) ?? '·')),
+        ),
+      );
+      return [
+        line(
+          'fault × state',
+          columns.map((state) => short[state] ?? state),
+        ),
+        ...body,
+      ].join('\n');
     },
   };
 }

@@ -24,7 +24,12 @@ interface Ending {
   readonly problem: string | null;
 }
 
-async function live(tool: ToolName, key: string | null, behaviour: UpstreamBehaviour, deaths: readonly Death[]): Promise<Ending> {
+async function live(
+  tool: ToolName,
+  key: string | null,
+  behaviour: UpstreamBehaviour,
+  deaths: readonly Death[],
+): Promise<Ending> {
   const acts: string[] = [];
   let counting = false;
   const fate = (_life: unknown, act: string): Fate => {
@@ -36,7 +41,16 @@ async function live(tool: ToolName, key: string | null, behaviour: UpstreamBehav
   const world = createWorld({ seed: 7, mix, gateways: 1, fate });
   const { scheduler, clients, gateways, witness, state, tools } = world;
   const who = { tenant: 'acme', agent: 'ann' };
-  const operation = makeOperation({ name: 'o', who, tool, key, session: null, turn: null, manner: 'patient', args: { amount: 1, operation: 'o' } });
+  const operation = makeOperation({
+    name: 'o',
+    who,
+    tool,
+    key,
+    session: null,
+    turn: null,
+    manner: 'patient',
+    args: { amount: 1, operation: 'o' },
+  });
   gateways[0]?.boot('everything');
   scheduler.after(500, null, '', () => {
     counting = true;
@@ -44,13 +58,24 @@ async function live(tool: ToolName, key: string | null, behaviour: UpstreamBehav
   });
   // What is sent after the second death is answered: the world is not against us for ever.
   const isOver = () =>
-    counting && state.unfinished.size === 0 && clients.isQuiet() && tools.underWay() === 0 && gateways[0]?.isReady() === true;
+    counting &&
+    state.unfinished.size === 0 &&
+    clients.isQuiet() &&
+    tools.underWay() === 0 &&
+    gateways[0]?.isReady() === true;
   while (witness.broken() === null && !isOver() && scheduler.nowMs() < 200_000) await scheduler.step();
   checkLiveness(state, clients.unanswered(), witness);
   checkRecords(state, witness);
   checkChains(state, witness);
   const reply = operation.lastReply;
-  const told = reply === null || 'pending' in reply ? 'nothing' : isSuccess(reply) ? 'success' : reply.effect === 'none' ? 'none' : 'unknown';
+  const told =
+    reply === null || 'pending' in reply
+      ? 'nothing'
+      : isSuccess(reply)
+        ? 'success'
+        : reply.effect === 'none'
+          ? 'none'
+          : 'unknown';
   let effects = 0;
   // A read may happen as often as it likes; here it only has to happen at all.
   for (const call of witness.calls.values())

@@ -27,7 +27,15 @@ export type UpstreamBehaviour = (typeof upstreamBehaviours)[number];
 export const storeFaults = ['commit lost', 'acknowledgement lost', 'overloaded', 'slow commit'] as const;
 export type StoreFaultName = (typeof storeFaults)[number];
 
-export const nodeFaults = ['crash', 'short pause', 'pause past lease', 'long pause', 'clock forward', 'clock back', 'disk full'] as const;
+export const nodeFaults = [
+  'crash',
+  'short pause',
+  'pause past lease',
+  'long pause',
+  'clock forward',
+  'clock back',
+  'disk full',
+] as const;
 export type NodeFault = (typeof nodeFaults)[number];
 
 export interface FaultMix {
@@ -39,11 +47,19 @@ export interface FaultMix {
   readonly crashAtAct: number;
   /** Stalls of a process between two of its events, longer than the send window. */
   readonly stallAtAct: number;
+  /** How long such a stall takes, from and to. */
+  readonly stallMs?: readonly [number, number];
   /** A tool's own validator that takes longer than a fact may take. */
   readonly slowValidator?: number;
 }
 
-export const noFaults: FaultMix = { upstream: { answers: 1 }, store: {}, node: { calm: 1 }, crashAtAct: 0, stallAtAct: 0 };
+export const noFaults: FaultMix = {
+  upstream: { answers: 1 },
+  store: {},
+  node: { calm: 1 },
+  crashAtAct: 0,
+  stallAtAct: 0,
+};
 
 const upstream: FaultMix['upstream'] = {
   answers: 10,
@@ -87,7 +103,13 @@ export const faultMixes = {
     stallAtAct: 0.002,
     slowValidator: 0.03,
   },
-  crashes: { upstream, store: { 'acknowledgement lost': 0.02 }, node: { calm: 1, crash: 4 }, crashAtAct: 0.02, stallAtAct: 0 },
+  crashes: {
+    upstream,
+    store: { 'acknowledgement lost': 0.02 },
+    node: { calm: 1, crash: 4 },
+    crashAtAct: 0.02,
+    stallAtAct: 0,
+  },
   store: {
     upstream: { answers: 6, 'answer lost': 1, 'executes late': 1, 'answer late': 1 },
     store: { 'commit lost': 0.15, 'acknowledgement lost': 0.15, overloaded: 0.04, 'slow commit': 0.08 },

@@ -10,7 +10,13 @@ import type { Witness } from './witness.ts';
 export function checkChains({ chains }: MemoryState, witness: Witness): void {
   const places = new Set<string>();
   for (const { epoch, records } of chains) {
-    const verifier = createVerifier(hashing, headNamedBy(records[0], chains.flatMap((chain) => chain.records)));
+    const verifier = createVerifier(
+      hashing,
+      headNamedBy(
+        records[0],
+        chains.flatMap((chain) => chain.records),
+      ),
+    );
     for (const record of records) {
       const place = `${record.epoch}/${record.seq}`;
       if (places.has(place)) witness.breaks('17', `two records stand at ${place}`);
@@ -24,9 +30,13 @@ export function checkChains({ chains }: MemoryState, witness: Witness): void {
 
 /** The head that an epoch_open names, if it is really there. */
 function headNamedBy(first: MemoryRecord | undefined, all: readonly MemoryRecord[]): Head | null {
-  const { previous } = JSON.parse(first?.body ?? '{}') as { previous?: { epoch: number; seq: number; hash: string } | null };
+  const { previous } = JSON.parse(first?.body ?? '{}') as {
+    previous?: { epoch: number; seq: number; hash: string } | null;
+  };
   if (previous === undefined || previous === null) return null;
-  const found = all.find(({ epoch, seq, hash }) => epoch === previous.epoch && seq === previous.seq && hex(hash) === previous.hash);
+  const found = all.find(
+    ({ epoch, seq, hash }) => epoch === previous.epoch && seq === previous.seq && hex(hash) === previous.hash,
+  );
   return found === undefined ? null : { epoch: found.epoch, seq: found.seq, hash: found.hash };
 }
 
@@ -35,14 +45,18 @@ export function checkRecords(state: MemoryState, witness: Witness): void {
   for (const [id, { call }] of state.calls) {
     const seen = witness.calls.get(id);
     const told = (state.recordsByCall.get(id) ?? []).flatMap(({ kind, body }) => statesIn(kind, body));
-    if (told.join() !== seen?.path.join()) witness.breaks('16', `${id} went ${seen?.path.join()}, its records say ${told.join()}`);
-    if (told.at(-1) !== call.state) witness.breaks('18', `the journal leaves ${id} ${told.at(-1)}, the store says ${call.state}`);
+    if (told.join() !== seen?.path.join())
+      witness.breaks('16', `${id} went ${seen?.path.join()}, its records say ${told.join()}`);
+    if (told.at(-1) !== call.state)
+      witness.breaks('18', `the journal leaves ${id} ${told.at(-1)}, the store says ${call.state}`);
   }
   for (const id of witness.calls.keys())
     if (witness.calls.get(id)?.state !== '(none)' && !state.calls.has(id)) witness.breaks('13', `${id} is gone`);
   for (const { id, entries, seq } of state.sessions.values()) {
-    if (entries !== witness.entriesOf(id)) witness.breaks('15', `${id} counts ${entries} records, ${witness.entriesOf(id)} were written`);
-    if (seq !== witness.successesOf(id)) witness.breaks('15', `${id} is at ${seq} after ${witness.successesOf(id)} successes`);
+    if (entries !== witness.entriesOf(id))
+      witness.breaks('15', `${id} counts ${entries} records, ${witness.entriesOf(id)} were written`);
+    if (seq !== witness.successesOf(id))
+      witness.breaks('15', `${id} is at ${seq} after ${witness.successesOf(id)} successes`);
   }
   for (const { records } of state.chains)
     for (const { kind, body, call } of records) {
@@ -52,7 +66,16 @@ export function checkRecords(state: MemoryState, witness: Witness): void {
     }
 }
 
-const stateKinds: ReadonlySet<string> = new Set(['refused', 'prepared', 'dispatched', 'settled', 'retry_planned', 'doubted', 'cancelled', 'expired']);
+const stateKinds: ReadonlySet<string> = new Set([
+  'refused',
+  'prepared',
+  'dispatched',
+  'settled',
+  'retry_planned',
+  'doubted',
+  'cancelled',
+  'expired',
+]);
 
 function statesIn(kind: string, body: string): readonly string[] {
   const parsed: unknown = JSON.parse(body);
@@ -73,10 +96,18 @@ export interface HeardResult {
   readonly life: { readonly alive: boolean };
 }
 
-/** What a process heard, it may not forget while it lives: a result ends every doubt about its attempt. */
-export function forgottenResult(answers: readonly HeardResult[], state: MemoryState): HeardResult | undefined {
+/**
+ * What a process heard, it may not forget while it lives: a result ends every doubt about its attempt. Only a call that
+ * was waiting for its next attempt when the result came keeps it as an orphan, and may end in doubt all the same.
+ */
+export function forgottenResult(
+  answers: readonly HeardResult[],
+  state: MemoryState,
+  witness: Witness,
+): HeardResult | undefined {
   return answers.find(({ callId, attempt, life }) => {
     const call = state.calls.get(callId)?.call;
-    return life.alive && call !== undefined && call.attempt === attempt && call.state === 'IN_DOUBT';
+    if (!life.alive || call === undefined || call.attempt !== attempt || call.state !== 'IN_DOUBT') return false;
+    return witness.calls.get(callId)?.path.at(-2) === 'DISPATCHED';
   });
 }

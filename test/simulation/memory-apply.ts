@@ -6,7 +6,14 @@ import type { CallId } from '../../src/core/call.ts';
 import type { CallChange, CommitResult, SessionChange, StoredCall, Transition } from '../../src/ports/store.ts';
 import type { Chain, MemoryRecord } from './memory-journal.ts';
 import { illegality } from './memory-legality.ts';
-import { type CallRow, type MemoryState, nameOf, type PayloadPlace, placeName, unfinishedStates } from './memory-state.ts';
+import {
+  type CallRow,
+  type MemoryState,
+  nameOf,
+  type PayloadPlace,
+  placeName,
+  unfinishedStates,
+} from './memory-state.ts';
 
 type Conflict = Extract<CommitResult, { kind: 'conflict' }>;
 type Committed = Extract<CommitResult, { kind: 'committed' }>;
@@ -49,7 +56,10 @@ function appliedBefore({ token, call }: Transition, state: MemoryState): Committ
 function callConflict(change: CallChange | null, state: MemoryState): Conflict | null {
   if (change === null) return null;
   const found = state.calls.get(change.kind === 'mark' ? change.id : change.call.id)?.call ?? null;
-  const asExpected = change.kind === 'insert' ? found === null : found !== null && (change.kind === 'mark' || isAsExpected(found, change.expect));
+  const asExpected =
+    change.kind === 'insert'
+      ? found === null
+      : found !== null && (change.kind === 'mark' || isAsExpected(found, change.expect));
   return asExpected ? null : { kind: 'conflict', on: 'call', found };
 }
 
@@ -71,7 +81,11 @@ function keyConflict(transition: Transition, state: MemoryState): Conflict | nul
 }
 
 function sessionConflict({ session, records }: Transition, state: MemoryState): Conflict | null {
-  const no = (found: Extract<Conflict, { on: 'session' }>['found']): Conflict => ({ kind: 'conflict', on: 'session', found });
+  const no = (found: Extract<Conflict, { on: 'session' }>['found']): Conflict => ({
+    kind: 'conflict',
+    on: 'session',
+    found,
+  });
   if (session?.kind === 'open') {
     const { id, standing, tenant, agent } = session.session;
     const taken = state.sessions.get(id) ?? (standing ? standingOf(tenant, agent, state) : null);
@@ -112,7 +126,11 @@ function accountConflict(
   for (const { tenant, account, release, charge } of settle) {
     const after = stage(tenant, account);
     if (release > after.held)
-      return { kind: 'conflict', on: 'illegal', problem: `'${account}' gives back ${release}, but holds only ${after.held}` };
+      return {
+        kind: 'conflict',
+        on: 'illegal',
+        problem: `'${account}' gives back ${release}, but holds only ${after.held}`,
+      };
     after.held -= release;
     after.settled += charge;
   }
@@ -153,7 +171,12 @@ export function recordsOf(call: CallId | string, state: MemoryState): MemoryReco
   return records;
 }
 
-function writeCall(transition: Transition, records: readonly MemoryRecord[], seq: number | null, state: MemoryState): void {
+function writeCall(
+  transition: Transition,
+  records: readonly MemoryRecord[],
+  seq: number | null,
+  state: MemoryState,
+): void {
   const { call: change, atMs, token } = transition;
   if (change === null) return;
   if (change.kind === 'mark') return writeMark(change, atMs, records.at(-1) ?? null, state);

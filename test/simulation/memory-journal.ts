@@ -4,7 +4,16 @@
  */
 import { hash } from 'node:crypto';
 import { canonicalText } from '../../src/core/canonical.ts';
-import { anchorEvery, chainBytes, commitTo, encodeLeaf, formatVersion, genesis, linkHash, saltBytes } from '../../src/core/journal/encode.ts';
+import {
+  anchorEvery,
+  chainBytes,
+  commitTo,
+  encodeLeaf,
+  formatVersion,
+  genesis,
+  linkHash,
+  saltBytes,
+} from '../../src/core/journal/encode.ts';
 import type { Commitment, Hashing, Position, RecordDraft } from '../../src/core/journal/record.ts';
 import { hex, type StoredPayload, type StoredRecord } from '../../src/core/journal/verify.ts';
 import type { Random } from './random.ts';
@@ -74,7 +83,19 @@ function createChain(epoch: number, floorMs: number, random: Random): Chain {
     const { kind, call, session, body } = draft;
     const parts = draft.payloads.map(({ part }) => part);
     const place: Position = { epoch, seq };
-    const record = { ...place, header: leaf.subarray(1), hash: previous, payloads, kind, call, session, sessionSeq, timeMs, body, parts };
+    const record = {
+      ...place,
+      header: leaf.subarray(1),
+      hash: previous,
+      payloads,
+      kind,
+      call,
+      session,
+      sessionSeq,
+      timeMs,
+      body,
+      parts,
+    };
     records.push(record);
     return record;
   };

@@ -20,7 +20,9 @@ export function createMemoryReader(state: MemoryState, epoch: number) {
     reply: (id: string) => textAt(state.calls.get(id)?.reply ?? null),
     key(tenant: string, agent: string, key: string, nowMs: number) {
       const row = state.keys.get(nameOf(tenant, agent, key));
-      return row === undefined || row.expiresAtMs <= nowMs ? null : { callId: row.callId, fingerprint: row.fingerprint };
+      return row === undefined || row.expiresAtMs <= nowMs
+        ? null
+        : { callId: row.callId, fingerprint: row.fingerprint };
     },
     session: (id: string) => state.sessions.get(id) ?? null,
     standingSession: (tenant: string, agent: string) => standingOf(tenant, agent, state),
@@ -56,14 +58,20 @@ export function createMemoryReader(state: MemoryState, epoch: number) {
           !state.answered.has(placeName(replyAt)),
         limit,
       ),
-    uncounted: (limit: number): readonly StoredCall[] => callsWhere(({ call, counted }) => call.repeats > counted, limit),
+    uncounted: (limit: number): readonly StoredCall[] =>
+      callsWhere(({ call, counted }) => call.repeats > counted, limit),
     blob: (hash: string) => state.blobs.get(hash) ?? null,
     listCalls: (filter: CallFilter): readonly StoredCall[] =>
-      callsWhere(({ call }) => fits(call, filter), Infinity).reverse().slice(0, filter.limit),
+      callsWhere(({ call }) => fits(call, filter), Infinity)
+        .reverse()
+        .slice(0, filter.limit),
     recordsOf: (id: string): readonly JournalEntry[] => (state.recordsByCall.get(id) ?? []).map(entryOf),
-    journal: (after: Position | null, limit: number): readonly MemoryRecord[] => recordsAfter(state, after).slice(0, limit),
+    journal: (after: Position | null, limit: number): readonly MemoryRecord[] =>
+      recordsAfter(state, after).slice(0, limit),
     entries: (after: Position | null, limit: number): readonly JournalEntry[] =>
-      (after === null ? recordsAfter(state, null).slice(-limit) : recordsAfter(state, after).slice(0, limit)).map(entryOf),
+      (after === null ? recordsAfter(state, null).slice(-limit) : recordsAfter(state, after).slice(0, limit)).map(
+        entryOf,
+      ),
   };
 }
 

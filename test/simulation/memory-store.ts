@@ -58,7 +58,13 @@ export function openIncarnation(state: MemoryState, nowMs: number): Incarnation 
       for (const { payloads: kept } of records) kept.fill(null);
       const session = call.session === null ? undefined : state.sessions.get(call.session);
       if (session !== undefined) state.sessions.set(session.id, { ...session, entries: session.entries + 1 });
-      const draft = { kind: 'erased', call: callId, session: call.session, body: canonicalText({ payloads, reason }), payloads: [] } as const;
+      const draft = {
+        kind: 'erased',
+        call: callId,
+        session: call.session,
+        body: canonicalText({ payloads, reason }),
+        payloads: [],
+      } as const;
       const record = chain.append(draft, session === undefined ? 0 : session.entries + 1, atMs);
       records.push(record);
       return { kind: 'committed', seq: call.seq, position: { epoch: record.epoch, seq: record.seq } };
@@ -75,7 +81,15 @@ export function openIncarnation(state: MemoryState, nowMs: number): Incarnation 
 /** The port as the shell knows it, answering at once. */
 export function openMemoryStore(state: MemoryState, nowMs: number): Store {
   const { id, highestTimeMs, read, commit, answered, erase, close } = openIncarnation(state, nowMs);
-  return { ...promised(read), incarnation: id, highestTimeMs, answered, commit: async (list) => commit(list), erase: async (...about) => erase(...about), close: async () => close() };
+  return {
+    ...promised(read),
+    incarnation: id,
+    highestTimeMs,
+    answered,
+    commit: async (list) => commit(list),
+    erase: async (...about) => erase(...about),
+    close: async () => close(),
+  };
 }
 
 type Promised<Functions> = {

@@ -51,7 +51,9 @@ export interface Operation {
 export function makeOperation(
   given: Pick<Operation, 'name' | 'who' | 'tool' | 'key' | 'session' | 'turn' | 'manner' | 'args'>,
 ): Operation {
-  const fingerprint = createHash('sha256').update(`${given.tool}\u0000${canonicalText(given.args)}`).digest('hex');
+  const fingerprint = createHash('sha256')
+    .update(`${given.tool}\u0000${canonicalText(given.args)}`)
+    .digest('hex');
   return { ...given, fingerprint, patience: 5, open: 0, lastReply: null };
 }
 
@@ -61,9 +63,19 @@ export function drawOperation(name: string, sessions: ReadonlyMap<string, string
   const manner = random.weighted(manners);
   const args = { amount: random.between(1, 9), operation: name };
   const session = random.chance(0.4) ? (sessions.get(agent) ?? null) : null;
-  const keyed = manner === 'changes arguments' || manner === 'repeats' || random.chance(manner === 'leaves' ? 0.2 : 0.6);
+  const keyed =
+    manner === 'changes arguments' || manner === 'repeats' || random.chance(manner === 'leaves' ? 0.2 : 0.6);
   const turn = session !== null && random.chance(0.5) ? 'turn-1' : null;
-  return makeOperation({ name, who: { tenant: 'acme', agent }, tool, key: keyed ? `key-${name}` : null, session, turn, manner, args });
+  return makeOperation({
+    name,
+    who: { tenant: 'acme', agent },
+    tool,
+    key: keyed ? `key-${name}` : null,
+    session,
+    turn,
+    manner,
+    args,
+  });
 }
 
 /** The request as it goes over the wire. */
@@ -84,7 +96,13 @@ export function requestOf(operation: Operation, random: Random, otherArguments: 
     case 'expects a sequence':
       return { ...common, expected_seq: random.between(0, 3) };
     case 'asks nonsense':
-      return random.pick<unknown>([{ ...common, tool: 'raed' }, { ...common, args: { amount: -1 } }, { ...common, kee: 'x' }, 17, { ...common, session: 'ses_none' }]);
+      return random.pick<unknown>([
+        { ...common, tool: 'raed' },
+        { ...common, args: { amount: -1 } },
+        { ...common, kee: 'x' },
+        17,
+        { ...common, session: 'ses_none' },
+      ]);
     default:
       return common;
   }

@@ -38,7 +38,9 @@ export function createOperator(world: OperatorWorld) {
     if (call.effectClass === 'plain' && random.chance(0.3)) return { kind: 'closed' };
     // A call that was sent again may not be given its old life back: an earlier attempt could still be known upstream.
     const nowMs = call.createdAtMs;
-    return random.chance(0.3) && call.effectClass !== 'keyed' ? { kind: 'released', atMs: nowMs } : { kind: 'proved', effect: 'none' };
+    return random.chance(0.3) && call.effectClass !== 'keyed'
+      ? { kind: 'released', atMs: nowMs }
+      : { kind: 'proved', effect: 'none' };
   };
 
   const settle = async (call: StoredCall, event: CallEvent, shell: Shell): Promise<void> => {
@@ -52,7 +54,8 @@ export function createOperator(world: OperatorWorld) {
       retryAfterSeconds: null,
       maxMessageChars: 500,
     });
-    const papers = next.state === 'RETRY_WAIT' ? {} : { payloads: { settled: [{ part: 'reply', text: canonicalText(reply) }] } };
+    const papers =
+      next.state === 'RETRY_WAIT' ? {} : { payloads: { settled: [{ part: 'reply', text: canonicalText(reply) }] } };
     const result = await commit(toTransition(call, next, effects, papers, shell), shell);
     if (result.kind === 'committed') scheduler.say(() => `operator: ${call.id} ${event.kind} → ${next.state}`);
   };

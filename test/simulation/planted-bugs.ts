@@ -36,7 +36,17 @@ function sendsEarly(store: Store, upstream: Upstream): { store: Store; upstream:
     const { id, attempt, tool, session, tenant, agent, deadlineAtMs } = call.call;
     const text = records[0]?.payloads.find(({ part }) => part === 'args')?.text;
     if (text === undefined) return;
-    const sent = { callId: id, attempt, tool, args: JSON.parse(text) as Json, session, tenant, agent, deadlineAtMs, timeoutMs: 1_000 };
+    const sent = {
+      callId: id,
+      attempt,
+      tool,
+      args: JSON.parse(text) as Json,
+      session,
+      tenant,
+      agent,
+      deadlineAtMs,
+      timeoutMs: 1_000,
+    };
     if (!early.has(nameOf(sent))) early.set(nameOf(sent), upstream.invoke(sent, new AbortController().signal));
   };
   return {
@@ -56,7 +66,9 @@ const mistakesSilenceForProof = (upstream: Upstream, clock: Clock): Upstream => 
   invoke: (attempt, signal) => {
     const about = { subject: null, errorType: 'Timeout', message: 'no answer', retryAfterSeconds: null, cause: null };
     const claim: UpstreamResult = { kind: 'failed', failure: { kind: 'never_sent', effect: 'none', ...about } };
-    const silence = new Promise<UpstreamResult>((resolve) => clock.schedule(attempt.timeoutMs - 1, () => resolve(claim)));
+    const silence = new Promise<UpstreamResult>((resolve) =>
+      clock.schedule(attempt.timeoutMs - 1, () => resolve(claim)),
+    );
     return Promise.race([upstream.invoke(attempt, signal), silence]);
   },
 });
@@ -89,7 +101,13 @@ function forgetsSleep(clock: Clock): Clock {
 
 const resendable = new Map(catalogue).set('mail', { ...tools.mail, dedupeWindowMs });
 const crashing: FaultMix = faultMixes.crashes;
-const sleepy: FaultMix = { ...faultMixes.pauses, stallAtAct: 0.02, node: { calm: 1, 'pause past lease': 1, 'long pause': 2 } };
+/** Processes that fall asleep in the middle of an act, for longer than any lease, quarantine or window. */
+const sleepy: FaultMix = {
+  ...faultMixes.pauses,
+  stallAtAct: 0.01,
+  stallMs: [40_000, 220_000],
+  node: { calm: 4, 'pause past lease': 1, 'long pause': 1 },
+};
 
 export const plantedBugs: readonly PlantedBug[] = [
   {

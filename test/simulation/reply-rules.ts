@@ -32,6 +32,5 @@ export const isFinal = (reply: Reply): boolean => isPromise(reply) && claimedEff
 
 /** The reply without the word that tells a repetition from the first time. */
 export function wordsOf(reply: Reply): string {
-  const { replayed: _replayed, ...words } = reply as Reply & { replayed?: true };
-  return canonicalText(words);
+  return canonicalText({ ...reply, replayed: undefined });
 }

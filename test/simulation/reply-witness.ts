@@ -13,7 +13,7 @@ export function recordedWords(row: CallRow | undefined): string | null {
   const payload = row?.reply?.record.payloads[row.reply.index];
   if (row === undefined || payload === undefined || payload === null) return null;
   const resting = JSON.parse(hashing.text(payload.bytes)) as Reply;
-  return wordsOf('error' in resting ? resting : { ...resting, seq: row.call.seq } as Reply);
+  return wordsOf('error' in resting ? resting : ({ ...resting, seq: row.call.seq } as Reply));
 }
 
 export function createReplyWitness(state: MemoryState, witness: Witness) {
@@ -25,7 +25,8 @@ export function createReplyWitness(state: MemoryState, witness: Witness) {
     hear(reply: Reply, wasReady: boolean): void {
       const wrong = misshapen(reply);
       if (wrong !== null) return witness.breaks('schema', wrong);
-      if ('error' in reply && reply.error === 'internal_error') witness.breaks('bug', `internal_error: ${JSON.stringify(reply)}`);
+      if ('error' in reply && reply.error === 'internal_error')
+        witness.breaks('bug', `internal_error: ${JSON.stringify(reply)}`);
       const effect = claimedEffect(reply);
       if (effect !== null) witness.told(reply.call_id, effect);
       if (!isPromise(reply) || !wasReady) return;
@@ -43,7 +44,8 @@ export function createReplyWitness(state: MemoryState, witness: Witness) {
       if (!callStates[row.call.state].terminal) return;
       const name = JSON.stringify([row.call.tenant, row.call.agent, key, row.call.fingerprint]);
       const before = heardFor.get(name);
-      if (final && before !== undefined && before !== words) witness.breaks('7', `key ${name} answered ${before}, and now ${words}`);
+      if (final && before !== undefined && before !== words)
+        witness.breaks('7', `key ${name} answered ${before}, and now ${words}`);
       if (final) heardFor.set(name, words);
     },
 

@@ -42,7 +42,8 @@ export async function runSeed(options: WorldOptions): Promise<SeedReport> {
   plan(world);
   const runUntil = async (isOver: () => boolean): Promise<void> => {
     while (witness.broken() === null && !isOver()) {
-      if (scheduler.steps() > maxSteps) return witness.breaks('19', `the world does not come to rest in ${maxSteps} steps`);
+      if (scheduler.steps() > maxSteps)
+        return witness.breaks('19', `the world does not come to rest in ${maxSteps} steps`);
       if (!(await scheduler.step())) return;
     }
   };
@@ -99,14 +100,17 @@ async function askOnceMore(world: World, runUntil: (isOver: () => boolean) => Pr
   await runUntil(() => isAtRest(world) || scheduler.nowMs() >= by);
   // A result that came late may still wait for its turn at the store.
   const heardBy = scheduler.nowMs() + 30_000;
-  await runUntil(() => forgottenResult(world.tools.answers, world.state) === undefined || scheduler.nowMs() >= heardBy);
+  await runUntil(
+    () =>
+      forgottenResult(world.tools.answers, world.state, world.witness) === undefined || scheduler.nowMs() >= heardBy,
+  );
 }
 
 function checkAtRest({ state, witness, clients, tools, replies, options }: World): void {
   if (options.wildClocks !== true) checkLiveness(state, clients.unanswered(), witness);
   checkRecords(state, witness);
   checkChains(state, witness);
-  const forgotten = forgottenResult(tools.answers, state);
+  const forgotten = forgottenResult(tools.answers, state, witness);
   if (forgotten !== undefined)
     witness.breaks('heard', `${forgotten.callId} is in doubt, although its owner lives and heard its result`);
   replies.readBack();

@@ -12,7 +12,9 @@ import { explain, runSeed } from './run-seed.ts';
 const replay = (seed: number) => `RECOURSE_SEED=${seed} node --test test/simulation/seeds.test.ts`;
 const sampleEvery = 40;
 /** Seeds that once broke something; the rig has changed since, but they cost little. */
-const oldAcquaintances = [1, 13, 16, 18, 21, 46, 52, 68, 74, 84, 96, 137, 161, 173, 183, 204, 306, 381, 390, 703, 746, 1235, 1488];
+const oldAcquaintances = [
+  1, 13, 16, 18, 21, 46, 52, 68, 74, 84, 96, 137, 161, 173, 183, 204, 306, 381, 390, 703, 746, 1235, 1488,
+];
 
 /** A failing seed is run once more, telling its story: the same seed gives the same world. */
 async function holds(seed: number): Promise<Awaited<ReturnType<typeof runSeed>>> {
@@ -56,6 +58,8 @@ test('the invariants hold in every world', { skip: onlySeed !== null, timeout: 2
   if (seeds < 300) return;
   // No failures means nothing if nothing went wrong: every fault of the model must have happened.
   const seen = new Set(coverage.entries().keys());
-  const missing = [...upstreamBehaviours, ...storeFaults, ...nodeFaults].filter((fault) => fault !== 'answers' && !seen.has(fault));
+  const missing = [...upstreamBehaviours, ...storeFaults, ...nodeFaults].filter(
+    (fault) => fault !== 'answers' && !seen.has(fault),
+  );
   assert.deepEqual(missing, []);
 });

@@ -33,7 +33,9 @@ export const classOf: Readonly<Record<ToolName, EffectClass>> = {
 
 const positive = (args: Json): readonly FieldError[] => {
   const amount = isObject(args) ? args['amount'] : null;
-  return typeof amount === 'number' && amount > 0 ? [] : [{ path: '/amount', expected: 'a positive number', got: null }];
+  return typeof amount === 'number' && amount > 0
+    ? []
+    : [{ path: '/amount', expected: 'a positive number', got: null }];
 };
 
 function entry(name: ToolName, timeoutMs: number, change: Partial<ToolEntry> = {}): ToolEntry {

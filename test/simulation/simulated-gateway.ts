@@ -81,7 +81,12 @@ export function createGateway(name: string, skewMs: number, world: GatewayWorld)
       validator: {
         validate: (_tool, args) =>
           new Promise((resolve) => {
-            scheduler.after(random.chance(world.mix().slowValidator ?? 0) ? 11_000 : random.between(0, 50), own, '', () => resolve({ ok: true, args }));
+            scheduler.after(
+              random.chance(world.mix().slowValidator ?? 0) ? 11_000 : random.between(0, 50),
+              own,
+              '',
+              () => resolve({ ok: true, args }),
+            );
           }),
       },
       notify: (notice) => world.onNotice(own, notice),
@@ -103,10 +108,20 @@ export function createGateway(name: string, skewMs: number, world: GatewayWorld)
     boot(recovers) {
       const own: Life = { node: name, bornAtMs: scheduler.nowMs(), alive: true, pausedUntilMs: 0 };
       life = own;
-      shell = createShell({ ports: portsOf(own), limits, ladder: baseLadder, catalogue: world.tampering.catalogue ?? catalogue });
+      shell = createShell({
+        ports: portsOf(own),
+        limits,
+        ladder: baseLadder,
+        catalogue: world.tampering.catalogue ?? catalogue,
+      });
       scheduler.say(() => `${name}: boots as ${shell?.ports.store.incarnation}, recovers ${recovers}`);
       start(shell, recovers).catch((error: unknown) =>
-        world.onNotice(own, { kind: 'unexpected', correlationId: name, message: 'the start failed', cause: String(error) }),
+        world.onNotice(own, {
+          kind: 'unexpected',
+          correlationId: name,
+          message: 'the start failed',
+          cause: String(error),
+        }),
       );
     },
     die() {

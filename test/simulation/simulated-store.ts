@@ -20,6 +20,8 @@ export interface StoreWorld {
   readonly fate: (life: Life, act: string) => Fate;
   readonly crash: (life: Life, why: string) => void;
   readonly cover: (fault: string, transition: Transition) => void;
+  /** Hears of everything that reached the store, in order, with what came of it. */
+  readonly onCommit: (transition: Transition, result: CommitResult) => void;
 }
 
 const never = <Value>() => new Promise<Value>(() => undefined);
@@ -77,6 +79,7 @@ export function simulateStore(incarnation: Incarnation, life: Life, world: Store
           return void answer('disk full', unavailable('disk_full', transitions.length));
         }
         const results = incarnation.commit(transitions);
+        for (const [index, result] of results.entries()) world.onCommit(transitions[index] as Transition, result);
         scheduler.say(() => `store: applies ${describe(transitions, results)} for ${life.node}`);
         if (fate === 'dies after') return world.crash(life, 'after a commit, before its acknowledgement');
         if (fault === 'acknowledgement lost') return void answer(fault, unavailable('io', transitions.length));
@@ -111,7 +114,12 @@ function describe(transitions: readonly Transition[], results: readonly CommitRe
     .map(({ call, session, records }, index) => {
       const result = results[index];
       const outcome = result?.kind === 'conflict' ? `conflict on ${result.on}` : (result?.kind ?? 'nothing');
-      const what = call === null ? (session?.kind ?? 'note') : call.kind === 'mark' ? `mark ${call.id} ${call.requester}` : `${call.call.id} → ${call.path.join(' → ')}`;
+      const what =
+        call === null
+          ? (session?.kind ?? 'note')
+          : call.kind === 'mark'
+            ? `mark ${call.id} ${call.requester}`
+            : `${call.call.id} → ${call.path.join(' → ')}`;
       return `${what} [${records.map(({ kind }) => kind).join(' ')}] ${outcome}`;
     })
     .join('; ');

@@ -38,7 +38,9 @@ export function createTools(world: UpstreamWorld) {
       counts = before === undefined || now - before >= world.rememberMs;
       if (counts) remembered.set(callId, now);
     }
-    scheduler.say(() => `upstream: ${tool} executes attempt ${attempt.attempt} of ${callId}${counts ? '' : ', known before'}`);
+    scheduler.say(
+      () => `upstream: ${tool} executes attempt ${attempt.attempt} of ${callId}${counts ? '' : ', known before'}`,
+    );
     witness.executed(attempt, counts);
   };
 
@@ -72,7 +74,10 @@ export function createTools(world: UpstreamWorld) {
       case 'answer late':
         return runThen(soon, () => later(late - soon, () => answer(returned(attempt))));
       case 'executes late':
-        return runThen(late, say(returned(attempt)));
+        return runThen(late, () => {
+          world.cover('executes late (runs)', attempt.callId);
+          say(returned(attempt))();
+        });
       case 'delivered twice':
         runThen(random.chance(0.5) ? soon : late, () => undefined);
         return runThen(soon, say(returned(attempt)));
@@ -95,7 +100,10 @@ export function createTools(world: UpstreamWorld) {
       case 'failure proves applied':
         return runThen(random.chance(0.5) ? soon : late, say(failure('threw', 'applied')));
       case 'partial result':
-        return runThen(soon, say({ ...returned(attempt), errors: [{ item: 1, kind: '404_not_found', message: 'no such item' }] }));
+        return runThen(
+          soon,
+          say({ ...returned(attempt), errors: [{ item: 1, kind: '404_not_found', message: 'no such item' }] }),
+        );
       case 'result is no json':
         return runThen(soon, say({ ...returned(attempt), output: { count: 1n } }));
       case 'adapter rejects':
@@ -132,13 +140,16 @@ export function createTools(world: UpstreamWorld) {
           let behaviour = random.weighted(world.mix().upstream);
           // A connection delivers an attempt once; only what is safe to repeat is ever repeated by the network.
           if (behaviour === 'delivered twice' && !isRepeatable(attempt.tool)) behaviour = 'answers';
-          scheduler.say(() => `${life.node}: sends attempt ${attempt.attempt} of ${attempt.callId}, which ${behaviour}`);
+          scheduler.say(
+            () => `${life.node}: sends attempt ${attempt.attempt} of ${attempt.callId}, which ${behaviour}`,
+          );
           if (behaviour !== 'answers') world.cover(behaviour, attempt.callId);
           return new Promise((resolve, reject) => {
             const answer: Answer = (result) => {
               scheduler.after(0, life, `hears of attempt ${attempt.attempt} of ${attempt.callId}`, () => {
-                if (behaviour === 'executes late' || behaviour === 'answer late') world.cover(`${behaviour} (heard)`, attempt.callId);
-                if ((result as unknown) === 'rejects') return reject(new Error('the adapter lost its mind'));
+                if (behaviour === 'executes late' || behaviour === 'answer late')
+                  world.cover(`${behaviour} (heard)`, attempt.callId);
+                if ((result as unknown) === 'rejects') return reject(lostItsMind());
                 if (result.kind === 'returned' && behaviour !== 'result is no json')
                   answers.push({ callId: attempt.callId, attempt: attempt.attempt, life });
                 resolve(result);
@@ -152,6 +163,10 @@ export function createTools(world: UpstreamWorld) {
   };
 }
 
+/** Stacks are recorded for the audit; a real one would differ from run to run. */
+const lostItsMind = () =>
+  Object.assign(new Error('the adapter lost its mind'), { stack: 'Error: the adapter lost its mind' });
+
 const isRepeatable = (tool: string) => isToolName(tool) && (classOf[tool] === 'pure' || classOf[tool] === 'keyed');
 
 function returned({ callId, tool }: Attempt): Extract<UpstreamResult, { kind: 'returned' }> {
@@ -160,5 +175,8 @@ function returned({ callId, tool }: Attempt): Extract<UpstreamResult, { kind: 'r
 
 function failure(kind: Failure['kind'], effect: Failure['effect'] = null): UpstreamResult {
   const about = { subject: null, errorType: 'SimulatedError', message: `the tool said ${kind}` };
-  return { kind: 'failed', failure: { kind, effect, ...about, retryAfterSeconds: kind === '429' ? 3 : null, cause: 'simulated' } };
+  return {
+    kind: 'failed',
+    failure: { kind, effect, ...about, retryAfterSeconds: kind === '429' ? 3 : null, cause: 'simulated' },
+  };
 }

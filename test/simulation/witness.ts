@@ -50,7 +50,17 @@ export function createWitness() {
     const known = calls.get(id);
     if (known !== undefined) return known;
     const made: CallAccount = {
-      id, tool, key, state: '(none)', path: [], owners: new Map(), sent: new Set(), sends: 0, effects: 0, executions: 0, toldNone: false,
+      id,
+      tool,
+      key,
+      state: '(none)',
+      path: [],
+      owners: new Map(),
+      sent: new Set(),
+      sends: 0,
+      effects: 0,
+      executions: 0,
+      toldNone: false,
     };
     calls.set(id, made);
     return made;
@@ -60,10 +70,15 @@ export function createWitness() {
 
   const judgeState = ({ id, tool, state, effects, executions }: CallAccount) => {
     if (noEffectStates.has(state) && effects > 0 && !isPure(tool)) breaks('2', `${id} is ${state}, but it took effect`);
-    if (state === 'SUCCEEDED' && (isPure(tool) ? executions : effects) === 0) breaks('2', `${id} SUCCEEDED without effect`);
+    if (state === 'SUCCEEDED' && (isPure(tool) ? executions : effects) === 0)
+      breaks('2', `${id} SUCCEEDED without effect`);
   };
 
-  const moved = (change: Exclude<CallChange, { kind: 'mark' }>, records: readonly MemoryRecord[], committer: string) => {
+  const moved = (
+    change: Exclude<CallChange, { kind: 'mark' }>,
+    records: readonly MemoryRecord[],
+    committer: string,
+  ) => {
     const { call } = change;
     const seen = account(call.id, call.tool, call.key);
     if (change.kind === 'insert' && seen.state !== '(none)') breaks('4', `${call.id} was inserted twice`);
@@ -79,18 +94,21 @@ export function createWitness() {
       if (seen.state !== '(none)' && callStates[seen.state].terminal) breaks('4', `${call.id} left ${seen.state}`);
       const record = records[index];
       const said = record === undefined ? null : (JSON.parse(record.body) as { state?: string }).state;
-      if (record?.call !== call.id || said !== hop) breaks('16', `${call.id} → ${hop} is recorded as ${said ?? 'nothing'}`);
+      if (record?.call !== call.id || said !== hop)
+        breaks('16', `${call.id} → ${hop} is recorded as ${said ?? 'nothing'}`);
       if (hop === 'DISPATCHED') {
         attempt += 1;
         if (seen.owners.has(attempt)) breaks('5', `attempt ${attempt} of ${call.id} was won twice`);
         if (call.owner !== committer) breaks('5', `${committer} made ${call.owner} the owner of ${call.id}`);
-        if (call.session !== null && cancelledSessions.has(call.session)) breaks('20', `${call.id} is sent in a cancelled session`);
+        if (call.session !== null && cancelledSessions.has(call.session))
+          breaks('20', `${call.id} is sent in a cancelled session`);
         seen.owners.set(attempt, String(call.owner));
       }
       seen.state = hop;
       seen.path.push(hop);
     }
-    if (seen.state === 'DISPATCHED' && call.attempt !== attempt) breaks('5', `${call.id} skips to attempt ${call.attempt}`);
+    if (seen.state === 'DISPATCHED' && call.attempt !== attempt)
+      breaks('5', `${call.id} skips to attempt ${call.attempt}`);
     judgeState(seen);
   };
 
@@ -111,7 +129,8 @@ export function createWitness() {
       }
       const succeeded = call !== null && call.kind !== 'mark' && call.path.includes('SUCCEEDED');
       const advances = session?.kind === 'step' && session.advance;
-      if (succeeded !== advances) breaks('15', `a step of ${session?.kind ?? 'no session'} advances ${advances}, success ${succeeded}`);
+      if (succeeded !== advances)
+        breaks('15', `a step of ${session?.kind ?? 'no session'} advances ${advances}, success ${succeeded}`);
       if (session?.kind === 'step' && advances) successes.set(session.id, (successes.get(session.id) ?? 0) + 1);
       if (session?.kind === 'cancel') cancelledSessions.add(session.id);
     },
@@ -165,7 +184,8 @@ export function createWitness() {
         return;
       }
       const happened = isPure(seen.tool) ? seen.executions > 0 : seen.effects > 0;
-      if (effect === 'applied' && !happened) breaks('effect', `${callId} was reported as applied, but never took effect`);
+      if (effect === 'applied' && !happened)
+        breaks('effect', `${callId} was reported as applied, but never took effect`);
       if (effect !== 'none' || isPure(seen.tool)) return;
       if (seen.effects > 0) breaks('effect', `${callId} was reported as without effect, but took effect`);
       seen.toldNone = true;

@@ -3,7 +3,7 @@
  * simulated; the core and the shell are the real ones.
  */
 import type { IncarnationId } from '../../src/core/call.ts';
-import type { Transition } from '../../src/ports/store.ts';
+import type { CommitResult, Transition } from '../../src/ports/store.ts';
 import { recover } from '../../src/shell/recover.ts';
 import { createClients } from './clients.ts';
 import { createCoverage } from './coverage.ts';
@@ -26,10 +26,13 @@ export interface WorldOptions {
   readonly gateways?: number;
   /** Clocks may jump by days: only safety is promised then, and the keyed tool remembers for ever. */
   readonly wildClocks?: boolean;
+  /** How long the keyed tool knows its own work, whatever it promised. */
+  readonly rememberMs?: number;
   readonly forgetsTokens?: boolean;
   readonly traced?: boolean;
   readonly tampering?: Tampering;
   readonly quarantineMs?: number;
+  readonly onCommit?: (transition: Transition, result: CommitResult) => void;
   /** Overrides chance: what happens at each act of a process. */
   readonly fate?: (life: Life, act: string) => Fate;
 }
@@ -94,14 +97,30 @@ export function createWorld(options: WorldOptions) {
     if (random.chance(mix.stallAtAct)) {
       const gateway = gateways.find((one) => one.life() === life);
       coverLife('stall', life);
-      gateway?.pause(random.between(1_500, 12_000));
+      gateway?.pause(random.between(...(mix.stallMs ?? [1_500, 12_000])));
     }
     if (!random.chance(mix.crashAtAct)) return 'lives';
     return random.chance(0.5) ? 'dies before' : 'dies after';
   };
 
-  const storeWorld = { scheduler, random, mix: () => mix, diskIsFull: () => scheduler.nowMs() < diskFullUntilMs, fate, crash, cover: coverTransition };
-  const tools = createTools({ scheduler, random, witness, mix: () => mix, cover, rememberMs: options.wildClocks ? Infinity : dedupeWindowMs });
+  const storeWorld = {
+    scheduler,
+    random,
+    mix: () => mix,
+    diskIsFull: () => scheduler.nowMs() < diskFullUntilMs,
+    fate,
+    crash,
+    cover: coverTransition,
+    onCommit: options.onCommit ?? (() => undefined),
+  };
+  const tools = createTools({
+    scheduler,
+    random,
+    witness,
+    mix: () => mix,
+    cover,
+    rememberMs: options.rememberMs ?? (options.wildClocks ? Infinity : dedupeWindowMs),
+  });
   const fatefulUpstream = (life: Life, owner: string) => {
     const port = tools.portFor(life, owner);
     return {
@@ -123,19 +142,41 @@ export function createWorld(options: WorldOptions) {
     upstreamFor: fatefulUpstream,
     onNotice: (life: Life, notice: { readonly kind: string }) => {
       scheduler.say(() => `${life.node}: notice ${JSON.stringify(notice)}`);
-      if (notice.kind === 'unexpected' || (notice.kind === 'suppressed' && life.alive)) witness.breaks('bug', JSON.stringify(notice));
+      if (notice.kind === 'unexpected' || (notice.kind === 'suppressed' && life.alive))
+        witness.breaks('bug', JSON.stringify(notice));
     },
   };
   const count = options.gateways ?? random.pick([1, 2, 2, 2, 3]);
-  const gateways = Array.from({ length: count }, (_, index) => createGateway(`g${index + 1}`, random.between(-400, 400), gatewayWorld));
+  const gateways = Array.from({ length: count }, (_, index) =>
+    createGateway(`g${index + 1}`, random.between(-400, 400), gatewayWorld),
+  );
   const pickGateway = () => {
     const ready = gateways.filter((one) => one.isReady());
     if (ready.length > 0 && !random.chance(0.03)) return random.pick(ready);
     const alive = gateways.filter((one) => one.life() !== null);
     return alive.length === 0 ? null : random.pick(alive);
   };
-  const clients = createClients({ scheduler, random, witness, replies, state, pickGateway, fate, crash, cover, wildClocks: options.wildClocks === true });
-  const operator = createOperator({ scheduler, random, witness, state, quarantineMs: options.quarantineMs ?? quarantineMs, pickGateway, tookEffect: tools.tookEffect });
+  const clients = createClients({
+    scheduler,
+    random,
+    witness,
+    replies,
+    state,
+    pickGateway,
+    fate,
+    crash,
+    cover,
+    wildClocks: options.wildClocks === true,
+  });
+  const operator = createOperator({
+    scheduler,
+    random,
+    witness,
+    state,
+    quarantineMs: options.quarantineMs ?? quarantineMs,
+    pickGateway,
+    tookEffect: tools.tookEffect,
+  });
 
   const pauseFor = (gateway: Gateway, fault: string, ms: number) => {
     const life = gateway.life();

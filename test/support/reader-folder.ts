@@ -139,6 +139,8 @@ export function masked(text: string): string {
 /** Complaints of the compiler about the blocks; what it says about the sources is for `npm run types`. */
 export async function typeErrors(folder: string): Promise<readonly string[]> {
   const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
-  const { printed } = await finished(spawn(process.execPath, [compiler, '-p', folder, '--pretty', 'false'], { cwd: folder }));
+  const { printed } = await finished(
+    spawn(process.execPath, [compiler, '-p', folder, '--pretty', 'false'], { cwd: folder }),
+  );
   return printed.split('\n').filter((line) => /^[\w-]+\/[\w-]+\.ts\(|^error /.test(line));
 }

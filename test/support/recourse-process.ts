@@ -12,7 +12,9 @@ import { pathToFileURL } from 'node:url';
 export const root = join(import.meta.dirname, '../..');
 export const bin = join(root, 'bin/recourse.js');
 
-const { RECOURSE_FILE: _file, FORCE_COLOR: _force, NO_COLOR: _no, ...plainEnv } = process.env;
+/** What a person's own settings must not change. */
+const ours = ['RECOURSE_FILE', 'RECOURSE_DEBUG', 'FORCE_COLOR', 'NO_COLOR'];
+const plainEnv = Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours.includes(name)));
 
 export function folder(t: TestContext): string {
   const made = mkdtempSync(join(tmpdir(), 'recourse-cli-'));

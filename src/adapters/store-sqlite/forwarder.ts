@@ -7,6 +7,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { CommitResult, StoreFault } from '../../ports/store.ts';
 import type { WriteRequest } from './batch.ts';
 import { readTail } from './epoch.ts';
+import { maxFrameBytes } from './frames.ts';
 import { takeLock } from './lock.ts';
 import { type OwnerLink, linkToOwner } from './owner-link.ts';
 import type { Settings } from './owner.ts';
@@ -14,11 +15,13 @@ import { createReader } from './reader.ts';
 import { textOf } from './refusal.ts';
 import type { SqliteStore } from './sqlite-store.ts';
 
+const framesInFlight = 8;
+
 export function createForwarder(settings: Settings, database: DatabaseSync, first: OwnerLink): SqliteStore {
   const { place, incarnation, batch } = settings;
   let link: OwnerLink = first;
   let linking: Promise<OwnerLink | null> | null = null;
-  let inFlight = 0;
+  const inFlight = { requests: 0, characters: 0 };
   let closed = false;
 
   const unavailable = (fault: StoreFault, message: string): CommitResult => ({ kind: 'unavailable', fault, message });
@@ -62,19 +65,24 @@ export function createForwarder(settings: Settings, database: DatabaseSync, firs
   const write = async (requests: readonly WriteRequest[]): Promise<readonly CommitResult[]> => {
     const all = (result: CommitResult) => requests.map(() => result);
     if (closed) return all(unavailable('closed', `the store '${place.file}' is closed`));
-    if (inFlight + requests.length > batch.maxQueued)
-      return all(unavailable('overloaded', `too many commits wait for '${place.file}': ask again later`));
-    inFlight += requests.length;
+    let texts: string[];
     try {
-      const results: CommitResult[] = [];
-      for (let at = 0; at < requests.length; at += batch.maxTransitions)
-        results.push(...(await send(requests.slice(at, at + batch.maxTransitions).map((one) => JSON.stringify(one)))));
-      return results;
+      texts = requests.map((request) => JSON.stringify(request));
     } catch (error) {
-      return all({ kind: 'conflict', on: 'illegal', problem: `the transition is not plain data: ${textOf(error)}` });
-    } finally {
-      inFlight -= requests.length;
+      return all({ kind: 'conflict', on: 'illegal', problem: `a transition is not plain data: ${textOf(error)}` });
     }
+    const characters = texts.reduce((sum, text) => sum + text.length, 0);
+    const full = inFlight.requests + texts.length > batch.maxQueued;
+    if (full || (inFlight.requests > 0 && inFlight.characters + characters > maxFrameBytes * framesInFlight))
+      return all(unavailable('overloaded', `too many commits wait for '${place.file}': ask again later`));
+    inFlight.requests += texts.length;
+    inFlight.characters += characters;
+    const results: CommitResult[] = [];
+    for (let at = 0; at < texts.length; at += batch.maxTransitions)
+      results.push(...(await send(texts.slice(at, at + batch.maxTransitions))));
+    inFlight.requests -= texts.length;
+    inFlight.characters -= characters;
+    return results;
   };
 
   return {

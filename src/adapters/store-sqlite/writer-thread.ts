@@ -28,7 +28,8 @@ export type Spawn = (options: WorkerOptions) => Worker;
 /** The build renames .ts to .js, but not inside a URL: the extension is that of this very file. */
 export const spawnWorker: Spawn = (options) => {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  return new Worker(new URL(`./worker.${extension}`, import.meta.url), { workerData: options });
+  // Without the flags of the process: some, such as --eval, make no sense for a worker and stop it.
+  return new Worker(new URL(`./worker.${extension}`, import.meta.url), { workerData: options, execArgv: [] });
 };
 
 export function startWriterThread(options: WorkerOptions, spawn: Spawn): Promise<WriterThread | Refused> {

@@ -150,6 +150,7 @@ export function createWriter(options: WriterOptions, first: WriterThread, replie
   };
 
   first.listen(listener);
+  first.hold(false);
   return {
     write(requests) {
       if (requests.length === 0) return Promise.resolve([]);

@@ -48,7 +48,7 @@ const complaints: readonly (readonly [string, unknown, unknown, readonly unknown
     'a field too many is named',
     order,
     { drink: 'oat', count: 1, size: 'xl' },
-    [{ path: '/size', expected: 'no such field', got: 'xl' }],
+    [{ path: '/size', expected: 'left out, there is no such field', got: 'xl' }],
   ],
   [
     'every wrong field is listed, each once',
@@ -204,7 +204,7 @@ const hostile: readonly (readonly [string, unknown, unknown, RegExp])[] = [
     'thousands of wrong fields',
     { additionalProperties: false },
     Object.fromEntries(Array.from({ length: 50_000 }, (_, id) => [id, id])),
-    /^no such field$/,
+    /^left out, there is no such field$/,
   ],
 ];
 

@@ -77,8 +77,8 @@ const words: Readonly<Record<string, Words>> = {
   },
   minProperties: ({ limit }) => `at least ${count(limit, 'field')}`,
   maxProperties: ({ limit }) => `at most ${count(limit, 'field')}`,
-  additionalProperties: () => 'no such field',
-  unevaluatedProperties: () => 'no such field',
+  additionalProperties: () => 'left out, there is no such field',
+  unevaluatedProperties: () => 'left out, there is no such field',
   propertyNames: ({ alternatives }) => `another field name${inBrackets(alternatives)}`,
   not: (_, { schema }) => `anything but ${describeSchema(schema) ?? 'this'}`,
   oneOf: ({ passingSchemas, alternatives }) =>

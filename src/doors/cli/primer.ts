@@ -81,7 +81,8 @@ function writeLadder(gates: readonly { readonly gate: string; readonly configure
       ? `${place}  ${paint('green', `✓ ${gate}`)}\n`
       : `${place}  ${paint('dim', `– ${gate}  not configured`)}\n`;
   });
-  return `${paint('bold', 'The ladder: the gates of this gateway, in order; the first that does not pass speaks')}\n${rungs.join('')}`;
+  const title = 'The ladder: the gates of this gateway, in order; the first that does not pass speaks';
+  return `${paint('bold', title)}\n${rungs.join('')}`;
 }
 
 const sayOf = ({ step }: Told): string => `${step.say} ${step.learn}`;

@@ -1,6 +1,6 @@
 /**
- * Which of the words are options, and what is wrong with them? Every option that any command knows is read here; whether
- * the command that was asked for knows it too is a question for read-command-line.ts.
+ * Which of the words are options, and what is wrong with them? Every option that any command knows is read here;
+ * whether the command that was asked for knows it too is a question for read-command-line.ts.
  */
 import { parseArgs } from 'node:util';
 import { type OptionEntry, type OptionName, options } from './commands.ts';

@@ -1,4 +1,4 @@
-/** What does `--json` print? The shapes for programs: names as on the wire, times in RFC 3339. Pinned; only added to. */
+/** What does `--json` print? Shapes for programs: names as on the wire, times in RFC 3339. Pinned; only added to. */
 import { hex } from '../../core/journal/verify.ts';
 import type { CallStory, StoredCall, StoredText, ToldRecord, VerifyReport } from '../../shell/inspect.ts';
 
@@ -43,7 +43,7 @@ export function storyShape(story: CallStory) {
   };
 }
 
-/** Without the contents of payloads: what happened is for everybody, arguments and replies are for who asks for the call. */
+/** Without the contents of payloads: arguments and replies are for who asks for the call. */
 export function recordShape(record: ToldRecord) {
   return {
     epoch: record.epoch,

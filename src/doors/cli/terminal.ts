@@ -29,7 +29,7 @@ export function processTerminal(): Terminal {
   const listeners = new Set<() => void>();
   let closed = false;
   const stop = () => {
-    for (const listener of [...listeners]) listener();
+    for (const listener of listeners) listener();
   };
   stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') return cannotWrite(error);
@@ -66,7 +66,7 @@ function cannotWrite(error: NodeJS.ErrnoException): void {
   process.exit(exitCodes.unexpected.code);
 }
 
-/** Text of others, made harmless: whatever would move the cursor, change colours or turn the line around is spelt out. */
+/** Text of others: whatever would move the cursor, change colours or turn the line around is spelt out. */
 export function harmless(text: string): string {
   return text.replace(unsafe, (char) => `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`);
 }

@@ -1,4 +1,4 @@
-/** How does the help read? Written from the tables of commands and exit codes; must not load anything of the gateway. */
+/** How does the help read? Written from the tables of commands and exit codes; loads nothing of the gateway. */
 import { type CommandEntry, type CommandName, commandNames, commands, type OptionEntry, options } from './commands.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { Paint } from './terminal.ts';

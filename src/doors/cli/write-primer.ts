@@ -1,4 +1,4 @@
-/** How does the primer look on paper? The first success and the first refusal in full, later ones without what repeats. */
+/** How does the primer read? The first success and the first refusal in full, later ones without what repeats. */
 import { isObject } from '../../core/json.ts';
 import type { Told } from './play-primer.ts';
 import { harmless, type Paint, type Style } from './terminal.ts';

@@ -129,6 +129,7 @@ export async function createGateway<const Tools extends readonly Tool[]>(
     await drained(shell, drainSeconds * 1_000);
     await stopSweeping();
     await countRepeats(shell);
+    shell.live.closed = true;
     await store.close();
     await functions.close();
   };

@@ -8,6 +8,8 @@ export interface FieldError {
   readonly path: string;
   readonly expected: string;
   readonly got: Json;
+  /** `expected` is a message in an author's own words, not the end of "must be …". */
+  readonly said?: true;
 }
 
 /** How the arguments are judged. A validator is code of the author's, so its result is a fact that is fetched. */

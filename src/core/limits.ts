@@ -1,4 +1,4 @@
-/** Every limit of the gateway, by name, with its default. A limit that is not here does not exist yet. */
+/** Every limit of the core and the shell, by name, with its default. Adapters name theirs where they apply them. */
 export interface Limits {
   /** Canonical arguments larger than this are InputTooLarge. */
   readonly maxInputBytes: number;

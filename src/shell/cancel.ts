@@ -5,6 +5,7 @@ import { canonicalText } from '../core/canonical.ts';
 import { cancelled } from '../core/answer.ts';
 import { advance } from '../core/lifecycle.ts';
 import type { RecordKind } from '../core/journal/record.ts';
+import { isSuccess } from '../core/reply.ts';
 import type { SessionChange, StoredCall } from '../ports/store.ts';
 import { commit, nobodyWaits } from './commit.ts';
 import { effectOf, envelopeOf } from './settle.ts';
@@ -17,8 +18,9 @@ export async function cancelCall(id: CallId, who: Principal, shell: Shell): Prom
   const running = shell.live.running.get(id);
   if (running !== undefined && owns(who, running.call)) {
     running.cancel('ToolCancelled');
-    await Promise.allSettled([running.outcome]);
-    return 'cancelled';
+    const [end] = await Promise.allSettled([running.outcome]);
+    // It may have come back in the very same moment.
+    return end.status === 'fulfilled' && isSuccess(end.value.reply) ? 'already_ended' : 'cancelled';
   }
   const call = await shell.ports.store.call(id);
   if (call === null || !owns(who, call)) return 'not_found';

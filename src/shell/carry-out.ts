@@ -108,7 +108,10 @@ async function drive(dispatched: Call, work: Work, since: number, control: Contr
   for (let missed = 0; ; missed++) {
     if (control.scope() !== null) return stopUnsent(call, control.scope() ?? 'ToolCancelled', shell);
     // INVARIANT: a process that slept past its send window sends nothing; somebody else may own the call by now.
-    if (shell.ports.clock.monotonicMs() - since < shell.limits.sendWindowMs) break;
+    const inWindow = shell.ports.clock.monotonicMs() - since < shell.limits.sendWindowMs;
+    // A commit that took long may have used up the call's whole time.
+    if (inWindow && shell.ports.clock.nowMs() >= call.deadlineAtMs) return giveBack(call, shell);
+    if (inWindow) break;
     since = shell.ports.clock.monotonicMs();
     const again = await reclaim(call, work, missed, shell);
     if ('reply' in again) return again;
@@ -128,6 +131,11 @@ async function drive(dispatched: Call, work: Work, since: number, control: Contr
 }
 
 async function late(call: Call, end: AttemptEnd, attempt: Attempt, shell: Shell): Promise<void> {
+  if (shell.live.closed) {
+    // The call is on record as in doubt or dispatched, which is still all that anybody can know.
+    const reason = 'the gateway was closed before the body came back';
+    return shell.ports.notify({ kind: 'suppressed', what: `a late result of call ${call.id}`, reason });
+  }
   try {
     await settleLate(call, weigh(call, end, attempt.timeoutMs, shell.limits), shell);
   } catch (error) {

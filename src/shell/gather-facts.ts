@@ -1,16 +1,22 @@
-/** Fetches the one fact a gate asked for. Each fetch has a time limit; what cannot be had is a typed answer too. */
+/** Fetches the one fact a gate asked for. An author's validator has a time limit; what cannot be had is a typed answer. */
 import type { Principal, Request, SessionId } from '../core/call.ts';
 import { canonicalText } from '../core/canonical.ts';
 import type { ArgumentsFact, FactName, Facts, SessionFact } from '../core/facts.ts';
 import { unreachable } from '../core/unreachable.ts';
-import type { Session } from '../ports/store.ts';
+import type { Session, StoreFault } from '../ports/store.ts';
 import { commit } from './commit.ts';
 import type { Shell } from './shell.ts';
 import { bare } from './transition.ts';
 
 export type Gathered =
   | { readonly kind: 'facts'; readonly facts: Facts }
-  | { readonly kind: 'store_unavailable'; readonly message: string };
+  | ({ readonly kind: 'store_unavailable' } & Unopened);
+
+/** Why a session could not be opened. */
+export interface Unopened {
+  readonly fault: StoreFault;
+  readonly message: string;
+}
 
 export function firstFacts(shell: Shell): Facts {
   const { live, limits, catalogue } = shell;
@@ -31,7 +37,7 @@ export async function gather(
   switch (fact) {
     case 'session': {
       const found = await fetchSession(request.session, who, shell);
-      if ('message' in found) return { kind: 'store_unavailable', message: found.message };
+      if ('fault' in found) return { kind: 'store_unavailable', ...found };
       return { kind: 'facts', facts: { ...facts, session: found } };
     }
     case 'turnCancelled': {
@@ -51,24 +57,24 @@ async function fetchSession(
   handle: SessionId | null,
   who: Principal,
   shell: Shell,
-): Promise<SessionFact | { readonly message: string }> {
+): Promise<SessionFact | Unopened> {
   if (handle === null) return standingSession(who, shell);
   return asFact(await shell.ports.store.session(handle), who);
 }
 
 /** The agent's own session for calls that name none; opened on first use, found again after a restart. */
-async function standingSession(who: Principal, shell: Shell): Promise<SessionFact | { readonly message: string }> {
+async function standingSession(who: Principal, shell: Shell): Promise<SessionFact | Unopened> {
   const { store } = shell.ports;
   const name = `${who.tenant}\u0000${who.agent}`;
   const remembered = shell.live.standing.get(name);
   const found =
     remembered === undefined ? await store.standingSession(who.tenant, who.agent) : await store.session(remembered);
-  if (found !== null && found.standing) {
+  if (found !== null && found.standing && found.state === 'open') {
     shell.live.standing.set(name, found.id);
     return asFact(found, who);
   }
   const opened = await openSession(who, true, shell);
-  if ('message' in opened) return opened;
+  if ('fault' in opened) return opened;
   shell.live.standing.set(name, opened.id);
   return asFact(opened, who);
 }
@@ -77,7 +83,7 @@ export async function openSession(
   who: Principal,
   standing: boolean,
   shell: Shell,
-): Promise<Session | { readonly message: string }> {
+): Promise<Session | Unopened> {
   const draft = bare(shell);
   const id = shell.ports.ids.random('ses_') as SessionId;
   const session: Session = { id, ...who, standing, state: 'open', seq: 0, entries: 0, openedAtMs: draft.atMs };
@@ -91,10 +97,10 @@ export async function openSession(
     shell,
   );
   if (result.kind === 'committed') return session;
-  if (result.kind === 'unavailable') return { message: result.message };
+  if (result.kind === 'unavailable') return { fault: result.fault, message: result.message };
   // Someone else opened the standing session first: theirs is ours.
   const theirs = await shell.ports.store.standingSession(who.tenant, who.agent);
-  return theirs ?? { message: 'the standing session was opened and closed at once; ask again' };
+  return theirs ?? { fault: 'overloaded', message: 'the standing session was opened and closed at once; ask again' };
 }
 
 function asFact(session: Session | null, who: Principal): SessionFact {

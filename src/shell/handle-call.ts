@@ -16,7 +16,7 @@ import type { Refusal } from '../core/refusal.ts';
 import type { Reply } from '../core/reply.ts';
 import type { Effect } from '../core/taxonomy.ts';
 import { invariant } from '../core/unreachable.ts';
-import type { StoredCall } from '../ports/store.ts';
+import type { StoredCall, StoreFault } from '../ports/store.ts';
 import { type Admission, admitByKey, attach, claimedBy, inFlight } from './admit.ts';
 import { awaitElsewhere, awaitOutcome, type Requester } from './await-outcome.ts';
 import { expireUnsent, start } from './carry-out.ts';
@@ -107,13 +107,13 @@ async function handle(asked: Asked, progress: Progress, shell: Shell): Promise<R
 async function decideWithFacts(
   { request, who }: Asked,
   shell: Shell,
-): Promise<{ decision: Exclude<Decision, { kind: 'need' }>; facts: Facts } | { unavailable: string }> {
+): Promise<{ decision: Exclude<Decision, { kind: 'need' }>; facts: Facts } | { unavailable: StoreFault }> {
   let facts = firstFacts(shell);
   for (let fetched = 0; fetched <= shell.limits.maxFactFetches; fetched++) {
     const decision = decide(request, facts, shell.ladder);
     if (decision.kind !== 'need') return { decision, facts };
     const gathered = await gather(decision.fact, facts, request, who, shell);
-    if (gathered.kind === 'store_unavailable') return { unavailable: gathered.message };
+    if (gathered.kind === 'store_unavailable') return { unavailable: gathered.fault };
     facts = gathered.facts;
   }
   throw new Error('bug: the gates never stop asking for facts');

@@ -46,6 +46,8 @@ export interface Live {
   /** Bodies that nobody waits for any more and that have not come back. */
   orphans: number;
   storeDown: boolean;
+  /** The store is closed: nothing can be recorded any more. */
+  closed: boolean;
   /** Calls of requesters who left, whose place is being taken at this moment. */
   readonly attaching: Set<CallId>;
   readonly standing: Map<string, SessionId>;
@@ -77,6 +79,7 @@ export function createShell(parts: Omit<Shell, 'live'>): Shell {
       running: new Map(),
       orphans: 0,
       storeDown: false,
+      closed: false,
       attaching: new Set(),
       standing: new Map(),
       knownBlobs: new Set(),

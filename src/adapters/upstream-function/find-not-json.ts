@@ -12,6 +12,7 @@ const maxDepth = 256;
 export function findNotJson(value: unknown, steps: readonly string[] = []): NotJson | null {
   switch (typeof value) {
     case 'string':
+      return value.isWellFormed() ? null : { path: pointerOf(steps), what: 'a text with a lone surrogate' };
     case 'boolean':
       return null;
     case 'number':
@@ -33,6 +34,7 @@ function findInside(value: object, steps: readonly string[]): NotJson | null {
   }
   for (const [key, child] of Object.entries(value)) {
     if (child === undefined && !Array.isArray(value)) continue;
+    if (!key.isWellFormed()) return { path: pointerOf(steps), what: 'a name with a lone surrogate' };
     const found = findNotJson(child, [...steps, key]);
     if (found !== null) return found;
   }

@@ -51,6 +51,7 @@ function errorsOf(issues: unknown, value: unknown): readonly FieldError[] {
   return [...byPath].map(([path, { steps, messages }]) => ({
     path,
     expected: [...messages].join('; '),
+    said: true,
     got: readGot(value, steps),
   }));
 }

@@ -28,7 +28,7 @@ const cases: readonly (readonly [string, Parameters<typeof tool>[0]['input'], Js
     { lines: [{ 'a/b': 2 }, { 'a/b': 'x' }] },
     {
       ok: false,
-      errors: [{ path: '/lines/1/a~1b', expected: 'Invalid input: expected number, received string', got: 'x' }],
+      errors: [{ path: '/lines/1/a~1b', expected: 'Invalid input: expected number, received string', got: 'x', said: true }],
     },
   ],
   [
@@ -37,32 +37,32 @@ const cases: readonly (readonly [string, Parameters<typeof tool>[0]['input'], Js
     {},
     {
       ok: false,
-      errors: [{ path: '/lines', expected: 'Invalid input: expected array, received undefined', got: null }],
+      errors: [{ path: '/lines', expected: 'Invalid input: expected array, received undefined', got: null, said: true }],
     },
   ],
   [
     'zod refuses after a while',
     z.string().refine(async () => false, 'is taken'),
     'bob',
-    { ok: false, errors: [{ path: '', expected: 'is taken', got: 'bob' }] },
+    { ok: false, errors: [{ path: '', expected: 'is taken', got: 'bob', said: true }] },
   ],
   [
     'two complaints about one place are one',
     z.string().min(3, 'longer').regex(/^b/, 'begins with b'),
     'a',
-    { ok: false, errors: [{ path: '', expected: 'longer; begins with b', got: 'a' }] },
+    { ok: false, errors: [{ path: '', expected: 'longer; begins with b', got: 'a', said: true }] },
   ],
   [
     'valibot refuses at a path',
     v.object({ a: v.object({ b: v.number() }) }),
     { a: { b: 'x' } },
-    { ok: false, errors: [{ path: '/a/b', expected: 'Invalid type: Expected number but received "x"', got: 'x' }] },
+    { ok: false, errors: [{ path: '/a/b', expected: 'Invalid type: Expected number but received "x"', got: 'x', said: true }] },
   ],
   [
     'arktype refuses at a path',
     type({ a: 'number' }),
     { a: 'x' },
-    { ok: false, errors: [{ path: '/a', expected: 'a must be a number (was a string)', got: 'x' }] },
+    { ok: false, errors: [{ path: '/a', expected: 'a must be a number (was a string)', got: 'x', said: true }] },
   ],
   [
     'JSON Schema refuses at a path',
@@ -81,6 +81,21 @@ const cases: readonly (readonly [string, Parameters<typeof tool>[0]['input'], Js
       ok: false,
       errors: [
         { path: '', expected: 'a value that its zod schema can check; it failed with TypeError: bug', got: null },
+      ],
+    },
+  ],
+  [
+    'half an emoji is refused, with the place',
+    z.object({ first: z.string().transform((text) => text.slice(0, 1)) }),
+    { first: '\u{1f600}' },
+    {
+      ok: false,
+      errors: [
+        {
+          path: '/first',
+          expected: 'a value that JSON can carry; the input schema made a text with a lone surrogate of it',
+          got: null,
+        },
       ],
     },
   ],

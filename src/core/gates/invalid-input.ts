@@ -11,7 +11,7 @@ export function invalidInput(
 ): InvalidInput {
   const [first] = errors;
   const field = first === undefined ? '' : nameOf(first.path);
-  const reason = first === undefined ? 'the input was refused' : `${field || 'input'} must be ${first.expected}`;
+  const reason = first === undefined ? 'the input was refused' : sentence(field || 'input', first);
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
   return {
     error: 'validation_failed',
@@ -23,6 +23,10 @@ export function invalidInput(
     details: { field: field || 'input', got: first?.got ?? null },
     errors: errors.map(({ path, expected, got }) => ({ path, expected, got })),
   };
+}
+
+function sentence(field: string, { expected, said }: FieldError): string {
+  return said ? `${field}: ${expected}` : `${field} must be ${expected}`;
 }
 
 /** '/items/0/price' is called `items.0.price` in a sentence. */

@@ -9,7 +9,7 @@ import type { Call } from '../core/call.ts';
 import { canonicalText } from '../core/canonical.ts';
 import type { ToolEntry } from '../core/catalogue.ts';
 import type { Json } from '../core/json.ts';
-import { advance, type CallEvent, type SideEffect } from '../core/lifecycle.ts';
+import { advance, type CallEvent, mayResend, type SideEffect } from '../core/lifecycle.ts';
 import { classify } from '../core/recovery/classify.ts';
 import type { CommitResult, StoreFault, Transition } from '../ports/store.ts';
 import type { Attempt } from '../ports/upstream.ts';
@@ -153,6 +153,7 @@ async function late(call: Call, end: AttemptEnd, attempt: Attempt, shell: Shell)
 async function reclaim(call: Call, work: Work, missed: number, shell: Shell): Promise<Call | Answer> {
   const now = shell.ports.clock.nowMs();
   if (missed >= shell.limits.maxRedecisions || now >= call.deadlineAtMs) return giveBack(call, shell);
+  if (call.tainted && !mayResend(call, now, work.tool.dedupeWindowMs)) return giveBack(call, shell);
   const withheld: CallEvent = { kind: 'withheld', attempt: call.attempt, atMs: now };
   const again = chain(call, [withheld, claim(work, call, shell)]);
   const papers = withClaim({ expectOpen: true }, again.call);

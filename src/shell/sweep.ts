@@ -3,6 +3,7 @@
  * whose time has come, outcomes that wait for the store. Idempotent and bounded; any incarnation may sweep.
  */
 import type { Json } from '../core/json.ts';
+import { mayResend } from '../core/lifecycle.ts';
 import type { StoredCall } from '../ports/store.ts';
 import { cancelWaiting } from './cancel.ts';
 import { start } from './carry-out.ts';
@@ -54,6 +55,8 @@ async function resume(call: StoredCall, nowMs: number, shell: Shell): Promise<vo
   }
   if (isFull(shell)) return;
   if (await isTurnOver(call, shell)) return void (await cancelWaiting(call, 'TurnCancelled', shell));
+  // INVARIANT: a call of unknown effect goes out again only inside its window, by the clock of this very moment.
+  if (call.tainted && !mayResend(call, shell.ports.clock.nowMs(), tool.dedupeWindowMs)) return expire(call, shell);
   const started = await start(call, [], { tool, args: JSON.parse(args.text) as Json }, { expectOpen: true }, shell);
   // INVARIANT: nothing is sent any more for a session that was cancelled.
   if (started.kind === 'conflict' && started.result.on === 'session')

@@ -144,7 +144,11 @@ describe('a call that waits to be sent again after a restart', () => {
       test(`[C9-cancel-1] and is ${effect} is cancelled at once with its ${scope}, and never sent`, async (t) => {
         const dead = await killMidCall(t, effect);
         const open = (sweepEveryMs: number) =>
-          openGateway(t, createWorld(dead.log, () => 'sent again'), { limits: { sweepEveryMs } });
+          openGateway(
+            t,
+            createWorld(dead.log, () => 'sent again'),
+            { limits: { sweepEveryMs } },
+          );
         const gateway = await open(3_600_000);
         const callId = dead.execution.call_id;
         const session = (await gateway.stored(callId)).session ?? '';

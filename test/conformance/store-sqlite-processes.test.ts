@@ -25,6 +25,8 @@ interface Child {
   kill(): Promise<void>;
 }
 
+const children: Child[] = [];
+
 async function start(...args: string[]): Promise<Child> {
   const child: ChildProcess = spawn(process.execPath, [script, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
   const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
@@ -33,7 +35,7 @@ async function start(...args: string[]): Promise<Child> {
     return next.done ? null : String(next.value);
   };
   const [role = '', incarnation = ''] = ((await line()) ?? '').split(' ');
-  return {
+  const started: Child = {
     role,
     incarnation,
     line,
@@ -44,9 +46,19 @@ async function start(...args: string[]): Promise<Child> {
       await gone;
     },
   };
+  children.push(started);
+  return started;
 }
 
-const inFile = (body: (file: string) => Promise<void>) => inFolder((folder) => body(path.join(folder, 's.db')));
+/** A file of its own for each test; children that are still alive at its end are ended, whatever happened. */
+const inFile = (body: (file: string) => Promise<void>) =>
+  inFolder(async (folder) => {
+    try {
+      await body(path.join(folder, 's.db'));
+    } finally {
+      for (const child of children.splice(0)) await child.kill();
+    }
+  });
 
 test('kill -9 frees the lock, and the next one owns the file', async () => {
   await inFile(async (file) => {
@@ -148,7 +160,7 @@ test(
         const raw = connect(socket);
         raw.resume().on('error', () => {});
         raw.write(attack);
-        await once(raw, 'close');
+        await once(raw, 'close', { signal: AbortSignal.timeout(10_000) }).finally(() => raw.destroy());
         assert.ok(await child.line(), `the forwarder goes on after attack ${index}`);
       }
       const before = await mustCommit(store, inserting(aCall()));

@@ -10,7 +10,8 @@ import { bodyOf, statesIn } from '../support/read-journal.ts';
 import { createShiftedClock } from '../support/shifted-clock.ts';
 import { aTool, createCountingTool, createHeldTool } from '../support/tools.ts';
 
-const kindsOf = async (gateway: OpenedGateway, callId: string) => (await gateway.records(callId)).map(({ kind }) => kind);
+const kindsOf = async (gateway: OpenedGateway, callId: string) =>
+  (await gateway.records(callId)).map(({ kind }) => kind);
 
 const orphanOf = (gateway: OpenedGateway, callId: string) =>
   eventually('the orphan on record', async () => (await kindsOf(gateway, callId)).includes('orphaned'));
@@ -51,7 +52,13 @@ describe('a body that is out of time', () => {
     const late = successOf(await gateway.reply(reply.call_id));
     assert.deepEqual(late.result, { receipt: 4711 });
     assert.equal(late.seq, 1);
-    assert.deepEqual(await kindsOf(gateway, reply.call_id), ['prepared', 'dispatched', 'doubted', 'settled', 'orphaned']);
+    assert.deepEqual(await kindsOf(gateway, reply.call_id), [
+      'prepared',
+      'dispatched',
+      'doubted',
+      'settled',
+      'orphaned',
+    ]);
   });
 
   test('[C6-orphan-1] and proves later that nothing happened settles the doubt too', async (t) => {
@@ -139,11 +146,14 @@ describe('a body that blocks', () => {
   test('[C6-time-4] is refused when the tool is defined, unless it says how it runs', () => {
     const define = (change: object) =>
       tool({ name: 'block', description: 'blocks', input: {}, run: () => 1, ...change } as never);
-    assert.throws(() => define({}), (error) => {
-      assert.ok(error instanceof ToolDefinitionError);
-      assert.match(error.message, /^tool 'block': its run is not an async function.+isolate: true.+blocking: false/);
-      return true;
-    });
+    assert.throws(
+      () => define({}),
+      (error) => {
+        assert.ok(error instanceof ToolDefinitionError);
+        assert.match(error.message, /^tool 'block': its run is not an async function.+isolate: true.+blocking: false/);
+        return true;
+      },
+    );
     define({ blocking: false });
     define({ isolate: true });
   });

@@ -45,8 +45,14 @@ describe('while the disk fails', { skip: whyNoFileLimit() }, () => {
     breakDisk();
     const [write, read] = await Promise.all([gateway.call({ tool: 'act' }), gateway.call({ tool: 'look' })]);
     // The disk may have kept the intent before it failed: only for a read is it proven that nothing happens.
-    assert.deepEqual([errorOf(write, 'action_error').code, errorOf(write, 'action_error').effect], ['StoreUnavailable', 'unknown']);
-    assert.deepEqual([errorOf(read, 'action_error').code, errorOf(read, 'action_error').effect], ['StoreUnavailable', 'none']);
+    assert.deepEqual(
+      [errorOf(write, 'action_error').code, errorOf(write, 'action_error').effect],
+      ['StoreUnavailable', 'unknown'],
+    );
+    assert.deepEqual(
+      [errorOf(read, 'action_error').code, errorOf(read, 'action_error').effect],
+      ['StoreUnavailable', 'none'],
+    );
     assert.deepEqual([act.runs(), look.runs()], [1, 0]);
     mendDisk();
     successOf(await gateway.call({ tool: 'look' }));
@@ -105,7 +111,10 @@ describe('while the disk fails', { skip: whyNoFileLimit() }, () => {
     mendDisk();
     await eventually('the outcome on record', async () => (await gateway.stored(reply.call_id)).state === 'SUCCEEDED');
     assert.equal(successOf(await gateway.reply(reply.call_id)).result, 'it happened');
-    assert.ok(gateway.notices.some(({ kind }) => kind === 'store_recovered'), 'the operator hears of it without a call');
+    assert.ok(
+      gateway.notices.some(({ kind }) => kind === 'store_recovered'),
+      'the operator hears of it without a call',
+    );
     assert.equal(gateway.status().store, 'available');
     assert.equal(slow.runs.length, 1);
   });

@@ -2,7 +2,7 @@
  * The agents at work: they ask, wait, hang up, cancel, ask again. What they may do safely they do: with a key at any
  * time, without one only after a reply that says that nothing happened, or once the record says that they left.
  */
-import type { CallId, SessionId } from '../../src/core/call.ts';
+import type { SessionId } from '../../src/core/call.ts';
 import { isPending, type Reply } from '../../src/core/reply.ts';
 import { createLibraryDoor } from '../../src/doors/library/library-door.ts';
 import { handleCall } from '../../src/shell/handle-call.ts';
@@ -245,6 +245,5 @@ export function createClients(world: ClientWorld) {
     /** What living processes still owe an answer to. */
     unanswered: (): readonly string[] => [...open].map(({ what, life }) => `${life.node}: ${what}`),
     isQuiet: () => open.size === 0 && waiting === 0,
-    callIds: (operation: Operation): readonly CallId[] => rowsOf(operation).map(({ call }) => call.id),
   };
 }

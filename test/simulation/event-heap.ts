@@ -8,8 +8,6 @@ export interface Queued {
 export interface EventHeap<Event extends Queued> {
   push(event: Event): void;
   pop(): Event | undefined;
-  peek(): Event | undefined;
-  size(): number;
 }
 
 const isBefore = (a: Queued, b: Queued) => a.timeMs < b.timeMs || (a.timeMs === b.timeMs && a.order < b.order);
@@ -45,7 +43,5 @@ export function createEventHeap<Event extends Queued>(): EventHeap<Event> {
       heap[hole] = last;
       return first;
     },
-    peek: () => heap[0],
-    size: () => heap.length,
   };
 }

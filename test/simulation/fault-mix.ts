@@ -124,6 +124,15 @@ export const faultMixes = {
     crashAtAct: 0,
     stallAtAct: 0.01,
   },
+  /** Processes that fall asleep in the middle of an act, for longer than any lease, quarantine or window. */
+  sleep: {
+    upstream: { answers: 8, 'executes late': 1, 'answer lost': 1 },
+    store: { 'slow commit': 0.1 },
+    node: { calm: 4, 'pause past lease': 1, 'long pause': 1 },
+    crashAtAct: 0,
+    stallAtAct: 0.01,
+    stallMs: [40_000, 220_000],
+  },
 } as const satisfies Record<string, FaultMix>;
 
 export type MixName = keyof typeof faultMixes;

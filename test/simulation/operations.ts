@@ -104,6 +104,7 @@ export function requestOf(operation: Operation, random: Random, otherArguments: 
         { ...common, session: 'ses_none' },
       ]);
     default:
-      return common;
+      // Some have time: what a process won before a long sleep is not over when it wakes.
+      return random.chance(0.5) ? { ...common, deadline_seconds: 400 } : common;
   }
 }

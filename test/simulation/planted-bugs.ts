@@ -101,13 +101,6 @@ function forgetsSleep(clock: Clock): Clock {
 
 const resendable = new Map(catalogue).set('mail', { ...tools.mail, dedupeWindowMs });
 const crashing: FaultMix = faultMixes.crashes;
-/** Processes that fall asleep in the middle of an act, for longer than any lease, quarantine or window. */
-const sleepy: FaultMix = {
-  ...faultMixes.pauses,
-  stallAtAct: 0.01,
-  stallMs: [40_000, 220_000],
-  node: { calm: 4, 'pause past lease': 1, 'long pause': 1 },
-};
 
 export const plantedBugs: readonly PlantedBug[] = [
   {
@@ -143,7 +136,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'no send window: a process that slept sends what it won before',
     plant: () => ({
-      mix: sleepy,
+      mix: faultMixes.sleep,
       wildClocks: false,
       tampering: withPorts((ports) => ({ ...ports, clock: forgetsSleep(ports.clock) })),
     }),

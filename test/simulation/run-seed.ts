@@ -30,7 +30,7 @@ const maxSteps = 200_000;
 /** What kind of world a seed makes; options that are given win. */
 export function characterOf(seed: number): Omit<WorldOptions, 'seed'> {
   const random = createRandom(seed, 'character');
-  const name = random.weighted<MixName>({ everything: 6, crashes: 2, store: 2, pauses: 1 });
+  const name = random.weighted<MixName>({ everything: 6, crashes: 2, store: 2, pauses: 1, sleep: 1 });
   return { mix: faultMixes[name], wildClocks: random.chance(0.1), forgetsTokens: random.chance(0.3) };
 }
 

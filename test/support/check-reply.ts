@@ -44,9 +44,13 @@ export function checkReply(value: unknown, around: Surroundings): Reply {
 
 function checkError(reply: ErrorReply): void {
   const { error, code, effect, resolution } = reply;
-  assert.ok(statusesOf(error, code).includes(httpStatusOf(reply)), `${error} ${code} has status ${httpStatusOf(reply)}`);
+  assert.ok(
+    statusesOf(error, code).includes(httpStatusOf(reply)),
+    `${error} ${code} has status ${httpStatusOf(reply)}`,
+  );
   assert.notEqual(reply.message, '');
-  if (reply.requested === null) assert.deepEqual(reply.valid_next_actions, [], 'what could not be read has no next action');
+  if (reply.requested === null)
+    assert.deepEqual(reply.valid_next_actions, [], 'what could not be read has no next action');
   if (effect === 'unknown')
     assert.deepEqual(resolution, { type: 'reconcile', call_id: reply.call_id }, 'a doubt is settled before all else');
   else assert.notEqual(resolution.type, 'reconcile', 'where nothing is in doubt there is nothing to reconcile');

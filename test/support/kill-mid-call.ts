@@ -28,7 +28,8 @@ export async function killMidCall(
   const child = startChild(t, { ...places, calls, bodies: 'hang' });
   const began = await Promise.all(wanted.map((_, at) => child.next('began', at + 1)));
   await child.kill();
-  const find = (each: EffectClass) => began.find(({ execution }) => execution.tool === toolOf(each))?.execution as Execution;
+  const find = (each: EffectClass) =>
+    began.find(({ execution }) => execution.tool === toolOf(each))?.execution as Execution;
   return { ...places, execution: find(effect), witness: find(witness ?? effect) };
 }
 
@@ -39,7 +40,10 @@ export async function killBeforeReply(t: TestContext, effect: EffectClass, reque
   const child = startChild(t, { ...places, calls, bodies: 'freeze' });
   const { execution } = await child.next('began');
   await withReader(places.file, (reader) =>
-    eventually('the success on record', async () => (await reader.call(execution.call_id as CallId))?.state === 'SUCCEEDED'),
+    eventually(
+      'the success on record',
+      async () => (await reader.call(execution.call_id as CallId))?.state === 'SUCCEEDED',
+    ),
   );
   await child.kill();
   return { ...places, execution };

@@ -7,7 +7,14 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
-import { createGateway, type Gateway, type GatewayOptions, type OperatorNotice, type Reply, type Tool } from '../../src/index.ts';
+import {
+  createGateway,
+  type Gateway,
+  type GatewayOptions,
+  type OperatorNotice,
+  type Reply,
+  type Tool,
+} from '../../src/index.ts';
 import type { CallId } from '../../src/core/call.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import type { Ids } from '../../src/ports/ids.ts';
@@ -31,7 +38,10 @@ interface Who {
   readonly tenant?: string;
 }
 
-export interface OpenedGateway extends Pick<Gateway<readonly Tool[]>, 'cancel' | 'openSession' | 'status' | 'close' | 'role'> {
+export interface OpenedGateway extends Pick<
+  Gateway<readonly Tool[]>,
+  'cancel' | 'openSession' | 'status' | 'close' | 'role'
+> {
   readonly file: string;
   readonly folder: string;
   readonly notices: readonly OperatorNotice[];

@@ -22,7 +22,7 @@ export async function withReader<Value>(file: string, use: (reader: StoreReader)
 /** Recomputes every hash after `from`, from the very first record if there is none. */
 export async function verifyJournal(reader: StoreReader, from: Head | null = null): Promise<VerifyReport> {
   const verifier = createVerifier(nodeHashing, from);
-  for (let after = from === null ? null : { epoch: from.epoch, seq: from.seq }; ; ) {
+  for (let after = from === null ? null : { epoch: from.epoch, seq: from.seq }; ;) {
     const page = await reader.journal(after, pageSize);
     for (const record of page) verifier.add(record);
     const last = page.at(-1);
@@ -48,9 +48,16 @@ export function statesIn(records: readonly JournalEntry[]): readonly CallState[]
     .map(({ body }) => (JSON.parse(body) as { state: CallState }).state);
 }
 
-const changesState = new Set(
-  ['refused', 'prepared', 'dispatched', 'settled', 'retry_planned', 'doubted', 'cancelled', 'expired'],
-);
+const changesState = new Set([
+  'refused',
+  'prepared',
+  'dispatched',
+  'settled',
+  'retry_planned',
+  'doubted',
+  'cancelled',
+  'expired',
+]);
 
 export function bodyOf(records: readonly JournalEntry[], kind: string): Record<string, unknown> {
   const record = records.find((entry) => entry.kind === kind);

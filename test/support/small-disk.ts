@@ -11,7 +11,14 @@ import { startChild } from './start-child.ts';
 import { type Execution, executionsIn, toolOf } from './world.ts';
 import { effectClassNames } from './tools.ts';
 
-const within = (folder: string) => ['unshare', '--mount', 'sh', '-c', 'mount -t tmpfs -o size=4m none "$0" && exec "$@"', folder];
+const within = (folder: string) => [
+  'unshare',
+  '--mount',
+  'sh',
+  '-c',
+  'mount -t tmpfs -o size=4m none "$0" && exec "$@"',
+  folder,
+];
 
 /** Why it cannot be done here, or false. */
 export function whyNoSmallDisk(): string | false {

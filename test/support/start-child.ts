@@ -6,6 +6,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import type { Limits, OperatorNotice, Reply } from '../../src/index.ts';
+import { compiledEnvironment } from './compile-cache.ts';
 import type { Execution } from './world.ts';
 
 export interface ChildOrders {
@@ -62,7 +63,11 @@ const program = path.join(import.meta.dirname, 'gateway-child.ts');
 
 export function startChild(t: TestContext, orders: ChildOrders, { within = [], uid }: StartOptions = {}): Child {
   const [command = '', ...line] = [...within, process.execPath, program, JSON.stringify(orders)];
-  const child = spawn(command, line, { stdio: ['pipe', 'pipe', 'inherit'], ...(uid === undefined ? {} : { uid }) });
+  const child = spawn(command, line, {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: compiledEnvironment(),
+    ...(uid === undefined ? {} : { uid }),
+  });
   const events: ChildEvent[] = [];
   const gone = once(child, 'close');
   let asked = orders.calls.length;

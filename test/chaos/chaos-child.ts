@@ -1,0 +1,54 @@
+/**
+ * The process that is killed: owns the store and makes many calls at once, of every kind, with and without keys, new
+ * and repeated. Prints each call before it is made and each reply when it has come. Never ends by itself.
+ */
+import { createGateway } from '../../src/index.ts';
+import { createRandom } from '../simulation/random.ts';
+import { chaosTools } from './chaos-tools.ts';
+import type { ChildLine, Orders, Request } from './chaos-round.ts';
+
+const { file, log, seed, round, oldKeys } = JSON.parse(process.argv[2] ?? '{}') as Orders;
+const atOnce = 24;
+const random = createRandom(seed, `calls of round ${round}`);
+const say = (line: ChildLine) => process.stdout.write(`${JSON.stringify(line)}\n`);
+
+const gateway = await createGateway({ file, tools: chaosTools(log), agent: 'chaos', limits: { sweepEveryMs: 20 } });
+say({ line: 'opened', role: gateway.role });
+
+let asked = 0;
+
+function aRequest(number: number): Request {
+  const tool = random.pick(['append', 'append', 'append', 'charge', 'charge', 'look', 'decline'] as const);
+  const mark = `r${round}-${number}`;
+  switch (random.pick(['keyless', 'keyless', 'new key', 'new key', 'shared key', 'old key', 'refused'] as const)) {
+    case 'new key':
+      return { tool, args: { mark }, key: mark };
+    case 'shared key': {
+      // Few keys and many askers: the same call several times at the same moment.
+      const shared = `r${round}-shared-${random.between(0, 7)}`;
+      return {
+        tool: 'append',
+        args: { mark: shared },
+        key: shared,
+        ...(random.chance(0.5) ? { wait_seconds: 30 } : {}),
+      };
+    }
+    case 'old key':
+      return oldKeys.length === 0 ? { tool, args: { mark } } : random.pick(oldKeys);
+    case 'refused':
+      return random.chance(0.5) ? { tool: 'appendix', args: { mark: 'x' } } : { tool: 'append', args: {} };
+    default:
+      return { tool, args: { mark } };
+  }
+}
+
+async function askForEver(): Promise<void> {
+  for (;;) {
+    const number = asked++;
+    const request = aRequest(number);
+    say({ line: 'asked', number, request });
+    say({ line: 'answered', number, reply: await gateway.handle(request) });
+  }
+}
+
+await Promise.all(Array.from({ length: atOnce }, askForEver));

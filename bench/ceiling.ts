@@ -44,18 +44,19 @@ function commitsOf({ call, timer, records, payloads }: Template, n: number): rea
   };
   const due = timer['due_at'] ?? 0;
   const identity = ['tenant', 'agent', 'session', 'turn', 'tool', 'key', 'fingerprint', 'effect_class'].map(value);
-  const session = ['updateSession', 'open', n, n, value('session')] as const;
+  // Each commit numbers its own records: an update to the same values would not be written.
+  const session = (seq: number, entries: number): RawRow => ['updateSession', 'open', seq, entries, value('session')];
   const intent: RawRow[] = [
     ['insertCall', id, ...identity, 'DISPATCHED', 1, value('owner'), 0, value('created_at'), value('deadline_at'), due, 0,
       value('updated_at'), value('token'), at + 1, payload, null, null],
     ['insertTimer', due, id],
-    record(0, payload), parcel(0), record(1, null), session,
+    record(0, payload), parcel(0), record(1, null), session(n, n * 3 + 2),
   ];
   const outcome: RawRow[] = [
     ['updateCall', value('effect_class'), 'SUCCEEDED', 1, value('owner'), 0, value('deadline_at'), null, n,
       value('updated_at'), `t${n}`, at + 2, null, payload + 1, at + 2, id, 'DISPATCHED', 1, value('owner'), due],
     ['deleteTimer', due, id],
-    record(2, payload + 1), parcel(1), session,
+    record(2, payload + 1), parcel(1), session(n + 1, n * 3 + 3),
   ];
   return [intent, outcome];
 }
@@ -82,6 +83,8 @@ export async function openCeiling(file: string, template: Template) {
       waiting.push({ rows, done });
       pump();
     });
+  // Without its row, the update of the session would cost nothing.
+  await write([['insertSession', template.call['session'] ?? null, 'default', 'local', 1, 'open', 0, 0, 0]]);
   let next = 0;
   return {
     async call(): Promise<void> {

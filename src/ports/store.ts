@@ -88,6 +88,7 @@ export interface Transition {
   readonly records: readonly RecordDraft[];
 }
 
+/** Only after `io` and `owner_gone` may the transition have been applied all the same; the others prove that it was not. */
 export type StoreFault = 'disk_full' | 'read_only' | 'io' | 'owner_gone' | 'overloaded' | 'closed' | 'fenced';
 
 export type CommitResult =
@@ -103,7 +104,7 @@ export type CommitResult =
   | { readonly kind: 'conflict'; readonly on: 'session'; readonly found: Session | null }
   | { readonly kind: 'conflict'; readonly on: 'reserve'; readonly account: string }
   | { readonly kind: 'conflict'; readonly on: 'illegal'; readonly problem: string }
-  /** Nothing is known: it may have been applied. The same transition may be committed again. */
+  /** Not acknowledged. The same transition may be committed again, whatever became of this try. */
   | { readonly kind: 'unavailable'; readonly fault: StoreFault; readonly message: string };
 
 export interface Session {

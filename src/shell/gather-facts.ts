@@ -65,7 +65,8 @@ async function fetchSession(
 /** The agent's own session for calls that name none; opened on first use, found again after a restart. */
 async function standingSession(who: Principal, shell: Shell): Promise<SessionFact | Unopened> {
   const { store } = shell.ports;
-  const name = `${who.tenant}\u0000${who.agent}`;
+  // Not joined by a character: names may hold any.
+  const name = JSON.stringify([who.tenant, who.agent]);
   const remembered = shell.live.standing.get(name);
   const found =
     remembered === undefined ? await store.standingSession(who.tenant, who.agent) : await store.session(remembered);

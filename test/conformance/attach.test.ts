@@ -189,6 +189,13 @@ describe('after a restart', () => {
     assert.equal(executionsIn(dead.log).length, 1);
   });
 
+  test('[C6-attach-3] a read whose reply reached nobody runs again', async (t) => {
+    const dead = await killBeforeReply(t, 'pure');
+    const gateway = await reopen(t, dead);
+    const reply = successOf(await gateway.call({ tool: toolOf('pure'), args: { n: 1 } }));
+    assert.deepEqual([reply.result, reply.replayed], ['done by the next process', undefined]);
+  });
+
   test('[C6-attach-9] within the attach window it still holds, beyond it an equal write is a call of its own', async (t) => {
     const dead = await killMidCall(t, 'plain', {}, 'probeable');
     const clock = createShiftedClock();

@@ -91,6 +91,8 @@ const lists: Readonly<Record<string, string>> = {
   'C6-time-3': 'a body that blocks the thread beyond its time is timed out all the same',
   'C6-time-4': 'a body that may block must say so when it is defined',
   'C6-time-5': 'an isolated body is really killed',
+  'C6-window-1': 'an attempt that missed its send window is not sent; the next one is',
+  'C6-window-2': 'a call that misses every window ends FAILED, with effect none',
   'C6-orphan-1': 'a late result settles the call in doubt and is recorded as an orphan',
   'C6-orphan-2': 'a late result that proves nothing changes nothing',
   'C6-orphan-3': 'a key answers with what is known at the time',

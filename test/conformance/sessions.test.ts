@@ -45,8 +45,8 @@ describe('a session', () => {
 
   test('[C1-session-2] cannot be confused by names that look alike when they are put together', async (t) => {
     const gateway = await openGateway(t, [act]);
-    const one = await gateway.call({ tool: 'act' }, { tenant: 'a', agent: 'b\u0000c' });
-    const two = await gateway.call({ tool: 'act' }, { tenant: 'a\u0000b', agent: 'c' });
+    const one = successOf(await gateway.call({ tool: 'act' }, { tenant: 'a', agent: 'b\u0000c' }));
+    const two = successOf(await gateway.call({ tool: 'act' }, { tenant: 'a\u0000b', agent: 'c' }));
     assert.notEqual(one.session, two.session);
   });
 

@@ -1,6 +1,8 @@
 /** CONTRACT sections 3 and 6: how long a call may take, and what becomes of a body that takes longer. */
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, test, type TestContext } from 'node:test';
+import { nodeClock } from '../../src/adapters/system-node/clock.ts';
+import { nodeIds } from '../../src/adapters/system-node/ids.ts';
 import { isPending, tool, ToolDefinitionError } from '../../src/index.ts';
 import { awaitSweep } from '../support/await-sweep.ts';
 import { errorOf, pendingOf, successOf } from '../support/check-reply.ts';
@@ -180,6 +182,44 @@ describe('a body that blocks', () => {
     });
     assert.equal(next.result, 'ended');
     assert.equal((await gateway.stored(reply.call_id)).state, 'IN_DOUBT', 'a kill proves nothing about the effect');
+  });
+});
+
+describe('the send window', () => {
+  /** Time that jumps between the intent and its acknowledgement, as for a process that was asleep. */
+  async function openSleepy(t: TestContext, sleeps: number) {
+    const act = createCountingTool('act');
+    let left = 0;
+    let asleepMs = 0;
+    const random = (prefix: string) => {
+      // The name of a transition is drawn right after the time was taken at which it is submitted.
+      if (prefix === 'txn_' && left > 0) {
+        left -= 1;
+        asleepMs += 60_000;
+      }
+      return nodeIds.random(prefix);
+    };
+    const clock = { ...nodeClock, monotonicMs: () => nodeClock.monotonicMs() + asleepMs };
+    const gateway = await openGateway(t, [act.definition], { clock, ids: { ...nodeIds, random } });
+    const session = await gateway.openSession();
+    left = sleeps;
+    return { act, reply: await gateway.call({ tool: 'act', session }), gateway };
+  }
+
+  test('[C6-window-1] that was missed: this attempt is never sent, the next one is, once', async (t) => {
+    const { act, reply, gateway } = await openSleepy(t, 1);
+    successOf(reply);
+    assert.deepEqual([act.runs(), act.contexts[0]?.attempt], [1, 2]);
+    const states = statesIn(await gateway.records(reply.call_id));
+    assert.deepEqual(states, ['PREPARED', 'DISPATCHED', 'RETRY_WAIT', 'DISPATCHED', 'SUCCEEDED']);
+  });
+
+  test('[C6-window-2] that is missed again and again: nothing is sent, and the reply says so', async (t) => {
+    const { act, reply, gateway } = await openSleepy(t, 100);
+    const error = errorOf(reply, 'action_error');
+    assert.deepEqual([error.code, error.effect, error.error_type], ['ResourceBusy', 'none', 'NeverSent']);
+    assert.equal((await gateway.stored(reply.call_id)).state, 'FAILED');
+    assert.equal(act.runs(), 0);
   });
 });
 

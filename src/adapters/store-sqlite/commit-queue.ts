@@ -2,6 +2,7 @@
 import type { CommitResult } from '../../ports/store.ts';
 import type { WriteRequest } from './batch.ts';
 import { textOf } from './refusal.ts';
+import { type FlatRequest, flatten } from './wire.ts';
 
 export interface BatchLimits {
   /** A batch holds at most this many transitions, */
@@ -26,8 +27,8 @@ export interface Group {
 
 export interface Waiting {
   readonly request: WriteRequest;
-  /** As JSON: one text is cheaper to hand to the worker than an object with its names. */
-  readonly text: string;
+  readonly flat: FlatRequest;
+  readonly bytes: number;
   readonly group: Group;
   readonly index: number;
 }
@@ -40,19 +41,21 @@ export function createCommitQueue(limits: BatchLimits, file: string) {
     length: () => waiting.length,
     /** Null, or why it cannot wait here. */
     add(request: WriteRequest, group: Group, index: number): CommitResult | null {
-      let text: string;
+      let own: number;
+      let flat: FlatRequest;
       try {
-        text = JSON.stringify(request);
+        own = sizeOf(request);
+        flat = flatten(request);
       } catch (error) {
-        return { kind: 'conflict', on: 'illegal', problem: `the transition is not plain data: ${textOf(error)}` };
+        return notPlain(error);
       }
-      const bytes = bytesWaiting + text.length;
+      const bytes = bytesWaiting + own;
       if (waiting.length >= limits.maxQueued || (waiting.length > 0 && bytes > limits.maxBytes * maxQueuedBatches)) {
         const message = `too many commits wait for '${file}': ask again later`;
         return { kind: 'unavailable', fault: 'overloaded', message };
       }
       bytesWaiting = bytes;
-      waiting.push({ request, text, group, index });
+      waiting.push({ request, flat, bytes: own, group, index });
       return null;
     },
     /** The longest waiting that fit into one batch. */
@@ -60,7 +63,7 @@ export function createCommitQueue(limits: BatchLimits, file: string) {
       let bytes = 0;
       let count = 0;
       for (; count < waiting.length && count < limits.maxTransitions; count++) {
-        const next = (waiting[count] as Waiting).text.length;
+        const next = (waiting[count] as Waiting).bytes;
         if (count > 0 && bytes + next > limits.maxBytes) break;
         bytes += next;
       }
@@ -77,4 +80,21 @@ export function land({ group, index }: Pick<Waiting, 'group' | 'index'>, result:
   group.results[index] = result;
   group.missing -= 1;
   if (group.missing === 0) group.resolve(group.results);
+}
+
+/** For a request that lied about its type: it is refused alone. */
+export function notPlain(error: unknown): CommitResult {
+  return { kind: 'conflict', on: 'illegal', problem: `the transition is not plain data: ${textOf(error)}` };
+}
+
+/** About how many bytes a request takes: only its texts can be large. */
+function sizeOf(request: WriteRequest): number {
+  let bytes = 1_024;
+  if ('erase' in request) return bytes;
+  for (const { text } of request.blobs) bytes += text.length;
+  for (const { body, payloads } of request.records) {
+    bytes += body.length;
+    for (const { text } of payloads) bytes += text.length;
+  }
+  return bytes;
 }

@@ -10,6 +10,7 @@ import { openForWriting } from './connection.ts';
 import { openEpoch, readTail, resumeEpoch, verifyTail } from './epoch.ts';
 import { refusalOf, refuse, type Refused } from './refusal.ts';
 import { prepareStatements } from './statements.ts';
+import { type FlatRequest, restore } from './wire.ts';
 
 export interface WorkerOptions {
   readonly file: string;
@@ -21,8 +22,8 @@ export interface WorkerOptions {
 }
 
 export interface Part {
-  /** Each request as JSON. */
-  readonly requests: readonly string[];
+  readonly requests: readonly FlatRequest[];
+  readonly bytes: number;
   /** The mark up to which replies reached their requesters, if it moved. */
   readonly answered: number | null;
 }
@@ -80,15 +81,13 @@ function start(): Refused | null {
 /** A batch that grows, while it is being written, by the parts that arrive: the main thread works at the same time. */
 function createIntake(first: Part) {
   const requests: WriteRequest[] = [];
-  let characters = 0;
+  let bytes = 0;
   let answered: number | null = null;
   let last: Extract<ToWorker, { type: 'close' }> | null = null;
   const add = (part: Part) => {
     answered = part.answered ?? answered;
-    for (const text of part.requests) {
-      characters += text.length;
-      requests.push(JSON.parse(text) as WriteRequest);
-    }
+    bytes += part.bytes;
+    for (const flat of part.requests) requests.push(restore(flat));
   };
   add(first);
   const intake = {
@@ -97,7 +96,7 @@ function createIntake(first: Part) {
     more(): boolean {
       const length = requests.length;
       while (requests.length === length) {
-        if (last !== null || length >= limits.maxTransitions || characters >= limits.maxBytes) return false;
+        if (last !== null || length >= limits.maxTransitions || bytes >= limits.maxBytes) return false;
         const received = receiveMessageOnPort(port) as { message: ToWorker } | undefined;
         if (received === undefined) return false;
         if (received.message.type === 'close') last = received.message;

@@ -7,7 +7,7 @@
 import type { Position } from '../../core/journal/record.ts';
 import type { CommitResult, StoreFault } from '../../ports/store.ts';
 import type { WriteRequest } from './batch.ts';
-import { type BatchLimits, createCommitQueue, type Group, land, type Waiting } from './commit-queue.ts';
+import { type BatchLimits, createCommitQueue, type Group, land, notPlain, type Waiting } from './commit-queue.ts';
 import { drained } from './epoch.ts';
 import type { Refused } from './refusal.ts';
 import type { RepliesUnderWay } from './replies-under-way.ts';
@@ -53,9 +53,9 @@ export function createWriter(options: WriterOptions, first: WriterThread, replie
   const queue = createCommitQueue(limits, file);
   /** In the worker's hands, in the order of their results. */
   const posted: Waiting[] = [];
-  let postedCharacters = 0;
+  let postedBytes = 0;
   const room = () =>
-    posted.length < limits.maxTransitions * batchesPosted && postedCharacters < limits.maxBytes * batchesPosted;
+    posted.length < limits.maxTransitions * batchesPosted && postedBytes < limits.maxBytes * batchesPosted;
   const statistics = { batches: 0, requests: 0 };
   let thread: WriterThread | null = first;
   let scheduled = false;
@@ -74,12 +74,27 @@ export function createWriter(options: WriterOptions, first: WriterThread, replie
     if (posted.length === 0) thread.hold(true);
     while (!queue.isEmpty() && room()) {
       const part = queue.take();
-      for (const waiting of part) {
-        posted.push(waiting);
-        postedCharacters += waiting.text.length;
+      try {
+        postPart(part, thread);
+      } catch {
+        // One of them cannot be cloned; each is tried by itself, so that only that one is refused.
+        for (const waiting of part) {
+          try {
+            postPart([waiting], thread);
+          } catch (error) {
+            land(waiting, notPlain(error));
+          }
+        }
       }
-      thread.post({ requests: part.map(({ text }) => text), answered: replies.take() });
     }
+  };
+
+  const postPart = (part: readonly Waiting[], to: WriterThread) => {
+    let bytes = 0;
+    for (const waiting of part) bytes += waiting.bytes;
+    to.post({ requests: part.map(({ flat }) => flat), bytes, answered: replies.take() });
+    postedBytes += bytes;
+    for (const waiting of part) posted.push(waiting);
   };
 
   const settleIdle = () => {
@@ -98,7 +113,7 @@ export function createWriter(options: WriterOptions, first: WriterThread, replie
       statistics.requests += results.length;
       for (const [index, waiting] of posted.splice(0, results.length).entries()) {
         const result = results[index] as CommitResult;
-        postedCharacters -= waiting.text.length;
+        postedBytes -= waiting.bytes;
         if (result.kind === 'unavailable') replies.putBack();
         else if (!('erase' in waiting.request)) replies.committed(waiting.request, result);
         land(waiting, result);
@@ -108,7 +123,7 @@ export function createWriter(options: WriterOptions, first: WriterThread, replie
     died(cause) {
       thread = null;
       replies.putBack();
-      postedCharacters = 0;
+      postedBytes = 0;
       const message = `the writer of '${file}' stopped (${cause}): it starts again with the next commit`;
       landAll(posted.splice(0), unavailable('io', message));
       schedule();
@@ -145,7 +160,7 @@ export function createWriter(options: WriterOptions, first: WriterThread, replie
       flushTimer = null;
       if (thread === null || closed) return;
       const answered = replies.take();
-      if (answered !== null) thread.post({ requests: [], answered });
+      if (answered !== null) thread.post({ requests: [], bytes: 0, answered });
     }, flushAfterMs).unref();
   };
 

@@ -22,7 +22,7 @@ export type CallChange =
         readonly dueAtMs: number | null;
       };
     }
-  /** Touches no state: the requester left, an equal refusal was given again, another requester took over. */
+  /** Touches no state: the requester left, another took their place (once: a conflict if nobody left), an equal refusal. */
   | {
       readonly kind: 'mark';
       readonly id: CallId;
@@ -111,7 +111,7 @@ export interface Session {
   readonly id: SessionId;
   readonly tenant: string;
   readonly agent: string;
-  /** The agent's own session for calls that name none: at most one for each agent. */
+  /** The agent's own session for calls that name none: at most one that is open for each agent. */
   readonly standing: boolean;
   readonly state: 'open' | 'cancelled';
   /** How many successes it has seen; `expected_seq` is compared with it. */

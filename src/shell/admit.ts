@@ -62,9 +62,6 @@ export async function attach(call: Call, session: SessionId, shell: Shell): Prom
     if (cleared.kind === 'unavailable') return { kind: 'unavailable', fault: cleared.fault };
     return cleared.kind === 'committed' ? attach(call, session, shell) : { kind: 'new' };
   }
-  // Two who ask at once both find the free place: the first to get here takes it.
-  if (shell.live.attaching.has(earlier.id)) return { kind: 'new' };
-  shell.live.attaching.add(earlier.id);
   const result = await commit(
     {
       ...bare(shell),
@@ -73,7 +70,7 @@ export async function attach(call: Call, session: SessionId, shell: Shell): Prom
       records: [note('attached', earlier, { state: earlier.state })],
     },
     shell,
-  ).finally(() => shell.live.attaching.delete(earlier.id));
+  );
   if (result.kind === 'unavailable') {
     // INVARIANT: the place stays free on record, for the same caller asks again.
     if (mayBeApplied(result.fault)) keepForLater(leaving(earlier, shell), shell);

@@ -53,11 +53,7 @@ export async function gather(
   }
 }
 
-async function fetchSession(
-  handle: SessionId | null,
-  who: Principal,
-  shell: Shell,
-): Promise<SessionFact | Unopened> {
+async function fetchSession(handle: SessionId | null, who: Principal, shell: Shell): Promise<SessionFact | Unopened> {
   if (handle === null) return standingSession(who, shell);
   return asFact(await shell.ports.store.session(handle), who);
 }
@@ -80,11 +76,7 @@ async function standingSession(who: Principal, shell: Shell): Promise<SessionFac
   return asFact(opened, who);
 }
 
-export async function openSession(
-  who: Principal,
-  standing: boolean,
-  shell: Shell,
-): Promise<Session | Unopened> {
+export async function openSession(who: Principal, standing: boolean, shell: Shell): Promise<Session | Unopened> {
   const draft = bare(shell);
   const id = shell.ports.ids.random('ses_') as SessionId;
   const session: Session = { id, ...who, standing, state: 'open', seq: 0, entries: 0, openedAtMs: draft.atMs };

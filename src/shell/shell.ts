@@ -48,8 +48,6 @@ export interface Live {
   storeDown: boolean;
   /** The store is closed: nothing can be recorded any more. */
   closed: boolean;
-  /** Calls of requesters who left, whose place is being taken at this moment. */
-  readonly attaching: Set<CallId>;
   readonly standing: Map<string, SessionId>;
   readonly knownBlobs: Set<string>;
   readonly refusals: Map<string, { readonly callId: CallId; readonly atMs: number; count: number }>;
@@ -80,7 +78,6 @@ export function createShell(parts: Omit<Shell, 'live'>): Shell {
       orphans: 0,
       storeDown: false,
       closed: false,
-      attaching: new Set(),
       standing: new Map(),
       knownBlobs: new Set(),
       refusals: new Map(),

@@ -16,6 +16,8 @@ provesStore('SQLite', async () => {
     async open() {
       let worker: Worker | null = null;
       const opened = await openSqliteStore({
+        // The contract says 'with some later commit'; here it is the very next one, so that no test has to wait.
+        markEveryMs: 0,
         file: path.join(folder, 'store.db'),
         nowMs: () => 1_600_000_000_000,
         spawn: (options) => (worker = spawnWorker(options)),

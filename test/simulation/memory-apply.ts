@@ -59,8 +59,13 @@ function callConflict(change: CallChange | null, state: MemoryState): Conflict |
   const asExpected =
     change.kind === 'insert'
       ? found === null
-      : found !== null && (change.kind === 'mark' || isAsExpected(found, change.expect));
+      : found !== null && (change.kind === 'mark' ? isFree(change, found) : isAsExpected(found, change.expect));
   return asExpected ? null : { kind: 'conflict', on: 'call', found };
+}
+
+/** INVARIANT: the place of a requester who left is taken once. */
+function isFree(mark: Extract<CallChange, { kind: 'mark' }>, found: StoredCall): boolean {
+  return mark.requester !== 'returned' || found.requesterLeftAtMs !== null;
 }
 
 function isAsExpected(found: StoredCall, expect: Extract<Move, { kind: 'update' }>['expect']): boolean {
@@ -103,7 +108,8 @@ function sessionConflict({ session, records }: Transition, state: MemoryState): 
 
 export function standingOf(tenant: string, agent: string, state: MemoryState) {
   for (const session of state.sessions.values())
-    if (session.standing && session.tenant === tenant && session.agent === agent) return session;
+    if (session.standing && session.state === 'open' && session.tenant === tenant && session.agent === agent)
+      return session;
   return null;
 }
 

@@ -3,12 +3,12 @@
  * nothing. The order of checks is call, key, session, reservations.
  */
 import { invariant } from '../../core/unreachable.ts';
-import type { CommitResult, SessionChange, Transition } from '../../ports/store.ts';
+import type { CallChange, CommitResult, SessionChange, Transition } from '../../ports/store.ts';
 import { type Chain, seqAfter } from './chain.ts';
 import { type Conflict, illegal, recordsConflict, sessionConflict, stageAccounts } from './examine.ts';
 import type { Account, Ledger, MutableSession } from './ledger.ts';
 import { illegality } from './legality.ts';
-import { positionOf } from './rows.ts';
+import { callOf, type CallRow, positionOf } from './rows.ts';
 import { epochStride } from './schema.ts';
 import type { Statements } from './statements.ts';
 import { findConflict, moveTimer, type Outline, writeFast, writeMark, writeSlow } from './write-call.ts';
@@ -43,8 +43,8 @@ export function applyTransition(transition: Transition, writing: Writing): Commi
 
   const outline = outlineOf(transition, writing);
   if (move === null) {
-    const unknown = call?.kind === 'mark' && statements.call.get(call.id) === undefined;
-    if (unknown) return { kind: 'conflict', on: 'call', found: null };
+    const conflict = call?.kind === 'mark' ? markConflict(call, statements) : null;
+    if (conflict !== null) return conflict;
     if (later !== null) return later;
   } else if (later !== null || !writeFast(move, transition, outline, statements)) {
     const conflict = findConflict(move, transition, statements) ?? later;
@@ -65,6 +65,14 @@ export function applyTransition(transition: Transition, writing: Writing): Commi
     seq: changed?.seq ?? 0,
     position: outline.lastAt === null ? null : positionOf(outline.lastAt),
   };
+}
+
+/** INVARIANT: the place of a requester who left is taken once. */
+function markConflict(mark: Extract<CallChange, { kind: 'mark' }>, statements: Statements): Conflict | null {
+  const row = statements.call.get(mark.id) as CallRow | undefined;
+  if (row === undefined) return { kind: 'conflict', on: 'call', found: null };
+  const taken = mark.requester === 'returned' && row.requester_left_at === null;
+  return taken ? { kind: 'conflict', on: 'call', found: callOf(row) } : null;
 }
 
 function outlineOf({ records, session }: Transition, { chain, ledger }: Writing): Outline {

@@ -25,7 +25,10 @@ export interface Batch {
   answered(): number | null;
 }
 
+type KeyName = { tenant: string; agent: string; key: string };
+
 const purgeAtOnce = 64;
+const purgeEveryMs = 1_000;
 const tokensKept = 10_000;
 
 class Fenced extends Error {}
@@ -35,6 +38,7 @@ export function createBatchWriter(database: DatabaseSync, statements: Statements
   const { ledger } = writing;
   const { epoch } = chain.head();
   let headIsCertain = true;
+  let purgedAtMs = 0;
 
   let erasing = false;
 
@@ -85,8 +89,12 @@ export function createBatchWriter(database: DatabaseSync, statements: Statements
       if (request.atMs > nowMs) nowMs = request.atMs;
       tokens ||= !('erase' in request) && (request.call === null || request.call.kind === 'mark');
     }
-    const expired = statements.expiredKeys.all(nowMs, purgeAtOnce) as { tenant: string; agent: string; key: string }[];
-    for (const { tenant, agent, key } of expired) statements.deleteKey.run(tenant, agent, key);
+    if (nowMs - purgedAtMs >= purgeEveryMs) {
+      const expired = statements.expiredKeys.all(nowMs, purgeAtOnce) as KeyName[];
+      for (const { tenant, agent, key } of expired) statements.deleteKey.run(tenant, agent, key);
+      // As long as there are more, every batch takes its share.
+      if (expired.length < purgeAtOnce) purgedAtMs = nowMs;
+    }
     if (tokens) statements.purgeTokens.run(tokensKept);
     statements.commit.run();
     ledger.forget();

@@ -23,6 +23,8 @@ export interface OpenOptions {
   readonly incarnation?: IncarnationId;
   /** The file grows to at most this many pages of 4 KiB; beyond, commits answer `disk_full`. */
   readonly maxPages?: number;
+  /** How often the mark of answered replies is written, at most; 100 ms by default. */
+  readonly markEveryMs?: number;
   readonly nowMs?: () => number;
   /** How long to wait for an owner that holds the lock and does not answer yet. */
   readonly patienceMs?: number;
@@ -50,6 +52,7 @@ export async function openSqliteStore(options: OpenOptions): Promise<OpenResult>
     batch: { ...defaultBatch, ...options.batch },
     incarnation: options.incarnation ?? (`inc_${randomUUID()}` as IncarnationId),
     maxPages: options.maxPages ?? null,
+    markEveryMs: options.markEveryMs ?? 100,
     nowMs: options.nowMs ?? Date.now,
     spawn: options.spawn ?? spawnWorker,
   };

@@ -18,6 +18,7 @@ export interface Settings {
   readonly batch: BatchLimits;
   readonly incarnation: IncarnationId;
   readonly maxPages: number | null;
+  readonly markEveryMs: number;
   readonly nowMs: () => number;
   readonly spawn: Spawn;
 }

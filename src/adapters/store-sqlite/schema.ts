@@ -30,7 +30,7 @@ CREATE TABLE sessions (
   id TEXT PRIMARY KEY, tenant TEXT NOT NULL, agent TEXT NOT NULL, standing INTEGER NOT NULL, state TEXT NOT NULL,
   seq INTEGER NOT NULL, entries INTEGER NOT NULL, opened_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE UNIQUE INDEX sessions_standing ON sessions (tenant, agent) WHERE standing = 1;
+CREATE UNIQUE INDEX sessions_standing ON sessions (tenant, agent) WHERE standing = 1 AND state = 'open';
 
 CREATE TABLE turns (
   session TEXT NOT NULL, turn TEXT NOT NULL, cancelled_at INTEGER NOT NULL, PRIMARY KEY (session, turn)

@@ -17,6 +17,7 @@ export interface WriterOptions {
   readonly file: string;
   readonly batch: BatchLimits;
   readonly maxPages: number | null;
+  readonly markEveryMs: number;
   readonly nowMs: () => number;
   readonly spawn: Spawn;
 }
@@ -37,7 +38,6 @@ export interface Writer {
   close(): Promise<void>;
 }
 
-const flushAfterMs = 100;
 /** This many requests are posted without waiting for more of the same moment: the worker starts while others come. */
 const partRequests = 16;
 /** One batch that the worker writes, and one that waits there for its turn. */
@@ -49,7 +49,7 @@ export function startThread(options: WriterOptions, resume: number | null): Prom
 }
 
 export function createWriter(options: WriterOptions, first: WriterThread, replies: RepliesUnderWay): Writer {
-  const { file, batch: limits, nowMs } = options;
+  const { file, batch: limits, markEveryMs, nowMs } = options;
   const queue = createCommitQueue(limits, file);
   /** In the worker's hands, in the order of their results. */
   const posted: Waiting[] = [];
@@ -63,6 +63,7 @@ export function createWriter(options: WriterOptions, first: WriterThread, replie
   let closed = false;
   let whenIdle: (() => void) | null = null;
   let flushTimer: NodeJS.Timeout | null = null;
+  let markedAt = 0;
 
   const unavailable = (fault: StoreFault, message: string): CommitResult => ({ kind: 'unavailable', fault, message });
   const closedResult = unavailable('closed', `the store '${file}' is closed`);
@@ -92,9 +93,17 @@ export function createWriter(options: WriterOptions, first: WriterThread, replie
   const postPart = (part: readonly Waiting[], to: WriterThread) => {
     let bytes = 0;
     for (const waiting of part) bytes += waiting.bytes;
-    to.post({ requests: part.map(({ flat }) => flat), bytes, answered: replies.take() });
+    to.post({ requests: part.map(({ flat }) => flat), bytes, answered: markIfDue() });
     postedBytes += bytes;
     for (const waiting of part) posted.push(waiting);
+  };
+
+  /** The mark costs a page of its own, and an older one only makes a restart more careful: a few times a second do. */
+  const markIfDue = (): number | null => {
+    const now = performance.now();
+    if (now - markedAt < markEveryMs) return null;
+    markedAt = now;
+    return replies.take();
   };
 
   const settleIdle = () => {
@@ -153,7 +162,7 @@ export function createWriter(options: WriterOptions, first: WriterThread, replie
     queueMicrotask(post);
   };
 
-  /** While nobody commits, the mark is written by itself. */
+  /** While nobody commits, or too soon after the last mark, it is written by itself. */
   const flushSoon = () => {
     if (flushTimer !== null || closed) return;
     flushTimer = setTimeout(() => {
@@ -161,7 +170,7 @@ export function createWriter(options: WriterOptions, first: WriterThread, replie
       if (thread === null || closed) return;
       const answered = replies.take();
       if (answered !== null) thread.post({ requests: [], bytes: 0, answered });
-    }, flushAfterMs).unref();
+    }, markEveryMs).unref();
   };
 
   first.listen(listener);

@@ -37,11 +37,7 @@ function unknownSession(handle: string | null): GateAnswer {
   };
 }
 
-function cancelled(
-  code: 'SessionCancelled' | 'TurnCancelled',
-  message: string,
-  resolution: Resolution,
-): GateAnswer {
+function cancelled(code: 'SessionCancelled' | 'TurnCancelled', message: string, resolution: Resolution): GateAnswer {
   return {
     kind: 'refuse',
     refusal: {

@@ -19,8 +19,12 @@ interface Template {
 /** Reads the newest finished call of a store: its row, its three records, its payloads. */
 export function templateOf(file: string): Template {
   const database = new DatabaseSync(file, { readOnly: true });
-  const call = database.prepare("SELECT * FROM calls WHERE state = 'SUCCEEDED' ORDER BY id DESC LIMIT 1").get() as Values;
-  const records = database.prepare('SELECT * FROM journal WHERE call_id = ? ORDER BY at').all(call['id'] ?? '') as Values[];
+  const call = database
+    .prepare("SELECT * FROM calls WHERE state = 'SUCCEEDED' ORDER BY id DESC LIMIT 1")
+    .get() as Values;
+  const records = database
+    .prepare('SELECT * FROM journal WHERE call_id = ? ORDER BY at')
+    .all(call['id'] ?? '') as Values[];
   const payloads = database
     .prepare('SELECT * FROM payloads WHERE id BETWEEN ? AND ? ORDER BY id')
     .all(call['args_payload'] ?? 0, call['reply_payload'] ?? 0) as Values[];
@@ -47,16 +51,58 @@ function commitsOf({ call, timer, records, payloads }: Template, n: number): rea
   // Each commit numbers its own records: an update to the same values would not be written.
   const session = (seq: number, entries: number): RawRow => ['updateSession', 'open', seq, entries, value('session')];
   const intent: RawRow[] = [
-    ['insertCall', id, ...identity, 'DISPATCHED', 1, value('owner'), 0, value('created_at'), value('deadline_at'), due, 0,
-      value('updated_at'), value('token'), at + 1, payload, null, null],
+    [
+      'insertCall',
+      id,
+      ...identity,
+      'DISPATCHED',
+      1,
+      value('owner'),
+      0,
+      value('created_at'),
+      value('deadline_at'),
+      due,
+      0,
+      value('updated_at'),
+      value('token'),
+      at + 1,
+      payload,
+      null,
+      null,
+    ],
     ['insertTimer', due, id],
-    record(0, payload), parcel(0), record(1, null), session(n, n * 3 + 2),
+    record(0, payload),
+    parcel(0),
+    record(1, null),
+    session(n, n * 3 + 2),
   ];
   const outcome: RawRow[] = [
-    ['updateCall', value('effect_class'), 'SUCCEEDED', 1, value('owner'), 0, value('deadline_at'), null, n,
-      value('updated_at'), `t${n}`, at + 2, null, payload + 1, at + 2, id, 'DISPATCHED', 1, value('owner'), due],
+    [
+      'updateCall',
+      value('effect_class'),
+      'SUCCEEDED',
+      1,
+      value('owner'),
+      0,
+      value('deadline_at'),
+      null,
+      n,
+      value('updated_at'),
+      `t${n}`,
+      at + 2,
+      null,
+      payload + 1,
+      at + 2,
+      id,
+      'DISPATCHED',
+      1,
+      value('owner'),
+      due,
+    ],
     ['deleteTimer', due, id],
-    record(2, payload + 1), parcel(1), session(n + 1, n * 3 + 3),
+    record(2, payload + 1),
+    parcel(1),
+    session(n + 1, n * 3 + 3),
   ];
   return [intent, outcome];
 }
@@ -64,7 +110,7 @@ function commitsOf({ call, timer, records, payloads }: Template, n: number): rea
 export async function openCeiling(file: string, template: Template) {
   const worker = new Worker(new URL('./ceiling-worker.ts', import.meta.url), { workerData: { file } });
   await once(worker, 'message');
-  let waiting: { rows: readonly RawRow[]; done: () => void }[] = [];
+  const waiting: { rows: readonly RawRow[]; done: () => void }[] = [];
   let underWay: (() => void)[] = [];
   const pump = () => {
     if (underWay.length > 0 || waiting.length === 0) return;

@@ -14,7 +14,11 @@ export async function benchDecide(): Promise<readonly Row[]> {
   const pay = tool({
     name: 'noop',
     description: 'Does nothing.',
-    input: { type: 'object', properties: { order: { type: 'string' }, amount: { type: 'number' } }, required: ['order', 'amount'] },
+    input: {
+      type: 'object',
+      properties: { order: { type: 'string' }, amount: { type: 'number' } },
+      required: ['order', 'amount'],
+    },
     run: async () => null,
   });
   const { catalogue } = createFunctionUpstream([pay]);
@@ -41,7 +45,17 @@ export async function benchDecide(): Promise<readonly Row[]> {
   for (const side of Object.values(sides)) side();
   const { decide: decided, parse, read: reading } = await interleave(5, sides);
   return [
-    { what: 'decide, of JSON.parse of the same call', ratio: decided / parse, bar: { atMost: 5 }, detail: `${decided.toFixed(2)} µs of ${parse.toFixed(2)} µs` },
-    { what: 'reading and canonicalising a call, of JSON.parse', ratio: reading / parse, bar: null, detail: `${reading.toFixed(2)} µs of ${parse.toFixed(2)} µs` },
+    {
+      what: 'decide, of JSON.parse of the same call',
+      ratio: decided / parse,
+      bar: { atMost: 5 },
+      detail: `${decided.toFixed(2)} µs of ${parse.toFixed(2)} µs`,
+    },
+    {
+      what: 'reading and canonicalising a call, of JSON.parse',
+      ratio: reading / parse,
+      bar: null,
+      detail: `${reading.toFixed(2)} µs of ${parse.toFixed(2)} µs`,
+    },
   ];
 }

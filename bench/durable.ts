@@ -37,5 +37,8 @@ export async function benchDurable(folder: string): Promise<readonly Row[]> {
   });
   const [mine, raw] = [of('ours', 1, 'p50Ms'), of('ceiling', 1, 'p50Ms')];
   const detail = `${mine.toFixed(3)} ms of ${raw.toFixed(3)} ms`;
-  return [...rows, { what: 'p50 of a durable call at 1 caller, of the ceiling', ratio: mine / raw, bar: { atMost: 1.5 }, detail }];
+  return [
+    ...rows,
+    { what: 'p50 of a durable call at 1 caller, of the ceiling', ratio: mine / raw, bar: { atMost: 1.5 }, detail },
+  ];
 }

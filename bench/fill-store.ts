@@ -9,7 +9,11 @@ import { args } from './noop-gateway.ts';
 const batch = 512;
 const argsText = JSON.stringify(args);
 const replyText = JSON.stringify({ action: 'noop', result: { done: true }, state: null, valid_next_actions: ['noop'] });
-const body = JSON.stringify({ agent: 'local', facts: { gates: ['ready', 'session', 'known', 'input'], in_flight: 1 }, state: 'X' });
+const body = JSON.stringify({
+  agent: 'local',
+  facts: { gates: ['ready', 'session', 'known', 'input'], in_flight: 1 },
+  state: 'X',
+});
 
 /** Returns how many records a second were written. */
 export async function fillStore(file: string, records: number): Promise<number> {
@@ -17,7 +21,16 @@ export async function fillStore(file: string, records: number): Promise<number> 
   if (opened.kind === 'refused') throw new Error(opened.message);
   const { store } = opened;
   const session = nodeIds.random('ses_') as SessionId;
-  const open = { id: session, tenant: 'default', agent: 'filler', standing: true, state: 'open', seq: 0, entries: 0, openedAtMs: 0 } as const;
+  const open = {
+    id: session,
+    tenant: 'default',
+    agent: 'filler',
+    standing: true,
+    state: 'open',
+    seq: 0,
+    entries: 0,
+    openedAtMs: 0,
+  } as const;
   await store.commit([{ ...bare(), session: { kind: 'open', session: open } }]);
   const started = performance.now();
   for (let written = 0; written < records; written += batch * 3) {
@@ -33,20 +46,47 @@ export async function fillStore(file: string, records: number): Promise<number> 
 
 function bare(): Transition {
   const token = nodeIds.random('txn_');
-  return { token, atMs: Date.now(), call: null, key: null, session: null, reserve: [], settle: [], blobs: [], records: [] };
+  return {
+    token,
+    atMs: Date.now(),
+    call: null,
+    key: null,
+    session: null,
+    reserve: [],
+    settle: [],
+    blobs: [],
+    records: [],
+  };
 }
 
 function aCall(session: SessionId, owner: Call['owner']): Call {
   const now = Date.now();
   return {
-    id: nodeIds.ordered('call_', now) as CallId, tenant: 'default', agent: 'filler', session, turn: null, tool: 'noop', key: null,
-    fingerprint: 'f'.repeat(64), effectClass: 'plain', state: 'DISPATCHED', attempt: 1, owner, tainted: false,
-    createdAtMs: now, deadlineAtMs: now + 900_000, dueAtMs: now + 37_000,
+    id: nodeIds.ordered('call_', now) as CallId,
+    tenant: 'default',
+    agent: 'filler',
+    session,
+    turn: null,
+    tool: 'noop',
+    key: null,
+    fingerprint: 'f'.repeat(64),
+    effectClass: 'plain',
+    state: 'DISPATCHED',
+    attempt: 1,
+    owner,
+    tainted: false,
+    createdAtMs: now,
+    deadlineAtMs: now + 900_000,
+    dueAtMs: now + 37_000,
   };
 }
 
 const record = (kind: RecordKind, call: Call, payloads: RecordDraft['payloads']): RecordDraft => ({
-  kind, call: call.id, session: call.session, body, payloads,
+  kind,
+  call: call.id,
+  session: call.session,
+  body,
+  payloads,
 });
 
 const step = (call: Call, advance: boolean) =>
@@ -54,11 +94,16 @@ const step = (call: Call, advance: boolean) =>
 
 function dispatch(call: Call): Transition {
   const records = [record('prepared', call, [{ part: 'args', text: argsText }]), record('dispatched', call, [])];
-  return { ...bare(), call: { kind: 'insert', call, path: ['PREPARED', 'DISPATCHED'] }, session: step(call, false), records };
+  return {
+    ...bare(),
+    call: { kind: 'insert', call, path: ['PREPARED', 'DISPATCHED'] },
+    session: step(call, false),
+    records,
+  };
 }
 
 function settle(call: Call): Transition {
-  const { state: _, attempt, owner, dueAtMs } = call;
+  const { attempt, owner, dueAtMs } = call;
   return {
     ...bare(),
     call: {

@@ -28,5 +28,7 @@ for (const name of (wanted.length > 0 ? wanted : Object.keys(parts)) as Part[]) 
     rmSync(folder, { recursive: true, force: true });
   }
 }
-process.stdout.write(`\nNode ${process.version}, ${cpus().length} cores; medians of interleaved rounds\n\n${table(rows)}\n`);
+process.stdout.write(
+  `\nNode ${process.version}, ${cpus().length} cores; medians of interleaved rounds\n\n${table(rows)}\n`,
+);
 process.exitCode = rows.every(holds) ? 0 : 1;

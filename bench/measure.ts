@@ -34,8 +34,7 @@ export async function interleave<Name extends string>(
 ): Promise<Record<Name, number>> {
   const seen = new Map<Name, number[]>();
   for (let round = 0; round < rounds; round++)
-    for (const name of Object.keys(sides) as Name[])
-      seen.set(name, [...(seen.get(name) ?? []), await sides[name]()]);
+    for (const name of Object.keys(sides) as Name[]) seen.set(name, [...(seen.get(name) ?? []), await sides[name]()]);
   return Object.fromEntries([...seen].map(([name, values]) => [name, median(values)])) as Record<Name, number>;
 }
 
@@ -60,5 +59,12 @@ export function table(rows: readonly Row[]): string {
   ]);
   const all = [['ratio', 'bar', '', 'what', 'figures'], ...cells];
   const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
-  return all.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()).join('\n');
+  return all
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
 }

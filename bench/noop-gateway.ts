@@ -1,7 +1,13 @@
 /** A gateway with one tool that does nothing: what is left is the gateway. */
 import { createGateway, isSuccess, tool } from '../src/index.ts';
 
-export const args = { order: 'ord_8841', amount: 12.5, currency: 'EUR', reason: 'the coffee was cold', items: [1, 2, 3] };
+export const args = {
+  order: 'ord_8841',
+  amount: 12.5,
+  currency: 'EUR',
+  reason: 'the coffee was cold',
+  items: [1, 2, 3],
+};
 
 const noop = tool({
   name: 'noop',

@@ -7,7 +7,15 @@ export type { ToolContext } from './adapters/upstream-function/tool-context.ts';
 export { partial, ToolFailure } from './adapters/upstream-function/tool-failure.ts';
 export { httpStatusOf } from './core/http-status.ts';
 export { defaultLimits, type Limits } from './core/limits.ts';
-export { type ErrorReply, isPending, isRefusal, isSuccess, type PendingReply, type Reply, type SuccessReply } from './core/reply.ts';
+export {
+  type ErrorReply,
+  isPending,
+  isRefusal,
+  isSuccess,
+  type PendingReply,
+  type Reply,
+  type SuccessReply,
+} from './core/reply.ts';
 export { replySchema } from './core/reply-schema.ts';
 export { taxonomy } from './core/taxonomy.ts';
 export { type CallRequest, createGateway, type Gateway, GatewayError, type GatewayOptions } from './main.ts';

@@ -166,7 +166,10 @@ async function recordHeldClock(heldBack: number[], shell: Shell): Promise<void> 
   for (const behindMs of heldBack.splice(0)) {
     shell.ports.notify({ kind: 'clock_held', behindMs });
     const body = canonicalText({ behind_ms: Math.round(behindMs) });
-    await commit({ ...bare(shell), records: [{ kind: 'clock_held', call: null, session: null, body, payloads: [] }] }, shell);
+    await commit(
+      { ...bare(shell), records: [{ kind: 'clock_held', call: null, session: null, body, payloads: [] }] },
+      shell,
+    );
   }
 }
 

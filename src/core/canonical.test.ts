@@ -17,7 +17,11 @@ test('agrees byte for byte with the reference implementation of RFC 8785 on any 
 });
 
 const vectors: readonly (readonly [string, unknown, string])[] = [
-  ['sorts keys by UTF-16 code unit', { '\u20ac': 1, '\r': 2, '\ufb33': 3, '1': 4, '\u{1f600}': 5 }, '{"\\r":2,"1":4,"\u20ac":1,"\u{1f600}":5,"\ufb33":3}'],
+  [
+    'sorts keys by UTF-16 code unit',
+    { '\u20ac': 1, '\r': 2, '\ufb33': 3, '1': 4, '\u{1f600}': 5 },
+    '{"\\r":2,"1":4,"\u20ac":1,"\u{1f600}":5,"\ufb33":3}',
+  ],
   ['writes numbers as ECMAScript does', [1e30, 4.5, 2e-3, 1e-27, -0], '[1e+30,4.5,0.002,1e-27,0]'],
   ['leaves out what JSON leaves out', { a: undefined, b: () => 1, c: [undefined, Symbol('x')] }, '{"c":[null,null]}'],
   ['asks toJSON, as JSON does', { at: new Date(0) }, '{"at":"1970-01-01T00:00:00.000Z"}'],
@@ -50,16 +54,37 @@ for (const [what, value, path, problem] of refused) {
 
 test('never throws, whatever a getter, a proxy or a toJSON of the caller does', () => {
   const hostile = [
-    { get a() { throw new Error('no'); } },
-    new Proxy({}, { ownKeys() { throw new Error('no'); } }),
-    { toJSON() { throw new Error('no'); } },
-    { toJSON() { return this; } },
+    {
+      get a() {
+        throw new Error('no');
+      },
+    },
+    new Proxy(
+      {},
+      {
+        ownKeys() {
+          throw new Error('no');
+        },
+      },
+    ),
+    {
+      toJSON() {
+        throw new Error('no');
+      },
+    },
+    {
+      toJSON() {
+        return this;
+      },
+    },
   ];
   for (const value of hostile) assert.equal(canonicalise(value, limits).ok, false);
 });
 
 test('counts UTF-8 bytes as the encoder does', () => {
-  fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (text) => assert.equal(utf8Length(text), Buffer.byteLength(text))));
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), (text) => assert.equal(utf8Length(text), Buffer.byteLength(text))),
+  );
 });
 
 test('a preview is short whatever it shows', () => {

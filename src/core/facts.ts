@@ -8,7 +8,11 @@ import type { Json } from './json.ts';
 
 export type Readiness =
   | { readonly ready: true }
-  | { readonly ready: false; readonly doing: 'starting' | 'recovering' | 'closing'; readonly retryAfterSeconds: number };
+  | {
+      readonly ready: false;
+      readonly doing: 'starting' | 'recovering' | 'closing';
+      readonly retryAfterSeconds: number;
+    };
 
 export type SessionFact =
   | { readonly found: false }

@@ -37,7 +37,8 @@ function* everyCall(): Generator<Call> {
   for (const state of states)
     for (const effectClass of classes)
       for (const tainted of [false, true]) {
-        if (tainted && (effectClass === 'pure' || ['(none)', 'PREPARED', 'AWAITING_APPROVAL'].includes(state))) continue;
+        if (tainted && (effectClass === 'pure' || ['(none)', 'PREPARED', 'AWAITING_APPROVAL'].includes(state)))
+          continue;
         if (effectClass === 'pure' && state === 'IN_DOUBT') continue;
         yield aCall({ state, effectClass, tainted, attempt: 1 });
       }
@@ -61,7 +62,10 @@ test('advance makes exactly the legal transitions: no other, and every one of th
       seen.add(`${call.state} → ${next.state}`);
     }
   const legal = Object.entries(legalTransitions).flatMap(([from, list]) => list.map((state) => `${from} → ${state}`));
-  assert.deepEqual(legal.filter((hop) => !seen.has(hop)), []);
+  assert.deepEqual(
+    legal.filter((hop) => !seen.has(hop)),
+    [],
+  );
 });
 
 test('a call of unknown effect never ends as FAILED or CANCELLED, and a read never in doubt', () => {

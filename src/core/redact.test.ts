@@ -15,7 +15,8 @@ const secrets: readonly (readonly [string, string])[] = [
 ];
 
 for (const [text, secret] of secrets) {
-  test(`hides the secret in: ${text.slice(0, 30)}`, () => assert.ok(!safeText(text, 2_000).includes(secret), safeText(text, 2_000)));
+  test(`hides the secret in: ${text.slice(0, 30)}`, () =>
+    assert.ok(!safeText(text, 2_000).includes(secret), safeText(text, 2_000)));
 }
 
 test('leaves ordinary words alone, verbatim', () => {
@@ -27,6 +28,7 @@ test('is bounded, well formed, and quick on a hostile text', () => {
   assert.equal(safeText('x'.repeat(5_000), 100).length, 100);
   assert.equal(safeText('a\ud800b', 100), 'a\ufffdb');
   const started = performance.now();
-  for (const unit of ['a:', 'password', '-----BEGIN ', 'eyJaaaaaaaa.', '://a:', 'Bearer ']) safeText(unit.repeat(100_000), 2_000);
+  for (const unit of ['a:', 'password', '-----BEGIN ', 'eyJaaaaaaaa.', '://a:', 'Bearer '])
+    safeText(unit.repeat(100_000), 2_000);
   assert.ok(performance.now() - started < 1_000);
 });

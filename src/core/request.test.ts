@@ -6,14 +6,30 @@ import { readRequest } from './request.ts';
 
 test('reads a whole call', () => {
   const read = readRequest(
-    { tool: 'pay', args: { b: 1, a: 2 }, session: 'ses_1', key: 'k', turn: 't', expected_seq: 3, wait_seconds: 0.5, deadline_seconds: 9 },
+    {
+      tool: 'pay',
+      args: { b: 1, a: 2 },
+      session: 'ses_1',
+      key: 'k',
+      turn: 't',
+      expected_seq: 3,
+      wait_seconds: 0.5,
+      deadline_seconds: 9,
+    },
     defaultLimits,
   );
   assert.deepEqual(read, {
     ok: true,
     request: {
-      tool: 'pay', args: { a: 2, b: 1 }, argsText: '{"a":2,"b":1}', session: 'ses_1', key: 'k', turn: 't',
-      expectedSeq: 3, waitMs: 500, deadlineMs: 9_000,
+      tool: 'pay',
+      args: { a: 2, b: 1 },
+      argsText: '{"a":2,"b":1}',
+      session: 'ses_1',
+      key: 'k',
+      turn: 't',
+      expectedSeq: 3,
+      waitMs: 500,
+      deadlineMs: 9_000,
     },
   });
 });
@@ -48,7 +64,10 @@ for (const [what, value, path] of wrong) {
     const read = readRequest(value, defaultLimits);
     assert.ok(!read.ok);
     assert.equal(read.problem, 'invalid');
-    assert.deepEqual(read.errors.map((error) => error.path), [path]);
+    assert.deepEqual(
+      read.errors.map((error) => error.path),
+      [path],
+    );
   });
 }
 
@@ -60,7 +79,10 @@ test('lists every wrong field, up to the limit', () => {
 });
 
 test('a huge payload is too large, with the limit in the answer', () => {
-  const read = readRequest({ tool: 'pay', args: { text: 'x'.repeat(2_000) } }, { ...defaultLimits, maxInputBytes: 1_000 });
+  const read = readRequest(
+    { tool: 'pay', args: { text: 'x'.repeat(2_000) } },
+    { ...defaultLimits, maxInputBytes: 1_000 },
+  );
   assert.ok(!read.ok);
   assert.equal(read.problem, 'too_large');
   assert.match(read.errors[0]?.expected ?? '', /1000 bytes/);

@@ -131,7 +131,9 @@ export interface StoredCall extends Call {
 }
 
 export type StoredText =
-  { readonly kind: 'none' } | { readonly kind: 'erased' } | { readonly kind: 'text'; readonly text: string };
+  | { readonly kind: 'none' }
+  | { readonly kind: 'erased' }
+  | { readonly kind: 'text'; readonly text: string };
 
 export interface CallFilter {
   readonly tenant?: string;
@@ -160,7 +162,12 @@ export interface StoreReader {
   call(id: CallId): Promise<StoredCall | null>;
   args(id: CallId): Promise<StoredText>;
   reply(id: CallId): Promise<StoredText>;
-  key(tenant: string, agent: string, key: string, nowMs: number): Promise<{ callId: CallId; fingerprint: string } | null>;
+  key(
+    tenant: string,
+    agent: string,
+    key: string,
+    nowMs: number,
+  ): Promise<{ callId: CallId; fingerprint: string } | null>;
   session(id: SessionId): Promise<Session | null>;
   standingSession(tenant: string, agent: string): Promise<Session | null>;
   turnCancelled(id: SessionId, turn: string): Promise<boolean>;

@@ -8,25 +8,73 @@ import { defaultLimits } from '../../src/core/limits.ts';
 
 test('the kinds of journal records', () => {
   assert.deepEqual(Object.keys(recordKinds), [
-    'epoch_open', 'epoch_close', 'anchor', 'session_opened', 'session_cancelled', 'turn_cancelled', 'refused',
-    'refusals_repeated', 'prepared', 'dispatched', 'settled', 'retry_planned', 'doubted', 'cancelled', 'expired',
-    'orphaned', 'requester_left', 'attached', 'erased', 'clock_held',
+    'epoch_open',
+    'epoch_close',
+    'anchor',
+    'session_opened',
+    'session_cancelled',
+    'turn_cancelled',
+    'refused',
+    'refusals_repeated',
+    'prepared',
+    'dispatched',
+    'settled',
+    'retry_planned',
+    'doubted',
+    'cancelled',
+    'expired',
+    'orphaned',
+    'requester_left',
+    'attached',
+    'erased',
+    'clock_held',
   ]);
   assert.deepEqual([formatVersion, anchorEvery], [1, 1_000]);
 });
 
 test('the gates, in the order of the contract', () => {
   assert.deepEqual(gateNames, [
-    'ready', 'session', 'known', 'reachable', 'input', 'fence', 'policy', 'model', 'egress', 'rate', 'budget',
-    'approval', 'evidence', 'credential',
+    'ready',
+    'session',
+    'known',
+    'reachable',
+    'input',
+    'fence',
+    'policy',
+    'model',
+    'egress',
+    'rate',
+    'budget',
+    'approval',
+    'evidence',
+    'credential',
   ]);
 });
 
 test('the names of the limits', () => {
   assert.deepEqual(Object.keys(defaultLimits).sort(), [
-    'attachWindowMs', 'coalesceWindowMs', 'defaultDeadlineMs', 'defaultTimeoutMs', 'factTimeoutMs', 'keyRetentionMs',
-    'leaseMarginMs', 'maxCoalesced', 'maxDeadlineMs', 'maxDepth', 'maxFactFetches', 'maxFieldErrors', 'maxInFlight',
-    'maxInputBytes', 'maxMessageChars', 'maxNameChars', 'maxRedecisions', 'maxResultBytes', 'maxUnrecorded',
-    'sendWindowMs', 'storeRetryMs', 'sweepBatch', 'sweepEveryMs',
+    'attachWindowMs',
+    'coalesceWindowMs',
+    'defaultDeadlineMs',
+    'defaultTimeoutMs',
+    'factTimeoutMs',
+    'keyRetentionMs',
+    'leaseMarginMs',
+    'maxCoalesced',
+    'maxDeadlineMs',
+    'maxDepth',
+    'maxFactFetches',
+    'maxFieldErrors',
+    'maxInFlight',
+    'maxInputBytes',
+    'maxMessageChars',
+    'maxNameChars',
+    'maxRedecisions',
+    'maxResultBytes',
+    'maxUnrecorded',
+    'sendWindowMs',
+    'storeRetryMs',
+    'sweepBatch',
+    'sweepEveryMs',
   ]);
 });

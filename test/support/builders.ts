@@ -47,7 +47,8 @@ export const aTool = (change: Partial<ToolEntry> = {}): ToolEntry => ({
   ...change,
 });
 
-export const aCatalogue = (...tools: readonly ToolEntry[]): Catalogue => new Map(tools.map((tool) => [tool.name, tool]));
+export const aCatalogue = (...tools: readonly ToolEntry[]): Catalogue =>
+  new Map(tools.map((tool) => [tool.name, tool]));
 
 export const facts = (change: Partial<Facts> = {}): Facts => ({
   readiness: { ready: true },

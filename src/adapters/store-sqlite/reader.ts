@@ -34,7 +34,9 @@ export function createReader(database: DatabaseSync): StoreReader {
     'SELECT call_id, fingerprint FROM keys WHERE tenant = ? AND agent = ? AND key = ? AND expires_at > ?',
   );
   const session = one<SessionRow>('SELECT * FROM sessions WHERE id = ?');
-  const standing = one<SessionRow>("SELECT * FROM sessions WHERE tenant = ? AND agent = ? AND standing = 1 AND state = 'open'");
+  const standing = one<SessionRow>(
+    "SELECT * FROM sessions WHERE tenant = ? AND agent = ? AND standing = 1 AND state = 'open'",
+  );
   const turn = one('SELECT 1 FROM turns WHERE session = ? AND turn = ?');
   const abandoned = one<CallRow>(
     `SELECT * FROM calls INDEXED BY calls_abandoned

@@ -45,7 +45,9 @@ export function prepareStatements(database: DatabaseSync) {
     expiredKeys: prepare('SELECT tenant, agent, key FROM keys WHERE expires_at <= ? ORDER BY expires_at LIMIT ?'),
 
     session: prepare('SELECT * FROM sessions WHERE id = ?'),
-    standingSession: prepare("SELECT * FROM sessions WHERE tenant = ? AND agent = ? AND standing = 1 AND state = 'open'"),
+    standingSession: prepare(
+      "SELECT * FROM sessions WHERE tenant = ? AND agent = ? AND standing = 1 AND state = 'open'",
+    ),
     insertSession: prepare(
       `INSERT INTO sessions (id, tenant, agent, standing, state, seq, entries, opened_at)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,

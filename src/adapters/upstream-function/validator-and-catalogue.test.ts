@@ -28,7 +28,9 @@ const cases: readonly (readonly [string, Parameters<typeof tool>[0]['input'], Js
     { lines: [{ 'a/b': 2 }, { 'a/b': 'x' }] },
     {
       ok: false,
-      errors: [{ path: '/lines/1/a~1b', expected: 'Invalid input: expected number, received string', got: 'x', said: true }],
+      errors: [
+        { path: '/lines/1/a~1b', expected: 'Invalid input: expected number, received string', got: 'x', said: true },
+      ],
     },
   ],
   [
@@ -37,7 +39,9 @@ const cases: readonly (readonly [string, Parameters<typeof tool>[0]['input'], Js
     {},
     {
       ok: false,
-      errors: [{ path: '/lines', expected: 'Invalid input: expected array, received undefined', got: null, said: true }],
+      errors: [
+        { path: '/lines', expected: 'Invalid input: expected array, received undefined', got: null, said: true },
+      ],
     },
   ],
   [
@@ -56,7 +60,10 @@ const cases: readonly (readonly [string, Parameters<typeof tool>[0]['input'], Js
     'valibot refuses at a path',
     v.object({ a: v.object({ b: v.number() }) }),
     { a: { b: 'x' } },
-    { ok: false, errors: [{ path: '/a/b', expected: 'Invalid type: Expected number but received "x"', got: 'x', said: true }] },
+    {
+      ok: false,
+      errors: [{ path: '/a/b', expected: 'Invalid type: Expected number but received "x"', got: 'x', said: true }],
+    },
   ],
   [
     'arktype refuses at a path',

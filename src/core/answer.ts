@@ -34,8 +34,9 @@ export function succeeded(envelope: Envelope, result: unknown, errors: readonly 
 }
 
 export function refused(envelope: Envelope, refusal: Refusal): ErrorReply {
-  const { error, ...rest } = refusal;
-  return { error, ...common(envelope), ...rest, effect: 'none' } as ErrorReply;
+  const { error, class: kind, code, message, resolution, ...own } = refusal;
+  const said = { error, class: kind, code, message, effect: 'none', resolution };
+  return { ...said, ...own, ...common(envelope) } as unknown as ErrorReply;
 }
 
 export interface FailureFacts {

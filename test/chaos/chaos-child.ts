@@ -12,7 +12,15 @@ const atOnce = 24;
 const random = createRandom(seed, `calls of round ${round}`);
 const say = (line: ChildLine) => process.stdout.write(`${JSON.stringify(line)}\n`);
 
-const gateway = await createGateway({ file, tools: chaosTools(log), agent: 'chaos', limits: { sweepEveryMs: 20 } });
+const gateway = await createGateway({
+  file,
+  tools: chaosTools(log),
+  agent: 'chaos',
+  limits: { sweepEveryMs: 20 },
+  onNotice: (notice) => {
+    if (notice.kind !== 'recovered') process.stderr.write(`unexpected notice: ${JSON.stringify(notice)}\n`);
+  },
+});
 say({ line: 'opened', role: gateway.role });
 
 let asked = 0;

@@ -33,11 +33,20 @@ export interface Moment {
   readonly delayMs: number;
 }
 
-/** What the process had said when it died. */
+/** What the process had said when it died, by round and number of the call. */
 export interface Killed {
-  readonly asked: ReadonlyMap<number, Request>;
-  readonly answered: ReadonlyMap<number, Reply>;
+  readonly asked: ReadonlyMap<string, Request>;
+  readonly answered: ReadonlyMap<string, Reply>;
   readonly opened: boolean;
+}
+
+/** Processes that died one after the other, as one. */
+export function together(killed: readonly Killed[]): Killed {
+  return {
+    asked: new Map(killed.flatMap(({ asked }) => [...asked])),
+    answered: new Map(killed.flatMap(({ answered }) => [...answered])),
+    opened: killed.some(({ opened }) => opened),
+  };
 }
 
 const program = path.join(import.meta.dirname, 'chaos-child.ts');
@@ -47,8 +56,8 @@ export async function runAndKill(orders: Orders, moment: Moment): Promise<Killed
     stdio: ['ignore', 'pipe', 'inherit'],
     env: compiledEnvironment(),
   });
-  const asked = new Map<number, Request>();
-  const answered = new Map<number, Reply>();
+  const asked = new Map<string, Request>();
+  const answered = new Map<string, Reply>();
   let opened = false;
   let killed = false;
   const killLater = () =>
@@ -61,8 +70,8 @@ export async function runAndKill(orders: Orders, moment: Moment): Promise<Killed
     const line = readLine(text);
     // The last line may be torn by the kill; it was never said.
     if (line === null) return;
-    if (line.line === 'asked') asked.set(line.number, line.request);
-    else if (line.line === 'answered') answered.set(line.number, line.reply);
+    if (line.line === 'asked') asked.set(`${orders.round}/${line.number}`, line.request);
+    else if (line.line === 'answered') answered.set(`${orders.round}/${line.number}`, line.reply);
     else {
       opened = true;
       if (line.role !== 'owner') throw new Error(`the process is a ${line.role}`);

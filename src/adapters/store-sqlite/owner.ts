@@ -4,6 +4,7 @@ import type { CommitResult } from '../../ports/store.ts';
 import type { BatchLimits } from './commit-queue.ts';
 import { createPrivately, type Lock } from './lock.ts';
 import { openForReading } from './open-reader.ts';
+import { createEmptyPlaces } from './empty-places.ts';
 import type { Place } from './place.ts';
 import { createReader, leftBehind } from './reader.ts';
 import { refusalOf, type Refused } from './refusal.ts';
@@ -47,7 +48,15 @@ export async function openOwner(
   }
   const { database } = opened;
   const replies = createRepliesUnderWay(thread.epoch, leftBehind(database));
-  const writer = createWriter(options, thread, replies);
+  const places = createEmptyPlaces(database);
+  const reader = createReader(database);
+  const writer = createWriter(options, thread, {
+    ...replies,
+    committed(transition, result) {
+      places.committed(transition, result);
+      replies.committed(transition, result);
+    },
+  });
   const departures = createDepartures();
   const { epoch, highestTimeMs } = thread;
   const door = await serveForwarders(
@@ -66,7 +75,9 @@ export async function openOwner(
     lock.free();
   };
   const store: SqliteStore = {
-    ...createReader(database),
+    ...reader,
+    abandoned: async (session, fingerprint, sinceMs) =>
+      places.mayBe(session, fingerprint) ? reader.abandoned(session, fingerprint, sinceMs) : null,
     incarnation: settings.incarnation,
     highestTimeMs,
     commit: (transitions) => writer.write(transitions),

@@ -97,7 +97,7 @@ export function createBatchWriter(database: DatabaseSync, statements: Statements
     }
     if (tokens) statements.purgeTokens.run(tokensKept);
     statements.commit.run();
-    ledger.forget();
+    ledger.committed();
   };
 
   const undo = () => {

@@ -1,6 +1,7 @@
 /**
  * What do the sessions and accounts of this batch hold now? Rows are read once, changed in memory and written back
- * once, before COMMIT: sixty calls of one session cost one update. Nothing survives the batch.
+ * once, before COMMIT: sixty calls of one session cost one update. Sessions are remembered from batch to batch, for
+ * nobody else writes them; a batch that was not committed is forgotten whole.
  */
 import type { Session } from '../../ports/store.ts';
 import { sessionOf, type SessionRow } from './rows.ts';
@@ -15,6 +16,8 @@ export interface Account {
   settled: number;
   changed: boolean;
 }
+
+const maxRemembered = 1_024;
 
 export type Ledger = ReturnType<typeof createLedger>;
 
@@ -61,6 +64,10 @@ export function createLedger(statements: Statements) {
       for (const { tenant, account, held, settled, changed } of accounts.values())
         if (changed) statements.writeAccount.run(tenant, account, held, settled);
       accounts.clear();
+    },
+    /** After a COMMIT: what is remembered is what the file holds. */
+    committed(): void {
+      if (sessions.size > maxRemembered) sessions.clear();
     },
     forget(): void {
       sessions.clear();

@@ -52,6 +52,7 @@ const plans = {
     tests('e2e', ['test/e2e/**/*.test.ts']),
     examples,
   ],
+  examples: [examples],
   soak: [
     tests('simulation', ['test/simulation/**/*.test.ts'], { RECOURSE_SOAK: '1' }, 24 * 3600),
     tests('chaos', ['test/chaos/**/*.test.ts'], { RECOURSE_SOAK: '1' }, 24 * 3600),

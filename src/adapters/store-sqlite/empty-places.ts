@@ -29,6 +29,7 @@ export function createEmptyPlaces(database: DatabaseSync) {
       if (place !== undefined) places.add(nameOf(place.session, place.fingerprint));
       if (places.size > maxPlaces) places = null;
     },
-    mayBe: (session: string, fingerprint: string): boolean => places === null || places.has(nameOf(session, fingerprint)),
+    mayBe: (session: string, fingerprint: string): boolean =>
+      places === null || places.has(nameOf(session, fingerprint)),
   };
 }

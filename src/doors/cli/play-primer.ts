@@ -72,8 +72,9 @@ async function play({ act, expect }: Step, scene: Scene, stage: Stage): Promise<
     case 'open_session':
       scene.session = await gateway.openSession();
       return { request: { open_session: {} }, reply: { session: scene.session } };
-    case 'cancel_session': {
-      const target = { session: scene.session };
+    case 'cancel_session':
+    case 'cancel_turn': {
+      const target = { session: scene.session, ...(act.kind === 'cancel_turn' ? { turn: act.turn } : {}) };
       return { request: { cancel: target }, reply: { result: await gateway.cancel(target) } };
     }
     case 'close':

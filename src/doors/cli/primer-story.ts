@@ -20,7 +20,9 @@ export type Act =
   /** Looks up the reply of the call before, once the body that nobody waits for has come back. */
   | { readonly kind: 'look_up' }
   | { readonly kind: 'open_session' }
+  /** Of the session that was opened: all of it, or one turn. */
   | { readonly kind: 'cancel_session' }
+  | { readonly kind: 'cancel_turn'; readonly turn: string }
   | { readonly kind: 'close' };
 
 export interface Step {
@@ -215,6 +217,18 @@ export const story: readonly Step[] = [
     act: { kind: 'open_session' },
     expect: { session: 'ses_0002' },
     learn: 'Calls that belong together can be stopped together.',
+  },
+  {
+    say: 'A person stops one line of work in it, the turn called lunch.',
+    act: { kind: 'cancel_turn', turn: 'lunch' },
+    expect: { result: 'cancelled' },
+    learn: 'A turn groups calls, and the rest of the session goes on.',
+  },
+  {
+    say: 'The agent has not heard of it.',
+    act: ask({ tool: 'take_order', args: { drink: 'latte' }, session: theSession, turn: 'lunch' }),
+    expect: { error: 'cancelled', code: 'TurnCancelled', effect: 'none' },
+    learn: 'Stop this line of work; other turns are not touched.',
   },
   {
     say: 'A person stops everything in that session.',

@@ -26,6 +26,7 @@ const kinds = [
   'action_error Provider5xx none',
   'action_error OutputMalformed unknown',
   'cancelled ToolCancelled unknown',
+  'cancelled TurnCancelled none',
   'cancelled SessionCancelled none',
   'session_error UnknownSession none',
   'session_error StaleSequence none',

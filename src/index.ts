@@ -18,5 +18,6 @@ export {
 } from './core/reply.ts';
 export { replySchema } from './core/reply-schema.ts';
 export { taxonomy } from './core/taxonomy.ts';
-export { type CallRequest, createGateway, type Gateway, GatewayError, type GatewayOptions } from './main.ts';
+export { GatewayError } from './core/gateway-error.ts';
+export { type CallRequest, createGateway, type Gateway, type GatewayOptions } from './main.ts';
 export type { OperatorNotice } from './ports/notifier.ts';

@@ -10,6 +10,7 @@ import { nodeHashing } from './adapters/store-sqlite/node-hashing.ts';
 import { openSqliteReader } from './adapters/store-sqlite/open-reader.ts';
 import { nodeClock } from './adapters/system-node/clock.ts';
 import { nodeIds } from './adapters/system-node/ids.ts';
+import { GatewayError } from './core/gateway-error.ts';
 import type { BarTool } from './doors/cli/primer-bar.ts';
 import type { OpenedStage, PrimerParts } from './doors/cli/primer.ts';
 import type { Command } from './doors/cli/read-command-line.ts';
@@ -75,7 +76,7 @@ async function primerParts(): Promise<PrimerParts> {
 
 /** Nothing of the run depends on the time of day, on chance or on how fast the disk is. */
 async function openStage(tools: readonly BarTool[]): Promise<OpenedStage | { readonly refused: string }> {
-  const { createGateway, GatewayError } = await import('./main.ts');
+  const { createGateway } = await import('./main.ts');
   let folder: string;
   try {
     folder = await mkdtemp(path.join(tmpdir(), 'recourse-primer-'));

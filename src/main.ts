@@ -12,6 +12,7 @@ import { problemWithOptions } from './config/check-options.ts';
 import type { Principal } from './core/call.ts';
 import { canonicalText } from './core/canonical.ts';
 import { baseLadder } from './core/decide.ts';
+import { GatewayError } from './core/gateway-error.ts';
 import { defaultLimits, type Limits } from './core/limits.ts';
 import type { Reply } from './core/reply.ts';
 import { type CallOptions, createLibraryDoor } from './doors/library/library-door.ts';
@@ -71,16 +72,6 @@ export interface Gateway<Tools extends readonly Tool[]> extends Door {
   close(options?: { readonly drain_seconds?: number }): Promise<void>;
 }
 
-/** The store could not be opened; `reason` is one of a closed list, the message says what to do. */
-export class GatewayError extends Error {
-  readonly reason: string;
-  constructor(reason: string, message: string) {
-    super(message);
-    this.name = 'GatewayError';
-    this.reason = reason;
-  }
-}
-
 export async function createGateway<const Tools extends readonly Tool[]>(
   options: GatewayOptions<Tools>,
   system: SystemParts = {},
@@ -127,6 +118,7 @@ export async function createGateway<const Tools extends readonly Tool[]>(
   const close = async (drainSeconds: number): Promise<void> => {
     shell.live.readiness = { ready: false, doing: 'closing', retryAfterSeconds: 2 };
     await drained(shell, drainSeconds * 1_000);
+    await stopAll(shell);
     await stopSweeping();
     await countRepeats(shell);
     shell.live.closed = true;
@@ -150,7 +142,13 @@ async function settleForwarder(incarnation: Parameters<typeof recover>[1], shell
   }
 }
 
-/** What is still running after the drain stays on record as dispatched, and the next start settles it. */
+/** What outlived the drain is stopped, with an honest record; its body hears its signal. */
+async function stopAll(shell: Shell): Promise<void> {
+  const left = [...shell.live.running.values()];
+  for (const running of left) running.cancel('ToolCancelled');
+  await Promise.allSettled(left.map((running) => running.outcome));
+}
+
 async function drained(shell: Shell, drainMs: number): Promise<void> {
   const outcomes = [...shell.live.running.values()].map((running) => running.outcome);
   if (outcomes.length === 0) return;

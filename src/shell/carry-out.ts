@@ -96,7 +96,7 @@ export async function expireUnsent(
   const expired = chain(call, [{ kind: 'admitted' }, { kind: 'expired' }]);
   const reply = timedOut(envelopeOf(call, shell), call.deadlineAtMs - call.createdAtMs, 'none');
   const payloads = { ...papers.payloads, expired: [{ part: 'reply', text: canonicalText(reply) }] };
-  const transition = toTransition(call, expired.call, expired.effects, { ...papers, key: null, payloads }, shell);
+  const transition = toTransition(call, expired.call, expired.effects, { ...papers, payloads }, shell);
   const result = await commit(transition, shell);
   nobodyWaits(result, shell);
   return result.kind === 'committed' ? { kind: 'committed', reply } : result;

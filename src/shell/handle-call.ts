@@ -7,6 +7,7 @@ import { type Envelope, internalError, refused, replayed } from '../core/answer.
 import type { Call, CallId, Principal, Request } from '../core/call.ts';
 import { canonicalText } from '../core/canonical.ts';
 import { decide, type Decision } from '../core/decide.ts';
+import type { FieldError } from '../core/catalogue.ts';
 import type { Facts } from '../core/facts.ts';
 import { invalidInput } from '../core/gates/invalid-input.ts';
 import type { GateName } from '../core/gate.ts';
@@ -36,6 +37,17 @@ export async function handleCall(raw: unknown, who: Principal, requester: Reques
     return await handle({ request: read.request, call, who, requester }, progress, shell);
   } catch (error) {
     return unexpected(error, call, progress.started ? 'unknown' : 'none', shell);
+  }
+}
+
+/** For a door that cannot tell who asks, or what of it: the same refusal as for a call that cannot be read. */
+export async function handleUnfit(errors: readonly FieldError[], who: Principal, shell: Shell): Promise<Reply> {
+  const read = { ok: false, requested: null, problem: 'unreadable', errors } as const;
+  const call = newCall(read, who, shell);
+  try {
+    return await refuseUnreadable(read, call, shell);
+  } catch (error) {
+    return unexpected(error, call, 'none', shell);
   }
 }
 

@@ -3,6 +3,7 @@
  * holds the lock, become a forwarder that hands its commits to the owner. A refusal says what to do.
  */
 import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import type { IncarnationId } from '../../core/call.ts';
@@ -43,6 +44,8 @@ export async function openSqliteStore(options: OpenOptions): Promise<OpenResult>
   const place = placeOfStore(options.file);
   if (place === null)
     return refuse('not_writable', `the folder of '${options.file}' does not exist: create it, or name another file`);
+  if (statSync(place.file, { throwIfNoEntry: false })?.isDirectory())
+    return refuse('not_a_store', `'${options.file}' is a folder: name a file in it`);
   const looked = await openForReading(place.file);
   if (looked.kind === 'opened') looked.database.close();
   else if (looked.reason !== 'missing') return looked as Refused<Exclude<RefusalReason, 'missing'>>;

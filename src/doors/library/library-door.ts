@@ -5,12 +5,14 @@
  */
 import type { CallId, Principal, SessionId } from '../../core/call.ts';
 import { describeLadder } from '../../core/decide.ts';
+import { GatewayError } from '../../core/gateway-error.ts';
 import type { Reply } from '../../core/reply.ts';
 import { type Cancelled, cancelCall, cancelSession, cancelTurn } from '../../shell/cancel.ts';
 import { openSession } from '../../shell/gather-facts.ts';
-import { handleCall } from '../../shell/handle-call.ts';
+import { handleCall, handleUnfit } from '../../shell/handle-call.ts';
 import { storedReply } from '../../shell/settle.ts';
 import type { Shell } from '../../shell/shell.ts';
+import { wrongOptions } from './check-caller.ts';
 
 export interface CallOptions {
   /** Who asks; the gateway's own agent if left out. */
@@ -39,26 +41,31 @@ export function createLibraryDoor(shell: Shell, self: Principal) {
     agent: options.agent ?? self.agent,
   });
   return {
-    handle(value: unknown, options: CallOptions = {}): Promise<Reply> {
+    async handle(value: unknown, options: CallOptions = {}): Promise<Reply> {
+      const wrong = wrongOptions(options, shell.limits.maxNameChars);
+      if (wrong.length > 0) return handleUnfit(wrong, self, shell);
       return handleCall(value, who(options), { cancelled: options.signal }, shell);
     },
 
     /** A handle for calls that belong together. */
     async openSession(options: Omit<CallOptions, 'signal'> = {}): Promise<string> {
+      mustBeOpen(shell);
       const opened = await openSession(who(options), false, shell);
-      if ('message' in opened) throw new Error(`the session could not be opened: ${opened.message}`);
+      if ('fault' in opened) throw new GatewayError(opened.fault, `the session could not be opened: ${opened.message}`);
       return opened.id;
     },
 
     /** The reply of an earlier call; pending while it is under way, null if this agent has no such call. */
     async reply(callId: string, options: Omit<CallOptions, 'signal'> = {}): Promise<Reply | null> {
+      mustBeOpen(shell);
       const call = await shell.ports.store.call(callId as CallId);
       const { tenant, agent } = who(options);
       if (call === null || call.tenant !== tenant || call.agent !== agent) return null;
       return storedReply(call, shell);
     },
 
-    cancel(target: CancelTarget, options: Omit<CallOptions, 'signal'> = {}): Promise<Cancelled> {
+    async cancel(target: CancelTarget, options: Omit<CallOptions, 'signal'> = {}): Promise<Cancelled> {
+      mustBeOpen(shell);
       if ('call' in target) return cancelCall(target.call as CallId, who(options), shell);
       const session = target.session as SessionId;
       return 'turn' in target
@@ -75,4 +82,9 @@ export function createLibraryDoor(shell: Shell, self: Principal) {
       };
     },
   };
+}
+
+/** A call gets a reply even then; what is not a call cannot be answered from a closed store. */
+function mustBeOpen(shell: Shell): void {
+  if (shell.live.closed) throw new GatewayError('closed', 'the gateway is closed: create another one');
 }

@@ -1,6 +1,7 @@
 /** What a closed gateway, or a caller nobody can make out, still gets: an answer. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -61,3 +62,11 @@ test('[C3-caller-1] a caller who cannot be made out is refused, and runs as nobo
     }
     assert.equal(gateway.status().in_flight, 0);
   }));
+
+test('[C6-closing-1] whoever awaits the closing is still there when it is done', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'recourse-closing-'));
+  const child = path.join(import.meta.dirname, 'close-child.ts');
+  const { status, stdout, stderr } = spawnSync(process.execPath, [child, folder, '40'], { encoding: 'utf8' });
+  rmSync(folder, { recursive: true, force: true });
+  assert.deepEqual({ status, stdout, stderr }, { status: 0, stdout: 'closed 40\n', stderr: '' });
+});

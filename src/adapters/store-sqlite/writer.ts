@@ -61,6 +61,7 @@ export function createWriter(options: WriterOptions, first: WriterThread, replie
   let scheduled = false;
   let starting = false;
   let closed = false;
+  let closing = false;
   let whenIdle: (() => void) | null = null;
   let flushTimer: NodeJS.Timeout | null = null;
   let markedAt = 0;
@@ -108,7 +109,8 @@ export function createWriter(options: WriterOptions, first: WriterThread, replie
 
   const settleIdle = () => {
     if (posted.length > 0 || starting) return;
-    thread?.hold(false);
+    // A mark that comes back while the worker is being closed must not let the process end before it is.
+    if (!closing) thread?.hold(false);
     whenIdle?.();
   };
 
@@ -202,6 +204,7 @@ export function createWriter(options: WriterOptions, first: WriterThread, replie
       });
     },
     async close() {
+      closing = true;
       // INVARIANT: only when every reply arrived does the epoch say that nobody waits.
       const answered = replies.allAnswered() ? drained : replies.take();
       await thread?.close(answered, nowMs());

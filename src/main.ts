@@ -129,7 +129,7 @@ export async function createGateway<const Tools extends readonly Tool[]>(
     ...door,
     role,
     call: (request, callOptions) => door.handle(request, callOptions) as never,
-    close: (closeOptions = {}) => (closing ??= close(closeOptions.drain_seconds ?? 10)),
+    close: (closeOptions = {}) => (closing ??= close(drainSeconds(closeOptions.drain_seconds))),
   };
 }
 
@@ -142,15 +142,27 @@ async function settleForwarder(incarnation: Parameters<typeof recover>[1], shell
   }
 }
 
+const lastWordsMs = 1_000;
+const maxDrainSeconds = 24 * 3_600;
+
+/** Anything that is no amount of time means the default. */
+function drainSeconds(asked: number | undefined): number {
+  return typeof asked === 'number' && asked >= 0 ? Math.min(asked, maxDrainSeconds) : 10;
+}
+
 /** What outlived the drain is stopped, with an honest record; its body hears its signal. */
 async function stopAll(shell: Shell): Promise<void> {
   const left = [...shell.live.running.values()];
   for (const running of left) running.cancel('ToolCancelled');
   await Promise.allSettled(left.map((running) => running.outcome));
+  // Their callers hear it; one who only waits for a call of another process is not waited for.
+  await drained(shell, lastWordsMs);
 }
 
+/** Waits for every call that was asked, running or on its way there, and for those that run without a caller. */
 async function drained(shell: Shell, drainMs: number): Promise<void> {
-  const outcomes = [...shell.live.running.values()].map((running) => running.outcome);
+  const { running, unanswered } = shell.live;
+  const outcomes = [...[...running.values()].map(({ outcome }) => outcome), ...unanswered];
   if (outcomes.length === 0) return;
   let takeBack = (): void => undefined;
   const enough = new Promise<void>((resolve) => {

@@ -8,6 +8,7 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
   ['a misspelt option', { tools: [], flie: 'x' }, /`flie` is not known; did you mean `file`/],
   ['a misspelt limit', { tools: [], limits: { maxInFlihgt: 1 } }, /did you mean `maxInFlight`/],
   ['a limit that is no number', { tools: [], limits: { maxInFlight: 'many' } }, /`maxInFlight` must be a number/],
+  ['no calls at all', { tools: [], limits: { maxFieldErrors: 0 } }, /`maxFieldErrors` must be a number from 1/],
   ['a schedule that is no list', { tools: [], limits: { storeRetryMs: 3 } }, /`storeRetryMs` must be a list/],
   ['an empty file', { tools: [], file: '' }, /`file` must be a text/],
   ['an agent that is no text', { tools: [], agent: 7 }, /`agent` must be a text/],

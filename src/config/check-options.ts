@@ -20,15 +20,26 @@ export function problemWithOptions(options: unknown): string | null {
   return options['limits'] === undefined ? null : problemWithLimits(options['limits']);
 }
 
+/** Windows that can be closed; of everything else there must be some, or nothing works. */
+const mayBeZero: ReadonlySet<string> = new Set([
+  'attachWindowMs',
+  'coalesceWindowMs',
+  'keyRetentionMs',
+  'leaseMarginMs',
+  'maxCoalesced',
+  'maxUnrecorded',
+]);
+
 function problemWithLimits(limits: unknown): string | null {
   if (!isObject(limits)) return 'option `limits` must be an object';
   const stranger = unknownKey(limits, Object.keys(defaultLimits));
   if (stranger !== null) return `limit ${stranger}`;
   for (const [name, value] of Object.entries(limits)) {
     const isList = Array.isArray(defaultLimits[name as keyof Limits]);
-    const right = isList ? Array.isArray(value) && value.every(isAmount) : isAmount(value);
+    const least = mayBeZero.has(name) ? 0 : 1;
+    const right = isList ? Array.isArray(value) && value.every(isAmount) : isAmount(value) && value >= least;
     if (!right)
-      return `limit \`${name}\` must be ${isList ? 'a list of amounts' : 'a number from 0'}, not ${preview(value)}`;
+      return `limit \`${name}\` must be ${isList ? 'a list of amounts' : `a number from ${least}`}, not ${preview(value)}`;
   }
   return null;
 }
@@ -42,4 +53,4 @@ function unknownKey(value: Record<string, unknown>, known: readonly string[]): s
 
 const isName = (value: unknown, maxChars: number) =>
   typeof value === 'string' && value !== '' && value.length <= maxChars;
-const isAmount = (value: unknown) => typeof value === 'number' && value >= 0 && !Number.isNaN(value);
+const isAmount = (value: unknown): value is number => typeof value === 'number' && value >= 0;

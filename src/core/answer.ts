@@ -135,11 +135,14 @@ function afterCancellation(envelope: Envelope, scope: CancelScope, effect: Effec
   return { type: 'replan', reason: 'the session was cancelled; open a new one' };
 }
 
+/** A day: an upstream that asks for more is told of as if it had asked for this. */
+const maxRetryAfterSeconds = 86_400;
+
 /** Where an effect may have happened, finding out comes before anything else. */
 function afterFailure(envelope: Envelope, effect: Effect, retryAfterSeconds: number | null): Resolution {
   if (effect === 'unknown') return { type: 'reconcile', call_id: envelope.callId };
   if (effect === 'none' && retryAfterSeconds !== null)
-    return { type: 'retry_after', retry_after_seconds: Math.ceil(retryAfterSeconds) };
+    return { type: 'retry_after', retry_after_seconds: Math.min(Math.ceil(retryAfterSeconds), maxRetryAfterSeconds) };
   return { type: 'choose_action', actions: envelope.nextActions };
 }
 

@@ -41,6 +41,8 @@ const refused: readonly (readonly [string, unknown, string, RegExp])[] = [
   ['a lone surrogate', { a: '\ud800' }, '/a', /surrogate/],
   ['a lone surrogate in a key', { '\udfff': 1 }, '', /surrogate/],
   ['undefined by itself', undefined, '', /undefined/],
+  ['a Map', { a: new Map([[1, 2]]) }, '/a', /a Map has nothing/],
+  ['an Error', new Error('returned'), '', /an? Error has nothing/],
 ];
 
 for (const [what, value, path, problem] of refused) {

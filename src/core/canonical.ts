@@ -63,7 +63,23 @@ function writeDeep(value: object, depth: number): string | undefined {
   if (depth <= 0) throw new NotJson('nested too deep, or a cycle');
   const own = value as { toJSON?: unknown };
   if (typeof own.toJSON === 'function') return write(own.toJSON(), depth - 1);
-  return Array.isArray(value) ? writeArray(value, depth - 1) : writeObject(value, depth - 1);
+  if (Array.isArray(value)) return writeArray(value, depth - 1);
+  const text = writeObject(value, depth - 1);
+  // INVARIANT: what JSON would silently empty (a Map, a Set, an Error) is refused, not stored as nothing.
+  if (text === '{}' && !isPlainObject(value))
+    throw new NotJson(`${nameOfClass(value)} has nothing that JSON can carry`);
+  return text;
+}
+
+function isPlainObject(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  // Of another realm counts too: its prototype is the one that has none itself.
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+function nameOfClass(value: object): string {
+  const name: unknown = (value as { constructor?: { name?: unknown } }).constructor?.name;
+  return typeof name === 'string' && name !== '' ? `a ${name}` : 'the object';
 }
 
 function writeArray(items: readonly unknown[], depth: number): string {

@@ -5,16 +5,17 @@
 const secrets: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,20000}(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g, '[redacted key]'],
   [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi, '$1 [redacted]'],
-  [/\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g, '[redacted token]'],
-  [/\b(?:sk|pk|rk)[-_](?:live[-_]|test[-_]|ant[-_]|proj[-_])?[A-Za-z0-9_-]{16,}/g, '[redacted key]'],
-  [/\bgh[pousr]_[A-Za-z0-9]{20,}/g, '[redacted token]'],
-  [/\bxox[abprs]-[A-Za-z0-9-]{10,}/g, '[redacted token]'],
-  [/\bAKIA[0-9A-Z]{16}\b/g, '[redacted key]'],
-  [/(:\/\/[^\s:/@]{1,200}):[^\s/@]{1,200}@/g, '$1:[redacted]@'],
+  // A name that says so, then its value: quoted as a whole, or up to the next space.
   [
-    /\b(api[-_]?key|access[-_]?token|auth[-_]?token|client[-_]?secret|secret|password|passwd|pwd)(["']?\s{0,3}[:=]\s{0,3})["']?[^\s"',;&]{1,500}/gi,
+    /\b([A-Za-z0-9_-]{0,40}(?:api[-_]?key|access[-_]?key|private[-_]?key|token|secret|password|passwd|pwd|cookie|credential)[A-Za-z0-9_-]{0,20})(["']?\s{0,3}[:=]\s{0,3})(?:"[^"]{0,500}"|'[^']{0,500}'|(?!Bearer |Basic )[^\s"',;&]{1,500})/gi,
     '$1$2[redacted]',
   ],
+  [/\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g, '[redacted]'],
+  [/\b(?:sk|pk|rk)[-_](?:live[-_]|test[-_]|ant[-_]|proj[-_])?[A-Za-z0-9_-]{16,}/g, '[redacted]'],
+  [/\bgh[pousr]_[A-Za-z0-9]{20,}/g, '[redacted]'],
+  [/\bxox[abprs]-[A-Za-z0-9-]{10,}/g, '[redacted]'],
+  [/\bAKIA[0-9A-Z]{16}\b/g, '[redacted]'],
+  [/(:\/\/[^\s:/@]{1,200}):[^\s/@]{1,200}@/g, '$1:[redacted]@'],
 ];
 
 /** Safe for a reply: well-formed, without known secrets, at most `maxChars` long. */

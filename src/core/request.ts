@@ -34,7 +34,9 @@ export function readRequest(value: unknown, limits: Limits): ReadRequest {
 function read(value: unknown, limits: Limits): ReadRequest {
   if (!isObject(value)) return notACall('an object {tool, args}', preview(value));
   const errors: FieldError[] = [];
+  let wrongFields = 0;
   const wrong = (path: string, expected: string, got: unknown) => {
+    wrongFields += 1;
     if (errors.length < limits.maxFieldErrors) errors.push({ path, expected, got: shown(got) });
   };
   const name = (field: 'tool' | 'session' | 'key' | 'turn'): string | null => {
@@ -71,7 +73,7 @@ function read(value: unknown, limits: Limits): ReadRequest {
   const raw = value['args'];
   const written = canonicalise(raw === undefined ? {} : raw, { maxDepth: limits.maxDepth });
   if (!written.ok) wrong(`/args${written.path}`, 'JSON', written.problem);
-  if (errors.length > 0 || !written.ok || tool === null)
+  if (wrongFields > 0 || !written.ok || tool === null)
     return { ok: false, requested: tool, problem: 'invalid', errors };
 
   const bytes = utf8Length(written.text);

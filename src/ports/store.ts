@@ -186,6 +186,8 @@ export interface StoreReader {
   recordsOf(id: CallId): Promise<readonly JournalEntry[]>;
   /** Records in order, with stored bytes, for verification: those after a position, from the first if null. */
   journal(after: Position | null, limit: number): Promise<readonly StoredRecord[]>;
+  /** How many times the journal was opened for writing: each has its records. */
+  epochs(): Promise<number>;
   /** The newest records, oldest of them first; or those after a position, for following. */
   entries(after: Position | null, limit: number): Promise<readonly JournalEntry[]>;
 }

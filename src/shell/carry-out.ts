@@ -164,6 +164,11 @@ async function reclaim(call: Call, work: Work, missed: number, shell: Shell): Pr
 
 /** Ends an attempt that was dispatched and provably never sent. */
 async function giveBack(call: Call, shell: Shell): Promise<Answer> {
+  if (shell.ports.clock.nowMs() >= call.deadlineAtMs) {
+    const effect = call.tainted ? 'unknown' : 'none';
+    const reply = timedOut(envelopeOf(call, shell), call.deadlineAtMs - call.createdAtMs, effect);
+    return endUnsent(call, { kind: 'expired' }, reply, shell);
+  }
   return endUnsent(call, { kind: 'expired' }, neverSent(call, 'the gateway could not send it in time', shell), shell);
 }
 

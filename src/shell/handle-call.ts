@@ -28,7 +28,14 @@ import { answerStored, unrecorded } from './settle.ts';
 import { isFull, nextActions, type Shell } from './shell.ts';
 import { factsOf, intentPapers } from './intent-papers.ts';
 
-export async function handleCall(raw: unknown, who: Principal, requester: Requester, shell: Shell): Promise<Reply> {
+export function handleCall(raw: unknown, who: Principal, requester: Requester, shell: Shell): Promise<Reply> {
+  const reply = answer(raw, who, requester, shell);
+  // Whoever closes the gateway waits for these.
+  shell.live.unanswered.add(reply);
+  return reply.finally(() => shell.live.unanswered.delete(reply));
+}
+
+async function answer(raw: unknown, who: Principal, requester: Requester, shell: Shell): Promise<Reply> {
   const read = readRequest(raw, shell.limits);
   const call = newCall(read, who, shell);
   const progress = { started: false };

@@ -43,6 +43,8 @@ export interface Running {
 export interface Live {
   readiness: Readiness;
   readonly running: Map<CallId, Running>;
+  /** Calls that have not been answered yet, whether or not they run. */
+  readonly unanswered: Set<Promise<Reply>>;
   /** Bodies that nobody waits for any more and that have not come back. */
   orphans: number;
   storeDown: boolean;
@@ -75,6 +77,7 @@ export function createShell(parts: Omit<Shell, 'live'>): Shell {
     live: {
       readiness: { ready: false, doing: 'starting', retryAfterSeconds: 2 },
       running: new Map(),
+      unanswered: new Set(),
       orphans: 0,
       storeDown: false,
       closed: false,

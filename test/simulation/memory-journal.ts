@@ -77,10 +77,10 @@ function createChain(epoch: number, floorMs: number, random: Random): Chain {
       const { salt, bytes } = payloads[index] as StoredPayload;
       return { part, hash: commitTo(salt, bytes, hashing) };
     });
-    const header = { chain, epoch, seq, sessionSeq, timeMs, kind: draft.kind, commitments, body: draft.body };
+    const { kind, call, session, body } = draft;
+    const header = { chain, epoch, seq, sessionSeq, timeMs, kind, call, session, commitments, body };
     const leaf = encodeLeaf(header, hashing);
     previous = linkHash(header, previous, leaf, hashing);
-    const { kind, call, session, body } = draft;
     const parts = draft.payloads.map(({ part }) => part);
     const place: Position = { epoch, seq };
     const record = {

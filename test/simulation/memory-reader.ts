@@ -66,6 +66,7 @@ export function createMemoryReader(state: MemoryState, epoch: number) {
         .reverse()
         .slice(0, filter.limit),
     recordsOf: (id: string): readonly JournalEntry[] => (state.recordsByCall.get(id) ?? []).map(entryOf),
+    epochs: () => state.chains.length,
     journal: (after: Position | null, limit: number): readonly MemoryRecord[] =>
       recordsAfter(state, after).slice(0, limit),
     entries: (after: Position | null, limit: number): readonly JournalEntry[] =>

@@ -49,7 +49,7 @@ export function createChain(chain: Uint8Array, start: ChainHead, statements: Sta
         return { part, hash: commitTo(salted, bytes, nodeHashing) };
       });
     }
-    const header = { chain, epoch, seq, sessionSeq, timeMs, kind: draft.kind, commitments, body: draft.body };
+    const header = { chain, epoch, seq, sessionSeq, timeMs, ...about(draft), commitments };
     // SQLite copies what it is given, so the room may be used again for the next record.
     const leaf = encodeLeaf(header, nodeHashing, room);
     hash = linkHash(header, hash, leaf, nodeHashing);
@@ -100,3 +100,5 @@ function saltPool(): () => Uint8Array {
     return pool.subarray(at - saltBytes, at);
   };
 }
+
+const about = ({ kind, call, session, body }: RecordDraft) => ({ kind, call, session, body });

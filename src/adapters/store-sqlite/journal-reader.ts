@@ -8,7 +8,9 @@ import { nodeHashing } from './node-hashing.ts';
 import { placeOf, positionOf } from './rows.ts';
 import { createRecordReader, recordColumns, type RecordRow } from './stored-records.ts';
 
-export function createJournalReader(database: DatabaseSync): Pick<StoreReader, 'recordsOf' | 'journal' | 'entries'> {
+export function createJournalReader(
+  database: DatabaseSync,
+): Pick<StoreReader, 'recordsOf' | 'journal' | 'epochs' | 'entries'> {
   const records = createRecordReader(database);
   const rows = (text: string) => {
     const statement = database.prepare(`SELECT ${recordColumns} FROM journal ${text}`);
@@ -17,23 +19,33 @@ export function createJournalReader(database: DatabaseSync): Pick<StoreReader, '
   const ofCall = rows('WHERE call_id = ? ORDER BY at');
   const after = rows('WHERE at > ? ORDER BY at LIMIT ?');
   const newest = rows('ORDER BY at DESC LIMIT ?');
+  const epochs = database.prepare('SELECT count(*) AS count FROM epochs');
 
   const entryOf = (row: RecordRow): JournalEntry => {
-    const common = { ...positionOf(row.at), call: row.call_id, hash: hex(row.hash) };
+    const common = { ...positionOf(row.at), hash: hex(row.hash) };
     const header = decodeHeader(row.header, nodeHashing);
     if ('problem' in header)
-      return { ...common, kind: 'unreadable', timeMs: 0, sessionSeq: 0, body: header.problem, payloads: [] };
-    const { kind, timeMs, sessionSeq, body } = header;
+      return {
+        ...common,
+        call: row.call_id,
+        kind: 'unreadable',
+        timeMs: 0,
+        sessionSeq: 0,
+        body: header.problem,
+        payloads: [],
+      };
+    const { kind, call, timeMs, sessionSeq, body } = header;
     const payloads = records.payloadsOf(row, header).map((payload, index) => ({
       part: header.commitments[index]?.part ?? '',
       text: payload === null ? null : nodeHashing.text(payload.bytes),
     }));
-    return { ...common, kind, timeMs, sessionSeq, body, payloads };
+    return { ...common, call, kind, timeMs, sessionSeq, body, payloads };
   };
 
   return {
     recordsOf: async (id) => ofCall(id).map(entryOf),
     journal: async (position, limit) => after(position === null ? 0 : placeOf(position), limit).map(records.stored),
+    epochs: async () => (epochs.get() as { count: number }).count,
     entries: async (position, limit) => {
       if (position === null) return newest(limit).reverse().map(entryOf);
       return after(placeOf(position), limit).map(entryOf);

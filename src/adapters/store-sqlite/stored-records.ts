@@ -9,13 +9,14 @@ import { positionOf } from './rows.ts';
 
 export interface RecordRow {
   readonly at: number;
+  readonly kind: string;
   readonly call_id: string | null;
   readonly header: Uint8Array;
   readonly hash: Uint8Array;
   readonly payload: number | null;
 }
 
-export const recordColumns = 'at, call_id, header, hash, payload';
+export const recordColumns = 'at, kind, call_id, header, hash, payload';
 
 export function createRecordReader(database: DatabaseSync) {
   const payload = database.prepare('SELECT salt, bytes FROM payloads WHERE id = ?');
@@ -30,7 +31,8 @@ export function createRecordReader(database: DatabaseSync) {
   const stored = (row: RecordRow): StoredRecord => {
     const header = decodeHeader(row.header, nodeHashing);
     const payloads = 'problem' in header ? [] : payloadsOf(row, header);
-    return { ...positionOf(row.at), header: row.header, hash: row.hash, payloads };
+    const { kind, call_id: call, header: bytes, hash } = row;
+    return { ...positionOf(row.at), kind, call, header: bytes, hash, payloads };
   };
 
   return {

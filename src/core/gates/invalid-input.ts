@@ -1,14 +1,25 @@
 /** The words for arguments that do not fit: every wrong field, and the first one in a sentence. */
+import { cut } from '../canonical.ts';
 import type { FieldError } from '../catalogue.ts';
+import { safeText } from '../redact.ts';
 import type { Refusal } from '../refusal.ts';
+
+const maxPathChars = 300;
+const maxExpectedChars = 500;
 
 type InvalidInput = Extract<Refusal, { error: 'validation_failed' }>;
 
 export function invalidInput(
   tool: string | null,
-  errors: readonly FieldError[],
+  found: readonly FieldError[],
   code: InvalidInput['code'] = 'InputInvalid',
 ): InvalidInput {
+  // What a validator says is the author's text: it goes to a model, so it is bounded and without secrets.
+  const errors = found.map((error) => ({
+    ...error,
+    path: cut(error.path, maxPathChars),
+    expected: safeText(error.expected, maxExpectedChars),
+  }));
   const [first] = errors;
   const field = first === undefined ? '' : nameOf(first.path);
   const reason = first === undefined ? 'the input was refused' : sentence(field || 'input', first);

@@ -25,8 +25,10 @@ const shift32 = 2 ** 32;
 export function encodeLeaf(header: Header, hashing: Hashing, room?: Uint8Array): Uint8Array {
   const { commitments } = header;
   const kind = utf8Name(header.kind, hashing);
+  const call = hashing.utf8(header.call ?? '');
+  const session = utf8Name(header.session ?? '', hashing);
   const body = hashing.utf8(header.body);
-  let size = 1 + fixedBytes + 1 + kind.length + 1 + 4 + body.length;
+  let size = 1 + fixedBytes + 1 + kind.length + 1 + call.length + 1 + session.length + 1 + 4 + body.length;
   for (const { part } of commitments) size += 1 + utf8Name(part, hashing).length + hashBytes;
   const bytes = room !== undefined && size <= room.length ? room.subarray(0, size) : new Uint8Array(size);
   bytes[0] = 0x00;
@@ -38,6 +40,9 @@ export function encodeLeaf(header: Header, hashing: Hashing, room?: Uint8Array):
   at = putLong(bytes, at, header.sessionSeq);
   at = putLong(bytes, at, header.timeMs);
   at = putName(bytes, at, kind);
+  // An empty name stands for none.
+  at = putName(bytes, at, call);
+  at = putName(bytes, at, session);
   invariant(commitments.length < 256, 'the number of commitments fits one byte');
   bytes[at++] = commitments.length;
   for (const { part, hash } of commitments) {
@@ -74,7 +79,7 @@ function putName(bytes: Uint8Array, at: number, name: Uint8Array): number {
 const maxNames = 256;
 const names = new Map<string, Uint8Array>();
 
-/** Kinds and parts are few and come with every record: each is encoded once. */
+/** Kinds, parts and sessions are few and come with every record: each is encoded once. */
 function utf8Name(name: string, hashing: Hashing): Uint8Array {
   const known = names.get(name);
   if (known !== undefined) return known;
@@ -113,6 +118,8 @@ export function decodeHeader(bytes: Uint8Array, hashing: Hashing): Header | { re
     const sessionSeq = long();
     const timeMs = long();
     const kind = hashing.text(take(byte()));
+    const call = hashing.text(take(byte())) || null;
+    const session = hashing.text(take(byte())) || null;
     const commitments: Commitment[] = [];
     for (let left = byte(); left > 0; left--) {
       const part = hashing.text(take(byte()));
@@ -120,7 +127,7 @@ export function decodeHeader(bytes: Uint8Array, hashing: Hashing): Header | { re
     }
     const body = hashing.text(take(word()));
     if (at !== bytes.length) return { problem: 'the header has bytes left over' };
-    return { chain, epoch, seq, sessionSeq, timeMs, kind, commitments, body };
+    return { chain, epoch, seq, sessionSeq, timeMs, kind, call, session, commitments, body };
   } catch (error) {
     if (error instanceof RangeError) return { problem: error.message };
     throw error;

@@ -23,6 +23,8 @@ const example: Header = {
   sessionSeq: 7,
   timeMs: 1_700_000_000_000,
   kind: 'prepared',
+  call: 'call_7',
+  session: null,
   commitments: [{ part: 'args', hash: commitTo(salt, hashing.utf8('{"é":1}'), hashing) }],
   body: '{"tool":"refund"}',
 };
@@ -33,12 +35,13 @@ const golden = {
     '01 01 000102030405060708090a0b0c0d0e0f',
     '00000003 0000000100000005 0000000000000007 0000018bcfe56800',
     '08 7072657061726564',
+    '06 63616c6c5f37 00',
     '01 04 61726773 63cbdd2f37c7b9d7d0ca1bb952e1e88e8f16bdd5c5c44dde0846f6625d15d6a7',
     '00000011 7b22746f6f6c223a22726566756e64227d',
   ]
     .join('')
     .replaceAll(' ', ''),
-  link: '9f293325180af258a35617ebfde33fe847be6fea4a9311b404cc848c22508b1f',
+  link: '619c81d1f3ad8b025df8eecd04a4e6e4f7e41a077f5a67ece6f6736358b968fb',
 };
 
 test('the bytes of a header and its hash are pinned', () => {
@@ -94,7 +97,18 @@ function journalOf(...epochs: readonly (readonly Draft[])[]): StoredRecord[] {
         return { part, hash: commitTo(payload.salt, payload.bytes, hashing) };
       });
       const id = chain.map((byte) => byte + epoch);
-      const header = { chain: id, epoch, seq: place + 1, sessionSeq: 0, timeMs: 1, kind, commitments, body };
+      const header = {
+        chain: id,
+        epoch,
+        seq: place + 1,
+        sessionSeq: 0,
+        timeMs: 1,
+        kind,
+        call: null,
+        session: null,
+        commitments,
+        body,
+      };
       const leaf = encodeLeaf(header, hashing);
       head = linkHash(header, head, leaf, hashing) as Uint8Array<ArrayBuffer>;
       records.push({ epoch, seq: place + 1, header: leaf.slice(1), hash: head, payloads: stored });

@@ -63,6 +63,9 @@ export interface Header extends Position {
   readonly sessionSeq: number;
   readonly timeMs: number;
   readonly kind: string;
+  /** Which call and session it is about: part of what is hashed, so that a record cannot change sides. */
+  readonly call: string | null;
+  readonly session: string | null;
   readonly commitments: readonly Commitment[];
   readonly body: string;
 }

@@ -15,6 +15,9 @@ export interface StoredPayload {
 export interface StoredRecord extends Position {
   readonly header: Uint8Array;
   readonly hash: Uint8Array;
+  /** What the row beside the header says; left out by a store that keeps no such columns. */
+  readonly kind?: string;
+  readonly call?: string | null;
   /** In the order of the header's commitments; null where it was erased. */
   readonly payloads: readonly (StoredPayload | null)[];
 }
@@ -85,6 +88,10 @@ export function createVerifier(hashing: Hashing, from: Head | null = null) {
         complain(record, `record ${head.seq + 1} is missing before this one`);
       if (header.epoch !== record.epoch || header.seq !== record.seq)
         complain(record, `the header says ${header.epoch}/${header.seq}`);
+      if (record.call !== undefined && record.call !== header.call)
+        complain(record, `the row names call ${record.call}, the header ${header.call}`);
+      if (record.kind !== undefined && record.kind !== header.kind)
+        complain(record, `the row is called ${record.kind}, the header ${header.kind}`);
       chain ??= header.chain;
       if (!same(chain, header.chain)) complain(record, 'the record belongs to another chain');
 

@@ -50,6 +50,8 @@ export function createEngine(
     validateSchema: false,
     validateFormats: false,
     ownProperties: true,
+    // 0.07 is a multiple of 0.01, whatever binary fractions say.
+    multipleOfPrecision: 9,
     inlineRefs: false,
     messages: false,
     allErrors: options.allErrors,

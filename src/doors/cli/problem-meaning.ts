@@ -10,6 +10,8 @@ const meanings: readonly (readonly [RegExp, string])[] = [
   [/^payload '.*' does not match/, 'the arguments, the reply or another part was changed after it was written'],
   [/^payload '.*' is missing/, 'the part was deleted outside of the gateway'],
   [/^a payload has no commitment/, 'a part was added after the record was written'],
+  [/^the row (?:names|is called)/, 'the record was filed under another call or kind than it was written for'],
+  [/^the store was opened/, 'the journal was cut: records of whole epochs are gone'],
   [/is not known$/, 'the record was changed, or a newer version wrote it'],
   [/^the header (?:ends|has)|^a number in the header/, 'the record is damaged'],
 ];

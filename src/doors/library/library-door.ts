@@ -5,6 +5,7 @@
  */
 import type { CallId, Principal, SessionId } from '../../core/call.ts';
 import { describeLadder } from '../../core/decide.ts';
+import { isObject } from '../../core/json.ts';
 import { GatewayError } from '../../core/gateway-error.ts';
 import type { Reply } from '../../core/reply.ts';
 import { type Cancelled, cancelCall, cancelSession, cancelTurn } from '../../shell/cancel.ts';
@@ -49,7 +50,7 @@ export function createLibraryDoor(shell: Shell, self: Principal) {
 
     /** A handle for calls that belong together. */
     async openSession(options: Omit<CallOptions, 'signal'> = {}): Promise<string> {
-      mustBeOpen(shell);
+      mustBeFit(options, shell);
       const opened = await openSession(who(options), false, shell);
       if ('fault' in opened) throw new GatewayError(opened.fault, `the session could not be opened: ${opened.message}`);
       return opened.id;
@@ -57,7 +58,8 @@ export function createLibraryDoor(shell: Shell, self: Principal) {
 
     /** The reply of an earlier call; pending while it is under way, null if this agent has no such call. */
     async reply(callId: string, options: Omit<CallOptions, 'signal'> = {}): Promise<Reply | null> {
-      mustBeOpen(shell);
+      mustBeFit(options, shell);
+      if (typeof callId !== 'string') return null;
       const call = await shell.ports.store.call(callId as CallId);
       const { tenant, agent } = who(options);
       if (call === null || call.tenant !== tenant || call.agent !== agent) return null;
@@ -65,7 +67,10 @@ export function createLibraryDoor(shell: Shell, self: Principal) {
     },
 
     async cancel(target: CancelTarget, options: Omit<CallOptions, 'signal'> = {}): Promise<Cancelled> {
-      mustBeOpen(shell);
+      mustBeFit(options, shell);
+      const names = isObject(target) ? Object.values(target) : [];
+      if (names.length === 0 || names.some((name) => typeof name !== 'string')) return 'not_found';
+      if (!('call' in target || 'session' in target)) return 'not_found';
       if ('call' in target) return cancelCall(target.call as CallId, who(options), shell);
       const session = target.session as SessionId;
       return 'turn' in target
@@ -85,6 +90,8 @@ export function createLibraryDoor(shell: Shell, self: Principal) {
 }
 
 /** A call gets a reply even then; what is not a call cannot be answered from a closed store. */
-function mustBeOpen(shell: Shell): void {
+function mustBeFit(options: unknown, shell: Shell): void {
+  const [wrong] = wrongOptions(options, shell.limits.maxNameChars);
+  if (wrong !== undefined) throw new GatewayError('bad_options', `${wrong.path} must be ${wrong.expected}`);
   if (shell.live.closed) throw new GatewayError('closed', 'the gateway is closed: create another one');
 }

@@ -104,3 +104,11 @@ test('every gate of the contract is listed in order, and those that are absent a
     ['ready', 'session', 'known', 'input'],
   );
 });
+
+test('what a validator says reaches the agent without its secrets, and bounded', () => {
+  const errors = [{ path: `/${'x'.repeat(5_000)}`, expected: 'no: password=hunter2', got: null, said: true }] as const;
+  const decision = decide(aRequest(), facts({ catalogue: aCatalogue(checked), arguments: { ok: false, errors } }));
+  const text = JSON.stringify(decision);
+  assert.ok(!text.includes('hunter2'), text.slice(0, 300));
+  assert.ok(text.length < 4_000, String(text.length));
+});

@@ -70,3 +70,14 @@ test('[C6-closing-1] whoever awaits the closing is still there when it is done',
   rmSync(folder, { recursive: true, force: true });
   assert.deepEqual({ status, stdout, stderr }, { status: 0, stdout: 'closed 40\n', stderr: '' });
 });
+
+for (const delayMs of ['0', '1', '2', '3']) {
+  test(`[C6-closing-1] a call on its way in is answered before the gateway closes, after ${delayMs} ms`, () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'recourse-closing-'));
+    const child = path.join(import.meta.dirname, 'drain-child.ts');
+    const { status, stdout, stderr } = spawnSync(process.execPath, [child, folder, delayMs], { encoding: 'utf8' });
+    rmSync(folder, { recursive: true, force: true });
+    assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
+    assert.equal((JSON.parse(stdout) as { result?: unknown }).result, 'done');
+  });
+}

@@ -249,3 +249,13 @@ test('verification goes on from a head that is trusted', () => {
   for (const record of records.slice(3)) verifier.add(record);
   assert.deepEqual(verifier.report().problems, []);
 });
+
+test('a row that names another call or kind than its header is found', () => {
+  const records = sound();
+  const second = records[1] as StoredRecord;
+  const moved = (change: Partial<StoredRecord>) =>
+    verify(records.map((record) => (record === second ? { ...record, ...change } : record)));
+  assert.deepEqual(moved({ call: null, kind: 'prepared' }).problems, []);
+  assert.match(moved({ call: 'call_hidden' }).problems[0]?.problem ?? '', /the row names call call_hidden/);
+  assert.match(moved({ kind: 'settled' }).problems[0]?.problem ?? '', /the row is called settled/);
+});

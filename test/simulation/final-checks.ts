@@ -1,4 +1,5 @@
 /** What must hold once the world is quiet: no state without its record, no record without its hash, nobody left waiting. */
+import { stateKinds } from '../../src/core/journal/record.ts';
 import { createVerifier, type Head, hex } from '../../src/core/journal/verify.ts';
 import { callStates } from '../../src/core/taxonomy.ts';
 import { isObject } from '../../src/core/json.ts';
@@ -65,17 +66,6 @@ export function checkRecords(state: MemoryState, witness: Witness): void {
       if (!state.blobs.has(manifest)) witness.breaks('18', `${call} was decided under a manifest that nobody kept`);
     }
 }
-
-const stateKinds: ReadonlySet<string> = new Set([
-  'refused',
-  'prepared',
-  'dispatched',
-  'settled',
-  'retry_planned',
-  'doubted',
-  'cancelled',
-  'expired',
-]);
 
 function statesIn(kind: string, body: string): readonly string[] {
   const parsed: unknown = JSON.parse(body);

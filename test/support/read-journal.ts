@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { nodeHashing } from '../../src/adapters/store-sqlite/node-hashing.ts';
 import { openSqliteReader } from '../../src/adapters/store-sqlite/open-reader.ts';
 import { isObject } from '../../src/core/json.ts';
+import { stateKinds } from '../../src/core/journal/record.ts';
 import { createVerifier, type Head, type VerifyReport } from '../../src/core/journal/verify.ts';
 import { type CallState, legalTransitions } from '../../src/core/taxonomy.ts';
 import type { JournalEntry, StoredCall, StoreReader } from '../../src/ports/store.ts';
@@ -44,20 +45,9 @@ export async function allCalls(reader: StoreReader): Promise<readonly StoredCall
 /** The states that the records of a call tell of, in order. */
 export function statesIn(records: readonly JournalEntry[]): readonly CallState[] {
   return records
-    .filter(({ kind }) => changesState.has(kind))
+    .filter(({ kind }) => stateKinds.has(kind))
     .map(({ body }) => (JSON.parse(body) as { state: CallState }).state);
 }
-
-const changesState = new Set([
-  'refused',
-  'prepared',
-  'dispatched',
-  'settled',
-  'retry_planned',
-  'doubted',
-  'cancelled',
-  'expired',
-]);
 
 export function bodyOf(records: readonly JournalEntry[], kind: string): Record<string, unknown> {
   const record = records.find((entry) => entry.kind === kind);

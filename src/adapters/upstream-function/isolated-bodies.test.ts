@@ -4,47 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import type { CallId } from '../../core/call.ts';
-import type { Attempt, UpstreamResult } from '../../ports/upstream.ts';
-import { createFunctionUpstream, type FunctionUpstreamOptions } from './function-upstream.ts';
 import { type Tool, tool } from './tool.ts';
+import { summary, using } from '../../../test/support/function-upstream.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'recourse-isolation-'));
 after(() => rmSync(folder, { recursive: true }));
 
 const base = { name: 'it', description: 'd', input: {}, isolate: true } as const;
-const unstopped = new AbortController().signal;
-
-function attemptOf(name: string, args: unknown): Attempt {
-  const who = { session: null, tenant: 't', agent: 'a' };
-  return {
-    callId: 'call_1' as CallId,
-    attempt: 1,
-    tool: name,
-    args: args as never,
-    ...who,
-    deadlineAtMs: 0,
-    timeoutMs: 1,
-  };
-}
-
-/** An upstream that is closed when the test ends. */
-async function using<Result>(
-  tools: readonly Tool[],
-  options: FunctionUpstreamOptions,
-  act: (invoke: (args?: unknown, signal?: AbortSignal, name?: string) => Promise<UpstreamResult>) => Promise<Result>,
-): Promise<Result> {
-  const { upstream, close } = createFunctionUpstream(tools, options);
-  try {
-    return await act((args = {}, signal = unstopped, name = 'it') => upstream.invoke(attemptOf(name, args), signal));
-  } finally {
-    await close();
-  }
-}
-
-function summary(result: UpstreamResult): readonly unknown[] {
-  return result.kind === 'returned' ? ['returned', result.output] : [result.failure.kind, result.failure.errorType];
-}
 
 const elsewhere = 5;
 type Sum = { readonly a: number };

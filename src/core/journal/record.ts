@@ -30,6 +30,18 @@ export const recordKinds = {
 
 export type RecordKind = keyof typeof recordKinds;
 
+/** The kinds that move a call to another state: exactly one of them for each step of its life. */
+export const stateKinds: ReadonlySet<string> = new Set<RecordKind>([
+  'refused',
+  'prepared',
+  'dispatched',
+  'settled',
+  'retry_planned',
+  'doubted',
+  'cancelled',
+  'expired',
+]);
+
 /** A part of a record that can be erased by itself. */
 export interface Payload {
   readonly part: string;

@@ -106,8 +106,15 @@ export async function createGateway<const Tools extends readonly Tool[]>(
   });
   // A forwarder recovers nothing: the owner is alive, and its calls are not ours to judge.
   if (role === 'owner') {
-    const recovered = await recover(shell);
-    if (recovered.calls > 0) notify({ kind: 'recovered', ...recovered });
+    try {
+      const recovered = await recover(shell);
+      if (recovered.calls > 0) notify({ kind: 'recovered', ...recovered });
+    } catch (error) {
+      // Nobody gets a gateway that has not recovered, and the next start must not find the file taken.
+      await store.close();
+      await functions.close();
+      throw error;
+    }
     store.onForwarderGone((incarnation) => void settleForwarder(incarnation, shell));
   }
   const stopSweeping = startSweeping(shell, () => recordHeldClock(heldBack, shell));

@@ -14,6 +14,8 @@ interface Template {
   readonly timer: Values;
   readonly records: readonly Values[];
   readonly payloads: readonly Values[];
+  /** The workflow of the call's session and its newest state; null for a call that is no step. */
+  readonly step: { readonly session: Values; readonly state: string } | null;
 }
 
 /** Reads the newest finished call of a store: its row, its three records, its payloads. */
@@ -28,12 +30,17 @@ export function templateOf(file: string): Template {
   const payloads = database
     .prepare('SELECT * FROM payloads WHERE id BETWEEN ? AND ? ORDER BY id')
     .all(call['args_payload'] ?? 0, call['reply_payload'] ?? 0) as Values[];
+  const session = database.prepare('SELECT * FROM sessions WHERE id = ?').get(call['session'] ?? '') as Values;
+  const state = database
+    .prepare('SELECT text FROM snapshots WHERE session = ? ORDER BY seq DESC LIMIT 1')
+    .get(call['session'] ?? '') as { text: string } | undefined;
   database.close();
-  return { call, timer: { due_at: Number(call['created_at']) + 37_000 }, records, payloads };
+  const step = state === undefined ? null : { session, state: state.text };
+  return { step, call, timer: { due_at: Number(call['created_at']) + 37_000 }, records, payloads };
 }
 
 /** The two commits of call number `n`. Only what must differ differs: ids and places. */
-function commitsOf({ call, timer, records, payloads }: Template, n: number): readonly [RawRow[], RawRow[]] {
+function commitsOf({ call, timer, records, payloads, step }: Template, n: number): readonly [RawRow[], RawRow[]] {
   const id = `${String(call['id']).slice(0, -10)}${String(n).padStart(10, '0')}`;
   const at = 2 ** 40 + n * 3;
   const payload = 2 ** 40 + n * 2;
@@ -49,7 +56,28 @@ function commitsOf({ call, timer, records, payloads }: Template, n: number): rea
   const due = timer['due_at'] ?? 0;
   const identity = ['tenant', 'agent', 'session', 'turn', 'tool', 'key', 'fingerprint', 'effect_class'].map(value);
   // Each commit numbers its own records: an update to the same values would not be written.
-  const session = (seq: number, entries: number): RawRow => ['updateSession', 'open', seq, entries, value('session')];
+  const session = (seq: number, entries: number): RawRow => [
+    'updateSession',
+    'open',
+    seq,
+    entries,
+    value('updated_at'),
+    value('session'),
+  ];
+  const entry = (index: number): RawRow => ['insertEntry', value('session'), n * 3 + index, at + index];
+  const turn = (taken: string | null): RawRow => {
+    const about = [
+      step?.session['manifest'] ?? null,
+      taken,
+      taken === null ? null : 'ring/advance',
+      null,
+      null,
+    ] as const;
+    return ['updateWorkflow', ...about, value('session')];
+  };
+  const taking = step === null ? [] : [entry(0), entry(1), turn(id)];
+  const moving: RawRow[] =
+    step === null ? [] : [entry(2), ['insertSnapshot', value('session'), n, step.state], turn(null)];
   const intent: RawRow[] = [
     [
       'insertCall',
@@ -75,6 +103,7 @@ function commitsOf({ call, timer, records, payloads }: Template, n: number): rea
     parcel(0),
     record(1, null),
     session(n, n * 3 + 2),
+    ...taking,
   ];
   const outcome: RawRow[] = [
     [
@@ -103,6 +132,7 @@ function commitsOf({ call, timer, records, payloads }: Template, n: number): rea
     record(2, payload + 1),
     parcel(1),
     session(n + 1, n * 3 + 3),
+    ...moving,
   ];
   return [intent, outcome];
 }
@@ -130,7 +160,11 @@ export async function openCeiling(file: string, template: Template) {
       pump();
     });
   // Without its row, the update of the session would cost nothing.
-  await write([['insertSession', template.call['session'] ?? null, 'default', 'local', 1, 'open', 0, 0, 0]]);
+  const { step } = template;
+  const pinned = [step?.session['workflow'] ?? null, step?.session['manifest'] ?? null, null] as const;
+  const standing = step === null ? 1 : 0;
+  const identity = [template.call['session'] ?? null, 'default', 'local', standing] as const;
+  await write([['insertSession', ...identity, 'open', 0, 0, 0, 0, ...pinned]]);
   let next = 0;
   return {
     async call(): Promise<void> {

@@ -29,7 +29,7 @@ export async function benchDecide(): Promise<readonly Row[]> {
   const facts = {
     readiness: { ready: true },
     catalogue,
-    session: { found: true, id: call.session as SessionId, state: 'open', seq: 7 },
+    session: { found: true, id: call.session as SessionId, state: 'open', seq: 7, reason: null, step: null },
     inFlight: { now: 3, max: 4_096 },
   } as const;
   const per = (act: () => unknown) => () => {

@@ -26,12 +26,14 @@ export async function fillStore(file: string, records: number): Promise<number> 
     tenant: 'default',
     agent: 'filler',
     standing: true,
+    usedAtMs: 0,
+    workflow: null,
     state: 'open',
     seq: 0,
     entries: 0,
     openedAtMs: 0,
   } as const;
-  await store.commit([{ ...bare(), session: { kind: 'open', session: open } }]);
+  await store.commit([{ ...bare(), session: { kind: 'open', session: open, snapshot: null } }]);
   const started = performance.now();
   for (let written = 0; written < records; written += batch * 3) {
     const calls = Array.from({ length: batch }, () => aCall(session, store.incarnation));
@@ -90,7 +92,14 @@ const record = (kind: RecordKind, call: Call, payloads: RecordDraft['payloads'])
 });
 
 const step = (call: Call, advance: boolean) =>
-  ({ kind: 'step', id: call.session as SessionId, advance, expectSeq: null, expectOpen: false }) as const;
+  ({
+    kind: 'step',
+    id: call.session as SessionId,
+    advance,
+    expectSeq: null,
+    expectOpen: false,
+    workflow: null,
+  }) as const;
 
 function dispatch(call: Call): Transition {
   const records = [record('prepared', call, [{ part: 'args', text: argsText }]), record('dispatched', call, [])];

@@ -6,9 +6,18 @@ import { benchDecide } from './decide.ts';
 import { benchDurable } from './durable.ts';
 import { benchHelp } from './help.ts';
 import { holds, type Row, table } from './measure.ts';
+import { benchMcpSteps } from './mcp-steps.ts';
+import { benchMcpTools } from './mcp-tools.ts';
 import { benchMillion } from './million.ts';
 
-const parts = { decide: () => benchDecide(), durable: benchDurable, million: benchMillion, help: benchHelp } as const;
+const parts = {
+  decide: () => benchDecide(),
+  durable: benchDurable,
+  million: benchMillion,
+  help: benchHelp,
+  steps: benchMcpSteps,
+  tools: benchMcpTools,
+} as const;
 type Part = keyof typeof parts;
 
 const wanted = process.argv.slice(2);

@@ -1,10 +1,11 @@
 /**
- * Writes the documentation that is made from the taxonomy: docs/codes and the two files of docs/reference.
+ * Writes what is made from the sources: docs/codes, the two files of docs/reference, and the JSON Schema of recourse.yaml.
  * `node scripts/generate.ts` writes; with `--check` it only compares, names what is stale and exits with 1.
- * Must not hold any text of its own; the text is made in src/core.
+ * Must not hold any text of its own; the text is made in src.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { configSchema } from '../src/config/config-schema.ts';
 import { codePage, codesIndex, generatedMark } from '../src/core/code-pages.ts';
 import { openapiComponents } from '../src/core/openapi.ts';
 import { replySchema } from '../src/core/reply-schema.ts';
@@ -22,6 +23,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     [`${codesFolder}/README.md`, codesIndex()],
     ['docs/reference/reply.schema.json', json(replySchema())],
     ['docs/reference/openapi.json', json(openapiComponents())],
+    ['schemas/recourse.schema.json', json(configSchema())],
   ]);
 }
 
@@ -82,7 +84,7 @@ function main(): void {
   const stale = staleFiles(root);
   if (stale.length === 0) return;
   const sentence =
-    'these files do not match src/core/taxonomy; run `node scripts/generate.ts` and keep what it writes:';
+    'these files do not match the sources they are made from; run `node scripts/generate.ts` and keep what it writes:';
   process.stderr.write(`${[sentence, ...stale].join('\n  ')}\n`);
   process.exitCode = 1;
 }

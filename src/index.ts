@@ -3,6 +3,13 @@ import './config/need-node.ts';
 
 export { ToolDefinitionError } from './adapters/upstream-function/check-definition.ts';
 export { type ArgsOf, type ResultOf, type SentTo, type Tool, tool } from './adapters/upstream-function/tool.ts';
+export {
+  type ActionsOf,
+  type InputsOf,
+  mount,
+  type MountedWorkflow,
+  WorkflowDefinitionError,
+} from './adapters/upstream-function/mount.ts';
 export type { ToolContext } from './adapters/upstream-function/tool-context.ts';
 export { partial, ToolFailure } from './adapters/upstream-function/tool-failure.ts';
 export { httpStatusOf } from './core/http-status.ts';
@@ -19,5 +26,5 @@ export {
 export { replySchema } from './core/reply-schema.ts';
 export { taxonomy } from './core/taxonomy.ts';
 export { GatewayError } from './core/gateway-error.ts';
-export { type CallRequest, createGateway, type Gateway, type GatewayOptions } from './main.ts';
+export { type CallRequest, createGateway, type Gateway, type GatewayOptions, type StepRequest } from './main.ts';
 export type { OperatorNotice } from './ports/notifier.ts';

@@ -2,31 +2,54 @@
  * The composition root of the command line: gives it a way to read stores and, for the primer alone, a gateway. What a
  * command does not need is not loaded. Must not decide or print anything.
  */
-import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
 import path from 'node:path';
 import { isEnvironmental, sqlite, sqliteCode, textOf } from './adapters/store-sqlite/refusal.ts';
 import { nodeHashing } from './adapters/store-sqlite/node-hashing.ts';
 import { openSqliteReader } from './adapters/store-sqlite/open-reader.ts';
 import { nodeClock } from './adapters/system-node/clock.ts';
 import { nodeIds } from './adapters/system-node/ids.ts';
+import type { OpenedGateway } from './compose/serve-gateway.ts';
+import type { ServingOptions } from './compose/serve-options.ts';
+import type { SessionId } from './core/call.ts';
 import { GatewayError } from './core/gateway-error.ts';
+import type { Snapshot } from './core/workflow/workflow.ts';
 import type { BarTool } from './doors/cli/primer-bar.ts';
 import type { OpenedStage, PrimerParts } from './doors/cli/primer.ts';
 import type { Command } from './doors/cli/read-command-line.ts';
+import { version } from './doors/cli/answer-at-once.ts';
 import { type CliParts, runCommand } from './doors/cli/run-command.ts';
+import type { GatewayEnd, ServeOrder, UpOrder } from './doors/cli/run-gateway.ts';
 import type { Terminal } from './doors/cli/terminal.ts';
 import type { Ids } from './ports/ids.ts';
+import type { OperatorNotice } from './ports/notifier.ts';
+import { createSessionInspection } from './shell/inspect-sessions.ts';
 import { createInspection } from './shell/inspect.ts';
 
-export function startCli(command: Command, terminal: Terminal): Promise<number> {
-  return runCommand(command, cliParts, terminal);
+export async function startCli(command: Command, terminal: Terminal): Promise<number> {
+  const code = await runCommand(command, cliParts, terminal);
+  // A module of an author's was loaded: whatever it left running must not keep a command that has answered.
+  if (loadsModules.has(command.name)) await endProcess(code);
+  return code;
+}
+
+const loadsModules: ReadonlySet<string> = new Set(['check', 'render', 'serve', 'up']);
+
+async function endProcess(code: number): Promise<void> {
+  for (const stream of [process.stdout, process.stderr])
+    await new Promise<void>((resolve) => stream.write('', () => resolve()));
+  process.exit(code);
 }
 
 const cliParts: CliParts = {
   openStore,
   explainFault,
   primer: primerParts,
+  loadGraphs,
+  render: { stateOf, write },
+  settling: { operator, settle },
+  gateways: { serve, up, abandon: () => process.exit(abandoned) },
   timer: nodeClock,
   newCorrelationId: () => nodeIds.random('err_'),
 };
@@ -36,7 +59,9 @@ async function openStore(file: string): ReturnType<CliParts['openStore']> {
   if (problem !== null) return { kind: 'refused', message: problem };
   const opened = await openSqliteReader(file);
   if (opened.kind === 'opened') {
-    return { kind: 'opened', inspection: createInspection(opened.reader, nodeHashing), close: opened.close };
+    const { reader, close } = opened;
+    const inspection = createInspection(reader, nodeHashing);
+    return { kind: 'opened', inspection, sessions: createSessionInspection(reader), close };
   }
   // The adapter speaks to whoever wants to write.
   if (opened.reason === 'not_writable') return refused(`'${file}' cannot be read: check its owner and mode`);
@@ -67,6 +92,93 @@ function explainFault(error: unknown, file: string): string | null {
   if (code === sqlite.corrupt || code === sqlite.notADatabase)
     return `'${file}' is damaged (${textOf(error)}): keep a copy of it, and restore a backup`;
   return `'${file}' could not be read (${textOf(error)}): check the disk, then ask again`;
+}
+
+/** What ends in .yaml is a configuration; everything else is a workflow. */
+async function loadGraphs(argument: string, config: string | undefined): ReturnType<CliParts['loadGraphs']> {
+  const { configName, loadProject } = await import('./compose/load-project.ts');
+  const file = /\.ya?ml$/.test(argument) ? argument : config;
+  const wanted = argument === '' || file === argument ? {} : { workflowArgument: argument };
+  const loaded = await loadProject({ cwd: process.cwd(), ...(file === undefined ? {} : { file }), ...wanted });
+  const { workflows } = loaded.ok ? loaded.project : loaded;
+  return {
+    problems: loaded.ok ? [] : loaded.problems,
+    warnings: loaded.ok ? loaded.project.warnings : [],
+    workflows,
+    source: argument || (file ?? configName),
+  };
+}
+
+async function stateOf(session: string, workflow: string, file: string): ReturnType<CliParts['render']['stateOf']> {
+  const problem = await problemOf(file);
+  if (problem !== null) return { refused: problem };
+  const opened = await openSqliteReader(file);
+  if (opened.kind !== 'opened') return { refused: opened.message };
+  try {
+    const found = await opened.reader.session(session as SessionId);
+    if (found === null) return { refused: `'${file}' has no session '${session}': look for it in calls ls` };
+    if (found.workflow?.name !== workflow)
+      return { refused: `session '${session}' is not one of workflow '${workflow}'` };
+    const text = await opened.reader.snapshot(found.id, found.seq);
+    if (text === null) return { refused: `where session '${session}' stands is not kept` };
+    return { value: (JSON.parse(text) as Snapshot).value };
+  } finally {
+    opened.close();
+  }
+}
+
+async function write(file: string, text: string): Promise<string | null> {
+  try {
+    await writeFile(file, text);
+    return null;
+  } catch (error) {
+    return `'${file}' cannot be written (${(error as NodeJS.ErrnoException).code}): check its folder and mode`;
+  }
+}
+
+type Settle = CliParts['settling']['settle'];
+
+/** Exactly this store, whoever owns it: nothing is made, recovered or sent; without a doubt nothing is even opened. */
+async function settle(...[file, callId, judgement]: Parameters<Settle>): ReturnType<Settle> {
+  const looked = await openStore(file);
+  if (looked.kind === 'refused') return looked;
+  const call = (await looked.inspection.call(callId))?.call ?? null;
+  looked.close();
+  if (call === null) return { kind: 'not_found', session: null, state: null };
+  if (call.state !== 'IN_DOUBT') return { kind: 'not_in_doubt', session: null, state: call.state };
+  const [{ runSettle }, { openGateway }] = await Promise.all([import('./compose/run-settle.ts'), import('./main.ts')]);
+  const limits = { sweepEveryMs: 86_400_000 };
+  return runSettle(() => openGateway({ tools: [], file, limits }, { recovers: false }), callId, judgement);
+}
+
+function operator(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A user of a container may have a number and no name.
+    return `user ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
+
+/** As a shell says it of a command that was interrupted. */
+const abandoned = 130;
+
+const printNotice = ({ kind, ...rest }: OperatorNotice) =>
+  void process.stderr.write(`recourse: ${kind} ${JSON.stringify(rest)}\n`);
+
+async function serve(order: ServeOrder): Promise<GatewayEnd> {
+  const { serveWorkflow } = await import('./compose/serve-stdio.ts');
+  return serveWorkflow({ ...order, version: version(), onNotice: printNotice }, openForServing);
+}
+
+async function up(order: UpOrder): Promise<GatewayEnd> {
+  const { runUp } = await import('./compose/run-up.ts');
+  return runUp({ ...order, version: version(), onNotice: printNotice }, openForServing);
+}
+
+async function openForServing(options: ServingOptions): Promise<OpenedGateway> {
+  const { openGateway } = await import('./main.ts');
+  return openGateway(options);
 }
 
 async function primerParts(): Promise<PrimerParts> {

@@ -6,29 +6,42 @@ import crypto from 'node:crypto';
 import { nodeClock } from './adapters/system-node/clock.ts';
 import { nodeIds } from './adapters/system-node/ids.ts';
 import { openSqliteStore } from './adapters/store-sqlite/open-store.ts';
-import { createFunctionUpstream } from './adapters/upstream-function/function-upstream.ts';
+import type { ActionsOf, InputsOf, MountedWorkflow } from './adapters/upstream-function/mount.ts';
 import type { ResultOf, SentTo, Tool } from './adapters/upstream-function/tool.ts';
+import type { McpUpstreamConfig } from './adapters/upstream-mcp/mcp-config.ts';
 import { problemWithOptions } from './config/check-options.ts';
 import type { Principal } from './core/call.ts';
 import { canonicalText } from './core/canonical.ts';
-import { baseLadder } from './core/decide.ts';
+import { baseLadder, workflowLadder } from './core/decide.ts';
 import { GatewayError } from './core/gateway-error.ts';
 import { defaultLimits, type Limits } from './core/limits.ts';
 import type { Reply } from './core/reply.ts';
 import { type CallOptions, createLibraryDoor } from './doors/library/library-door.ts';
+import { createWorkflowDoor } from './doors/library/workflow-door.ts';
+import { joinUpstreams, type Joined } from './compose/join-upstreams.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Ids } from './ports/ids.ts';
 import type { Notifier } from './ports/notifier.ts';
 import { commit } from './shell/commit.ts';
+import { drained, stopAll } from './shell/drain.ts';
+import { handleCall } from './shell/handle-call.ts';
 import { recover } from './shell/recover.ts';
 import { countRepeats } from './shell/refuse.ts';
 import { createShell, type Shell } from './shell/shell.ts';
 import { steadyClock } from './shell/steady-clock.ts';
 import { startSweeping } from './shell/sweep.ts';
 import { bare } from './shell/transition.ts';
+import { createWorkflowService } from './shell/workflow-service.ts';
 
-export interface GatewayOptions<Tools extends readonly Tool[]> {
-  readonly tools: Tools;
+export interface GatewayOptions<
+  Tools extends readonly Tool[],
+  Workflows extends readonly MountedWorkflow[] = readonly MountedWorkflow[],
+> {
+  readonly tools?: Tools;
+  /** What `mount` returned: each is served to its own sessions. */
+  readonly workflows?: Workflows;
+  /** MCP servers whose tools become tools of the gateway, as `server/tool`. */
+  readonly servers?: readonly McpUpstreamConfig[];
   /** The store, one file; made if it is not there. */
   readonly file?: string;
   /** Who asks when a call does not say. */
@@ -43,6 +56,8 @@ export interface GatewayOptions<Tools extends readonly Tool[]> {
 export interface SystemParts {
   readonly clock?: Clock;
   readonly ids?: Ids;
+  /** False for a process that only looks in: what others left is not its to judge. */
+  readonly recovers?: boolean;
 }
 
 type Named<Tools extends readonly Tool[], Name> = Extract<Tools[number], { readonly name: Name }>;
@@ -58,9 +73,31 @@ export interface CallRequest<Tools extends readonly Tool[], Name extends Tools[n
   readonly deadline_seconds?: number;
 }
 
-type Door = ReturnType<typeof createLibraryDoor>;
+type WorkflowNamed<Workflows extends readonly MountedWorkflow[], Name> = Extract<
+  Workflows[number],
+  { readonly name: Name }
+>;
 
-export interface Gateway<Tools extends readonly Tool[]> extends Door {
+export interface StepRequest<Mounted extends MountedWorkflow, Action extends ActionsOf<Mounted>> {
+  /** May be left out where there is one workflow. */
+  readonly workflow?: Mounted['name'];
+  readonly action: Action;
+  readonly inputs?: InputsOf<Mounted, Action>;
+  /** Without it a new session is opened, which the reply names. */
+  readonly session?: string;
+  readonly key?: string;
+  readonly turn?: string;
+  readonly expected_seq?: number;
+  readonly wait_seconds?: number;
+  readonly deadline_seconds?: number;
+}
+
+type Door = ReturnType<typeof createLibraryDoor> & ReturnType<typeof createWorkflowDoor>;
+
+export interface Gateway<
+  Tools extends readonly Tool[],
+  Workflows extends readonly MountedWorkflow[] = readonly [],
+> extends Door {
   /** Whether this process owns the store's file, or forwards its writes to the one that does. */
   readonly role: 'owner' | 'forwarder';
   /** Typed by the tools. Never rejects: whatever happens is a reply. */
@@ -68,58 +105,88 @@ export interface Gateway<Tools extends readonly Tool[]> extends Door {
     request: CallRequest<Tools, Name>,
     options?: CallOptions,
   ): Promise<Reply<ResultOf<Named<Tools, Name>>>>;
+  /** One step of a workflow, typed by its actions. Never rejects. */
+  step<Name extends Workflows[number]['name'], Action extends ActionsOf<WorkflowNamed<Workflows, Name>>>(
+    request: StepRequest<WorkflowNamed<Workflows, Name>, Action>,
+    options?: CallOptions,
+  ): Promise<Reply>;
   /** Lets running calls end (for `drain_seconds`, 10 by default), then closes the store. */
   close(options?: { readonly drain_seconds?: number }): Promise<void>;
 }
 
-export async function createGateway<const Tools extends readonly Tool[]>(
-  options: GatewayOptions<Tools>,
-  system: SystemParts = {},
-): Promise<Gateway<Tools>> {
+export async function createGateway<
+  const Tools extends readonly Tool[] = readonly [],
+  const Workflows extends readonly MountedWorkflow[] = readonly [],
+>(options: GatewayOptions<Tools, Workflows>, system: SystemParts = {}): Promise<Gateway<Tools, Workflows>> {
+  return (await openGateway(options, system)).gateway;
+}
+
+/** The gateway and its insides, for the doors that a process opens beside it. */
+export interface OpenGateway<Tools extends readonly Tool[], Workflows extends readonly MountedWorkflow[]> {
+  readonly gateway: Gateway<Tools, Workflows>;
+  readonly shell: Shell;
+  readonly service: ReturnType<typeof createWorkflowService>;
+  readonly upstreams: Joined;
+}
+
+export async function openGateway<
+  const Tools extends readonly Tool[],
+  const Workflows extends readonly MountedWorkflow[],
+>(options: GatewayOptions<Tools, Workflows>, system: SystemParts = {}): Promise<OpenGateway<Tools, Workflows>> {
   const problem = problemWithOptions(options);
   if (problem !== null) throw new GatewayError('bad_options', problem);
   const limits = { ...defaultLimits, ...options.limits };
   const self: Principal = { tenant: options.tenant ?? 'default', agent: options.agent ?? 'local' };
   const notify = quietly(options.onNotice ?? printNotice);
-  const functions = createFunctionUpstream(options.tools, { defaultTimeoutMs: limits.defaultTimeoutMs });
   const clock = system.clock ?? nodeClock;
+  const upstreams = await joinUpstreams(options, limits);
   const opened = await openSqliteStore({ file: options.file ?? 'recourse.db', nowMs: () => clock.nowMs() });
   if (opened.kind === 'refused') {
-    await functions.close();
+    await upstreams.close();
     throw new GatewayError(opened.reason, opened.message);
   }
   const { store, role } = opened;
+  const bound = await upstreams.bind();
+  if ('problems' in bound) {
+    await store.close();
+    await upstreams.close();
+    throw new GatewayError('bad_options', bound.problems.join('\n'));
+  }
   const heldBack: number[] = [];
   const shell = createShell({
     ports: {
       store,
-      upstream: functions.upstream,
-      validator: functions.validator,
+      upstream: upstreams.upstream,
+      validator: upstreams.validator,
       clock: steadyClock(clock, store.highestTimeMs, (behindMs) => heldBack.push(behindMs)),
       ids: system.ids ?? nodeIds,
       notify,
       sha256: (text) => crypto.hash('sha256', text, 'hex'),
     },
     limits,
-    ladder: baseLadder,
-    catalogue: functions.catalogue,
+    ladder: bound.workflows.size === 0 ? baseLadder : workflowLadder,
+    catalogue: upstreams.catalogue,
+    workflows: bound.workflows,
+    storeTag: await store.identity(),
   });
   // A forwarder recovers nothing: the owner is alive, and its calls are not ours to judge.
-  if (role === 'owner') {
+  if (role === 'owner' && system.recovers !== false) {
     try {
       const recovered = await recover(shell);
       if (recovered.calls > 0) notify({ kind: 'recovered', ...recovered });
     } catch (error) {
       // Nobody gets a gateway that has not recovered, and the next start must not find the file taken.
       await store.close();
-      await functions.close();
+      await upstreams.close();
       throw error;
     }
     store.onForwarderGone((incarnation) => void settleForwarder(incarnation, shell));
   }
   const stopSweeping = startSweeping(shell, () => recordHeldClock(heldBack, shell));
   shell.live.readiness = { ready: true };
-  const door = createLibraryDoor(shell, self);
+  shell.live.callTool = (request, who) => handleCall(request, who, {}, shell);
+  const service = createWorkflowService(shell);
+  const door = { ...createLibraryDoor(shell, self), ...createWorkflowDoor(service, shell, self) };
 
   let closing: Promise<void> | null = null;
   const close = async (drainSeconds: number): Promise<void> => {
@@ -130,14 +197,16 @@ export async function createGateway<const Tools extends readonly Tool[]>(
     await countRepeats(shell);
     shell.live.closed = true;
     await store.close();
-    await functions.close();
+    await upstreams.close();
   };
-  return {
+  const gateway: Gateway<Tools, Workflows> = {
     ...door,
     role,
     call: (request, callOptions) => door.handle(request, callOptions) as never,
+    step: (request, callOptions) => door.handleStep(request, callOptions),
     close: (closeOptions = {}) => (closing ??= close(drainSeconds(closeOptions.drain_seconds))),
   };
+  return { gateway, shell, service, upstreams };
 }
 
 async function settleForwarder(incarnation: Parameters<typeof recover>[1], shell: Shell): Promise<void> {
@@ -149,34 +218,11 @@ async function settleForwarder(incarnation: Parameters<typeof recover>[1], shell
   }
 }
 
-const lastWordsMs = 1_000;
 const maxDrainSeconds = 24 * 3_600;
 
 /** Anything that is no amount of time means the default. */
 function drainSeconds(asked: number | undefined): number {
   return typeof asked === 'number' && asked >= 0 ? Math.min(asked, maxDrainSeconds) : 10;
-}
-
-/** What outlived the drain is stopped, with an honest record; its body hears its signal. */
-async function stopAll(shell: Shell): Promise<void> {
-  const left = [...shell.live.running.values()];
-  for (const running of left) running.cancel('ToolCancelled');
-  await Promise.allSettled(left.map((running) => running.outcome));
-  // Their callers hear it; one who only waits for a call of another process is not waited for.
-  await drained(shell, lastWordsMs);
-}
-
-/** Waits for every call that was asked, running or on its way there, and for those that run without a caller. */
-async function drained(shell: Shell, drainMs: number): Promise<void> {
-  const { running, unanswered } = shell.live;
-  const outcomes = [...[...running.values()].map(({ outcome }) => outcome), ...unanswered];
-  if (outcomes.length === 0) return;
-  let takeBack = (): void => undefined;
-  const enough = new Promise<void>((resolve) => {
-    takeBack = shell.ports.clock.schedule(drainMs, resolve);
-  });
-  await Promise.race([Promise.allSettled(outcomes), enough]);
-  takeBack();
 }
 
 async function recordHeldClock(heldBack: number[], shell: Shell): Promise<void> {

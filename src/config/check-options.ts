@@ -4,14 +4,18 @@ import { isObject } from '../core/json.ts';
 import { defaultLimits, type Limits } from '../core/limits.ts';
 import { nearest } from '../core/nearest.ts';
 
-const optionNames = ['tools', 'file', 'agent', 'tenant', 'limits', 'onNotice'];
+const optionNames = ['tools', 'workflows', 'servers', 'file', 'agent', 'tenant', 'limits', 'onNotice'];
 
 /** The first thing that is wrong, in a sentence that says what to do; null if all is well. */
 export function problemWithOptions(options: unknown): string | null {
   if (!isObject(options)) return 'createGateway needs an object: { tools: [...] }';
   const stranger = unknownKey(options, optionNames);
   if (stranger !== null) return `option ${stranger}`;
-  if (!Array.isArray(options['tools'])) return 'option `tools` must be a list of tools made with tool({...})';
+  const nothing = ['tools', 'workflows', 'servers'].every((name) => options[name] === undefined);
+  if (nothing) return 'option `tools` must be a list of tools made with tool({...}); or give `workflows` or `servers`';
+  for (const [name, what] of lists)
+    if (options[name] !== undefined && !Array.isArray(options[name]))
+      return `option \`${name}\` must be a list of ${what}`;
   for (const name of ['file', 'agent', 'tenant'])
     if (options[name] !== undefined && !isName(options[name], name === 'file' ? 4_096 : defaultLimits.maxNameChars))
       return `option \`${name}\` must be a text that is not empty, not ${preview(options[name])}`;
@@ -19,6 +23,12 @@ export function problemWithOptions(options: unknown): string | null {
     return 'option `onNotice` must be a function';
   return options['limits'] === undefined ? null : problemWithLimits(options['limits']);
 }
+
+const lists = [
+  ['tools', 'tools made with tool({...})'],
+  ['workflows', 'workflows made with mount(machine, {...})'],
+  ['servers', 'MCP servers'],
+] as const;
 
 /** Windows that can be closed; of everything else there must be some, or nothing works. */
 const mayBeZero: ReadonlySet<string> = new Set([

@@ -9,6 +9,7 @@ import { safeText } from './redact.ts';
 import type { Refusal } from './refusal.ts';
 import type { ErrorReply, PartialError, PendingReply, Reply, SuccessReply } from './reply.ts';
 import type { Effect, Resolution } from './taxonomy.ts';
+import type { StepView } from './workflow/step.ts';
 
 /** What every reply gets from its call. */
 export interface Envelope {
@@ -16,6 +17,8 @@ export interface Envelope {
   readonly callId: CallId;
   readonly session: SessionId | null;
   readonly nextActions: readonly string[];
+  /** Where the session's workflow stands after a success; absent without one. */
+  readonly step?: StepView;
 }
 
 /** Replies rest without `seq`, which the store gives them when it records the success. */
@@ -25,11 +28,13 @@ export function succeeded(envelope: Envelope, result: unknown, errors: readonly 
   return {
     action: envelope.requested ?? '',
     result,
-    state: null,
+    state: envelope.step?.state ?? null,
     valid_next_actions: envelope.nextActions,
     call_id: envelope.callId,
     session: envelope.session,
     ...(errors.length > 0 ? { errors } : {}),
+    ...(envelope.step?.done === true ? { done: true } : {}),
+    ...(envelope.step?.schemas == null ? {} : { next_action_schemas: envelope.step.schemas }),
   };
 }
 

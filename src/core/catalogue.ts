@@ -1,5 +1,5 @@
 /** What is declared about each tool. The gateway never guesses these; a tool that is not here does not exist. */
-import type { Json } from './json.ts';
+import type { Json, JsonObject } from './json.ts';
 import type { EffectClass } from './taxonomy.ts';
 
 /** One wrong field: where, what would be right, what was sent. */
@@ -8,8 +8,8 @@ export interface FieldError {
   readonly path: string;
   readonly expected: string;
   readonly got: Json;
-  /** `expected` is a message in an author's own words, not the end of "must be …". */
-  readonly said?: true;
+  /** `expected` is a message in an author's own words, not the end of "must be …"; `verbatim` is a whole sentence, said as it is. */
+  readonly said?: true | 'verbatim';
 }
 
 /** How the arguments are judged. A validator is code of the author's, so its result is a fact that is fetched. */
@@ -26,6 +26,12 @@ export interface ToolEntry {
   /** For `keyed`: how long the upstream remembers our key. A resend after that is a second write. */
   readonly dedupeWindowMs: number | null;
   readonly input: InputRule;
+  /** Under which name the upstream knows it: its own, or the tool that an action of a workflow is bound to. */
+  readonly invokes: string;
+  /** JSON Schema of the arguments, for those who list tools; null if the author's schema cannot be written as one. */
+  readonly inputSchema: JsonObject | null;
+  /** The tool as its own server lists it (title, annotations, output schema, …), for doors that pass it on; null if nobody lists it. */
+  readonly listing: JsonObject | null;
   /** Canonical text of what was declared (schemas, effect class, timeout), kept as a blob beside each decision. */
   readonly manifest: string;
 }

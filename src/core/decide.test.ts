@@ -8,7 +8,7 @@ import { gateNames } from './gate.ts';
 
 const strict = aTool({ input: { kind: 'schema', check: () => [{ path: '/amount', expected: 'number', got: 'x' }] } });
 const checked = aTool({ input: { kind: 'validator' } });
-const standing = { found: true, id: 'ses_1' as SessionId, state: 'open', seq: 4 } as const;
+const standing = { found: true, id: 'ses_1' as SessionId, state: 'open', seq: 4, reason: null, step: null } as const;
 
 const cases: readonly (readonly [string, object, Partial<Facts>, object])[] = [
   ['runs a declared tool with fitting arguments', {}, {}, { kind: 'run' }],
@@ -22,7 +22,7 @@ const cases: readonly (readonly [string, object, Partial<Facts>, object])[] = [
   [
     'refuses an unknown session',
     { session: 'ses_x' },
-    { session: { found: false } },
+    { session: { found: false, why: 'unknown' } },
     { gate: 'session', code: 'UnknownSession' },
   ],
   [
@@ -70,7 +70,7 @@ test('asks for the session first, and for the turn only if there is one', () => 
 });
 
 test('the first gate that does not pass speaks: an unknown tool in an unknown session is an unknown session', () => {
-  const decision = decide(aRequest({ tool: 'nope' }), facts({ session: { found: false } }));
+  const decision = decide(aRequest({ tool: 'nope' }), facts({ session: { found: false, why: 'unknown' } }));
   assert.ok('gate' in decision && decision.gate === 'session');
 });
 

@@ -8,8 +8,10 @@ import type { Request } from './call.ts';
 import type { ToolEntry } from './catalogue.ts';
 import type { FactName, Facts } from './facts.ts';
 import { type Gate, type GateName, gateNames } from './gate.ts';
+import { fence } from './gates/fence.ts';
 import { input } from './gates/input.ts';
 import { known } from './gates/known.ts';
+import { reachable, reachableWithInputs } from './gates/reachable.ts';
 import { ready } from './gates/ready.ts';
 import { session } from './gates/session.ts';
 import type { Json } from './json.ts';
@@ -25,6 +27,9 @@ export type Ladder = readonly Gate[];
 
 /** The gates of a gateway that only has tools: who asks, what for, and with which arguments. */
 export const baseLadder: Ladder = [ready, session, known, input];
+
+/** With workflows: reachable is asked twice, for guards that look at inputs can be judged only after those. */
+export const workflowLadder: Ladder = [ready, session, known, reachable, input, reachableWithInputs, fence];
 
 /** Every rung, and whether it stands: what is absent is said, not hidden. */
 export function describeLadder(ladder: Ladder): readonly { readonly gate: GateName; readonly configured: boolean }[] {

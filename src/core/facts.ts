@@ -5,6 +5,7 @@
 import type { SessionId } from './call.ts';
 import type { Catalogue, FieldError } from './catalogue.ts';
 import type { Json } from './json.ts';
+import type { StepFact } from './workflow/step.ts';
 
 export type Readiness =
   | { readonly ready: true }
@@ -15,8 +16,18 @@ export type Readiness =
     };
 
 export type SessionFact =
-  | { readonly found: false }
-  | { readonly found: true; readonly id: SessionId; readonly state: 'open' | 'cancelled'; readonly seq: number };
+  /** `elsewhere`: of another store. `foreign`: of another agent of the tenant. `unserved`: of a workflow that is not here. */
+  | { readonly found: false; readonly why: 'unknown' | 'elsewhere' | 'foreign' | 'unserved' }
+  | {
+      readonly found: true;
+      readonly id: SessionId;
+      readonly state: 'open' | 'cancelled' | 'stopped' | 'closed';
+      /** Why it was stopped or closed. */
+      readonly reason: string | null;
+      readonly seq: number;
+      /** Null without a workflow. */
+      readonly step: StepFact | null;
+    };
 
 export type ArgumentsFact =
   | { readonly ok: true; readonly args: Json }
@@ -24,6 +35,7 @@ export type ArgumentsFact =
 
 export interface Facts {
   readonly readiness: Readiness;
+  /** The tools; once the session is known, the actions of its workflow if it has one. */
   readonly catalogue: Catalogue;
   readonly session?: SessionFact;
   readonly turnCancelled?: boolean;

@@ -80,6 +80,7 @@ function statusOfSession(code: CodeOfError<'session_error'>): number {
     case 'ResumeMismatch':
     case 'StaleSequence':
     case 'RefusalLimit':
+    case 'SessionStopped':
       return 409;
     default:
       return unreachable(code);

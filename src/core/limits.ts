@@ -14,6 +14,15 @@ export interface Limits {
   readonly maxMessageChars: number;
   /** Calls under way at once; the next one is refused as Busy. */
   readonly maxInFlight: number;
+  /** Steps of one workflow session that wait for their turn, and for how long; then they are `action_in_flight`. */
+  readonly maxQueuedSteps: number;
+  readonly stepQueueMs: number;
+  /** A workflow session that nobody used for this long is closed, unless a step runs or a timer waits. */
+  readonly sessionTtlMs: number;
+  /** Workflow sessions that are kept; beyond, the longest unused one makes way. */
+  readonly maxSessions: number;
+  /** Entries of a history that one answer holds. */
+  readonly maxHistoryEntries: number;
   /** A tool without a timeout of its own. */
   readonly defaultTimeoutMs: number;
   /** From arrival to the last attempt, for a call that sets no deadline. */
@@ -54,6 +63,11 @@ export const defaultLimits: Limits = {
   maxFieldErrors: 20,
   maxMessageChars: 2_000,
   maxInFlight: 4_096,
+  maxQueuedSteps: 1_024,
+  stepQueueMs: 30 * second,
+  sessionTtlMs: 7 * 24 * 60 * minute,
+  maxSessions: 10_000,
+  maxHistoryEntries: 200,
   defaultTimeoutMs: 30 * second,
   defaultDeadlineMs: 15 * minute,
   maxDeadlineMs: 24 * 60 * minute,

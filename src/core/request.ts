@@ -19,27 +19,35 @@ export type ReadRequest =
       readonly errors: readonly FieldError[];
     };
 
-const fields = ['tool', 'args', 'session', 'key', 'turn', 'expected_seq', 'wait_seconds', 'deadline_seconds'] as const;
-const known: ReadonlySet<string> = new Set(fields);
+/** A step of a workflow is a call in other words: what is called is an action, and its arguments are inputs. */
+export type RequestForm = 'call' | 'step';
 
-export function readRequest(value: unknown, limits: Limits): ReadRequest {
+const common = ['session', 'key', 'turn', 'expected_seq', 'wait_seconds', 'deadline_seconds'] as const;
+
+const words = {
+  call: { tool: 'tool', args: 'args', what: 'the name of a tool', fields: ['tool', 'args', ...common] },
+  step: { tool: 'action', args: 'inputs', what: 'the name of an action', fields: ['action', 'inputs', ...common] },
+} as const;
+
+export function readRequest(value: unknown, limits: Limits, form: RequestForm = 'call'): ReadRequest {
   try {
-    return read(value, limits);
+    return read(value, limits, form);
   } catch {
     // A getter or a proxy of the caller's own threw: that is not a call.
     return notACall('an object that can be read', 'unreadable');
   }
 }
 
-function read(value: unknown, limits: Limits): ReadRequest {
-  if (!isObject(value)) return notACall('an object {tool, args}', preview(value));
+function read(value: unknown, limits: Limits, form: RequestForm): ReadRequest {
+  const { tool: toolField, args: argsField, what, fields } = words[form];
+  if (!isObject(value)) return notACall(`an object {${toolField}, ${argsField}}`, preview(value));
   const errors: FieldError[] = [];
   let wrongFields = 0;
   const wrong = (path: string, expected: string, got: unknown) => {
     wrongFields += 1;
     if (errors.length < limits.maxFieldErrors) errors.push({ path, expected, got: shown(got) });
   };
-  const name = (field: 'tool' | 'session' | 'key' | 'turn'): string | null => {
+  const name = (field: string): string | null => {
     const text = value[field];
     if (text === undefined || text === null) return null;
     if (typeof text === 'string' && text.length > 0 && text.length <= limits.maxNameChars && text.isWellFormed())
@@ -56,10 +64,11 @@ function read(value: unknown, limits: Limits): ReadRequest {
   };
 
   for (const field of Object.keys(value))
-    if (!known.has(field)) wrong(`/${pointerStep(field)}`, `one of: ${fields.join(', ')}`, value[field]);
-  const tool = name('tool');
-  if (tool === null && errors.every((error) => error.path !== '/tool'))
-    wrong('/tool', 'the name of a tool', value['tool']);
+    if (!(fields as readonly string[]).includes(field))
+      wrong(`/${pointerStep(field)}`, `one of: ${fields.join(', ')}`, value[field]);
+  const tool = name(toolField);
+  if (tool === null && errors.every((error) => error.path !== `/${toolField}`))
+    wrong(`/${toolField}`, what, value[toolField]);
   const session = name('session');
   const key = name('key');
   const turn = name('turn');
@@ -70,16 +79,21 @@ function read(value: unknown, limits: Limits): ReadRequest {
   const wait = number('wait_seconds', `seconds from 0 to ${maxSeconds}`, maxSeconds);
   const deadline = number('deadline_seconds', `seconds from 0 to ${maxSeconds}`, maxSeconds);
 
-  const raw = value['args'];
+  const raw = form === 'step' ? inputsOf(value[argsField], wrong) : value[argsField];
   const written = canonicalise(raw === undefined ? {} : raw, { maxDepth: limits.maxDepth });
-  if (!written.ok) wrong(`/args${written.path}`, 'JSON', written.problem);
+  if (!written.ok) wrong(`/${argsField}${written.path}`, 'JSON', written.problem);
   if (wrongFields > 0 || !written.ok || tool === null)
     return { ok: false, requested: tool, problem: 'invalid', errors };
 
   const bytes = utf8Length(written.text);
   if (bytes > limits.maxInputBytes) {
     const expected = `at most ${limits.maxInputBytes} bytes of arguments`;
-    return { ok: false, requested: tool, problem: 'too_large', errors: [{ path: '/args', expected, got: bytes }] };
+    return {
+      ok: false,
+      requested: tool,
+      problem: 'too_large',
+      errors: [{ path: `/${argsField}`, expected, got: bytes }],
+    };
   }
   return {
     ok: true,
@@ -96,6 +110,23 @@ function read(value: unknown, limits: Limits): ReadRequest {
       deadlineMs: deadline === null ? null : deadline * 1_000,
     },
   };
+}
+
+/** Many models write their inputs as a JSON text: it is understood. What is no object is no inputs. */
+function inputsOf(given: unknown, wrong: (path: string, expected: string, got: unknown) => void): unknown {
+  if (given === undefined || given === null || (typeof given === 'string' && given.trim() === '')) return {};
+  const inputs = typeof given === 'string' ? parsed(given) : given;
+  if (isObject(inputs)) return inputs;
+  wrong('/inputs', 'an object, or the JSON text of one', given);
+  return {};
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function notACall(expected: string, got: string): ReadRequest {

@@ -39,8 +39,34 @@ export interface KeyClaim {
   readonly expiresAtMs: number;
 }
 
+/** The state of a workflow after a step: kept under the sequence that the step gives the session. */
+export interface SnapshotDraft {
+  readonly text: string;
+  /** When its first timer is due; null without one. */
+  readonly dueAtMs: number | null;
+}
+
+/** What a step does to the workflow of its session, in the same transaction. */
+export interface WorkflowChange {
+  /**
+   * `take`: the turn must be free, and is `call`'s from here on. `release`: given back, if `call` has it. `free`: nobody may
+   * have it. One step runs at a time, whichever process runs it.
+   */
+  readonly turn: 'take' | 'release' | 'free' | null;
+  readonly call: CallId | null;
+  /** With `take`: what is fenced if the step ends in doubt. */
+  readonly operation: string | null;
+  readonly snapshot: SnapshotDraft | null;
+  /** `raised`: the operation of `call`, which has the turn, is in doubt. `lifted`: the fence of `call` is gone. */
+  readonly fence: 'raised' | 'lifted' | null;
+  /** Stops, closes or reopens the session. */
+  readonly becomes: { readonly state: 'open' | 'stopped' | 'closed'; readonly reason: string | null } | null;
+  /** Pins the session to another manifest. */
+  readonly manifest: string | null;
+}
+
 export type SessionChange =
-  | { readonly kind: 'open'; readonly session: Session }
+  | { readonly kind: 'open'; readonly session: Session; readonly snapshot: SnapshotDraft | null }
   /** Number the records; `advance` moves the session's sequence on, which only a success does. */
   | {
       readonly kind: 'step';
@@ -48,6 +74,7 @@ export type SessionChange =
       readonly advance: boolean;
       readonly expectSeq: number | null;
       readonly expectOpen: boolean;
+      readonly workflow: WorkflowChange | null;
     }
   | { readonly kind: 'cancel'; readonly id: SessionId }
   | { readonly kind: 'cancel_turn'; readonly id: SessionId; readonly turn: string };
@@ -113,12 +140,40 @@ export interface Session {
   readonly agent: string;
   /** The agent's own session for calls that name none: at most one that is open for each agent. */
   readonly standing: boolean;
-  readonly state: 'open' | 'cancelled';
-  /** How many successes it has seen; `expected_seq` is compared with it. */
+  /** `stopped` rests until somebody resets it; `closed` was given up, after its time or for others. */
+  readonly state: 'open' | 'cancelled' | 'stopped' | 'closed';
+  /** How many successes it has seen, with a workflow how often its state moved; `expected_seq` is compared with it. */
   readonly seq: number;
   /** How many records it has. */
   readonly entries: number;
   readonly openedAtMs: number;
+  readonly usedAtMs: number;
+  readonly workflow: WorkflowSession | null;
+}
+
+export interface WorkflowSession {
+  readonly name: string;
+  /** The hash of the manifest that the session is pinned to; its text is a blob. */
+  readonly manifest: string;
+  /** The call whose turn it is, and what it is about; null when nobody's. */
+  readonly turn: { readonly call: CallId; readonly operation: string } | null;
+  readonly timerAtMs: number | null;
+  /** Why it was stopped or closed. */
+  readonly reason: string | null;
+}
+
+/** A step in doubt, or one that was settled as a success and has not moved the state yet. */
+export interface Fence {
+  readonly operation: string;
+  readonly call: StoredCall;
+}
+
+export interface SessionFilter {
+  readonly tenant?: string;
+  readonly agent?: string;
+  readonly workflow?: string;
+  readonly state?: Session['state'];
+  readonly limit: number;
 }
 
 export interface StoredCall extends Call {
@@ -171,6 +226,22 @@ export interface StoreReader {
   session(id: SessionId): Promise<Session | null>;
   standingSession(tenant: string, agent: string): Promise<Session | null>;
   turnCancelled(id: SessionId, turn: string): Promise<boolean>;
+  /** The workflow's state after the step that gave the session this sequence; null if it is not kept. */
+  snapshot(id: SessionId, seq: number): Promise<string | null>;
+  /** Fences whose call is in doubt or has succeeded since, the oldest first. */
+  fences(id: SessionId): Promise<readonly Fence[]>;
+  /** Workflow sessions with a timer that is due, the longest overdue first. */
+  dueSessions(nowMs: number, limit: number): Promise<readonly Session[]>;
+  /** Workflow sessions, the last used first. */
+  listSessions(filter: SessionFilter): Promise<readonly Session[]>;
+  /** Open or stopped workflow sessions in which nothing runs and no timer waits, unused since then, the longest unused first. */
+  idleSessions(usedBeforeMs: number, limit: number): Promise<readonly Session[]>;
+  /** How many workflow sessions are open or stopped. */
+  countSessions(): Promise<number>;
+  /** Records of a workflow session in order, those after entry number `after`. */
+  sessionEntries(id: SessionId, after: number, limit: number): Promise<readonly JournalEntry[]>;
+  /** Eight hex digits, given when the store was made: handles of sessions carry them. */
+  identity(): Promise<string>;
   /** The newest equal call of the session whose requester left after `sinceMs`. */
   abandoned(session: SessionId, fingerprint: string, sinceMs: number): Promise<StoredCall | null>;
   /** Calls whose due time has come, the longest overdue first. */

@@ -1,7 +1,21 @@
 /** The tool behind the gateway. Silence is not an answer: the shell ends the wait by itself. */
 import type { CallId, SessionId } from '../core/call.ts';
-import type { Json } from '../core/json.ts';
-import type { Effect, ErrorKind } from '../core/taxonomy.ts';
+import type { Json, JsonObject } from '../core/json.ts';
+import type { Reply } from '../core/reply.ts';
+import type { Effect, ErrorCode, ErrorKind } from '../core/taxonomy.ts';
+
+/** What a body may ask of the agent's own client. Rejects if the client cannot, the user declines, or the wait ends. */
+export interface AgentClient {
+  /** A question to the client's user; `schema` describes the form. */
+  elicit(message: string, schema: JsonObject, signal: AbortSignal): Promise<Elicited>;
+  /** A completion by the client's model; the request and the answer as MCP writes them. */
+  sample(request: JsonObject, signal: AbortSignal): Promise<JsonObject>;
+}
+
+export interface Elicited {
+  readonly action: 'accept' | 'decline' | 'cancel';
+  readonly content: JsonObject | null;
+}
 
 /** All that a tool may know about the attempt it is. */
 export interface Attempt {
@@ -14,6 +28,12 @@ export interface Attempt {
   readonly agent: string;
   readonly deadlineAtMs: number;
   readonly timeoutMs: number;
+  /** The context of the workflow in which this is a step; null elsewhere. */
+  readonly workflowContext: JsonObject | null;
+  /** Who can be asked while the body runs; null if nobody. */
+  readonly client: AgentClient | null;
+  /** Calls another tool of the gateway for the same agent; it passes every gate like any call. */
+  readonly callTool: (tool: string, args: Json) => Promise<Reply>;
 }
 
 export interface ItemFailure {
@@ -30,6 +50,8 @@ export interface Failure {
   readonly message: string;
   readonly effect: Effect | null;
   readonly retryAfterSeconds: number | null;
+  /** The code an author named; null: the table's. */
+  readonly code: ErrorCode | null;
   /** The cause chain, for the audit only. */
   readonly cause: string | null;
 }

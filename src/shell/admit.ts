@@ -19,6 +19,8 @@ export type Admission =
   | { readonly kind: 'answered'; readonly reply: Reply }
   /** The same call is under way: wait for it, or say so. `attached` means the caller took the requester's place. */
   | { readonly kind: 'under_way'; readonly call: StoredCall; readonly attached: boolean }
+  /** A step with this key was in doubt, took effect after all, and has not moved its workflow: the gates decide. */
+  | { readonly kind: 'unadopted'; readonly reply: Reply }
   | { readonly kind: 'refuse'; readonly refusal: Refusal }
   /** Whether the caller took the requester's place could not be recorded, so nothing may run in its place. */
   | { readonly kind: 'unavailable'; readonly fault: StoreFault };
@@ -44,13 +46,22 @@ export async function claimedBy(
   const call = await shell.ports.store.call(claim.callId);
   // The key row outlived its call: nothing to repeat, nothing to answer with.
   if (call === null) return { kind: 'new' };
-  return isUnderWay(call.state)
-    ? { kind: 'under_way', call, attached: false }
-    : { kind: 'answered', reply: replayed(await storedReply(call, shell)) };
+  if (isUnderWay(call.state)) return { kind: 'under_way', call, attached: false };
+  const reply = replayed(await storedReply(call, shell));
+  return { kind: (await isUnadopted(call, shell)) ? 'unadopted' : 'answered', reply };
+}
+
+async function isUnadopted({ id, state, session }: StoredCall, shell: Shell): Promise<boolean> {
+  if (state !== 'SUCCEEDED' || session === null || shell.workflows.size === 0) return false;
+  return (await shell.ports.store.fences(session)).some(({ call }) => call.id === id);
 }
 
 /** Only where a second effect could be: a read, or a call that provably had none, simply runs anew. */
-export async function attach(call: Call, session: SessionId, shell: Shell): Promise<Admission> {
+export async function attach(
+  call: Call,
+  session: SessionId,
+  shell: Shell,
+): Promise<Exclude<Admission, { kind: 'unadopted' }>> {
   if (call.effectClass === 'pure') return { kind: 'new' };
   const since = shell.ports.clock.nowMs() - shell.limits.attachWindowMs;
   const earlier = await shell.ports.store.abandoned(session, call.fingerprint, since);

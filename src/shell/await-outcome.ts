@@ -6,6 +6,7 @@ import { pending } from '../core/answer.ts';
 import type { Call } from '../core/call.ts';
 import type { Reply } from '../core/reply.ts';
 import type { StoredCall } from '../ports/store.ts';
+import type { AgentClient, Elicited } from '../ports/upstream.ts';
 import { isUnderWay } from './admit.ts';
 import { commit, keepForLater, pause } from './commit.ts';
 import { envelopeOf, storedReply } from './settle.ts';
@@ -20,7 +21,11 @@ export interface Requester {
   readonly left?: AbortSignal | undefined;
   /** Somebody who only joined a call of another requester goes away: their wait ends, and nothing else. */
   readonly joined?: AbortSignal | undefined;
+  /** Whom a body can ask while it runs. */
+  readonly client?: AgentClient | undefined;
 }
+
+export type { AgentClient, Elicited };
 
 const retryAfterSeconds = 1;
 const pollEveryMs = 100;

@@ -8,7 +8,8 @@ import type { RecordKind } from '../core/journal/record.ts';
 import { isSuccess } from '../core/reply.ts';
 import type { SessionChange, StoredCall } from '../ports/store.ts';
 import { commit, nobodyWaits } from './commit.ts';
-import { effectOf, envelopeOf } from './settle.ts';
+import { envelopeElsewhere, turnOf } from './end-step.ts';
+import { effectOf } from './settle.ts';
 import type { Running, Shell } from './shell.ts';
 import { bare, toTransition } from './transition.ts';
 
@@ -70,9 +71,9 @@ async function cancelAll(
 export async function cancelWaiting(call: StoredCall, scope: CancelScope, shell: Shell): Promise<Cancelled> {
   const [next, effects] = advance(call, { kind: 'cancelled' });
   if (next.state === call.state) return 'already_ended';
-  const reply = cancelled(envelopeOf(next, shell), scope, effectOf(next.state));
+  const reply = cancelled(await envelopeElsewhere(next, shell), scope, effectOf(next.state));
   const payloads = [{ part: 'reply', text: canonicalText(reply) }];
-  const papers = { payloads: { cancelled: payloads, doubted: payloads } };
+  const papers = { ...(await turnOf(call, next, shell)), payloads: { cancelled: payloads, doubted: payloads } };
   const result = await commit(toTransition(call, next, effects, papers, shell), shell);
   nobodyWaits(result, shell);
   if (result.kind === 'unavailable') return 'store_unavailable';

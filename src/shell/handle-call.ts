@@ -3,44 +3,62 @@
  * reply goes out, and nothing is thrown at the caller.
  * Path of a call: 2/7. Next: core/decide.ts.
  */
-import { type Envelope, internalError, refused, replayed } from '../core/answer.ts';
-import type { Call, CallId, Principal, Request } from '../core/call.ts';
-import { canonicalText } from '../core/canonical.ts';
+import { internalError, replayed } from '../core/answer.ts';
+import type { Call, CallId, Principal, Request, SessionId } from '../core/call.ts';
 import { decide, type Decision } from '../core/decide.ts';
 import type { FieldError } from '../core/catalogue.ts';
 import type { Facts } from '../core/facts.ts';
-import { invalidInput } from '../core/gates/invalid-input.ts';
-import type { GateName } from '../core/gate.ts';
-import type { Json, JsonObject } from '../core/json.ts';
-import { readRequest, type ReadRequest } from '../core/request.ts';
-import type { Refusal } from '../core/refusal.ts';
+import { stepOf } from '../core/gates/reachable.ts';
+import { readRequest } from '../core/request.ts';
 import type { Reply } from '../core/reply.ts';
 import type { Effect } from '../core/taxonomy.ts';
 import { invariant } from '../core/unreachable.ts';
 import type { StoredCall, StoreFault } from '../ports/store.ts';
 import { type Admission, admitByKey, attach, claimedBy, inFlight } from './admit.ts';
+import { adopt, adoptable } from './adopt.ts';
 import { awaitElsewhere, awaitOutcome, type Requester } from './await-outcome.ts';
 import { expireUnsent, start } from './carry-out.ts';
 import { mayBeApplied } from './commit.ts';
 import { firstFacts, gather } from './gather-facts.ts';
-import { refuse, storeUnavailable } from './refuse.ts';
+import { intentPapers } from './intent-papers.ts';
+import { newCall } from './new-call.ts';
+import { storeUnavailable } from './refuse.ts';
+import { type Asked, cancelledBefore, refusal, refuseAtTheDoor, refuseUnreadable, sayBusy, sayNo } from './say-no.ts';
 import { answerStored, unrecorded } from './settle.ts';
-import { isFull, nextActions, type Shell } from './shell.ts';
-import { factsOf, intentPapers } from './intent-papers.ts';
+import { isFull, nextActions, type Running, type Shell } from './shell.ts';
+import { takeTurn } from './turn.ts';
+import { stepOf as stepOfWork } from './work.ts';
 
-export function handleCall(raw: unknown, who: Principal, requester: Requester, shell: Shell): Promise<Reply> {
-  const reply = answer(raw, who, requester, shell);
+/** A call that is meant as a step: its session, if that much is known although the call may not be readable. */
+export interface MeantStep {
+  readonly session: string | null;
+}
+
+export function handleCall(
+  raw: unknown,
+  who: Principal,
+  requester: Requester,
+  shell: Shell,
+  step: MeantStep | null = null,
+): Promise<Reply> {
+  const reply = answer(raw, who, requester, step, shell);
   // Whoever closes the gateway waits for these.
   shell.live.unanswered.add(reply);
   return reply.finally(() => shell.live.unanswered.delete(reply));
 }
 
-async function answer(raw: unknown, who: Principal, requester: Requester, shell: Shell): Promise<Reply> {
-  const read = readRequest(raw, shell.limits);
+async function answer(
+  raw: unknown,
+  who: Principal,
+  requester: Requester,
+  step: MeantStep | null,
+  shell: Shell,
+): Promise<Reply> {
+  const read = readRequest(raw, shell.limits, step === null ? 'call' : 'step');
   const call = newCall(read, who, shell);
   const progress = { started: false };
   try {
-    if (!read.ok) return await refuseUnreadable(read, call, shell);
+    if (!read.ok) return await refuseUnreadable(read, call, (step?.session ?? null) as SessionId | null, shell);
     return await handle({ request: read.request, call, who, requester }, progress, shell);
   } catch (error) {
     return unexpected(error, call, progress.started ? 'unknown' : 'none', shell);
@@ -52,17 +70,10 @@ export async function handleUnfit(errors: readonly FieldError[], who: Principal,
   const read = { ok: false, requested: null, problem: 'unreadable', errors } as const;
   const call = newCall(read, who, shell);
   try {
-    return await refuseUnreadable(read, call, shell);
+    return await refuseUnreadable(read, call, null, shell);
   } catch (error) {
     return unexpected(error, call, 'none', shell);
   }
-}
-
-interface Asked {
-  readonly request: Request;
-  readonly call: Call;
-  readonly who: Principal;
-  readonly requester: Requester;
 }
 
 /** Before the intent is submitted nothing can have run, whatever goes wrong. */
@@ -70,49 +81,93 @@ interface Progress {
   started: boolean;
 }
 
+/** A step of a workflow first waits for its turn; every other call goes on at once. */
 async function handle(asked: Asked, progress: Progress, shell: Shell): Promise<Reply> {
+  const { request, call, requester, who } = asked;
+  if (!(await isStep(request, who, shell))) return run(asked, null, null, progress, shell);
+  const earlier = await admitByKey(request, call.fingerprint, who, shell);
+  // Whoever asks for the same step again need not wait for the turn that it has.
+  if (earlier.kind !== 'new' && earlier.kind !== 'unadopted') return answerAdmission(earlier, asked, shell);
+  const turn = await takeTurn(request.session as SessionId, call.id, requester, shell);
+  if (turn.kind === 'cancelled') return refuseAtTheDoor((step) => cancelledBefore(shell, step), asked, shell);
+  if (turn.kind === 'busy') return run(asked, turn.by, null, progress, shell);
+  let hold: Promise<unknown> | null = null;
+  try {
+    return await run(asked, null, (running) => (hold = running.outcome), progress, shell);
+  } finally {
+    // The turn is the step's until it ends, whether or not anybody waits for it.
+    if (hold === null) turn.release();
+    else void (hold as Promise<unknown>).then(turn.release, turn.release);
+  }
+}
+
+async function run(
+  asked: Asked,
+  takenBy: CallId | null,
+  onRunning: ((running: Running) => void) | null,
+  progress: Progress,
+  shell: Shell,
+): Promise<Reply> {
   const { request, who } = asked;
   for (let round = 0; round <= shell.limits.maxRedecisions; round++) {
     const admission: Admission = shell.live.readiness.ready
       ? await admitByKey(request, asked.call.fingerprint, who, shell)
       : { kind: 'new' };
-    if (admission.kind !== 'new') return answerAdmission(admission, asked, shell);
+    if (admission.kind !== 'new' && admission.kind !== 'unadopted') return answerAdmission(admission, asked, shell);
 
-    const decided = await decideWithFacts(asked, shell);
+    const decided = await decideWithFacts(asked, takenBy, shell);
     if ('unavailable' in decided)
-      return storeUnavailable(refusal(asked.call, 'admit', {}, request, shell), decided.unavailable);
+      return storeUnavailable(refusal(asked.call, 'admit', {}, request, null, shell), decided.unavailable);
     const { decision, facts } = decided;
     const session = facts.session?.found ? facts.session.id : null;
+    const step = stepOf(facts);
+    // A key whose call took effect has its answer, whatever the workflow says to a step that would come now; unless it only has to wait.
+    const waits = decision.kind === 'refuse' && decision.refusal.error === 'action_in_flight';
+    if (decision.kind !== 'run' && admission.kind === 'unadopted' && !waits) return admission.reply;
     if (decision.kind !== 'run') return sayNo({ ...asked.call, session }, decision, facts, request, shell);
 
     const call = { ...asked.call, session, effectClass: decision.tool.effectClass };
     invariant(session !== null, 'the ladder let a call pass without a session');
-    if (asked.requester.cancelled?.aborted) return refuseAtTheDoor(cancelledBefore(shell), { ...asked, call }, shell);
+    if (asked.requester.cancelled?.aborted)
+      return refuseAtTheDoor(cancelledBefore(shell, step), { ...asked, call }, shell);
+    const papers = intentPapers(call, request, decision, facts, shell);
+    const earlier = step === null ? null : adoptable(call, step);
+    if (earlier !== null && step !== null) {
+      const keyless = admission.kind === 'unadopted' ? { ...papers, key: null } : papers;
+      const adopted = await adopt(call, earlier, step, decision.args, keyless, shell);
+      if (adopted.kind === 'adopted') return adopted.reply;
+      if (adopted.kind === 'unavailable') return unrecorded(call, shell, { fact: step, inputs: decision.args });
+      continue;
+    }
     if (request.key === null) {
       const attached = await attach(call, session, shell);
       if (attached.kind !== 'new') return answerAdmission(attached, { ...asked, call }, shell);
     }
-    const papers = intentPapers(call, request, decision, facts, shell);
+    const work = { tool: decision.tool, args: decision.args, step, client: asked.requester.client ?? null };
     if (shell.ports.clock.nowMs() >= call.deadlineAtMs) {
-      const expired = await expireUnsent(call, papers, shell);
+      const expired = await expireUnsent(call, stepOfWork(work), papers, shell);
       if (expired.kind === 'committed') return expired.reply;
       if (expired.kind === 'unavailable')
-        return storeUnavailable(refusal(call, 'admit', {}, request, shell), expired.fault);
+        return storeUnavailable(refusal(call, 'admit', {}, request, step, shell), expired.fault);
       continue;
     }
     // The ladder counted when it began to ask; the last look is right before the place is taken.
     if (isFull(shell)) continue;
     progress.started = true;
-    const work = { tool: decision.tool, args: decision.args };
     const started = await start(call, [{ kind: 'admitted' }], work, papers, shell, asked.requester.cancelled);
-    if (started.kind === 'running') return awaitOutcome(started.running, request.waitMs, asked.requester, shell);
+    if (started.kind === 'running') {
+      onRunning?.(started.running);
+      if (step !== null) shell.live.streaks.delete(session);
+      return awaitOutcome(started.running, request.waitMs, asked.requester, shell);
+    }
     if (started.kind === 'unavailable')
       return mayBeApplied(started.fault)
-        ? unrecorded(call, shell)
-        : storeUnavailable(refusal(call, 'admit', {}, request, shell), started.fault);
+        ? unrecorded(call, shell, stepOfWork(work))
+        : storeUnavailable(refusal(call, 'admit', {}, request, step, shell), started.fault);
     if (started.result.on === 'key') {
       const claimed = await claimedBy(started.result, request, call.fingerprint, shell);
-      if (claimed.kind !== 'new') return answerAdmission(claimed, { ...asked, call }, shell);
+      if (claimed.kind !== 'new' && claimed.kind !== 'unadopted')
+        return answerAdmission(claimed, { ...asked, call }, shell);
     }
     // The first try of the commit was applied unheard, and somebody has taken the call over: the record speaks.
     if (started.result.on === 'call') return (await answerStored(call.id, shell)).reply;
@@ -122,16 +177,23 @@ async function handle(asked: Asked, progress: Progress, shell: Shell): Promise<R
   return sayBusy(asked, shell);
 }
 
+async function isStep({ session }: Request, who: Principal, shell: Shell): Promise<boolean> {
+  if (session === null || shell.workflows.size === 0 || !shell.live.readiness.ready) return false;
+  const found = await shell.ports.store.session(session);
+  return found !== null && found.workflow !== null && found.tenant === who.tenant && found.agent === who.agent;
+}
+
 /** Asks the ladder, fetching one fact at a time until it has an answer. */
 async function decideWithFacts(
-  { request, who }: Asked,
+  { request, who, call }: Asked,
+  takenBy: CallId | null,
   shell: Shell,
 ): Promise<{ decision: Exclude<Decision, { kind: 'need' }>; facts: Facts } | { unavailable: StoreFault }> {
   let facts = firstFacts(shell);
   for (let fetched = 0; fetched <= shell.limits.maxFactFetches; fetched++) {
     const decision = decide(request, facts, shell.ladder);
     if (decision.kind !== 'need') return { decision, facts };
-    const gathered = await gather(decision.fact, facts, request, who, shell);
+    const gathered = await gather(decision.fact, facts, request, who, { call: call.id, takenBy }, shell);
     if (gathered.kind === 'store_unavailable') return { unavailable: gathered.fault };
     facts = gathered.facts;
   }
@@ -139,7 +201,7 @@ async function decideWithFacts(
 }
 
 async function answerAdmission(
-  admission: Exclude<Admission, { kind: 'new' }>,
+  admission: Exclude<Admission, { kind: 'new' | 'unadopted' }>,
   asked: Asked,
   shell: Shell,
 ): Promise<Reply> {
@@ -149,29 +211,12 @@ async function answerAdmission(
     case 'refuse':
       return refuseAtTheDoor(admission.refusal, asked, shell);
     case 'unavailable':
-      return storeUnavailable(refusal(asked.call, 'admit', {}, asked.request, shell), admission.fault);
+      return storeUnavailable(refusal(asked.call, 'admit', {}, asked.request, null, shell), admission.fault);
     case 'under_way':
       return joinUnderWay(admission.call, admission.attached, asked, shell);
     default:
       return admission satisfies never;
   }
-}
-
-function cancelledBefore(shell: Shell): Refusal {
-  return {
-    error: 'cancelled',
-    class: 'Cancellation',
-    code: 'ToolCancelled',
-    message: 'the caller cancelled before the call was sent.',
-    resolution: { type: 'choose_action', actions: nextActions(shell) },
-  };
-}
-
-/** Refused before the gates: the key says all there is to say. */
-async function refuseAtTheDoor(no: Refusal, { call, request, who }: Asked, shell: Shell): Promise<Reply> {
-  const gathered = await gather('session', firstFacts(shell), request, who, shell);
-  const session = gathered.kind === 'facts' && gathered.facts.session?.found ? gathered.facts.session.id : null;
-  return (await refuse({ ...refusal({ ...call, session }, 'admit', {}, request, shell), refusal: no }, shell)).reply;
 }
 
 /** Its result for a caller who waits, `action_in_flight` for one who does not; an attached caller always waits. */
@@ -185,75 +230,14 @@ async function joinUnderWay(call: StoredCall, attached: boolean, asked: Asked, s
   return replayed(await awaitElsewhere(call, waitMs, waiting, shell));
 }
 
-async function sayNo(
-  call: Call,
-  decision: Extract<Decision, { kind: 'refuse' | 'hold' }>,
-  facts: Facts,
-  request: Request,
-  shell: Shell,
-): Promise<Reply> {
-  invariant(decision.kind !== 'hold', 'no gate holds a call until approvals are configured');
-  const no = { ...refusal(call, decision.gate, factsOf(facts, shell), request, shell), refusal: decision.refusal };
-  // Until the store is open and recovered there is nowhere to write, and nothing was decided but to wait.
-  const silent = decision.gate === 'ready' && !shell.live.readiness.ready;
-  if (silent) return refused(unreadyEnvelope(call, request.tool), decision.refusal);
-  return (await refuse(no, shell)).reply;
-}
-
-function unreadyEnvelope(call: Call, requested: string | null): Envelope {
-  return { requested, callId: call.id, session: call.session, nextActions: [] };
-}
-
-async function sayBusy(asked: Asked, shell: Shell): Promise<Reply> {
-  return storeUnavailable(refusal(asked.call, 'admit', {}, asked.request, shell), 'overloaded');
-}
-
-function refusal(call: Call, gate: GateName | 'admit', facts: JsonObject, request: Request, shell: Shell) {
-  const known = call.session !== null || gate === 'admit';
-  return { call, gate, facts, argsText: request.argsText, nextActions: known ? nextActions(shell) : [] };
-}
-
-async function refuseUnreadable(read: Extract<ReadRequest, { ok: false }>, call: Call, shell: Shell): Promise<Reply> {
-  const code = read.problem === 'too_large' ? 'InputTooLarge' : 'InputInvalid';
-  const no: Refusal = invalidInput(read.requested, read.errors, code);
-  const next = read.requested === null ? [] : nextActions(shell);
-  if (!shell.live.readiness.ready) return refused(unreadyEnvelope(call, read.requested), no);
-  return (await refuse({ call, gate: 'admit', facts: {}, argsText: null, nextActions: next, refusal: no }, shell))
-    .reply;
-}
-
-function newCall(read: ReadRequest, who: Principal, shell: Shell): Call {
-  const now = shell.ports.clock.nowMs();
-  const request = read.ok ? read.request : null;
-  const tool = read.ok ? read.request.tool : (read.requested ?? '');
-  const identity = read.ok ? read.request.argsText : canonicalText(read.errors as unknown as Json);
-  return {
-    id: shell.ports.ids.ordered('call_', now) as CallId,
-    ...who,
-    session: null,
-    turn: request?.turn ?? null,
-    tool,
-    key: request?.key ?? null,
-    // INVARIANT: the fingerprint is of the arguments as they were sent, before any validator touched them.
-    fingerprint: shell.ports.sha256(`${tool}\u0000${identity}`),
-    effectClass: 'plain',
-    state: '(none)',
-    attempt: 0,
-    owner: null,
-    tainted: false,
-    createdAtMs: now,
-    deadlineAtMs: now + (request?.deadlineMs ?? shell.limits.defaultDeadlineMs),
-    dueAtMs: null,
-  };
-}
-
 /** A bug of ours: the caller gets a typed reply, the operator the cause, under one correlation id. */
 function unexpected(error: unknown, call: Call, effect: Effect, shell: Shell): Reply {
   const correlationId = shell.ports.ids.random('err_');
   const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
   shell.ports.notify({ kind: 'unexpected', correlationId, message: `call ${call.id} met a bug`, cause });
   const requested = call.tool === '' ? null : call.tool;
-  const next = requested === null ? [] : nextActions(shell);
+  // Where there are workflows, what is next depends on a session that a bug may have kept from being read.
+  const next = requested === null || shell.workflows.size > 0 ? [] : nextActions(shell);
   const envelope = { requested, callId: call.id, session: null, nextActions: next };
   return internalError(envelope, correlationId, effect);
 }

@@ -5,9 +5,13 @@ import type { ToolEntry } from '../core/catalogue.ts';
 import type { Decision } from '../core/decide.ts';
 import type { Facts } from '../core/facts.ts';
 import type { Json, JsonObject } from '../core/json.ts';
-import type { KeyClaim } from '../ports/store.ts';
+import { stepOf } from '../core/gates/reachable.ts';
+import { invariant } from '../core/unreachable.ts';
+import { operationOf, type StepFact } from '../core/workflow/step.ts';
+import type { KeyClaim, WorkflowChange } from '../ports/store.ts';
+import { manifestOf } from './position.ts';
 import type { Shell } from './shell.ts';
-import type { Papers } from './transition.ts';
+import { noChange, type Papers } from './transition.ts';
 
 export function intentPapers(
   call: Call,
@@ -16,6 +20,7 @@ export function intentPapers(
   facts: Facts,
   shell: Shell,
 ): Papers {
+  const step = stepOf(facts);
   const manifest = manifestHash(decision.tool, shell);
   // Known once a commit has carried it; until then every commit does, and the same blob is kept once.
   const fresh = !shell.live.knownBlobs.has(manifest);
@@ -33,16 +38,26 @@ export function intentPapers(
         facts: factsOf(facts, shell),
         manifest,
         policy: null,
-        workflow: null,
+        workflow: step === null ? null : { name: step.workflow.name, manifest: manifestOf(step.workflow, shell) },
+        ...(step === null ? {} : { state_before: step.digest, step: step.seq }),
         playbook: null,
       },
     },
     payloads: { prepared: [{ part: 'args', text: argsText }, ...asSent] },
     key: claimOf(call, shell),
     blobs: fresh ? [{ hash: manifest, text: decision.tool.manifest }] : [],
-    expectSeq: request.expectedSeq,
+    // INVARIANT: a step is decided for one state of its workflow, and runs from that state alone.
+    expectSeq: step === null ? request.expectedSeq : step.seq,
     expectOpen: true,
+    workflow: step === null ? null : turnFor(call, decision, step),
   };
+}
+
+/** The step takes its session's turn in the very commit that makes it durable. */
+function turnFor(call: Call, { args }: Extract<Decision, { kind: 'run' }>, { workflow }: StepFact): WorkflowChange {
+  const action = workflow.actions.get(call.tool);
+  invariant(action !== undefined, 'the ladder let an undeclared action pass');
+  return { ...noChange, turn: 'take', call: call.id, operation: operationOf(action, args) };
 }
 
 const hashes = new WeakMap<ToolEntry, string>();

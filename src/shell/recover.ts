@@ -11,8 +11,10 @@ import type { CommitResult, StoredCall } from '../ports/store.ts';
 import { requesterLeft } from './await-outcome.ts';
 import { commit, nobodyWaits } from './commit.ts';
 import { countRepeats } from './refuse.ts';
-import { effectOf, envelopeOf } from './settle.ts';
+import { envelopeElsewhere, turnOf } from './end-step.ts';
+import { effectOf } from './settle.ts';
 import { me, type Shell } from './shell.ts';
+import { toolOf } from './tool-of.ts';
 import { toTransition } from './transition.ts';
 
 export interface Recovered {
@@ -49,7 +51,7 @@ export async function recover(shell: Shell, owner: IncarnationId | null = null):
 /** Settles a dispatched call whose owner is gone. Null if somebody else was faster. */
 export async function takeOver(call: StoredCall, shell: Shell): Promise<Call['state'] | null> {
   const now = shell.ports.clock.nowMs();
-  const tool = shell.catalogue.get(call.tool);
+  const { tool } = await toolOf(call, shell);
   const resend = tool !== undefined && mayResend(call, now, tool.dedupeWindowMs);
   const ended = await end(call, { kind: 'abandoned', mayResend: resend, nowMs: now }, shell);
   if (ended === null) return null;
@@ -68,7 +70,7 @@ export async function end(
   const [next, effects] = advance(call, event);
   if (next.state === call.state) return null;
   const effect = effectOf(next.state);
-  const reply = failed(envelopeOf(next, shell), {
+  const reply = failed(await envelopeElsewhere(next, shell), {
     classification: classify('unknown', undefined, call.effectClass),
     effect,
     errorType: event.kind === 'abandoned' ? 'GatewayStopped' : 'Expired',
@@ -83,6 +85,7 @@ export async function end(
   const payloads = waits ? [] : [{ part: 'reply', text: canonicalText(reply) }];
   const body = { attempt: call.attempt, effect, event: event.kind };
   const papers = {
+    ...(await turnOf(call, next, shell)),
     body: { settled: body, doubted: body, expired: body, retry_planned: body },
     payloads: { settled: payloads, doubted: payloads, expired: payloads },
   };

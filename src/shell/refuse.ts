@@ -3,7 +3,7 @@
  * instead of listed anew, so that an agent in a loop fills no journal; the count is durable before the reply.
  */
 import { type Envelope, refused } from '../core/answer.ts';
-import type { Call } from '../core/call.ts';
+import type { Call, CallId, SessionId } from '../core/call.ts';
 import { canonicalText } from '../core/canonical.ts';
 import type { GateName } from '../core/gate.ts';
 import type { JsonObject } from '../core/json.ts';
@@ -40,7 +40,8 @@ export async function refuse(refusedCall: RefusedCall, shell: Shell): Promise<An
   return answer;
 }
 
-async function recordNew(refusedCall: RefusedCall, shell: Shell): Promise<Answer> {
+/** Records it as a call of its own, however often it was refused before. */
+export async function recordNew(refusedCall: RefusedCall, shell: Shell): Promise<Answer> {
   const { call, refusal, gate, facts, argsText } = refusedCall;
   const [next, effects] = advance(call, { kind: 'refused' });
   const answer = reply(refusedCall, next);
@@ -104,6 +105,13 @@ function reply(refusedCall: RefusedCall, call: Call): ErrorReply {
 export function storeUnavailable(refusedCall: Omit<RefusedCall, 'refusal'>, fault: string): ErrorReply {
   const envelope = envelopeOf({ ...refusedCall, refusal: unavailable }, refusedCall.call);
   return refused(envelope, fault === 'overloaded' ? busy : unavailable);
+}
+
+/** The same for what is no call: nothing is recorded of it. */
+export function sayFault(requested: string, session: SessionId | null, fault: string, shell: Shell): ErrorReply {
+  const callId = shell.ports.ids.ordered('call_', shell.ports.clock.nowMs()) as CallId;
+  const refusal = fault === 'overloaded' ? busy : unavailable;
+  return refused({ requested, callId, session, nextActions: [] }, refusal);
 }
 
 const unavailable: Refusal = {

@@ -14,6 +14,8 @@ export type AttemptEnd =
 export interface Sending {
   readonly end: Promise<AttemptEnd>;
   readonly cancel: (scope: CancelScope) => void;
+  /** Whether the body has come back by now. */
+  readonly isBack: () => boolean;
 }
 
 /** `onLate` hears of a body that came back after its end was settled. */
@@ -23,6 +25,7 @@ export function sendAttempt(attempt: Attempt, onLate: (result: UpstreamResult) =
   const startedAt = clock.monotonicMs();
   let settle: (end: AttemptEnd) => void = () => undefined;
   let settled = false;
+  let back = false;
   const end = new Promise<AttemptEnd>((resolve) => {
     settle = resolve;
   });
@@ -44,10 +47,11 @@ export function sendAttempt(attempt: Attempt, onLate: (result: UpstreamResult) =
     if (!settled && clock.monotonicMs() - startedAt > attempt.timeoutMs) finish({ kind: 'timed_out' });
     if (!settled) return finish({ kind: 'came_back', result });
     shell.live.orphans -= 1;
+    back = true;
     onLate(result);
   };
   void upstream.invoke(attempt, controller.signal).then(cameBack, (error: unknown) => cameBack(rejected(error)));
-  return { end, cancel: (scope) => finish({ kind: 'cancelled', scope }) };
+  return { end, cancel: (scope) => finish({ kind: 'cancelled', scope }), isBack: () => back };
 }
 
 /** An upstream never rejects; one that does has a bug, and its call still gets an answer. */
@@ -63,6 +67,7 @@ function rejected(error: unknown): UpstreamResult {
       message,
       effect: null,
       retryAfterSeconds: null,
+      code: null,
       cause,
     },
   };

@@ -13,15 +13,23 @@ import type { CallState, Effect } from '../core/taxonomy.ts';
 import { invariant } from '../core/unreachable.ts';
 import type { StoredCall } from '../ports/store.ts';
 import { commit, keepForLater, nobodyWaits } from './commit.ts';
+import { endStep, envelopeOfStep, type Step, type StepEnd } from './end-step.ts';
 import { type Answer, nextActions, type Shell } from './shell.ts';
 import { note, type Papers, toTransition } from './transition.ts';
 import type { Weighed } from './weigh.ts';
 
-export function envelopeOf(call: Call, shell: Shell): Envelope {
+export function envelopeOf(call: Call, shell: Shell, step: Step | null = null): Envelope {
+  if (step !== null) return envelopeOfStep(call, step.fact, shell);
   return { requested: call.tool, callId: call.id, session: call.session, nextActions: nextActions(shell) };
 }
 
-export async function settle(call: Call, weighed: Weighed, shell: Shell, elapsedMs: number): Promise<Answer> {
+export async function settle(
+  call: Call,
+  weighed: Weighed,
+  step: Step | null,
+  shell: Shell,
+  elapsedMs: number,
+): Promise<Answer> {
   let from = call;
   for (let tries = 0; tries <= shell.limits.maxRedecisions; tries++) {
     const [next, effects] = advance(from, weighed.event);
@@ -29,14 +37,15 @@ export async function settle(call: Call, weighed: Weighed, shell: Shell, elapsed
       await keepOrphan(from, call.attempt, weighed, shell);
       return answerStored(from.id, shell);
     }
-    const reply = weighed.reply(envelopeOf(next, shell), effectOf(next.state));
-    const transition = toTransition(from, next, effects, papersOf(next, weighed, reply, elapsedMs), shell);
+    const end = endOf(from, next, weighed, step, shell);
+    const { reply } = end;
+    const transition = toTransition(from, next, effects, papersOf(next, weighed, end, elapsedMs), shell);
     const result = await commit(transition, shell);
     if (result.kind === 'committed') return { reply: withSeq(reply, result.seq), position: result.position };
     if (result.kind === 'unavailable') {
       // INVARIANT: an outcome that happened is not dropped while the process lives.
-      keepForLater(transition, shell, () => settleLate(call, weighed, shell));
-      return { reply: unrecorded(next, shell), position: null };
+      keepForLater(transition, shell, () => settleLate(call, weighed, step, shell));
+      return { reply: unrecorded(next, shell, step), position: null };
     }
     invariant(result.on === 'call' && result.found !== null, `settling met a conflict on ${result.on}`);
     from = result.found;
@@ -45,20 +54,21 @@ export async function settle(call: Call, weighed: Weighed, shell: Shell, elapsed
 }
 
 /** A body came back after its call was settled: it may end a doubt; otherwise it is only kept. */
-export async function settleLate(call: Call, weighed: Weighed, shell: Shell): Promise<void> {
+export async function settleLate(call: Call, weighed: Weighed, step: Step | null, shell: Shell): Promise<void> {
   for (let tries = 0; tries <= shell.limits.maxRedecisions; tries++) {
     const found = await shell.ports.store.call(call.id);
     if (found === null) return;
     const [next, effects] = advance(found, weighed.event);
-    const reply = weighed.reply(envelopeOf(next, shell), effectOf(next.state));
-    const papers = papersOf(next, weighed, reply, null);
-    const notes = [orphanNote(found, call.attempt, next.state, canonicalText(reply))];
+    const end = endOf(found, next, weighed, step, shell);
+    const papers = papersOf(next, weighed, end, null);
+    const notes = [...(end.papers.notes ?? []), orphanNote(found, call.attempt, next.state, canonicalText(end.reply))];
     const moved = next.state !== found.state;
     const transition = toTransition(found, next, effects, moved ? { ...papers, notes } : { notes }, shell);
     const result = await commit(transition, shell);
     // The requester was answered long ago, or is on record as gone.
     if (result.kind === 'committed') return nobodyWaits(result, shell);
-    if (result.kind === 'unavailable') return keepForLater(transition, shell, () => settleLate(call, weighed, shell));
+    if (result.kind === 'unavailable')
+      return keepForLater(transition, shell, () => settleLate(call, weighed, step, shell));
   }
 }
 
@@ -72,12 +82,19 @@ function orphanNote(call: Call, attempt: number, state: Call['state'], text: str
   return note('orphaned', call, { attempt, state }, [{ part: 'orphan', text }]);
 }
 
-function papersOf(call: Call, weighed: Weighed, reply: RestingReply, elapsedMs: number | null): Papers {
+function endOf(from: Call, next: Call, weighed: Weighed, step: Step | null, shell: Shell): StepEnd {
+  const effect = effectOf(next.state);
+  if (step !== null) return endStep(from, next, weighed, effect, step, shell);
+  return { reply: weighed.reply(envelopeOf(next, shell), effect), papers: {}, facts: {} };
+}
+
+function papersOf(call: Call, weighed: Weighed, end: StepEnd, elapsedMs: number | null): Papers {
   const effect = effectOf(call.state);
   const elapsed: JsonObject = elapsedMs === null ? {} : { elapsed_ms: Math.round(elapsedMs) };
-  const body = { attempt: call.attempt, effect, ...elapsed, end: weighed.facts };
-  const payloads = [{ part: 'reply', text: canonicalText(reply) }, ...weighed.payloads];
+  const body = { attempt: call.attempt, effect, ...elapsed, ...end.facts, end: weighed.facts };
+  const payloads = [{ part: 'reply', text: canonicalText(end.reply) }, ...weighed.payloads];
   return {
+    ...end.papers,
     body: { settled: body, doubted: body, cancelled: body },
     payloads: { settled: payloads, doubted: payloads, cancelled: payloads },
   };
@@ -135,9 +152,9 @@ export function withSeq(reply: RestingReply, seq: number): Reply {
 }
 
 /** The attempt ended, or its intent was submitted, and nobody knows what is on record: nothing is promised. */
-export function unrecorded(call: Call, shell: Shell): Reply {
+export function unrecorded(call: Call, shell: Shell, step: Step | null = null): Reply {
   const effect: Effect = call.effectClass === 'pure' ? 'none' : 'unknown';
-  return failed(envelopeOf(call, shell), {
+  return failed(envelopeOf(call, shell, step), {
     classification: {
       class: 'Session',
       code: 'StoreUnavailable',

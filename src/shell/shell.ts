@@ -1,6 +1,6 @@
 /** What the shell works with: the ports, the rules it was given, and what this incarnation holds in memory. */
 import type { CancelScope } from '../core/answer.ts';
-import type { Call, CallId, IncarnationId, SessionId } from '../core/call.ts';
+import type { Call, CallId, IncarnationId, Principal, SessionId } from '../core/call.ts';
 import type { Catalogue } from '../core/catalogue.ts';
 import type { Ladder } from '../core/decide.ts';
 import type { Readiness } from '../core/facts.ts';
@@ -13,6 +13,8 @@ import type { Notifier } from '../ports/notifier.ts';
 import type { Store, Transition } from '../ports/store.ts';
 import type { Upstream } from '../ports/upstream.ts';
 import type { Validator } from '../ports/validator.ts';
+import { nextActions as nextOf, type StepFact } from '../core/workflow/step.ts';
+import type { Snapshot, Workflow } from '../core/workflow/workflow.ts';
 
 export interface Ports {
   readonly store: Store;
@@ -39,6 +41,12 @@ export interface Running {
   readonly cancel: (scope: CancelScope) => void;
 }
 
+/** Steps of one session that wait in this process, the first to come first. */
+export interface TurnQueue {
+  holder: CallId;
+  readonly waiting: (() => void)[];
+}
+
 /** Lost with the process, and nothing depends on it but speed and waiting. */
 export interface Live {
   readiness: Readiness;
@@ -51,10 +59,20 @@ export interface Live {
   /** The store is closed: nothing can be recorded any more. */
   closed: boolean;
   readonly standing: Map<string, SessionId>;
+  /** Steps that wait for their turn in this process, by session. */
+  readonly turns: Map<SessionId, TurnQueue>;
+  /** Bodies of steps that nobody waits for any more, with their actions, by session. */
+  readonly orphanSteps: Map<SessionId, Map<CallId, string>>;
+  /** Refusals in a row, by session. */
+  readonly streaks: Map<SessionId, number>;
+  /** The snapshot read last of each session, so that it is not parsed again. */
+  readonly snapshots: Map<SessionId, { readonly seq: number; readonly digest: string; readonly snapshot: Snapshot }>;
   readonly knownBlobs: Set<string>;
   readonly refusals: Map<string, { readonly callId: CallId; readonly atMs: number; count: number }>;
   /** Outcomes that could not be recorded yet; the sweeper tries again. */
   readonly unrecorded: Unrecorded[];
+  /** How a body calls another tool: through every gate, like anybody. Set by the composition root. */
+  callTool: (request: unknown, who: Principal) => Promise<Reply>;
 }
 
 /** `ifMovedOn` says what to do when the call is no longer where the transition expects it. */
@@ -67,7 +85,11 @@ export interface Shell {
   readonly ports: Ports;
   readonly limits: Limits;
   readonly ladder: Ladder;
-  readonly catalogue: Catalogue;
+  /** The tools as they are now: those of a server may change while the gateway runs. */
+  readonly catalogue: () => Catalogue;
+  readonly workflows: ReadonlyMap<string, Workflow>;
+  /** Part of every handle of a workflow session: tells ours from those of another store. */
+  readonly storeTag: string;
   readonly live: Live;
 }
 
@@ -82,9 +104,14 @@ export function createShell(parts: Omit<Shell, 'live'>): Shell {
       storeDown: false,
       closed: false,
       standing: new Map(),
+      turns: new Map(),
+      orphanSteps: new Map(),
+      streaks: new Map(),
+      snapshots: new Map(),
       knownBlobs: new Set(),
       refusals: new Map(),
       unrecorded: [],
+      callTool: () => Promise.reject(new Error('the gateway is not open yet')),
     },
   };
 }
@@ -97,4 +124,6 @@ export function isFull({ live, limits }: Shell): boolean {
 }
 
 /** Without a workflow every declared tool is a next action, in the order of declaration. */
-export const nextActions = (shell: Shell): readonly string[] => [...shell.catalogue.keys()];
+export function nextActions(shell: Shell, step: StepFact | null = null): readonly string[] {
+  return step === null ? [...shell.catalogue().keys()] : nextOf(step);
+}

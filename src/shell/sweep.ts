@@ -10,6 +10,9 @@ import { start } from './carry-out.ts';
 import { nobodyWaits, storeIsBack } from './commit.ts';
 import { end, takeOver } from './recover.ts';
 import { countRepeats } from './refuse.ts';
+import { toolOf } from './tool-of.ts';
+import { fireAllDue } from './timers.ts';
+import { closeUnused } from './workflow-sessions.ts';
 import { isFull, type Shell } from './shell.ts';
 
 export async function sweep(shell: Shell): Promise<void> {
@@ -17,6 +20,8 @@ export async function sweep(shell: Shell): Promise<void> {
   const due = await shell.ports.store.due(shell.ports.clock.nowMs(), shell.limits.sweepBatch);
   await Promise.all(due.map((call) => attendTo(call, shell)));
   await countRepeats(shell);
+  await fireAllDue(shell);
+  await closeUnused(shell);
 }
 
 async function attendTo(call: StoredCall, shell: Shell): Promise<void> {
@@ -46,7 +51,7 @@ async function expire(call: StoredCall, shell: Shell): Promise<void> {
 
 /** Sends a call again that may be sent again; without a requester, whose place an equal call may take. */
 async function resume(call: StoredCall, nowMs: number, shell: Shell): Promise<void> {
-  const tool = shell.catalogue.get(call.tool);
+  const { tool, step } = await toolOf(call, shell);
   const args = tool === undefined ? null : await shell.ports.store.args(call.id);
   if (nowMs >= call.deadlineAtMs || tool === undefined || args?.kind !== 'text') {
     // Another process may have the tool; only the deadline ends the wait for it.
@@ -57,7 +62,8 @@ async function resume(call: StoredCall, nowMs: number, shell: Shell): Promise<vo
   if (await isTurnOver(call, shell)) return void (await cancelWaiting(call, 'TurnCancelled', shell));
   // INVARIANT: a call of unknown effect goes out again only inside its window, by the clock of this very moment.
   if (call.tainted && !mayResend(call, shell.ports.clock.nowMs(), tool.dedupeWindowMs)) return expire(call, shell);
-  const started = await start(call, [], { tool, args: JSON.parse(args.text) as Json }, { expectOpen: true }, shell);
+  const work = { tool, args: JSON.parse(args.text) as Json, step, client: null };
+  const started = await start(call, [], work, { expectOpen: true }, shell);
   // INVARIANT: nothing is sent any more for a session that was cancelled.
   if (started.kind === 'conflict' && started.result.on === 'session')
     await cancelWaiting(call, 'SessionCancelled', shell);

@@ -6,7 +6,7 @@ import type { Payload, RecordDraft, RecordKind } from '../core/journal/record.ts
 import type { SideEffect } from '../core/lifecycle.ts';
 import type { CallState } from '../core/taxonomy.ts';
 import { invariant } from '../core/unreachable.ts';
-import type { Blob, CallChange, KeyClaim, SessionChange, Transition } from '../ports/store.ts';
+import type { Blob, CallChange, KeyClaim, SessionChange, Transition, WorkflowChange } from '../ports/store.ts';
 import type { Shell } from './shell.ts';
 
 /** What goes into the records beside the state itself. */
@@ -17,6 +17,8 @@ export interface Papers {
   readonly blobs?: readonly Blob[];
   readonly expectSeq?: number | null;
   readonly expectOpen?: boolean;
+  /** What the step does to the workflow of its session. */
+  readonly workflow?: WorkflowChange | null;
   /** Records that are not a change of state, after those that are. */
   readonly notes?: readonly RecordDraft[];
 }
@@ -68,17 +70,20 @@ export function leaving(call: Call, shell: Shell): Transition {
 export function numbered(call: Call): SessionChange | null {
   return call.session === null
     ? null
-    : { kind: 'step', id: call.session, advance: false, expectSeq: null, expectOpen: false };
+    : { kind: 'step', id: call.session, advance: false, expectSeq: null, expectOpen: false, workflow: null };
 }
 
 function step(call: Call, success: boolean, papers: Papers): SessionChange | null {
   if (call.session === null) return null;
+  const workflow = papers.workflow ?? null;
   return {
     kind: 'step',
     id: call.session,
-    advance: success,
+    // INVARIANT: with a workflow the sequence counts its states, so it moves with the snapshot alone.
+    advance: workflow === null ? success : workflow.snapshot !== null,
     expectSeq: papers.expectSeq ?? null,
     expectOpen: papers.expectOpen ?? false,
+    workflow,
   };
 }
 
@@ -87,4 +92,28 @@ function change(from: Call, next: Call, path: readonly CallState[]): CallChange 
   invariant(from.id === next.id, 'a step is of one call');
   const { state, attempt, owner, dueAtMs } = from;
   return { kind: 'update', call: next, path, expect: { state, attempt, owner, dueAtMs } };
+}
+
+/** A change of a workflow session that changes nothing yet. */
+export const noChange: WorkflowChange = {
+  turn: null,
+  call: null,
+  operation: null,
+  snapshot: null,
+  fence: null,
+  becomes: null,
+  manifest: null,
+};
+
+/** The call gives its turn back, wherever it ended; what it was about is fenced if nobody knows whether it happened. */
+export function givingBack(call: Call, from: Call['state']): WorkflowChange {
+  const settled = from === 'IN_DOUBT' && (call.state === 'FAILED' || call.state === 'CLOSED_UNKNOWN');
+  const raised = call.state === 'IN_DOUBT' && from !== 'IN_DOUBT';
+  return {
+    ...noChange,
+    // Between two attempts the step is not over.
+    turn: call.state === 'RETRY_WAIT' ? null : 'release',
+    call: call.id,
+    fence: raised ? 'raised' : settled ? 'lifted' : null,
+  };
 }

@@ -6,10 +6,10 @@ import { type Json, type JsonObject, utf8Length } from '../core/json.ts';
 import type { Payload } from '../core/journal/record.ts';
 import type { CallEvent } from '../core/lifecycle.ts';
 import type { Limits } from '../core/limits.ts';
-import { classify } from '../core/recovery/classify.ts';
+import { type Classification, classify } from '../core/recovery/classify.ts';
 import { safeText } from '../core/redact.ts';
 import type { PartialError } from '../core/reply.ts';
-import type { Effect, EffectClass, ErrorSubject } from '../core/taxonomy.ts';
+import { codes, type Effect, type EffectClass, type ErrorCode, type ErrorSubject } from '../core/taxonomy.ts';
 import { unreachable } from '../core/unreachable.ts';
 import type { Failure, ItemFailure } from '../ports/upstream.ts';
 import type { AttemptEnd } from './run-attempt.ts';
@@ -18,6 +18,8 @@ export interface Weighed {
   readonly event: CallEvent;
   /** The reply, once the lifecycle has said what is known of the effect. */
   readonly reply: (envelope: Envelope, effect: Effect) => RestingReply;
+  /** What the tool returned, as JSON; absent unless it did. */
+  readonly result?: Json;
   /** Goes into the record: small facts, no personal data. */
   readonly facts: JsonObject;
   /** For the audit alone. */
@@ -61,21 +63,20 @@ function weighOutput(call: Call, output: unknown, errors: readonly ItemFailure[]
       limits,
     );
   const items = errors.map((error) => itemError(error, call.effectClass));
+  // The stored form, so that a replayed reply is the very same.
+  const result = JSON.parse(written.text) as Json;
   return {
     event: { kind: 'returned', attempt: call.attempt },
-    // The stored form, so that a replayed reply is the very same.
-    reply: (envelope) => succeeded(envelope, JSON.parse(written.text) as Json, items),
+    result,
+    reply: (envelope) => succeeded(envelope, result, items),
     facts: { bytes, failed_items: items.length },
     payloads: [],
   };
 }
 
 function weighFailure(call: Call, failure: Failure, limits: Limits): Weighed {
-  const classification = classify(
-    failure.kind,
-    (failure.subject ?? undefined) as ErrorSubject | undefined,
-    call.effectClass,
-  );
+  const subject = (failure.subject ?? undefined) as ErrorSubject | undefined;
+  const classification = named(classify(failure.kind, subject, call.effectClass), failure.code);
   return {
     event: { kind: 'failed', attempt: call.attempt, effect: failure.effect ?? classification.effect },
     reply: (envelope, effect) =>
@@ -93,6 +94,12 @@ function weighFailure(call: Call, failure: Failure, limits: Limits): Weighed {
   };
 }
 
+/** The code an author gave by name speaks for itself; what is known of the effect stays the table's. */
+function named(found: Classification, code: ErrorCode | null): Classification {
+  if (code === null) return found;
+  return { ...found, class: codes[code].class, code, recognised: true } as Classification;
+}
+
 function clip(cause: string, limits: Limits): string {
   return cause.slice(0, limits.maxMessageChars * 8).toWellFormed();
 }
@@ -105,6 +112,7 @@ function malformed(message: string): Failure {
     message,
     effect: null,
     retryAfterSeconds: null,
+    code: null,
     cause: null,
   };
 }

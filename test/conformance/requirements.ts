@@ -2,6 +2,8 @@
  * What the library door must do, sentence by sentence: each requirement paraphrases a place in CONTRACT.md and is cited
  * by its id in the titles of the tests that prove it. Without a workflow, a policy or a playbook, so far.
  */
+import { ofWorkflows } from './requirements-of-workflows.ts';
+
 export interface Requirement {
   readonly id: string;
   /** The section of CONTRACT.md; the number in the id is the same. */
@@ -145,7 +147,7 @@ const lists: Readonly<Record<string, string>> = {
   'C9-start-6': 'the file is for its owner only',
 };
 
-export const requirements: readonly Requirement[] = Object.entries(lists).map(([id, says]) => ({
+export const requirements: readonly Requirement[] = Object.entries({ ...lists, ...ofWorkflows }).map(([id, says]) => ({
   id,
   section: Number(/^C(\d+)-/.exec(id)?.[1]),
   says,

@@ -131,20 +131,22 @@ export function aSession(over: Partial<Session> = {}): Session {
     seq: 0,
     entries: 0,
     openedAtMs: startMs,
+    usedAtMs: startMs,
+    workflow: null,
     ...over,
   };
 }
 
 export const opening = (session: Session, over: Partial<Transition> = {}): Transition =>
   aTransition({
-    session: { kind: 'open', session },
+    session: { kind: 'open', session, snapshot: null },
     records: [aRecord({ kind: 'session_opened', session: session.id })],
     ...over,
   });
 
 export function stepping(id: SessionId, over: { advance?: boolean; expectSeq?: number; expectOpen?: boolean } = {}) {
   const { advance = false, expectSeq = null, expectOpen = true } = over;
-  return { kind: 'step', id, advance, expectSeq, expectOpen } as const;
+  return { kind: 'step', id, advance, expectSeq, expectOpen, workflow: null } as const;
 }
 
 export async function commitOne(store: Store, transition: Transition): Promise<CommitResult> {

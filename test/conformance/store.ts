@@ -12,6 +12,7 @@ import { provesKeys } from './store-keys.ts';
 import { provesReads } from './store-reads.ts';
 import { provesReplies } from './store-replies.ts';
 import { provesSessions } from './store-sessions.ts';
+import { provesWorkflows } from './store-workflows.ts';
 
 export type { StoreHome } from './store-fixtures.ts';
 
@@ -20,6 +21,7 @@ export function provesStore(name: string, create: () => Promise<StoreHome>): voi
     describe('calls', () => provesCalls(create));
     describe('keys', () => provesKeys(create));
     describe('sessions', () => provesSessions(create));
+    describe('workflow sessions', () => provesWorkflows(create));
     describe('accounts', () => provesAccounts(create));
     describe('reads', () => provesReads(create));
     describe('replies', () => provesReplies(create));

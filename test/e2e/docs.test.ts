@@ -8,6 +8,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { RefusalReason } from '../../src/adapters/store-sqlite/refusal.ts';
+import { configShape, snakeCase } from '../../src/config/config-shape.ts';
+import type { Shape } from '../../src/config/shape.ts';
 import { statusesOf } from '../../src/core/http-status.ts';
 import { classify } from '../../src/core/recovery/classify.ts';
 import { codes, errors, kinds, legalTransitions } from '../../src/core/taxonomy.ts';
@@ -17,6 +19,7 @@ import { blocksIn, codeIn, tableIn } from '../support/read-docs.ts';
 import {
   fileOf,
   furnish,
+  isWritten,
   masked,
   runProgram,
   runScript,
@@ -56,7 +59,7 @@ describe('the blocks of code in the documents', { concurrency: 2 }, () => {
     await furnish(folder);
     for (const { folder: name, blocks } of documents) {
       const own = settleIn(folder, name);
-      for (const block of blocks) if (block.language === 'ts') writeBlock(own, block);
+      for (const block of blocks) if (isWritten(block)) writeBlock(own, block);
     }
   });
 
@@ -157,6 +160,15 @@ describe('the tables of the guides', () => {
     assert.deepEqual(namesIn('operations', 'reason'), Object.keys(known).sort());
   });
 
+  test('configuration.md names every key of the file, and none that is not one', () => {
+    const cells = textOf('configuration')
+      .split('\n')
+      .map((line) => /^\| (`[^|]+) \|/.exec(line)?.[1] ?? '');
+    const said = cells.flatMap(codeIn).flatMap((name) => name.split('.'));
+    const known = [...keysIn(configShape)].filter((name) => !isLimit.has(name));
+    assert.deepEqual([...new Set(said)].filter((name) => /\w/.test(name)).sort(), known.sort());
+  });
+
   test('replies.md pairs errors and codes that belong together, with their status', () => {
     const rows = tableIn(textOf('replies'), 'error');
     assert.ok(rows.length >= 20);
@@ -179,6 +191,20 @@ describe('the tables of the guides', () => {
     }
   });
 });
+
+/** Limits have a table of their own, in operations.md. */
+const isLimit = new Set(Object.keys(defaultLimits).map(snakeCase));
+
+function keysIn(shape: Shape, known = new Set<string>(), seen = new Set<string>()): ReadonlySet<string> {
+  if (shape.kind === 'again' && !seen.has(shape.name)) keysIn(shape.shape(), known, seen.add(shape.name));
+  if (shape.kind === 'named') keysIn(shape.values, known, seen);
+  if (shape.kind === 'list') keysIn(shape.items, known, seen);
+  if (shape.kind === 'either')
+    for (const each of [shape.text, shape.map, shape.list]) if (each !== undefined) keysIn(each, known, seen);
+  if (shape.kind === 'fields')
+    for (const [name, field] of Object.entries(shape.fields)) keysIn(field.shape, known.add(name), seen);
+  return known;
+}
 
 function namesIn(guide: string, heading: string): readonly string[] {
   return [...new Set(tableIn(textOf(guide), heading).map(([name = '']) => codeIn(name)[0] ?? ''))].sort();

@@ -20,6 +20,8 @@ test('the commands and their options', () => {
   const known = Object.fromEntries(commandNames.map((name) => [name, commands[name].options]));
   assert.deepEqual(known, {
     primer: ['json'],
+    check: ['config', 'json'],
+    render: ['format', 'output', 'session', 'config', 'file'],
     'calls ls': ['state', 'agent', 'tool', 'session', 'limit', 'before', 'file', 'json'],
     'calls show': ['file', 'json'],
     'audit verify': ['file', 'json'],
@@ -158,4 +160,46 @@ test('what --json prints', async (t) => {
   const head = { epoch: 'number', seq: 'number', hash: 'string' };
   const counts = { records: 'number', epochs: 'number', payloads: 'number', erased: 'number' };
   assert.deepEqual(shapeOf(report), { holds: 'boolean', ...counts, problems: [], head });
+});
+
+test('what check --json prints', (t) => {
+  const cwd = folderOf(t);
+  const config = `workflows:
+  w:
+    initial: a
+    actions: { go: {} }
+    states: { a: { on: { go: { target: b, guard: 'size(inputs) > 0' } } }, b: {} }
+`;
+  const shapesOf = (text: string) => {
+    writeFileSync(join(cwd, 'recourse.yaml'), text);
+    const lines = recourse(['check', '--json'], { cwd }).stdout.trimEnd().split('\n');
+    return Object.fromEntries(lines.map((line) => [JSON.parse(line).kind as string, shapeOf(JSON.parse(line))]));
+  };
+  const summary = { kind: 'string', holds: 'boolean', source: 'string', problems: 'number', workflows: 'number' };
+  assert.deepEqual(shapesOf(config), {
+    finding: {
+      kind: 'string',
+      workflow: 'string',
+      code: 'string',
+      severity: 'string',
+      where: 'string',
+      message: 'string',
+      counterexample: ['string'],
+      proven: 'boolean',
+    },
+    undecided: { kind: 'string', workflow: 'string', message: 'string' },
+    workflow: {
+      kind: 'string',
+      workflow: 'string',
+      states: 'number',
+      edges: 'number',
+      searched: { configurations: 'number', edges: 'number', complete: 'boolean' },
+    },
+    summary,
+  });
+  const place = { file: 'string', line: 'number', column: 'number', text: 'string' };
+  assert.deepEqual(shapesOf('tols: {}'), {
+    problem: { kind: 'string', severity: 'string', code: 'string', ...place, message: 'string', fix: 'string' },
+    summary,
+  });
 });

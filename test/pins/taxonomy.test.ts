@@ -76,6 +76,7 @@ const pinned: Readonly<Record<keyof typeof taxonomy, readonly string[]>> = {
     'RUNTIME_GAP',
     'RateLimited',
     'RefusalLimit',
+    'SessionStopped',
     'ResourceBusy',
     'ResumeMismatch',
     'SessionCancelled',
@@ -191,6 +192,7 @@ describe('the taxonomy is public and frozen', () => {
         'ActionInFlight',
         'StaleSequence',
         'RefusalLimit',
+        'SessionStopped',
         'Busy',
       ],
       Governance: [

@@ -7,13 +7,15 @@ import { isPending, type Reply } from '../../src/core/reply.ts';
 import { createLibraryDoor } from '../../src/doors/library/library-door.ts';
 import { handleCall } from '../../src/shell/handle-call.ts';
 import type { MemoryState } from './memory-state.ts';
-import { drawOperation, type Operation, requestOf } from './operations.ts';
+import { createWorkflowService } from '../../src/shell/workflow-service.ts';
+import { drawOperation, drawStep, type Operation, requestOf } from './operations.ts';
 import type { Random } from './random.ts';
 import type { ReplyWitness } from './reply-witness.ts';
 import type { Life, Scheduler } from './scheduler.ts';
 import type { Gateway } from './simulated-gateway.ts';
 import type { Fate } from './simulated-store.ts';
 import type { Witness } from './witness.ts';
+import { actionsOf, type WorkflowName } from './workflow-setting.ts';
 
 export interface ClientWorld {
   readonly scheduler: Scheduler;
@@ -51,6 +53,7 @@ export function createClients(world: ClientWorld) {
   const open = new Set<Open>();
   const operations: Operation[] = [];
   const sessions = new Map<string, string>();
+  const walks: { readonly agent: string; readonly session: string; readonly workflow: WorkflowName }[] = [];
   let waiting = 0;
 
   const later = (delayMs: number, run: () => void) => {
@@ -142,7 +145,9 @@ export function createClients(world: ClientWorld) {
       `${operation.name} ${JSON.stringify(raw)}`,
       (gateway) => {
         wasReady = gateway.isReady();
-        return handleCall(raw, operation.who, requester, gateway.shell() as NonNullable<ReturnType<Gateway['shell']>>);
+        const shell = gateway.shell() as NonNullable<ReturnType<Gateway['shell']>>;
+        const step = operation.isStep ? { session: operation.session } : null;
+        return handleCall(raw, operation.who, requester, shell, step);
       },
       (reply) => {
         operation.open -= 1;
@@ -193,7 +198,8 @@ export function createClients(world: ClientWorld) {
 
   const cancelSomething = () => {
     const agent = random.pick(['ann', 'bob']);
-    const session = sessions.get(agent);
+    const walk = walks.length > 0 && random.chance(0.2) ? random.pick(walks) : null;
+    const session = walk?.session ?? sessions.get(agent);
     const calls = [...state.unfinished];
     const target =
       session === undefined || random.chance(0.4)
@@ -206,7 +212,7 @@ export function createClients(world: ClientWorld) {
       for (const id of calls) if (state.calls.get(id)?.call.session === session) world.cover('session cancelled', id);
     const who = {
       tenant: 'acme',
-      agent: 'call' in target ? (state.calls.get(target.call)?.call.agent ?? agent) : agent,
+      agent: 'call' in target ? (state.calls.get(target.call)?.call.agent ?? agent) : (walk?.agent ?? agent),
     };
     send(
       `cancel ${JSON.stringify(target)}`,
@@ -227,7 +233,27 @@ export function createClients(world: ClientWorld) {
       () => undefined,
     );
 
+  const openWorkflow = (agent: string, workflow: WorkflowName, tries = 3): void => {
+    send(
+      `open a session of ${workflow} for ${agent}`,
+      (gateway) => createWorkflowService(gateway.shell() as never).open(workflow, { tenant: 'acme', agent }),
+      (view) => {
+        if (!('error' in view)) walks.push({ agent, session: view.session, workflow });
+        else if (tries > 0) later(1_000, () => openWorkflow(agent, workflow, tries - 1));
+      },
+      () => (tries > 0 ? openWorkflow(agent, workflow, tries - 1) : undefined),
+    );
+  };
+
   return {
+    openWorkflow,
+    walks,
+    /** One step of a workflow session, if there is one by now. */
+    beginStep(name: string): void {
+      if (walks.length === 0) return;
+      const { agent, session, workflow } = random.pick(walks);
+      begin(drawStep(name, agent, session, actionsOf[workflow], random));
+    },
     begin: (name: string) => begin(drawOperation(name, sessions, random)),
     start: begin,
     ask,

@@ -4,8 +4,9 @@ import { createVerifier, type Head, hex } from '../../src/core/journal/verify.ts
 import { callStates } from '../../src/core/taxonomy.ts';
 import { isObject } from '../../src/core/json.ts';
 import { hashing, type MemoryRecord } from './memory-journal.ts';
-import type { MemoryState } from './memory-state.ts';
+import { type MemoryState, nameOf, unfinishedStates } from './memory-state.ts';
 import type { Witness } from './witness.ts';
+import { countIn } from './workflow-setting.ts';
 
 /** Every chain by itself: incarnations that live side by side cannot name each other's last record. */
 export function checkChains({ chains }: MemoryState, witness: Witness): void {
@@ -65,6 +66,21 @@ export function checkRecords(state: MemoryState, witness: Witness): void {
       const { manifest } = JSON.parse(body) as { manifest: string };
       if (!state.blobs.has(manifest)) witness.breaks('18', `${call} was decided under a manifest that nobody kept`);
     }
+}
+
+/** The state of each workflow session is what its steps made of it, and nobody who has ended has its turn. */
+export function checkWalks(state: MemoryState, { workflows, breaks }: Witness): void {
+  for (const { id, seq, workflow } of state.sessions.values()) {
+    if (workflow === null) continue;
+    const kept = state.snapshots.get(nameOf(id, String(seq)));
+    if (kept === undefined) breaks('state', `${id} is at ${seq}, and no state is kept for it`);
+    else if (countIn(kept) !== workflows.countOf(id))
+      breaks('state', `${id} counts ${countIn(kept)}, its steps made ${workflows.countOf(id)}`);
+    if (seq !== workflows.movesOf(id)) breaks('state', `${id} is at ${seq} after ${workflows.movesOf(id)} moves`);
+    const holder = workflow.turn === null ? null : state.calls.get(workflow.turn.call)?.call;
+    if (holder !== null && (holder === undefined || !unfinishedStates.has(holder.state)))
+      breaks('turn', `${id}: the turn is ${workflow.turn?.call}'s, who is ${holder?.state ?? 'not known'}`);
+  }
 }
 
 function statesIn(kind: string, body: string): readonly string[] {

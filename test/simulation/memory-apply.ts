@@ -6,6 +6,7 @@ import type { CallId } from '../../src/core/call.ts';
 import type { CallChange, CommitResult, SessionChange, StoredCall, Transition } from '../../src/ports/store.ts';
 import type { Chain, MemoryRecord } from './memory-journal.ts';
 import { illegality } from './memory-legality.ts';
+import { changeWorkflow, withoutTimer } from './memory-workflows.ts';
 import {
   type CallRow,
   type MemoryState,
@@ -35,7 +36,7 @@ export function applyTransition(transition: Transition, state: MemoryState, chai
   // Nothing below can be refused.
   for (const [name, account] of accounts) state.accounts.set(name, account);
   for (const { hash, text } of transition.blobs) state.blobs.set(hash, text);
-  const seq = changeSession(transition.session, state);
+  const seq = changeSession(transition.session, transition.atMs, state);
   const records = appendRecords(transition, state, chain);
   const last = records.at(-1);
   const position = last === undefined ? null : { epoch: last.epoch, seq: last.seq };
@@ -100,6 +101,13 @@ function sessionConflict({ session, records }: Transition, state: MemoryState): 
     if (found === null) return no(null);
     if (session.kind === 'step' && session.expectSeq !== null && session.expectSeq !== found.seq) return no(found);
     if (session.kind === 'step' && session.expectOpen && found.state !== 'open') return no(found);
+    const change = session.kind === 'step' ? session.workflow : null;
+    if (session.kind === 'step' && change === null && found.workflow !== null && session.advance)
+      return { kind: 'conflict', on: 'illegal', problem: 'the sequence of a workflow moves with its state' };
+    if (change !== null && found.workflow === null)
+      return { kind: 'conflict', on: 'illegal', problem: `session '${session.id}' has no workflow` };
+    const taken = found.workflow !== null && found.workflow.turn !== null && found.workflow.turn.call !== change?.call;
+    if (taken && (change?.turn === 'take' || change?.turn === 'free')) return no(found);
   }
   const opened = session?.kind === 'open' ? session.session.id : null;
   const lost = records.some(({ session: id }) => id !== null && id !== opened && !state.sessions.has(id));
@@ -144,16 +152,23 @@ function accountConflict(
 }
 
 /** The session's sequence afterwards; null without a session. */
-function changeSession(change: SessionChange | null, state: MemoryState): number | null {
+function changeSession(change: SessionChange | null, atMs: number, state: MemoryState): number | null {
   if (change === null) return null;
   if (change.kind === 'open') {
-    state.sessions.set(change.session.id, change.session);
-    return change.session.seq;
+    const { session, snapshot } = change;
+    state.sessions.set(session.id, session);
+    if (snapshot !== null) state.snapshots.set(nameOf(session.id, String(session.seq)), snapshot.text);
+    return session.seq;
   }
   const found = state.sessions.get(change.id);
   if (found === undefined) throw new Error('bug: the session was examined');
   const seq = found.seq + (change.kind === 'step' && change.advance ? 1 : 0);
-  state.sessions.set(change.id, { ...found, seq, state: change.kind === 'cancel' ? 'cancelled' : found.state });
+  const usedAtMs = Math.max(found.usedAtMs, atMs);
+  const moved = { ...found, seq, usedAtMs, state: change.kind === 'cancel' ? ('cancelled' as const) : found.state };
+  state.sessions.set(
+    change.id,
+    withoutTimer(change.kind === 'step' ? changeWorkflow(moved, change.workflow, state) : moved),
+  );
   if (change.kind === 'cancel_turn') state.turns.add(nameOf(change.id, change.turn));
   return seq;
 }
@@ -165,6 +180,10 @@ function appendRecords({ records, atMs }: Transition, state: MemoryState, chain:
     if (session !== undefined) state.sessions.set(session.id, { ...session, entries });
     const record = chain.append(draft, entries, atMs);
     if (draft.call !== null) recordsOf(draft.call, state).push(record);
+    if (session !== undefined && session.workflow !== null) {
+      const kept = state.recordsBySession.get(session.id) ?? [];
+      state.recordsBySession.set(session.id, [...kept, record]);
+    }
     return record;
   });
 }

@@ -7,7 +7,7 @@ const maxRecords = 64;
 const isAmount = (value: number) => Number.isSafeInteger(value) && value >= 0;
 
 /** Why the transition is illegal, or null. */
-export function illegality({ token, call, key, records, reserve, settle }: Transition): string | null {
+export function illegality({ token, call, key, records, reserve, settle, session }: Transition): string | null {
   if (token === '') return 'a transition needs a token';
   if (records.length > maxRecords) return `a transition holds at most ${maxRecords} records`;
   const own = records.find(({ kind }) => writtenByTheStore.has(kind));
@@ -16,6 +16,13 @@ export function illegality({ token, call, key, records, reserve, settle }: Trans
     if (!isAmount(amount) || !Number.isSafeInteger(limit)) return `'${account}' is reserved in whole numbers from 0`;
   for (const { release, charge, account } of settle)
     if (!isAmount(release) || !Number.isSafeInteger(charge)) return `'${account}' is settled in whole numbers`;
+  if (session?.kind === 'step' && session.workflow !== null) {
+    const { turn, call: about, operation, snapshot, fence } = session.workflow;
+    if (about === null && (turn === 'take' || turn === 'release' || fence !== null))
+      return 'a turn or a fence belongs to a call';
+    if (turn === 'take' && operation === null) return 'a turn is taken for an operation';
+    if ((snapshot === null) === session.advance) return 'the state of a workflow and its sequence move together';
+  }
   if (call === null || call.kind === 'mark') return key === null ? null : 'a key is claimed by a call that moves';
   return wrongPath(call) ?? wrongPapers(call, { key, records });
 }

@@ -1,6 +1,14 @@
 /** Point reads of a memory store, each at the moment it is asked. */
 import type { Position } from '../../src/core/journal/record.ts';
-import type { CallFilter, JournalEntry, StoredCall, StoredText } from '../../src/ports/store.ts';
+import type {
+  CallFilter,
+  Fence,
+  JournalEntry,
+  Session,
+  SessionFilter,
+  StoredCall,
+  StoredText,
+} from '../../src/ports/store.ts';
 import { standingOf } from './memory-apply.ts';
 import { hashing, type MemoryRecord } from './memory-journal.ts';
 import { type CallRow, type MemoryState, nameOf, type PayloadPlace, placeName } from './memory-state.ts';
@@ -26,6 +34,7 @@ export function createMemoryReader(state: MemoryState, epoch: number) {
     },
     session: (id: string) => state.sessions.get(id) ?? null,
     standingSession: (tenant: string, agent: string) => standingOf(tenant, agent, state),
+    ...sessionReads(state),
     turnCancelled: (id: string, turn: string) => state.turns.has(nameOf(id, turn)),
     abandoned(session: string, fingerprint: string, sinceMs: number) {
       const left = callsWhere(
@@ -73,6 +82,59 @@ export function createMemoryReader(state: MemoryState, epoch: number) {
       (after === null ? recordsAfter(state, null).slice(-limit) : recordsAfter(state, after).slice(0, limit)).map(
         entryOf,
       ),
+  };
+}
+
+function sessionReads(state: MemoryState) {
+  const sessionsWhere = (wanted: (session: Session) => boolean) =>
+    [...state.sessions.values()].filter((session) => session.workflow !== null && wanted(session));
+  const isKept = ({ state: now }: Session) => now === 'open' || now === 'stopped';
+  const byUse = (a: Session, b: Session) => a.usedAtMs - b.usedAtMs || (a.id < b.id ? -1 : 1);
+  const byTimer = (a: Session, b: Session) =>
+    (a.workflow?.timerAtMs ?? 0) - (b.workflow?.timerAtMs ?? 0) || (a.id < b.id ? -1 : 1);
+  return {
+    snapshot: (id: string, seq: number) => state.snapshots.get(nameOf(id, String(seq))) ?? null,
+    fences(id: string): readonly Fence[] {
+      const found = [...state.fences.values()].filter(({ session }) => session === id);
+      return found
+        .flatMap(({ call, operation }) => {
+          const stored = state.calls.get(call)?.call;
+          const counts = stored?.state === 'IN_DOUBT' || stored?.state === 'SUCCEEDED';
+          return stored !== undefined && counts ? [{ operation, call: stored }] : [];
+        })
+        .sort((a, b) => byId(a.call, b.call));
+    },
+    dueSessions: (nowMs: number, limit: number): readonly Session[] =>
+      sessionsWhere(({ state: now, workflow }) => now === 'open' && (workflow?.timerAtMs ?? Infinity) <= nowMs)
+        .sort(byTimer)
+        .slice(0, limit),
+    listSessions: ({ limit, tenant, agent, workflow, state: wanted }: SessionFilter): readonly Session[] =>
+      sessionsWhere(
+        (session) =>
+          (tenant === undefined || session.tenant === tenant) &&
+          (agent === undefined || session.agent === agent) &&
+          (workflow === undefined || session.workflow?.name === workflow) &&
+          (wanted === undefined || session.state === wanted),
+      )
+        .sort((a, b) => byUse(b, a))
+        .slice(0, limit),
+    idleSessions: (usedBeforeMs: number, limit: number): readonly Session[] =>
+      sessionsWhere(
+        (session) =>
+          isKept(session) &&
+          session.usedAtMs < usedBeforeMs &&
+          session.workflow?.turn === null &&
+          session.workflow.timerAtMs === null,
+      )
+        .sort(byUse)
+        .slice(0, limit),
+    countSessions: () => sessionsWhere(isKept).length,
+    sessionEntries: (id: string, after: number, limit: number): readonly JournalEntry[] =>
+      (state.recordsBySession.get(id) ?? [])
+        .filter(({ sessionSeq }) => sessionSeq > after)
+        .slice(0, limit)
+        .map(entryOf),
+    identity: () => '5eed5eed',
   };
 }
 

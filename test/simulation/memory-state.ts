@@ -42,10 +42,14 @@ export interface MemoryState {
   readonly keys: Map<string, KeyRow>;
   readonly sessions: Map<string, Session>;
   readonly turns: Set<string>;
+  readonly snapshots: Map<string, string>;
+  readonly fences: Map<string, { readonly session: string; readonly call: string; readonly operation: string }>;
   readonly accounts: Map<string, { held: number; settled: number }>;
   readonly blobs: Map<string, string>;
   readonly tokens: Map<string, Extract<CommitResult, { kind: 'committed' }>>;
   readonly recordsByCall: Map<string, MemoryRecord[]>;
+  /** Of sessions with a workflow alone. */
+  readonly recordsBySession: Map<string, readonly MemoryRecord[]>;
   /** Places of replies that reached their requesters. */
   readonly answered: Set<string>;
   readonly random: Random;
@@ -62,10 +66,13 @@ export function createMemoryState(random: Random, forgetsTokens = false): Memory
     keys: new Map(),
     sessions: new Map(),
     turns: new Set(),
+    snapshots: new Map(),
+    fences: new Map(),
     accounts: new Map(),
     blobs: new Map(),
     tokens: new Map(),
     recordsByCall: new Map(),
+    recordsBySession: new Map(),
     answered: new Set(),
     random,
     forgetsTokens,

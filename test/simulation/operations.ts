@@ -5,7 +5,7 @@ import type { Principal } from '../../src/core/call.ts';
 import type { JsonObject } from '../../src/core/json.ts';
 import type { Reply } from '../../src/core/reply.ts';
 import type { Random } from './random.ts';
-import { type ToolName, toolNames } from './setting.ts';
+import { toolNames } from './setting.ts';
 
 export const manners = {
   /** Waits, and asks again when the connection breaks. */
@@ -33,7 +33,10 @@ export type Manner = keyof typeof manners;
 export interface Operation {
   readonly name: string;
   readonly who: Principal;
-  readonly tool: ToolName;
+  /** The name of a tool, or of an action if it is a step. */
+  readonly tool: string;
+  /** A step of the workflow session that is named. */
+  readonly isStep: boolean;
   readonly key: string | null;
   readonly session: string | null;
   readonly turn: string | null;
@@ -49,12 +52,15 @@ export interface Operation {
 
 /** What every operation starts with; the fingerprint is that of the request, as the gateway will compute it. */
 export function makeOperation(
-  given: Pick<Operation, 'name' | 'who' | 'tool' | 'key' | 'session' | 'turn' | 'manner' | 'args'>,
+  given: Pick<Operation, 'name' | 'who' | 'tool' | 'key' | 'session' | 'turn' | 'manner' | 'args'> &
+    Partial<Pick<Operation, 'isStep'>>,
 ): Operation {
+  const isStep = given.isStep ?? false;
+  const place = isStep ? `${given.session}\u0000` : '';
   const fingerprint = createHash('sha256')
-    .update(`${given.tool}\u0000${canonicalText(given.args)}`)
+    .update(`${given.tool}\u0000${place}${canonicalText(given.args)}`)
     .digest('hex');
-  return { ...given, fingerprint, patience: 5, open: 0, lastReply: null };
+  return { ...given, isStep, fingerprint, patience: 5, open: 0, lastReply: null };
 }
 
 export function drawOperation(name: string, sessions: ReadonlyMap<string, string>, random: Random): Operation {
@@ -78,12 +84,36 @@ export function drawOperation(name: string, sessions: ReadonlyMap<string, string
   });
 }
 
+/** A step of one of the agent's workflow sessions. */
+export function drawStep(
+  name: string,
+  agent: string,
+  session: string,
+  actions: readonly string[],
+  random: Random,
+): Operation {
+  const manner = random.weighted(manners);
+  const keyed =
+    manner === 'changes arguments' || manner === 'repeats' || random.chance(manner === 'leaves' ? 0.2 : 0.5);
+  return makeOperation({
+    name,
+    who: { tenant: 'acme', agent },
+    tool: random.pick(actions),
+    isStep: true,
+    key: keyed ? `key-${name}` : null,
+    session,
+    turn: random.chance(0.2) ? 'turn-1' : null,
+    manner,
+    args: { amount: random.between(1, 9), operation: name },
+  });
+}
+
 /** The request as it goes over the wire. */
 export function requestOf(operation: Operation, random: Random, otherArguments: boolean): unknown {
-  const { tool, key, session, turn, manner, args } = operation;
+  const { tool, key, session, turn, manner, isStep } = operation;
+  const args = otherArguments ? { ...operation.args, amount: 10 } : operation.args;
   const common = {
-    tool,
-    args: otherArguments ? { ...args, amount: 10 } : args,
+    ...(isStep ? { action: tool, inputs: args } : { tool, args }),
     ...(key === null ? {} : { key }),
     ...(session === null ? {} : { session }),
     ...(turn === null ? {} : { turn }),
@@ -97,8 +127,8 @@ export function requestOf(operation: Operation, random: Random, otherArguments: 
       return { ...common, expected_seq: random.between(0, 3) };
     case 'asks nonsense':
       return random.pick<unknown>([
-        { ...common, tool: 'raed' },
-        { ...common, args: { amount: -1 } },
+        isStep ? { ...common, action: 'raed' } : { ...common, tool: 'raed' },
+        isStep ? { ...common, inputs: { amount: -1 } } : { ...common, args: { amount: -1 } },
         { ...common, kee: 'x' },
         17,
         { ...common, session: 'ses_none' },

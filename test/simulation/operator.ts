@@ -8,6 +8,7 @@ import { advance, type CallEvent } from '../../src/core/lifecycle.ts';
 import { classify } from '../../src/core/recovery/classify.ts';
 import { commit } from '../../src/shell/commit.ts';
 import { effectOf, envelopeOf } from '../../src/shell/settle.ts';
+import { settleDoubt } from '../../src/shell/settle-doubt.ts';
 import type { Shell } from '../../src/shell/shell.ts';
 import { toTransition } from '../../src/shell/transition.ts';
 import type { StoredCall } from '../../src/ports/store.ts';
@@ -27,6 +28,8 @@ export interface OperatorWorld {
   readonly tookEffect: (callId: string) => boolean;
 }
 
+const isProof = (event: CallEvent) => event.kind === 'proved' && event.effect === 'applied';
+
 export function createOperator(world: OperatorWorld) {
   const { scheduler, random, witness, state } = world;
   const doubtedSince = new Map<string, number>();
@@ -43,7 +46,20 @@ export function createOperator(world: OperatorWorld) {
       : { kind: 'proved', effect: 'none' };
   };
 
+  /** Of a step: what a person says is said through the shell, which knows what becomes of the fence. */
+  const judge = async ({ id, tool }: StoredCall, event: CallEvent, shell: Shell): Promise<void> => {
+    const happened = event.kind === 'closed' ? 'unknown' : isProof(event) ? 'yes' : 'no';
+    const judgement = {
+      happened,
+      by: 'an operator',
+      ...(happened === 'yes' ? { result: { did: tool } } : {}),
+    } as const;
+    const judged = await settleDoubt(id, judgement, shell);
+    scheduler.say(() => `operator: ${id} ${happened} → ${judged}`);
+  };
+
   const settle = async (call: StoredCall, event: CallEvent, shell: Shell): Promise<void> => {
+    if (witness.workflows.isStep(call.session)) return judge(call, event, shell);
     const [next, effects] = advance(call, event);
     const effect = effectOf(next.state);
     const reply = failed(envelopeOf(next, shell), {
@@ -73,7 +89,7 @@ export function createOperator(world: OperatorWorld) {
         doubtedSince.set(attempt, since);
         const event = shell === null ? null : decide(call, since);
         if (event === null || shell === null) continue;
-        if (event.kind === 'released') witness.released(call.id);
+        if (event.kind === 'released' && !witness.workflows.isStep(call.session)) witness.released(call.id);
         scheduler.after(0, life, `an operator says ${event.kind} of ${call.id}`, () => void settle(call, event, shell));
       }
     },

@@ -3,13 +3,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createBudget, onlySeed } from './budget.ts';
 import { plantedBugs } from './planted-bugs.ts';
+import { plantedWorkflowBugs } from './planted-workflow-bugs.ts';
 import { runSeed } from './run-seed.ts';
 
 const enough = 20_000;
 /** On a busy machine the share of the time may be over before anything happened. */
 const atLeast = 600;
 
-for (const { name, plant, breaks } of plantedBugs)
+for (const { name, plant, breaks } of [...plantedBugs, ...plantedWorkflowBugs])
   test(`the rig finds: ${name}`, { skip: onlySeed !== null, timeout: 24 * 3_600_000 }, async (context) => {
     const goesOn = createBudget(0.3, enough);
     for (let seed = 1; seed <= atLeast || goesOn(seed); seed++) {

@@ -14,7 +14,7 @@ import type { WorldOptions } from './world.ts';
 export interface PlantedBug {
   readonly name: string;
   /** Made anew for each world, because some of them remember. */
-  readonly plant: () => Pick<WorldOptions, 'tampering' | 'quarantineMs' | 'mix' | 'wildClocks'>;
+  readonly plant: () => Pick<WorldOptions, 'tampering' | 'quarantineMs' | 'mix' | 'wildClocks' | 'workflows'>;
   /** The invariants that may notice it. */
   readonly breaks: readonly string[];
 }
@@ -46,6 +46,9 @@ function sendsEarly(store: Store, upstream: Upstream): { store: Store; upstream:
       agent,
       deadlineAtMs,
       timeoutMs: 1_000,
+      workflowContext: null,
+      client: null,
+      callTool: () => Promise.reject(new Error('no tools here')),
     };
     if (!early.has(nameOf(sent))) early.set(nameOf(sent), upstream.invoke(sent, new AbortController().signal));
   };
@@ -64,7 +67,14 @@ function sendsEarly(store: Store, upstream: Upstream): { store: Store; upstream:
 /** Gives up just before the gateway does, and claims that nothing was sent. */
 const mistakesSilenceForProof = (upstream: Upstream, clock: Clock): Upstream => ({
   invoke: (attempt, signal) => {
-    const about = { subject: null, errorType: 'Timeout', message: 'no answer', retryAfterSeconds: null, cause: null };
+    const about = {
+      subject: null,
+      errorType: 'Timeout',
+      message: 'no answer',
+      retryAfterSeconds: null,
+      code: null,
+      cause: null,
+    };
     const claim: UpstreamResult = { kind: 'failed', failure: { kind: 'never_sent', effect: 'none', ...about } };
     const silence = new Promise<UpstreamResult>((resolve) =>
       clock.schedule(attempt.timeoutMs - 1, () => resolve(claim)),
@@ -118,7 +128,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     plant: () => ({
       tampering: withPorts((ports) => ({ ...ports, upstream: mistakesSilenceForProof(ports.upstream, ports.clock) })),
     }),
-    breaks: ['2', 'effect', '1'],
+    breaks: ['2', 'effect', '1', 'turn'],
   },
   {
     name: 'plain calls are sent again after a crash',

@@ -42,6 +42,9 @@ export function createReplyWitness(state: MemoryState, witness: Witness) {
       // What was refused, or expired before it could be sent, never answers for a key.
       if (row === undefined || key === null || row.call.state === 'DENIED' || row.call.attempt === 0) return;
       if (!callStates[row.call.state].terminal) return;
+      // A key whose step was adopted has had two answers: that of the adoption, and what the record keeps for it.
+      const { wasAdopted, adoptedFrom } = witness.workflows;
+      if (wasAdopted(row.call.id) || adoptedFrom(row.call.id) !== null) return;
       const name = JSON.stringify([row.call.tenant, row.call.agent, key, row.call.fingerprint]);
       const before = heardFor.get(name);
       if (final && before !== undefined && before !== words)

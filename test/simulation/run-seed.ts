@@ -5,9 +5,10 @@
 import { createHash } from 'node:crypto';
 import type { Coverage } from './coverage.ts';
 import { faultMixes, type MixName } from './fault-mix.ts';
-import { checkChains, checkLiveness, checkRecords, forgottenResult } from './final-checks.ts';
+import { checkChains, checkLiveness, checkRecords, checkWalks, forgottenResult } from './final-checks.ts';
 import { createRandom } from './random.ts';
 import type { Broken } from './witness.ts';
+import { workflowNames } from './workflow-setting.ts';
 import { createWorld, type World, type WorldOptions } from './world.ts';
 
 export interface SeedReport {
@@ -31,7 +32,8 @@ const maxSteps = 200_000;
 export function characterOf(seed: number): Omit<WorldOptions, 'seed'> {
   const random = createRandom(seed, 'character');
   const name = random.weighted<MixName>({ everything: 6, crashes: 2, store: 2, pauses: 1, sleep: 1 });
-  return { mix: faultMixes[name], wildClocks: random.chance(0.1), forgetsTokens: random.chance(0.3) };
+  const [wildClocks, forgetsTokens] = [random.chance(0.1), random.chance(0.3)];
+  return { mix: faultMixes[name], wildClocks, forgetsTokens, workflows: random.chance(0.4) };
 }
 
 export async function runSeed(options: WorldOptions): Promise<SeedReport> {
@@ -64,6 +66,7 @@ function plan(world: World): void {
   const operations = random.between(4, 10);
   for (let index = 0; index < operations; index++)
     scheduler.after(random.between(500, workMs), null, '', () => clients.begin(`o${index}`));
+  if (world.options.workflows === true) planWalks(world);
   const cancellations = random.between(0, 2);
   for (let index = 0; index < cancellations; index++)
     scheduler.after(random.between(2_000, workMs), null, '', clients.cancelSomething);
@@ -78,6 +81,19 @@ function plan(world: World): void {
     scheduler.after(5_000, null, '', look);
   };
   if (random.chance(0.7)) scheduler.after(5_000, null, '', look);
+}
+
+/** Agents walk sessions of workflows, several steps at a time in each. */
+function planWalks({ scheduler, random, clients }: World): void {
+  for (const workflow of workflowNames)
+    scheduler.after(300, null, '', () => clients.openWorkflow(random.pick(['ann', 'bob']), workflow));
+  const steps = random.between(4, 14);
+  for (let index = 0; index < steps; index++) {
+    const atMs = random.between(800, workMs);
+    // Now and then two at the same moment: they have to wait for each other.
+    scheduler.after(atMs, null, '', () => clients.beginStep(`s${index}`));
+    if (random.chance(0.3)) scheduler.after(atMs, null, '', () => clients.beginStep(`t${index}`));
+  }
 }
 
 function isAtRest({ state, clients, tools, gateways }: World): boolean {
@@ -109,6 +125,7 @@ async function askOnceMore(world: World, runUntil: (isOver: () => boolean) => Pr
 function checkAtRest({ state, witness, clients, tools, replies, options }: World): void {
   if (options.wildClocks !== true) checkLiveness(state, clients.unanswered(), witness);
   checkRecords(state, witness);
+  checkWalks(state, witness);
   checkChains(state, witness);
   const forgotten = forgottenResult(tools.answers, state, witness);
   if (forgotten !== undefined)

@@ -47,6 +47,9 @@ function entry(name: ToolName, timeoutMs: number, change: Partial<ToolEntry> = {
     timeoutMs,
     dedupeWindowMs: null,
     input: { kind: 'anything' },
+    invokes: name,
+    inputSchema: null,
+    listing: null,
     manifest: JSON.stringify({ effect_class: effectClass, name }),
     ...change,
   };

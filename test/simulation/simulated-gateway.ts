@@ -2,7 +2,8 @@
  * One gateway of a simulated world: the real core and shell on simulated ports. It boots as the composition root does,
  * dies with everything it holds in memory, sleeps, and has a clock of its own that is never quite right.
  */
-import { baseLadder } from '../../src/core/decide.ts';
+import type { Catalogue } from '../../src/core/catalogue.ts';
+import { baseLadder, workflowLadder } from '../../src/core/decide.ts';
 import type { IncarnationId } from '../../src/core/call.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import type { Ids } from '../../src/ports/ids.ts';
@@ -17,18 +18,21 @@ import { startSweeping } from '../../src/shell/sweep.ts';
 import type { FaultMix } from './fault-mix.ts';
 import type { Random } from './random.ts';
 import type { Life, Scheduler } from './scheduler.ts';
+import type { Workflow } from '../../src/core/workflow/workflow.ts';
 import { catalogue, limits } from './setting.ts';
 
 /** How a planted bug gets in: it replaces a port, or what the gateway was told. */
 export interface Tampering {
   readonly ports?: (ports: Ports, owner: string, life: Life) => Ports;
-  readonly catalogue?: Shell['catalogue'];
+  readonly catalogue?: Catalogue;
 }
 
 export interface GatewayWorld {
   readonly scheduler: Scheduler;
   readonly random: Random;
   readonly tampering: Tampering;
+  /** What is served when a process starts: a later one may serve another version. */
+  readonly workflows: () => ReadonlyMap<string, Workflow>;
   readonly mix: () => FaultMix;
   readonly openStore: (life: Life, nowMs: number) => Store;
   readonly upstreamFor: (life: Life, owner: string) => Upstream;
@@ -107,12 +111,15 @@ export function createGateway(name: string, skewMs: number, world: GatewayWorld)
     isReady: () => life !== null && shell !== null && shell.live.readiness.ready,
     boot(recovers) {
       const own: Life = { node: name, bornAtMs: scheduler.nowMs(), alive: true, pausedUntilMs: 0 };
+      const workflows = world.workflows();
       life = own;
       shell = createShell({
         ports: portsOf(own),
         limits,
-        ladder: baseLadder,
-        catalogue: world.tampering.catalogue ?? catalogue,
+        ladder: workflows.size === 0 ? baseLadder : workflowLadder,
+        catalogue: () => world.tampering.catalogue ?? catalogue,
+        workflows,
+        storeTag: '5eed5eed',
       });
       scheduler.say(() => `${name}: boots as ${shell?.ports.store.incarnation}, recovers ${recovers}`);
       start(shell, recovers).catch((error: unknown) =>

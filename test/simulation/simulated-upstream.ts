@@ -177,6 +177,6 @@ function failure(kind: Failure['kind'], effect: Failure['effect'] = null): Upstr
   const about = { subject: null, errorType: 'SimulatedError', message: `the tool said ${kind}` };
   return {
     kind: 'failed',
-    failure: { kind, effect, ...about, retryAfterSeconds: kind === '429' ? 3 : null, cause: 'simulated' },
+    failure: { kind, effect, ...about, retryAfterSeconds: kind === '429' ? 3 : null, code: null, cause: 'simulated' },
   };
 }

@@ -28,6 +28,9 @@ const attempt: Attempt = {
   agent: 'a',
   deadlineAtMs: 0,
   timeoutMs: 1,
+  workflowContext: null,
+  client: null,
+  callTool: () => Promise.reject(new Error('no tools here')),
 };
 const blank = { token: 't', atMs: 0, key: null, session: null, reserve: [], settle: [], blobs: [], records: [] };
 const recordsOf = (id: string, ...states: string[]) =>
@@ -49,7 +52,14 @@ const update = (to: Call['state'], change: Partial<Call> = {}): Transition => ({
     expect: { state, attempt: 1, owner: me, dueAtMs: null },
   },
 });
-const step = { kind: 'step', id: 'ses_1' as SessionId, advance: true, expectSeq: null, expectOpen: false } as const;
+const step = {
+  kind: 'step',
+  id: 'ses_1' as SessionId,
+  advance: true,
+  expectSeq: null,
+  expectOpen: false,
+  workflow: null,
+} as const;
 
 function dispatched() {
   const witness = createWitness();

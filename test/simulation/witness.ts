@@ -6,7 +6,8 @@ import type { Attempt } from '../../src/ports/upstream.ts';
 import type { CallChange, Transition } from '../../src/ports/store.ts';
 import { type CallState, callStates, legalTransitions } from '../../src/core/taxonomy.ts';
 import type { MemoryRecord } from './memory-journal.ts';
-import { classOf, isToolName } from './setting.ts';
+import { classOfName } from './workflow-setting.ts';
+import { createWorkflowWitness } from './workflow-witness.ts';
 
 export interface Broken {
   /** The number in PROTOCOL section 3, or a name of our own. */
@@ -66,12 +67,19 @@ export function createWitness() {
     return made;
   };
 
-  const isPure = (tool: string) => isToolName(tool) && classOf[tool] === 'pure';
+  const workflows = createWorkflowWitness(breaks, (id) => calls.get(id)?.state ?? '(none)');
+  const isPure = (tool: string) => classOfName(tool) === 'pure';
 
-  const judgeState = ({ id, tool, state, effects, executions }: CallAccount) => {
+  /** A step that adopted a result has the effect of the one it adopted. */
+  const tookEffect = ({ id, tool, effects, executions }: CallAccount): boolean => {
+    const from = calls.get(workflows.adoptedFrom(id) ?? '');
+    return (isPure(tool) ? executions : effects) > 0 || (from !== undefined && from.effects > 0);
+  };
+
+  const judgeState = (seen: CallAccount) => {
+    const { id, tool, state, effects } = seen;
     if (noEffectStates.has(state) && effects > 0 && !isPure(tool)) breaks('2', `${id} is ${state}, but it took effect`);
-    if (state === 'SUCCEEDED' && (isPure(tool) ? executions : effects) === 0)
-      breaks('2', `${id} SUCCEEDED without effect`);
+    if (state === 'SUCCEEDED' && !tookEffect(seen)) breaks('2', `${id} SUCCEEDED without effect`);
   };
 
   const moved = (
@@ -82,7 +90,9 @@ export function createWitness() {
     const { call } = change;
     const seen = account(call.id, call.tool, call.key);
     if (change.kind === 'insert' && seen.state !== '(none)') breaks('4', `${call.id} was inserted twice`);
-    if (change.kind === 'insert' && call.key !== null && call.state !== 'DENIED' && call.state !== 'EXPIRED') {
+    // Whoever adopts for a key answers for it only once; the key stays with the call that did the work.
+    const claims = call.key !== null && workflows.adoptedFrom(call.id) === null;
+    if (change.kind === 'insert' && claims && call.state !== 'DENIED' && call.state !== 'EXPIRED') {
       const name = JSON.stringify([call.tenant, call.agent, call.key]);
       if (callOfKey.has(name)) breaks('7', `key ${name} has two calls: ${callOfKey.get(name)} and ${call.id}`);
       callOfKey.set(name, call.id);
@@ -114,13 +124,16 @@ export function createWitness() {
 
   return {
     calls,
+    workflows,
     breaks,
     broken: () => broken,
     account,
 
     applied(transition: Transition, records: readonly MemoryRecord[], committer: string): void {
       const { call, session } = transition;
+      workflows.foresee(records);
       if (call !== null && call.kind !== 'mark') moved(call, records, committer);
+      workflows.applied(transition, records);
       for (const { session: id, sessionSeq, kind } of records) {
         if (id === null) continue;
         const before = entries.get(id) ?? 0;
@@ -129,14 +142,15 @@ export function createWitness() {
       }
       const succeeded = call !== null && call.kind !== 'mark' && call.path.includes('SUCCEEDED');
       const advances = session?.kind === 'step' && session.advance;
-      if (succeeded !== advances)
+      const isStep = session?.kind === 'step' && workflows.isStep(session.id);
+      if (succeeded !== advances && !isStep)
         breaks('15', `a step of ${session?.kind ?? 'no session'} advances ${advances}, success ${succeeded}`);
       if (session?.kind === 'step' && advances) successes.set(session.id, (successes.get(session.id) ?? 0) + 1);
       if (session?.kind === 'cancel') cancelledSessions.add(session.id);
     },
 
     /** An attempt leaves a gateway: at this moment its right to be sent must be on record. */
-    sent({ callId, attempt, tool }: Attempt, owner: string): void {
+    sent({ callId, attempt, tool, session }: Attempt, owner: string): void {
       const seen = account(callId, tool);
       const winner = seen.owners.get(attempt);
       if (winner === undefined) breaks('3', `attempt ${attempt} of ${callId} is sent before it is on record`);
@@ -144,8 +158,10 @@ export function createWitness() {
       if (seen.sent.has(attempt)) breaks('5', `attempt ${attempt} of ${callId} is sent twice`);
       seen.sent.add(attempt);
       seen.sends += 1;
-      const guarded = isToolName(tool) && (classOf[tool] === 'plain' || classOf[tool] === 'probeable');
-      if (guarded && seen.sends > 1) breaks('6', `${callId}, a ${classOf[tool as 'mail']} call, is sent twice`);
+      workflows.sent(session, callId);
+      const effectClass = classOfName(tool);
+      const guarded = effectClass === 'plain' || effectClass === 'probeable';
+      if (guarded && seen.sends > 1) breaks('6', `${callId}, a ${effectClass} call, is sent twice`);
     },
 
     /** A person or a probe decided that the call may be sent again. */
@@ -183,8 +199,7 @@ export function createWitness() {
         if (effect === 'none') account(callId).toldNone = true;
         return;
       }
-      const happened = isPure(seen.tool) ? seen.executions > 0 : seen.effects > 0;
-      if (effect === 'applied' && !happened)
+      if (effect === 'applied' && !tookEffect(seen))
         breaks('effect', `${callId} was reported as applied, but never took effect`);
       if (effect !== 'none' || isPure(seen.tool)) return;
       if (seen.effects > 0) breaks('effect', `${callId} was reported as without effect, but took effect`);

@@ -4,6 +4,7 @@
  */
 import type { IncarnationId } from '../../src/core/call.ts';
 import type { CommitResult, Transition } from '../../src/ports/store.ts';
+import type { Workflow } from '../../src/core/workflow/workflow.ts';
 import { recover } from '../../src/shell/recover.ts';
 import { createClients } from './clients.ts';
 import { createCoverage } from './coverage.ts';
@@ -19,6 +20,7 @@ import { createGateway, type Gateway, type Tampering } from './simulated-gateway
 import { type Fate, simulateStore } from './simulated-store.ts';
 import { createTools } from './simulated-upstream.ts';
 import { createWitness } from './witness.ts';
+import { simulatedWorkflows } from './workflow-setting.ts';
 
 export interface WorldOptions {
   readonly seed: number;
@@ -29,6 +31,8 @@ export interface WorldOptions {
   /** How long the keyed tool knows its own work, whatever it promised. */
   readonly rememberMs?: number;
   readonly forgetsTokens?: boolean;
+  /** Sessions of workflows beside everything else; or what a process that starts now serves. */
+  readonly workflows?: boolean | (() => ReadonlyMap<string, Workflow>);
   readonly traced?: boolean;
   readonly tampering?: Tampering;
   readonly quarantineMs?: number;
@@ -38,6 +42,11 @@ export interface WorldOptions {
 }
 
 export type World = ReturnType<typeof createWorld>;
+
+function workflowsOf({ workflows = false }: WorldOptions): () => ReadonlyMap<string, Workflow> {
+  if (typeof workflows === 'function') return workflows;
+  return () => (workflows ? simulatedWorkflows : new Map());
+}
 
 export function createWorld(options: WorldOptions) {
   const { seed } = options;
@@ -137,6 +146,7 @@ export function createWorld(options: WorldOptions) {
     scheduler,
     random,
     tampering: options.tampering ?? {},
+    workflows: workflowsOf(options),
     mix: () => mix,
     openStore: (life: Life, nowMs: number) => simulateStore(openIncarnation(state, nowMs), life, storeWorld),
     upstreamFor: fatefulUpstream,

@@ -43,6 +43,9 @@ export const aTool = (change: Partial<ToolEntry> = {}): ToolEntry => ({
   timeoutMs: 1_000,
   dedupeWindowMs: null,
   input: { kind: 'anything' },
+  invokes: change.name ?? 'pay',
+  inputSchema: null,
+  listing: null,
   manifest: '{}',
   ...change,
 });
@@ -53,7 +56,7 @@ export const aCatalogue = (...tools: readonly ToolEntry[]): Catalogue =>
 export const facts = (change: Partial<Facts> = {}): Facts => ({
   readiness: { ready: true },
   catalogue: aCatalogue(aTool()),
-  session: { found: true, id: 'ses_1' as SessionId, state: 'open', seq: 0 },
+  session: { found: true, id: 'ses_1' as SessionId, state: 'open', reason: null, seq: 0, step: null },
   inFlight: { now: 0, max: 10 },
   ...change,
 });

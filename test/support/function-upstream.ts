@@ -19,6 +19,9 @@ export function attemptOf(name: string, args: unknown): Attempt {
     ...who,
     deadlineAtMs: 0,
     timeoutMs: 1,
+    workflowContext: null,
+    client: null,
+    callTool: () => Promise.reject(new Error('no tools here')),
   };
 }
 

@@ -23,8 +23,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   doors: ['core', 'shell', 'doors'],
   client: ['core', 'client'],
   config: ['core', 'ports', 'config'],
-  main: ['core', 'ports', 'shell', 'adapters', 'doors', 'client', 'config'],
-  'main-cli': ['core', 'ports', 'shell', 'adapters', 'doors', 'config', 'main'],
+  compose: ['core', 'ports', 'shell', 'adapters', 'doors', 'client', 'config', 'compose'],
+  main: ['core', 'ports', 'shell', 'adapters', 'doors', 'client', 'config', 'compose'],
+  'main-cli': ['core', 'ports', 'shell', 'adapters', 'doors', 'config', 'compose', 'main'],
   index: ['core', 'ports', 'adapters', 'config', 'main'],
 };
 

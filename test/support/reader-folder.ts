@@ -11,7 +11,7 @@ import type { Block } from './read-docs.ts';
 import { withReader } from './read-journal.ts';
 
 const root = path.dirname(path.dirname(import.meta.dirname));
-const libraries = ['zod', 'valibot', 'arktype'];
+const libraries = ['zod', 'valibot', 'arktype', 'xstate', '@modelcontextprotocol/client'];
 const storeName = 'recourse.db';
 
 export interface Ran {
@@ -27,13 +27,23 @@ export async function furnish(folder: string): Promise<void> {
   writeFileSync(path.join(stub, 'package.json'), JSON.stringify({ type: 'module', exports: './index.js' }));
   const entry = pathToFileURL(path.join(root, 'src/index.ts')).href;
   writeFileSync(path.join(stub, 'index.js'), `export * from '${entry}';\n`);
-  for (const name of libraries)
-    symlinkSync(path.join(root, 'node_modules', name), path.join(folder, 'node_modules', name), 'dir');
+  for (const name of libraries) {
+    const place = path.join(folder, 'node_modules', name);
+    mkdirSync(path.dirname(place), { recursive: true });
+    symlinkSync(path.join(root, 'node_modules', name), place, 'dir');
+  }
   writeFileSync(path.join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
   writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify(typeRules(), null, 2));
   writeCommand(folder, 'recourse', `exec '${process.execPath}' '${path.join(root, 'bin/recourse.js')}' "$@"`);
   // In a clone `npm start` is the command; the store's name must not depend on where npm runs it.
   writeCommand(folder, 'npm', 'test "$1 $2" = "start --" || exit 64\nshift 2\nexec recourse "$@"');
+  // The servers that documents start are installed here; a registry is not asked.
+  const modules = path.join(root, 'node_modules');
+  writeCommand(
+    folder,
+    'npx',
+    `server="${modules}/$2/dist/index.js"\nshift 2\nexec '${process.execPath}' "$server" "$@"`,
+  );
   await makeStore(path.join(folder, storeName));
 }
 
@@ -86,14 +96,23 @@ export function settleIn(folder: string, name: string): string {
 
 /** A block that names its file in its first line is written there, so that others can refer to it. */
 export function fileOf(block: Block): string {
-  return /^\/\/ ([\w-]+\.ts)\n/.exec(block.text)?.[1] ?? `line-${block.line}.ts`;
+  return namedIn(block) ?? `line-${block.line}.${block.language}`;
+}
+
+function namedIn({ text }: Block): string | null {
+  return /^(?:\/\/|#) ([\w.-]+\.(?:ts|yaml))\n/.exec(text)?.[1] ?? null;
+}
+
+/** Programs, and whatever else has a name by which others refer to it. */
+export function isWritten(block: Block): boolean {
+  return block.language === 'ts' || (block.language === 'yaml' && namedIn(block) !== null);
 }
 
 export function writeBlock(own: string, block: Block): string {
   const file = path.join(own, fileOf(block));
   if (existsSync(file)) throw new Error(`two blocks are called ${path.basename(file)}`);
   // Two blocks of one folder must not share their names for the compiler.
-  writeFileSync(file, `${block.text}\nexport {};\n`);
+  writeFileSync(file, block.language === 'ts' ? `${block.text}\nexport {};\n` : block.text);
   return file;
 }
 
@@ -103,9 +122,13 @@ export function runProgram(own: string, file: string): Promise<Ran> {
 
 /** The whole block as one script. What goes on until Ctrl-C stands alone, and gets one when it has printed something. */
 export async function runScript(own: string, script: string): Promise<Ran> {
-  const real = script.replaceAll(/\bcall_\w*…/g, await newestCall(path.join(own, storeName)));
-  const endless = /\s(?:--follow|-f)\b/.test(script);
+  const store = path.join(own, storeName);
+  const real = script
+    .replaceAll(/\bcall_\w*…/g, await newestCall(store))
+    .replaceAll(/\bses_\w*…/g, await lastSession(store));
+  const endless = /\s(?:--follow|-f)\b|\brecourse up\b/.test(script);
   const child = spawn('sh', ['-euc', endless ? `exec ${real}` : real], { cwd: own, env: environment(own) });
+  child.stdin.end();
   if (endless) child.stdout.once('data', () => setTimeout(() => child.kill('SIGINT'), listensAfterMs));
   return finished(child);
 }
@@ -115,6 +138,9 @@ const listensAfterMs = 500;
 
 const newestCall = (file: string): Promise<string> =>
   withReader(file, async (reader) => (await reader.listCalls({ limit: 1 }))[0]?.id ?? 'call_none');
+
+const lastSession = (file: string): Promise<string> =>
+  withReader(file, async (reader) => (await reader.listSessions({ limit: 1 }))[0]?.id ?? 'ses_none');
 
 function environment(own: string): NodeJS.ProcessEnv {
   const tools = [path.join(path.dirname(own), 'bin'), path.dirname(process.execPath), process.env['PATH'] ?? ''];
@@ -142,5 +168,5 @@ export async function typeErrors(folder: string): Promise<readonly string[]> {
   const { printed } = await finished(
     spawn(process.execPath, [compiler, '-p', folder, '--pretty', 'false'], { cwd: folder }),
   );
-  return printed.split('\n').filter((line) => /^[\w-]+\/[\w-]+\.ts\(|^error /.test(line));
+  return printed.split('\n').filter((line) => /^[\w-]+\/[\w.-]+\.ts\(|^error /.test(line));
 }

@@ -7,6 +7,7 @@ import type { CallChange, CommitResult, SessionChange, Transition } from '../../
 import { type Chain, seqAfter } from './chain.ts';
 import { type Conflict, illegal, recordsConflict, sessionConflict, stageAccounts } from './examine.ts';
 import type { Account, Ledger, MutableSession } from './ledger.ts';
+import { changeWorkflow, dropTimer, keepSnapshot } from './change-workflow.ts';
 import { illegality } from './legality.ts';
 import { callOf, type CallRow, positionOf } from './rows.ts';
 import { epochStride } from './schema.ts';
@@ -104,11 +105,17 @@ function alreadyApplied({ token }: Transition, statements: Statements): CommitRe
 }
 
 function changeSession(change: SessionChange, atMs: number, { ledger, statements }: Writing): MutableSession {
-  if (change.kind === 'open') return ledger.openSession(change.session);
+  if (change.kind === 'open') {
+    if (change.snapshot !== null) keepSnapshot(change.session, change.snapshot, null, statements);
+    return ledger.openSession(change.session);
+  }
   const session = ledger.session(change.id);
   invariant(session !== null, 'the session was examined');
+  session.usedAtMs = Math.max(session.usedAtMs, atMs);
   if (change.kind === 'step' && change.advance) session.seq += 1;
+  if (change.kind === 'step' && change.workflow !== null) changeWorkflow(session, change.workflow, statements);
   if (change.kind === 'cancel') session.state = 'cancelled';
+  if (session.state !== 'open') dropTimer(session, statements);
   if (change.kind === 'cancel_turn') statements.insertTurn.run(change.id, change.turn, atMs);
   session.changed = true;
   return session;
@@ -117,14 +124,18 @@ function changeSession(change: SessionChange, atMs: number, { ledger, statements
 function appendRecords({ records, atMs }: Transition, { chain, ledger, statements }: Writing): void {
   for (const record of records) {
     let sessionSeq = 0;
+    let withHistory: string | null = null;
     if (record.session !== null) {
       const session = ledger.session(record.session);
       invariant(session !== null, 'the sessions of records were examined');
       // INVARIANT: records of a session are numbered without gaps or doubles.
       sessionSeq = session.entries += 1;
       session.changed = true;
+      if (session.workflow !== null) withHistory = session.id;
     }
-    chain.append(record, sessionSeq, atMs);
+    const seq = chain.append(record, sessionSeq, atMs);
+    if (withHistory !== null)
+      statements.insertEntry.run(withHistory, sessionSeq, chain.head().epoch * epochStride + seq);
     if (record.kind === 'refusals_repeated' && record.call !== null) statements.countRepeats.run(record.call);
   }
 }

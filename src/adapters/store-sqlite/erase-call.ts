@@ -6,7 +6,7 @@ import type { Position } from '../../core/journal/record.ts';
 import type { CommitResult } from '../../ports/store.ts';
 import type { Writing } from './apply-transition.ts';
 import { nodeHashing } from './node-hashing.ts';
-import { type CallRow, positionOf } from './rows.ts';
+import { type CallRow, placeOf, positionOf } from './rows.ts';
 
 export interface EraseRequest {
   readonly erase: CallId;
@@ -36,5 +36,7 @@ export function eraseCall({ erase, reason, atMs }: EraseRequest, { statements, l
   const body = canonicalText({ payloads, reason });
   const draft = { kind: 'erased' as const, call: erase, session: call.session as SessionId | null, body, payloads: [] };
   const seq = chain.append(draft, session?.entries ?? 0, atMs);
+  if (session !== null && session.workflow !== null)
+    statements.insertEntry.run(session.id, session.entries, placeOf({ epoch: chain.head().epoch, seq }));
   return { kind: 'committed', seq: call.seq, position: { epoch: chain.head().epoch, seq } };
 }

@@ -19,7 +19,16 @@ export function sessionConflict(change: SessionChange, ledger: Ledger): Conflict
   if (change.kind !== 'step') return null;
   const stale = change.expectSeq !== null && change.expectSeq !== found.seq;
   const shut = change.expectOpen && found.state !== 'open';
-  return stale || shut ? { kind: 'conflict', on: 'session', found: plain(found) } : null;
+  const conflict: Conflict = { kind: 'conflict', on: 'session', found: plain(found) };
+  if (stale || shut) return conflict;
+  // INVARIANT: the sequence of a workflow session counts its states.
+  if (change.workflow === null)
+    return found.workflow !== null && change.advance ? illegal('the sequence of a workflow moves with its state') : null;
+  if (found.workflow === null) return illegal(`session '${change.id}' has no workflow`);
+  const { turn, call } = change.workflow;
+  // INVARIANT: one step of a session runs at a time, whoever asks.
+  const taken = found.workflow.turn !== null && found.workflow.turn.call !== call;
+  return taken && (turn === 'take' || turn === 'free') ? conflict : null;
 }
 
 /** A record can be numbered only in a session that exists, or that this transition opens. */
@@ -56,6 +65,6 @@ export function stageAccounts(transition: Transition, ledger: Ledger): Conflict 
   return [...staged.values()];
 }
 
-export function plain({ id, tenant, agent, standing, state, seq, entries, openedAtMs }: MutableSession): Session {
-  return { id, tenant, agent, standing, state, seq, entries, openedAtMs };
+export function plain({ changed: _changed, ...session }: MutableSession): Session {
+  return session;
 }

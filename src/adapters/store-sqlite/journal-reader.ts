@@ -10,7 +10,7 @@ import { createRecordReader, recordColumns, type RecordRow } from './stored-reco
 
 export function createJournalReader(
   database: DatabaseSync,
-): Pick<StoreReader, 'recordsOf' | 'journal' | 'epochs' | 'entries'> {
+): Pick<StoreReader, 'recordsOf' | 'journal' | 'epochs' | 'entries' | 'sessionEntries' | 'identity'> {
   const records = createRecordReader(database);
   const rows = (text: string) => {
     const statement = database.prepare(`SELECT ${recordColumns} FROM journal ${text}`);
@@ -19,6 +19,11 @@ export function createJournalReader(
   const ofCall = rows('WHERE call_id = ? ORDER BY at');
   const after = rows('WHERE at > ? ORDER BY at LIMIT ?');
   const newest = rows('ORDER BY at DESC LIMIT ?');
+  const ofSession = rows(
+    `WHERE at IN (SELECT at FROM session_entries WHERE session = ? AND entry > ? ORDER BY entry LIMIT ?)
+     ORDER BY at`,
+  );
+  const firstEpoch = database.prepare('SELECT chain FROM epochs ORDER BY epoch LIMIT 1');
   const epochs = database.prepare('SELECT count(*) AS count FROM epochs');
 
   const entryOf = (row: RecordRow): JournalEntry => {
@@ -45,6 +50,11 @@ export function createJournalReader(
   return {
     recordsOf: async (id) => ofCall(id).map(entryOf),
     journal: async (position, limit) => after(position === null ? 0 : placeOf(position), limit).map(records.stored),
+    sessionEntries: async (id, entry, limit) => ofSession(id, entry, limit).map(entryOf),
+    identity: async () => {
+      const row = firstEpoch.get() as { chain: Uint8Array } | undefined;
+      return row === undefined ? '00000000' : hex(row.chain.subarray(0, 4));
+    },
     epochs: async () => (epochs.get() as { count: number }).count,
     entries: async (position, limit) => {
       if (position === null) return newest(limit).reverse().map(entryOf);

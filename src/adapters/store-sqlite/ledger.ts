@@ -40,8 +40,10 @@ export function createLedger(statements: Statements) {
       return row === undefined ? null : this.session(row.id);
     },
     openSession(session: Session): MutableSession {
-      const { id, tenant, agent, standing, state, seq, entries, openedAtMs } = session;
-      statements.insertSession.run(id, tenant, agent, standing ? 1 : 0, state, seq, entries, openedAtMs);
+      const { id, tenant, agent, standing, state, seq, entries, openedAtMs, usedAtMs, workflow } = session;
+      const identity = [id, tenant, agent, standing ? 1 : 0] as const;
+      const pinned = [workflow?.name ?? null, workflow?.manifest ?? null, workflow?.timerAtMs ?? null] as const;
+      statements.insertSession.run(...identity, state, seq, entries, openedAtMs, usedAtMs, ...pinned);
       const opened = { ...session, changed: false };
       sessions.set(id, opened);
       return opened;
@@ -58,7 +60,7 @@ export function createLedger(statements: Statements) {
     /** Writes back what changed; the batch commits right after. */
     flush(): void {
       for (const session of sessions.values()) {
-        if (session.changed) statements.updateSession.run(session.state, session.seq, session.entries, session.id);
+        if (session.changed) write(session, statements);
         session.changed = false;
       }
       for (const { tenant, account, held, settled, changed } of accounts.values())
@@ -74,4 +76,11 @@ export function createLedger(statements: Statements) {
       accounts.clear();
     },
   };
+}
+
+function write({ id, state, seq, entries, usedAtMs, workflow }: MutableSession, statements: Statements): void {
+  statements.updateSession.run(state, seq, entries, usedAtMs, id);
+  if (workflow === null) return;
+  const { manifest, turn, timerAtMs, reason } = workflow;
+  statements.updateWorkflow.run(manifest, turn?.call ?? null, turn?.operation ?? null, timerAtMs, reason, id);
 }

@@ -21,6 +21,15 @@ export function illegality(transition: Transition): string | null {
     if (!isAmount(amount) || !Number.isSafeInteger(limit)) return `'${account}' is reserved in whole numbers from 0`;
   for (const { release, charge, account } of transition.settle)
     if (!isAmount(release) || !Number.isSafeInteger(charge)) return `'${account}' is settled in whole numbers`;
+  const step = transition.session?.kind === 'step' ? transition.session : null;
+  if (step !== null && step.workflow !== null) {
+    const { turn, call: about, operation, snapshot, fence } = step.workflow;
+    const bound = turn === 'take' || turn === 'release' || fence !== null;
+    if (bound && about === null) return 'a turn or a fence belongs to a call';
+    if (turn === 'take' && operation === null) return 'a turn is taken for an operation';
+    // INVARIANT: a state of the workflow has a sequence of its own.
+    if ((snapshot !== null) !== step.advance) return 'the state of a workflow and its sequence move together';
+  }
   if (call === null) return transition.key === null ? null : 'a key is claimed by a call';
   if (call.kind === 'mark') return transition.key === null ? null : 'a mark claims no key';
   return wrongPath(call) ?? wrongRecords(call, transition);

@@ -9,6 +9,7 @@ import type { CallId } from '../../core/call.ts';
 import type { CallFilter, StoredCall, StoredText, StoreReader } from '../../ports/store.ts';
 import { unansweredFrom } from './epoch.ts';
 import { createJournalReader } from './journal-reader.ts';
+import { createSessionReader } from './session-reader.ts';
 import { nodeHashing } from './node-hashing.ts';
 import { type CallRow, callOf, type SessionRow, sessionOf } from './rows.ts';
 import { unfinishedStates } from './timer-of.ts';
@@ -68,6 +69,7 @@ export function createReader(database: DatabaseSync): StoreReader {
       })),
     session: async (id) => maybe(session(id), sessionOf),
     standingSession: async (tenant, agent) => maybe(standing(tenant, agent), sessionOf),
+    ...createSessionReader(database),
     turnCancelled: async (id, name) => turn(id, name) !== undefined,
     abandoned: async (id, fingerprint, sinceMs) => maybe(abandoned(id, fingerprint, sinceMs), callOf),
     due: async (nowMs, limit) => due(nowMs, limit),

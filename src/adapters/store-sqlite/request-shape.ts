@@ -43,15 +43,37 @@ const session = object({
   tenant: text,
   agent: text,
   standing: flag,
-  state: anyOf(literal('open'), literal('cancelled')),
+  state: oneOf({ open: 0, cancelled: 0, stopped: 0, closed: 0 }),
   seq: whole,
   entries: whole,
   openedAtMs: whole,
+  usedAtMs: whole,
+  workflow: orNull(
+    object({
+      name: text,
+      manifest: text,
+      turn: orNull(object({ call: text, operation: text })),
+      timerAtMs: orNull(whole),
+      reason: orNull(text),
+    }),
+  ),
+});
+
+const snapshot = orNull(object({ text, dueAtMs: orNull(whole) }));
+
+const workflowChange = object({
+  turn: orNull(oneOf({ take: 0, release: 0, free: 0 })),
+  call: orNull(text),
+  operation: orNull(text),
+  snapshot,
+  fence: orNull(oneOf({ raised: 0, lifted: 0 })),
+  becomes: orNull(object({ state: oneOf({ open: 0, stopped: 0, closed: 0 }), reason: orNull(text) })),
+  manifest: orNull(text),
 });
 
 const sessionChange = anyOf(
-  object({ kind: literal('step'), id: text, advance: flag, expectSeq: orNull(whole), expectOpen: flag }),
-  object({ kind: literal('open'), session }),
+  object({ kind: literal('step'), id: text, advance: flag, expectSeq: orNull(whole), expectOpen: flag, workflow: orNull(workflowChange) }),
+  object({ kind: literal('open'), session, snapshot }),
   object({ kind: literal('cancel'), id: text }),
   object({ kind: literal('cancel_turn'), id: text, turn: text }),
 );

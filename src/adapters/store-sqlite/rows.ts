@@ -2,7 +2,7 @@
 import type { CallId, IncarnationId, SessionId } from '../../core/call.ts';
 import type { Position } from '../../core/journal/record.ts';
 import type { CallState, EffectClass } from '../../core/taxonomy.ts';
-import type { Session, StoredCall } from '../../ports/store.ts';
+import type { Session, StoredCall, WorkflowSession } from '../../ports/store.ts';
 import { epochStride } from './schema.ts';
 
 export interface CallRow {
@@ -68,7 +68,16 @@ export interface SessionRow {
   readonly seq: number;
   readonly entries: number;
   readonly opened_at: number;
+  readonly used_at: number;
+  readonly workflow: string | null;
+  readonly manifest: string | null;
+  readonly turn_call: string | null;
+  readonly operation: string | null;
+  readonly timer_at: number | null;
+  readonly reason: string | null;
 }
+
+const sessionStates: ReadonlySet<string> = new Set<Session['state']>(['open', 'cancelled', 'stopped', 'closed']);
 
 export function sessionOf(row: SessionRow): Session {
   return {
@@ -76,10 +85,23 @@ export function sessionOf(row: SessionRow): Session {
     tenant: row.tenant,
     agent: row.agent,
     standing: row.standing === 1,
-    state: row.state === 'cancelled' ? 'cancelled' : 'open',
+    // INVARIANT: a state that this version does not know lets nothing pass.
+    state: sessionStates.has(row.state) ? (row.state as Session['state']) : 'closed',
     seq: row.seq,
     entries: row.entries,
     openedAtMs: row.opened_at,
+    usedAtMs: row.used_at,
+    workflow: row.workflow === null ? null : workflowOf(row, row.workflow),
+  };
+}
+
+function workflowOf(row: SessionRow, name: string): WorkflowSession {
+  return {
+    name,
+    manifest: row.manifest ?? '',
+    turn: row.turn_call === null ? null : { call: row.turn_call as CallId, operation: row.operation ?? '' },
+    timerAtMs: row.timer_at,
+    reason: row.reason,
   };
 }
 

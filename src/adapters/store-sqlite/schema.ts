@@ -70,8 +70,31 @@ CREATE INDEX journal_call ON journal (call_id) WHERE call_id IS NOT NULL;
 CREATE TABLE payloads (id INTEGER PRIMARY KEY, salt BLOB NOT NULL, bytes BLOB NOT NULL) STRICT;
 `;
 
+const workflows = `
+ALTER TABLE sessions ADD COLUMN used_at INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE sessions ADD COLUMN workflow TEXT;
+ALTER TABLE sessions ADD COLUMN manifest TEXT;
+ALTER TABLE sessions ADD COLUMN turn_call TEXT;
+ALTER TABLE sessions ADD COLUMN operation TEXT;
+ALTER TABLE sessions ADD COLUMN timer_at INTEGER;
+ALTER TABLE sessions ADD COLUMN reason TEXT;
+CREATE INDEX sessions_used ON sessions (used_at, id) WHERE workflow IS NOT NULL;
+
+CREATE TABLE snapshots (
+  session TEXT NOT NULL, seq INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY (session, seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE fences (
+  session TEXT NOT NULL, call_id TEXT NOT NULL, operation TEXT NOT NULL, PRIMARY KEY (session, call_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE session_entries (
+  session TEXT NOT NULL, entry INTEGER NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (session, entry)
+) STRICT, WITHOUT ROWID;
+`;
+
 /** The migration at index n makes a file of version n one of version n + 1. */
-export const migrations: readonly string[] = [first];
+export const migrations: readonly string[] = [first, workflows];
 export const schemaVersion = migrations.length;
 
 /** Brings a file to today's version, each step in a transaction of its own. */

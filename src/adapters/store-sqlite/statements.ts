@@ -49,10 +49,20 @@ export function prepareStatements(database: DatabaseSync) {
       "SELECT * FROM sessions WHERE tenant = ? AND agent = ? AND standing = 1 AND state = 'open'",
     ),
     insertSession: prepare(
-      `INSERT INTO sessions (id, tenant, agent, standing, state, seq, entries, opened_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO sessions (id, tenant, agent, standing, state, seq, entries, opened_at, used_at, workflow, manifest, timer_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
-    updateSession: prepare('UPDATE sessions SET state = ?, seq = ?, entries = ? WHERE id = ?'),
+    updateSession: prepare('UPDATE sessions SET state = ?, seq = ?, entries = ?, used_at = ? WHERE id = ?'),
+    updateWorkflow: prepare(
+      'UPDATE sessions SET manifest = ?, turn_call = ?, operation = ?, timer_at = ?, reason = ? WHERE id = ?',
+    ),
+    insertSnapshot: prepare('INSERT INTO snapshots (session, seq, text) VALUES (?, ?, ?)'),
+    dropSnapshots: prepare('DELETE FROM snapshots WHERE session = ? AND seq <= ?'),
+    insertFence: prepare('INSERT OR REPLACE INTO fences (session, call_id, operation) VALUES (?, ?, ?)'),
+    deleteFence: prepare('DELETE FROM fences WHERE session = ? AND call_id = ?'),
+    insertEntry: prepare('INSERT INTO session_entries (session, entry, at) VALUES (?, ?, ?)'),
+    insertSessionTimer: prepare(`INSERT OR REPLACE INTO timers (due_at, kind, subject) VALUES (?, 'session', ?)`),
+    deleteSessionTimer: prepare(`DELETE FROM timers WHERE due_at = ? AND kind = 'session' AND subject = ?`),
     insertTurn: prepare('INSERT INTO turns (session, turn, cancelled_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING'),
 
     insertTimer: prepare(`INSERT OR REPLACE INTO timers (due_at, kind, subject) VALUES (?, 'call', ?)`),

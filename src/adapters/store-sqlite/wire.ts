@@ -124,12 +124,20 @@ function restoreKey(flat: Flat | null): KeyClaim | null {
 }
 
 const flatSession = (change: SessionChange | null): Flat | Exclude<SessionChange, Step> | null =>
-  change?.kind === 'step' ? [change.id, change.advance, change.expectSeq, change.expectOpen] : change;
+  change?.kind === 'step'
+    ? [change.id, change.advance, change.expectSeq, change.expectOpen, change.workflow]
+    : change;
 
 function restoreSession(flat: Flat | Exclude<SessionChange, Step> | null): SessionChange | null {
   if (flat === null || !Array.isArray(flat)) return flat as Exclude<SessionChange, Step> | null;
-  const [id, advance, expectSeq, expectOpen] = flat as [Step['id'], boolean, number | null, boolean];
-  return { kind: 'step', id, advance, expectSeq, expectOpen };
+  const [id, advance, expectSeq, expectOpen, workflow] = flat as [
+    Step['id'],
+    boolean,
+    number | null,
+    boolean,
+    Step['workflow'],
+  ];
+  return { kind: 'step', id, advance, expectSeq, expectOpen, workflow };
 }
 
 /** Kind, call, session and body, then part and text of each payload. */

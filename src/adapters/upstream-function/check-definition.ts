@@ -12,9 +12,12 @@ import type { ToolContext } from './tool-context.ts';
 
 export class ToolDefinitionError extends Error {
   override name = 'ToolDefinitionError';
+  /** What is wrong and what to do, without the tool's name. */
+  readonly problem: string;
 
   constructor(tool: unknown, problem: string, fix: string) {
     super(`tool ${typeof tool === 'string' ? `'${tool.slice(0, 128)}'` : 'without a name'}: ${problem}; ${fix}`);
+    this.problem = `${problem}; ${fix}`;
   }
 }
 
@@ -36,12 +39,14 @@ export interface CheckedTool {
   readonly input: DeclaredSchema;
   readonly output: DeclaredSchema | null;
   readonly body: ToolBody;
+  /** What the body throws by itself has had no effect. */
+  readonly isAtomic: boolean;
 }
 
 /** A year: no upstream is known to remember keys for longer. */
 const maxDedupeSeconds = 366 * 24 * 3_600;
 
-type Loose = Readonly<Record<string, unknown>>;
+export type Loose = Readonly<Record<string, unknown>>;
 
 const knownKeys = [
   'name',
@@ -77,18 +82,23 @@ export function checkDefinition(definition: unknown): CheckedTool {
     name,
     description: description ?? '',
     effectClass,
-    timeoutMs: milliseconds(name, given, 'timeout_seconds', defaultLimits.maxDeadlineMs / 1_000),
+    timeoutMs: timeoutOf(name, given),
     dedupeWindowMs: dedupeWindowOf(name, given, effectClass),
     input: schemaOf(name, 'input', given['input']),
     output: given['output'] === undefined ? null : schemaOf(name, 'output', given['output']),
     body: bodyOf(name, given),
+    isAtomic: false,
   };
 }
 
-function effectClassOf(name: string, effect: unknown): EffectClass {
+export function effectClassOf(name: string, effect: unknown): EffectClass {
   if (effect === undefined) return 'plain';
   if (typeof effect === 'string' && Object.hasOwn(effectClasses, effect)) return effect as EffectClass;
   throw new ToolDefinitionError(name, 'its effect is unknown', `use one of ${Object.keys(effectClasses).join(', ')}`);
+}
+
+export function timeoutOf(name: string, given: Loose, key = 'timeout_seconds'): number | null {
+  return milliseconds(name, given, key, defaultLimits.maxDeadlineMs / 1_000);
 }
 
 function milliseconds(name: string, given: Loose, key: string, most: number): number | null {
@@ -98,7 +108,7 @@ function milliseconds(name: string, given: Loose, key: string, most: number): nu
   throw new ToolDefinitionError(name, `its ${key} is not usable`, `use a number of seconds above 0 and up to ${most}`);
 }
 
-function dedupeWindowOf(name: string, given: Loose, effectClass: EffectClass): number | null {
+export function dedupeWindowOf(name: string, given: Loose, effectClass: EffectClass): number | null {
   const window = milliseconds(name, given, 'dedupe_window_seconds', maxDedupeSeconds);
   if (effectClass === 'keyed' && window === null) {
     const fix = 'set dedupe_window_seconds to how long the upstream remembers ctx.idempotency_key';
@@ -111,7 +121,7 @@ function dedupeWindowOf(name: string, given: Loose, effectClass: EffectClass): n
   return window;
 }
 
-function schemaOf(name: string, key: string, schema: unknown): DeclaredSchema {
+export function schemaOf(name: string, key: string, schema: unknown): DeclaredSchema {
   if (schema === undefined) {
     throw new ToolDefinitionError(name, `it has no ${key} schema`, `give one, or ${key}: {} to accept anything`);
   }
@@ -120,7 +130,7 @@ function schemaOf(name: string, key: string, schema: unknown): DeclaredSchema {
   throw new ToolDefinitionError(name, `its ${key} schema ${declaration.problem}`, 'correct the schema');
 }
 
-function bodyOf(name: string, given: Loose): ToolBody {
+export function bodyOf(name: string, given: Loose): ToolBody {
   const { run, isolate, blocking } = given;
   if (isolate !== undefined && isolate !== true && !(isolate instanceof URL)) {
     throw new ToolDefinitionError(

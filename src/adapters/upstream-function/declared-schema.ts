@@ -4,7 +4,7 @@
  */
 import { canonicalise } from '../../core/canonical.ts';
 import type { FieldError, InputRule } from '../../core/catalogue.ts';
-import { isObject, type Json } from '../../core/json.ts';
+import { isObject, type Json, type JsonObject } from '../../core/json.ts';
 import { compileSchema } from '../../core/schema/compile-schema.ts';
 import { findNotJson } from './find-not-json.ts';
 import { judgeByStandard, vendorOf, type Judgement } from './judge-by-standard.ts';
@@ -14,7 +14,9 @@ export interface DeclaredSchema {
   readonly rule: InputRule;
   readonly judge: (value: unknown) => Promise<Judgement>;
   /** As it stands in the manifest. */
-  readonly written: unknown;
+  readonly written: Json;
+  /** As JSON Schema; null if the author's schema cannot say it in one. */
+  readonly listed: JsonObject | null;
 }
 
 export type Declaration =
@@ -31,21 +33,25 @@ export function declareSchema(schema: unknown): Declaration {
   const written = canonicalise(schema, { maxDepth: maxWrittenDepth });
   if (!written.ok) return { ok: false, problem: `cannot be written down: ${written.problem}` };
   const { check } = compiled;
+  const plain = JSON.parse(written.text) as JsonObject;
   return {
     ok: true,
     declared: {
       rule: { kind: 'schema', check },
       judge: async (value) => judgeByCheck(check, value),
-      written: JSON.parse(written.text),
+      written: plain,
+      listed: plain,
     },
   };
 }
 
 function declareStandard(schema: StandardSchema): DeclaredSchema {
+  const listed = listedStandard(schema);
   return {
     rule: { kind: 'validator' },
     judge: (value) => judgeByStandard(schema, value),
-    written: writtenStandard(schema),
+    written: listed ?? { vendor: vendorOf(schema), opaque: true },
+    listed,
   };
 }
 
@@ -61,17 +67,17 @@ function judgeByCheck(check: (value: Json) => readonly FieldError[], value: unkn
 }
 
 /** Both sides are seen as they are sent: what a transform makes of them stays inside the gateway. */
-function writtenStandard(schema: StandardSchema): unknown {
+function listedStandard(schema: StandardSchema): JsonObject | null {
   const standard = schema['~standard'] as { jsonSchema?: { input?: unknown } };
-  const opaque = { vendor: vendorOf(schema), opaque: true };
   try {
     const write = standard.jsonSchema?.input;
-    if (typeof write !== 'function') return opaque;
+    if (typeof write !== 'function') return null;
     const written = canonicalise(write.call(standard.jsonSchema, { target: 'draft-2020-12' }), {
       maxDepth: maxWrittenDepth,
     });
-    return written.ok ? JSON.parse(written.text) : opaque;
+    const plain: unknown = written.ok ? JSON.parse(written.text) : null;
+    return isObject(plain) ? (plain as JsonObject) : null;
   } catch {
-    return opaque;
+    return null;
   }
 }

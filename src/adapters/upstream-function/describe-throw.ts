@@ -3,7 +3,7 @@
  * Reading it here never throws. Message and name go to the agent; stacks and causes only into `cause`, for the audit.
  */
 import { preview } from '../../core/canonical.ts';
-import { effects, kinds, type Effect, type ErrorKind } from '../../core/taxonomy.ts';
+import { effects, errors, kinds, type Effect, type ErrorCode, type ErrorKind } from '../../core/taxonomy.ts';
 import type { Failure, ItemFailure } from '../../ports/upstream.ts';
 import { isToolFailure } from './tool-failure.ts';
 
@@ -20,19 +20,21 @@ export function failure(kind: ErrorKind, message: string, more: Partial<Failure>
     message,
     effect: null,
     retryAfterSeconds: null,
+    code: null,
     cause: null,
     ...more,
   };
 }
 
-export function failureOf(thrown: unknown, signal: AbortSignal): Failure {
+/** `isAtomic`: its author says that a body which throws by itself has had no effect. */
+export function failureOf(thrown: unknown, signal: AbortSignal, isAtomic = false): Failure {
   const said = { errorType: nameOf(thrown), cause: causesOf(thrown) };
   const message = messageOf(thrown);
   if (isToolFailure(thrown)) return statedFailure(thrown, message, said);
   if (signal.aborted && (thrown === signal.reason || said.errorType === 'AbortError')) {
     return failure('cancelled', message, said);
   }
-  return failure('threw', message, said);
+  return failure('threw', message, isAtomic ? { ...said, effect: 'none' } : said);
 }
 
 function statedFailure(thrown: unknown, message: string, said: Partial<Failure>): Failure {
@@ -44,6 +46,7 @@ function statedFailure(thrown: unknown, message: string, said: Partial<Failure>)
     subject: typeof subject === 'string' ? subject.slice(0, maxNameChars) : null,
     effect: typeof effect === 'string' && Object.hasOwn(effects, effect) ? (effect as Effect) : null,
     retryAfterSeconds: typeof seconds === 'number' && Number.isFinite(seconds) && seconds >= 0 ? seconds : null,
+    code: codeOf(read(thrown, 'code')),
   });
 }
 
@@ -64,6 +67,12 @@ export function itemFailures(errors: unknown): readonly ItemFailure[] {
 /** A kind that is not in the taxonomy is one that nobody recognises. */
 function kindOf(kind: unknown): ErrorKind {
   return typeof kind === 'string' && Object.hasOwn(kinds, kind) ? (kind as ErrorKind) : 'unknown';
+}
+
+/** Only a code that a failed action can have. */
+function codeOf(code: unknown): ErrorCode | null {
+  const legal: readonly string[] = errors.action_error.codes;
+  return typeof code === 'string' && legal.includes(code) ? (code as ErrorCode) : null;
 }
 
 export function read(value: unknown, key: PropertyKey): unknown {

@@ -21,6 +21,9 @@ function attemptOf(name: string, args: Json = {}): Attempt {
     agent: 'clerk',
     deadlineAtMs: Date.UTC(2026, 0, 2, 3, 4, 5),
     timeoutMs: 1_000,
+    workflowContext: null,
+    client: null,
+    callTool: () => Promise.reject(new Error('no tools here')),
   };
 }
 
@@ -41,8 +44,8 @@ test('the body gets its arguments and knows which call it serves', async () => {
   const seen: unknown[] = [];
   const look = tool({
     ...base,
-    run: async (args: { a: number }, { signal, fail, ...facts }) => {
-      seen.push(args, facts, signal.aborted, typeof fail);
+    run: async (args: { a: number }, { signal, fail, elicit, sample, tools, ...facts }) => {
+      seen.push(args, facts, signal.aborted, typeof fail, typeof elicit, typeof sample, Object.keys(tools));
       return { b: args.a + 1 };
     },
   });
@@ -55,8 +58,9 @@ test('the body gets its arguments and knows which call it serves', async () => {
     agent: 'clerk',
     tenant: 'acme',
     deadline: '2026-01-02T03:04:05.000Z',
+    context: null,
   };
-  assert.deepEqual(seen, [{ a: 1 }, facts, false, 'function']);
+  assert.deepEqual(seen, [{ a: 1 }, facts, false, 'function', 'function', 'function', ['call']]);
 });
 
 test('the result is passed on unchanged, by identity', async () => {
@@ -154,6 +158,7 @@ test('a stated failure keeps all that it states', async () => {
     message: 'done',
     effect: 'applied',
     retryAfterSeconds: 3,
+    code: null,
   });
 });
 
@@ -265,7 +270,7 @@ test('a tool that nobody registered is not found, and a name can be taken only o
   const { upstream, validator } = createFunctionUpstream([]);
   const result = await upstream.invoke(attemptOf('none'), unstopped);
   assert.equal(result.kind === 'failed' && result.failure.kind, '404_not_found');
-  assert.equal((await validator.validate('none', {})).ok, false);
+  assert.equal((await validator.validate('none', {}, null)).ok, false);
   const one = tool({ ...base, run: async () => 1 });
   assert.throws(() => createFunctionUpstream([one, one]), /^ToolDefinitionError: tool 'it': its name is taken/);
 });

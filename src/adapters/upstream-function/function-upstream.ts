@@ -10,8 +10,9 @@ import type { Attempt, Failure, Upstream, UpstreamResult } from '../../ports/ups
 import type { Validated, Validator } from '../../ports/validator.ts';
 import { ToolDefinitionError, type CheckedTool, type LocalBody } from './check-definition.ts';
 import { failure, failureOf, itemFailures } from './describe-throw.ts';
-import { findNotJson } from './find-not-json.ts';
+import { judgeArguments } from './judge-arguments.ts';
 import { checkedTool, type Tool } from './tool.ts';
+import { linesOf } from './body-lines.ts';
 import { contextFacts, createContext, type ToolContext } from './tool-context.ts';
 import { isPartialResult } from './tool-failure.ts';
 import { createWorkerPool, defaultIsolationLimits, type IsolationLimits, type WorkerPool } from './worker-pool.ts';
@@ -68,7 +69,18 @@ function entryOf(checked: CheckedTool, defaultTimeoutMs: number): ToolEntry {
     input: input.written,
     output: output === null ? null : output.written,
   });
-  return { name, description, effectClass, timeoutMs, dedupeWindowMs, input: input.rule, manifest };
+  return {
+    name,
+    description,
+    effectClass,
+    timeoutMs,
+    dedupeWindowMs,
+    input: input.rule,
+    invokes: name,
+    inputSchema: input.listed,
+    listing: null,
+    manifest,
+  };
 }
 
 async function invoke(
@@ -80,15 +92,15 @@ async function invoke(
   if (checked === undefined) return failed(failure('404_not_found', 'no tool has this name'));
   if (signal.aborted) return failed(failure('cancelled', 'stopped before it began', { effect: 'none' }));
   try {
-    const { name, body } = checked;
+    const { name, body, isAtomic } = checked;
     const facts = contextFacts(attempt);
     const result =
       body.kind === 'here'
-        ? await runHere(body.run, attempt.args, createContext(facts, signal))
-        : await pool.run(name, { body, args: attempt.args, facts }, signal);
+        ? await runHere(body.run, attempt.args, createContext(facts, signal, linesOf(attempt, signal)))
+        : await pool.run(name, { body, args: attempt.args, facts, isAtomic }, signal);
     return result.kind === 'failed' ? result : await judgeOutput(checked, result);
   } catch (thrown) {
-    return failed(failureOf(thrown, signal));
+    return failed(failureOf(thrown, signal, checked.isAtomic));
   }
 }
 
@@ -117,21 +129,10 @@ function malformed(name: string, errors: readonly FieldError[]): Failure {
 }
 
 async function validate(checked: CheckedTool | undefined, args: Json): Promise<Validated> {
-  if (checked === undefined) return refused('', 'the name of a known tool');
-  const judgement = await checked.input.judge(args);
-  if (!judgement.ok) return judgement;
-  try {
-    const found = findNotJson(judgement.value);
-    if (found === null) return { ok: true, args: judgement.value as Json };
-    // Arguments are recorded, hashed and perhaps sent again after a restart, so they must survive as JSON.
-    return refused(found.path, `a value that JSON can carry; the input schema made ${found.what} of it`);
-  } catch {
-    return refused('', 'a value that JSON can carry; what the input schema made of it cannot be read');
+  if (checked === undefined) {
+    return { ok: false, errors: [{ path: '', expected: 'the name of a known tool', got: null }] };
   }
-}
-
-function refused(path: string, expected: string): Validated {
-  return { ok: false, errors: [{ path, expected, got: null }] };
+  return judgeArguments(checked.input, args);
 }
 
 function failed(reason: Failure): UpstreamResult {

@@ -4,6 +4,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { UpstreamResult } from '../../ports/upstream.ts';
+import { noLines } from './body-lines.ts';
 import { bodyOfSource } from './body-source.ts';
 import { failure, failureOf, itemFailures, messageOf } from './describe-throw.ts';
 import type { Answer, IsolatedBody, Order, Printed, WorkerFacts } from './isolation-messages.ts';
@@ -21,7 +22,7 @@ let printable = 0;
 for (const stream of ['stdout', 'stderr'] as const) process[stream].write = printer(stream);
 parentPort?.on('message', (order: Order) => void serve(order));
 
-async function serve({ order, body, args, facts }: Order): Promise<void> {
+async function serve({ order, body, args, facts, isAtomic }: Order): Promise<void> {
   // INVARIANT: no body is reached before this line; if the worker dies, the gateway can tell whether the call was sent.
   Atomics.store(begun, 0, order);
   printable = prints ? maxPrintedChars : 0;
@@ -29,9 +30,9 @@ async function serve({ order, body, args, facts }: Order): Promise<void> {
   const { signal } = new AbortController();
   try {
     const run = await load(body);
-    send({ order, outcome: outcomeOf(await run(args, createContext(facts, signal))) });
+    send({ order, outcome: outcomeOf(await run(args, createContext(facts, signal, noLines))) });
   } catch (thrown) {
-    const reason = failureOf(thrown, signal);
+    const reason = failureOf(thrown, signal, isAtomic);
     send({
       order,
       outcome: { kind: 'failed', failure: { ...reason, message: explain(reason.message, thrown, body) } },

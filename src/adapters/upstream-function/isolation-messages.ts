@@ -19,6 +19,7 @@ export interface Order {
   readonly body: IsolatedBody;
   readonly args: unknown;
   readonly facts: ContextFacts;
+  readonly isAtomic: boolean;
 }
 
 export interface Answer {

@@ -83,6 +83,9 @@ function attempt(args: unknown): Attempt {
     ...who,
     deadlineAtMs: Number.NaN,
     timeoutMs: 1,
+    workflowContext: null,
+    client: null,
+    callTool: () => Promise.reject(new Error('no tools here')),
   };
 }
 
@@ -171,7 +174,7 @@ test('validate never rejects, whatever a schema answers or throws and whatever t
           const { validator } = createFunctionUpstream([
             tool({ ...base, input: input as JsonSchema, run: async () => null }),
           ]);
-          const validated = await validator.validate('it', args as never);
+          const validated = await validator.validate('it', args as never, null);
           if (validated.ok) continue;
           assert.ok(validated.errors.length > 0);
           for (const { path, expected } of validated.errors) assert.ok(typeof path === 'string' && expected.length > 0);

@@ -1,8 +1,12 @@
-/** What may a body know about the call it serves? Names are those of the wire. Must not offer anything of the gateway's. */
-import type { Attempt } from '../../ports/upstream.ts';
+/** What may a body know about the call it serves, and whom may it ask? Names are those of the wire. Must not offer anything of the gateway's own. */
+import type { Json, JsonObject } from '../../core/json.ts';
+import type { Reply } from '../../core/reply.ts';
+import type { Attempt, Elicited } from '../../ports/upstream.ts';
+import type { Lines } from './body-lines.ts';
+import { codedFailure, type Fail } from './coded-failure.ts';
 import { ToolFailure, type FailureStatement } from './tool-failure.ts';
 
-export interface ToolContext {
+export interface ToolContext<Context = JsonObject | null> {
   /** Aborted when nobody waits for the result any more. */
   readonly signal: AbortSignal;
   readonly call_id: string;
@@ -15,12 +19,22 @@ export interface ToolContext {
   readonly tenant: string;
   /** RFC 3339; no attempt begins after it. */
   readonly deadline: string;
+  /** The context of the workflow in which this is a step, frozen; null elsewhere. */
+  readonly context: Context;
+  /** Asks the agent's user, through its client. The clock of the call goes on. Rejects if nobody can be asked. */
+  readonly elicit: (message: string, schema?: object) => Promise<Elicited>;
+  /** Asks the agent's model, as MCP writes it. Rejects if its client cannot. */
+  readonly sample: (request: object) => Promise<JsonObject>;
+  readonly tools: {
+    /** Calls another tool of the gateway for the same agent: it passes every gate. */
+    readonly call: (name: string, args?: unknown) => Promise<Reply>;
+  };
   /** Ends the body with a failure that says precisely what went wrong. */
-  readonly fail: (failure: FailureStatement) => never;
+  readonly fail: Fail;
 }
 
 /** The part of a context that can travel to a worker. */
-export type ContextFacts = Omit<ToolContext, 'signal' | 'fail'>;
+export type ContextFacts = Omit<ToolContext, 'signal' | 'fail' | 'elicit' | 'sample' | 'tools'>;
 
 export function contextFacts(attempt: Attempt): ContextFacts {
   return {
@@ -31,17 +45,32 @@ export function contextFacts(attempt: Attempt): ContextFacts {
     agent: attempt.agent,
     tenant: attempt.tenant,
     deadline: timeText(attempt.deadlineAtMs),
+    context: attempt.workflowContext,
   };
 }
 
-export function createContext(facts: ContextFacts, signal: AbortSignal): ToolContext {
+export function createContext(facts: ContextFacts, signal: AbortSignal, lines: Lines): ToolContext {
   return Object.freeze({
     ...facts,
+    context: freeze(facts.context),
     signal,
-    fail(failure: FailureStatement): never {
-      throw new ToolFailure(failure);
+    elicit: lines.elicit,
+    sample: lines.sample,
+    tools: Object.freeze({ call: lines.call }),
+    fail(first: unknown, code?: unknown, message?: unknown, more?: unknown): never {
+      throw typeof first === 'string'
+        ? codedFailure(first, code, message, more)
+        : new ToolFailure(first as FailureStatement);
     },
   });
+}
+
+function freeze<Value extends Json>(value: Value): Value {
+  if (typeof value === 'object' && value !== null) {
+    for (const field of Object.values(value)) freeze(field as Json);
+    Object.freeze(value);
+  }
+  return value;
 }
 
 /** The last moment that a date can name stands for "never". */

@@ -2,11 +2,13 @@
  * How does the body of a tool say precisely what went wrong, or that only part of the work was done?
  * Anything else that it throws is `threw`. Must not decide what follows; the taxonomy's table does.
  */
-import type { Effect, ErrorKind, ErrorSubject } from '../../core/taxonomy.ts';
+import type { CodeOfError, Effect, ErrorKind, ErrorSubject } from '../../core/taxonomy.ts';
 
 export interface FailureStatement {
   readonly kind: ErrorKind;
   readonly subject?: ErrorSubject;
+  /** Instead of the one that follows from the kind. */
+  readonly code?: CodeOfError<'action_error'>;
   readonly message: string;
   /** Only if the body can prove it. */
   readonly effect?: Effect;
@@ -30,6 +32,7 @@ export class ToolFailure extends Error {
   readonly [failureMark] = true;
   readonly kind: ErrorKind;
   readonly subject: ErrorSubject | undefined;
+  readonly code: CodeOfError<'action_error'> | undefined;
   readonly effect: Effect | undefined;
   readonly retry_after_seconds: number | undefined;
 
@@ -38,6 +41,7 @@ export class ToolFailure extends Error {
     this.name = failure.name ?? 'ToolFailure';
     this.kind = failure.kind;
     this.subject = failure.subject;
+    this.code = failure.code;
     this.effect = failure.effect;
     this.retry_after_seconds = failure.retry_after_seconds;
   }

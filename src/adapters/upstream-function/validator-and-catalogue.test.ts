@@ -14,7 +14,7 @@ function accepting(input: Parameters<typeof tool>[0]['input']) {
 }
 
 function validate(input: Parameters<typeof tool>[0]['input'], args: Json) {
-  return accepting(input).validator.validate('it', args);
+  return accepting(input).validator.validate('it', args, null);
 }
 
 const deep = z.object({ lines: z.array(z.object({ 'a/b': z.number().min(1) })) });

@@ -37,6 +37,7 @@ export function invalidInput(
 }
 
 function sentence(field: string, { expected, said }: FieldError): string {
+  if (said === 'verbatim') return expected;
   return said ? `${field}: ${expected}` : `${field} must be ${expected}`;
 }
 

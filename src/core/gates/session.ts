@@ -1,39 +1,129 @@
-/** Gate 2: does the session exist for this agent, is it open, and is it where the caller believes it to be? */
+/** Gate 2: does the session exist for this agent, may it go on, and is it where the caller believes it to be? */
+import type { Request } from '../call.ts';
+import type { Facts, SessionFact } from '../facts.ts';
 import type { Gate, GateAnswer } from '../gate.ts';
 import { pass } from '../gate.ts';
+import type { Refusal } from '../refusal.ts';
 import type { Resolution } from '../taxonomy.ts';
+import { unreachable } from '../unreachable.ts';
+import type { StepFact } from '../workflow/step.ts';
 
 export const session: Gate = {
   name: 'session',
   check(request, facts) {
     const fact = facts.session;
     if (fact === undefined) return { kind: 'need', fact: 'session' };
-    if (!fact.found) return unknownSession(request.session);
-    if (fact.state === 'cancelled') {
-      const message = 'the session was cancelled; open a new one.';
-      return cancelled('SessionCancelled', message, { type: 'replan', reason: message });
-    }
+    if (!fact.found) return unknownSession(request.session, fact.why);
+    const resting = stateOf(fact);
+    if (resting !== null) return resting;
     if (request.turn !== null) {
       if (facts.turnCancelled === undefined) return { kind: 'need', fact: 'turnCancelled' };
       const others = { type: 'choose_action', actions: [...facts.catalogue.keys()] } as const;
       if (facts.turnCancelled) return cancelled('TurnCancelled', `turn '${request.turn}' was cancelled.`, others);
     }
+    const busy = fact.step === null ? null : blockedStep(request, fact.step, facts);
+    if (busy !== null) return busy;
     if (request.expectedSeq !== null && request.expectedSeq !== fact.seq) return stale(request.expectedSeq, fact.seq);
     return pass;
   },
 };
 
-/** The same words for a foreign session as for none: a handle tells nothing to those who do not own it. */
-function unknownSession(handle: string | null): GateAnswer {
+/** Null if the session is open. */
+function stateOf(fact: Extract<SessionFact, { found: true }>): GateAnswer | null {
+  switch (fact.state) {
+    case 'open':
+      return null;
+    case 'cancelled': {
+      const message = 'the session was cancelled; open a new one.';
+      return cancelled('SessionCancelled', message, { type: 'replan', reason: message });
+    }
+    case 'closed':
+      return no('Session', 'UnknownSession', `the session was closed (${fact.reason ?? 'given up'}); open a new one.`, {
+        type: 'fix_input',
+        fields: ['session'],
+      });
+    case 'stopped':
+      return stopped(fact.reason);
+    default:
+      return unreachable(fact.state);
+  }
+}
+
+function stopped(reason: string | null): GateAnswer {
+  if (reason === 'refusal_limit') {
+    const message = 'the session was stopped after too many refusals in a row; reset it to go on.';
+    return no('Workflow', 'RefusalLimit', message, { type: 'replan', reason: 'reset the session, or open a new one' });
+  }
+  const message =
+    'the session was stopped for repair: a step took effect, and its state could not follow; reset or fork it.';
+  return no('Workflow', 'SessionStopped', message, { type: 'replan', reason: 'reset or fork the session' });
+}
+
+/** The manifest drifted, another step has the turn, or a body of the same action still runs. */
+function blockedStep(request: Request, step: StepFact, facts: Facts): GateAnswer | null {
+  if (step.drift !== null) {
+    const message = `workflow '${step.workflow.name}' changed since the session began: ${step.drift.join('; ')}.`;
+    return no('Session', 'ManifestDrift', message, {
+      type: 'replan',
+      reason: 'open a new session, or have the change accepted for this one',
+    });
+  }
+  if (step.takenBy !== null) return inFlight(step.takenBy, `call ${step.takenBy} of this session is still running`);
+  const action = step.workflow.actions.get(request.tool);
+  if (action === undefined || action.overlap || !facts.catalogue.has(request.tool)) return null;
+  const running = step.running.find((body) => body.action === request.tool);
+  if (running === undefined) return null;
+  return inFlight(running.callId, `'${request.tool}' timed out or was stopped, and its body still runs`);
+}
+
+function inFlight(callId: string, what: string): GateAnswer {
   return {
     kind: 'refuse',
     refusal: {
-      error: 'session_error',
-      class: 'Session',
-      code: 'UnknownSession',
-      message: `session '${handle ?? ''}' is not known; open one, or leave \`session\` out.`,
-      resolution: { type: 'fix_input', fields: ['session'] },
+      error: 'action_in_flight',
+      class: 'Workflow',
+      code: 'ActionInFlight',
+      message: `${what}; ask again in a moment.`,
+      resolution: { type: 'retry_after', retry_after_seconds: 1 },
+      in_flight_call_id: callId,
     },
+  };
+}
+
+function unknownSession(handle: string | null, why: Extract<SessionFact, { found: false }>['why']): GateAnswer {
+  if (why === 'unknown')
+    return no(
+      'Session',
+      'UnknownSession',
+      `session '${handle ?? ''}' is not known; open one, or leave \`session\` out.`,
+      {
+        type: 'fix_input',
+        fields: ['session'],
+      },
+    );
+  return no('Session', 'ResumeMismatch', `session '${handle ?? ''}' ${mismatches[why]}; open one of your own.`, {
+    type: 'replan',
+    reason: 'open a session of your own',
+  });
+}
+
+const mismatches = {
+  foreign: 'belongs to another agent',
+  elsewhere: 'was opened in another store',
+  unserved: 'is of a workflow that this gateway does not serve',
+} as const;
+
+type SessionError = Extract<Refusal, { error: 'session_error' }>;
+
+function no(
+  kind: SessionError['class'],
+  code: SessionError['code'],
+  message: string,
+  resolution: Resolution,
+): GateAnswer {
+  return {
+    kind: 'refuse',
+    refusal: { error: 'session_error', class: kind, code, message, resolution } as SessionError,
   };
 }
 
@@ -51,14 +141,10 @@ function cancelled(code: 'SessionCancelled' | 'TurnCancelled', message: string, 
 }
 
 function stale(expected: number, found: number): GateAnswer {
-  return {
-    kind: 'refuse',
-    refusal: {
-      error: 'session_error',
-      class: 'Workflow',
-      code: 'StaleSequence',
-      message: `expected_seq is ${expected}, but the session is at ${found}: something else happened in between.`,
-      resolution: { type: 'replan', reason: `the session moved on to ${found}` },
-    },
-  };
+  return no(
+    'Workflow',
+    'StaleSequence',
+    `expected_seq is ${expected}, but the session is at ${found}: something else happened in between.`,
+    { type: 'replan', reason: `the session moved on to ${found}` },
+  );
 }

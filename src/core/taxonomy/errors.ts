@@ -179,6 +179,7 @@ export const errors = {
       'UnknownSession',
       'StaleSequence',
       'RefusalLimit',
+      'SessionStopped',
       'Busy',
     ],
     fields: [],

@@ -32,7 +32,7 @@ export function answerAtOnce(words: readonly string[], terminal: Terminal): Exit
 }
 
 /** As deep in the built package as in the clone: the same way leads to package.json. */
-function version(): string {
+export function version(): string {
   const manifest = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(manifest) as { version: string }).version;
 }

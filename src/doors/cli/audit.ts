@@ -6,6 +6,7 @@ import { meaningOf } from './problem-meaning.ts';
 import type { Command } from './read-command-line.ts';
 import { recordShape, reportShape } from './shapes.ts';
 import { harmless, type Paint, type Terminal } from './terminal.ts';
+import { type Timer, untilStopped } from './until-stopped.ts';
 import { writeRecordLine } from './write-record.ts';
 
 /** A journal shorter than this is verified before anybody wonders. */
@@ -50,12 +51,6 @@ export function writeReport(report: VerifyReport, problems: readonly Meant[], pa
   ].join('');
 }
 
-export interface Timer {
-  schedule(delayMs: number, callback: () => void): () => void;
-}
-
-const lookEveryMs = 200;
-
 export async function tailJournal(
   command: Command,
   inspection: Inspection,
@@ -78,26 +73,6 @@ export async function tailJournal(
   for await (const record of inspection.follow(newest.at(-1) ?? null, wait)) print(record);
   stopListening();
   return exitCodes.done.code;
-}
-
-/** Waits a moment and says whether to go on; a wait that is interrupted ends at once. */
-function untilStopped(terminal: Terminal, timer: Timer) {
-  let stopped = false;
-  let interrupt = (): void => undefined;
-  const stopListening = terminal.onStop(() => {
-    stopped = true;
-    interrupt();
-  });
-  const wait = () =>
-    new Promise<boolean>((resolve) => {
-      const takeBack = timer.schedule(lookEveryMs, () => resolve(true));
-      interrupt = () => {
-        takeBack();
-        resolve(false);
-      };
-      if (stopped) interrupt();
-    });
-  return { wait, stopListening };
 }
 
 const number = (value: number): string => value.toLocaleString('en-US');

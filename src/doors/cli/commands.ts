@@ -6,12 +6,15 @@ export interface OptionEntry {
   readonly short?: string;
   /** What stands for the value in the help; an option without one is a flag. */
   readonly value?: string;
+  /** The only values there are. */
+  readonly oneOf?: readonly string[];
   readonly says: string;
 }
 
 export const options = {
   file: { value: 'path', says: 'the store; else $RECOURSE_FILE, else ./recourse.db' },
   state: { value: 'state', says: 'only calls in this state, such as IN_DOUBT' },
+  workflow: { value: 'name', says: 'only sessions of this workflow' },
   agent: { value: 'name', says: 'only calls of this agent' },
   tool: { value: 'name', says: 'only calls of this tool' },
   session: { value: 'id', says: 'only calls of this session' },
@@ -19,6 +22,18 @@ export const options = {
   before: { value: 'call_id', says: 'only calls older than this one: the next page' },
   lines: { short: 'n', value: 'count', says: 'how many records to begin with, 0 to 10000; 10 if not given' },
   follow: { short: 'f', says: 'go on and print records as they come; Ctrl-C ends it' },
+  config: { value: 'path', says: 'the configuration; else ./recourse.yaml, if there is one' },
+  format: { value: 'mermaid|dot|svg', oneOf: ['mermaid', 'dot', 'svg'], says: 'mermaid if not given' },
+  output: { short: 'o', value: 'path', says: 'write it to this file' },
+  happened: { value: 'yes|no|unknown', oneOf: ['yes', 'no', 'unknown'], says: 'whether the call took effect' },
+  result: { value: 'json', says: 'with yes: what the tool returned, as far as it is known' },
+  by: { value: 'name', says: 'who says so; the user of this machine if not given' },
+  mode: {
+    value: 'step|tools',
+    oneOf: ['step', 'tools'],
+    says: 'one tool for all actions, or one for each; step if not given',
+  },
+  listen: { value: 'host:port', says: 'where agents connect; 127.0.0.1:7411 if neither it nor the file says' },
   json: { says: 'for programs: one JSON object on each line, in a stable shape' },
   help: { short: 'h', says: 'this text; after a command, that of the command' },
   version: { short: 'v', says: 'the version' },
@@ -31,10 +46,15 @@ export interface CommandEntry {
   readonly says: string;
   /** A few lines more, for the command's own help. */
   readonly more: readonly string[];
+  /** What stands after the command, word by word; a word in [brackets] may be left out. */
   readonly argument: string | null;
   /** When it exits with 1; null if it never does. */
   readonly no: string | null;
   readonly options: readonly OptionName[];
+  /** Options without which it does nothing. */
+  readonly needs?: readonly OptionName[];
+  /** What an option says here, where that is something else than elsewhere. */
+  readonly means?: Readonly<Partial<Record<OptionName, string>>>;
   readonly examples: readonly (readonly [line: string, says: string])[];
 }
 
@@ -52,6 +72,67 @@ export const commands = {
     examples: [
       ['recourse primer', 'read it from top to bottom'],
       ['recourse primer --json', 'the requests and replies as they are on the wire'],
+    ],
+  },
+  check: {
+    group: 'Write',
+    says: 'is recourse.yaml right, and can its workflows go wrong?',
+    more: [
+      'Tells every problem of the file at once, with its place and what to write instead. Then searches each workflow for',
+      'dead ends, livelocks and what is never reached, and says what it could not decide. Starts no server, runs no step.',
+      'Takes a configuration, the name of one of its workflows, or a module of a workflow; ./recourse.yaml if not given.',
+    ],
+    argument: '[what]',
+    no: 'there is a problem, or an error in a workflow is proven',
+    options: ['config', 'json'],
+    examples: [
+      ['recourse check', 'before every commit'],
+      ['recourse check refund.workflow.ts', 'one module by itself'],
+    ],
+  },
+  render: {
+    group: 'Write',
+    says: 'draw a workflow',
+    more: ['Takes the name of a workflow in recourse.yaml, or the path of a module. With --session the store is read.'],
+    argument: 'workflow',
+    no: 'the workflow cannot be loaded, or there is no such session',
+    options: ['format', 'output', 'session', 'config', 'file'],
+    means: { session: 'mark where this session stands' },
+    examples: [
+      ['recourse render coffee --format svg -o coffee.svg', 'a picture for the README'],
+      ['recourse render coffee --session ses_01k4w…', 'where does it stand?'],
+    ],
+  },
+  serve: {
+    group: 'Run',
+    says: 'one workflow for one client, over standard input and output, as an MCP server',
+    more: [
+      'The workflow is a name in recourse.yaml, or the path of a module that exports what mount() returned.',
+      'Ends when its client does, or on Ctrl-C. Several may work on one store: the first owns it, the others forward.',
+    ],
+    argument: 'workflow',
+    no: 'the workflow or the configuration cannot be used',
+    options: ['config', 'file', 'agent', 'mode'],
+    means: { agent: 'as whom the client calls; local if not given' },
+    examples: [
+      ['recourse serve refunds', 'the workflow of this name in ./recourse.yaml'],
+      ['recourse serve ./refunds.ts --mode tools', 'a module, with one tool for each action'],
+    ],
+  },
+  up: {
+    group: 'Run',
+    says: 'the servers of recourse.yaml behind one address, with every workflow at its own',
+    more: [
+      'All tools are served at /mcp, each workflow at /mcp/<workflow>; it prints the addresses for an MCP client.',
+      'Ctrl-C lets running calls end; a second one does not wait.',
+    ],
+    argument: null,
+    no: 'the configuration cannot be used, or the address is taken',
+    options: ['config', 'file', 'listen', 'agent'],
+    means: { agent: 'as whom clients call; local if not given' },
+    examples: [
+      ['recourse up', 'what ./recourse.yaml says'],
+      ['recourse up --config staging.yaml --listen 127.0.0.1:8000', 'another file, another port'],
     ],
   },
   'calls ls': {
@@ -74,6 +155,77 @@ export const commands = {
     no: 'the store has no such call',
     options: ['file', 'json'],
     examples: [['recourse calls show call_01k4w…', 'what happened to it, in order']],
+  },
+  'calls settle': {
+    group: 'Mend',
+    says: 'end the doubt about a call: it took effect, it did not, or nobody will know',
+    more: [
+      'For calls that are IN_DOUBT. Find out first, in the system that the tool writes to: what you say is on record with',
+      'your name. Works while a gateway owns the store. yes: the next equal step takes the result. no: it may be tried again.',
+    ],
+    argument: 'call_id',
+    no: 'there is no such call, or it is not in doubt',
+    options: ['happened', 'result', 'by', 'file', 'json'],
+    needs: ['happened'],
+    examples: [
+      ['recourse calls settle call_01k4w… --happened no', 'it did not happen: whoever asks next may try again'],
+      [
+        'recourse calls settle call_01k4w… --happened yes --result {"id":7}',
+        'it happened, and this is what came of it',
+      ],
+    ],
+  },
+  'sessions ls': {
+    group: 'Look',
+    says: 'the workflow sessions, with where they stand',
+    more: ['The last used first. Works while a gateway owns the store, and after a crash; it only reads.'],
+    argument: null,
+    no: null,
+    options: ['workflow', 'agent', 'state', 'limit', 'file', 'json'],
+    means: {
+      agent: 'only sessions of this agent',
+      state: 'only sessions that are open, done, stopped, cancelled or closed',
+      limit: 'how many sessions, 1 to 10000; 20 if not given',
+    },
+    examples: [
+      ['recourse sessions ls --state stopped', 'sessions that wait for a person'],
+      ['recourse sessions ls --workflow refunds --agent support-bot', 'those of one agent'],
+    ],
+  },
+  'sessions show': {
+    group: 'Look',
+    says: 'one session: state, context, fences, timers, and its history',
+    more: ['The state is shown whole, whatever the workflow shows to agents.'],
+    argument: 'handle',
+    no: 'the store has no such session',
+    options: ['limit', 'file', 'json'],
+    means: { limit: 'how many entries of its history, the newest, 1 to 10000; 20 if not given' },
+    examples: [['recourse sessions show ses_3f0c…', 'where it stands, and how it came there']],
+  },
+  'sessions tail': {
+    group: 'Look',
+    says: 'the newest entries of a history; --follow goes on as they come',
+    more: ['Oldest of them first. With --follow a step that is running is printed once more when it has ended.'],
+    argument: 'handle',
+    no: 'the store has no such session',
+    options: ['lines', 'follow', 'file', 'json'],
+    means: { lines: 'how many entries to begin with, 0 to 10000; 10 if not given' },
+    examples: [['recourse sessions tail ses_3f0c… --follow', 'watch an agent at work']],
+  },
+  'sessions diff': {
+    group: 'Look',
+    says: 'what differs in the state between two steps, or between two sessions',
+    more: [
+      'From the state after step <seq> to that after another step, to where another session stands now, or, if nothing',
+      'else is said, to where the same session stands now. Each line is a path, with what was there and what is.',
+    ],
+    argument: 'handle seq [seq|handle]',
+    no: 'the store has no such session, or does not keep its state at that step',
+    options: ['file', 'json'],
+    examples: [
+      ['recourse sessions diff ses_3f0c… 2 3', 'what the third step did'],
+      ['recourse sessions diff ses_3f0c… 2 ses_77aa…', 'where a fork went another way'],
+    ],
   },
   'audit verify': {
     group: 'Prove',

@@ -1,7 +1,10 @@
 /** What does the command's exit status say? Public: pinned by test/pins/cli.test.ts. */
 export const exitCodes = {
   done: { code: 0, says: 'done' },
-  no: { code: 1, says: 'the answer is no: the journal does not verify, there is no such call, the primer went wrong' },
+  no: {
+    code: 1,
+    says: 'the answer is no: the configuration or the journal does not hold, there is no such call, the primer went wrong',
+  },
   usage: { code: 2, says: 'the command line cannot be understood' },
   store: { code: 3, says: 'the store cannot be opened or read' },
   unexpected: { code: 4, says: 'a bug of recourse; the sentence carries an id, RECOURSE_DEBUG=1 adds the stack' },

@@ -4,7 +4,15 @@
  */
 import { nearest } from '../../core/nearest.ts';
 import { callStates, type CallState } from '../../core/taxonomy/call-states.ts';
-import { type CommandName, commandNames, commands, type OptionName } from './commands.ts';
+import {
+  type CommandEntry,
+  type CommandName,
+  commandNames,
+  commands,
+  type OptionEntry,
+  type OptionName,
+  options,
+} from './commands.ts';
 import { type Given, readOptions } from './read-options.ts';
 
 export interface Command {
@@ -12,9 +20,14 @@ export interface Command {
   readonly name: CommandName;
   /** What stands after the command, such as a call id; empty if it takes nothing. */
   readonly argument: string;
+  /** All of it, where there may be more than one word. */
+  readonly words: readonly string[];
+  /** The options that have a value, as they were written. */
+  readonly said: Readonly<Partial<Record<OptionName, string>>>;
   readonly json: boolean;
   readonly follow: boolean;
   readonly file: string | undefined;
+  readonly config: string | undefined;
   readonly limit: number;
   readonly lines: number;
   readonly filter: {
@@ -88,20 +101,24 @@ function hint(word: string, meant: ReadonlyMap<string, string>): string {
 }
 
 function readCommand(name: CommandName, rest: readonly string[], given: Given): Asked {
-  const { argument, options: known } = commands[name];
-  const foreign = (Object.keys(given) as OptionName[]).find((option) => !(known as readonly string[]).includes(option));
+  const { argument, options: known, needs = [] }: CommandEntry = commands[name];
+  const foreign = (Object.keys(given) as OptionName[]).find((option) => !known.includes(option));
   if (foreign !== undefined) return wrong(`'${name}' has no option --${foreign}`, name);
   if (argument === null && rest.length > 0)
     return wrong(`'${name}' takes nothing after it, but '${rest[0]}' is there`, name);
-  if (argument !== null && rest.length !== 1) {
-    const found = rest.length === 0 ? 'none is there' : `${rest.length} are there`;
-    return wrong(`'${name}' takes one ${argument}, but ${found}`, name);
+  const places = argument?.split(' ') ?? [];
+  const least = places.filter((place) => !place.startsWith('[')).length;
+  if (rest.length < least || rest.length > places.length) {
+    const found = ['none is there', 'one is there'][rest.length] ?? `${rest.length} are there`;
+    return wrong(`'${name}' takes ${places.length === 1 ? 'one ' : ''}${argument}, but ${found}`, name);
   }
+  const missing = needs.find((option) => given[option] === undefined);
+  if (missing !== undefined) return wrong(`'${name}' needs --${missing} <${valueOf(missing)}>`, name);
   const limit = count(given.limit, 20);
   if (limit === null || limit < 1) return wrong(`--limit is a whole number from 1 to ${most}`, name);
   const lines = count(given.lines, 10);
   if (lines === null) return wrong(`--lines is a whole number from 0 to ${most}`, name);
-  const state = text(given.state)?.toUpperCase();
+  const state = name === 'calls ls' ? text(given.state)?.toUpperCase() : undefined;
   if (state !== undefined && !Object.hasOwn(callStates, state)) {
     const near = nearest(state, Object.keys(callStates));
     const says = near === null ? `; there are ${Object.keys(callStates).join(', ')}` : `; did you mean ${near}?`;
@@ -111,9 +128,12 @@ function readCommand(name: CommandName, rest: readonly string[], given: Given): 
     kind: 'run',
     name,
     argument: rest[0] ?? '',
+    words: rest,
+    said: Object.fromEntries(Object.entries(given).filter(([, value]) => value !== true)),
     json: given.json === true,
     follow: given.follow === true,
     file: text(given.file),
+    config: text(given.config),
     limit,
     lines,
     filter: withoutGaps({
@@ -153,6 +173,7 @@ function firstWord(name: string): string {
   return name.split(' ')[0] ?? '';
 }
 
+const valueOf = (option: OptionName): string => (options[option] as OptionEntry).value ?? '';
 const lastWord = (name: string): string => name.split(' ').at(-1) ?? '';
 const isGroup = (word: string | undefined): boolean => word !== undefined && groups.includes(word);
 const text = (given: string | true | undefined): string | undefined => (typeof given === 'string' ? given : undefined);

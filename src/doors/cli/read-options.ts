@@ -64,6 +64,8 @@ function take({ name, rawName, value, inlineValue }: OptionToken, given: Given):
   // A value that looks like an option is a forgotten one; --file=-x still says it on purpose.
   if (value === undefined || value === '' || (inlineValue !== true && value.startsWith('-')))
     return `${rawName} needs a value: ${rawName} <${entry.value}>`;
+  if (entry.oneOf !== undefined && !entry.oneOf.includes(value))
+    return `${rawName} is ${entry.oneOf.join(' or ')}, not '${value}'`;
   given[name as OptionName] = value;
   return null;
 }

@@ -4,17 +4,24 @@
  */
 import { unreachable } from '../../core/unreachable.ts';
 import type { Inspection } from '../../shell/inspect.ts';
-import { tailJournal, type Timer, verifyJournal } from './audit.ts';
+import type { SessionInspection } from '../../shell/inspect-sessions.ts';
+import { tailJournal, verifyJournal } from './audit.ts';
 import { listCalls, showCall } from './calls.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
+import type { LoadGraphs } from './check.ts';
 import { type PrimerParts, runPrimer } from './primer.ts';
 import type { Command } from './read-command-line.ts';
+import type { RenderParts } from './render.ts';
 import { reportBug } from './report-bug.ts';
+import type { SettleParts } from './settle-call.ts';
+import type { GatewayParts } from './run-gateway.ts';
 import { harmless, type Terminal } from './terminal.ts';
+import type { Timer } from './until-stopped.ts';
 
 export interface OpenedStore {
   readonly kind: 'opened';
   readonly inspection: Inspection;
+  readonly sessions: SessionInspection;
   readonly close: () => void;
 }
 
@@ -23,6 +30,10 @@ export interface CliParts {
   /** A sentence if the file or the disk is to blame for what was thrown, null if we are. */
   readonly explainFault: (error: unknown, file: string) => string | null;
   readonly primer: () => Promise<PrimerParts>;
+  readonly loadGraphs: LoadGraphs;
+  readonly render: Omit<RenderParts, 'load'>;
+  readonly settling: SettleParts;
+  readonly gateways: GatewayParts;
   readonly timer: Timer;
   readonly newCorrelationId: () => string;
 }
@@ -31,10 +42,22 @@ export async function runCommand(command: Command, parts: CliParts, terminal: Te
   const file = command.file || terminal.env['RECOURSE_FILE'] || 'recourse.db';
   try {
     if (command.name === 'primer') return await runPrimer(command, await parts.primer(), terminal);
+    // What only some need is not loaded for the others.
+    if (command.name === 'check')
+      return await (await import('./check.ts')).runCheck(command, parts.loadGraphs, terminal);
+    if (command.name === 'render') {
+      const { runRender } = await import('./render.ts');
+      return await runRender(command, file, { ...parts.render, load: parts.loadGraphs }, terminal);
+    }
+    if (command.name === 'calls settle')
+      return await (await import('./settle-call.ts')).settleCall(command, file, parts.settling, terminal);
+    if (command.name === 'serve')
+      return await (await import('./run-gateway.ts')).runServe(command, parts.gateways, terminal);
+    if (command.name === 'up') return await (await import('./run-gateway.ts')).runUp(command, parts.gateways, terminal);
     const opened = await parts.openStore(file);
     if (opened.kind === 'refused') return sayRefused(opened.message, terminal);
     try {
-      return await inspect(command, opened.inspection, parts.timer, terminal);
+      return await inspect(command, opened, parts.timer, terminal);
     } finally {
       opened.close();
     }
@@ -44,7 +67,8 @@ export async function runCommand(command: Command, parts: CliParts, terminal: Te
   }
 }
 
-async function inspect(command: Command, inspection: Inspection, timer: Timer, terminal: Terminal): Promise<ExitCode> {
+async function inspect(command: Command, opened: OpenedStore, timer: Timer, terminal: Terminal): Promise<ExitCode> {
+  const { inspection, sessions } = opened;
   switch (command.name) {
     case 'calls ls':
       return listCalls(command, inspection, terminal);
@@ -54,8 +78,21 @@ async function inspect(command: Command, inspection: Inspection, timer: Timer, t
       return verifyJournal(command, inspection, terminal);
     case 'audit tail':
       return tailJournal(command, inspection, terminal, timer);
+    case 'sessions ls':
+      return (await import('./sessions.ts')).listSessions(command, sessions, terminal);
+    case 'sessions show':
+      return (await import('./sessions.ts')).showSession(command, sessions, terminal);
+    case 'sessions tail':
+      return (await import('./sessions.ts')).tailSession(command, sessions, terminal, timer);
+    case 'sessions diff':
+      return (await import('./diff-sessions.ts')).diffSessions(command, sessions, terminal);
+    case 'calls settle':
+    case 'serve':
+    case 'up':
     case 'primer':
-      throw new Error('bug: the primer needs no store');
+    case 'check':
+    case 'render':
+      throw new Error(`bug: ${command.name} opens no store here`);
     default:
       return unreachable(command.name);
   }

@@ -27,7 +27,14 @@ function helpOfAll(names: readonly CommandName[], paint: Paint): string {
         .map((name) => [name, commands[name].says] as const);
       return section(group, columns(rows, paint, width), paint);
     }),
-    section('Options', columns((['file', 'json', 'help', 'version'] as const).map(optionRow), paint), paint),
+    section(
+      'Options',
+      columns(
+        (['file', 'json', 'help', 'version'] as const).map((name) => optionRow(name)),
+        paint,
+      ),
+      paint,
+    ),
     section(
       'Examples',
       columns(
@@ -73,7 +80,9 @@ function helpOfGroup(group: string, names: readonly CommandName[], paint: Paint)
 }
 
 function helpOfCommand(name: string, entry: CommandEntry, paint: Paint): string {
-  const argument = entry.argument === null ? '' : ` <${entry.argument}>`;
+  const places = entry.argument?.split(' ') ?? [];
+  const argument = places.map((place) => (place.startsWith('[') ? ` ${place}` : ` <${place}>`));
+  const needs = (entry.needs ?? []).map((option) => ` --${option} <${(options[option] as OptionEntry).value ?? ''}>`);
   const wanted = [...entry.options, 'help'] as const;
   const codes = Object.values(exitCodes).flatMap(({ code, says }): Row[] => {
     if (code !== exitCodes.no.code) return [[String(code), says]];
@@ -82,8 +91,15 @@ function helpOfCommand(name: string, entry: CommandEntry, paint: Paint): string 
   return page([
     `${paint('bold', `recourse ${name}`)}: ${entry.says}`,
     entry.more.map((line) => `  ${line}`).join('\n'),
-    section('Usage', [`recourse ${name}${argument} [options]`], paint),
-    section('Options', columns(wanted.map(optionRow), paint), paint),
+    section('Usage', [`recourse ${name}${[...argument, ...needs].join('')} [options]`], paint),
+    section(
+      'Options',
+      columns(
+        wanted.map((each) => optionRow(each, entry.means?.[each])),
+        paint,
+      ),
+      paint,
+    ),
     section('Examples', columns(entry.examples, paint), paint),
     section('Exit codes', columns(codes, paint), paint),
     section(
@@ -100,10 +116,10 @@ function helpOfCommand(name: string, entry: CommandEntry, paint: Paint): string 
   ]);
 }
 
-function optionRow(name: keyof typeof options): Row {
+function optionRow(name: keyof typeof options, means?: string): Row {
   const { short, value, says }: OptionEntry = options[name];
   const left = short === undefined ? '    ' : `-${short}, `;
-  return [`${left}--${name}${value === undefined ? '' : ` <${value}>`}`, says];
+  return [`${left}--${name}${value === undefined ? '' : ` <${value}>`}`, means ?? says];
 }
 
 function columns(rows: readonly Row[], paint: Paint, least = 0): readonly string[] {

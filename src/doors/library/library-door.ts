@@ -9,7 +9,7 @@ import { isObject } from '../../core/json.ts';
 import { GatewayError } from '../../core/gateway-error.ts';
 import type { Reply } from '../../core/reply.ts';
 import { type Cancelled, cancelCall, cancelSession, cancelTurn } from '../../shell/cancel.ts';
-import { openSession } from '../../shell/gather-facts.ts';
+import { openSession } from '../../shell/fetch-session.ts';
 import { handleCall, handleUnfit } from '../../shell/handle-call.ts';
 import { storedReply } from '../../shell/settle.ts';
 import type { Shell } from '../../shell/shell.ts';

@@ -1,0 +1,40 @@
+/** A gateway over MCP HTTP: `steps FILE` serves the ring, `tools FILE URL` passes on to the server at that address. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createHttpHandler } from '../src/doors/mcp/http-handler.ts';
+import { createMcpDoor } from '../src/doors/mcp/mcp-door.ts';
+import { openGateway } from '../src/main.ts';
+import { handleCall, handleUnfit } from '../src/shell/handle-call.ts';
+import { ring } from './ring.ts';
+
+const [mode, file = '', url = ''] = process.argv.slice(2);
+const connect = { kind: 'http', url, headers: {} } as const;
+const servers = [{ name: 'up', connect, timeoutMs: null, trustAnnotations: false, rules: [] }];
+const behind = mode === 'steps' ? { workflows: [ring] } : { servers };
+const { gateway, shell, service, upstreams } = await openGateway({ ...behind, file, tools: [] });
+
+const door = createMcpDoor({
+  name: 'bench',
+  version: '1',
+  who: { tenant: 'default', agent: 'local' },
+  mode: 'step',
+  workflow: mode === 'steps' ? { service, name: 'ring' } : null,
+  tools:
+    mode === 'steps'
+      ? null
+      : { catalogue: upstreams.catalogue, call: (raw, who, by) => handleCall(raw, who, by, shell) },
+  graph: { mermaid: () => '', json: () => ({}) },
+  unfit: (errors, who) => handleUnfit(errors, who, shell),
+  notify: () => undefined,
+});
+const handler = createHttpHandler(door);
+const server = createServer((request, response) => handler.handle(request, response));
+server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port));
+
+process.once('SIGTERM', () => {
+  server.closeAllConnections();
+  void handler
+    .close({ drainMs: 0 })
+    .then(() => gateway.close({ drain_seconds: 0 }))
+    .then(() => process.exit(0));
+});

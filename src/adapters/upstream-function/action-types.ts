@@ -1,0 +1,111 @@
+/** How names, inputs and context flow from a machine and its schemas to the actions of a workflow. Types only. */
+import type { AnyStateMachine, ContextFrom, EventFrom } from 'xstate';
+import type { EffectClass } from '../../core/taxonomy.ts';
+import type { Migration, Projection } from '../../core/workflow/workflow.ts';
+import type { ValidatorAnswer } from './run-validators.ts';
+import type { InputOf, OutputOf, StandardSchema } from './standard-schema.ts';
+import type { JsonSchema } from './tool.ts';
+import type { ToolContext } from './tool-context.ts';
+
+type AnySchema = StandardSchema | JsonSchema;
+type Awaitable<Value> = Value | Promise<Value>;
+
+/** An event that no agent sends says so: `{ type: 'tick'; inputs: never }`. */
+type NameOf<Event> = Event extends { readonly type: infer Type extends string }
+  ? Event extends { readonly inputs: never }
+    ? never
+    : Type
+  : never;
+
+/** The actions a machine must be given: the types of its events; any, if its events are not typed. */
+export type ActionNames<Machine extends AnyStateMachine> = NameOf<EventFrom<Machine>>;
+
+/** What a body gets: what a Standard Schema makes of the inputs. */
+type Given<Schema> = Schema extends StandardSchema ? OutputOf<Schema> : Record<string, unknown>;
+
+/** What a caller writes. */
+export type Sent<Schema> = Schema extends StandardSchema ? InputOf<Schema> : Record<string, unknown>;
+
+/** As a method, so that an author without a schema that has types may annotate the inputs. */
+interface Annotated<Context> {
+  run(inputs: Record<string, unknown>, ctx: ToolContext<Readonly<Context>>): unknown;
+  validate(inputs: Record<string, unknown>, step: StepFacts<Context>): Awaitable<ValidatorAnswer>;
+  key(inputs: Record<string, unknown>): string;
+}
+
+type Run<Schema, Context> = Schema extends StandardSchema
+  ? (inputs: OutputOf<Schema>, ctx: ToolContext<Readonly<Context>>) => unknown
+  : Annotated<Context>['run'];
+
+export interface StepFacts<Context> {
+  /** Where the session stands; frozen. */
+  readonly context: Readonly<Context>;
+  readonly action: string;
+}
+
+type InputValidator<Schema, Context> = Schema extends StandardSchema
+  ? (inputs: OutputOf<Schema>, step: StepFacts<Context>) => Awaitable<ValidatorAnswer>
+  : Annotated<Context>['validate'];
+
+/** Exactly one of `run`, `tool`, or a module as `isolate`. */
+export interface ActionDefinition<Schema, Context> {
+  /** What it does, in a sentence: models choose actions by it. */
+  readonly description?: string;
+  /** Any object if not given; with `tool`, that tool's own. */
+  readonly input?: Schema;
+  readonly output?: AnySchema;
+  readonly run?: Run<Schema, Context>;
+  /** The tool of the gateway that is called instead of a body. */
+  readonly tool?: string;
+  /** 'plain' if not given, or what the tool says. */
+  readonly effect?: EffectClass;
+  /** For 'keyed': how long the upstream remembers `ctx.idempotency_key`. */
+  readonly dedupe_window_seconds?: number;
+  readonly timeout_seconds?: number;
+  readonly isolate?: true | URL;
+  readonly blocking?: false;
+  /** A body that throws by itself has had no effect. A timeout proves nothing all the same. */
+  readonly atomic?: boolean;
+  /** Whether it may be taken while an earlier body of it, which nobody waits for, still runs. Reads may. */
+  readonly overlap?: boolean;
+  /** What the step is about: only the same thing is fenced while one is in doubt. */
+  readonly operation_key?: Schema extends StandardSchema
+    ? (inputs: OutputOf<Schema>) => string
+    : Annotated<Context>['key'];
+  /** After the schema, in order. */
+  readonly validators?: readonly InputValidator<Schema, Context>[];
+  /** What its success changes in the context, before the actions of the edge that is taken. */
+  readonly update?: (step: {
+    readonly context: Readonly<Context>;
+    readonly inputs: Given<Schema>;
+    readonly result: unknown;
+  }) => Partial<Context>;
+}
+
+type OneOrMore<Item> = Item | readonly Item[];
+
+export interface MountOptions<Name extends string, Machine extends AnyStateMachine, Schemas> {
+  /** The machine's id if not given. */
+  readonly name?: Name;
+  readonly version?: string;
+  readonly description?: string;
+  readonly actions: {
+    readonly [Action in keyof Schemas]: Action extends ActionNames<Machine>
+      ? ActionDefinition<Schemas[Action], ContextFrom<Machine>>
+      : never;
+  };
+  /** Before an action's own validators. */
+  readonly inputValidators?: {
+    readonly [Action in keyof NoInfer<Schemas>]?: OneOrMore<InputValidator<Schemas[Action], ContextFrom<Machine>>>;
+  };
+  /** For actions that set none. */
+  readonly actionTimeoutSeconds?: number;
+  /** How much of the state a reply shows. */
+  readonly state?: Projection;
+  readonly refusals?: { readonly sharpen_after?: number; readonly stop_after?: number | null };
+  /** By the version they come from. */
+  readonly migrations?: Readonly<Record<string, Migration>>;
+  /** Messages of the author's code reach agents with their stack. */
+  readonly debug_messages?: boolean;
+  readonly max_state_bytes?: number;
+}

@@ -1,0 +1,74 @@
+/**
+ * Whom can a body ask while it runs? The agent's client and the other tools of the gateway, for as long as somebody waits for
+ * its result. An isolated body is alone. Every line rejects with a sentence; none of them throws.
+ */
+import type { Json, JsonObject } from '../../core/json.ts';
+import type { Reply } from '../../core/reply.ts';
+import type { AgentClient, Attempt, Elicited } from '../../ports/upstream.ts';
+
+export interface Lines {
+  readonly elicit: (message: string, schema?: object) => Promise<Elicited>;
+  readonly sample: (request: object) => Promise<JsonObject>;
+  readonly call: (name: string, args?: unknown) => Promise<Reply>;
+}
+
+export class NotAvailable extends Error {
+  override name = 'NotAvailable';
+}
+
+const anyForm = { type: 'object', properties: {} } as const;
+
+/** Whoever awaits it hears the error; a body that asks and does not listen must not bring the process down. */
+const unheard = <Value>(asked: Promise<Value>): Promise<Value> => {
+  asked.catch(() => undefined);
+  return asked;
+};
+
+export function linesOf(attempt: Attempt, signal: AbortSignal): Lines {
+  const lines = linesTo(attempt, signal);
+  return {
+    elicit: (message, schema) => unheard(lines.elicit(message, schema)),
+    sample: (request) => unheard(lines.sample(request)),
+    call: (name, args) => unheard(lines.call(name, args)),
+  };
+}
+
+function linesTo(attempt: Attempt, signal: AbortSignal): Lines {
+  return {
+    elicit: async (message, schema = anyForm) => {
+      const client = clientOf(attempt, signal, 'elicit');
+      if (typeof message !== 'string')
+        throw new TypeError('ctx.elicit(message, schema?) asks in words: message is no text');
+      return client.elicit(message, schema as JsonObject, signal);
+    },
+    sample: async (request) => clientOf(attempt, signal, 'sample').sample(request as JsonObject, signal),
+    call: async (name, args = {}) => {
+      waits(signal, 'tools.call');
+      if (typeof name !== 'string') throw new TypeError('ctx.tools.call(name, args) needs the name of a tool');
+      return attempt.callTool(name, args as Json);
+    },
+  };
+}
+
+/** In a worker there is nobody to ask: only arguments and the result cross. */
+export const noLines: Lines = {
+  elicit: () => unheard(isolated('ctx.elicit')),
+  sample: () => unheard(isolated('ctx.sample')),
+  call: () => unheard(isolated('ctx.tools.call')),
+};
+
+async function isolated(what: string): Promise<never> {
+  throw new NotAvailable(
+    `${what} is not available in an isolated body; leave isolate out, or ask in an action before it`,
+  );
+}
+
+function clientOf({ client }: Attempt, signal: AbortSignal, what: 'elicit' | 'sample'): AgentClient {
+  waits(signal, what);
+  if (client !== null) return client;
+  throw new NotAvailable(`ctx.${what} is not available: this call came from nobody who can be asked`);
+}
+
+function waits(signal: AbortSignal, what: string): void {
+  if (signal.aborted) throw new NotAvailable(`ctx.${what} is not available any more: nobody waits for this call`);
+}

@@ -1,0 +1,103 @@
+/** What the compiler promises an author. Most of this file is checked by the type check alone. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as v from 'valibot';
+import * as z from 'zod';
+import { createMachine, setup } from 'xstate';
+import { mount, WorkflowDefinitionError, type ActionsOf, type InputsOf, type MountedWorkflow } from './mount.ts';
+
+type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+const holds = <Claim extends true>(claim?: Claim): unknown => claim;
+
+const machine = setup({
+  types: {
+    context: {} as { total: number; note: string | null },
+    events: {} as { type: 'order' } | { type: 'pay' } | { type: 'tick'; inputs: never },
+  },
+}).createMachine({
+  id: 'shop',
+  initial: 'open',
+  context: { total: 0, note: null },
+  states: { open: { on: { order: '.', pay: '.' }, initial: 'a', states: { a: {} } } },
+});
+
+const shop = mount(machine, {
+  name: 'shop',
+  actions: {
+    order: {
+      input: z.object({ price: z.coerce.number<string>(), tags: z.array(z.string()).default([]) }),
+      run: async (inputs, ctx) => {
+        holds<Equal<typeof inputs, { price: number; tags: string[] }>>();
+        holds<Equal<typeof ctx.context.total, number>>();
+        // @ts-expect-error the schema has no such field
+        void inputs.prize;
+        return { id: 1 };
+      },
+      validators: [
+        (inputs, { context }) => (inputs.price > context.total ? undefined : 'too cheap'),
+        async (inputs) => ({ inputs: { ...inputs, price: '1' } }),
+      ],
+      operation_key: (inputs) => inputs.tags.join(),
+      update: ({ context, inputs, result }) => {
+        holds<Equal<typeof result, unknown>>();
+        return { total: context.total + inputs.price };
+      },
+    },
+    pay: {
+      input: { type: 'object' },
+      run: async (inputs: { amount: number }, ctx) =>
+        inputs.amount > ctx.context.total ? ctx.fail('ToolTerminal', 'InputInvalid', 'too much') : { paid: true },
+    },
+  },
+  inputValidators: { order: [(inputs) => inputs.price > 0 || 'free'] },
+});
+
+test('names and inputs flow from the machine and the schemas', () => {
+  holds<Equal<(typeof shop)['name'], 'shop'>>();
+  holds<Equal<ActionsOf<typeof shop>, 'order' | 'pay'>>();
+  holds<Equal<InputsOf<typeof shop, 'order'>, { price: string; tags?: string[] | undefined }>>();
+  holds<Equal<InputsOf<typeof shop, 'pay'>, Record<string, unknown>>>();
+  const any: MountedWorkflow = shop;
+  holds<Equal<ActionsOf<MountedWorkflow>, string>>();
+  assert.equal(any.name, 'shop');
+});
+
+test('a missing, extra or wrong action is an error of the compiler, and at once', () => {
+  const run = async () => ({});
+  const wrong: readonly (() => unknown)[] = [
+    // @ts-expect-error pay is missing
+    () => mount(machine, { actions: { order: { run } } }),
+    () =>
+      mount(machine, {
+        // @ts-expect-error there is no such event
+        actions: { order: { run }, pay: { run }, pey: { run } },
+      }),
+    () =>
+      mount(machine, {
+        // @ts-expect-error the context has no such field
+        actions: { order: { run, update: () => ({ sum: 1 }), isolate: 7 as never }, pay: { run } },
+      }),
+    () =>
+      mount(machine, {
+        actions: {
+          order: {
+            run,
+            isolate: 7 as never,
+            input: v.object({ n: v.number() }),
+            // @ts-expect-error the total is a number
+            update: ({ inputs }) => ({ total: String(inputs.n) }),
+          },
+          pay: { run },
+        },
+      }),
+  ];
+  for (const mistake of wrong) assert.throws(mistake, WorkflowDefinitionError);
+});
+
+test('a machine whose events have no types takes any names', () => {
+  const untyped = createMachine({ id: 'free', initial: 'a', states: { a: { on: { go: 'a' } } } });
+  const free = mount(untyped, { actions: { go: { input: v.object({ n: v.number() }), run: async ({ n }) => n + 1 } } });
+  holds<Equal<ActionsOf<typeof free>, 'go'>>();
+  holds<Equal<InputsOf<typeof free, 'go'>, { n: number }>>();
+  assert.deepEqual(free.actions, ['go']);
+});

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { boundBody } from './bounded-body.ts';
+import { defaultMcpLimits } from './mcp-limits.ts';
+
+const limits = { ...defaultMcpLimits, maxMessageBytes: 20 };
+
+function answer(chunks: readonly string[], type: string, bounds = limits): Response {
+  const stream = ReadableStream.from(chunks.map((chunk) => Buffer.from(chunk)));
+  return boundBody(new Response(stream, { headers: { 'content-type': type }, status: 201 }), bounds);
+}
+
+test('a body within its bound arrives unchanged, with its status and headers', async () => {
+  const response = answer(['{"a":', '1}'], 'application/json');
+  assert.deepEqual([response.status, response.headers.get('content-type')], [201, 'application/json']);
+  assert.deepEqual(await response.json(), { a: 1 });
+  const empty = new Response(null, { status: 204 });
+  assert.equal(boundBody(empty, limits), empty);
+});
+
+test('a body beyond its bound breaks off with a fault that says so', async () => {
+  await assert.rejects(answer(['x'.repeat(15), 'x'.repeat(15)], 'application/json').text(), {
+    name: 'MessageTooLarge',
+  });
+});
+
+test('a stream may last for ever, an event may not', async () => {
+  const small = Array.from({ length: 50 }, (_, at) => `data: ${at}\n\n`);
+  assert.equal(await answer(small, 'text/event-stream; charset=utf-8').text(), small.join(''));
+  const windows = small.map((event) => event.replaceAll('\n', '\r\n'));
+  assert.equal(await answer(windows, 'text/event-stream').text(), windows.join(''));
+  for (const large of [`data: ${'x'.repeat(30)}\n\n`, 'data: xxxxx\ndata: xxxxx\ndata: xxxxx\n', ':'.repeat(30)]) {
+    await assert.rejects(answer([large], 'text/event-stream').text(), { name: 'MessageTooLarge' }, large);
+  }
+});
+
+test('however a stream is cut, the same events pass and the same are too large', async () => {
+  const event = fc.tuple(fc.integer({ min: 1, max: 12 }), fc.boolean());
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(event, { maxLength: 6 }),
+      fc.array(fc.nat(9), { maxLength: 20 }),
+      async (events, cuts) => {
+        const text = events.map(([length, big]) => `data: ${'x'.repeat(big ? length + 20 : length)}\n\n`).join('');
+        const chunks: string[] = [];
+        let from = 0;
+        for (const cut of cuts) chunks.push(text.slice(from, (from += cut)));
+        chunks.push(text.slice(from));
+        const read = answer(chunks, 'text/event-stream').text();
+        if (events.some(([, big]) => big)) await assert.rejects(read, { name: 'MessageTooLarge' });
+        else assert.equal(await read, text);
+      },
+    ),
+    { numRuns: 50 },
+  );
+});
+
+test('a stream that floods is read no faster than its pace', async () => {
+  const began = performance.now();
+  const events = Array.from({ length: 30 }, () => 'data: x\n\n');
+  await answer(events, 'text/event-stream', { ...limits, floodBurst: 10, floodPerSecond: 100 }).text();
+  assert.ok(performance.now() - began >= 150);
+});

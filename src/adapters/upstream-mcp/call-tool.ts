@@ -1,0 +1,98 @@
+/**
+ * Carries one attempt to its server and says how it ended. Waits a moment for a server that is coming back; opens a
+ * session anew that the server forgot. Never rejects, and never sends an attempt twice that may have been carried out.
+ */
+import { isObject, type JsonObject } from '../../core/json.ts';
+import type { Attempt, UpstreamResult } from '../../ports/upstream.ts';
+import type { McpLimits } from './mcp-limits.ts';
+import type { OpenWire } from './open-wire.ts';
+import { paramHeaders } from './param-headers.ts';
+import type { ServerLink } from './server-link.ts';
+import { describeAnswer, failed, weighAnswer } from './weigh-answer.ts';
+import type { WireAnswer } from './wire-answer.ts';
+
+const unsupportedVersion = -32_022;
+const methodNotFound = -32_601;
+const invalidParams = -32_602;
+
+/** `tool` is the server's own name for it. */
+export async function callTool(
+  link: ServerLink,
+  tool: string,
+  attempt: Attempt,
+  signal: AbortSignal,
+  limits: McpLimits,
+): Promise<UpstreamResult> {
+  const { name } = link.config;
+  const { args } = attempt;
+  if (args !== null && !isObject(args)) {
+    const more = { subject: 'request', errorType: 'InputInvalid', effect: 'none' } as const;
+    return failed('schema_validation', 'the arguments of a tool of an MCP server are an object', more);
+  }
+  // INVARIANT: nothing is sent after this moment; by then the attempt may belong to somebody else.
+  const sendBy = performance.now() + Math.min(limits.maxSendDelayMs, attempt.timeoutMs);
+  const ask = (wire: OpenWire): Promise<WireAnswer> => {
+    if (performance.now() > sendBy) return Promise.resolve(notInTime);
+    const headers = wire.protocolVersion >= '2026' ? paramHeaders(schemaOf(link, attempt.tool), args) : {};
+    const params: JsonObject = { name: tool, ...(args === null ? {} : { arguments: args }), _meta: metaOf(attempt) };
+    const timeoutMs = attempt.timeoutMs + limits.answerGraceMs;
+    return wire.ask({ method: 'tools/call', params, timeoutMs, signal, headers });
+  };
+
+  const wire = await link.connection(sendBy - performance.now(), signal);
+  if (wire === null) return weighAnswer(signal.aborted ? abortedUnsent : away(link), name, limits);
+  let answer = await ask(wire);
+  if (await isForgotten(wire, answer, limits)) {
+    const anew = await link.renew(wire, sendBy - performance.now(), signal);
+    answer = anew === null ? (signal.aborted ? abortedUnsent : forgotten) : await ask(anew);
+  }
+  link.note(troubleIn(answer));
+  if (answer.kind === 'error' && (answer.code === methodNotFound || answer.code === invalidParams)) link.relist();
+  return weighAnswer(answer, name, limits);
+}
+
+const notInTime: WireAnswer = {
+  kind: 'unsent',
+  reason: 'it was not connected in time',
+  cause: 'the time to send was over',
+};
+const forgotten: WireAnswer = {
+  kind: 'unsent',
+  reason: 'it forgot its session and no other could be opened',
+  cause: 'the session was refused',
+};
+const abortedUnsent: WireAnswer = { kind: 'aborted', sent: false };
+
+function away(link: ServerLink): WireAnswer {
+  const { state, problem } = link.status();
+  return { kind: 'unsent', reason: `it is not connected (${state})`, cause: problem ?? state };
+}
+
+/**
+ * The server refused because of whom it took us for, so nothing was done. 404 says so by the specification; where a
+ * server says 400 it may mean the arguments, so a ping under the same session tells which of them it was.
+ */
+async function isForgotten(wire: OpenWire, answer: WireAnswer, limits: McpLimits): Promise<boolean> {
+  if (answer.kind === 'error') return answer.code === unsupportedVersion;
+  if (answer.kind !== 'refused' || !wire.hasSession()) return false;
+  if (answer.status === 404) return true;
+  if (answer.status !== 400) return false;
+  const ping = await wire.ask({ method: 'ping', params: {}, timeoutMs: limits.courtesyTimeoutMs });
+  return ping.kind === 'refused' && (ping.status === 400 || ping.status === 404);
+}
+
+/** What an answer says about the server, not about the call. */
+function troubleIn(answer: WireAnswer): string | null {
+  const isTrouble =
+    answer.kind === 'unsent' || answer.kind === 'lost' || (answer.kind === 'refused' && answer.status >= 500);
+  return isTrouble ? describeAnswer(answer) : null;
+}
+
+function schemaOf(link: ServerLink, tool: string): JsonObject | null {
+  return link.entries().find(({ invokes }) => invokes === tool)?.inputSchema ?? null;
+}
+
+/** The same key for every attempt of the call: a server that deduplicates can use it. */
+function metaOf({ callId, attempt }: Attempt): JsonObject {
+  return { 'recourse/call_id': callId, 'recourse/idempotency_key': callId, 'recourse/attempt': attempt };
+}

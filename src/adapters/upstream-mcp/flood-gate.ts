@@ -1,0 +1,22 @@
+/** How long must a reader rest so that a flood costs the gateway no more than its share? Must not drop anything by itself. */
+export interface FloodGate {
+  /** Milliseconds to rest before reading on; 0 within the burst. */
+  spend(units: number): number;
+}
+
+export function createFloodGate(
+  burst: number,
+  perSecond: number,
+  nowMs: () => number = () => performance.now(),
+): FloodGate {
+  let left = burst;
+  let since = nowMs();
+  return {
+    spend(units) {
+      const now = nowMs();
+      left = Math.min(burst, left + ((now - since) / 1_000) * perSecond) - units;
+      since = now;
+      return left >= 0 ? 0 : Math.ceil((-left / perSecond) * 1_000);
+    },
+  };
+}

@@ -1,0 +1,80 @@
+/** What is configured about one MCP server, and is it usable? Must not read files: whoever reads them hands in plain data. */
+import type { EffectClass } from '../../core/taxonomy.ts';
+
+export interface StdioConnection {
+  readonly kind: 'stdio';
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Beside the few harmless variables that every child gets. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string | null;
+}
+
+export interface HttpConnection {
+  readonly kind: 'http';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What an operator knows better than the server's own words. The first rule that matches a tool speaks. */
+export interface McpRule {
+  /** A glob over the server's own names of its tools. */
+  readonly match: string;
+  readonly effect: EffectClass | null;
+  readonly timeoutMs: number | null;
+  readonly dedupeWindowMs: number | null;
+}
+
+export interface McpUpstreamConfig {
+  readonly name: string;
+  readonly connect: StdioConnection | HttpConnection;
+  readonly timeoutMs: number | null;
+  /** True: `readOnlyHint` makes a tool `pure`. A server that lies would have its writes sent twice. */
+  readonly trustAnnotations: boolean;
+  readonly rules: readonly McpRule[];
+}
+
+export class McpConfigError extends Error {
+  override name = 'McpConfigError';
+
+  constructor(server: string, problem: string, fix: string) {
+    super(`server '${server.slice(0, 128)}': ${problem}; ${fix}`);
+  }
+}
+
+/** Throws the first problem: with a wrong configuration nothing may start. */
+export function checkConfigs(configs: readonly McpUpstreamConfig[]): void {
+  const taken = new Set<string>();
+  for (const { name, connect, rules } of configs) {
+    if (!/^[A-Za-z0-9_.-]{1,64}$/.test(name)) {
+      throw new McpConfigError(name, 'its name is not usable', 'use 1 to 64 letters, digits, _ - or .');
+    }
+    if (taken.has(name)) throw new McpConfigError(name, 'its name is taken', 'give each server a name of its own');
+    taken.add(name);
+    checkConnection(name, connect);
+    for (const rule of rules) checkRule(name, rule);
+  }
+}
+
+function checkConnection(name: string, connect: McpUpstreamConfig['connect']): void {
+  if (connect.kind === 'stdio') {
+    if (connect.command !== '') return;
+    throw new McpConfigError(name, 'its command is empty', 'name the program to start');
+  }
+  const protocol = URL.parse(connect.url)?.protocol;
+  if (protocol !== 'http:' && protocol !== 'https:') {
+    throw new McpConfigError(name, 'its url is no http or https address', 'write the whole address');
+  }
+  try {
+    new Headers(connect.headers);
+  } catch {
+    throw new McpConfigError(name, 'one of its headers cannot be sent', 'use plain names and one line for each value');
+  }
+}
+
+function checkRule(name: string, { match, effect, dedupeWindowMs }: McpRule): void {
+  if (effect === 'keyed' && dedupeWindowMs === null) {
+    const fix = 'set dedupe_window to how long the server remembers recourse/idempotency_key';
+    throw new McpConfigError(name, `rule '${match}' is 'keyed' without a window`, fix);
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * Runs tools that live in MCP servers: each server is connected by itself, listed by itself, and fails by itself.
+ * Implements the port `Upstream`; never rejects. Tools are named `server/tool`. Must not time calls: the shell does.
+ */
+import type { Catalogue } from '../../core/catalogue.ts';
+import { defaultLimits } from '../../core/limits.ts';
+import type { Attempt, Upstream, UpstreamResult } from '../../ports/upstream.ts';
+import { callTool } from './call-tool.ts';
+import { checkConfigs, type McpUpstreamConfig } from './mcp-config.ts';
+import { defaultMcpLimits, type McpLimits } from './mcp-limits.ts';
+import { createServerLink, type ServerLink, type UpstreamStatus } from './server-link.ts';
+import { failed } from './weigh-answer.ts';
+
+export interface McpUpstreamsOptions {
+  readonly limits?: Partial<McpLimits>;
+  /** For tools whose rule and server set no timeout. */
+  readonly defaultTimeoutMs?: number;
+  /** As whom the gateway introduces itself. */
+  readonly client?: { readonly name: string; readonly version: string };
+  /** Each line that a child says on its standard error. Without it, `status` still tells the last ones. */
+  readonly onStderr?: (server: string, line: string) => void;
+  /** The catalogue is another one than before. */
+  readonly onChange?: () => void;
+}
+
+export interface McpUpstreams {
+  readonly upstream: Upstream;
+  /** Servers in the order of their configuration, tools as listed. The same object until something changes. */
+  catalogue(): Catalogue;
+  status(): readonly UpstreamStatus[];
+  /** Resolves when each server is connected or has failed once, at the latest after the time. */
+  ready(timeoutMs: number): Promise<void>;
+  /** Ends every connection and every child. */
+  close(): Promise<void>;
+}
+
+/** Starts to connect at once and returns without waiting. Throws only for a configuration that cannot work. */
+export function createMcpUpstreams(
+  configs: readonly McpUpstreamConfig[],
+  options: McpUpstreamsOptions = {},
+): McpUpstreams {
+  checkConfigs(configs);
+  const limits = { ...defaultMcpLimits, ...options.limits };
+  let catalogue: Catalogue | null = null;
+  let closing: Promise<void> | null = null;
+  const links = new Map<string, ServerLink>();
+  for (const config of configs) {
+    const link = createServerLink(config, {
+      limits,
+      client: options.client ?? { name: 'recourse', version: '0.0.0' },
+      defaultTimeoutMs: options.defaultTimeoutMs ?? defaultLimits.defaultTimeoutMs,
+      onStderr: (line) => quietly(() => options.onStderr?.(config.name, line)),
+      onTools: () => {
+        catalogue = null;
+        quietly(() => options.onChange?.());
+      },
+    });
+    links.set(config.name, link);
+  }
+
+  async function invoke(attempt: Attempt, signal: AbortSignal): Promise<UpstreamResult> {
+    const slash = attempt.tool.indexOf('/');
+    const link = slash < 0 ? undefined : links.get(attempt.tool.slice(0, slash));
+    if (link === undefined) return failed('404_not_found', `no server serves '${attempt.tool.slice(0, 256)}'`);
+    if (closing !== null) return failed('never_sent', 'the gateway is closing', { effect: 'none' });
+    try {
+      return await callTool(link, attempt.tool.slice(slash + 1), attempt, signal, limits);
+    } catch (bug) {
+      const cause = bug instanceof Error ? (bug.stack ?? bug.message) : String(bug);
+      return failed('unknown', 'the call to the server broke inside the gateway', { errorType: 'Unexpected', cause });
+    }
+  }
+
+  return {
+    upstream: { invoke },
+    catalogue: () => (catalogue ??= gather(links)),
+    status: () => [...links.values()].map((link) => link.status()),
+    async ready(timeoutMs) {
+      let timer: NodeJS.Timeout | undefined;
+      const enough = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, timeoutMs);
+      });
+      await Promise.race([Promise.all([...links.values()].map(({ settled }) => settled)), enough]);
+      clearTimeout(timer);
+    },
+    close: () => (closing ??= Promise.all([...links.values()].map((link) => link.close())).then(() => undefined)),
+  };
+}
+
+function gather(links: ReadonlyMap<string, ServerLink>): Catalogue {
+  return new Map([...links.values()].flatMap((link) => link.entries().map((entry) => [entry.name, entry] as const)));
+}
+
+/** A listener that throws must not end the gateway. */
+function quietly(tell: () => void): void {
+  try {
+    tell();
+  } catch {
+    // What it was told is in the status as well.
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * Connects to a server and shakes hands, within a time limit: a child by the revision with a handshake (a probe for the
+ * newer one would start it twice), HTTP by whichever the server speaks. Declares no capabilities: nothing is asked of us.
+ */
+import { Client } from '@modelcontextprotocol/client';
+import { createWire, type Wire } from './wire.ts';
+import { HttpTransport } from './http-transport.ts';
+import type { McpUpstreamConfig } from './mcp-config.ts';
+import type { McpLimits } from './mcp-limits.ts';
+import { faultsIn, messageIn } from './read-error.ts';
+import { createStdioTransport } from './stdio-transport.ts';
+import { NotSent } from './transport-faults.ts';
+
+export interface WireParts {
+  readonly limits: McpLimits;
+  readonly client: { readonly name: string; readonly version: string };
+  readonly onStderr: (text: string) => void;
+  readonly onToolsChanged: () => void;
+}
+
+export interface OpenWire extends Wire {
+  readonly protocolVersion: string;
+  readonly serverInfo: { readonly name: string; readonly version: string } | null;
+  readonly pid: number | null;
+  /** Whether the server knows us by a session that it can forget. */
+  hasSession(): boolean;
+  /** Why the connection ended. */
+  ending(): string;
+  /** A server of the newer revision tells of changes only to those who subscribe; resolves when that is over. */
+  awaitChanges(): Promise<'ended' | 'not offered'>;
+}
+
+export type Opening = { readonly ok: true; readonly wire: OpenWire } | { readonly ok: false; readonly problem: string };
+
+export interface Attempted {
+  readonly opening: Promise<Opening>;
+  /** Ends an attempt that nobody wants any more. */
+  stop(): Promise<void>;
+}
+
+export function openWire(config: McpUpstreamConfig, parts: WireParts): Attempted {
+  const { limits } = parts;
+  const child = config.connect.kind === 'stdio' ? createStdioTransport(config.connect, limits, parts.onStderr) : null;
+  const http = config.connect.kind === 'http' ? new HttpTransport(config.connect, limits) : null;
+  const inner = child ?? http;
+  if (inner === null) throw new Error('bug: a connection is a child or an address');
+  const ending = () => child?.ending() ?? 'the connection was closed';
+  const wire = createWire(inner, limits, { toolsChanged: parts.onToolsChanged, ending });
+  const client = new Client(
+    { ...parts.client },
+    {
+      capabilities: {},
+      inputRequired: { autoFulfill: false },
+      versionNegotiation: { mode: http === null ? 'legacy' : 'auto' },
+    },
+  );
+  let tooLate = false;
+
+  async function connect(): Promise<Opening> {
+    const timer = setTimeout(() => {
+      tooLate = true;
+      void wire.close();
+    }, limits.connectTimeoutMs);
+    try {
+      await client.connect(wire.transport, { timeout: limits.connectTimeoutMs });
+    } catch (error) {
+      const problem = tooLate ? `it did not finish the handshake within ${limits.connectTimeoutMs} ms` : whyNot(error);
+      await wire.close();
+      return { ok: false, problem };
+    } finally {
+      clearTimeout(timer);
+    }
+    return wire.isClosed() ? { ok: false, problem: ending() } : { ok: true, wire: opened() };
+  }
+
+  function whyNot(error: unknown): string {
+    if (error instanceof NotSent) return error.message;
+    const code = faultsIn(error)[0]?.code;
+    if (code !== undefined) return `it cannot be reached (${code})`;
+    return child?.ending() ?? messageIn(error, limits.maxMessageChars);
+  }
+
+  function opened(): OpenWire {
+    const protocolVersion = client.getNegotiatedProtocolVersion() ?? 'unknown';
+    const isModern = client.getProtocolEra() === 'modern';
+    const { name, version } = client.getServerVersion() ?? {};
+    if (isModern) wire.introduce({ protocolVersion, client: parts.client });
+    return {
+      ...wire,
+      protocolVersion,
+      serverInfo: name === undefined || version === undefined ? null : { name, version },
+      pid: child?.pid() ?? null,
+      hasSession: () => http?.sessionId !== undefined,
+      ending,
+      async awaitChanges() {
+        if (!isModern || client.getServerCapabilities()?.tools?.listChanged !== true) return 'not offered';
+        try {
+          const subscription = await client.listen({ toolsListChanged: true }, { timeout: limits.connectTimeoutMs });
+          await subscription.closed;
+        } catch {
+          // A server that breaks its own promise is asked again later.
+        }
+        return 'ended';
+      },
+      async close() {
+        if (http?.sessionId !== undefined && !wire.isClosed()) await sayGoodbye(http, limits.courtesyTimeoutMs);
+        await wire.close();
+      },
+    };
+  }
+
+  return { opening: connect(), stop: () => wire.close() };
+}
+
+async function sayGoodbye(http: HttpTransport, maxMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const enough = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, maxMs);
+  });
+  await Promise.race([http.terminateSession().catch(() => undefined), enough]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,217 @@
+/**
+ * One server and its connection, over its whole life: opened, lost, opened again after a while, closed. Its tools stay
+ * known while it is away. Must not touch another server: whatever this one does, the others do not notice.
+ */
+import type { ToolEntry } from '../../core/catalogue.ts';
+import { createBackoff } from './backoff.ts';
+import { createToolShelf, type LeftOut } from './tool-shelf.ts';
+import type { McpUpstreamConfig } from './mcp-config.ts';
+import type { McpLimits } from './mcp-limits.ts';
+import { createNap, firstOf } from './nap.ts';
+import { type Attempted, type OpenWire, openWire } from './open-wire.ts';
+import { createStderrTail } from './stderr-tail.ts';
+
+export interface UpstreamStatus {
+  readonly name: string;
+  readonly kind: 'stdio' | 'http';
+  /** `waiting`: it could not be reached, or was lost, and is tried again. */
+  readonly state: 'connecting' | 'connected' | 'waiting' | 'closed';
+  /** What is wrong, or was last; null if nothing is. */
+  readonly problem: string | null;
+  readonly protocolVersion: string | null;
+  readonly server: { readonly name: string; readonly version: string } | null;
+  readonly pid: number | null;
+  readonly tools: number;
+  readonly leftOut: readonly LeftOut[];
+  /** How often it was connected again. */
+  readonly reconnects: number;
+  /** The last lines of a child's standard error. */
+  readonly stderr: readonly string[];
+}
+
+export interface LinkParts {
+  readonly limits: McpLimits;
+  readonly client: { readonly name: string; readonly version: string };
+  readonly defaultTimeoutMs: number;
+  readonly onStderr: (line: string) => void;
+  readonly onTools: () => void;
+}
+
+export interface ServerLink {
+  readonly config: McpUpstreamConfig;
+  entries(): readonly ToolEntry[];
+  status(): UpstreamStatus;
+  /** Resolves once it was connected, or could not be for the first time. */
+  readonly settled: Promise<void>;
+  /** The connection, or null if there is none within the time. */
+  connection(maxMs: number, signal: AbortSignal): Promise<OpenWire | null>;
+  /** Another connection than this one, whose session the server forgot; null if there is none within the time. */
+  renew(forgotten: OpenWire, maxMs: number, signal: AbortSignal): Promise<OpenWire | null>;
+  /** How the last call went, as far as it says something about the server; null: well. */
+  note(problem: string | null): void;
+  relist(): void;
+  close(): Promise<void>;
+}
+
+export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): ServerLink {
+  const { limits } = parts;
+  const settled = Promise.withResolvers<void>();
+  const backoff = createBackoff(limits);
+  const restart = createNap();
+  const resubscribe = createNap();
+  const stderr = createStderrTail(limits, parts.onStderr);
+  const shelf = createToolShelf(config, parts, (trouble) => note(trouble));
+  let state: UpstreamStatus['state'] = 'connecting';
+  let problem: string | null = null;
+  let current: OpenWire | null = null;
+  let attempted: Attempted | null = null;
+  let changed = Promise.withResolvers<void>();
+  let reconnects = -1;
+  let triedAt = 0;
+  let renewing: Promise<void> | null = null;
+
+  const living = live();
+
+  /** Whoever waits for a connection looks again. */
+  function enter(next: UpstreamStatus['state']): void {
+    if (state === 'closed') return;
+    state = next;
+    changed.resolve();
+    changed = Promise.withResolvers();
+  }
+
+  function isOver(): boolean {
+    return state === 'closed';
+  }
+
+  async function live(): Promise<void> {
+    while (!isOver()) {
+      enter('connecting');
+      const wire = await open();
+      const connectedAt = performance.now();
+      if (wire !== null) {
+        use(wire);
+        settled.resolve();
+        await wire.closed;
+        // An HTTP connection that was renewed has a follower, which lives on.
+        while (current !== null && !current.isClosed()) await current.closed;
+        problem = current?.ending() ?? wire.ending();
+      }
+      settled.resolve();
+      if (isOver()) return;
+      enter('waiting');
+      await restart.sleep(backoff.next(wire === null ? 0 : performance.now() - connectedAt));
+    }
+  }
+
+  /** A connection whose tools are known; null, with the problem noted, if there is none. */
+  async function open(): Promise<OpenWire | null> {
+    triedAt = performance.now();
+    const attempt = openWire(config, {
+      limits,
+      client: parts.client,
+      onStderr: (text) => stderr.push(text),
+      onToolsChanged: () => shelf.refreshSoon(),
+    });
+    attempted = attempt;
+    const opening = await attempt.opening;
+    if (!opening.ok) {
+      problem = opening.problem;
+      return null;
+    }
+    const { wire } = opening;
+    const trouble = isOver() ? 'the gateway is closing' : await shelf.fill(wire);
+    if (trouble === null && !isOver()) return wire;
+    problem = wire.isClosed() ? wire.ending() : trouble;
+    await wire.close();
+    return null;
+  }
+
+  function use(wire: OpenWire): void {
+    current?.retire();
+    current = wire;
+    problem = null;
+    reconnects++;
+    enter('connected');
+    void follow(wire);
+  }
+
+  /** A subscription that ends is taken out again, and what happened meanwhile is looked up. */
+  async function follow(wire: OpenWire): Promise<void> {
+    const pace = createBackoff(limits);
+    for (;;) {
+      const since = performance.now();
+      const told = await wire.awaitChanges();
+      if (told === 'not offered' || wire.isClosed() || current !== wire) return;
+      await resubscribe.sleep(pace.next(performance.now() - since));
+      if (wire.isClosed() || current !== wire) return;
+      shelf.refreshSoon();
+    }
+  }
+
+  async function connection(maxMs: number, signal: AbortSignal): Promise<OpenWire | null> {
+    const until = performance.now() + maxMs;
+    for (;;) {
+      if (current !== null && !current.isClosed()) return current;
+      const leftMs = until - performance.now();
+      if (isOver() || signal.aborted || leftMs <= 0) return null;
+      // Asking an address again costs little; starting a child that keeps dying does not.
+      const isDue = performance.now() - triedAt >= limits.backoffInitialMs;
+      if (state === 'waiting' && config.connect.kind === 'http' && isDue) restart.wake();
+      await firstOf(changed.promise, Math.min(leftMs, limits.backoffInitialMs), signal);
+    }
+  }
+
+  async function renew(forgotten: OpenWire, maxMs: number, signal: AbortSignal): Promise<OpenWire | null> {
+    if (current === forgotten) {
+      renewing ??= replace().finally(() => {
+        renewing = null;
+      });
+      await firstOf(renewing, maxMs, signal);
+    }
+    return current === forgotten || current?.isClosed() === true ? null : current;
+  }
+
+  async function replace(): Promise<void> {
+    const wire = await open();
+    if (wire !== null && !isOver()) use(wire);
+    else await wire?.close();
+  }
+
+  function note(trouble: string | null): void {
+    if (state === 'connected') problem = trouble;
+  }
+
+  return {
+    config,
+    entries: shelf.entries,
+    settled: settled.promise,
+    connection,
+    renew,
+    note,
+    relist: shelf.refreshSoon,
+    status: () => ({
+      name: config.name,
+      kind: config.connect.kind,
+      state,
+      problem: problem ?? shelf.problem(),
+      protocolVersion: current?.protocolVersion ?? null,
+      server: current?.serverInfo ?? null,
+      pid: current === null || current.isClosed() ? null : current.pid,
+      tools: shelf.entries().length,
+      leftOut: shelf.leftOut(),
+      reconnects: Math.max(0, reconnects),
+      stderr: stderr.lines(),
+    }),
+    async close() {
+      enter('closed');
+      settled.resolve();
+      shelf.close();
+      restart.wake();
+      resubscribe.wake();
+      await current?.close();
+      await attempted?.stop();
+      await living;
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { compileSchema } from '../../core/schema/compile-schema.ts';
+import type { McpRule, McpUpstreamConfig } from './mcp-config.ts';
+import { defaultMcpLimits } from './mcp-limits.ts';
+import { entryOf } from './tool-entry.ts';
+
+const server: McpUpstreamConfig = {
+  name: 'own',
+  connect: { kind: 'http', url: 'https://example.com/mcp', headers: {} },
+  timeoutMs: null,
+  trustAnnotations: false,
+  rules: [],
+};
+const parts = { limits: defaultMcpLimits, defaultTimeoutMs: 30_000, compile: compileSchema };
+const rule = (match: string, more: Partial<McpRule>): McpRule => ({
+  match,
+  effect: null,
+  timeoutMs: null,
+  dedupeWindowMs: null,
+  ...more,
+});
+
+function declared(config: Partial<McpUpstreamConfig>, listed: object = {}) {
+  const result = entryOf({ ...server, ...config }, { name: 'pay', inputSchema: { type: 'object' }, ...listed }, parts);
+  assert.ok(result.ok, JSON.stringify(result));
+  const { effectClass, timeoutMs, dedupeWindowMs } = result.entry;
+  return [effectClass, timeoutMs, dedupeWindowMs];
+}
+
+test('the first rule that matches speaks, then the server, then the gateway', () => {
+  const readOnly = { annotations: { readOnlyHint: true } };
+  assert.deepEqual(declared({}), ['plain', 30_000, null]);
+  assert.deepEqual(declared({ timeoutMs: 9 }), ['plain', 9, null]);
+  assert.deepEqual(declared({}, readOnly), ['plain', 30_000, null]);
+  assert.deepEqual(declared({ trustAnnotations: true }, readOnly), ['pure', 30_000, null]);
+  const liar = { annotations: { readOnlyHint: true, destructiveHint: true } };
+  assert.deepEqual(declared({ trustAnnotations: true }, liar), ['plain', 30_000, null]);
+  const rules = [rule('p*', { effect: 'keyed', dedupeWindowMs: 5 }), rule('pay', { effect: 'pure', timeoutMs: 7 })];
+  assert.deepEqual(declared({ rules, timeoutMs: 9 }), ['keyed', 9, 5]);
+  assert.deepEqual(declared({ rules: [rule('pay', { timeoutMs: 7 })], trustAnnotations: true }, readOnly), [
+    'pure',
+    7,
+    null,
+  ]);
+  assert.deepEqual(declared({ rules: [rule('own/pay', { effect: 'pure' })] }), ['plain', 30_000, null]);
+});
+
+test('a tool that changes has another manifest, one that does not has the same', () => {
+  const manifestOf = (listed: object) => {
+    const result = entryOf(server, { name: 'pay', inputSchema: { type: 'object' }, ...listed }, parts);
+    return result.ok ? result.entry.manifest : null;
+  };
+  assert.equal(manifestOf({ title: 'a', _meta: {} }), manifestOf({ _meta: {}, title: 'a' }));
+  assert.notEqual(manifestOf({ title: 'a' }), manifestOf({ title: 'b' }));
+  assert.notEqual(manifestOf({}), manifestOf({ inputSchema: { type: 'object', required: ['x'] } }));
+});
+
+test('whatever a server lists, there is an entry or a reason', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.anything(),
+        fc.record(
+          { name: fc.string(), inputSchema: fc.object(), description: fc.anything() },
+          { requiredKeys: ['name'] },
+        ),
+      ),
+      (listed) => {
+        const result = entryOf(server, listed, parts);
+        if (result.ok) assert.equal(typeof result.entry.description, 'string');
+        else assert.ok(result.reason.length > 0 && result.tool.length <= 80);
+      },
+    ),
+  );
+});
+
+test('a schema with too many parts is not compiled at all', () => {
+  const properties = Object.fromEntries(Array.from({ length: 1_200 }, (_, at) => [`p${at}`, {}]));
+  const compile = () => assert.fail('compiled');
+  const result = entryOf(server, { name: 'wide', inputSchema: { properties } }, { ...parts, compile });
+  assert.match(result.ok ? '' : result.reason, /more than 1000 parts/);
+});

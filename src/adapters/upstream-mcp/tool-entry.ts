@@ -1,0 +1,92 @@
+/** How does a tool that a server listed stand in the catalogue, or why does it not? What is listed is a stranger's text. */
+import { canonicalText, canonicalise, preview } from '../../core/canonical.ts';
+import type { ToolEntry } from '../../core/catalogue.ts';
+import { isObject, type JsonObject } from '../../core/json.ts';
+import type { CompiledSchema } from '../../core/schema/compile-schema.ts';
+import type { EffectClass } from '../../core/taxonomy.ts';
+import { matchesGlob } from './matches-glob.ts';
+import type { McpUpstreamConfig } from './mcp-config.ts';
+import type { McpLimits } from './mcp-limits.ts';
+
+export type EntryResult =
+  | { readonly ok: true; readonly entry: ToolEntry; readonly chars: number }
+  | { readonly ok: false; readonly tool: string; readonly reason: string };
+
+export interface EntryParts {
+  readonly limits: McpLimits;
+  readonly defaultTimeoutMs: number;
+  readonly compile: (schema: JsonObject) => CompiledSchema;
+}
+
+export function entryOf(server: McpUpstreamConfig, listed: unknown, parts: EntryParts): EntryResult {
+  const { limits } = parts;
+  const name = isObject(listed) ? listed['name'] : null;
+  if (!isObject(listed) || typeof name !== 'string') return leftOut(listed, 'it has no name');
+  if (!isUsableName(name, limits)) {
+    return leftOut(name, `its name is not 1 to ${limits.maxToolNameChars} visible characters`);
+  }
+  const schema = listed['inputSchema'];
+  if (!isObject(schema)) return leftOut(name, 'it has no input schema');
+  // Two levels above the schema are the tool's own.
+  const written = canonicalise(listed, { maxDepth: limits.maxSchemaDepth + 2 });
+  if (!written.ok) return leftOut(name, `it cannot be kept: ${written.problem} at '${written.path}'`);
+  if (written.text.length > limits.maxToolChars)
+    return leftOut(name, `it is larger than ${limits.maxToolChars} characters`);
+  if (countNodes(schema) > limits.maxSchemaNodes) {
+    return leftOut(name, `its input schema has more than ${limits.maxSchemaNodes} parts`);
+  }
+  const compiled = parts.compile(schema as JsonObject);
+  if (!compiled.ok) return leftOut(name, `its input schema is not usable: ${compiled.problem}`);
+
+  const others = Object.entries(listed as JsonObject).filter(([key]) => key !== 'name' && key !== 'inputSchema');
+  const listing: JsonObject = Object.fromEntries(others);
+  const rule = server.rules.find(({ match }) => matchesGlob(match, name));
+  const effectClass = rule?.effect ?? (server.trustAnnotations && saysReadOnly(listing) ? 'pure' : 'plain');
+  const timeoutMs = rule?.timeoutMs ?? server.timeoutMs ?? parts.defaultTimeoutMs;
+  const fullName = `${server.name}/${name}`;
+  const description = listing['description'] ?? listing['title'];
+  const entry: ToolEntry = {
+    name: fullName,
+    description: typeof description === 'string' ? description : '',
+    effectClass,
+    timeoutMs,
+    dedupeWindowMs: dedupeWindow(effectClass, rule?.dedupeWindowMs ?? null),
+    input: { kind: 'schema', check: compiled.check },
+    invokes: fullName,
+    inputSchema: schema as JsonObject,
+    listing,
+    manifest: canonicalText({
+      name: fullName,
+      effect: effectClass,
+      timeout_ms: timeoutMs,
+      dedupe_window_ms: dedupeWindow(effectClass, rule?.dedupeWindowMs ?? null),
+      tool: JSON.parse(written.text) as JsonObject,
+    }),
+  };
+  return { ok: true, entry, chars: written.text.length };
+}
+
+function countNodes(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.values(value).reduce((sum: number, child) => sum + countNodes(child), 1);
+}
+
+/** Only what is keyed has a window. */
+function dedupeWindow(effectClass: EffectClass, windowMs: number | null): number | null {
+  return effectClass === 'keyed' ? windowMs : null;
+}
+
+function isUsableName(name: string, { maxToolNameChars }: McpLimits): boolean {
+  const isVisible = name.isWellFormed() && !/[\p{C}\p{Zl}\p{Zp}]/u.test(name) && name.trim() === name;
+  return name !== '' && name.length <= maxToolNameChars && isVisible;
+}
+
+/** A hint by a server that the operator trusts. A tool that also calls itself destructive is not believed. */
+function saysReadOnly(listing: JsonObject): boolean {
+  const annotations = listing['annotations'];
+  return isObject(annotations) && annotations['readOnlyHint'] === true && annotations['destructiveHint'] !== true;
+}
+
+function leftOut(tool: unknown, reason: string): EntryResult {
+  return { ok: false, tool: typeof tool === 'string' ? preview(tool).slice(1, -1) : '(without a name)', reason };
+}

@@ -1,0 +1,28 @@
+/** Why could a message not be carried? Thrown by the transports and read only by wire.ts. */
+
+/** Nothing of the message left this process. */
+export class NotSent extends Error {
+  override name = 'NotSent';
+}
+
+/** The server sent more at once than is kept of anybody. */
+export class MessageTooLarge extends Error {
+  override name = 'MessageTooLarge';
+
+  constructor(maxBytes: number) {
+    super(`the server sent a message above ${maxBytes} bytes`);
+  }
+}
+
+/** The server answered the HTTP request by a status that is no success. */
+export class HttpRefusal extends Error {
+  override name = 'HttpRefusal';
+  readonly status: number;
+  readonly retryAfterSeconds: number | null;
+
+  constructor(status: number, retryAfterSeconds: number | null, cause: unknown) {
+    super(`the server answered with HTTP status ${status}`, { cause });
+    this.status = status;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}

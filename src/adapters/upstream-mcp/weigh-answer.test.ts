@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { defaultMcpLimits } from './mcp-limits.ts';
+import { describeAnswer, weighAnswer } from './weigh-answer.ts';
+import type { WireAnswer } from './wire-answer.ts';
+
+const weigh = (answer: WireAnswer) => weighAnswer(answer, 'own', defaultMcpLimits);
+function kindAndEffect(answer: WireAnswer) {
+  const result = weigh(answer);
+  return result.kind === 'failed' ? [result.failure.kind, result.failure.effect] : [result.kind];
+}
+
+test('each end has its kind, and an effect only where it is certain', () => {
+  const cases: readonly [WireAnswer, readonly unknown[]][] = [
+    [{ kind: 'unsent', reason: 'away', cause: '' }, ['never_sent', 'none']],
+    [{ kind: 'lost', reason: 'died', cause: '' }, ['unknown', null]],
+    [{ kind: 'timed_out' }, ['timeout', null]],
+    [{ kind: 'aborted', sent: true }, ['cancelled', null]],
+    [{ kind: 'aborted', sent: false }, ['cancelled', 'none']],
+    [{ kind: 'error', code: -32_021, message: '', data: null }, ['unknown', 'none']],
+    [{ kind: 'error', code: -32_042, message: '', data: null }, ['unknown', null]],
+    [{ kind: 'refused', status: 412, retryAfterSeconds: null, cause: '' }, ['412_precondition', null]],
+    [{ kind: 'refused', status: 418, retryAfterSeconds: null, cause: '' }, ['unknown', null]],
+    [{ kind: 'result', result: { content: [] } }, ['returned']],
+    [{ kind: 'result', result: { content: [], isError: 'no' } }, ['returned']],
+    [{ kind: 'result', result: { resultType: 'vendor/odd' } }, ['unknown', null]],
+    [{ kind: 'result', result: [] }, ['schema_validation', null]],
+  ];
+  for (const [answer, expected] of cases) {
+    assert.deepEqual(kindAndEffect(answer), expected, JSON.stringify(answer));
+    assert.ok(describeAnswer(answer).length > 0);
+  }
+});
+
+test('a result passes as it is, and only a mark of the revision is taken off', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (result) => {
+      const own = Object.fromEntries(
+        Object.entries(result).filter(([key]) => key !== 'isError' && key !== 'resultType'),
+      );
+      assert.deepEqual(weigh({ kind: 'result', result: own }), { kind: 'returned', output: own, errors: [] });
+      const marked = { ...own, resultType: 'complete' };
+      assert.deepEqual(weigh({ kind: 'result', result: marked }), { kind: 'returned', output: own, errors: [] });
+    }),
+  );
+});
+
+test('whatever a server answers, the words that reach an agent are bounded text', () => {
+  const answers = fc.oneof(
+    fc.record({ kind: fc.constant('result' as const), result: fc.anything() }),
+    fc.record({
+      kind: fc.constant('result' as const),
+      result: fc.record({ isError: fc.constant(true), content: fc.anything() }),
+    }),
+    fc.record({
+      kind: fc.constant('error' as const),
+      code: fc.integer(),
+      message: fc.string({ unit: 'binary' }),
+      data: fc.anything(),
+    }),
+  );
+  fc.assert(
+    fc.property(answers, (answer) => {
+      const result = weigh(answer);
+      if (result.kind !== 'failed') return;
+      assert.ok(result.failure.message.length <= 2_000 && result.failure.message.isWellFormed());
+    }),
+  );
+  const long = { isError: true, content: [{ type: 'text', text: 'x'.repeat(1e6) }, { type: 'image' }, null] };
+  const result = weigh({ kind: 'result', result: long });
+  assert.ok(result.kind === 'failed' && result.failure.message.length === 2_000);
+  assert.ok(result.kind === 'failed' && (result.failure.cause?.length ?? 0) <= 16_000);
+});

@@ -1,0 +1,184 @@
+/**
+ * What does the end of a question mean for the call? One table from ends, codes and statuses to kinds; what is certain
+ * about the effect is said, the rest is left to the core's table. Must not read message texts.
+ */
+import { canonicalise, cut } from '../../core/canonical.ts';
+import { isObject } from '../../core/json.ts';
+import type { ErrorKind } from '../../core/taxonomy.ts';
+import { unreachable } from '../../core/unreachable.ts';
+import type { Failure, UpstreamResult } from '../../ports/upstream.ts';
+import type { McpLimits } from './mcp-limits.ts';
+import type { WireAnswer } from './wire-answer.ts';
+
+const maxCanonicalDepth = 256;
+
+export function failed(kind: ErrorKind, message: string, more: Partial<Failure> = {}): UpstreamResult {
+  const failure: Failure = {
+    kind,
+    subject: null,
+    errorType: 'McpError',
+    message,
+    effect: null,
+    retryAfterSeconds: null,
+    code: null,
+    cause: null,
+    ...more,
+  };
+  return { kind: 'failed', failure };
+}
+
+export function weighAnswer(answer: WireAnswer, server: string, limits: McpLimits): UpstreamResult {
+  switch (answer.kind) {
+    case 'result':
+      return weighResult(answer.result, limits);
+    case 'error':
+      return weighError(answer, limits);
+    case 'refused':
+      return weighRefusal(answer, server);
+    case 'unsent':
+      return failed('never_sent', `server '${server}': ${answer.reason}`, {
+        errorType: 'NotConnected',
+        effect: 'none',
+        cause: answer.cause,
+      });
+    case 'lost':
+      return failed('unknown', `server '${server}' was lost while the call ran: ${answer.reason}`, {
+        errorType: 'ConnectionLost',
+        cause: answer.cause,
+      });
+    case 'timed_out':
+      return failed('timeout', `server '${server}' did not answer in time`, { errorType: 'TimeoutError' });
+    case 'aborted':
+      return failed('cancelled', answer.sent ? 'stopped: its server was told' : 'stopped before it was sent', {
+        errorType: 'AbortError',
+        effect: answer.sent ? null : 'none',
+      });
+    default:
+      return unreachable(answer);
+  }
+}
+
+/** For the status of a server: the same ends in a few words. */
+export function describeAnswer(answer: WireAnswer): string {
+  switch (answer.kind) {
+    case 'result':
+      return 'it answered';
+    case 'error':
+      return `it answered with error ${answer.code}`;
+    case 'refused':
+      return `it answered with HTTP status ${answer.status}`;
+    case 'unsent':
+    case 'lost':
+      return answer.reason;
+    case 'timed_out':
+      return 'it did not answer in time';
+    case 'aborted':
+      return 'nobody waited';
+    default:
+      return unreachable(answer);
+  }
+}
+
+function weighResult(result: unknown, limits: McpLimits): UpstreamResult {
+  if (!isObject(result)) {
+    return failed('schema_validation', 'the server answered with something that is no tool result', {
+      subject: 'response',
+      errorType: 'OutputMalformed',
+    });
+  }
+  const { resultType, ...rest } = result;
+  if (resultType === 'input_required') {
+    const message = 'the tool asks for input before it goes on, and this gateway does not pass such questions on yet';
+    return failed('unknown', message, { errorType: 'InputRequired', cause: written(result, limits) });
+  }
+  if (resultType !== undefined && resultType !== 'complete') {
+    const message = 'the server answered with a kind of result that this gateway does not know';
+    return failed('unknown', message, { errorType: 'UnsupportedResult', cause: written(result, limits) });
+  }
+  if (result['isError'] === true) {
+    const message = textIn(result['content'], limits.maxMessageChars) ?? 'the tool failed without a word';
+    return failed('threw', message, { errorType: 'ToolError', cause: written(result, limits) });
+  }
+  // `resultType` belongs to the revision, not to the tool: everything that is the tool's passes as it came.
+  return { kind: 'returned', output: resultType === undefined ? result : rest, errors: [] };
+}
+
+interface KindOfCode {
+  readonly kind: ErrorKind;
+  readonly errorType: string;
+  readonly effect?: 'none';
+}
+
+/** The codes that JSON-RPC and MCP define. Others are a server's own: nobody here knows what they prove. */
+const kindOfCode: Readonly<Record<number, KindOfCode>> = {
+  [-32_700]: { kind: '400_invalid', errorType: 'ParseError' },
+  [-32_600]: { kind: '400_invalid', errorType: 'InvalidRequest' },
+  [-32_601]: { kind: '404_not_found', errorType: 'MethodNotFound' },
+  [-32_602]: { kind: '400_invalid', errorType: 'InvalidParams' },
+  [-32_603]: { kind: '5xx', errorType: 'InternalError' },
+  [-32_002]: { kind: '404_not_found', errorType: 'ResourceNotFound' },
+  [-32_020]: { kind: '400_invalid', errorType: 'HeaderMismatch' },
+  // Asked before anything is done: what the tool needs of a client, this gateway does not offer yet.
+  [-32_021]: { kind: 'unknown', errorType: 'MissingClientCapability', effect: 'none' },
+  [-32_022]: { kind: 'unknown', errorType: 'UnsupportedProtocolVersion', effect: 'none' },
+  [-32_042]: { kind: 'unknown', errorType: 'UrlElicitationRequired' },
+};
+
+function weighError(answer: Extract<WireAnswer, { kind: 'error' }>, limits: McpLimits): UpstreamResult {
+  const known = Object.hasOwn(kindOfCode, answer.code) ? kindOfCode[answer.code] : undefined;
+  const { kind, errorType, effect = null } = known ?? { kind: 'unknown' as const, errorType: 'ProtocolError' };
+  const said = cut(answer.message, limits.maxMessageChars).toWellFormed();
+  return failed(kind, said === '' ? `the server answered with error ${answer.code}` : said, {
+    errorType,
+    effect,
+    cause: written({ code: answer.code, message: answer.message, data: answer.data }, limits),
+  });
+}
+
+function weighRefusal(answer: Extract<WireAnswer, { kind: 'refused' }>, server: string): UpstreamResult {
+  const { status, retryAfterSeconds, cause } = answer;
+  const message = `server '${server}' answered with HTTP status ${status}`;
+  return failed(kindOfStatus(status), message, { errorType: `Http${status}`, retryAfterSeconds, cause });
+}
+
+function kindOfStatus(status: number): ErrorKind {
+  switch (status) {
+    case 400:
+    case 413:
+    case 415:
+    case 422:
+      return '400_invalid';
+    case 401:
+      return '401_unauthenticated';
+    case 403:
+      return '403_forbidden';
+    case 404:
+    case 405:
+    case 410:
+      return '404_not_found';
+    case 409:
+      return '409_conflict';
+    case 412:
+      return '412_precondition';
+    case 429:
+      return '429';
+    default:
+      return status >= 500 ? '5xx' : 'unknown';
+  }
+}
+
+function textIn(content: unknown, maxChars: number): string | null {
+  if (!Array.isArray(content)) return null;
+  let text = '';
+  for (const item of content as unknown[]) {
+    if (!isObject(item) || item['type'] !== 'text' || typeof item['text'] !== 'string') continue;
+    text += `${text === '' ? '' : '\n'}${item['text'].slice(0, maxChars)}`;
+    if (text.length > maxChars) break;
+  }
+  return text === '' ? null : cut(text, maxChars).toWellFormed();
+}
+
+function written(value: unknown, limits: McpLimits): string | null {
+  const canonical = canonicalise(value, { maxDepth: maxCanonicalDepth });
+  return canonical.ok ? cut(canonical.text, limits.maxCauseChars) : null;
+}

@@ -1,0 +1,48 @@
+/** How can a question to a server end? Closed, and each end says what is certain about the question having been sent. */
+import { faultsIn, messageIn, type SystemFault } from './read-error.ts';
+import { HttpRefusal, MessageTooLarge, NotSent } from './transport-faults.ts';
+
+export type WireAnswer =
+  /** `result` is what the server sent, untouched. */
+  | { readonly kind: 'result'; readonly result: unknown }
+  | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly data: unknown }
+  | {
+      readonly kind: 'refused';
+      readonly status: number;
+      readonly retryAfterSeconds: number | null;
+      readonly cause: string;
+    }
+  /** Nothing of it left this process, or no connection was made that could carry it. */
+  | { readonly kind: 'unsent'; readonly reason: string; readonly cause: string }
+  /** It may have arrived; no answer will come. */
+  | { readonly kind: 'lost'; readonly reason: string; readonly cause: string }
+  | { readonly kind: 'timed_out' }
+  | { readonly kind: 'aborted'; readonly sent: boolean };
+
+/** Our own judgement of the server's certificate, and a connection that did not come about: both before the first byte. */
+const beforeSending =
+  /^(?:UND_ERR_CONNECT_TIMEOUT|ERR_TLS_CERT_ALTNAME_INVALID|CERT_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+)$/;
+const ranOutOfTime = /^(?:UND_ERR_HEADERS_TIMEOUT|UND_ERR_BODY_TIMEOUT)$/;
+
+/** What a transport threw while it carried a question. */
+export function answerOfFault(error: unknown, maxCauseChars: number): WireAnswer {
+  const cause = messageIn(error, maxCauseChars);
+  if (error instanceof NotSent) return { kind: 'unsent', reason: error.message, cause };
+  if (error instanceof HttpRefusal) {
+    return { kind: 'refused', status: error.status, retryAfterSeconds: error.retryAfterSeconds, cause };
+  }
+  if (error instanceof MessageTooLarge) return { kind: 'lost', reason: error.message, cause };
+  const faults = faultsIn(error);
+  const code = faults[0]?.code;
+  // INVARIANT: never sent is only what provably was not; a fault of an open connection proves nothing.
+  if (code !== undefined && faults.every(isBeforeSending)) {
+    return { kind: 'unsent', reason: `the server cannot be reached (${code})`, cause };
+  }
+  if (faults.some((fault) => ranOutOfTime.test(fault.code))) return { kind: 'timed_out' };
+  const how = code === undefined ? 'with something that is no answer' : `by breaking the connection (${code})`;
+  return { kind: 'lost', reason: `the server answered ${how}`, cause };
+}
+
+function isBeforeSending({ code, syscall }: SystemFault): boolean {
+  return syscall === 'connect' || syscall === 'getaddrinfo' || beforeSending.test(code);
+}

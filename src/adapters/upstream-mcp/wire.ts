@@ -1,0 +1,202 @@
+/**
+ * One connection, shared: the SDK's client shakes hands over it, and our questions travel beside under ids of their own,
+ * so that arguments and results pass untouched and it stays certain whether a question was sent. Must not decide what an end means.
+ */
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  type JSONRPCMessage,
+  PROTOCOL_VERSION_META_KEY,
+  type Transport,
+} from '@modelcontextprotocol/client';
+import { isObject, type JsonObject } from '../../core/json.ts';
+import type { McpLimits } from './mcp-limits.ts';
+import { type MessageId, readMessage } from './rpc-message.ts';
+import { answerOfFault, type WireAnswer } from './wire-answer.ts';
+
+export interface Question {
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Who asks, as the revision without a handshake wants it said with every request. */
+export interface Introduction {
+  readonly protocolVersion: string;
+  readonly client: { readonly name: string; readonly version: string };
+}
+
+export interface Wire {
+  /** For the SDK's client alone. */
+  readonly transport: Transport;
+  /** Never rejects, and answers exactly once. */
+  ask(question: Question): Promise<WireAnswer>;
+  /** From now on every question carries it. */
+  introduce(introduction: Introduction): void;
+  /** Resolves when the connection is over. */
+  readonly closed: Promise<void>;
+  isClosed(): boolean;
+  /** Nothing new is asked; closes when the last question has its answer. */
+  retire(): void;
+  close(): Promise<void>;
+}
+
+/** Far above the SDK's own ids, which count from zero. Numbers, because some servers know no others. */
+const firstId = 1_000_000_000;
+
+/** What the SDK's client handles itself; everything else that a server tells unasked is dropped. */
+const forTheClient = ['notifications/subscriptions/acknowledged', 'notifications/cancelled'];
+
+export function createWire(
+  inner: Transport,
+  limits: McpLimits,
+  on: { readonly toolsChanged: () => void; readonly ending: () => string },
+): Wire {
+  const pending = new Map<number, (answer: WireAnswer) => void>();
+  const askedByClient = new Set<MessageId>();
+  const lingering = new Map<number, AbortController>();
+  const over = Promise.withResolvers<void>();
+  let envelope: JsonObject | null = null;
+  let nextId = firstId;
+  let closed = false;
+  let retired = false;
+
+  inner.onmessage = hear;
+  inner.onclose = () => {
+    closed = true;
+    for (const settle of pending.values()) settle({ kind: 'lost', reason: on.ending(), cause: on.ending() });
+    for (const stream of lingering.values()) stream.abort();
+    transport.onclose?.();
+    over.resolve();
+  };
+  // Not every error is an end; those that are reach the question they belong to.
+  inner.onerror = (error) => transport.onerror?.(error);
+
+  const transport: Transport = {
+    start: () => inner.start(),
+    async send(message, options) {
+      if ('method' in message && 'id' in message) askedByClient.add(message.id);
+      await inner.send(message, options);
+    },
+    close: () => inner.close(),
+    setProtocolVersion: (version) => inner.setProtocolVersion?.(version),
+    ...(inner.hasPerRequestStream === undefined ? {} : { hasPerRequestStream: inner.hasPerRequestStream }),
+    get sessionId() {
+      return inner.sessionId;
+    },
+  };
+
+  function hear(message: JSONRPCMessage): void {
+    const read = readMessage(message);
+    if (read?.kind === 'answer') {
+      const settle = typeof read.id === 'number' ? pending.get(read.id) : undefined;
+      if (settle !== undefined) return settle(answerIn(read.body));
+      if (!askedByClient.delete(read.id)) return;
+    }
+    if (read?.kind === 'notification') {
+      if (read.method === 'notifications/tools/list_changed') return on.toolsChanged();
+      if (!forTheClient.includes(read.method)) return;
+    }
+    if (read !== null) transport.onmessage?.(message);
+  }
+
+  function ask({ method, params, timeoutMs, signal, headers = {} }: Question): Promise<WireAnswer> {
+    if (signal?.aborted) return Promise.resolve({ kind: 'aborted', sent: false });
+    if (closed || retired)
+      return Promise.resolve({ kind: 'unsent', reason: 'the server is not connected', cause: on.ending() });
+    const id = nextId++;
+    const stream = new AbortController();
+    const meta = isObject(params['_meta']) ? params['_meta'] : {};
+    const message = { jsonrpc: '2.0' as const, id, method, params: { ...params, _meta: { ...envelope, ...meta } } };
+    return new Promise((resolve) => {
+      const settle = (answer: WireAnswer) => {
+        // What comes second has nobody to go to.
+        if (!pending.delete(id)) return;
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', abort);
+        linger(id, stream);
+        resolve(answer);
+        if (retired && pending.size === 0) void close();
+      };
+      const abort = () => {
+        withdraw(id, stream);
+        settle({ kind: 'aborted', sent: true });
+      };
+      const timer = setTimeout(() => {
+        withdraw(id, stream);
+        settle({ kind: 'timed_out' });
+      }, timeoutMs);
+      pending.set(id, settle);
+      signal?.addEventListener('abort', abort, { once: true });
+      const ended = () => {
+        lingering.delete(id);
+        settle({ kind: 'lost', reason: 'the server ended its answer without a result', cause: 'the stream ended' });
+      };
+      inner
+        .send(message, { requestSignal: stream.signal, onRequestStreamEnd: ended, headers })
+        .catch((error: unknown) => {
+          settle(answerOfFault(error, limits.maxCauseChars));
+        });
+    });
+  }
+
+  /** The answer is here; its stream may have a last word, and gets a while to say it, but not for ever. */
+  function linger(id: number, stream: AbortController): void {
+    if (inner.hasPerRequestStream !== true || stream.signal.aborted) return;
+    lingering.set(id, stream);
+    for (const [oldest, left] of lingering) {
+      if (lingering.size <= limits.maxLingeringStreams) return;
+      lingering.delete(oldest);
+      left.abort();
+    }
+  }
+
+  /** Tells the server that nobody waits: by a message, and by hanging up where the question has a line of its own. */
+  function withdraw(id: number, stream: AbortController): void {
+    if (envelope === null || inner.hasPerRequestStream !== true) {
+      const params = { requestId: id, reason: 'nobody waits for it any more' };
+      const requestSignal = AbortSignal.timeout(limits.courtesyTimeoutMs);
+      inner
+        .send({ jsonrpc: '2.0', method: 'notifications/cancelled', params }, { requestSignal })
+        .catch(() => undefined);
+    }
+    stream.abort();
+  }
+
+  async function close(): Promise<void> {
+    if (!closed) await inner.close();
+  }
+
+  return {
+    transport,
+    ask,
+    introduce: ({ protocolVersion, client }) => {
+      envelope = {
+        [PROTOCOL_VERSION_META_KEY]: protocolVersion,
+        [CLIENT_INFO_META_KEY]: { ...client },
+        [CLIENT_CAPABILITIES_META_KEY]: {},
+      };
+    },
+    closed: over.promise,
+    isClosed: () => closed,
+    retire: () => {
+      retired = true;
+      if (pending.size === 0) void close();
+    },
+    close,
+  };
+}
+
+function answerIn(body: Readonly<Record<string, unknown>>): WireAnswer {
+  const error = body['error'];
+  if (!isObject(error)) return { kind: 'result', result: body['result'] };
+  const { code, message, data } = error;
+  return {
+    kind: 'error',
+    code: typeof code === 'number' ? code : 0,
+    message: typeof message === 'string' ? message : '',
+    data,
+  };
+}

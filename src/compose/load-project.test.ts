@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { ToolEntry } from '../core/catalogue.ts';
+import { loadProject } from './load-project.ts';
+import { loadWorkflowModule } from './load-workflow-module.ts';
+
+const mountUrl = new URL('../adapters/upstream-function/mount.ts', import.meta.url).href;
+const xstateUrl = import.meta.resolve('xstate');
+const moduleText = (name: string, more = '') => `
+  import { createMachine } from '${xstateUrl}';
+  import { mount } from '${mountUrl}';
+  const machine = createMachine({ initial: 'a', states: { a: { on: { go: 'b' } }, b: { type: 'final' } } });
+  export const workflow = mount(machine, { name: '${name}', actions: { go: { run: async () => 1 } } ${more} });
+`;
+
+const coffee = `
+  coffee:
+    context: { total: 0 }
+    initial: idle
+    actions:
+      order: { update: { total: context.total + 1 } }
+      pay: { tool: shop/pay, operation_key: inputs.order }
+    states:
+      idle: { on: { order: {}, pay: { target: paid, guard: context.total > 0 } } }
+      paid: { type: final }
+`;
+
+function project(t: TestContext, files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'recourse-project-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  for (const [name, text] of Object.entries(files)) writeFileSync(path.join(folder, name), text);
+  return folder;
+}
+
+const shop = 'tools:\n  shop:\n    mcp: { command: shop, cwd: ./here, env: { KEY: "${SECRET}" } }\n';
+
+const pay: ToolEntry = {
+  name: 'shop/pay',
+  description: 'pays',
+  effectClass: 'plain',
+  timeoutMs: 1_000,
+  dedupeWindowMs: null,
+  input: { kind: 'anything' },
+  invokes: 'shop/pay',
+  inputSchema: null,
+  listing: null,
+  manifest: '{}',
+};
+
+async function problemsIn(cwd: string, more: { file?: string; workflowArgument?: string } = {}) {
+  const loaded = await loadProject({ cwd, env: { SECRET: 's' }, ...more });
+  return loaded.ok ? [] : loaded.problems.map(({ file, line, message, fix }) => `${file}:${line} ${message}; ${fix}`);
+}
+
+test('a project: servers, a workflow that is written in it and one that is a module', async (t) => {
+  const cwd = project(t, {
+    'recourse.yaml': `runtime: { store: ./data.db }\n${shop}workflows:\n  refund: ./refund.ts${coffee}`,
+    'refund.ts': moduleText('refund'),
+  });
+  const loaded = await loadProject({ cwd, env: { SECRET: 's' } });
+  if (!loaded.ok) assert.fail(JSON.stringify(loaded.problems));
+  const { workflows, config, file } = loaded.project;
+  assert.equal(file, path.join(cwd, 'recourse.yaml'));
+  assert.equal(config.runtime.store, path.join(cwd, 'data.db'));
+  const [server] = config.tools;
+  assert.ok(server?.connect.kind === 'stdio');
+  assert.deepEqual([server.connect.cwd, server.connect.env], [path.join(cwd, 'here'), { KEY: 's' }]);
+  assert.deepEqual(
+    workflows.map(({ name }) => name),
+    ['refund', 'coffee'],
+  );
+
+  const bound = workflows[1]?.bind(new Map([[pay.name, pay]]), { timeoutMs: 1_000 });
+  if (bound?.ok !== true) assert.fail('it cannot be bound');
+  const { machine, actions } = bound.workflow;
+  const started = machine.start(0);
+  assert.ok(started.kind === 'moved');
+  assert.deepEqual(machine.next(started.snapshot), ['order']);
+  const ordered = machine.apply(started.snapshot, 'order', {}, {}, 0);
+  assert.ok(ordered.kind === 'moved');
+  assert.deepEqual(machine.next(ordered.snapshot), ['order', 'pay']);
+  assert.equal(actions.get('pay')?.operationOf({ order: 'o1' }), 'shop/pay:o1');
+});
+
+test('another expression is another manifest: a session under the old one must notice', async (t) => {
+  const manifestOf = async (text: string) => {
+    const loaded = await loadProject({
+      cwd: project(t, { 'recourse.yaml': `${shop}workflows:${text}` }),
+      env: { SECRET: 's' },
+    });
+    const bound = loaded.ok
+      ? loaded.project.workflows[0]?.bind(new Map([[pay.name, pay]]), { timeoutMs: 1 })
+      : undefined;
+    return bound?.ok === true ? bound.workflow.manifest : assert.fail(JSON.stringify(loaded));
+  };
+  const before = await manifestOf(coffee);
+  assert.equal(await manifestOf(coffee), before);
+  for (const [from, to] of [
+    ['total + 1', 'total + 2'],
+    ['inputs.order', 'inputs.id'],
+    ['total > 0', 'total > 1'],
+  ] as const)
+    assert.notEqual(await manifestOf(coffee.replace(from, to)), before, to);
+});
+
+test('a module stands for itself, without a configuration', async (t) => {
+  const cwd = project(t, { 'refund.ts': moduleText('refund') });
+  const loaded = await loadProject({ cwd, workflowArgument: './refund.ts' });
+  assert.ok(loaded.ok);
+  assert.deepEqual([loaded.project.file, loaded.project.workflows.map(({ name }) => name)], [null, ['refund']]);
+  assert.equal((await problemsIn(cwd, { workflowArgument: 'refund.ts', file: 'absent.yaml' })).length, 1);
+});
+
+test('of a project only the workflow that is asked for is loaded', async (t) => {
+  const cwd = project(t, {
+    'recourse.yaml': 'workflows: { refund: ./refund.ts, broken: ./broken.ts }',
+    'refund.ts': moduleText('refund'),
+    'broken.ts': 'throw new Error("never loaded")',
+  });
+  const loaded = await loadProject({ cwd, workflowArgument: 'refund' });
+  assert.deepEqual(loaded.ok && loaded.project.workflows.map(({ name }) => name), ['refund']);
+  assert.deepEqual(await problemsIn(cwd, { workflowArgument: 'refnud' }), [
+    "recourse.yaml:1 there is no workflow 'refnud'; did you mean refund?",
+  ]);
+});
+
+test('whatever is wrong with modules is told where they are named, never with a stack', async (t) => {
+  const cwd = project(t, {
+    'recourse.yaml': [
+      'workflows:',
+      ...['throws', 'strange', 'nothing', 'other', 'wrong', 'syntax'].map((name) => `  ${name}: ./${name}.ts`),
+      '  text: ./notes.txt',
+    ].join('\n'),
+    'throws.ts': 'throw new TypeError("out of beans\\n    at nowhere")',
+    'strange.ts': 'throw { get message() { throw 1; } }',
+    'nothing.ts': 'export const other = 1;',
+    'other.ts': moduleText('another'),
+    'wrong.ts': moduleText('wrong', ', taget: 1, versoin: 2'),
+    'syntax.ts': 'export const = 1;',
+    'notes.txt': '',
+  });
+  const problems = await problemsIn(cwd);
+  assert.deepEqual(
+    problems.slice(0, 6).map((each) => each.replace(/; known are.*/, '')),
+    [
+      "recourse.yaml:2 'throws.ts' cannot be loaded: out of beans; correct the module; node shows more when it runs it by itself",
+      "recourse.yaml:3 'strange.ts' cannot be loaded; run it by itself with node to see why",
+      "recourse.yaml:4 'nothing.ts' exports no workflow; write export const workflow = mount(machine, { … })",
+      "recourse.yaml:5 the module calls its workflow 'another', and here it is 'other'; call both the same: mount(machine, { name: 'other', … })",
+      "recourse.yaml:6 in 'wrong.ts', it has no setting 'taget'",
+      "recourse.yaml:6 in 'wrong.ts', it has no setting 'versoin'; did you mean 'version'?",
+    ],
+  );
+  assert.match(problems[6] ?? '', /recourse.yaml:7 'syntax.ts' cannot be loaded/);
+  assert.match(problems[7] ?? '', /recourse.yaml:8 'notes.txt' is no module/);
+});
+
+test('a module that waits for ever is given up', async (t) => {
+  const cwd = project(t, { 'waits.ts': 'await new Promise(() => {});' });
+  const loaded = await loadWorkflowModule(path.join(cwd, 'waits.ts'), 50);
+  assert.match(loaded.ok ? '' : (loaded.problems[0]?.message ?? ''), /was not loaded within 0.05 s/);
+});
+
+test('no configuration, a folder, and a variable that is not set are problems with a fix', async (t) => {
+  const cwd = project(t, { 'recourse.yaml': shop });
+  assert.deepEqual(await problemsIn(path.join(cwd, 'absent')), [
+    'recourse.yaml:1 this file does not exist; write one, or name another; a module of a workflow works too',
+  ]);
+  assert.match((await problemsIn(cwd, { file: '.' }))[0] ?? '', /this is a folder/);
+  const loaded = await loadProject({ cwd, env: {} });
+  assert.equal(!loaded.ok && loaded.problems[0]?.message, 'the environment has no SECRET');
+});
+
+test('what only mount finds out is told too', async (t) => {
+  const text = `workflows:
+  w:
+    initial: a
+    actions: { go: {} }
+    states:
+      a: { on: { go: {} } }
+      lost: {}
+`;
+  const problems = await problemsIn(project(t, { 'recourse.yaml': text }));
+  assert.equal(problems.length, 1);
+  assert.match(problems[0] ?? '', /recourse.yaml:3 .*lost/);
+});

@@ -1,0 +1,112 @@
+/**
+ * Which workflow does a module export? Imports it, within a time limit, and tells what is wrong in sentences: its author's code
+ * may throw anything, wait for ever or export something else. Never rejects, and never shows a stack.
+ */
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { MountedWorkflow } from '../adapters/upstream-function/mount.ts';
+import { isObject } from '../core/json.ts';
+
+export type LoadedModule =
+  | { readonly ok: true; readonly workflow: MountedWorkflow }
+  | { readonly ok: false; readonly problems: readonly ModuleProblem[] };
+
+export interface ModuleProblem {
+  readonly message: string;
+  readonly fix: string;
+}
+
+/** A module that waits for something that never comes must not stop a command for ever. */
+const importTimeoutMs = 15_000;
+const maxMessageChars = 500;
+const runnable = /\.(?:ts|mts|js|mjs)$/;
+
+export async function loadWorkflowModule(file: string, timeoutMs = importTimeoutMs): Promise<LoadedModule> {
+  const shown = path.basename(file);
+  if (!runnable.test(file)) return refused(`'${shown}' is no module`, 'name a file that ends in .ts or .js');
+  if (!(await isFile(file)))
+    return refused(
+      `there is no module '${file}'`,
+      'correct the path; it is read from the folder of the file it stands in',
+    );
+  try {
+    const loaded = await withinTime(import(pathToFileURL(file).href) as Promise<unknown>, timeoutMs);
+    if (loaded === late)
+      return refused(
+        `'${shown}' was not loaded within ${timeoutMs / 1_000} s`,
+        'leave out of it what waits for something',
+      );
+    return exported(loaded, shown);
+  } catch (error) {
+    return failed(error, shown);
+  }
+}
+
+async function isFile(file: string): Promise<boolean> {
+  try {
+    return (await stat(file)).isFile();
+  } catch {
+    return false;
+  }
+}
+
+const late = Symbol('late');
+
+async function withinTime(loading: Promise<unknown>, timeoutMs: number): Promise<unknown> {
+  const { promise, resolve } = Promise.withResolvers<typeof late>();
+  const timer = setTimeout(() => resolve(late), timeoutMs);
+  try {
+    return await Promise.race([loading, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function exported(loaded: unknown, shown: string): LoadedModule {
+  if (isObject(loaded))
+    for (const name of ['default', 'workflow'])
+      if (isMounted(loaded[name])) return { ok: true, workflow: loaded[name] };
+  return refused(`'${shown}' exports no workflow`, 'write export const workflow = mount(machine, { … })');
+}
+
+/** By what it can do: it may come from another copy of this package. */
+function isMounted(value: unknown): value is MountedWorkflow {
+  return (
+    isObject(value) &&
+    typeof value['name'] === 'string' &&
+    typeof value['bind'] === 'function' &&
+    typeof value['validate'] === 'function' &&
+    Array.isArray(value['bodies']) &&
+    isObject(value['graph'])
+  );
+}
+
+/** An author's error may be anything; reading it must not throw either. */
+function failed(error: unknown, shown: string): LoadedModule {
+  try {
+    const { name, message, problems } = Object(error) as Record<string, unknown>;
+    if (name === 'WorkflowDefinitionError' && Array.isArray(problems) && problems.length > 0) {
+      return { ok: false, problems: problems.map((each) => inTwo(`in '${shown}', ${cut(String(each))}`)) };
+    }
+    const [first = ''] = String(message ?? error).split('\n');
+    return refused(
+      `'${shown}' cannot be loaded: ${cut(first)}`,
+      'correct the module; node shows more when it runs it by itself',
+    );
+  } catch {
+    return refused(`'${shown}' cannot be loaded`, 'run it by itself with node to see why');
+  }
+}
+
+/** A problem of `mount` says what is wrong and, after a semicolon, what to do. */
+export function inTwo(problem: string): ModuleProblem {
+  const [message = '', ...fix] = problem.split('; ');
+  return { message, fix: fix.join('; ') || 'correct the workflow' };
+}
+
+function refused(message: string, fix: string): LoadedModule {
+  return { ok: false, problems: [{ message, fix }] };
+}
+
+const cut = (text: string): string => (text.length <= maxMessageChars ? text : `${text.slice(0, maxMessageChars)}…`);

@@ -1,0 +1,22 @@
+/** Mounts a workflow that is written in YAML. What only `mount` finds out is told at the workflow's name. */
+import { mount, type MountedWorkflow, WorkflowDefinitionError } from '../adapters/upstream-function/mount.ts';
+import type { WrittenConfig } from '../config/config.ts';
+import type { Tell } from '../config/problem.ts';
+import { workflowFromYaml } from '../config/workflow-from-yaml.ts';
+import { inTwo } from './load-workflow-module.ts';
+
+/** Null if anything is wrong, which has been told. */
+export function mountWritten(written: WrittenConfig, tell: Tell): MountedWorkflow | null {
+  const made = workflowFromYaml(written, tell);
+  if (made === null) return null;
+  try {
+    return mount(made.machine, made.options as never) as unknown as MountedWorkflow;
+  } catch (error) {
+    if (!(error instanceof WorkflowDefinitionError)) throw error;
+    for (const problem of error.problems) {
+      const { message, fix } = inTwo(problem);
+      tell(written.tree.at, message, fix);
+    }
+    return null;
+  }
+}

@@ -1,0 +1,54 @@
+/** Gives the MCP door the gateway behind it: one workflow, or every tool. Must not decide anything about a call. */
+import type { Principal } from '../core/call.ts';
+import { toJsonGraph } from '../core/workflow/draw/to-json-graph.ts';
+import { toMermaid } from '../core/workflow/draw/to-mermaid.ts';
+import { createMcpDoor, type McpDoor } from '../doors/mcp/mcp-door.ts';
+import type { McpDoorParts } from '../doors/mcp/parts.ts';
+import { handleCall, handleUnfit } from '../shell/handle-call.ts';
+import type { WorkflowService } from '../shell/workflow-service.ts';
+import type { LastingGateway } from './serve-gateway.ts';
+
+export interface Served {
+  readonly version: string;
+  readonly who: Principal;
+  /** The workflow's name; null for every tool. */
+  readonly workflow: string | null;
+  readonly mode: McpDoorParts['mode'];
+}
+
+export function openMcpDoor({ version, who, workflow, mode }: Served, { current }: LastingGateway): McpDoor {
+  const shell = () => current().shell;
+  return createMcpDoor({
+    name: workflow === null ? 'recourse' : `recourse-${workflow}`,
+    version,
+    who,
+    mode,
+    workflow: workflow === null ? null : { service: following(() => current().service), name: workflow },
+    tools:
+      workflow === null
+        ? { catalogue: () => shell().catalogue(), call: (raw, caller, from) => handleCall(raw, caller, from, shell()) }
+        : null,
+    graph: {
+      mermaid: ({ graph }, active) => toMermaid(graph, active),
+      json: ({ graph }, active) => toJsonGraph(graph, active),
+    },
+    unfit: (errors, caller) => handleUnfit(errors, caller, shell()),
+    notify: (notice) => shell().ports.notify(notice),
+  });
+}
+
+/** The service of whichever gateway is the current one. */
+function following(service: () => WorkflowService): WorkflowService {
+  return {
+    get workflows() {
+      return service().workflows;
+    },
+    open: (...asked) => service().open(...asked),
+    step: (...asked) => service().step(...asked),
+    reset: (...asked) => service().reset(...asked),
+    fork: (...asked) => service().fork(...asked),
+    accept: (...asked) => service().accept(...asked),
+    look: (...asked) => service().look(...asked),
+    history: (...asked) => service().history(...asked),
+  };
+}

@@ -1,0 +1,89 @@
+/**
+ * Keeps a gateway open for as long as a process serves. One that only forwards looks every second whether the owner of the
+ * store still lives; when it is gone the gateway is opened again, and what comes next goes to the new one. Must not print.
+ */
+import { takeLock } from '../adapters/store-sqlite/lock.ts';
+import { placeOfStore } from '../adapters/store-sqlite/place.ts';
+import type { Shell } from '../shell/shell.ts';
+import type { WorkflowService } from '../shell/workflow-service.ts';
+import type { Joined } from './join-upstreams.ts';
+
+/** What the composition root opens. */
+export interface OpenedGateway {
+  readonly gateway: {
+    readonly role: 'owner' | 'forwarder';
+    close(options?: { readonly drain_seconds?: number }): Promise<void>;
+  };
+  readonly shell: Shell;
+  readonly service: WorkflowService;
+  readonly upstreams: Joined;
+}
+
+export interface LastingGateway {
+  /** Another one after the owner of the store is gone: ask each time. */
+  current(): OpenedGateway;
+  close(options?: { readonly drain_seconds?: number }): Promise<void>;
+}
+
+export interface LastingParts {
+  readonly open: () => Promise<OpenedGateway>;
+  readonly file: string;
+  readonly onSuccession: (role: 'owner' | 'forwarder') => void;
+  /** It could not be opened again, and will be tried again. */
+  readonly onFailure: (problem: string) => void;
+}
+
+const lookEveryMs = 1_000;
+
+export async function keepOpen({ open, file, onSuccession, onFailure }: LastingParts): Promise<LastingGateway> {
+  let current = await open();
+  const leaving = new Set<Promise<void>>();
+  let closing = false;
+  let looking: Promise<void> = Promise.resolve();
+  let failed = '';
+
+  /** Calls under way end in the old one; it finds the new owner by itself. */
+  const succeed = async () => {
+    const next = await open();
+    if (closing) return next.gateway.close({ drain_seconds: 0 });
+    const last = current;
+    current = next;
+    const left = last.gateway.close().catch((error: unknown) => onFailure(String(error)));
+    leaving.add(left);
+    void left.finally(() => leaving.delete(left));
+    onSuccession(next.gateway.role);
+  };
+  const look = async () => {
+    try {
+      if (await isOwnerGone(file)) await succeed();
+      failed = '';
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error);
+      if (problem !== failed) onFailure(problem);
+      failed = problem;
+    }
+  };
+  const timer = setInterval(() => {
+    if (current.gateway.role === 'owner' || closing) return;
+    looking = looking.then(() => (current.gateway.role === 'owner' || closing ? undefined : look()));
+  }, lookEveryMs);
+  timer.unref();
+  return {
+    current: () => current,
+    async close(options) {
+      closing = true;
+      clearInterval(timer);
+      await Promise.all([current.gateway.close(options), looking]);
+      await Promise.all(leaving);
+    },
+  };
+}
+
+/** Whoever can have the lock, if only for a moment, knows that nobody else has it. */
+async function isOwnerGone(file: string): Promise<boolean> {
+  const place = placeOfStore(file);
+  if (place === null) return false;
+  const lock = await takeLock(place.lock);
+  if (lock.kind === 'held') lock.free();
+  return lock.kind === 'held';
+}

@@ -1,0 +1,66 @@
+/** What a configuration says, once it is read. Plain data; durations are milliseconds. */
+import type { JsonObject } from '../core/json.ts';
+import type { Limits } from '../core/limits.ts';
+import type { EffectClass } from '../core/taxonomy.ts';
+import type { Tree } from './yaml-tree.ts';
+
+export interface Config {
+  readonly runtime: RuntimeConfig;
+  /** In the order in which they are written. */
+  readonly tools: readonly ServerConfig[];
+  readonly workflows: readonly WorkflowConfig[];
+}
+
+export interface RuntimeConfig {
+  readonly store: string | null;
+  readonly listen: { readonly host: string; readonly port: number } | null;
+  readonly limits: Partial<Limits>;
+}
+
+/** A server whose tools become tools of the gateway. */
+export interface ServerConfig {
+  readonly name: string;
+  readonly connect: Connection;
+  readonly timeoutMs: number | null;
+  readonly trustAnnotations: boolean;
+  /** The first that fits counts. */
+  readonly rules: readonly ToolRule[];
+}
+
+export type Connection =
+  | {
+      readonly kind: 'stdio';
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly env: Readonly<Record<string, string>>;
+      readonly cwd: string | null;
+    }
+  | { readonly kind: 'http'; readonly url: string; readonly headers: Readonly<Record<string, string>> };
+
+export interface ToolRule {
+  /** A name; * stands for anything. */
+  readonly match: string;
+  readonly effect: EffectClass | null;
+  readonly timeoutMs: number | null;
+  readonly dedupeWindowMs: number | null;
+}
+
+export type WorkflowConfig =
+  | { readonly kind: 'module'; readonly name: string; readonly path: string; readonly tree: Tree }
+  | WrittenConfig;
+
+export interface WrittenConfig {
+  readonly kind: 'written';
+  readonly name: string;
+  /** The keys as they are written; what was wrong is left out. */
+  readonly definition: JsonObject;
+  /** False if something was left out: what seems to be missing then may have been there. */
+  readonly isWhole: boolean;
+  readonly tree: Tree;
+}
+
+export const emptyConfig: Config = {
+  runtime: { store: null, listen: null, limits: {} },
+  tools: [],
+  workflows: [],
+};

@@ -1,0 +1,86 @@
+/**
+ * What may stand in a file of configuration? A description as data: the reader checks files by it and the published JSON
+ * Schema is made from it, so that they cannot differ. Must not read anything.
+ */
+export type Shape =
+  | TextShape
+  | { readonly kind: 'flag'; readonly says: string }
+  /** A key without a value. */
+  | { readonly kind: 'nothing'; readonly says: string }
+  | { readonly kind: 'count'; readonly says: string; readonly least: number; readonly most: number }
+  /** Written as `30s`, read as milliseconds. */
+  | { readonly kind: 'duration'; readonly says: string; readonly leastMs: number; readonly mostMs: number }
+  /** An expression; the place of its problems is found in it. */
+  | { readonly kind: 'cel'; readonly says: string }
+  | { readonly kind: 'json'; readonly says: string; readonly sort: 'anything' | 'map' }
+  | FieldsShape
+  | NamedShape
+  | { readonly kind: 'list'; readonly says: string; readonly items: Shape; readonly least: number }
+  | EitherShape
+  /** Stands for a shape that contains itself. */
+  | { readonly kind: 'again'; readonly name: string; readonly shape: () => Shape };
+
+export interface TextShape {
+  readonly kind: 'text';
+  readonly says: string;
+  readonly oneOf?: readonly string[];
+  /** A regular expression without flags, and what it means. */
+  readonly pattern?: readonly [source: string, says: string];
+  /** `${NAME}` stands for a variable of the environment. */
+  readonly template?: true;
+}
+
+export interface Field {
+  readonly shape: Shape;
+  readonly required?: true;
+}
+
+/** These keys and no others. */
+export interface FieldsShape {
+  readonly kind: 'fields';
+  readonly says: string;
+  readonly fields: Readonly<Record<string, Field>>;
+  /** Exactly one of these is there. */
+  readonly oneOf?: readonly string[];
+}
+
+/** Any keys of this form, all with the same sort of value. */
+export interface NamedShape {
+  readonly kind: 'named';
+  readonly says: string;
+  readonly key: readonly [source: string, says: string];
+  readonly values: Shape;
+}
+
+/** Told apart by what is written: a text, a map or a list. */
+export interface EitherShape {
+  readonly kind: 'either';
+  readonly says: string;
+  readonly text?: Shape;
+  readonly map?: Shape;
+  readonly list?: Shape;
+}
+
+export const nameKey = ['^[A-Za-z0-9_-]{1,64}$', '1 to 64 letters, digits, _ or -'] as const;
+
+export const text = (says: string, more: Omit<TextShape, 'kind' | 'says'> = {}): Shape => ({
+  kind: 'text',
+  says,
+  ...more,
+});
+export const flag = (says: string): Shape => ({ kind: 'flag', says });
+export const count = (says: string, least: number, most: number): Shape => ({ kind: 'count', says, least, most });
+export const duration = (says: string, leastMs = 1, mostMs = 86_400_000): Shape => ({
+  kind: 'duration',
+  says,
+  leastMs,
+  mostMs,
+});
+export const cel = (says: string): Shape => ({ kind: 'cel', says });
+export const listOf = (says: string, items: Shape, least = 0): Shape => ({ kind: 'list', says, items, least });
+export const named = (says: string, values: Shape, key: NamedShape['key'] = nameKey): Shape => ({
+  kind: 'named',
+  says,
+  key,
+  values,
+});

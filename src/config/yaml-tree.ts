@@ -1,0 +1,172 @@
+/**
+ * What does a YAML text say, and where does it say it? Total: any text gives a tree or problems. Texts are read as YAML 1.2
+ * without tags and merges; aliases are followed, and counted, so that no text becomes larger than it may.
+ */
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  type Document,
+  type Scalar,
+  type YAMLError,
+} from 'yaml';
+import type { Place, Tell } from './problem.ts';
+
+export type Tree =
+  | { readonly kind: 'map'; readonly at: Place; readonly entries: ReadonlyMap<string, TreeEntry> }
+  | { readonly kind: 'list'; readonly at: Place; readonly items: readonly Tree[] }
+  | TreeScalar;
+
+export interface TreeEntry {
+  readonly keyAt: Place;
+  readonly value: Tree;
+}
+
+export interface TreeScalar {
+  readonly kind: 'scalar';
+  readonly at: Place;
+  readonly value: null | boolean | number | string;
+  /** Where a line and column of the value stand in the file, as near as can be told. */
+  readonly inside: (place: Place) => Place;
+}
+
+export const yamlLimits = { maxChars: 1 << 20, maxNodes: 20_000, maxDepth: 64 } as const;
+
+/** What ends the reading: everything after it would be guesswork. */
+class Unreadable extends Error {
+  readonly place: Place;
+  readonly fix: string;
+
+  constructor(place: Place, problem: string, fix: string) {
+    super(problem);
+    this.place = place;
+    this.fix = fix;
+  }
+}
+
+const start: Place = { line: 1, column: 1 };
+
+/** Null if there is nothing, or nothing that can be gone on with. */
+export function readYaml(text: string, tell: Tell): Tree | null {
+  try {
+    if (text.length > yamlLimits.maxChars)
+      throw new Unreadable(start, `the file is longer than ${yamlLimits.maxChars} characters`, 'split it');
+    const lines = new LineCounter();
+    const document = parseDocument(text, {
+      lineCounter: lines,
+      prettyErrors: false,
+      logLevel: 'error',
+      version: '1.2',
+      // The parser's own search for equal keys takes quadratic time; ours is below.
+      uniqueKeys: false,
+    });
+    const complaints = [...document.errors, ...document.warnings];
+    // After the first slip the parser stumbles over everything that follows: of each sort only the first is worth telling.
+    const firsts = new Map(complaints.toReversed().map((each) => [each.code, each]));
+    for (const each of firsts.values()) tellComplaint(each, lines, tell);
+    if (complaints.length > 0 || document.contents === null) return null;
+    return growTree(document, text, lines, tell);
+  } catch (error) {
+    if (error instanceof Unreadable) tell(error.place, error.message, error.fix, 'ShapeInvalid');
+    else tell(start, 'the file is nested too deeply to be read', 'write it with fewer levels', 'ShapeInvalid');
+    return null;
+  }
+}
+
+const fixes: Readonly<Record<string, string>> = {
+  BAD_INDENT: 'use the same indentation for everything on one level',
+  MULTIPLE_DOCS: 'keep one document, without ---',
+  TAB_AS_INDENT: 'indent with spaces',
+  TAG_RESOLVE_FAILED: 'leave the tag out',
+  UNEXPECTED_TOKEN: 'put the text before it in quotes, or correct the YAML',
+};
+
+function tellComplaint({ code, message, pos }: YAMLError, lines: LineCounter, tell: Tell): void {
+  // What the parser meets when brackets go on and on.
+  const deep = /stack/i.test(message);
+  const says = deep ? 'the file is nested too deeply to be read' : `this is not YAML: ${message.split('\n')[0]}`;
+  tell(
+    placeOf(lines, pos[0]),
+    says,
+    (deep ? 'write it with fewer levels' : fixes[code]) ?? 'correct the YAML here',
+    'ShapeInvalid',
+  );
+}
+
+function placeOf(lines: LineCounter, offset: number): Place {
+  const { line, col } = lines.linePos(offset);
+  return { line: Math.max(1, line), column: Math.max(1, col) };
+}
+
+function growTree(document: Document.Parsed, text: string, lines: LineCounter, tell: Tell): Tree {
+  let nodesLeft: number = yamlLimits.maxNodes;
+  const grow = (node: Node | null, depth: number, around: Place): Tree => {
+    const at = node?.range ? placeOf(lines, node.range[0]) : around;
+    if (--nodesLeft < 0)
+      throw new Unreadable(
+        at,
+        `the file says more than ${yamlLimits.maxNodes} things, aliases counted`,
+        'use fewer aliases, or split it',
+      );
+    if (depth > yamlLimits.maxDepth)
+      throw new Unreadable(
+        at,
+        `more than ${yamlLimits.maxDepth} levels are inside each other`,
+        'write it with fewer levels',
+      );
+    if (isAlias(node)) {
+      const meant = node.resolve(document);
+      if (meant === undefined) throw new Unreadable(at, 'this alias stands for nothing', 'write its anchor before it');
+      return grow(meant, depth + 1, at);
+    }
+    if (isSeq(node))
+      return { kind: 'list', at, items: node.items.map((each) => grow(each as Node | null, depth + 1, at)) };
+    if (!isMap(node)) return scalar(node, at, text, tell);
+    const entries = new Map<string, TreeEntry>();
+    for (const { key, value } of node.items) {
+      const name = grow(key as Node | null, depth + 1, at);
+      const read = name.kind === 'scalar' ? nameOf(name, key) : null;
+      if (read === null) tell(name.at, 'this cannot be a key', 'use a word, or a text in quotes');
+      else if (entries.has(read))
+        tell(name.at, `the key '${read}' stands here twice`, 'keep one of them', 'ShapeInvalid');
+      else entries.set(read, { keyAt: name.at, value: grow(value as Node | null, depth + 1, name.at) });
+    }
+    return { kind: 'map', at, entries };
+  };
+  return grow(document.contents, 0, start);
+}
+
+/** As it is written: `404` and `30m` are names too. */
+function nameOf({ value }: TreeScalar, key: unknown): string | null {
+  if (typeof value === 'string') return value === '__proto__' ? null : value;
+  const source = isScalar(key) ? key.source : undefined;
+  return value === null || source === undefined ? null : source;
+}
+
+function scalar(node: Node | null, at: Place, text: string, tell: Tell): TreeScalar {
+  const value: unknown = isScalar(node) ? node.value : null;
+  const inside = (place: Place): Place => (isScalar(node) ? placeInside(node, at, place, text) : at);
+  if (value === null || typeof value === 'boolean' || typeof value === 'string')
+    return { kind: 'scalar', at, value, inside };
+  if (typeof value === 'number' && Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value)))
+    return { kind: 'scalar', at, value, inside };
+  tell(at, 'this number cannot be held exactly', 'write it as a text in quotes', 'ShapeInvalid');
+  return { kind: 'scalar', at, value: 0, inside };
+}
+
+function placeInside(node: Scalar, at: Place, place: Place, text: string): Place {
+  const [from, to] = node.range ?? [0, 0];
+  const written = text.slice(from, to);
+  if (node.type === 'BLOCK_LITERAL') {
+    const [, first = ''] = written.split('\n');
+    return { line: at.line + place.line, column: (/^ */.exec(first)?.[0].length ?? 0) + place.column };
+  }
+  // A text over several lines is folded: only its beginning is known.
+  if (written.includes('\n') || place.line > 1) return at;
+  const quote = node.type === 'PLAIN' ? 0 : 1;
+  return { line: at.line, column: at.column + quote + place.column - 1 };
+}

@@ -1,0 +1,136 @@
+/**
+ * How is an expression evaluated without ever hanging? By the engine, with its evaluator's documented `run` counted: every
+ * node costs a step, and what is searched or compared costs by its size. Types are told by what a value is, never by what
+ * it contains: a field named `constructor` is a field, and hostile nesting leaves nothing in the engine's type tables.
+ */
+import { type ASTNode, Environment, type ParseResult } from '@marcbachmann/cel-js';
+import { registerFunctions, registerNumbers } from './cel-functions.ts';
+import type { CelLimits } from './cel-limits.ts';
+import { weightOf } from './weight.ts';
+
+/** One evaluation under way. */
+export interface Evaluation {
+  stepsLeft: number;
+  /** What was thrown by something else than the engine: a value that refuses to be read. The first one counts. */
+  foreign: { readonly thrown: unknown } | null;
+  readonly matches: (text: string, pattern: string) => boolean;
+  /** Operands that are searched through, compared or joined. */
+  readonly traversed: ReadonlySet<object>;
+}
+
+/** Built once: throwing it must not cost a stack trace each time. */
+class TooMuchWork extends Error {
+  override name = 'TooMuchWork';
+}
+
+export const tooMuchWork = new TooMuchWork('the expression needs too much work');
+
+/** What the evaluator of the engine offers to macros and functions, as far as it is used here. */
+interface Evaluator {
+  run(node: object, context: unknown): unknown;
+  debugType(value: unknown): unknown;
+  debugTypeDeep(value: unknown): unknown;
+  readonly mapType: unknown;
+  readonly listType: unknown;
+}
+
+interface Runnable {
+  evaluate(evaluator: Evaluator, node: object, context: unknown): unknown;
+}
+
+export interface CelEngine {
+  /** Throws the engine's ParseError. */
+  parse(text: string): ParseResult;
+  /** Throws whatever the engine throws. */
+  evaluate(parsed: ParseResult, values: object, evaluation: Evaluation): unknown;
+}
+
+export function createCelEngine(limits: CelLimits): CelEngine {
+  let current: Evaluation | null = null;
+  const charge = (steps: number): void => {
+    if (current === null) return;
+    current.stepsLeft -= steps;
+    if (current.stepsLeft < 0) throw tooMuchWork;
+  };
+  const environment = new Environment({ ...engineOptions(limits), unlistedVariablesAreDyn: true });
+  registerNumbers(environment);
+  registerFunctions(environment, { charge, matches: (text, pattern) => current?.matches(text, pattern) ?? false });
+  watch(evaluatorOf(environment), charge, () => current);
+  return {
+    parse: (text) => environment.parse(text),
+    evaluate(parsed, values, evaluation) {
+      const outer = current;
+      current = evaluation;
+      try {
+        return parsed(values);
+      } finally {
+        current = outer;
+      }
+    },
+  };
+}
+
+export function engineOptions(limits: CelLimits) {
+  const { maxExpressionDepth: maxDepth, maxExpressionNodes: maxAstNodes } = limits;
+  return { homogeneousAggregateLiterals: false, limits: { maxDepth, maxAstNodes } } as const;
+}
+
+/** A function of the engine is called with the evaluator as `this`. */
+function evaluatorOf(environment: Environment): Evaluator {
+  const seen: Evaluator[] = [];
+  environment.registerFunction('recourse_evaluator(): bool', function (this: Evaluator) {
+    return seen.push(this) > 0;
+  });
+  environment.evaluate('recourse_evaluator()');
+  const [found] = seen;
+  if (found === undefined) throw new Error('bug: the engine hides its evaluator');
+  return found;
+}
+
+function watch(evaluator: Evaluator, charge: (steps: number) => void, current: () => Evaluation | null): void {
+  const typeOfOthers = evaluator.debugType.bind(evaluator);
+  const debugType = (value: unknown): unknown => {
+    if (Array.isArray(value)) return evaluator.listType;
+    return isPlain(value) ? evaluator.mapType : typeOfOthers(value);
+  };
+  // INVARIANT: no value is evaluated but through here, so no work escapes the count and no foreign throw is swallowed.
+  const run = (node: object, context: unknown): unknown => {
+    const evaluation = current();
+    try {
+      charge(1);
+      const value = (node as Runnable).evaluate(evaluator, node, context);
+      if (evaluation?.traversed.has(node) === true) charge(weightOf(value));
+      return readable(value);
+    } catch (error) {
+      if (evaluation !== null) noteThrow(evaluation, error);
+      throw error;
+    }
+  };
+  Object.assign(evaluator, { debugType, debugTypeDeep: debugType, run });
+}
+
+/** The engine tells maps by their `constructor`; a map that has a field of that name is handed on in another form. */
+function readable(value: unknown): unknown {
+  return typeof value === 'object' && value !== null && isPlain(value) && Object.hasOwn(value, 'constructor')
+    ? new Map(Object.entries(value))
+    : value;
+}
+
+function isPlain(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+const namesOfEngine: ReadonlySet<unknown> = new Set(['EvaluationError', 'ParseError', 'TypeError']);
+
+/** Errors of the engine have a code beside their name, which those of JavaScript itself have not. */
+export function isOfEngine(error: unknown): error is Error & { summary: string; node?: ASTNode } {
+  return error instanceof Error && namesOfEngine.has(error.name) && 'summary' in error;
+}
+
+/** `&&`, `||` and loops catch what is thrown below them and go on; what must end the evaluation is kept here. */
+export function noteThrow(evaluation: Evaluation, error: unknown): void {
+  if (error === tooMuchWork) evaluation.stepsLeft = -1;
+  else if (!isOfEngine(error)) evaluation.foreign ??= { thrown: error };
+}

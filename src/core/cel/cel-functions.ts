@@ -1,0 +1,98 @@
+/**
+ * Which operators and functions are ours? JSON knows one sort of number and the language two: whatever a person expects of
+ * them together works here. `matches` and `join` replace those of the engine, which can hang or fill the memory.
+ */
+import type { Environment } from '@marcbachmann/cel-js';
+
+type Amount = number | bigint;
+
+const arithmetic: Readonly<Record<string, (left: number, right: number) => number>> = {
+  '+': (left, right) => left + right,
+  '-': (left, right) => left - right,
+  '*': (left, right) => left * right,
+  '/': (left, right) => left / right,
+  '%': (left, right) => left % right,
+};
+
+export function registerNumbers(environment: Environment): void {
+  for (const [sign, act] of Object.entries(arithmetic)) {
+    const handler = (left: Amount, right: Amount) => act(Number(left), Number(right));
+    environment.registerOperator(`double ${sign} int: double`, handler);
+    environment.registerOperator(`int ${sign} double: double`, handler);
+    // The others exist already between doubles.
+    if (sign === '%') environment.registerOperator('double % double: double', handler);
+  }
+  environment.registerOperator('int == double', equalAmounts);
+}
+
+/** Exact: a whole number that a double cannot hold equals none. */
+function equalAmounts(left: Amount, right: Amount): boolean {
+  // oxlint-disable-next-line eqeqeq -- the only comparison that knows both sorts
+  return left == right;
+}
+
+/** Only where types are checked: at run time the engine's own `in` sees values, and these two would be in its way. */
+export function registerMixedMembership(environment: Environment): void {
+  const never = () => false;
+  environment.registerOperator('double in list<int>', never);
+  environment.registerOperator('int in list<double>', never);
+}
+
+/** The names under which the engine finds ours; nobody writes them. */
+export const replacements: Readonly<Record<string, string>> = { matches: 'recourse_matches', join: 'recourse_join' };
+
+export interface FunctionParts {
+  readonly charge: (steps: number) => void;
+  readonly matches: (text: string, pattern: string) => boolean;
+}
+
+export function registerFunctions(environment: Environment, { charge, matches }: FunctionParts): void {
+  const join = (list: readonly unknown[], separator: string): string => {
+    let chars = 0;
+    for (const each of list) {
+      if (typeof each !== 'string') throw new NotTexts('join: every item of the list must be a text');
+      chars += each.length + separator.length;
+    }
+    charge(Math.ceil(chars / 64));
+    return list.join(separator);
+  };
+  environment.registerFunction('string.recourse_matches(string): bool', matches);
+  environment.registerFunction('list.recourse_join(): string', (list: readonly unknown[]) => join(list, ''));
+  environment.registerFunction('list.recourse_join(string): string', join);
+}
+
+/** Thrown by ours as an error of the expression, not of a value. */
+export class NotTexts extends Error {
+  override name = 'EvaluationError';
+  readonly summary: string;
+
+  constructor(summary: string) {
+    super(summary);
+    this.summary = summary;
+  }
+}
+
+/** Every function of the language that stands: each takes time linear in what it is given. The rest is refused when it is read. */
+export const knownFunctions: ReadonlySet<string> = new Set([
+  'bool',
+  'contains',
+  'double',
+  'dyn',
+  'endsWith',
+  'indexOf',
+  'int',
+  'join',
+  'lastIndexOf',
+  'lowerAscii',
+  'matches',
+  'size',
+  'split',
+  'startsWith',
+  'string',
+  'substring',
+  'trim',
+  'upperAscii',
+]);
+
+/** Loops over a list or over the keys of a map; the first argument names the item. */
+export const loops: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'filter', 'map']);

@@ -1,0 +1,152 @@
+/**
+ * What does a condition or a formula mean, and what does it give for these values? Everything that can be told without
+ * values is told when it is compiled. Evaluating is pure and bounded, and never throws but for what `throughSignals` names.
+ */
+import type { ParseResult } from '@marcbachmann/cel-js';
+import type { Json } from '../json.ts';
+import { createPatternEngine } from '../schema/linear-pattern.ts';
+import { createBudget, refill } from '../schema/work-budget.ts';
+import { type CelEngine, createCelEngine, type Evaluation, isOfEngine, noteThrow, tooMuchWork } from './cel-engine.ts';
+import { type CelLimits, defaultCelLimits } from './cel-limits.ts';
+import { type CelType, checkTypes } from './check-types.ts';
+import { type Inspected, inspectExpression } from './inspect-expression.ts';
+import { resultToJson } from './result-to-json.ts';
+
+export interface CelOptions {
+  readonly variables: Readonly<Record<string, CelType>>;
+  /** What it must give; anything that is JSON if not given. */
+  readonly returns?: 'bool' | 'string';
+  readonly limits?: Partial<CelLimits>;
+  /** Which of the things that a value throws when it is read come out of `evaluate` unchanged; none if not given. */
+  readonly throughSignals?: (thrown: unknown) => boolean;
+}
+
+export type CelResult = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly problem: string };
+
+export interface CompiledCel {
+  readonly ok: true;
+  /** Values are read when the expression comes to them, and not otherwise. */
+  readonly evaluate: (values: Readonly<Record<string, unknown>>) => CelResult;
+  /** The variables it reads. */
+  readonly reads: readonly string[];
+}
+
+export interface CelProblem {
+  readonly ok: false;
+  readonly problem: string;
+  /** In the expression, both from 1. */
+  readonly at?: { readonly line: number; readonly column: number };
+}
+
+let shared: CelEngine | undefined;
+
+export function compileCel(text: string, options: CelOptions): CompiledCel | CelProblem {
+  const limits = { ...defaultCelLimits, ...options.limits };
+  if (text.trim() === '') return { ok: false, problem: 'the expression is empty' };
+  if (text.length > limits.maxExpressionChars)
+    return { ok: false, problem: `the expression is longer than ${limits.maxExpressionChars} characters` };
+  const engine = options.limits === undefined ? (shared ??= createCelEngine(limits)) : createCelEngine(limits);
+  const names = Object.keys(options.variables);
+  try {
+    const parsed = engine.parse(text);
+    const inspected = inspectExpression(parsed.ast, names, limits);
+    if (inspected.problem !== null) return problemAt(text, inspected.problem.says, inspected.problem.node.pos);
+    const patterns = compilePatterns(inspected, limits);
+    if ('problem' in patterns) return problemAt(text, patterns.problem, patterns.at ?? null);
+    const types = checkTypes(text, options.variables, limits, (root) => void inspectExpression(root, names, limits));
+    if (!types.ok) return problemAt(text, types.problem, types.offset);
+    const { returns } = options;
+    if (returns !== undefined && types.type !== returns && types.type !== 'dyn')
+      return { ok: false, problem: `it must give a ${wordFor[returns]}, and gives a value of type ${types.type}` };
+    const evaluate = createEvaluate(engine, parsed, inspected, patterns.matches, options, limits);
+    return { ok: true, evaluate, reads: inspected.reads };
+  } catch (error) {
+    if (isOfEngine(error)) return problemAt(text, plain(error.summary), offsetOf(error));
+    return { ok: false, problem: 'it cannot be read: it is nested too deeply, or too large' };
+  }
+}
+
+const wordFor = { bool: 'true or false', string: 'text' } as const;
+
+function compilePatterns({ patterns }: Inspected, limits: CelLimits) {
+  const budget = createBudget();
+  const engine = createPatternEngine(limits, budget);
+  const compiled = new Map<string, { test(text: string): boolean }>();
+  for (const { text, node } of patterns) {
+    try {
+      compiled.set(text, engine(text, 'u'));
+    } catch (error) {
+      return { problem: error instanceof Error ? error.message : 'the pattern cannot be used', at: node.pos };
+    }
+  }
+  const matches = (text: string, pattern: string): boolean => {
+    try {
+      return compiled.get(pattern)?.test(text) ?? false;
+    } catch (error) {
+      throw error === budget.exhausted ? tooMuchWork : error;
+    }
+  };
+  const start = () => refill(budget, { maxReferences: 0, maxPatternSteps: limits.maxPatternSteps });
+  return { matches: { matches, start } };
+}
+
+interface Matching {
+  readonly matches: (text: string, pattern: string) => boolean;
+  readonly start: () => void;
+}
+
+function createEvaluate(
+  engine: CelEngine,
+  parsed: ParseResult,
+  { traversed }: Inspected,
+  { matches, start }: Matching,
+  { returns, throughSignals }: CelOptions,
+  limits: CelLimits,
+): CompiledCel['evaluate'] {
+  return (values) => {
+    const evaluation: Evaluation = { stepsLeft: limits.maxSteps, foreign: null, matches, traversed };
+    start();
+    let answer: CelResult;
+    try {
+      answer = resultToJson(engine.evaluate(parsed, values, evaluation), limits);
+    } catch (error) {
+      noteThrow(evaluation, error);
+      answer = { ok: false, problem: isOfEngine(error) ? plain(error.summary) : unreadable };
+    }
+    // `&&`, `||` and loops go on after a throw, and may give a result all the same: these two ends count nevertheless.
+    if (evaluation.foreign !== null) {
+      const { thrown } = evaluation.foreign;
+      if (throughSignals?.(thrown) === true) throw thrown;
+      return { ok: false, problem: unreadable };
+    }
+    if (evaluation.stepsLeft < 0) return { ok: false, problem: tooMuchWork.message };
+    if (answer.ok && returns !== undefined && typeof answer.value !== typeName[returns])
+      return { ok: false, problem: `it must give a ${wordFor[returns]}, and gave ${sortOf(answer.value)}` };
+    return answer;
+  };
+}
+
+const unreadable = 'a value refuses to be read, or is too large';
+const typeName = { bool: 'boolean', string: 'string' } as const;
+
+function sortOf(value: Json): string {
+  if (value === null) return 'null';
+  if (typeof value === 'object') return Array.isArray(value) ? 'a list' : 'a map';
+  return typeof value === 'string' ? 'a text' : `a ${typeof value}`;
+}
+
+function offsetOf(error: object): number | null {
+  const { range } = error as { readonly range?: { readonly start: number } };
+  return range?.start ?? null;
+}
+
+function problemAt(text: string, problem: string, offset: number | null): CelProblem {
+  if (offset === null) return { ok: false, problem };
+  const before = text.slice(0, offset).split('\n');
+  return { ok: false, problem, at: { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 } };
+}
+
+/** The engine begins its sentences with a capital. */
+function plain(summary: string): string {
+  return `${summary.charAt(0).toLowerCase()}${summary.slice(1)}`;
+}

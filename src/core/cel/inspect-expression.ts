@@ -1,0 +1,99 @@
+/**
+ * What does an expression say, before anybody runs it? Which variables it reads, which patterns it matches, and everything
+ * in it that is not permitted here. The parsed tree is changed in one way: calls of what we replace are given our names.
+ */
+import type { ASTNode } from '@marcbachmann/cel-js';
+import { nearest } from '../nearest.ts';
+import { knownFunctions, loops, replacements } from './cel-functions.ts';
+import type { CelLimits } from './cel-limits.ts';
+
+export interface Inspected {
+  /** In the order in which they are met. */
+  readonly reads: readonly string[];
+  readonly patterns: readonly { readonly text: string; readonly node: ASTNode }[];
+  /** Operands that the engine looks through: compared, searched, joined, handed to a function. */
+  readonly traversed: ReadonlySet<object>;
+  readonly problem: { readonly says: string; readonly node: ASTNode } | null;
+}
+
+const names: readonly string[] = [...knownFunctions, ...loops, 'has'];
+const comparing: ReadonlySet<string> = new Set(['==', '!=', 'in', '+']);
+const reservedKeys: ReadonlySet<unknown> = new Set(['__proto__', 'constructor', 'prototype']);
+
+export function inspectExpression(root: ASTNode, variables: readonly string[], limits: CelLimits): Inspected {
+  const reads = new Set<string>();
+  const traversed = new Set<object>();
+  const patterns: { text: string; node: ASTNode }[] = [];
+  let problem: Inspected['problem'] = null;
+  const refuse = (node: ASTNode, says: string): void => {
+    problem ??= { says, node };
+  };
+
+  const visitCall = (node: ASTNode & { op: 'call' | 'rcall' }, bound: readonly string[], loopsAround: number): void => {
+    const name = node.args[0];
+    const args: readonly ASTNode[] = node.op === 'call' ? node.args[1] : node.args[2];
+    const receiver = node.op === 'call' ? null : node.args[1];
+    if (receiver !== null) visit(receiver, bound, loopsAround);
+    if (receiver !== null && loops.has(name)) return visitLoop(node, args, bound, loopsAround);
+    for (const each of args) visit(each, bound, loopsAround);
+    if (receiver === null && name === 'has') return;
+    if (!knownFunctions.has(name)) return refuse(node, unknownName(`function ${name}()`, name, names));
+    for (const each of receiver === null ? args : [receiver, ...args]) traversed.add(each);
+    if (name === 'matches') visitPattern(node, args);
+    const replacement = replacements[name];
+    if (replacement !== undefined) (node.args as [string, ...unknown[]])[0] = replacement;
+  };
+
+  const visitLoop = (node: ASTNode, args: readonly ASTNode[], bound: readonly string[], around: number): void => {
+    const [item, ...bodies] = args;
+    if (around + 1 > limits.maxLoopNesting)
+      refuse(node, `more than ${limits.maxLoopNesting} loops are inside each other: take one of them out`);
+    const within = item?.op === 'id' ? [...bound, item.args] : bound;
+    for (const each of bodies) visit(each, within, around + 1);
+  };
+
+  const visitPattern = (node: ASTNode, [pattern]: readonly ASTNode[]): void => {
+    if (pattern?.op !== 'value' || typeof pattern.args !== 'string')
+      return refuse(pattern ?? node, 'the pattern of matches() must be a text in quotes, so that it can be checked');
+    patterns.push({ text: pattern.args, node: pattern });
+  };
+
+  const visit = (node: ASTNode, bound: readonly string[], around: number): void => {
+    if (comparing.has(node.op)) for (const each of childrenOf(node)) traversed.add(each);
+    switch (node.op) {
+      case 'value':
+        if (typeof node.args === 'object' && node.args !== null)
+          refuse(node, 'bytes and unsigned numbers are not JSON');
+        return;
+      case 'id':
+        if (bound.includes(node.args)) return;
+        reads.add(node.args);
+        if (!variables.includes(node.args)) refuse(node, unknownName(`variable ${node.args}`, node.args, variables));
+        return;
+      case 'call':
+      case 'rcall':
+        return visitCall(node, bound, around);
+      case 'map':
+        for (const [key] of node.args)
+          if (key.op === 'value' && reservedKeys.has(key.args)) refuse(key, `${key.args} is not usable as a key`);
+        break;
+      default:
+    }
+    for (const each of childrenOf(node)) visit(each, bound, around);
+  };
+
+  visit(root, [], 0);
+  return { reads: [...reads], patterns, traversed, problem };
+}
+
+function childrenOf(node: ASTNode): readonly ASTNode[] {
+  const args: unknown = node.args;
+  const flat = Array.isArray(args) ? args.flat() : [args];
+  return flat.filter((each): each is ASTNode => typeof each === 'object' && each !== null && 'op' in each);
+}
+
+function unknownName(what: string, name: string, known: readonly string[]): string {
+  const near = nearest(name, known);
+  if (near !== null) return `there is no ${what} here; did you mean ${near}?`;
+  return `there is no ${what} here; there ${known.length === 1 ? 'is' : 'are'} ${known.join(', ') || 'none'}`;
+}

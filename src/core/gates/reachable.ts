@@ -1,0 +1,79 @@
+/**
+ * Gate 4: does the workflow allow the action here? Guards are asked without inputs first; one that looks at them counts as
+ * reachable, and is asked again once the inputs have passed their gate. Its no is the same no.
+ */
+import type { Facts } from '../facts.ts';
+import { type Gate, type GateAnswer, pass } from '../gate.ts';
+import type { BlockedEdge } from '../reply.ts';
+import { unreachable } from '../unreachable.ts';
+import { nextActions, type StepFact } from '../workflow/step.ts';
+import type { Reach } from '../workflow/workflow.ts';
+
+export const reachable: Gate = {
+  name: 'reachable',
+  check(request, facts) {
+    const step = stepOf(facts);
+    if (step === null) return pass;
+    return judged(request.tool, step.workflow.machine.reach(step.snapshot, request.tool), step);
+  },
+};
+
+/** Stands after the input gate, for the guards that look at inputs. */
+export const reachableWithInputs: Gate = {
+  name: 'reachable',
+  check(request, facts) {
+    const step = stepOf(facts);
+    if (step === null) return pass;
+    const { machine } = step.workflow;
+    if (machine.reach(step.snapshot, request.tool).kind !== 'depends') return pass;
+    const inputs = facts.arguments?.ok ? facts.arguments.args : request.args;
+    return judged(request.tool, machine.reachWith(step.snapshot, request.tool, inputs), step);
+  },
+};
+
+export function stepOf(facts: Facts): StepFact | null {
+  return facts.session?.found ? facts.session.step : null;
+}
+
+function judged(action: string, reach: Reach, step: StepFact): GateAnswer {
+  switch (reach.kind) {
+    case 'yes':
+    case 'depends':
+      return pass;
+    case 'no':
+      return no(action, reach.blockedBy, step);
+    case 'broken': {
+      const actions = nextActions(step);
+      return {
+        kind: 'refuse',
+        refusal: {
+          error: 'invalid_transition',
+          class: 'Workflow',
+          code: 'GuardError',
+          message: `action '${action}' is not reachable from current state: guard '${reach.guard}' failed. Valid actions now: ${listed(actions)}.`,
+          resolution: { type: 'choose_action', actions },
+          blocked_by: reach.blockedBy,
+        },
+      };
+    }
+    default:
+      return unreachable(reach);
+  }
+}
+
+function no(action: string, blockedBy: readonly BlockedEdge[], step: StepFact): GateAnswer {
+  const actions = nextActions(step);
+  return {
+    kind: 'refuse',
+    refusal: {
+      error: 'invalid_transition',
+      class: 'Workflow',
+      code: 'InvalidTransition',
+      message: `action '${action}' is not reachable from current state. Valid actions now: ${listed(actions)}.`,
+      resolution: { type: 'choose_action', actions },
+      blocked_by: blockedBy,
+    },
+  };
+}
+
+const listed = (actions: readonly string[]) => `[${actions.map((action) => `'${action}'`).join(', ')}]`;

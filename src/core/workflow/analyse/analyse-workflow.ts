@@ -1,0 +1,79 @@
+/**
+ * What can be proven about a workflow before anybody runs it? Searches the configurations it can get to, whatever its guards
+ * say, within limits, and says what it could not decide. Reads the graph alone: no context, no inputs, no author's code.
+ */
+import type { WorkflowGraph } from '../graph.ts';
+import type { Analysis, Finding } from './analysis.ts';
+import { readChart, type Chart } from './chart.ts';
+import { findDeadEdges } from './find-dead-edges.ts';
+import { findDeadEnds } from './find-dead-ends.ts';
+import { findLivelocks, findRestless } from './find-livelocks.ts';
+import { findLostStates } from './find-lost-states.ts';
+import { findUnreachable } from './find-unreachable.ts';
+import { shortestPaths } from './paths.ts';
+import { search, type SearchLimits } from './search.ts';
+
+export interface AnalysisOptions extends Partial<SearchLimits> {
+  /** How many findings of one code are listed; the others are counted. */
+  readonly maxFindings?: number;
+}
+
+export const analysisLimits = { maxConfigurations: 10_000, maxEdges: 200_000, maxFindings: 50 } as const;
+
+const severities = ['error', 'warning', 'info'] as const;
+/** How many guards a sentence names. */
+const maxNamed = 8;
+
+export function analyseWorkflow(graph: WorkflowGraph, options: AnalysisOptions = {}): Analysis {
+  const limits = { ...analysisLimits, ...options };
+  const chart = readChart(graph);
+  const found = search(chart, limits);
+  const possible = shortestPaths(chart, found.places, () => true);
+  const certain = shortestPaths(chart, found.places, (step) => step.certain);
+  const unreachable = findUnreachable(chart, found);
+  const all = [
+    ...unreachable.findings,
+    ...findDeadEdges(chart),
+    ...findLostStates(found, possible, certain),
+    ...findDeadEnds(chart, found, possible, certain),
+    ...findLivelocks(chart, found, possible, certain),
+    ...findRestless(chart, found, possible, certain),
+  ];
+  const codes = [...new Set(all.map(({ code }) => code))];
+  const byCode = new Map(codes.map((code) => [code, all.filter((finding) => finding.code === code)]));
+  const listed = [...byCode.values()].flatMap((some) => some.slice(0, limits.maxFindings));
+  const findings = severities.flatMap((severity) => listed.filter((finding) => finding.severity === severity));
+  return {
+    findings,
+    undecided: [
+      ...chart.problems,
+      ...found.stopped,
+      ...(found.stopped.length === 0
+        ? []
+        : ['what lies behind those limits was not looked at; raise them, or check by hand.']),
+      ...(found.lost.length > 0 ? ['what follows after states were lost was not looked at.'] : []),
+      ...(found.raced ? ['where edges of two regions exclude each other, either was taken to win.'] : []),
+      ...unreachable.undecided,
+      ...openQuestions(chart, findings),
+      ...[...byCode].flatMap(([code, some]) =>
+        some.length > limits.maxFindings ? [`${some.length - limits.maxFindings} more of ${code} are not listed.`] : [],
+      ),
+    ],
+    searched: { configurations: found.places.length, edges: found.edges, complete: found.complete },
+  };
+}
+
+function openQuestions(chart: Chart, findings: readonly Finding[]): readonly string[] {
+  const guards = [...new Set(chart.edges.flatMap(({ drawn }) => (drawn.guard === null ? [] : [drawn.guard])))];
+  const named = guards.slice(0, maxNamed).map((guard) => `'${guard}'`);
+  const more = guards.length > maxNamed ? ` and ${guards.length - maxNamed} more` : '';
+  const raised = chart.graph.raises ?? [];
+  const open = findings.filter(({ proven }) => !proven);
+  return [
+    ...(guards.length === 0
+      ? []
+      : [`guards were taken to be free to say yes or no, with any context: ${named.join(', ')}${more}.`]),
+    ...(raised.length === 0 ? [] : [`events that the machine raises may come at any time: ${raised.join(', ')}.`]),
+    ...open.map(({ code, where }) => `${code} at '${where}' depends on guards, timers or raised events.`),
+  ];
+}

@@ -1,0 +1,93 @@
+/**
+ * Where does a workflow go on forever? In a circle from which no path leads to an end, or in one that the machine runs
+ * through by itself without coming to rest. What lies behind a limit counts as a way out.
+ */
+import type { Finding } from './analysis.ts';
+import { stateAt, type Chart } from './chart.ts';
+import { components } from './components.ts';
+import type { Paths } from './paths.ts';
+import type { Place, Search } from './search.ts';
+import { leavesOf } from './leaves-of.ts';
+
+/** How many states of a circle a message names. */
+const maxNamed = 6;
+
+export function findLivelocks(chart: Chart, { places }: Search, possible: Paths, certain: Paths): readonly Finding[] {
+  if (!canEnd(chart, 0)) return [];
+  const hopeful = leadingTo(places, ({ done, whole }) => done || !whole);
+  const stepsOf = (index: number) => (places[index]?.steps ?? []).map(({ to }) => to);
+  return components(places.length, stepsOf).flatMap((circle): Finding[] => {
+    const inside = new Set(circle);
+    const isTrap = circle.every((index) => !hopeful.has(index) && stepsOf(index).every((to) => inside.has(to)));
+    const goesOn = circle.some((index) => places[index]?.steps.some(({ kind, wayOn }) => kind !== 'inner' && wayOn));
+    if (!isTrap || !goesOn) return [];
+    const { place, proven, path } = nearest(circle, possible, certain);
+    const message = `the workflow can never end once it is in ${statesText(chart, places, circle)}; add a way to an end.`;
+    const severity = proven ? 'error' : 'warning';
+    return [
+      { code: 'livelock', severity, where: whereOf(chart, places[place]), message, counterexample: path, proven },
+    ];
+  });
+}
+
+export function findRestless(chart: Chart, { places }: Search, possible: Paths, certain: Paths): readonly Finding[] {
+  const innerOf = (index: number) => (places[index]?.steps ?? []).filter(({ kind }) => kind === 'inner');
+  const targetsOf = (index: number) => innerOf(index).map(({ to }) => to);
+  return components(places.length, targetsOf).flatMap((circle): Finding[] => {
+    const inside = new Set(circle);
+    const turning = circle.flatMap(innerOf).filter(({ from, to }) => inside.has(from) && inside.has(to));
+    if (turning.length === 0) return [];
+    const { place, proven: met, path } = nearest(circle, possible, certain);
+    const stays = circle.every((index) => {
+      const { steps = [], whole = false } = places[index] ?? {};
+      return whole && steps.length === 1 && steps.every(({ certain: sure, to }) => sure && inside.has(to));
+    });
+    const proven = met && stays;
+    const guarded = turning.some(({ edges }) => edges.some(({ drawn }) => drawn.guard !== null));
+    const verb = proven ? 'never comes' : 'may never come';
+    const message = `the machine ${verb} to rest in ${statesText(chart, places, circle)}: edges without an event lead in a circle; give one of them a guard that ends it.`;
+    const severity = proven ? 'error' : guarded ? 'info' : 'warning';
+    return [
+      { code: 'restless', severity, where: whereOf(chart, places[place]), message, counterexample: path, proven },
+    ];
+  });
+}
+
+/** Whether the state has an end at all, reachable or not. */
+function canEnd(chart: Chart, index: number): boolean {
+  const { type, children } = stateAt(chart, index);
+  const real = children.map((child) => stateAt(chart, child)).filter((child) => child.type !== 'history');
+  if (type === 'compound') return real.some((child) => child.type === 'final');
+  return type === 'final' || (type === 'parallel' && real.every((child) => canEnd(chart, child.index)));
+}
+
+/** All places from which some path leads to one that is wanted. */
+function leadingTo(places: readonly Place[], wanted: (place: Place) => boolean): ReadonlySet<number> {
+  const before = places.map((): number[] => []);
+  for (const { steps } of places) for (const { from, to } of steps) before[to]?.push(from);
+  const found = new Set(places.filter(wanted).map(({ index }) => index));
+  // A set that grows while it is walked is walked to its end.
+  for (const index of found) for (const earlier of before[index] ?? []) found.add(earlier);
+  return found;
+}
+
+function nearest(circle: readonly number[], possible: Paths, certain: Paths) {
+  const proven = circle.some((index) => certain.reaches(index));
+  const paths = proven ? certain : possible;
+  const [place = 0] = circle.toSorted((a, b) => paths.length(a) - paths.length(b) || a - b);
+  return { place, proven, path: paths.to(place) };
+}
+
+function whereOf(chart: Chart, place: Place | undefined): string {
+  return leavesOf(chart, place?.configuration ?? []).join(', ');
+}
+
+function statesText(chart: Chart, places: readonly Place[], circle: readonly number[]): string {
+  const all = [
+    ...new Set(
+      circle.toSorted((a, b) => a - b).flatMap((index) => leavesOf(chart, places[index]?.configuration ?? [])),
+    ),
+  ];
+  const more = all.length > maxNamed ? ` and ${all.length - maxNamed} more` : '';
+  return `${all.slice(0, maxNamed).join(', ')}${more}`;
+}

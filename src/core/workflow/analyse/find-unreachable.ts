@@ -1,0 +1,59 @@
+/** What can never be taken, entered or finished? Only what every path was looked at for, or what no edge could lead to. */
+import type { Finding } from './analysis.ts';
+import { stateAt, type Chart } from './chart.ts';
+import { mayBeActive } from './may-be-active.ts';
+import type { Search } from './search.ts';
+
+export interface Unreachable {
+  readonly findings: readonly Finding[];
+  readonly undecided: readonly string[];
+}
+
+export function findUnreachable(chart: Chart, { places, complete }: Search): Unreachable {
+  const met = new Set(places.flatMap(({ configuration }) => configuration));
+  const taken = new Set(places.flatMap(({ steps }) => steps.flatMap(({ edges }) => edges.map(({ index }) => index))));
+  // The coarse answer is a proof too, and the only one left when the search had to stop.
+  const possible = complete ? met : mayBeActive(chart);
+  const states = chart.states.filter(({ index, type }) => index > 0 && type !== 'history');
+
+  const isHopeless = (action: string) =>
+    chart.edges.every(
+      ({ index, source, drawn }) =>
+        drawn.kind !== 'action' ||
+        drawn.action !== action ||
+        (complete ? !taken.has(index) : !possible.has(source) || isDead(chart, source, index)),
+    );
+  const hopeless = chart.actions.filter(isHopeless);
+  const never = states.filter(({ index }) => !possible.has(index));
+  // Of a state that is never entered, what is inside goes without saying.
+  const outermost = never.filter(({ parent }) => possible.has(parent));
+
+  const notMet = complete ? [] : states.filter(({ index }) => possible.has(index) && !met.has(index));
+  return {
+    findings: [
+      ...hopeless.map((action) => finding('unreachable_action', action, `action ${action} can never be taken`)),
+      ...outermost.map(({ index, id, type, last }) => {
+        const inside = last - index;
+        const more = inside === 0 ? '' : `, nor what is in it (${inside} ${inside === 1 ? 'state' : 'states'})`;
+        return type === 'final'
+          ? finding('unreachable_final', id, `the workflow can never end in ${id}`)
+          : finding('unreachable_state', id, `state ${id} can never be entered${more}`);
+      }),
+    ],
+    undecided:
+      notMet.length === 0
+        ? []
+        : [`${notMet.length} states were not met before the search stopped, such as ${notMet[0]?.id ?? ''}.`],
+  };
+}
+
+function isDead(chart: Chart, source: number, edge: number): boolean {
+  return [...(chart.on[stateAt(chart, source).index]?.values() ?? [])].some(({ dead }) =>
+    dead.some(({ index }) => index === edge),
+  );
+}
+
+function finding(code: Finding['code'], where: string, claim: string): Finding {
+  const message = `${claim}: no path leads there; add an edge to it or remove it.`;
+  return { code, severity: 'error', where, message, counterexample: [], proven: true };
+}

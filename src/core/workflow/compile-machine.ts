@@ -1,0 +1,125 @@
+/**
+ * Turns an author's XState machine into the machine of a workflow, or says everything that is wrong with it. Compiled once,
+ * asked often. What it answers is a function of the snapshot alone; nothing of a session is kept here.
+ */
+import type { AnyStateMachine } from 'xstate';
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import { activeStates } from './active-states.ts';
+import { messageOf } from './author-code.ts';
+import { checkDraft } from './check-draft.ts';
+import { checkSnapshot } from './check-snapshot.ts';
+import type { WorkflowGraph } from './graph.ts';
+import { probeWith, probeWithoutInputs, type Probe } from './inputs-trap.ts';
+import { judgeReach } from './judge-reach.ts';
+import type { MachineDraft } from './machine-draft.ts';
+import type { RunLimits } from './moved.ts';
+import { ownJson } from './own-json.ts';
+import { readMachine } from './read-machine.ts';
+import { runMachine, type Update } from './run-machine.ts';
+import type { Machine, Reach, Snapshot } from './workflow.ts';
+import { writeGraph } from './write-graph.ts';
+import { writeMachine } from './write-machine.ts';
+
+export interface CompileOptions {
+  readonly name: string;
+  /** In the order of declaration, each with what it changes in the context. */
+  readonly actions: ReadonlyMap<string, Update | null>;
+  /** The canonical text of a snapshot takes at most this much. */
+  readonly maxStateBytes?: number;
+}
+
+export type Compiled =
+  | { readonly ok: true; readonly machine: Machine; readonly graph: WorkflowGraph; readonly written: JsonObject }
+  /** Each names its place and what to do. */
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+export const defaultMaxStateBytes = 256 * 1_024;
+const maxMicrosteps = 1_000;
+const maxContextDepth = 64;
+const maxTimers = 256;
+
+const nowhere: Reach = { kind: 'no', blockedBy: [] };
+
+export function compileMachine(machine: AnyStateMachine, options: CompileOptions): Compiled {
+  const maxStateBytes = options.maxStateBytes ?? defaultMaxStateBytes;
+  const limits: RunLimits = {
+    maxDepth: maxContextDepth,
+    // No character is written in less than a byte.
+    maxChars: maxStateBytes,
+    maxStateBytes,
+    maxMicrosteps,
+    maxTimers,
+  };
+  const problems: string[] = [];
+  const draft = readSafely(machine, options, limits, problems);
+  if (draft === null || problems.length > 0) return { ok: false, problems: [...new Set(problems)] };
+  const compiled = machineOf(draft, options.actions, limits);
+  // Times are those of a session; that it can begin at all does not depend on them.
+  const started = compiled.start(0);
+  if (started.kind === 'failed') {
+    return { ok: false, problems: [`the workflow cannot begin: ${started.problem} (${started.errorType})`] };
+  }
+  return { ok: true, machine: compiled, graph: writeGraph(draft), written: writeMachine(draft) };
+}
+
+/** A machine is the author's own object: reading it may throw. */
+function readSafely(
+  machine: AnyStateMachine,
+  { name, actions }: CompileOptions,
+  limits: RunLimits,
+  problems: string[],
+): MachineDraft | null {
+  try {
+    const draft = readMachine(machine, name, limits, problems);
+    if (draft !== null) checkDraft(draft, [...actions.keys()], problems);
+    return draft;
+  } catch (thrown) {
+    problems.push(`the machine cannot be read: ${messageOf(thrown)}`);
+    return null;
+  }
+}
+
+function machineOf(draft: MachineDraft, updates: ReadonlyMap<string, Update | null>, limits: RunLimits): Machine {
+  const actions = [...updates.keys()];
+  const probes = new Map(actions.map((action) => [action, probeWithoutInputs(action)]));
+  const owned = new WeakMap<object, JsonObject>();
+
+  /** Whoever made the snapshot may still write to it; guards see a frozen copy, made once for each. */
+  function contextOf({ context }: Snapshot): JsonObject | null {
+    if (!isObject(context)) return null;
+    const known = owned.get(context);
+    if (known !== undefined) return known;
+    const copy = ownJson(context, { ...limits, maxChars: Number.MAX_SAFE_INTEGER });
+    if (!copy.ok) return null;
+    owned.set(context, copy.value as JsonObject);
+    return copy.value as JsonObject;
+  }
+
+  function judge(snapshot: Snapshot, asked: readonly (readonly [string, Probe])[]): readonly Reach[] {
+    const active = activeStates(draft.root, snapshot.value);
+    const context = contextOf(snapshot);
+    if (active === null || context === null || snapshot.done) return asked.map(() => nowhere);
+    const standing = { context, value: active.value, active: active.states };
+    return asked.map(([action, probe]) => judgeReach(draft.root, action, { ...standing, probe }));
+  }
+
+  const all = [...probes];
+  return {
+    ...runMachine(draft, updates, contextOf, limits),
+    reach(snapshot, action) {
+      const probe = probes.get(action);
+      return probe === undefined ? nowhere : (judge(snapshot, [[action, probe]])[0] ?? nowhere);
+    },
+    reachWith(snapshot, action, inputs: Json) {
+      if (!probes.has(action)) return nowhere;
+      const copy = ownJson(inputs, { maxDepth: 256, maxChars: Number.MAX_SAFE_INTEGER });
+      if (!copy.ok) return { kind: 'broken', guard: action, problem: 'the inputs are not JSON', blockedBy: [] };
+      return judge(snapshot, [[action, probeWith(action, copy.value)]])[0] ?? nowhere;
+    },
+    next(snapshot) {
+      const found = judge(snapshot, all);
+      return actions.filter((_, index) => found[index]?.kind === 'yes' || found[index]?.kind === 'depends');
+    },
+    problemWith: (snapshot) => checkSnapshot(draft, snapshot),
+  };
+}

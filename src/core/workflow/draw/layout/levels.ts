@@ -1,0 +1,174 @@
+/**
+ * Which arrows pass through which boxes? Every composite is laid out by itself, as rows of boxes. An arrow that comes from
+ * deeper inside, or goes there, is cut at the borders in between: one link for each composite, joined at a port.
+ */
+import { isInside, stateAt, type Chart, type ChartEdge } from '../../analyse/chart.ts';
+import { isComposite, type DrawPlan } from '../draw-plan.ts';
+import { edgeText, oneLine } from '../edge-text.ts';
+import { rankChildren } from './rank-children.ts';
+import { shorten } from './text-size.ts';
+
+/** All edges between the same two states, as one arrow with a line for each. */
+export interface Arrow {
+  readonly index: number;
+  readonly source: number;
+  readonly target: number;
+  /** Cut to what fits. */
+  readonly lines: readonly string[];
+  /** In full. */
+  readonly title: string;
+}
+
+/** A child of the composite, or a port in its upper or lower border. */
+export type End = number | 'top' | 'bottom';
+
+export interface Link {
+  readonly arrow: Arrow;
+  readonly upper: End;
+  readonly lower: End;
+  readonly head: 'upper' | 'lower' | 'none';
+  /** The arrow runs from the lower end to the upper one. */
+  readonly upwards: boolean;
+  /** Only one link of an arrow carries its lines. */
+  readonly lines: readonly string[];
+}
+
+export interface Level {
+  readonly state: number;
+  readonly children: readonly number[];
+  readonly ranks: ReadonlyMap<number, number>;
+  readonly links: Link[];
+  /** By child: the arrow from it to itself. */
+  readonly loops: ReadonlyMap<number, Arrow>;
+}
+
+export interface Levels {
+  readonly byState: ReadonlyMap<number, Level>;
+  /** By state: the arrows that would run too far, as lines for its box. */
+  readonly told: ReadonlyMap<number, readonly string[]>;
+}
+
+/**
+ * Arrows pass at most this many rows, all together; beyond that the longest are not drawn, but told in words where they
+ * begin. It bounds the work for any graph, and a picture with more would not be readable.
+ */
+const maxPassed = 4_000;
+const maxLabel = 44;
+const maxLines = 8;
+
+export function planLevels({ chart, arrows: edges, nameOf }: DrawPlan): Levels {
+  const arrows = mergeEdges(edges);
+  const loops = new Map(arrows.filter(({ source, target }) => source === target).map((arrow) => [arrow.source, arrow]));
+  const levels = new Map<number, Level>();
+  for (const state of chart.states) {
+    if (!isComposite(state) && state.index > 0) continue;
+    const home = arrows.filter((arrow) => arrow.source !== arrow.target && homeOf(chart, arrow) === state.index);
+    const between = home.flatMap(({ source, target }): [number, number][] =>
+      source === state.index || target === state.index
+        ? []
+        : [[childTowards(chart, state.index, source), childTowards(chart, state.index, target)]],
+    );
+    const ranks = rankChildren(state.children, state.initial, between);
+    levels.set(state.index, { state: state.index, children: state.children, ranks, links: [], loops });
+  }
+  const spans = new Map(
+    arrows.map((arrow) => [arrow, arrow.source === arrow.target ? 0 : spanOf(chart, levels, arrow)]),
+  );
+  const told = new Map<number, string[]>();
+  let passed = [...spans.values()].reduce((sum, span) => sum + span, 0);
+  for (const [arrow, span] of [...spans].sort(([, a], [, b]) => b - a)) {
+    if (passed <= maxPassed) break;
+    passed -= span;
+    spans.delete(arrow);
+    const lines = arrow.lines.map((line) => `${line} → ${nameOf(arrow.target)}`);
+    told.set(arrow.source, [...(told.get(arrow.source) ?? []), ...lines]);
+  }
+  for (const arrow of arrows) {
+    const level = levels.get(homeOf(chart, arrow));
+    if (level !== undefined && spans.has(arrow) && arrow.source !== arrow.target) addArrow(chart, levels, level, arrow);
+  }
+  return { byState: levels, told };
+}
+
+/** How many rows it passes, at most. */
+function spanOf(chart: Chart, levels: ReadonlyMap<number, Level>, arrow: Arrow): number {
+  const home = homeOf(chart, arrow);
+  const rankOf = (level: Level | undefined, child: number) => level?.ranks.get(child) ?? 0;
+  const deepest = (level: Level | undefined) =>
+    [...(level?.ranks.values() ?? [])].reduce((max, rank) => Math.max(max, rank), 0);
+  const outer = levels.get(home);
+  const ends = [arrow.source, arrow.target].filter((end) => end !== home);
+  const [one = 0, other = one] = ends.map((end) => rankOf(outer, childTowards(chart, home, end)));
+  let rows = ends.length === 2 ? Math.abs(one - other) : deepest(outer);
+  for (const end of ends) {
+    for (let up = stateAt(chart, end).parent; up > home; up = stateAt(chart, up).parent)
+      rows += deepest(levels.get(up)) + 1;
+  }
+  return 2 * rows;
+}
+
+function mergeEdges(edges: readonly ChartEdge[]): readonly Arrow[] {
+  const merged = new Map<string, { source: number; target: number; texts: string[] }>();
+  for (const { source, targets, drawn } of edges) {
+    for (const target of targets) {
+      const key = `${source} ${target}`;
+      const entry = merged.get(key) ?? { source, target, texts: [] };
+      entry.texts.push(oneLine(edgeText(drawn)));
+      merged.set(key, entry);
+    }
+  }
+  return [...merged.values()].map(({ source, target, texts }, index) => {
+    const shown = texts
+      .slice(0, texts.length > maxLines ? maxLines - 1 : maxLines)
+      .map((text) => shorten(text, maxLabel));
+    const lines = shown.length < texts.length ? [...shown, `and ${texts.length - shown.length} more`] : shown;
+    return { index, source, target, lines, title: texts.join('\n') };
+  });
+}
+
+/** The smallest composite that holds both ends, or is one of them. */
+function homeOf(chart: Chart, { source, target }: Arrow): number {
+  let home = source;
+  while (home > 0 && home !== target && !isInside(chart, target, home)) home = stateAt(chart, home).parent;
+  return home;
+}
+
+function childTowards(chart: Chart, from: number, inner: number): number {
+  let child = inner;
+  while (stateAt(chart, child).parent !== from) child = stateAt(chart, child).parent;
+  return child;
+}
+
+function addArrow(chart: Chart, levels: ReadonlyMap<number, Level>, level: Level, arrow: Arrow): void {
+  const { source, target, lines } = arrow;
+  const from = source === level.state ? null : childTowards(chart, level.state, source);
+  const to = target === level.state ? null : childTowards(chart, level.state, target);
+  const down = from === null || to === null || (level.ranks.get(from) ?? 0) < (level.ranks.get(to) ?? 0);
+  const ends: { readonly upper: End; readonly lower: End } = {
+    upper: down ? (from ?? 'top') : (to ?? 'top'),
+    lower: down ? (to ?? 'bottom') : (from ?? 'bottom'),
+  };
+  const arrives = to === null || to === target;
+  level.links.push({ arrow, ...ends, head: arrives ? (down ? 'lower' : 'upper') : 'none', upwards: !down, lines });
+  if (from !== null) addPorts(chart, levels, from, source, down ? 'bottom' : 'top', arrow, false);
+  if (to !== null) addPorts(chart, levels, to, target, down ? 'top' : 'bottom', arrow, true);
+}
+
+/** From the border of a composite down to the state inside it that the arrow is about. */
+function addPorts(
+  chart: Chart,
+  levels: ReadonlyMap<number, Level>,
+  outermost: number,
+  goal: number,
+  side: 'top' | 'bottom',
+  arrow: Arrow,
+  isTarget: boolean,
+): void {
+  for (let around = outermost; around !== goal;) {
+    const child = childTowards(chart, around, goal);
+    const head = !isTarget || child !== goal ? 'none' : side === 'top' ? 'lower' : 'upper';
+    const ends = side === 'top' ? { upper: 'top' as const, lower: child } : { upper: child, lower: 'bottom' as const };
+    levels.get(around)?.links.push({ arrow, ...ends, head, upwards: isTarget === (side === 'bottom'), lines: [] });
+    around = child;
+  }
+}

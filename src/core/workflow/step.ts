@@ -1,0 +1,87 @@
+/**
+ * Where a session stands when a step is asked for, and what follows from it: which actions are next, and how much of the
+ * state is shown. Everything here was read by the shell beforehand.
+ */
+import type { CallId } from '../call.ts';
+import { canonicalText } from '../canonical.ts';
+import type { Json, JsonObject } from '../json.ts';
+import type { ActionEntry, Projection, Snapshot, Workflow } from './workflow.ts';
+
+/** A step whose outcome nobody knew: still in doubt, or settled as a success that has not moved the state yet. */
+export interface FenceFact {
+  readonly operation: string;
+  readonly callId: CallId;
+  readonly fingerprint: string;
+  readonly inDoubt: boolean;
+}
+
+export interface StepFact {
+  readonly workflow: Workflow;
+  readonly snapshot: Snapshot;
+  readonly seq: number;
+  /** False while the session is stopped, cancelled or closed. */
+  readonly isOpen: boolean;
+  /** Identifies the snapshot in records and histories. */
+  readonly digest: string;
+  readonly fences: readonly FenceFact[];
+  /** Bodies of this session that nobody waits for any more and that have not come back. */
+  readonly running: readonly { readonly callId: CallId; readonly action: string }[];
+  /** The call that still had the session's turn when waiting for it ended; null: the turn is free. */
+  readonly takenBy: CallId | null;
+  /** What differs from the manifest that the session is pinned to; null if nothing does. */
+  readonly drift: readonly string[] | null;
+}
+
+/** Legal here and now, in the order of declaration: neither fenced nor running. */
+export function nextActions(step: StepFact): readonly string[] {
+  if (step.drift !== null || !step.isOpen) return [];
+  const fenced = new Set(step.fences.filter(({ inDoubt }) => inDoubt).map(({ operation }) => operation));
+  const running = new Set(step.running.map(({ action }) => action));
+  return step.workflow.machine.next(step.snapshot).filter((name) => {
+    const action = step.workflow.actions.get(name);
+    if (action === undefined || (running.has(name) && !action.overlap)) return false;
+    return action.operation === null || !fenced.has(action.operation);
+  });
+}
+
+/** What of the state the workflow's author shows to agents. */
+export function project(snapshot: Snapshot, projection: Projection): Json {
+  if (projection === 'none') return null;
+  const { value, context } = snapshot;
+  if (projection === 'full') return { value, context };
+  const shown = projection.filter((field) => Object.hasOwn(context, field));
+  return { value, context: Object.fromEntries(shown.map((field) => [field, context[field] ?? null])) };
+}
+
+/** The inputs of these actions, as far as they can be written down and stay within so many characters together. */
+export function schemasOf(workflow: Workflow, actions: readonly string[], maxChars: number): JsonObject | null {
+  const schemas: Record<string, Json> = {};
+  for (const name of actions) schemas[name] = workflow.actions.get(name)?.inputSchema ?? null;
+  return canonicalText(schemas).length <= maxChars ? schemas : null;
+}
+
+/** The part of a reply that a step adds to a call. */
+export interface StepView {
+  readonly state: Json;
+  readonly done: boolean;
+  /** Only when the set of next actions changed. */
+  readonly schemas: JsonObject | null;
+}
+
+const maxSchemaChars = 800;
+
+export function viewAfter(before: StepFact, after: StepFact): StepView {
+  const was = nextActions(before);
+  const next = nextActions(after);
+  const same = was.length === next.length && was.every((name, at) => name === next[at]);
+  return {
+    state: project(after.snapshot, after.workflow.projection),
+    done: after.snapshot.done,
+    schemas: same || next.length === 0 ? null : schemasOf(after.workflow, next, maxSchemaChars),
+  };
+}
+
+/** What is fenced if a step of this action ends in doubt. */
+export function operationOf(action: ActionEntry, inputs: Json): string {
+  return action.operation ?? action.operationOf(inputs);
+}

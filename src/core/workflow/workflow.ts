@@ -1,0 +1,110 @@
+/**
+ * What is a workflow, once it is compiled? A machine that says which actions are legal where, the actions themselves,
+ * and how much of its state an agent sees. Authors' machines and YAML both become this; nobody else reads either.
+ */
+import type { Catalogue, ToolEntry } from '../catalogue.ts';
+import type { Json, JsonObject } from '../json.ts';
+import type { BlockedEdge } from '../reply.ts';
+import type { WorkflowGraph } from './graph.ts';
+
+/** A delayed transition that waits: `event` is given to the machine when its time has come. */
+export interface WorkflowTimer {
+  readonly id: string;
+  readonly event: JsonObject;
+  readonly dueAtMs: number;
+}
+
+/** Where a session of the workflow stands. Plain JSON, frozen to its depths; its canonical text is what is stored. */
+export interface Snapshot {
+  /** The active states, as XState writes them: a name, or names of regions with what is active in each. */
+  readonly value: Json;
+  readonly context: JsonObject;
+  readonly done: boolean;
+  /** What history states remember; {} without any. */
+  readonly history: JsonObject;
+  readonly timers: readonly WorkflowTimer[];
+}
+
+/**
+ * May the action be taken here? `depends` means that a guard looked at the inputs: it counts as reachable, and is
+ * judged again with them. `broken` means that a guard threw by itself.
+ */
+export type Reach =
+  | { readonly kind: 'yes' }
+  | { readonly kind: 'depends' }
+  | { readonly kind: 'no'; readonly blockedBy: readonly BlockedEdge[] }
+  | {
+      readonly kind: 'broken';
+      readonly guard: string;
+      readonly problem: string;
+      readonly blockedBy: readonly BlockedEdge[];
+    };
+
+export type Moved =
+  | { readonly kind: 'moved'; readonly snapshot: Snapshot }
+  /** The author's own code threw, made something that is not JSON, or did not come to rest: nothing moved. */
+  | { readonly kind: 'failed'; readonly errorType: string; readonly problem: string };
+
+/** Pure: the same snapshot and the same event give the same answer. Never throws. */
+export interface Machine {
+  start(nowMs: number): Moved;
+  /** Without inputs: guards that look at them make it `depends`. */
+  reach(snapshot: Snapshot, action: string): Reach;
+  /** With the inputs that passed the input gate; never `depends`. */
+  reachWith(snapshot: Snapshot, action: string, inputs: Json): Reach;
+  /** Every action that is `yes` or `depends`, in the order of declaration; empty when the workflow is done. */
+  next(snapshot: Snapshot): readonly string[];
+  /** The action succeeded with this result. */
+  apply(snapshot: Snapshot, action: string, inputs: Json, result: Json, nowMs: number): Moved;
+  /** The timer's time has come. */
+  fire(snapshot: Snapshot, timer: WorkflowTimer, nowMs: number): Moved;
+  /** Does the snapshot of an earlier version still make sense here? Null, or what does not. */
+  problemWith(snapshot: Snapshot): string | null;
+}
+
+/** An action as the gates see it: a tool of the workflow's own catalogue, and what only a step has. */
+export interface ActionEntry extends ToolEntry {
+  /** The tool of the gateway that is called; null if the action has a body of its own. */
+  readonly boundTool: string | null;
+  /** A step may begin while a timed-out body of the same action still runs. Reads may, unless the author says otherwise. */
+  readonly overlap: boolean;
+  /** What is fenced while a step is in doubt: the tool and, if declared, what the inputs say it is about. Never throws. */
+  readonly operationOf: (inputs: Json) => string;
+  /** Null when the operation depends on the inputs. */
+  readonly operation: string | null;
+}
+
+/** How much of the state a reply shows: all of it, some fields of the context, or nothing. */
+export type Projection = 'full' | 'none' | readonly string[];
+
+export interface RefusalRules {
+  /** From this many refusals in a row on, the message repeats what to do. */
+  readonly sharpenAfter: number;
+  /** At this many the session is stopped; null never stops it. */
+  readonly stopAfter: number | null;
+}
+
+/** From the version it is keyed by to today's: gives the new value and context, or throws. */
+export type Migration = (old: { readonly value: Json; readonly context: JsonObject }) => {
+  readonly value: Json;
+  readonly context: JsonObject;
+};
+
+export interface Workflow {
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  readonly machine: Machine;
+  readonly graph: WorkflowGraph;
+  /** In the order of declaration. */
+  readonly actions: ReadonlyMap<string, ActionEntry>;
+  /** The same actions as the gates' catalogue. */
+  readonly catalogue: Catalogue;
+  readonly projection: Projection;
+  readonly refusals: RefusalRules;
+  readonly migrations: ReadonlyMap<string, Migration>;
+  /** Messages of an author's code reach agents with their stack; recorded. */
+  readonly debugMessages: boolean;
+  /** Canonical JSON `{version, machine, actions: {name: …}, tools: {name: …}}`: what a session is pinned to. */
+  readonly manifest: string;
+}

@@ -1,0 +1,119 @@
+/** What drawings and checks learn of a machine beyond its states and edges, and what they conclude from it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { and, createMachine, not, or, raise, stateIn } from 'xstate';
+import { analyseWorkflow } from './analyse/analyse-workflow.ts';
+import { compileMachine } from './compile-machine.ts';
+import type { WorkflowGraph } from './graph.ts';
+
+function graphOf(config: object, guards: object = {}): WorkflowGraph {
+  const events = new Set<string>();
+  const collect = (node: { on?: object; states?: object }) => {
+    for (const event of Object.keys(node.on ?? {})) events.add(event);
+    for (const child of Object.values(node.states ?? {})) collect(child as { on?: object; states?: object });
+  };
+  collect(config);
+  const machine = createMachine(config as never, { guards } as never);
+  const compiled = compileMachine(machine as never, {
+    name: 'x',
+    actions: new Map([...events].map((event) => [event, null])),
+  });
+  assert.ok(compiled.ok, JSON.stringify(compiled));
+  return compiled.graph;
+}
+
+const always = () => true;
+
+test('a guard asks the same wherever it has the same name and parameters, and nothing is known of the others', () => {
+  const edge = (guard: unknown) => ({ guard, target: 'b' });
+  const least = (n: number) => () => n > 0;
+  const graph = graphOf(
+    {
+      initial: 'a',
+      states: {
+        a: {
+          on: {
+            go: [
+              edge('ready'),
+              edge(not('ready')),
+              edge({ type: 'min', params: { n: 3 } }),
+              edge(and(['ready', not({ type: 'min', params: { n: 4 } })])),
+              edge(or(['a, b', least(1)])),
+              edge(stateIn('a')),
+              edge(least(1)),
+              edge({ type: 'min', params: () => 1 }),
+            ],
+          },
+        },
+        b: { type: 'final' },
+      },
+    },
+    { ready: always, min: always, 'a, b': always },
+  );
+  assert.deepEqual(
+    graph.edges.map(({ asks }) => asks),
+    [
+      'ready',
+      'not(ready)',
+      'min {"n":3}',
+      String.raw`and(ready, not("min {\"n\":4}"))`,
+      'or("a, b", "a part of part 1 of edge 4")',
+      '"in a"',
+      undefined,
+      undefined,
+    ],
+  );
+});
+
+test('memories, re-entries, forbidden events and raised ones are in the graph', () => {
+  const graph = graphOf({
+    initial: 'a',
+    on: { go: '.b' },
+    states: {
+      a: {
+        initial: 'one',
+        on: { again: { target: 'a', reenter: true } },
+        states: {
+          one: { on: { go: undefined, next: 'two' } },
+          two: {},
+          deep: { type: 'history', history: 'deep', target: 'two' },
+          plain: { type: 'history' },
+        },
+      },
+      b: { entry: raise({ type: 'next' }), on: { back: 'a.deep', return: 'a.plain' } },
+    },
+  });
+  const byId = new Map(graph.states.map((state) => [state.id, state]));
+  assert.deepEqual([byId.get('a.deep')?.history, byId.get('a.deep')?.fallback], ['deep', ['a.two']]);
+  assert.deepEqual([byId.get('a.plain')?.history, byId.get('a.plain')?.fallback], ['shallow', undefined]);
+  assert.equal(graph.edges.find(({ action }) => action === 'again')?.reenter, true);
+  assert.deepEqual(
+    graph.edges.filter(({ forbids }) => forbids === true).map(({ from, action }) => [from, action]),
+    [['a.one', 'go']],
+  );
+  assert.deepEqual(graph.raises, ['next']);
+});
+
+test('a check of a compiled machine sees that guards by name are opposites', () => {
+  const fork = (second: unknown) =>
+    graphOf(
+      {
+        initial: 'a',
+        states: {
+          a: { on: { go: 'fork' } },
+          fork: {
+            always: [
+              { guard: 'ready', target: 'b' },
+              { guard: second, target: 'c' },
+            ],
+          },
+          b: { type: 'final' },
+          c: { type: 'final' },
+        },
+      },
+      { ready: always },
+    );
+  assert.deepEqual(analyseWorkflow(fork(not('ready'))).findings, []);
+  const codes = (graph: WorkflowGraph) => analyseWorkflow(graph).findings.map(({ code, proven }) => [code, proven]);
+  assert.deepEqual(codes(fork(always)), [['dead_end', false]]);
+});

@@ -1,0 +1,67 @@
+/** The command `sessions diff`: what a step did to the state, or where two sessions went different ways. */
+import type { Json } from '../../core/json.ts';
+import type { SessionInspection, StateAt } from '../../shell/inspect-sessions.ts';
+import { diffStates } from './diff-states.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import type { Command } from './read-command-line.ts';
+import type { Difference } from './session-shapes.ts';
+import { sayNoSession } from './sessions.ts';
+import { harmless, type Paint, type Terminal } from './terminal.ts';
+
+const mostLines = 1_000;
+const longestValue = 200;
+
+export async function diffSessions(
+  { words, json }: Command,
+  inspection: SessionInspection,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const [handle = '', from = '', to] = words;
+  const seq = seqOf(from);
+  if (seq === null) {
+    terminal.tell(
+      `recourse: '${harmless(from)}' is no seq: name a step of ${harmless(handle)}, from 0. Try: recourse sessions diff --help\n`,
+    );
+    return exitCodes.usage.code;
+  }
+  const other = to === undefined || seqOf(to) !== null ? handle : to;
+  const before = await inspection.stateAt(handle, seq);
+  if (before.kind !== 'state') return sayNoState(handle, before, terminal);
+  const after = await inspection.stateAt(other, to === undefined ? null : seqOf(to));
+  if (after.kind !== 'state') return sayNoState(other, after, terminal);
+  const differences = diffStates(before.state, after.state);
+  if (json) for (const each of differences) terminal.print(`${JSON.stringify(each)}\n`);
+  else terminal.print(differences.slice(0, mostLines).map((each) => writeDifference(each, terminal.paint)).join(''));
+  if (json) return exitCodes.done.code;
+  const said = differences.length === 0 ? 'nothing differs' : counted(differences.length);
+  const more = differences.length > mostLines ? `; ${mostLines} shown, --json shows all of them` : '';
+  const places = `${harmless(handle)} at ${before.seq} and ${other === handle ? '' : `${harmless(other)} at `}${after.seq}`;
+  terminal.tell(terminal.paintTold('dim', `${said} between ${places}${more}.\n`));
+  return exitCodes.done.code;
+}
+
+/** Null for what is no whole number from 0. */
+function seqOf(word: string): number | null {
+  return /^\d{1,15}$/.test(word) ? Number(word) : null;
+}
+
+function sayNoState(handle: string, found: Exclude<StateAt, { kind: 'state' }>, terminal: Terminal): ExitCode {
+  if (found.kind === 'no_session') return sayNoSession(handle, terminal);
+  const advice = found.seq > found.last ? `the last one is ${found.last}` : `another one, from 0 to ${found.last}, may be`;
+  terminal.tell(`recourse: the state of ${harmless(handle)} at ${found.seq} is not kept; ${advice}\n`);
+  return exitCodes.no.code;
+}
+
+function writeDifference({ op, path, before, after }: Difference, paint: Paint): string {
+  const at = harmless(path === '' ? '/' : path);
+  if (op === 'add') return `${paint('green', '+')} ${at}  ${brief(after)}\n`;
+  if (op === 'remove') return `${paint('red', '-')} ${at}  ${brief(before)}\n`;
+  return `${paint('yellow', '~')} ${at}  ${brief(before)} → ${brief(after)}\n`;
+}
+
+function brief(value: Json): string {
+  const text = JSON.stringify(value);
+  return harmless(text.length <= longestValue ? text : `${text.slice(0, longestValue)}…`);
+}
+
+const counted = (count: number): string => (count === 1 ? 'one path differs' : `${count} paths differ`);

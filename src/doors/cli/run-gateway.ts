@@ -1,0 +1,147 @@
+/** The commands `serve` and `up`: says what is served and where, and what was in the way. Must not know how it is served. */
+import { unreachable } from '../../core/unreachable.ts';
+import type { ToldProblem } from './check.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import type { Command } from './read-command-line.ts';
+import { harmless, type Terminal } from './terminal.ts';
+
+interface Order {
+  readonly config: string | undefined;
+  /** What the command line or the environment says; the configuration may say something else. */
+  readonly file: string | undefined;
+  readonly agent: string;
+  readonly onTrouble: (problem: string) => void;
+  readonly onStop: (callback: () => void) => () => void;
+}
+
+export interface ServeOrder extends Order {
+  readonly workflow: string;
+  readonly mode: 'step' | 'tools';
+  readonly onServing: (serving: { readonly workflow: string; readonly file: string; readonly role: string }) => void;
+}
+
+export interface UpReady {
+  readonly file: string;
+  readonly role: string;
+  readonly upstreams: readonly {
+    readonly name: string;
+    readonly state: string;
+    readonly tools: number;
+    readonly problem: string | null;
+  }[];
+  readonly tools: number;
+  readonly url: string;
+  readonly workflows: readonly { readonly name: string; readonly url: string }[];
+}
+
+export interface UpOrder extends Order {
+  readonly listen: string | undefined;
+  readonly onListening: (url: string, isLocal: boolean) => void;
+  readonly onReady: (ready: UpReady) => void;
+  readonly onSuccession: (role: string) => void;
+}
+
+export type GatewayEnd =
+  | { readonly kind: 'ended' }
+  | { readonly kind: 'problems'; readonly problems: readonly ToldProblem[] }
+  | { readonly kind: 'refused'; readonly because: 'configuration' | 'store'; readonly message: string }
+  | { readonly kind: 'no_address'; readonly message: string }
+  | { readonly kind: 'bad_listen' };
+
+export interface GatewayParts {
+  readonly serve: (order: ServeOrder) => Promise<GatewayEnd>;
+  readonly up: (order: UpOrder) => Promise<GatewayEnd>;
+  /** At once, whatever runs. */
+  readonly abandon: () => void;
+}
+
+export async function runServe(command: Command, parts: GatewayParts, terminal: Terminal): Promise<ExitCode> {
+  const end = await parts.serve({
+    ...orderOf(command, parts, terminal),
+    workflow: command.argument,
+    mode: command.said.mode === 'tools' ? 'tools' : 'step',
+    onServing: ({ workflow, file, role }) =>
+      terminal.tell(`recourse: serving workflow '${harmless(workflow)}' on ${harmless(file)}, as its ${role}\n`),
+  });
+  return sayEnd(end, command, terminal);
+}
+
+export async function runUp(command: Command, parts: GatewayParts, terminal: Terminal): Promise<ExitCode> {
+  const end = await parts.up({
+    ...orderOf(command, parts, terminal),
+    listen: command.said.listen,
+    onListening(url, isLocal) {
+      terminal.print(`recourse is starting at ${url}\n`);
+      if (isLocal) return;
+      const warning =
+        'WARNING: this address can be reached from other machines, and nobody is asked who they are: whoever reaches it can call every tool.';
+      terminal.tell(`${terminal.paintTold('red', warning)}\n`);
+    },
+    onReady: (ready) => terminal.print(writeReady(ready, terminal)),
+    onSuccession: (role) => terminal.tell(`recourse: the owner of the store is gone; this process is now its ${role}\n`),
+  });
+  return sayEnd(end, command, terminal);
+}
+
+function orderOf(command: Command, { abandon }: GatewayParts, terminal: Terminal): Order {
+  let stops = 0;
+  return {
+    config: command.config,
+    file: command.file || terminal.env['RECOURSE_FILE'] || undefined,
+    agent: command.filter.agent ?? 'local',
+    onTrouble: (problem) => terminal.tell(`recourse: ${harmless(problem)}\n`),
+    // Whoever asks twice does not want to wait for what is running.
+    onStop: (callback) =>
+      terminal.onStop(() => {
+        stops += 1;
+        if (stops > 1) abandon();
+        else callback();
+      }),
+  };
+}
+
+function writeReady({ file, role, upstreams, tools, url, workflows }: UpReady, { paint }: Terminal): string {
+  const width = Math.max(0, ...upstreams.map(({ name }) => name.length));
+  const urls = [
+    [url, tools === 1 ? 'one tool' : `${tools} tools`] as const,
+    ...workflows.map(({ name, url: at }) => [at, `workflow ${name}`] as const),
+  ];
+  const widest = Math.max(...urls.map(([at]) => at.length));
+  return [
+    `store ${harmless(file)}, as its ${role}\n`,
+    ...upstreams.map(({ name, state, tools: listed, problem }) => {
+      const named = harmless(name).padEnd(width);
+      if (state === 'connected') return `${paint('green', '✓')} ${named}  ${listed === 1 ? 'one tool' : `${listed} tools`}\n`;
+      return `${paint('red', '✗')} ${named}  ${harmless(problem ?? state)}; it is tried again\n`;
+    }),
+    `${paint('bold', 'Paste one of these into an MCP client (Streamable HTTP):')}\n`,
+    ...urls.map(([at, what]) => `  ${paint('cyan', at.padEnd(widest))}  ${harmless(what)}\n`),
+    paint('dim', 'Ctrl-C lets running calls end; a second one does not wait.\n'),
+  ].join('');
+}
+
+async function sayEnd(end: GatewayEnd, { said, name }: Command, terminal: Terminal): Promise<ExitCode> {
+  switch (end.kind) {
+    case 'ended':
+      return exitCodes.done.code;
+    case 'problems': {
+      // Loaded only for this: whoever serves wants to listen soon.
+      const { writeProblem } = await import('./check.ts');
+      for (const problem of end.problems) terminal.tell(`${writeProblem(problem, terminal.paintTold)}\n`);
+      return exitCodes.no.code;
+    }
+    case 'refused':
+      for (const line of end.message.split('\n')) terminal.tell(`recourse: ${harmless(line)}\n`);
+      return end.because === 'store' ? exitCodes.store.code : exitCodes.no.code;
+    case 'no_address':
+      terminal.tell(`recourse: ${harmless(end.message)}\n`);
+      return exitCodes.no.code;
+    case 'bad_listen':
+      terminal.tell(
+        `recourse: --listen is host:port, such as 127.0.0.1:7411, not '${harmless(said.listen ?? '')}'. Try: recourse ${name} --help\n`,
+      );
+      return exitCodes.usage.code;
+    default:
+      return unreachable(end);
+  }
+}

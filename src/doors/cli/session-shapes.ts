@@ -1,0 +1,43 @@
+/** What does `--json` print about sessions? Shapes for programs: names as on the wire, times in RFC 3339. Pinned; only added to. */
+import type { Json } from '../../core/json.ts';
+import type { SessionStory, WalkedSession } from '../../shell/inspect-sessions.ts';
+import { timeOf } from './shapes.ts';
+
+export function sessionShape(session: WalkedSession) {
+  const { workflow } = session;
+  return {
+    session: session.id,
+    workflow: workflow.name,
+    tenant: session.tenant,
+    agent: session.agent,
+    status: session.status,
+    seq: session.seq,
+    entries: session.entries,
+    manifest: workflow.manifest,
+    reason: workflow.reason,
+    turn: workflow.turn === null ? null : { call_id: workflow.turn.call, operation: workflow.turn.operation },
+    timer_at: workflow.timerAtMs === null ? null : timeOf(workflow.timerAtMs),
+    opened_at: timeOf(session.openedAtMs),
+    last_used_at: timeOf(session.usedAtMs),
+  };
+}
+
+/** Entries of the history are on the wire as they are here. */
+export function sessionStoryShape(story: SessionStory): Readonly<Record<string, unknown>> {
+  return {
+    ...sessionShape(story.session),
+    version: story.version,
+    state: story.state,
+    fences: story.fences.map(({ operation, call }) => ({ operation, call_id: call.id, state: call.state })),
+    history: story.history,
+  };
+}
+
+export interface Difference {
+  readonly op: 'add' | 'remove' | 'replace';
+  /** A JSON Pointer into the state. */
+  readonly path: string;
+  /** Null where there was nothing; `op` tells that from the value null. */
+  readonly before: Json;
+  readonly after: Json;
+}

@@ -1,0 +1,62 @@
+/** Workflows for code in the same process: steps, sessions and their history. Adds who is asking; no decisions here. */
+import { isObject } from '../../core/json.ts';
+import type { ErrorReply, Reply } from '../../core/reply.ts';
+import type { CallId, Principal } from '../../core/call.ts';
+import { handleUnfit } from '../../shell/handle-call.ts';
+import { type Judged, type Judgement, settleDoubt } from '../../shell/settle-doubt.ts';
+import type { Shell } from '../../shell/shell.ts';
+import type { HistoryPage, SessionView, WorkflowService } from '../../shell/workflow-service.ts';
+import { wrongOptions } from './check-caller.ts';
+import type { CallOptions } from './library-door.ts';
+
+type Who = Omit<CallOptions, 'signal'>;
+
+export function createWorkflowDoor(service: WorkflowService, shell: Shell, self: Principal) {
+  const asked = async <Answer>(options: unknown, act: (who: Principal) => Promise<Answer>) => {
+    const wrong = wrongOptions(options, shell.limits.maxNameChars);
+    if (wrong.length > 0) return (await handleUnfit(wrong, self, shell)) as ErrorReply;
+    const { tenant, agent } = (options ?? {}) as Who;
+    return act({ tenant: tenant ?? self.tenant, agent: agent ?? self.agent });
+  };
+  return {
+    /** `{workflow, action, inputs, session, …}`; without a session one of `workflow` is opened. Never rejects. */
+    handleStep(value: unknown, options: CallOptions = {}): Promise<Reply> {
+      return asked(options, (who) => {
+        const { workflow, ...step } = isObject(value) ? value : {};
+        return service.step(nameOf(workflow, service), step, who, { cancelled: options.signal });
+      });
+    },
+    /** A person settles a call that is in doubt. Never offered to an agent. */
+    settle(callId: string, judgement: Judgement): Promise<Judged> {
+      return settleDoubt(callId as CallId, judgement, shell);
+    },
+    sessions: {
+      open: (workflow: string, options: Who = {}): Promise<SessionView | ErrorReply> =>
+        asked(options, (who) => service.open(workflow, who)),
+      /** Where it stands, and what is next. */
+      look: (session: string, options: Who = {}): Promise<SessionView | ErrorReply> =>
+        asked(options, (who) => service.look(session, who)),
+      reset: (session: string, options: Who = {}): Promise<Reply> =>
+        asked(options, (who) => service.reset(session, who)),
+      /** A new session that begins where the other stood after step `seq`, or stands now. */
+      fork: (session: string, at: { readonly seq?: number } = {}, options: Who = {}): Promise<Reply> =>
+        asked(options, (who) => service.fork(session, at.seq ?? null, who)),
+      /** Goes on although the workflow changed. */
+      accept: (session: string, options: Who = {}): Promise<Reply> =>
+        asked(options, (who) => service.accept(session, who)),
+      history: (
+        session: string,
+        page: { readonly after?: number; readonly limit?: number } = {},
+        options: Who = {},
+      ): Promise<HistoryPage | ErrorReply> =>
+        asked(options, (who) => service.history(session, who, page.after ?? 0, page.limit ?? 100)),
+    },
+  };
+}
+
+/** Where there is only one workflow it need not be named. */
+function nameOf(workflow: unknown, { workflows }: WorkflowService): string {
+  if (typeof workflow === 'string') return workflow;
+  const [only, ...others] = workflows.keys();
+  return only !== undefined && others.length === 0 ? only : '';
+}

@@ -1,0 +1,71 @@
+/**
+ * What is remembered about one client between its requests? The workflow session it works in, if its transport has
+ * connections at all. Stateless HTTP has none: there each call names its session, or gets a new one.
+ */
+import type { Principal } from '../../core/call.ts';
+import { isRefusal, type Reply } from '../../core/reply.ts';
+import type { ServedWorkflow } from './parts.ts';
+
+export interface Connection {
+  readonly who: Principal;
+  readonly stateless: boolean;
+  session: string | null;
+  /** While the first session is being opened, so that two calls at once do not open two. */
+  opening: Promise<string | null> | null;
+}
+
+export function createConnection(who: Principal, stateless: boolean): Connection {
+  return { who, stateless, session: null, opening: null };
+}
+
+/** The connection's own session, opened at its first use; null if there is no place to remember one, or none can be had. */
+export async function ownSession(connection: Connection, { service, name }: ServedWorkflow): Promise<string | null> {
+  if (connection.stateless || connection.session !== null) return connection.session;
+  connection.opening ??= open();
+  return connection.opening;
+
+  async function open(): Promise<string | null> {
+    try {
+      const opened = await service.open(name, connection.who);
+      if (!('error' in opened)) connection.session = opened.session;
+      return connection.session;
+    } finally {
+      connection.opening = null;
+    }
+  }
+}
+
+/** Takes a step in the connection's own session, and remembers which one that is. */
+export async function stepInOwnSession(
+  connection: Connection,
+  served: ServedWorkflow,
+  isKeyed: boolean,
+  step: (session: string | null) => Promise<Reply>,
+): Promise<Reply> {
+  const isFirst = !connection.stateless && connection.session === null && connection.opening === null;
+  // A client that lost its connection together with the reply knows its key, and not the session: the gateway finds it.
+  if (isFirst && isKeyed) return firstStep(connection, step);
+  const reply = await step(await ownSession(connection, served));
+  learnFrom(reply, connection);
+  return reply;
+}
+
+async function firstStep(connection: Connection, step: (session: null) => Promise<Reply>): Promise<Reply> {
+  const { promise, resolve } = Promise.withResolvers<string | null>();
+  connection.opening = promise;
+  try {
+    const reply = await step(null);
+    learnFrom(reply, connection);
+    return reply;
+  } finally {
+    connection.opening = null;
+    resolve(connection.session);
+  }
+}
+
+/** A session that is gone is forgotten, or every later call of this client would be refused. */
+function learnFrom(reply: Reply, connection: Connection): void {
+  if (connection.stateless) return;
+  if (isRefusal(reply) && reply.code === 'UnknownSession') connection.session = null;
+  else connection.session ??= reply.session;
+}

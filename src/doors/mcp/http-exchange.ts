@@ -1,0 +1,101 @@
+/**
+ * One exchange over node:http in the words of the web standards that the SDK speaks: the body read once, with a limit,
+ * and the response written back, streamed if it is a stream. Must not know what is asked.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+export type Body =
+  | { readonly kind: 'json'; readonly value: unknown }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'not_json' }
+  | { readonly kind: 'too_large' }
+  /** The client went away in the middle of it. */
+  | { readonly kind: 'broken' };
+
+/** A refused body is read on for this many times the limit, so that a client that sends first hears the answer. */
+const patience = 8;
+
+export function readBody(request: IncomingMessage, maxBytes: number): Promise<Body> {
+  const { promise, resolve } = Promise.withResolvers<Body>();
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes <= maxBytes) return void chunks.push(chunk);
+    chunks.length = 0;
+    resolve({ kind: 'too_large' });
+    if (bytes > maxBytes * patience) request.destroy();
+  });
+  request.on('end', () => resolve(bytes === 0 ? { kind: 'none' } : parse(Buffer.concat(chunks))));
+  request.on('error', () => resolve({ kind: 'broken' }));
+  request.on('close', () => resolve({ kind: 'broken' }));
+  return promise;
+}
+
+function parse(bytes: Buffer): Body {
+  try {
+    return { kind: 'json', value: JSON.parse(bytes.toString('utf8')) };
+  } catch {
+    return { kind: 'not_json' };
+  }
+}
+
+/** Without its body, which was read already. */
+export function webRequest(request: IncomingMessage, signal: AbortSignal): Request {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
+  }
+  return new Request('http://localhost/mcp', { method: request.method ?? 'GET', headers, signal });
+}
+
+/** Aborted when the client goes away before the response is complete. */
+export function clientGone(response: ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  response.on('close', () => {
+    if (!response.writableFinished) gone.abort();
+  });
+  return gone.signal;
+}
+
+export async function writeResponse(from: Response, to: ServerResponse): Promise<void> {
+  to.writeHead(from.status, Object.fromEntries(from.headers));
+  if (from.body === null) return void to.end();
+  if (!(from.headers.get('content-type') ?? '').startsWith('text/event-stream')) {
+    to.end(Buffer.from(await from.arrayBuffer()));
+    return;
+  }
+  const reader = from.body.getReader();
+  to.on('close', () => void reader.cancel().catch(() => undefined));
+  to.flushHeaders();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done || to.destroyed) break;
+      if (!to.write(value)) await drained(to);
+    }
+  } finally {
+    to.end();
+  }
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const go = () => {
+      response.off('drain', go).off('close', go);
+      resolve();
+    };
+    response.on('drain', go).on('close', go);
+  });
+}
+
+/** An error of JSON-RPC for what never becomes a message. */
+export function refuseExchange(to: ServerResponse, status: number, code: number, message: string): void {
+  const headers = {
+    'content-type': 'application/json',
+    ...(status === 413 ? { connection: 'close' } : {}),
+    ...(status === 503 ? { 'retry-after': '5' } : {}),
+    ...(status === 405 ? { allow: 'GET, POST, DELETE' } : {}),
+  };
+  to.writeHead(status, headers).end(JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null }));
+}

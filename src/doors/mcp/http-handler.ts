@@ -1,0 +1,156 @@
+/**
+ * Serves both revisions at one address of a node:http server: 2025-11-25 with sessions, 2026-07-28 without. Whoever may
+ * not come in (another host, another origin, too large a body) is refused before anything is read as MCP.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  createMcpHandler,
+  INVALID_REQUEST,
+  isLegacyRequest,
+  localhostAllowedHostnames,
+  localhostAllowedOrigins,
+  PARSE_ERROR,
+  validateHostHeader,
+  validateOriginHeader,
+} from '@modelcontextprotocol/server';
+import { isObject } from '../../core/json.ts';
+import { clientGone, readBody, refuseExchange, webRequest, writeResponse } from './http-exchange.ts';
+import { createHttpSessions, type HttpSession } from './http-sessions.ts';
+import type { McpDoor } from './mcp-door.ts';
+
+export interface HttpHandlerOptions {
+  readonly path: string;
+  readonly maxBodyBytes: number;
+  readonly maxSessions: number;
+  readonly sessionIdleMs: number;
+  /** Names of the host by which clients may call us, without ports. */
+  readonly allowedHosts: readonly string[];
+  /** Names of hosts whose pages may call us. */
+  readonly allowedOrigins: readonly string[];
+}
+
+export const defaultHttpHandlerOptions: HttpHandlerOptions = {
+  path: '/mcp',
+  maxBodyBytes: 4 << 20,
+  maxSessions: 1_000,
+  sessionIdleMs: 30 * 60_000,
+  allowedHosts: localhostAllowedHostnames(),
+  allowedOrigins: localhostAllowedOrigins(),
+};
+
+export interface McpHttpHandler {
+  handle(request: IncomingMessage, response: ServerResponse): void;
+  /** MCP sessions that are open. */
+  sessions(): number;
+  /** Lets exchanges under way end, for as long as `drainMs`, then closes what is left. */
+  close(options?: { readonly drainMs?: number }): Promise<void>;
+}
+
+/** Codes that the SDK's transports use for the same refusals. */
+const refused = -32_000;
+const sessionNotFound = -32_001;
+const defaultDrainMs = 10_000;
+
+export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOptions> = {}): McpHttpHandler {
+  const settings = { ...defaultHttpHandlerOptions, ...options };
+  const sessions = createHttpSessions(door, settings);
+  const modern = createMcpHandler(() => door.createServer(door.connect({ stateless: true })), {
+    legacy: 'reject',
+    maxRequestBodySize: settings.maxBodyBytes,
+  });
+  const underWay = new Set<Promise<void>>();
+  let closing: Promise<void> | null = null;
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const no = whyNot(request, settings, closing !== null);
+    if (no !== null) return refuseExchange(response, no.status, refused, no.message);
+    const body = await readBody(request, settings.maxBodyBytes);
+    if (body.kind === 'broken') return void response.destroy();
+    if (body.kind === 'too_large')
+      return refuseExchange(response, 413, refused, `the body is larger than ${settings.maxBodyBytes} bytes`);
+    const isPost = request.method === 'POST';
+    if (isPost && body.kind !== 'json') return refuseExchange(response, 400, PARSE_ERROR, 'the body is not JSON');
+    const value = isPost && body.kind === 'json' ? body.value : undefined;
+    const web = webRequest(request, clientGone(response));
+    if (await isLegacyRequest(web, value)) return serveLegacy(web, value, response);
+    await writeResponse(await modern.fetch(web, { parsedBody: value }), response);
+  }
+
+  async function serveLegacy(web: Request, value: unknown, response: ServerResponse): Promise<void> {
+    const id = web.headers.get('mcp-session-id');
+    const known = id === null ? undefined : sessions.find(id);
+    const exchange = (session: HttpSession) => {
+      session.usedAtMs = performance.now();
+      if (!response.closed) {
+        session.open += 1;
+        response.on('close', () => {
+          session.open -= 1;
+          session.usedAtMs = performance.now();
+        });
+      }
+      return session.transport.handleRequest(web, { parsedBody: value });
+    };
+    if (known !== undefined) return writeResponse(await exchange(known), response);
+    if (id !== null) return refuseExchange(response, 404, sessionNotFound, 'the session is not known: initialize anew');
+    if (!isObject(value) || value['method'] !== 'initialize')
+      return refuseExchange(response, 400, INVALID_REQUEST, 'the header Mcp-Session-Id is missing: initialize first');
+    if (sessions.isFull()) return refuseExchange(response, 503, refused, 'too many sessions are open: try again later');
+    await writeResponse(await sessions.open(exchange), response);
+  }
+
+  return {
+    handle(request, response) {
+      response.on('error', () => undefined);
+      const served = serve(request, response).catch((error: unknown) => {
+        door.notify({ kind: 'suppressed', what: 'an exchange over HTTP', reason: String(error) });
+        if (response.headersSent) response.destroy();
+        else refuseExchange(response, 500, refused, 'the exchange failed');
+      });
+      // A stream that the client only listens on has no end to wait for.
+      if (request.method === 'GET') return;
+      underWay.add(served);
+      void served.finally(() => underWay.delete(served));
+    },
+    sessions: () => sessions.size(),
+    close({ drainMs = defaultDrainMs } = {}) {
+      closing ??= (async () => {
+        await settled(underWay, drainMs);
+        await Promise.allSettled([modern.close(), sessions.close()]);
+        door.close();
+      })();
+      return closing;
+    },
+  };
+}
+
+interface No {
+  readonly status: number;
+  readonly message: string;
+}
+
+function whyNot(request: IncomingMessage, settings: HttpHandlerOptions, isClosing: boolean): No | null {
+  const host = validateHostHeader(request.headers.host, [...settings.allowedHosts]);
+  if (!host.ok) return { status: 403, message: 'the host is not allowed: call this server by one of its own names' };
+  const origin = validateOriginHeader(request.headers.origin, [...settings.allowedOrigins]);
+  if (!origin.ok) return { status: 403, message: 'pages of this origin may not call this server' };
+  if (request.url?.split('?')[0] !== settings.path)
+    return { status: 404, message: `MCP is served at ${settings.path}` };
+  if (isClosing) return { status: 503, message: 'the server is closing' };
+  if (!['GET', 'POST', 'DELETE'].includes(request.method ?? ''))
+    return { status: 405, message: 'use GET, POST or DELETE' };
+  if (request.method === 'POST' && !isJson(request.headers['content-type']))
+    return { status: 415, message: 'the content type must be application/json' };
+  return null;
+}
+
+function isJson(contentType: string | undefined): boolean {
+  return /^\s*application\/json\s*(;|$)/i.test(contentType ?? '');
+}
+
+async function settled(underWay: ReadonlySet<Promise<void>>, drainMs: number): Promise<void> {
+  if (underWay.size === 0) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, drainMs);
+  await Promise.race([Promise.allSettled(underWay), promise]);
+  clearTimeout(timer);
+}

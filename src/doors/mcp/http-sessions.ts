@@ -1,0 +1,77 @@
+/**
+ * The MCP sessions of revision 2025-11-25: one server and one connection for each, kept while they are used. Their
+ * number is limited, and one that nobody uses is closed.
+ */
+import { randomUUID } from 'node:crypto';
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import type { McpDoor } from './mcp-door.ts';
+
+export interface HttpSession {
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  /** Exchanges under way; a session with any is in use. */
+  open: number;
+  usedAtMs: number;
+  close(): Promise<void>;
+}
+
+export interface SessionLimits {
+  readonly maxSessions: number;
+  readonly sessionIdleMs: number;
+}
+
+export type HttpSessions = ReturnType<typeof createHttpSessions>;
+
+export function createHttpSessions(door: McpDoor, { maxSessions, sessionIdleMs }: SessionLimits) {
+  const sessions = new Map<string, HttpSession>();
+  /** Sessions that are being opened have their place, too. */
+  let opening = 0;
+  const closeIdle = () => {
+    const before = performance.now() - sessionIdleMs;
+    for (const session of sessions.values()) if (session.open === 0 && session.usedAtMs < before) void session.close();
+  };
+  const timer = setInterval(closeIdle, Math.max(50, Math.min(sessionIdleMs / 2, 30_000)));
+  timer.unref();
+  return {
+    find: (id: string): HttpSession | undefined => sessions.get(id),
+    size: () => sessions.size,
+    isFull: () => sessions.size + opening >= maxSessions,
+
+    /** Known under its id once the client's `initialize` was understood; otherwise closed again. */
+    async open(serve: (session: HttpSession) => Promise<Response>): Promise<Response> {
+      opening += 1;
+      const connection = door.connect();
+      const server = door.createServer(connection);
+      const transport = new WebStandardStreamableHTTPServerTransport({
+        sessionIdGenerator: () => randomUUID(),
+        onsessioninitialized: (id) => void sessions.set(id, session),
+      });
+      const session: HttpSession = {
+        transport,
+        open: 0,
+        usedAtMs: performance.now(),
+        async close() {
+          if (transport.sessionId !== undefined) sessions.delete(transport.sessionId);
+          await server.close();
+          door.release(connection);
+        },
+      };
+      server.onclose = () => {
+        if (transport.sessionId !== undefined) sessions.delete(transport.sessionId);
+        door.release(connection);
+      };
+      try {
+        await server.connect(transport);
+        const response = await serve(session);
+        if (transport.sessionId === undefined) await session.close();
+        return response;
+      } finally {
+        opening -= 1;
+      }
+    },
+
+    async close(): Promise<void> {
+      clearInterval(timer);
+      await Promise.allSettled([...sessions.values()].map((session) => session.close()));
+    },
+  };
+}

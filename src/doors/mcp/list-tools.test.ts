@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { aCatalogue, aTool } from '../../../test/support/builders.ts';
+import type { ActionEntry } from '../../core/workflow/workflow.ts';
+import { listTools, takesSessionArgument } from './list-tools.ts';
+import type { McpDoorParts } from './parts.ts';
+
+const parts = (catalogue: ReturnType<typeof aCatalogue>) =>
+  ({ workflow: null, mode: 'step', tools: { catalogue: () => catalogue } }) as unknown as McpDoorParts;
+
+test('a tool keeps what its server says of it, and has the name and the schema of the gateway', () => {
+  const listing = { title: 'Pay', annotations: { readOnlyHint: true }, name: 'other', inputSchema: 7, vendor: [1] };
+  const catalogue = aCatalogue(aTool({ name: 'shop/pay', listing, inputSchema: { type: 'object', minProperties: 1 } }));
+  assert.deepEqual(listTools(parts(catalogue)), [
+    { ...listing, description: '', name: 'shop/pay', inputSchema: { type: 'object', minProperties: 1 } },
+  ]);
+});
+
+test('a tool whose schema cannot be written down takes any object', () => {
+  const [listed] = listTools(parts(aCatalogue(aTool({ name: 'pay', inputSchema: null }))));
+  assert.deepEqual(listed?.['inputSchema'], { type: 'object' });
+  assert.ok('outputSchema' in (listed ?? {}), 'and answers with our reply');
+});
+
+test('the list follows the catalogue of the moment', () => {
+  let now = aCatalogue(aTool({ name: 'a' }));
+  const changing = { ...parts(now), tools: { catalogue: () => now } } as unknown as McpDoorParts;
+  assert.equal(listTools(changing).length, 1);
+  now = aCatalogue(aTool({ name: 'a' }), aTool({ name: 'b' }));
+  assert.equal(listTools(changing).length, 2);
+});
+
+const schemas: readonly (readonly [string, ActionEntry['inputSchema'], boolean])[] = [
+  ['that is not known', null, false],
+  ['without properties', { type: 'object' }, false],
+  ['with other inputs', { type: 'object', properties: { drink: {} } }, true],
+  ['with a session of its own', { type: 'object', properties: { session: {} } }, false],
+  ['that is combined of others', { type: 'object', properties: {}, allOf: [] }, false],
+  ['that refers to another', { properties: {}, $ref: '#/$defs/x' }, false],
+  ['with inputs named by a pattern', { properties: {}, patternProperties: { '^s': {} } }, false],
+];
+
+for (const [what, inputSchema, expected] of schemas)
+  test(`an action ${what} ${expected ? 'takes' : 'does not take'} a session as an argument`, () => {
+    assert.equal(takesSessionArgument({ ...aTool(), inputSchema } as ActionEntry), expected);
+  });

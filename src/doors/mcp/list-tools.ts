@@ -1,0 +1,137 @@
+/**
+ * Which tools does the door list? For a workflow `step`, or one tool per action, and the two for its session; otherwise
+ * every tool of the gateway as its own server describes it. The list never depends on where a session stands.
+ */
+import type { Catalogue, ToolEntry } from '../../core/catalogue.ts';
+import { cut } from '../../core/canonical.ts';
+import { isObject, type JsonObject } from '../../core/json.ts';
+import type { ActionEntry, Workflow } from '../../core/workflow/workflow.ts';
+import type { McpDoorParts } from './parts.ts';
+import { replyOutputSchema } from './reply-output.ts';
+
+const maxDescriptionChars = 8_000;
+const maxActionLineChars = 300;
+
+const sessionField = {
+  type: 'string',
+  description: 'The session of an earlier reply; left out, the one of this connection.',
+};
+
+export function listTools(parts: McpDoorParts): readonly JsonObject[] {
+  const workflow = parts.workflow === null ? null : servedWorkflow(parts.workflow);
+  const own = workflow === null ? [] : [...toolsOfWorkflow(workflow, parts.mode), ...sessionTools];
+  const direct = parts.tools === null ? [] : toolsOfCatalogue(parts.tools.catalogue());
+  const listed = new Map<unknown, JsonObject>();
+  // An action or a tool of the author's may be called like one of ours: the first of a name is the one that is served.
+  for (const tool of [...own, ...direct]) if (!listed.has(tool['name'])) listed.set(tool['name'], tool);
+  return [...listed.values()];
+}
+
+export function servedWorkflow({ service, name }: NonNullable<McpDoorParts['workflow']>): Workflow | null {
+  return service.workflows.get(name) ?? null;
+}
+
+function toolsOfWorkflow(workflow: Workflow, mode: McpDoorParts['mode']): readonly JsonObject[] {
+  return mode === 'step' ? [stepTool(workflow)] : [...workflow.actions.values()].map(actionTool);
+}
+
+function stepTool(workflow: Workflow): JsonObject {
+  const actions = [...workflow.actions.values()];
+  const description = [
+    `Takes one step of the workflow '${workflow.name}'. ${workflow.description}`.trim(),
+    'Every reply, success or refusal, carries valid_next_actions: read it, pick one, send the next step.',
+    'Pass `session` from the last reply to go on in it. Pass `key`, a text of your own, when a repeat must not happen twice: the same key gives the first reply again.',
+    'effect "none" means that nothing happened; "unknown" that it may have happened: do not repeat that action, find out first.',
+    `Actions:\n${actions.map(actionLine).join('\n')}`,
+  ].join('\n');
+  return {
+    name: 'step',
+    description: cut(description, maxDescriptionChars),
+    inputSchema: {
+      type: 'object',
+      properties: {
+        action: { type: 'string', enum: actions.map(({ name }) => name), description: 'One of valid_next_actions.' },
+        inputs: { type: 'object', description: 'The inputs of the action. A JSON text of them is understood, too.' },
+        session: sessionField,
+        key: { type: 'string', description: 'Makes a repeat harmless: the same key is the same step.' },
+        expected_seq: { type: 'integer', description: 'Refuse if the session has moved on from this seq.' },
+        turn: { type: 'string', description: 'Groups steps that can be cancelled together.' },
+        wait_seconds: { type: 'number', description: 'Answer `pending` if it takes longer than this.' },
+      },
+      required: ['action'],
+    },
+    outputSchema: replyOutputSchema,
+  };
+}
+
+/** `take_order {drink, size?}: Takes an order.` */
+function actionLine({ name, description, inputSchema }: ActionEntry): string {
+  const properties = isObject(inputSchema?.['properties']) ? Object.keys(inputSchema['properties']) : [];
+  const required = Array.isArray(inputSchema?.['required']) ? inputSchema['required'] : [];
+  const fields = properties.map((field) => (required.includes(field) ? field : `${field}?`));
+  const inputs = fields.length > 0 ? ` {${fields.join(', ')}}` : '';
+  return cut(`- ${name}${inputs}${description === '' ? '' : `: ${description}`}`, maxActionLineChars);
+}
+
+function actionTool(action: ActionEntry): JsonObject {
+  return {
+    name: action.name,
+    description: action.description,
+    inputSchema: inputOfAction(action),
+    outputSchema: replyOutputSchema,
+    annotations: { readOnlyHint: action.effectClass === 'pure' },
+  };
+}
+
+function inputOfAction(action: ActionEntry): JsonObject {
+  const schema = objectSchema(action);
+  if (!takesSessionArgument(action)) return schema;
+  return { ...schema, properties: { ...(schema['properties'] as JsonObject), session: sessionField } };
+}
+
+const combining = ['$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf', 'not', 'if', 'patternProperties', 'propertyNames'];
+
+/** Only where `session` can be no input of the action's own; `_meta["recourse/session"]` works everywhere. */
+export function takesSessionArgument({ inputSchema }: ActionEntry): boolean {
+  if (inputSchema === null || !isObject(inputSchema['properties'])) return false;
+  if (combining.some((keyword) => keyword in inputSchema)) return false;
+  return !('session' in inputSchema['properties']);
+}
+
+const sessionTools: readonly JsonObject[] = [
+  {
+    name: 'reset_session',
+    description:
+      'Puts the workflow session back to where it began. What was done stays done, and stays in its history.',
+    inputSchema: { type: 'object', properties: { session: sessionField } },
+    outputSchema: replyOutputSchema,
+  },
+  {
+    name: 'fork_session',
+    description:
+      'Opens a new session that begins where another one stood after its step `seq`, or stands now. The reply names it: pass it as `session`; the old one goes on unchanged.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        session: sessionField,
+        seq: { type: 'integer', description: 'After which step; now, if left out.' },
+      },
+    },
+    outputSchema: replyOutputSchema,
+  },
+];
+
+/** What a server says about its tool passes unchanged; the name is the gateway's. */
+function toolsOfCatalogue(catalogue: Catalogue): readonly JsonObject[] {
+  return [...catalogue.values()].map((entry) => ({
+    description: entry.description,
+    ...(entry.listing ?? { outputSchema: replyOutputSchema }),
+    name: entry.name,
+    inputSchema: objectSchema(entry),
+  }));
+}
+
+/** MCP wants the root of an input schema to say that it is an object. */
+function objectSchema({ inputSchema }: ToolEntry): JsonObject {
+  return inputSchema === null ? { type: 'object' } : { ...inputSchema, type: 'object' };
+}

@@ -1,0 +1,102 @@
+/**
+ * The door for agents that speak MCP, in revisions 2025-11-25 and 2026-07-28: turns requests into calls and replies into
+ * results. Handlers are raw, so that the SDK neither answers before the gateway nor drops what it does not know.
+ * Must not decide anything about a call.
+ */
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  type JSONRPCRequest,
+  type jsonSchemaValidator,
+  type Result,
+  Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import { callTool } from './call-tool.ts';
+import { type Connection, createConnection } from './connection.ts';
+import { listTools, servedWorkflow } from './list-tools.ts';
+import { createParkedCalls } from './parked-calls.ts';
+import { defaultMcpDoorLimits, type McpDoorParts, type Notify } from './parts.ts';
+import { listResources, listTemplates, readResource } from './resources.ts';
+import type { Serving } from './serving.ts';
+
+export interface McpDoor {
+  readonly notify: Notify;
+  /** What the door remembers about one client. */
+  connect(options?: { readonly stateless?: boolean }): Connection;
+  /** A server of the SDK for one connection, or for one stateless request. */
+  createServer(connection: Connection): Server;
+  /** The client is gone, and with it whoever could answer for its calls. */
+  release(connection: Connection): void;
+  close(): void;
+}
+
+/** The SDK makes a validator for each server unless it gets one, and we never let it validate. */
+const noValidator = {
+  getValidator: () => (data: unknown) => ({ valid: true, data, errorMessage: undefined }),
+} as jsonSchemaValidator;
+
+export function createMcpDoor(parts: McpDoorParts): McpDoor {
+  const limits = { ...defaultMcpDoorLimits, ...parts.limits };
+  const parked = createParkedCalls(limits);
+  const capabilities = parts.workflow === null ? { tools: {} } : { tools: {}, resources: {} };
+  const instructions = instructionsOf(parts);
+  return {
+    notify: parts.notify,
+    connect: ({ stateless = false } = {}) => createConnection(parts.who, stateless),
+    createServer(connection) {
+      const options = {
+        capabilities,
+        jsonSchemaValidator: noValidator,
+        ...(instructions === null ? {} : { instructions }),
+      };
+      const server = new Server({ name: parts.name, version: parts.version }, options);
+      const serving: Serving = { parts, limits, parked, connection, server };
+      server.fallbackRequestHandler = (request, context) => answerSafely(request, context, serving);
+      return server;
+    },
+    release: (connection) => parked.leaveOf(connection),
+    close: () => parked.close(),
+  };
+}
+
+/** A bug of ours must not tell a client how we are built. */
+async function answerSafely(request: JSONRPCRequest, context: ServerContext, serving: Serving): Promise<Result> {
+  try {
+    return await answer(request.method, request.params, context, serving);
+  } catch (error) {
+    if (error instanceof ProtocolError) throw error;
+    serving.parts.notify({
+      kind: 'suppressed',
+      what: `a bug in the MCP door (${request.method})`,
+      reason: String(error),
+    });
+    throw new ProtocolError(ProtocolErrorCode.InternalError, 'the gateway failed by its own fault');
+  }
+}
+
+async function answer(method: string, params: unknown, context: ServerContext, serving: Serving): Promise<Result> {
+  const { workflow } = serving.parts;
+  switch (method) {
+    case 'tools/call':
+      return callTool(params, context, serving);
+    case 'tools/list':
+      return { tools: listTools(serving.parts) };
+    case 'resources/list':
+      return { resources: workflow === null ? [] : listResources() };
+    case 'resources/templates/list':
+      return { resourceTemplates: workflow === null ? [] : listTemplates() };
+    case 'resources/read':
+      if (workflow !== null) return readResource(params, workflow, serving);
+      throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'Method not found');
+    default:
+      throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'Method not found');
+  }
+}
+
+function instructionsOf({ workflow, mode }: McpDoorParts): string | null {
+  const described = workflow === null ? null : servedWorkflow(workflow);
+  if (described === null) return null;
+  const tool = mode === 'step' ? 'the tool `step`' : 'the tool of each action';
+  return `The workflow '${described.name}' is walked with ${tool}. Every reply carries valid_next_actions: pick one of them. recourse://next says them at any time.`;
+}

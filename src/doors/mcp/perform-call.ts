@@ -1,0 +1,122 @@
+/**
+ * Which act of the gateway is meant by a tool's name, and with what? A step of the workflow, one of the tools for its
+ * session, or a tool behind the gateway; an unknown name is a typed refusal like any other. Never rejects.
+ */
+import { randomUUID } from 'node:crypto';
+import { internalError } from '../../core/answer.ts';
+import type { CallId } from '../../core/call.ts';
+import type { FieldError } from '../../core/catalogue.ts';
+import { preview } from '../../core/canonical.ts';
+import type { Json } from '../../core/json.ts';
+import type { Reply } from '../../core/reply.ts';
+import type { Requester } from '../../shell/await-outcome.ts';
+import { type Connection, ownSession, stepInOwnSession } from './connection.ts';
+import { servedWorkflow, takesSessionArgument } from './list-tools.ts';
+import type { McpDoorParts, ServedWorkflow } from './parts.ts';
+import { argumentsOf, type ToolCall } from './read-tool-call.ts';
+
+interface Asked {
+  readonly call: ToolCall;
+  readonly requester: Requester;
+  readonly connection: Connection;
+  readonly parts: McpDoorParts;
+}
+
+export async function performCall(asked: Asked): Promise<Reply> {
+  try {
+    return await perform(asked);
+  } catch (error) {
+    // The service never rejects, so this is a bug of ours; the client still gets a typed reply.
+    const correlationId = randomUUID();
+    asked.parts.notify({ kind: 'suppressed', what: `a bug in the MCP door (${correlationId})`, reason: String(error) });
+    const envelope = { requested: asked.call.name, callId: correlationId as CallId, session: null, nextActions: [] };
+    return internalError(envelope, correlationId, 'unknown');
+  }
+}
+
+async function perform(asked: Asked): Promise<Reply> {
+  const { call, parts, requester, connection } = asked;
+  const { name } = call;
+  if (name === null) return unfit('/name', 'the name of a tool, as tools/list has it', call.gotName, asked);
+  if (parts.workflow !== null) {
+    const ofWorkflow = workflowAct(name, parts.workflow, asked);
+    if (ofWorkflow !== null) return ofWorkflow();
+  }
+  if (parts.tools !== null) {
+    // What is not an object is for the gateway to refuse, with the words it has for that.
+    const args = argumentsOf(call) ?? call.args;
+    return parts.tools.call({ ...call.controls, tool: name, args }, connection.who, requester);
+  }
+  if (parts.workflow !== null) return unknownTool(name, parts.workflow, asked);
+  return unfit('/name', 'the name of a tool; this server has none', name, asked);
+}
+
+/** Null if no tool of the workflow has this name. */
+function workflowAct(name: string, served: ServedWorkflow, asked: Asked): (() => Promise<Reply>) | null {
+  const { mode } = asked.parts;
+  if (mode === 'step' && name === 'step') return () => stepFrom(served, asked);
+  const action = mode === 'step' ? undefined : servedWorkflow(served)?.actions.get(name);
+  if (action !== undefined) {
+    const given = argumentsOf(asked.call);
+    if (given === null || !takesSessionArgument(action))
+      return () => step({ action: name, inputs: given ?? asked.call.args }, served, asked);
+    const { session, ...inputs } = given;
+    return () => step({ action: name, inputs, ...(session === undefined ? {} : { session }) }, served, asked);
+  }
+  if (name === 'reset_session') return () => reset(served, asked);
+  return name === 'fork_session' ? () => fork(served, asked) : null;
+}
+
+function stepFrom(served: ServedWorkflow, asked: Asked): Promise<Reply> {
+  const given = argumentsOf(asked.call);
+  // Without an action the step is refused, and the refusal says what is possible.
+  return step(given ?? { inputs: asked.call.args }, served, asked);
+}
+
+async function step(
+  given: Readonly<Record<string, unknown>>,
+  served: ServedWorkflow,
+  { call, connection, requester }: Asked,
+): Promise<Reply> {
+  const raw = { ...call.controls, ...given };
+  const take = (session: unknown) => served.service.step(served.name, { ...raw, session }, connection.who, requester);
+  const named = raw['session'] ?? null;
+  if (named !== null) return take(named);
+  return stepInOwnSession(connection, served, typeof raw['key'] === 'string', take);
+}
+
+async function reset(served: ServedWorkflow, asked: Asked): Promise<Reply> {
+  const session = await meantSession(served, asked);
+  return typeof session === 'string' ? served.service.reset(session, asked.connection.who) : session.refusal;
+}
+
+async function fork(served: ServedWorkflow, asked: Asked): Promise<Reply> {
+  const seq = argumentsOf(asked.call)?.['seq'] ?? null;
+  if (seq !== null && !(typeof seq === 'number' && Number.isSafeInteger(seq) && seq >= 0))
+    return unfit('/seq', 'a whole number from 0, or nothing', preview(seq), asked);
+  const session = await meantSession(served, asked);
+  return typeof session === 'string' ? served.service.fork(session, seq, asked.connection.who) : session.refusal;
+}
+
+/** The session that the caller named, or the connection's own. */
+async function meantSession(served: ServedWorkflow, asked: Asked): Promise<string | { readonly refusal: Reply }> {
+  const named = argumentsOf(asked.call)?.['session'] ?? asked.call.controls['session'] ?? null;
+  const session = named ?? (await ownSession(asked.connection, served));
+  if (typeof session === 'string') return session;
+  return { refusal: await unfit('/session', 'the session that an earlier reply named', preview(session), asked) };
+}
+
+/**
+ * INVARIANT: only a listed tool runs. In step mode an action's own name is no tool, though the name of an action is
+ * what a step would run.
+ */
+function unknownTool(name: string, served: ServedWorkflow, asked: Asked): Promise<Reply> {
+  if (servedWorkflow(served)?.actions.has(name) === true)
+    return unfit('/name', `'step', with the action '${name}' in its arguments`, name, asked);
+  return step({ action: name, inputs: argumentsOf(asked.call) ?? {} }, served, asked);
+}
+
+function unfit(path: string, expected: string, got: Json, { parts, connection }: Asked): Promise<Reply> {
+  const wrong: FieldError = { path, expected, got };
+  return parts.unfit([wrong], connection.who);
+}

@@ -1,0 +1,53 @@
+/**
+ * Reads what arrived as `tools/call`. Total: whatever the client sent, something comes out that the gateway can judge
+ * and answer. Must not decide what is right.
+ */
+import { canonicalise, preview } from '../../core/canonical.ts';
+import { isObject } from '../../core/json.ts';
+
+export interface ToolCall {
+  /** Null if there is no name to be read. */
+  readonly name: string | null;
+  /** A short text of what stood in its place, if that was no name. */
+  readonly gotName: string | null;
+  /** As they came; undefined if there were none. */
+  readonly args: unknown;
+  /** What `_meta["recourse/…"]` says about the call, by the names of the gateway's own fields. */
+  readonly controls: Readonly<Record<string, unknown>>;
+}
+
+const controlNames = ['session', 'key', 'turn', 'expected_seq', 'wait_seconds', 'deadline_seconds'] as const;
+/** Deeper arguments are refused by the gateway, so a call that has them never comes back with answers. */
+const maxDepth = 128;
+
+export function readToolCall(params: unknown): ToolCall {
+  const read = isObject(params) ? params : {};
+  const meta = isObject(read['_meta']) ? read['_meta'] : {};
+  const name = typeof read['name'] === 'string' ? read['name'] : null;
+  const said = controlNames.filter((name) => meta[`recourse/${name}`] !== undefined);
+  return {
+    name,
+    gotName: name === null ? preview(read['name'] ?? null) : null,
+    args: read['arguments'],
+    controls: Object.fromEntries(said.map((name) => [name, meta[`recourse/${name}`]])),
+  };
+}
+
+/** Models that are shown an object sometimes send its JSON text. Null if it is neither. */
+export function argumentsOf({ args }: ToolCall): Readonly<Record<string, unknown>> | null {
+  if (args === undefined || args === null) return {};
+  if (isObject(args)) return args;
+  if (typeof args !== 'string') return null;
+  try {
+    const parsed: unknown = JSON.parse(args);
+    return isObject(parsed) ? parsed : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The same request has the same text; null for one that cannot be written down. */
+export function requestText({ name, args, controls }: ToolCall): string | null {
+  const written = canonicalise([name, args ?? null, controls], { maxDepth });
+  return written.ok ? written.text : null;
+}

@@ -1,0 +1,115 @@
+/**
+ * What can a client read about a session without taking a step? What is possible next, where it stands, what happened,
+ * and the drawing of its workflow; for the session of the connection, or for the one that the address names.
+ */
+import { type ReadResourceResult, ResourceNotFoundError } from '@modelcontextprotocol/server';
+import { isObject, type Json, type JsonObject } from '../../core/json.ts';
+import type { Reply } from '../../core/reply.ts';
+import type { SessionView } from '../../shell/workflow-service.ts';
+import { activeStates } from './active-states.ts';
+import { ownSession } from './connection.ts';
+import { servedWorkflow } from './list-tools.ts';
+import type { ServedWorkflow } from './parts.ts';
+import type { Serving } from './serving.ts';
+
+const json = 'application/json';
+const mermaid = 'text/vnd.mermaid';
+
+const resources = {
+  next: { mimeType: json, description: 'The actions that are possible now, and the schemas of their inputs.' },
+  state: { mimeType: json, description: 'Where the session stands.' },
+  session: { mimeType: json, description: 'Everything that is told of the session.' },
+  history: { mimeType: json, description: 'Every attempt, refusals included, oldest first; ?after=n reads on.' },
+  graph: { mimeType: json, description: 'The states and edges of the workflow, and which are active.' },
+  'graph.mmd': { mimeType: mermaid, description: 'The same as a Mermaid diagram.' },
+} as const;
+
+type ResourceName = keyof typeof resources;
+const names = Object.keys(resources) as readonly ResourceName[];
+const address = /^recourse:\/\/([a-z.]{1,20})(?:\/([^/?#]{1,800}))?(?:\?after=(\d{1,15}))?$/;
+
+export function listResources(): readonly JsonObject[] {
+  return names.map((name) => ({ uri: `recourse://${name}`, name, ...resources[name] }));
+}
+
+export function listTemplates(): readonly JsonObject[] {
+  return names.map((name) => {
+    const paged = name === 'history' ? '{?after}' : '';
+    return { uriTemplate: `recourse://${name}/{session}${paged}`, name: `${name} of a session`, ...resources[name] };
+  });
+}
+
+export async function readResource(
+  params: unknown,
+  served: ServedWorkflow,
+  serving: Serving,
+): Promise<ReadResourceResult> {
+  const uri = isObject(params) && typeof params['uri'] === 'string' ? params['uri'] : '';
+  const found = readAddress(uri);
+  if (found === null) throw new ResourceNotFoundError(uri);
+  const content = await contentOf(found, served, serving);
+  if (typeof content === 'string') return { contents: [{ uri, mimeType: mermaid, text: content }] };
+  return { contents: [{ uri, mimeType: json, text: JSON.stringify(content) }] };
+}
+
+interface Address {
+  readonly name: ResourceName;
+  readonly session: string | null;
+  readonly after: number;
+}
+
+function readAddress(uri: string): Address | null {
+  const [, name = '', session, after] = address.exec(uri) ?? [];
+  if (!names.includes(name as ResourceName)) return null;
+  try {
+    const named = session === undefined ? null : decodeURIComponent(session);
+    return { name: name as ResourceName, session: named, after: Number(after ?? 0) };
+  } catch {
+    return null;
+  }
+}
+
+async function contentOf(
+  { name, session, after }: Address,
+  served: ServedWorkflow,
+  serving: Serving,
+): Promise<Json | string> {
+  const { connection, limits } = serving;
+  const meant = session ?? (await ownSession(connection, served));
+  const isGraph = name === 'graph' || name === 'graph.mmd';
+  // A drawing needs no session. Anything else does, and reading must not open one that nobody could find again.
+  if (meant === null) return isGraph ? draw(name, [], served, serving) : asJson(await noSession(name, serving));
+  if (name === 'history') return asJson(await served.service.history(meant, connection.who, after, limits.historyPage));
+  const view = await served.service.look(meant, connection.who);
+  if ('error' in view) {
+    if (session === null && view.code === 'UnknownSession') connection.session = null;
+    return asJson(view);
+  }
+  return isGraph ? draw(name, activeStates(view.state), served, serving) : asJson(part(name, view));
+}
+
+function part(name: 'next' | 'state' | 'session', view: SessionView): Partial<SessionView> {
+  const { session, seq, status } = view;
+  if (name === 'session') return view;
+  if (name === 'state') return { session, seq, status, state: view.state, state_digest: view.state_digest };
+  const { valid_next_actions, next_action_schemas } = view;
+  return { session, seq, status, valid_next_actions, next_action_schemas };
+}
+
+function draw(
+  name: 'graph' | 'graph.mmd',
+  active: readonly string[],
+  served: ServedWorkflow,
+  { parts }: Serving,
+): Json {
+  const workflow = servedWorkflow(served);
+  if (workflow === null) throw new ResourceNotFoundError(`recourse://${name}`);
+  return name === 'graph' ? parts.graph.json(workflow, active) : parts.graph.mermaid(workflow, active);
+}
+
+function noSession(name: ResourceName, { parts, connection }: Serving): Promise<Reply> {
+  const expected = `the session that an earlier reply named: read recourse://${name}/{session}`;
+  return parts.unfit([{ path: '/session', expected, got: null }], connection.who);
+}
+
+const asJson = (value: object): Json => value as unknown as Json;

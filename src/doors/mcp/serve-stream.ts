@@ -1,0 +1,43 @@
+/**
+ * Serves one client on a connection of its own: standard input and output, or the SDK's transport in memory. The SDK
+ * finds out which revision the client speaks; what is remembered of the client is remembered here.
+ */
+import type { Transport } from '@modelcontextprotocol/server';
+import { serveStdio as serveTransport } from '@modelcontextprotocol/server/stdio';
+import { createLineTransport, type LineStreams } from './line-transport.ts';
+import type { McpDoor } from './mcp-door.ts';
+
+export interface ServedStream {
+  /** Resolves when the client is gone, or after `close`. */
+  readonly closed: Promise<void>;
+  close(): Promise<void>;
+}
+
+const defaultMaxLineBytes = 8 << 20;
+
+/** Standard output carries messages and nothing else. */
+export function serveStdio(
+  door: McpDoor,
+  streams: LineStreams = { input: process.stdin, output: process.stdout },
+  { maxLineBytes = defaultMaxLineBytes }: { readonly maxLineBytes?: number } = {},
+): ServedStream {
+  return serveConnection(door, createLineTransport(streams, maxLineBytes));
+}
+
+export function serveConnection(door: McpDoor, transport: Transport): ServedStream {
+  const connection = door.connect();
+  const gone = Promise.withResolvers<void>();
+  const served = serveTransport(() => door.createServer(connection), {
+    transport,
+    onerror: (error) =>
+      door.notify({ kind: 'suppressed', what: 'an error on an MCP connection', reason: error.message }),
+  });
+  // The SDK has put its own listeners on the transport by now.
+  const onClose = transport.onclose;
+  transport.onclose = () => {
+    onClose?.();
+    door.release(connection);
+    gone.resolve();
+  };
+  return { closed: gone.promise, close: () => served.close() };
+}

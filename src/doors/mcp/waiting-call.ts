@@ -1,0 +1,149 @@
+/**
+ * One call from its first request to its reply, however many requests its client needs for that: the signals by which
+ * its client cancels or leaves, and the questions that the running body asks the client meanwhile.
+ * Must not know how a question travels.
+ */
+import { type ServerContext, SdkError, SdkErrorCode } from '@modelcontextprotocol/server';
+import type { JsonObject } from '../../core/json.ts';
+import type { Reply } from '../../core/reply.ts';
+import type { Requester } from '../../shell/await-outcome.ts';
+
+export interface Question {
+  readonly key: string;
+  readonly method: 'elicitation/create' | 'sampling/createMessage';
+  readonly params: JsonObject;
+}
+
+interface OpenQuestion extends Question {
+  answer(given: JsonObject): void;
+  fail(error: Error): void;
+}
+
+/** The call ended, or its body waits for answers. */
+export type Turn =
+  | { readonly kind: 'replied'; readonly reply: Reply }
+  | { readonly kind: 'asks'; readonly questions: readonly Question[] };
+
+/** What a body hears when its client cannot be asked. */
+export class ClientUnavailable extends Error {
+  override readonly name = 'ClientUnavailable';
+}
+
+const finished = 'the call is over';
+const gone = 'the client has left; nobody is there to answer';
+
+export type WaitingCall = ReturnType<typeof createWaitingCall>;
+
+export function createWaitingCall(maxOpenQuestions: number) {
+  const cancelled = new AbortController();
+  const left = new AbortController();
+  /** Made when somebody asks for it: few calls have questions that travel by themselves. */
+  let ended: AbortController | null = null;
+  const open = new Map<string, OpenQuestion>();
+  let asked = 0;
+  let wake = Promise.withResolvers<void>();
+  let outcome: Promise<Reply> | null = null;
+  let over = false;
+
+  const failAll = (why: string) => {
+    for (const question of open.values()) question.fail(new ClientUnavailable(why));
+  };
+  const leave = () => {
+    left.abort();
+    ended?.abort(gone);
+    failAll(gone);
+  };
+  /** Follows the request under which the client waits now; the function that is returned stops that. */
+  const follow = (context: ServerContext): (() => void) => {
+    const { signal } = context.mcpReq;
+    const connection = context.http?.req?.signal;
+    const stopped = () => (isConnectionLost(signal.reason) ? leave() : cancelled.abort());
+    if (signal.aborted) stopped();
+    if (connection?.aborted === true) leave();
+    signal.addEventListener('abort', stopped, { once: true });
+    connection?.addEventListener('abort', leave, { once: true });
+    return () => {
+      signal.removeEventListener('abort', stopped);
+      connection?.removeEventListener('abort', leave);
+    };
+  };
+
+  return {
+    requester: { cancelled: cancelled.signal, left: left.signal } satisfies Requester,
+    follow,
+    leave,
+
+    /** Aborted once there is nobody, or nothing, to answer for. */
+    ended(): AbortSignal {
+      ended ??= new AbortController();
+      if (over || left.signal.aborted) ended.abort(over ? finished : gone);
+      return ended.signal;
+    },
+
+    begin(call: () => Promise<Reply>): void {
+      outcome = call().finally(() => {
+        over = true;
+        ended?.abort(finished);
+        failAll(finished);
+      });
+      // Whoever waits for the turn hears of it.
+      outcome.catch(() => undefined);
+    },
+
+    ask(method: Question['method'], params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+      const { promise, resolve, reject } = Promise.withResolvers<JsonObject>();
+      const why = whyNot(over, left.signal.aborted, open.size >= maxOpenQuestions, signal.aborted);
+      if (why !== null) return Promise.reject(new ClientUnavailable(why));
+      const key = `question_${(asked += 1)}`;
+      const stop = () => {
+        open.delete(key);
+        signal.removeEventListener('abort', onAbort);
+      };
+      const onAbort = () => {
+        stop();
+        reject(new ClientUnavailable('the wait for the client was given up'));
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+      open.set(key, {
+        key,
+        method,
+        params,
+        answer: (given) => (stop(), resolve(given)),
+        fail: (error) => (stop(), reject(error)),
+      });
+      wake.resolve();
+      return promise;
+    },
+
+    answer(given: Readonly<Record<string, unknown>>): void {
+      for (const [key, answer] of Object.entries(given)) open.get(key)?.answer(answer as JsonObject);
+    },
+
+    /** Resolves when there is a reply, or an open question. */
+    async turn(): Promise<Turn> {
+      for (;;) {
+        wake = Promise.withResolvers<void>();
+        if (open.size > 0 && !over) {
+          const questions = [...open.values()].map(({ key, method, params }) => ({ key, method, params }));
+          return { kind: 'asks', questions };
+        }
+        const reply = await Promise.race([outcome, wake.promise]);
+        if (reply !== undefined && reply !== null) return { kind: 'replied', reply };
+      }
+    },
+
+    failAll,
+  };
+}
+
+function whyNot(over: boolean, left: boolean, full: boolean, aborted: boolean): string | null {
+  if (over) return finished;
+  if (left) return gone;
+  if (aborted) return 'the wait for the client was given up';
+  return full ? 'too many questions of this call are open; wait for an answer first' : null;
+}
+
+/** The SDK aborts with this error when the stream is gone, and with the client's own words when the client cancels. */
+function isConnectionLost(reason: unknown): boolean {
+  return reason instanceof SdkError && reason.code === SdkErrorCode.ConnectionClosed;
+}

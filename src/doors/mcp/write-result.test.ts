@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { errorSamples, pendingSample, successSample } from '../../../test/support/reply-samples.ts';
+import { isRefusal, type Reply } from '../../core/reply.ts';
+import { replySchema } from '../../core/reply-schema.ts';
+import { resolutions } from '../../core/taxonomy.ts';
+import { replyOutputSchema } from './reply-output.ts';
+import { passResult, writeResult } from './write-result.ts';
+import { writeText } from './write-text.ts';
+
+const samples: readonly Reply[] = [successSample, pendingSample, ...Object.values(errorSamples)];
+const isDeclared = new Ajv2020({ strict: false }).compile(replyOutputSchema);
+
+test('the reply is passed on as it is, and only errors are errors', () => {
+  for (const reply of samples) {
+    const result = writeResult(reply, false);
+    assert.equal(result.structuredContent, reply);
+    assert.equal(result.isError === true, isRefusal(reply));
+    assert.equal(result.content.length, 1);
+  }
+});
+
+test('the schema that is listed is true of every reply, and much smaller than the full one', () => {
+  for (const reply of samples) assert.ok(isDeclared(reply), JSON.stringify(reply));
+  assert.ok(!isDeclared({ error: 'sorry', call_id: 'call_1', session: null }));
+  assert.ok(JSON.stringify(replyOutputSchema).length * 15 < JSON.stringify(replySchema()).length);
+});
+
+test('reply and text together stay within 1.5 KB', () => {
+  for (const reply of samples) {
+    const bytes = Buffer.byteLength(JSON.stringify(writeResult(reply, true)));
+    assert.ok(bytes <= 1_536, `${bytes} bytes: ${JSON.stringify(reply)}`);
+  }
+});
+
+test('the text says what happened, what to do and what is next', () => {
+  assert.equal(
+    writeText(successSample, false),
+    'ok: refund. result: {"refunded":true}. next: read_order. session ses_1, seq 4.',
+  );
+  assert.equal(
+    writeText({ ...successSample, state: { value: 'paid' }, replayed: true, done: true }, true),
+    'ok: refund (done before, this is its reply). result: {"refunded":true}. state: {"value":"paid"}. The workflow has ended. Pass session ses_1 with the next step, seq 4.',
+  );
+  assert.equal(
+    writeText(errorSamples.invalid_transition, false),
+    "invalid_transition: action 'refund' is not reachable from current state. Valid actions now: ['read_order', 'cancel']. next: read_order, cancel. session ses_1.",
+  );
+  assert.match(
+    writeText(
+      { ...errorSamples.action_timeout, effect: 'unknown', resolution: { type: 'reconcile', call_id: 'call_1' } },
+      false,
+    ),
+    /effect: unknown, it may have happened\. Do not repeat the call.*call_id: call_1/,
+  );
+  assert.match(writeText(pendingSample, false), /^pending: refund still runs as call_1; ask again .* in 2 s/);
+});
+
+test('every kind of advice has its words', () => {
+  for (const type of Object.keys(resolutions) as (keyof typeof resolutions)[]) {
+    const reply = { ...errorSamples.denied, resolution: { type, rule_id: 'r' } } as unknown as Reply;
+    const text = writeText(reply, false);
+    if (type !== 'choose_action') assert.ok(text.includes(resolutions[type].agent), text);
+  }
+});
+
+test('long results, states and lists are cut in the text, and whole in the reply', () => {
+  const result = 'x'.repeat(100_000);
+  const many = Array.from({ length: 1_000 }, (_, at) => `action_${at}`);
+  const reply = { ...successSample, result: { result }, state: { result }, valid_next_actions: many };
+  assert.ok(writeText(reply, false).length < 1_000);
+  assert.equal(writeResult(reply, false).structuredContent, reply);
+});
+
+test('the result of an MCP server passes unchanged, with what we know about the call', () => {
+  const theirs = {
+    content: [{ type: 'hologram', vendor: [1] }],
+    structuredContent: [1, 2],
+    vendor: { a: null },
+    _meta: { theirs: true },
+  };
+  const passed = passResult({ ...successSample, result: theirs, replayed: true }, false);
+  const told = { call_id: 'call_1', session: 'ses_1', seq: 4, replayed: true };
+  assert.deepEqual(passed, { ...theirs, _meta: { theirs: true, 'recourse/reply': told } });
+});
+
+test('a server cannot make our client answer its questions', () => {
+  const asking = { resultType: 'input_required', inputRequests: {}, content: [] };
+  assert.ok(!('resultType' in passResult({ ...successSample, result: asking }, false)));
+});
+
+test('the refusal of a passed tool is the envelope', () => {
+  for (const reply of Object.values(errorSamples))
+    assert.deepEqual(passResult(reply, false), writeResult(reply, false));
+  const odd = { ...successSample, result: 'not a result' };
+  assert.deepEqual(passResult(odd, false), writeResult(odd, false));
+});

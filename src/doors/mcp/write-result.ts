@@ -1,0 +1,41 @@
+/**
+ * How does a reply travel as the result of a tool? The reply itself as structured content, a short text for the model,
+ * and `isError` for every error: never an error of the protocol. What an MCP server answered passes as it came.
+ */
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import { isObject } from '../../core/json.ts';
+import { isRefusal, isSuccess, type Reply, type SuccessReply } from '../../core/reply.ts';
+import { writeText } from './write-text.ts';
+
+export function writeResult(reply: Reply, stateless: boolean): CallToolResult {
+  return {
+    content: [{ type: 'text', text: writeText(reply, stateless) }],
+    structuredContent: reply as unknown as Record<string, unknown>,
+    ...(isRefusal(reply) ? { isError: true } : {}),
+  };
+}
+
+/** For a tool of an MCP server: its result, unchanged but for what we know about the call. */
+export function passResult(reply: Reply, stateless: boolean): CallToolResult {
+  if (!isSuccess(reply) || !isObject(reply.result)) return writeResult(reply, stateless);
+  const { _meta: meta, ...result } = reply.result;
+  const told = Object.fromEntries(Object.entries(reply).filter(([field]) => isAboutTheCall.has(field)));
+  const passed: Record<string, unknown> = {
+    ...result,
+    _meta: { ...(isObject(meta) ? meta : {}), 'recourse/reply': told },
+  };
+  // What kind of result this is, we say: a server must not make our client answer questions of its own.
+  delete passed['resultType'];
+  return passed as unknown as CallToolResult;
+}
+
+/** What the envelope says that the server's own result does not. */
+const isAboutTheCall = new Set<string>([
+  'call_id',
+  'session',
+  'seq',
+  'replayed',
+  'reversal_token',
+  'errors',
+  'notices',
+] satisfies readonly (keyof SuccessReply)[]);

@@ -1,0 +1,90 @@
+/**
+ * What does the model read? One short text beside the whole reply: what happened, what to do, what is possible next.
+ * Must not repeat the reply: whoever needs a field has it in `structuredContent`.
+ */
+import { cut } from '../../core/canonical.ts';
+import {
+  isPending,
+  isSuccess,
+  type ErrorReply,
+  type PendingReply,
+  type Reply,
+  type SuccessReply,
+} from '../../core/reply.ts';
+import { resolutions, type Effect, type Resolution } from '../../core/taxonomy.ts';
+import { unreachable } from '../../core/unreachable.ts';
+
+const maxResultChars = 300;
+const maxStateChars = 160;
+const maxNextChars = 240;
+const maxMessageChars = 400;
+
+export function writeText(reply: Reply, stateless: boolean): string {
+  const body = isSuccess(reply) ? ofSuccess(reply) : isPending(reply) ? ofPending(reply) : ofRefusal(reply);
+  return [...body, sessionLine(reply, stateless)].filter((part) => part !== '').join(' ');
+}
+
+function ofSuccess(reply: SuccessReply): readonly string[] {
+  return [
+    `ok: ${reply.action}${reply.replayed ? ' (done before, this is its reply)' : ''}.`,
+    `result: ${short(reply.result, maxResultChars)}.`,
+    reply.errors === undefined ? '' : `${reply.errors.length} items failed, see errors.`,
+    reply.state === null || reply.state === undefined ? '' : `state: ${short(reply.state, maxStateChars)}.`,
+    reply.done ? 'The workflow has ended.' : next(reply.valid_next_actions),
+  ];
+}
+
+function ofPending(reply: PendingReply): readonly string[] {
+  const again = `ask again with the same key in ${reply.retry_after_seconds} s, or read recourse://history`;
+  return [`pending: ${reply.requested} still runs as ${reply.call_id}; ${again}.`];
+}
+
+function ofRefusal(reply: ErrorReply): readonly string[] {
+  return [
+    `${reply.error}: ${cut(reply.message, maxMessageChars)}`,
+    effectLine(reply.effect),
+    advice(reply.resolution),
+    next(reply.valid_next_actions),
+  ];
+}
+
+function effectLine(effect: Effect): string {
+  switch (effect) {
+    case 'none':
+      return '';
+    case 'applied':
+      return 'effect: applied, it did happen.';
+    case 'unknown':
+      return 'effect: unknown, it may have happened.';
+    default:
+      return unreachable(effect);
+  }
+}
+
+/** The taxonomy's words for the agent, with the particulars of this case. */
+function advice(resolution: Resolution): string {
+  const { type, ...particulars } = resolution;
+  const said = resolutions[type].agent;
+  // The list of actions follows anyway.
+  if (type === 'choose_action') return '';
+  const named = Object.entries(particulars).map(([name, value]) => `${name}: ${short(value, 120)}`);
+  return named.length === 0 ? said : `${said} (${named.join(', ')})`;
+}
+
+function next(actions: readonly string[]): string {
+  return actions.length === 0 ? 'next: nothing.' : `next: ${ellipsis(actions.join(', '), maxNextChars)}.`;
+}
+
+function sessionLine(reply: Reply, stateless: boolean): string {
+  if (reply.session === null) return '';
+  const seq = isSuccess(reply) ? `, seq ${reply.seq}` : '';
+  return stateless ? `Pass session ${reply.session} with the next step${seq}.` : `session ${reply.session}${seq}.`;
+}
+
+function short(value: unknown, max: number): string {
+  return ellipsis(typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null'), max);
+}
+
+function ellipsis(text: string, max: number): string {
+  return text.length <= max ? text : `${cut(text, max - 1)}…`;
+}

@@ -1,0 +1,118 @@
+/**
+ * What does the end of an attempt do to the workflow? A success moves its state, in the same transaction; everything else
+ * gives the turn back and leaves the state alone. An update that throws after a success stops the session.
+ */
+import { type Envelope, failed, type RestingReply } from '../core/answer.ts';
+import type { Call } from '../core/call.ts';
+import type { Json, JsonObject } from '../core/json.ts';
+import type { Effect } from '../core/taxonomy.ts';
+import { type StepFact, viewAfter } from '../core/workflow/step.ts';
+import type { StoredCall } from '../ports/store.ts';
+import { digestOf, draftOf, orphansOf, readStep } from './position.ts';
+import { nextActions, type Shell } from './shell.ts';
+import { givingBack, note, type Papers } from './transition.ts';
+import type { Weighed } from './weigh.ts';
+
+/** The step under way: where its session stood, and the inputs that passed. */
+export interface Step {
+  readonly fact: StepFact;
+  readonly inputs: Json;
+}
+
+export interface StepEnd {
+  readonly reply: RestingReply;
+  readonly papers: Papers;
+  /** Goes into the record of the outcome. */
+  readonly facts: JsonObject;
+}
+
+export function endStep(from: Call, call: Call, weighed: Weighed, effect: Effect, step: Step, shell: Shell): StepEnd {
+  const { fact } = step;
+  // A success that comes to light later is adopted by the next equal step: the state does not move behind an agent's back.
+  const moves = call.state === 'SUCCEEDED' && from.state === 'DISPATCHED' && weighed.result !== undefined;
+  if (!moves) return leave(from, call, weighed, effect, fact, shell);
+  const now = shell.ports.clock.nowMs();
+  const moved = fact.workflow.machine.apply(fact.snapshot, call.tool, step.inputs, weighed.result ?? null, now);
+  if (moved.kind === 'failed') return stopForRepair(call, moved, fact, shell);
+  const snapshot = draftOf(moved.snapshot);
+  const digest = digestOf(call.session as NonNullable<Call['session']>, snapshot.text, shell);
+  const after: StepFact = { ...fact, snapshot: moved.snapshot, seq: fact.seq + 1, digest };
+  const envelope = { ...envelopeOfStep(call, after, shell), step: viewAfter(fact, after) };
+  return {
+    reply: weighed.reply(envelope, effect),
+    papers: { workflow: { ...givingBack(call, from.state), snapshot }, expectSeq: fact.seq },
+    facts: { state_before: fact.digest, state_after: digest, step: after.seq },
+  };
+}
+
+function leave(from: Call, call: Call, weighed: Weighed, effect: Effect, fact: StepFact, shell: Shell): StepEnd {
+  const envelope = envelopeOfStep(call, fact, shell);
+  return {
+    reply: weighed.reply(envelope, effect),
+    papers: { workflow: givingBack(call, from.state) },
+    facts: { state_before: fact.digest, state_after: fact.digest, step: fact.seq },
+  };
+}
+
+function stopForRepair(
+  call: Call,
+  { errorType, problem }: { readonly errorType: string; readonly problem: string },
+  fact: StepFact,
+  shell: Shell,
+): StepEnd {
+  const message = `the action succeeded, and the workflow's state could not follow: ${problem}`;
+  const reply = failed(
+    { ...envelopeOfStep(call, fact, shell), nextActions: [] },
+    {
+      classification: {
+        class: 'ToolTerminal',
+        code: 'ExecutionFailed',
+        verdict: 'server_error_5xx',
+        detail: 'state_update',
+        recognised: false,
+        effect: 'applied',
+      },
+      effect: 'applied',
+      errorType,
+      message,
+      retryAfterSeconds: null,
+      maxMessageChars: shell.limits.maxMessageChars,
+    },
+  );
+  const becomes = { state: 'stopped', reason: 'repair' } as const;
+  return {
+    reply,
+    papers: {
+      workflow: { ...givingBack(call, 'DISPATCHED'), becomes },
+      notes: [note('session_stopped', call, { reason: 'repair', state: fact.digest })],
+    },
+    facts: { state_before: fact.digest, state_after: fact.digest, step: fact.seq, state_update: 'failed' },
+  };
+}
+
+/** The next actions as they are now: this step's own doubt and its running body count already. */
+export function envelopeOfStep(call: Call, fact: StepFact, shell: Shell): Envelope {
+  const session = call.session as NonNullable<Call['session']>;
+  const operation = fact.workflow.actions.get(call.tool)?.operation ?? '';
+  const doubt = { operation, callId: call.id, fingerprint: call.fingerprint, inDoubt: true };
+  const others = fact.fences.filter(({ callId }) => callId !== call.id);
+  const fences = call.state === 'IN_DOUBT' ? [...others, doubt] : others;
+  const now: StepFact = { ...fact, fences, running: orphansOf(session, shell) };
+  return { requested: call.tool, callId: call.id, session, nextActions: nextActions(shell, now) };
+}
+
+/** For a call that this process does not run: where its session stands is read. */
+export async function envelopeElsewhere(call: Call, shell: Shell): Promise<Envelope> {
+  const session = call.session === null ? null : await shell.ports.store.session(call.session);
+  const fact = session === null ? null : await readStep(session, null, null, shell);
+  if (fact !== null) return envelopeOfStep(call, fact, shell);
+  // Of a workflow that is not served here nobody can say what is next.
+  const next = session !== null && session.workflow !== null ? [] : nextActions(shell);
+  return { requested: call.tool, callId: call.id, session: call.session, nextActions: next };
+}
+
+/** A call that nobody runs here is moved: does its session have a turn to give back? */
+export async function turnOf(call: StoredCall, next: Call, shell: Shell): Promise<Papers> {
+  const session = call.session === null ? null : await shell.ports.store.session(call.session);
+  return session === null || session.workflow === null ? {} : { workflow: givingBack(next, call.state) };
+}

@@ -1,0 +1,112 @@
+/**
+ * Which session is meant, and where does it stand? For a workflow this is the moment when timers that are due fire first, and
+ * a changed workflow is carried over if its author said how.
+ */
+import type { CallId, Principal, SessionId } from '../core/call.ts';
+import { canonicalText } from '../core/canonical.ts';
+import type { SessionFact } from '../core/facts.ts';
+import type { Session, StoreFault } from '../ports/store.ts';
+import { commit } from './commit.ts';
+import { driftOf } from './drift.ts';
+import { readStep } from './position.ts';
+import type { Shell } from './shell.ts';
+import { fireDue } from './timers.ts';
+import { bare } from './transition.ts';
+import { turnIsFree } from './turn.ts';
+
+/** Why a session could not be opened. */
+export interface Unopened {
+  readonly fault: StoreFault;
+  readonly message: string;
+}
+
+/** Who asks for the session: a step waits until nobody else has its turn, unless `takenBy` says that waiting is over. */
+export interface Asking {
+  readonly call: CallId;
+  readonly takenBy: CallId | null;
+}
+
+export async function fetchSession(
+  handle: SessionId | null,
+  who: Principal,
+  asking: Asking | null,
+  shell: Shell,
+): Promise<SessionFact | Unopened> {
+  if (handle === null) return standingSession(who, shell);
+  const found = await shell.ports.store.session(handle);
+  if (found === null) return { found: false, why: isOfAnotherStore(handle, shell) ? 'elsewhere' : 'unknown' };
+  if (found.tenant !== who.tenant) return { found: false, why: 'unknown' };
+  // A handle tells nothing to those who do not own it, but that a workflow cannot be resumed by them.
+  if (found.agent !== who.agent) return { found: false, why: found.workflow === null ? 'unknown' : 'foreign' };
+  return found.workflow === null ? plainFact(found) : workflowFact(found, asking, shell);
+}
+
+async function workflowFact(found: Session, asking: Asking | null, shell: Shell): Promise<SessionFact | Unopened> {
+  if (!shell.workflows.has(found.workflow?.name ?? '')) return { found: false, why: 'unserved' };
+  let takenBy = asking?.takenBy ?? null;
+  if (takenBy === null && asking !== null && found.state === 'open')
+    takenBy = await turnIsFree(found.id, asking.call, shell);
+  const fired = await fireDue(found.id, shell);
+  if (fired === null) return { found: false, why: 'unknown' };
+  const { session, drift } = await driftOf(fired, shell);
+  const step = await readStep(session, takenBy, drift, shell);
+  const reason = session.workflow?.reason ?? null;
+  return { found: true, id: session.id, state: session.state, reason, seq: session.seq, step };
+}
+
+function plainFact({ id, state, seq }: Session): SessionFact {
+  return { found: true, id, state, reason: null, seq, step: null };
+}
+
+function isOfAnotherStore(handle: string, { storeTag }: Shell): boolean {
+  const tag = /^ses_([0-9a-f]{8})_/.exec(handle)?.[1];
+  return tag !== undefined && tag !== storeTag;
+}
+
+/** The agent's own session for calls that name none; opened on first use, found again after a restart. */
+async function standingSession(who: Principal, shell: Shell): Promise<SessionFact | Unopened> {
+  const { store } = shell.ports;
+  // Not joined by a character: names may hold any.
+  const name = JSON.stringify([who.tenant, who.agent]);
+  const remembered = shell.live.standing.get(name);
+  const found =
+    remembered === undefined ? await store.standingSession(who.tenant, who.agent) : await store.session(remembered);
+  if (found !== null && found.standing && found.state === 'open') {
+    shell.live.standing.set(name, found.id);
+    return plainFact(found);
+  }
+  const opened = await openSession(who, true, shell);
+  if ('fault' in opened) return opened;
+  shell.live.standing.set(name, opened.id);
+  return plainFact(opened);
+}
+
+export async function openSession(who: Principal, standing: boolean, shell: Shell): Promise<Session | Unopened> {
+  const draft = bare(shell);
+  const id = shell.ports.ids.random('ses_') as SessionId;
+  const session: Session = {
+    id,
+    ...who,
+    standing,
+    state: 'open',
+    seq: 0,
+    entries: 0,
+    openedAtMs: draft.atMs,
+    usedAtMs: draft.atMs,
+    workflow: null,
+  };
+  const body = canonicalText({ tenant: who.tenant, agent: who.agent, standing });
+  const result = await commit(
+    {
+      ...draft,
+      session: { kind: 'open', session, snapshot: null },
+      records: [{ kind: 'session_opened', call: null, session: id, body, payloads: [] }],
+    },
+    shell,
+  );
+  if (result.kind === 'committed') return session;
+  if (result.kind === 'unavailable') return { fault: result.fault, message: result.message };
+  // Someone else opened the standing session first: theirs is ours.
+  const theirs = await shell.ports.store.standingSession(who.tenant, who.agent);
+  return theirs ?? { fault: 'overloaded', message: 'the standing session was opened and closed at once; ask again' };
+}

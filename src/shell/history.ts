@@ -1,0 +1,162 @@
+/** What happened in a workflow session, in order: every attempt, refusals included, and every step of the system's own. */
+import type { SessionId } from '../core/call.ts';
+import { isObject, type Json, type JsonObject } from '../core/json.ts';
+import type { JournalEntry, Session, StoreReader } from '../ports/store.ts';
+
+/** One line of a session's history: an attempt of an agent, or something the system did. */
+export interface HistoryEntry {
+  /** The number of its first record in the session. */
+  readonly entry: number;
+  /** 'attempt', or the kind of the record: session_opened, timer_fired, session_reset, … */
+  readonly kind: string;
+  readonly at: string;
+  readonly agent: string;
+  readonly action: string | null;
+  readonly call_id: string | null;
+  /** 'succeeded', an error's name, or 'running'; null for what is no attempt. */
+  readonly outcome: string | null;
+  readonly code: string | null;
+  readonly elapsed_ms: number | null;
+  /** The session's sequence after it. */
+  readonly seq: number;
+  readonly state_before: string | null;
+  readonly state_after: string | null;
+  /** Small facts of the record: which timer, from where it was forked, what an orphan did. */
+  readonly detail: JsonObject;
+}
+
+export interface HistoryPage {
+  readonly session: string;
+  readonly entries: readonly HistoryEntry[];
+  /** Ask again with `after` set to this; null at the end. */
+  readonly next: number | null;
+}
+
+export async function readHistory(
+  session: Session,
+  after: number,
+  limit: number,
+  reader: StoreReader,
+): Promise<HistoryPage> {
+  const entries: HistoryEntry[] = [];
+  let from = after;
+  for (;;) {
+    const page = await reader.sessionEntries(session.id as SessionId, from, limit);
+    for (const record of page) {
+      if (entries.length >= limit) return { session: session.id, entries, next: entries.at(-1)?.entry ?? null };
+      const entry = await tell(record, session, reader);
+      if (entry !== null) entries.push(entry);
+    }
+    if (page.length < limit) return { session: session.id, entries, next: null };
+    from = page.at(-1)?.sessionSeq ?? from;
+  }
+}
+
+/** Null for a record that belongs to an attempt which was told already. */
+async function tell(record: JournalEntry, session: Session, reader: StoreReader): Promise<HistoryEntry | null> {
+  const body = read(record.body);
+  const base = { entry: record.sessionSeq, at: time(record.timeMs), agent: session.agent };
+  if (record.kind === 'refused')
+    return {
+      ...base,
+      ...digests(isObject(body['facts']) ? { ...body['facts'] } : {}),
+      kind: 'attempt',
+      action: text(body['tool']) || null,
+      call_id: record.call,
+      outcome: text(body['error']),
+      code: text(body['code']),
+      elapsed_ms: 0,
+      detail: { gate: text(body['gate']) },
+    };
+  if (record.kind === 'prepared') return attempt(record, body, base, reader);
+  // What a person settled afterwards is an entry of its own: the attempt stays as it was told.
+  if (partsOfAttempt.has(record.kind) && typeof body['by'] !== 'string') return null;
+  const { state_before: _before, state_after: _after, step: _step, manifest: _manifest, ...detail } = body;
+  // In a record about a call `state` is the call's own, and no digest.
+  const { state: _state, ...ofCall } = body;
+  return {
+    ...base,
+    ...digests(record.kind === 'session_stopped' ? body : ofCall),
+    kind: record.kind,
+    action: null,
+    call_id: record.call,
+    outcome: null,
+    code: null,
+    elapsed_ms: null,
+    detail: detail as JsonObject,
+  };
+}
+
+const partsOfAttempt: ReadonlySet<string> = new Set([
+  'dispatched',
+  'settled',
+  'doubted',
+  'cancelled',
+  'expired',
+  'retry_planned',
+  'adopted',
+  'requester_left',
+  'attached',
+]);
+
+/** What came of it stands in later records of the same call. The first that ended it speaks, for good: what comes later is told later. */
+async function attempt(
+  record: JournalEntry,
+  body: Record<string, unknown>,
+  base: Pick<HistoryEntry, 'entry' | 'at' | 'agent'>,
+  reader: StoreReader,
+): Promise<HistoryEntry> {
+  const records = record.call === null ? [] : await reader.recordsOf(record.call as never);
+  const ended = records.find(({ kind }) => endings.has(kind));
+  const end = ended === undefined ? null : read(ended.body);
+  const facts = end !== null && isObject(end['end']) ? end['end'] : {};
+  const reply = ended === undefined ? null : replyIn(ended);
+  const adopted: { adopted_from?: string } =
+    typeof facts['adopted_from'] === 'string' ? { adopted_from: facts['adopted_from'] } : {};
+  const sends =
+    records.filter(({ kind }) => kind === 'dispatched').length - (adopted.adopted_from === undefined ? 0 : 1);
+  return {
+    ...base,
+    ...digests(end === null ? body : { state_before: body['state_before'], step: body['step'], ...end }),
+    kind: 'attempt',
+    action: text(body['tool']) || null,
+    call_id: record.call,
+    outcome: end === null ? 'running' : outcomeOf(ended, reply),
+    code: text(reply?.['code'] ?? facts['code']) || null,
+    elapsed_ms: typeof end?.['elapsed_ms'] === 'number' ? end['elapsed_ms'] : null,
+    detail: { effect: text(end?.['effect']) || 'unknown', sends, ...adopted },
+  };
+}
+
+const endings: ReadonlySet<string> = new Set(['settled', 'doubted', 'cancelled', 'expired']);
+
+/** The reply may be erased; then the record's own facts are all there is. */
+function outcomeOf(ended: JournalEntry | undefined, reply: Record<string, unknown> | null): string {
+  if (reply !== null) return text(reply['error']) || 'succeeded';
+  const state = ended === undefined ? '' : text(read(ended.body)['state']);
+  return state === 'SUCCEEDED' ? 'succeeded' : state.toLowerCase() || 'running';
+}
+
+function replyIn({ payloads }: JournalEntry): Record<string, unknown> | null {
+  const found = payloads.find(({ part }) => part === 'reply')?.text ?? null;
+  return found === null ? null : read(found);
+}
+
+function digests(body: Record<string, unknown>): Pick<HistoryEntry, 'seq' | 'state_before' | 'state_after'> {
+  const before = text(body['state_before'] ?? body['state']) || null;
+  const seq = typeof body['step'] === 'number' ? body['step'] : 0;
+  return { seq, state_before: before, state_after: text(body['state_after']) || before };
+}
+
+function read(body: string): Record<string, unknown> {
+  try {
+    const value = JSON.parse(body) as Json;
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+const time = (atMs: number): string => new Date(atMs).toISOString();

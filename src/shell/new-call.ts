@@ -1,0 +1,34 @@
+/** A call as it begins: nothing about it is decided, and nothing is on record. */
+import type { Call, CallId, Principal } from '../core/call.ts';
+import { canonicalText } from '../core/canonical.ts';
+import type { Json } from '../core/json.ts';
+import type { ReadRequest } from '../core/request.ts';
+import type { Shell } from './shell.ts';
+
+export function newCall(read: ReadRequest, who: Principal, shell: Shell): Call {
+  const now = shell.ports.clock.nowMs();
+  const request = read.ok ? read.request : null;
+  const tool = read.ok ? read.request.tool : (read.requested ?? '');
+  const identity = read.ok ? read.request.argsText : canonicalText(read.errors as unknown as Json);
+  const handle = request?.session ?? '';
+  const place = handle.startsWith(`ses_${shell.storeTag}_`) ? `${handle}\u0000` : '';
+  return {
+    id: shell.ports.ids.ordered('call_', now) as CallId,
+    ...who,
+    session: null,
+    turn: request?.turn ?? null,
+    tool,
+    key: request?.key ?? null,
+    // A step is a step of its session: the same action with the same inputs in another one is another call.
+    // INVARIANT: the fingerprint is of the arguments as they were sent, before any validator touched them.
+    fingerprint: shell.ports.sha256(`${tool}\u0000${place}${identity}`),
+    effectClass: 'plain',
+    state: '(none)',
+    attempt: 0,
+    owner: null,
+    tainted: false,
+    createdAtMs: now,
+    deadlineAtMs: now + (request?.deadlineMs ?? shell.limits.defaultDeadlineMs),
+    dueAtMs: null,
+  };
+}

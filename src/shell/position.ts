@@ -1,0 +1,83 @@
+/** Where does a workflow session stand? Reads its snapshot, fences and orphans into the fact that gates and replies use. */
+import type { CallId, SessionId } from '../core/call.ts';
+import { canonicalText } from '../core/canonical.ts';
+import type { FenceFact, StepFact } from '../core/workflow/step.ts';
+import type { Snapshot, Workflow } from '../core/workflow/workflow.ts';
+import { invariant } from '../core/unreachable.ts';
+import type { Session, SnapshotDraft } from '../ports/store.ts';
+import type { Shell } from './shell.ts';
+
+/** Sessions whose last snapshot is kept in memory. */
+const maxRemembered = 4_096;
+
+/** Null if the session has no workflow, or one that this gateway does not serve. */
+export async function readStep(
+  session: Session,
+  takenBy: CallId | null,
+  drift: readonly string[] | null,
+  shell: Shell,
+): Promise<StepFact | null> {
+  const workflow = session.workflow === null ? undefined : shell.workflows.get(session.workflow.name);
+  if (workflow === undefined) return null;
+  const { snapshot, digest } = await snapshotOf(session, shell);
+  const fences = (await shell.ports.store.fences(session.id)).map(({ operation, call }): FenceFact => ({
+    operation,
+    callId: call.id,
+    fingerprint: call.fingerprint,
+    inDoubt: call.state === 'IN_DOUBT',
+  }));
+  // A body whose result is known is not waited for: the next equal step takes the result and runs nothing.
+  const known = new Set(fences.flatMap(({ inDoubt, callId }) => (inDoubt ? [] : [callId])));
+  const running = orphansOf(session.id, shell).filter(({ callId }) => !known.has(callId));
+  const isOpen = session.state === 'open';
+  return { workflow, snapshot, seq: session.seq, isOpen, digest, fences, running, takenBy, drift };
+}
+
+export function orphansOf(id: SessionId, shell: Shell): StepFact['running'] {
+  const orphans = shell.live.orphanSteps.get(id);
+  return orphans === undefined ? [] : [...orphans].map(([callId, action]) => ({ callId, action }));
+}
+
+export async function snapshotOf(session: Session, shell: Shell) {
+  const known = shell.live.snapshots.get(session.id);
+  if (known !== undefined && known.seq === session.seq) return known;
+  const text = await shell.ports.store.snapshot(session.id, session.seq);
+  invariant(text !== null, `the state of session ${session.id} at ${session.seq} is on record`);
+  const snapshot = freeze(JSON.parse(text)) as Snapshot;
+  return remember(session.id, { seq: session.seq, snapshot, digest: digestOf(session.id, text, shell) }, shell);
+}
+
+function remember<Kept extends { seq: number; snapshot: Snapshot; digest: string }>(
+  id: SessionId,
+  kept: Kept,
+  shell: Shell,
+): Kept {
+  const { snapshots } = shell.live;
+  if (snapshots.size >= maxRemembered) snapshots.clear();
+  snapshots.set(id, kept);
+  return kept;
+}
+
+/** The handle is part of it: the same state of two sessions has two digests, and a digest alone tells nothing. */
+export function digestOf(id: SessionId, text: string, shell: Shell): string {
+  return shell.ports.sha256(`${id}\u0000${text}`);
+}
+
+export function draftOf(snapshot: Snapshot): SnapshotDraft {
+  return { text: canonicalText(snapshot as never), dueAtMs: snapshot.timers[0]?.dueAtMs ?? null };
+}
+
+const hashes = new WeakMap<Workflow, string>();
+
+/** A workflow does not change while the gateway runs: it is hashed once. */
+export function manifestOf(workflow: Workflow, shell: Shell): string {
+  const known = hashes.get(workflow) ?? shell.ports.sha256(workflow.manifest);
+  hashes.set(workflow, known);
+  return known;
+}
+
+function freeze(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const member of Object.values(value)) freeze(member);
+  return Object.freeze(value);
+}

@@ -1,0 +1,68 @@
+/**
+ * Refuses a step: every attempt is in the history, none is coalesced. An agent that is refused again and again hears it more
+ * plainly, and is stopped in the end, if the workflow's author wants that.
+ */
+import { nextActions, type StepFact } from '../core/workflow/step.ts';
+import type { SessionId } from '../core/call.ts';
+import type { Refusal } from '../core/refusal.ts';
+import type { ErrorReply } from '../core/reply.ts';
+import { commit } from './commit.ts';
+import { recordNew, type RefusedCall } from './refuse.ts';
+import type { Shell } from './shell.ts';
+import { bare, noChange, note } from './transition.ts';
+
+/** Sessions whose refusals are counted at once. */
+const maxCounted = 10_000;
+
+/** What an agent can mend by choosing otherwise; waiting for others is no mistake of its own. */
+const mistakes: ReadonlySet<Refusal['error']> = new Set([
+  'invalid_transition',
+  'unknown_action',
+  'validation_failed',
+  'fenced',
+] as const);
+
+export async function refuseStep(refused: RefusedCall, step: StepFact, shell: Shell): Promise<ErrorReply> {
+  const facts = { ...refused.facts, state: step.digest, step: step.seq };
+  const session = refused.call.session as SessionId;
+  const counts = mistakes.has(refused.refusal.error);
+  const streak = counts ? countUp(session, shell) : 0;
+  const { sharpenAfter, stopAfter } = step.workflow.refusals;
+  const stops = counts && stopAfter !== null && streak >= stopAfter;
+  const refusal = streak >= sharpenAfter ? sharpened(refused.refusal, streak, stops, step) : refused.refusal;
+  const next = stops ? [] : refused.nextActions;
+  const { reply } = await recordNew({ ...refused, refusal, facts, nextActions: next }, shell);
+  if (stops) await stop(session, refused, streak, shell);
+  return reply as ErrorReply;
+}
+
+function countUp(session: SessionId, { live }: Shell): number {
+  const streak = (live.streaks.get(session) ?? 0) + 1;
+  if (live.streaks.size >= maxCounted && !live.streaks.has(session)) live.streaks.clear();
+  live.streaks.set(session, streak);
+  return streak;
+}
+
+/** The form of the refusal stays; what follows it gets plainer. */
+function sharpened(refusal: Refusal, streak: number, stops: boolean, step: StepFact): Refusal {
+  const [first] = nextActions(step);
+  const hint = stops
+    ? 'The session is stopped now: reset it, or tell the person you work for.'
+    : first === undefined
+      ? 'No action is possible here: tell the person you work for.'
+      : `Do not send it again: call one of valid_next_actions, such as '${first}'.`;
+  return { ...refusal, message: `${refusal.message} Refused ${streak} times in a row. ${hint}` };
+}
+
+async function stop(session: SessionId, { call }: RefusedCall, streak: number, shell: Shell): Promise<void> {
+  const workflow = { ...noChange, becomes: { state: 'stopped', reason: 'refusal_limit' } as const };
+  await commit(
+    {
+      ...bare(shell),
+      session: { kind: 'step', id: session, advance: false, expectSeq: null, expectOpen: true, workflow },
+      records: [note('session_stopped', { ...call, session }, { reason: 'refusal_limit', refusals: streak })],
+    },
+    shell,
+  );
+  shell.live.streaks.delete(session);
+}

@@ -1,0 +1,114 @@
+/** Every way in which the spine says no: by a gate, at the door, or because nothing could be read. Nothing ran. */
+import { type Envelope, refused } from '../core/answer.ts';
+import type { Call, Principal, Request, SessionId } from '../core/call.ts';
+import type { Decision } from '../core/decide.ts';
+import type { Facts } from '../core/facts.ts';
+import type { GateName } from '../core/gate.ts';
+import { invalidInput } from '../core/gates/invalid-input.ts';
+import { stepOf } from '../core/gates/reachable.ts';
+import type { JsonObject } from '../core/json.ts';
+import type { Refusal } from '../core/refusal.ts';
+import type { Reply } from '../core/reply.ts';
+import type { ReadRequest } from '../core/request.ts';
+import { invariant } from '../core/unreachable.ts';
+import type { StepFact } from '../core/workflow/step.ts';
+import type { Requester } from './await-outcome.ts';
+import { fetchSession } from './fetch-session.ts';
+import { firstFacts, gather } from './gather-facts.ts';
+import { factsOf } from './intent-papers.ts';
+import { refuse, storeUnavailable } from './refuse.ts';
+import { refuseStep } from './refuse-step.ts';
+import { nextActions, type Shell } from './shell.ts';
+
+/** A call that was read, and who waits for it. */
+export interface Asked {
+  readonly request: Request;
+  readonly call: Call;
+  readonly who: Principal;
+  readonly requester: Requester;
+}
+
+export function cancelledBefore(shell: Shell, step: StepFact | null = null): Refusal {
+  return {
+    error: 'cancelled',
+    class: 'Cancellation',
+    code: 'ToolCancelled',
+    message: 'the caller cancelled before the call was sent.',
+    resolution: { type: 'choose_action', actions: nextActions(shell, step) },
+  };
+}
+
+/** Refused before the gates: the key, or the caller who left, says all there is to say. */
+export async function refuseAtTheDoor(
+  no: Refusal | ((step: StepFact | null) => Refusal),
+  { call, request, who }: Asked,
+  shell: Shell,
+): Promise<Reply> {
+  const gathered = await gather('session', firstFacts(shell), request, who, null, shell);
+  const fact = gathered.kind === 'facts' && gathered.facts.session?.found ? gathered.facts.session : null;
+  const step = fact?.step ?? null;
+  const about = refusal({ ...call, session: fact?.id ?? null }, 'admit', {}, request, step, shell);
+  const said = { ...about, refusal: typeof no === 'function' ? no(step) : no };
+  return step === null ? (await refuse(said, shell)).reply : refuseStep(said, step, shell);
+}
+
+export async function sayNo(
+  call: Call,
+  decision: Extract<Decision, { kind: 'refuse' | 'hold' }>,
+  facts: Facts,
+  request: Request,
+  shell: Shell,
+): Promise<Reply> {
+  invariant(decision.kind !== 'hold', 'no gate holds a call until approvals are configured');
+  const step = stepOf(facts);
+  const about = refusal(call, decision.gate, factsOf(facts, shell), request, step, shell);
+  const no = { ...about, refusal: decision.refusal };
+  // Until the store is open and recovered there is nowhere to write, and nothing was decided but to wait.
+  const silent = decision.gate === 'ready' && !shell.live.readiness.ready;
+  if (silent) return refused(unreadyEnvelope(call, request.tool), decision.refusal);
+  return step === null ? (await refuse(no, shell)).reply : refuseStep(no, step, shell);
+}
+
+function unreadyEnvelope(call: Call, requested: string | null): Envelope {
+  return { requested, callId: call.id, session: call.session, nextActions: [] };
+}
+
+export async function sayBusy(asked: Asked, shell: Shell): Promise<Reply> {
+  return storeUnavailable(refusal(asked.call, 'admit', {}, asked.request, null, shell), 'overloaded');
+}
+
+export function refusal(
+  call: Call,
+  gate: GateName | 'admit',
+  facts: JsonObject,
+  request: Request,
+  step: StepFact | null,
+  shell: Shell,
+) {
+  const known = call.session !== null || gate === 'admit';
+  return { call, gate, facts, argsText: request.argsText, nextActions: known ? nextActions(shell, step) : [], step };
+}
+
+/** `handle`: the session in which a step was meant, so that even what cannot be read hears what is next there. */
+export async function refuseUnreadable(
+  read: Extract<ReadRequest, { ok: false }>,
+  call: Call,
+  handle: SessionId | null,
+  shell: Shell,
+): Promise<Reply> {
+  const code = read.problem === 'too_large' ? 'InputTooLarge' : 'InputInvalid';
+  const no: Refusal = invalidInput(read.requested, read.errors, code);
+  if (!shell.live.readiness.ready) return refused(unreadyEnvelope(call, read.requested), no);
+  const fact = handle === null ? null : await fetchSession(handle, call, null, shell);
+  const about = { call, gate: 'admit', facts: {}, argsText: null, refusal: no } as const;
+  if (fact !== null && 'found' in fact && fact.found && fact.step !== null) {
+    const nextActionsThere = nextActions(shell, fact.step);
+    return refuseStep(
+      { ...about, call: { ...call, session: fact.id }, nextActions: nextActionsThere },
+      fact.step,
+      shell,
+    );
+  }
+  const next = read.requested === null ? [] : nextActions(shell);
+  return (await refuse({ ...about, nextActions: next }, shell)).reply;
+}

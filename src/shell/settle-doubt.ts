@@ -1,0 +1,70 @@
+/**
+ * A person settles a call that is in doubt: it took effect, it did not, or nobody will ever know. What they say is on record
+ * with their name; agents cannot say it.
+ */
+import { failed, type RestingReply, succeeded } from '../core/answer.ts';
+import type { CallId } from '../core/call.ts';
+import { canonicalText } from '../core/canonical.ts';
+import type { Json } from '../core/json.ts';
+import { advance, type CallEvent } from '../core/lifecycle.ts';
+import { classify } from '../core/recovery/classify.ts';
+import type { StoredCall } from '../ports/store.ts';
+import { commit, nobodyWaits } from './commit.ts';
+import { envelopeElsewhere, turnOf } from './end-step.ts';
+import { effectOf } from './settle.ts';
+import type { Shell } from './shell.ts';
+import { toTransition } from './transition.ts';
+
+export interface Judgement {
+  readonly happened: 'yes' | 'no' | 'unknown';
+  /** Who says so. */
+  readonly by: string;
+  /** With `yes`: what the tool returned, as far as it is known. */
+  readonly result?: Json;
+}
+
+export type Judged = 'settled' | 'not_found' | 'not_in_doubt' | 'store_unavailable';
+
+export async function settleDoubt(id: CallId, judgement: Judgement, shell: Shell): Promise<Judged> {
+  for (let tries = 0; tries <= shell.limits.maxRedecisions; tries++) {
+    const call = await shell.ports.store.call(id);
+    if (call === null) return 'not_found';
+    if (call.state !== 'IN_DOUBT') return 'not_in_doubt';
+    const [next, effects] = advance(call, eventOf(judgement));
+    const reply = await replyFor(call, { ...next, state: next.state }, judgement, shell);
+    const body = { by: judgement.by, effect: effectOf(next.state), attempt: call.attempt };
+    const payloads = [{ part: 'reply', text: canonicalText(reply as unknown as Json) }];
+    const papers = { ...(await turnOf(call, next, shell)), body: { settled: body }, payloads: { settled: payloads } };
+    const result = await commit(toTransition(call, next, effects, papers, shell), shell);
+    if (result.kind === 'committed') {
+      nobodyWaits(result, shell);
+      return 'settled';
+    }
+    if (result.kind === 'unavailable') return 'store_unavailable';
+  }
+  return 'store_unavailable';
+}
+
+function eventOf({ happened }: Judgement): CallEvent {
+  if (happened === 'unknown') return { kind: 'closed' };
+  return { kind: 'proved', effect: happened === 'yes' ? 'applied' : 'none' };
+}
+
+async function replyFor(
+  call: StoredCall,
+  next: Parameters<typeof envelopeElsewhere>[0],
+  { happened, by, result }: Judgement,
+  shell: Shell,
+): Promise<RestingReply> {
+  const envelope = await envelopeElsewhere(next, shell);
+  if (happened === 'yes') return succeeded(envelope, result ?? null, []);
+  const effect = effectOf(next.state);
+  return failed(envelope, {
+    classification: classify('unknown', undefined, call.effectClass),
+    effect,
+    errorType: 'Settled',
+    message: happened === 'no' ? `${by} found that it did not happen` : `${by} found that nobody will ever know`,
+    retryAfterSeconds: null,
+    maxMessageChars: shell.limits.maxMessageChars,
+  });
+}

@@ -1,0 +1,63 @@
+/** What a call is sent with: the tool, the arguments that passed, and the workflow in which it is a step. */
+import type { Call } from '../core/call.ts';
+import type { ToolEntry } from '../core/catalogue.ts';
+import type { Json } from '../core/json.ts';
+import { advance, type CallEvent, type SideEffect } from '../core/lifecycle.ts';
+import type { StepFact } from '../core/workflow/step.ts';
+import type { AgentClient, Attempt } from '../ports/upstream.ts';
+import type { Step } from './end-step.ts';
+import type { Shell } from './shell.ts';
+
+/** A tool and the arguments it will get. */
+export interface Work {
+  readonly tool: ToolEntry;
+  readonly args: Json;
+  /** Where the workflow stands in which this is a step; null without one. */
+  readonly step: StepFact | null;
+  /** Whom the body can ask while it runs. */
+  readonly client: AgentClient | null;
+}
+
+export const stepOf = (work: Work): Step | null => (work.step === null ? null : { fact: work.step, inputs: work.args });
+
+/** Several events in a row, as one step. */
+export function chain(call: Call, events: readonly CallEvent[]) {
+  let next = call;
+  const effects: SideEffect[] = [];
+  for (const event of events) {
+    const [moved, asked] = advance(next, event);
+    next = moved;
+    effects.push(...asked);
+  }
+  return { call: next, effects };
+}
+
+export function timeoutOf(work: Work, call: Call, nowMs: number): number {
+  return Math.max(1, Math.min(work.tool.timeoutMs, call.deadlineAtMs - nowMs));
+}
+
+export function attemptOf(call: Call, work: Work, shell: Shell): Attempt {
+  return {
+    callId: call.id,
+    attempt: call.attempt,
+    tool: work.tool.invokes,
+    args: work.args,
+    session: call.session,
+    tenant: call.tenant,
+    agent: call.agent,
+    deadlineAtMs: call.deadlineAtMs,
+    timeoutMs: timeoutOf(work, call, shell.ports.clock.nowMs()),
+    workflowContext: work.step === null ? null : work.step.snapshot.context,
+    client: work.client,
+    callTool: callToolFor(call, shell),
+  };
+}
+
+/** The same key for the same call of the same body, however often the body is sent. */
+function callToolFor({ id, tenant, agent }: Call, shell: Shell): Attempt['callTool'] {
+  let calls = 0;
+  return (tool, args) => {
+    calls += 1;
+    return shell.live.callTool({ tool, args, key: `${id}/${calls}` }, { tenant, agent });
+  };
+}

@@ -1,0 +1,96 @@
+/** One workflow session, several processes: no update is lost, and whoever dies with the turn leaves it to the others. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { createMachine } from 'xstate';
+import { mount, type Reply } from '../../src/index.ts';
+import { eventually } from '../support/eventually.ts';
+import { openWorkflow, refusal, success } from '../support/open-workflow.ts';
+import { withReader } from '../support/read-journal.ts';
+import { checkHistory, wholeHistory } from '../support/workflow-history.ts';
+import { type Counting, startCounting } from '../support/workflow-processes.ts';
+
+const each = 50;
+const patienceMs = 90_000;
+
+/** As the child declares it: a process that differed would find that the workflow changed. */
+const counter = () =>
+  mount(
+    createMachine({
+      id: 'counter',
+      initial: 'counting',
+      context: { count: 0 },
+      states: { counting: { on: { increment: 'counting' } } },
+    }),
+    {
+      actions: {
+        increment: {
+          run: async () => ({}),
+          update: ({ context }: { context: { count: number } }) => ({ count: context.count + 1 }),
+        },
+      },
+    } as never,
+  );
+
+const countOf = ({ state }: { state?: unknown }) => (state as { context: { count: number } }).context.count;
+const linesIn = (file: string) => readFileSync(file, 'utf8').split('\n').filter((line) => line !== '');
+const turnIn = (file: string, session: string) =>
+  withReader(file, async (reader) => (await reader.session(session as never))?.workflow?.turn ?? null);
+
+describe('two processes on one file', () => {
+  test('[C1-queue-5] increment the same session at the same time, and no update is lost', async (t) => {
+    const owner = await openWorkflow(t, [counter()]);
+    const session = await owner.open();
+    await owner.close();
+    const log = `${owner.file}.log`;
+    const orders = { file: owner.file, log, hangs: false };
+    const children: readonly Counting[] = [await startCounting(t, orders), await startCounting(t, orders)];
+    assert.deepEqual(children.map(({ role }) => role), ['owner', 'forwarder']);
+    for (const child of children) child.order({ session, atOnce: each / 2, oneByOne: each / 2 });
+    const replies = () => children.flatMap((child) => child.replies());
+    await eventually('everybody is answered', async () => replies().length === 2 * each, patienceMs);
+    const counts = replies().map((reply: Reply) => countOf(success(reply)));
+    assert.deepEqual(counts.sort((a, b) => a - b), Array.from({ length: 2 * each }, (_, n) => n + 1));
+    assert.equal(new Set(linesIn(log)).size, 2 * each, 'every step ran');
+    assert.equal(linesIn(log).length, 2 * each, 'and none of them twice');
+    const mine = new Set((children[0]?.replies() ?? []).map(({ call_id: callId }) => callId));
+    const owners = linesIn(log).map((callId) => mine.has(callId));
+    const changes = owners.filter((one, at) => at > 0 && one !== owners[at - 1]).length;
+    assert.ok(changes > 4, `the turn went from one process to the other only ${changes} times`);
+    t.diagnostic(
+      `the turn went from one process to the other ${changes} times; ` +
+        `${children.map((child) => child.waited()).join(' and ')} times a process was told to wait`,
+    );
+    for (const child of children) await child.kill();
+    const after = await openWorkflow(t, [counter()], { file: owner.file });
+    const view = await after.look(session);
+    assert.deepEqual([countOf(view), view.seq], [2 * each, 2 * each]);
+    checkHistory(await wholeHistory(session, after.sessions), view);
+  });
+
+  for (const victim of ['forwarder', 'owner'] as const)
+    test(`[C1-queue-6] of which the ${victim} dies in the middle of a step: the turn is freed, and the other goes on`, async (t) => {
+      const first = await openWorkflow(t, [counter()]);
+      const session = await first.open();
+      const log = `${first.file}.log`;
+      const orders = { file: first.file, log, hangs: true };
+      if (victim === 'owner') await first.close();
+      const child = await startCounting(t, orders);
+      assert.equal(child.role, victim);
+      // An owner that dies takes the forwarders' way to the file with it: whoever comes next owns it.
+      child.order({ session, atOnce: 1, oneByOne: 0 });
+      const [callId] = await eventually('the body runs', async () => (child.began().length > 0 ? child.began() : null));
+      assert.equal((await turnIn(first.file, session))?.call, callId);
+      await child.kill();
+      const gateway = victim === 'owner' ? await openWorkflow(t, [counter()], { file: first.file }) : first;
+      await eventually('the turn is free', async () => (await turnIn(first.file, session)) === null);
+      const fenced = refusal(await gateway.ask('increment', {}, { session }), 'fenced');
+      assert.equal(fenced.blocking_call_id, callId);
+      assert.equal(await gateway.settle(callId ?? '', { happened: 'yes', by: 'ada', result: {} }), 'settled');
+      const adopted = success(await gateway.ask('increment', {}, { session }));
+      assert.deepEqual([adopted.replayed, adopted.seq, countOf(adopted)], [true, 1, 1]);
+      const next = success(await gateway.ask('increment', {}, { session }));
+      assert.deepEqual([next.replayed, next.seq, countOf(next)], [undefined, 2, 2], 'a result is adopted once');
+      checkHistory(await wholeHistory(session, gateway.sessions), await gateway.look(session));
+    });
+});

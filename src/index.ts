@@ -25,6 +25,7 @@ export {
 } from './core/reply.ts';
 export { replySchema } from './core/reply-schema.ts';
 export { taxonomy } from './core/taxonomy.ts';
+export type { ServerOptions, ServerToolOptions } from './compose/server-options.ts';
 export { GatewayError } from './core/gateway-error.ts';
 export { type CallRequest, createGateway, type Gateway, type GatewayOptions, type StepRequest } from './main.ts';
 export type { OperatorNotice } from './ports/notifier.ts';

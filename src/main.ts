@@ -19,6 +19,7 @@ import type { Reply } from './core/reply.ts';
 import { type CallOptions, createLibraryDoor } from './doors/library/library-door.ts';
 import { createWorkflowDoor } from './doors/library/workflow-door.ts';
 import { joinUpstreams, type Joined } from './compose/join-upstreams.ts';
+import { serverConfig, type ServerOptions } from './compose/server-options.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Ids } from './ports/ids.ts';
 import type { Notifier } from './ports/notifier.ts';
@@ -41,7 +42,7 @@ export interface GatewayOptions<
   /** What `mount` returned: each is served to its own sessions. */
   readonly workflows?: Workflows;
   /** MCP servers whose tools become tools of the gateway, as `server/tool`. */
-  readonly servers?: readonly McpUpstreamConfig[];
+  readonly servers?: readonly ServerOptions[];
   /** The store, one file; made if it is not there. */
   readonly file?: string;
   /** Who asks when a call does not say. */
@@ -118,8 +119,18 @@ export async function createGateway<
   const Tools extends readonly Tool[] = readonly [],
   const Workflows extends readonly MountedWorkflow[] = readonly [],
 >(options: GatewayOptions<Tools, Workflows>, system: SystemParts = {}): Promise<Gateway<Tools, Workflows>> {
-  return (await openGateway(options, system)).gateway;
+  const { servers, ...rest } = options;
+  const problem = problemWithOptions(options);
+  if (problem !== null) throw new GatewayError('bad_options', problem);
+  const configs = servers === undefined ? {} : { servers: servers.map(serverConfig) };
+  return (await openGateway<Tools, Workflows>({ ...rest, ...configs }, system)).gateway;
 }
+
+/** The same with servers as recourse.yaml has them. */
+export type OpenOptions<Tools extends readonly Tool[], Workflows extends readonly MountedWorkflow[]> = Omit<
+  GatewayOptions<Tools, Workflows>,
+  'servers'
+> & { readonly servers?: readonly McpUpstreamConfig[] };
 
 /** The gateway and its insides, for the doors that a process opens beside it. */
 export interface OpenGateway<Tools extends readonly Tool[], Workflows extends readonly MountedWorkflow[]> {
@@ -132,7 +143,7 @@ export interface OpenGateway<Tools extends readonly Tool[], Workflows extends re
 export async function openGateway<
   const Tools extends readonly Tool[],
   const Workflows extends readonly MountedWorkflow[],
->(options: GatewayOptions<Tools, Workflows>, system: SystemParts = {}): Promise<OpenGateway<Tools, Workflows>> {
+>(options: OpenOptions<Tools, Workflows>, system: SystemParts = {}): Promise<OpenGateway<Tools, Workflows>> {
   const problem = problemWithOptions(options);
   if (problem !== null) throw new GatewayError('bad_options', problem);
   const limits = { ...defaultLimits, ...options.limits };

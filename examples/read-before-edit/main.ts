@@ -20,10 +20,9 @@ const gateway = await createGateway({
   servers: [
     {
       name: 'files',
-      connect: { kind: 'stdio', command: process.execPath, args: [server, folder], env: {}, cwd: null },
-      timeoutMs: null,
-      trustAnnotations: true, // the server says of its reads that they are reads, and we believe it
-      rules: [],
+      command: process.execPath,
+      args: [server, folder],
+      annotations: 'trust', // the server says of its reads that they are reads, and we believe it
     },
   ],
   file: path.join(folder, 'recourse.db'),

@@ -63,7 +63,8 @@ export async function listenAt(
 
 function whyNot({ host, port }: Address, code: string): string {
   const where = `${inUrl(host)}:${port}`;
-  if (code === 'EADDRINUSE') return `${where} is taken by another program: end that one, or choose another with --listen`;
+  if (code === 'EADDRINUSE')
+    return `${where} is taken by another program: end that one, or choose another with --listen`;
   if (code === 'EACCES') return `${where} may not be used by this user: choose a port above 1023 with --listen`;
   if (code === 'ENOTFOUND' || code === 'EADDRNOTAVAIL' || code === 'EAI_AGAIN')
     return `this machine has no address '${host}': correct --listen`;

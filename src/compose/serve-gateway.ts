@@ -41,6 +41,7 @@ export async function keepOpen({ open, file, onSuccession, onFailure }: LastingP
   let closing = false;
   let looking: Promise<void> = Promise.resolve();
   let failed = '';
+  let closed: Promise<void> | null = null;
 
   /** Calls under way end in the old one; it finds the new owner by itself. */
   const succeed = async () => {
@@ -63,6 +64,12 @@ export async function keepOpen({ open, file, onSuccession, onFailure }: LastingP
       failed = problem;
     }
   };
+  const close: LastingGateway['close'] = async (options) => {
+    closing = true;
+    clearInterval(timer);
+    await Promise.all([current.gateway.close(options), looking]);
+    await Promise.all(leaving);
+  };
   const timer = setInterval(() => {
     if (current.gateway.role === 'owner' || closing) return;
     looking = looking.then(() => (current.gateway.role === 'owner' || closing ? undefined : look()));
@@ -70,12 +77,7 @@ export async function keepOpen({ open, file, onSuccession, onFailure }: LastingP
   timer.unref();
   return {
     current: () => current,
-    async close(options) {
-      closing = true;
-      clearInterval(timer);
-      await Promise.all([current.gateway.close(options), looking]);
-      await Promise.all(leaving);
-    },
+    close: (options) => (closed ??= close(options)),
   };
 }
 

@@ -86,7 +86,8 @@ async function serve(
     const mode = order.mode === 'tools' ? 'tool_per_action' : 'step';
     const door = openMcpDoor({ version: order.version, who, workflow: workflow.name, mode }, gateway);
     const served = serveStdio(door, { input: process.stdin, output });
-    onStop(() => void served.close());
+    // What is running may end, and its reply reach the client, before the connection goes.
+    onStop(() => void gateway.close().finally(() => served.close()));
     say(gateway.current().gateway.role);
     await served.closed;
   }

@@ -5,6 +5,7 @@
 import { type Envelope, failed, type RestingReply } from '../core/answer.ts';
 import type { Call } from '../core/call.ts';
 import type { Json, JsonObject } from '../core/json.ts';
+import { safeText } from '../core/redact.ts';
 import type { Effect } from '../core/taxonomy.ts';
 import { type StepFact, viewAfter } from '../core/workflow/step.ts';
 import type { StoredCall } from '../ports/store.ts';
@@ -47,11 +48,20 @@ export function endStep(from: Call, call: Call, weighed: Weighed, effect: Effect
 
 function leave(from: Call, call: Call, weighed: Weighed, effect: Effect, fact: StepFact, shell: Shell): StepEnd {
   const envelope = envelopeOfStep(call, fact, shell);
+  const reply = weighed.reply(envelope, effect);
   return {
-    reply: weighed.reply(envelope, effect),
+    reply: fact.workflow.debugMessages ? withCause(reply, weighed, shell) : reply,
     papers: { workflow: givingBack(call, from.state) },
     facts: { state_before: fact.digest, state_after: fact.digest, step: fact.seq },
   };
+}
+
+/** For authors at work: the cause chain reaches the agent too, because the workflow says so. Secrets still do not. */
+function withCause(reply: RestingReply, { payloads }: Weighed, { limits }: Shell): RestingReply {
+  const cause = payloads.find(({ part }) => part === 'cause')?.text;
+  if (cause === undefined || !('error' in reply) || reply.error !== 'action_error') return reply;
+  const told = safeText(`${reply.error_message}\n${String(JSON.parse(cause))}`, limits.maxMessageChars);
+  return { ...reply, error_message: told };
 }
 
 function stopForRepair(

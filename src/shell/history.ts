@@ -40,11 +40,13 @@ export async function readHistory(
 ): Promise<HistoryPage> {
   const entries: HistoryEntry[] = [];
   let from = after;
+  let seq = await seqBefore(session, after, reader);
   for (;;) {
     const page = await reader.sessionEntries(session.id as SessionId, from, limit);
     for (const record of page) {
       if (entries.length >= limit) return { session: session.id, entries, next: entries.at(-1)?.entry ?? null };
-      const entry = await tell(record, session, reader);
+      seq = Math.max(seq, stepIn(record));
+      const entry = await tell(record, session, seq, reader);
       if (entry !== null) entries.push(entry);
     }
     if (page.length < limit) return { session: session.id, entries, next: null };
@@ -52,8 +54,29 @@ export async function readHistory(
   }
 }
 
+/** How far a page looks back for the sequence that it begins with. */
+const lookBack = 50;
+
+/** Not every record names the sequence: one that does not has that of those before it. */
+async function seqBefore({ id }: Session, after: number, reader: StoreReader): Promise<number> {
+  if (after <= 0) return 0;
+  const earlier = await reader.sessionEntries(id, Math.max(0, after - lookBack), Math.min(after, lookBack));
+  return Math.max(0, ...earlier.map(stepIn));
+}
+
+function stepIn({ body }: JournalEntry): number {
+  const { step, facts } = read(body);
+  const named = step ?? (isObject(facts) ? facts['step'] : null);
+  return typeof named === 'number' ? named : 0;
+}
+
 /** Null for a record that belongs to an attempt which was told already. */
-async function tell(record: JournalEntry, session: Session, reader: StoreReader): Promise<HistoryEntry | null> {
+async function tell(
+  record: JournalEntry,
+  session: Session,
+  seq: number,
+  reader: StoreReader,
+): Promise<HistoryEntry | null> {
   const body = read(record.body);
   const base = { entry: record.sessionSeq, at: time(record.timeMs), agent: session.agent };
   if (record.kind === 'refused')
@@ -71,12 +94,12 @@ async function tell(record: JournalEntry, session: Session, reader: StoreReader)
   if (record.kind === 'prepared') return attempt(record, body, base, reader);
   // What a person settled afterwards is an entry of its own: the attempt stays as it was told.
   if (partsOfAttempt.has(record.kind) && typeof body['by'] !== 'string') return null;
-  const { state_before: _before, state_after: _after, step: _step, manifest: _manifest, ...detail } = body;
+  const detail = Object.fromEntries(Object.entries(body).filter(([name]) => !toldApart.has(name)));
   // In a record about a call `state` is the call's own, and no digest.
-  const { state: _state, ...ofCall } = body;
+  const known = record.kind === 'session_stopped' ? body : { ...body, state: null };
   return {
     ...base,
-    ...digests(record.kind === 'session_stopped' ? body : ofCall),
+    ...digests({ step: seq, ...known }),
     kind: record.kind,
     action: null,
     call_id: record.call,
@@ -86,6 +109,9 @@ async function tell(record: JournalEntry, session: Session, reader: StoreReader)
     detail: detail as JsonObject,
   };
 }
+
+/** What an entry tells in fields of its own. */
+const toldApart: ReadonlySet<string> = new Set(['state_before', 'state_after', 'step', 'manifest']);
 
 const partsOfAttempt: ReadonlySet<string> = new Set([
   'dispatched',

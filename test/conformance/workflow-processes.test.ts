@@ -33,7 +33,10 @@ const counter = () =>
   );
 
 const countOf = ({ state }: { state?: unknown }) => (state as { context: { count: number } }).context.count;
-const linesIn = (file: string) => readFileSync(file, 'utf8').split('\n').filter((line) => line !== '');
+const linesIn = (file: string) =>
+  readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '');
 const turnIn = (file: string, session: string) =>
   withReader(file, async (reader) => (await reader.session(session as never))?.workflow?.turn ?? null);
 
@@ -45,12 +48,18 @@ describe('two processes on one file', () => {
     const log = `${owner.file}.log`;
     const orders = { file: owner.file, log, hangs: false };
     const children: readonly Counting[] = [await startCounting(t, orders), await startCounting(t, orders)];
-    assert.deepEqual(children.map(({ role }) => role), ['owner', 'forwarder']);
+    assert.deepEqual(
+      children.map(({ role }) => role),
+      ['owner', 'forwarder'],
+    );
     for (const child of children) child.order({ session, atOnce: each / 2, oneByOne: each / 2 });
     const replies = () => children.flatMap((child) => child.replies());
     await eventually('everybody is answered', async () => replies().length === 2 * each, patienceMs);
     const counts = replies().map((reply: Reply) => countOf(success(reply)));
-    assert.deepEqual(counts.sort((a, b) => a - b), Array.from({ length: 2 * each }, (_, n) => n + 1));
+    assert.deepEqual(
+      counts.sort((a, b) => a - b),
+      Array.from({ length: 2 * each }, (_, n) => n + 1),
+    );
     assert.equal(new Set(linesIn(log)).size, 2 * each, 'every step ran');
     assert.equal(linesIn(log).length, 2 * each, 'and none of them twice');
     const mine = new Set((children[0]?.replies() ?? []).map(({ call_id: callId }) => callId));

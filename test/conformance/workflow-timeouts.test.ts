@@ -19,7 +19,12 @@ const toleranceMs = 1_500;
 /** `act` has a body and a budget; `other` answers at once. */
 function oneAction(body: object) {
   return mount(
-    createMachine({ id: 'one', initial: 'open', context: { n: 0 }, states: { open: { on: { act: 'open', other: 'open' } } } }),
+    createMachine({
+      id: 'one',
+      initial: 'open',
+      context: { n: 0 },
+      states: { open: { on: { act: 'open', other: 'open' } } },
+    }),
     {
       actions: {
         act: { timeout_seconds: budgetSeconds, update: () => ({ n: 1 }), ...body },
@@ -85,7 +90,7 @@ describe('a step is answered at its budget', () => {
     assert.deepEqual(heard, [true], 'it was told');
   });
 
-  test('[C6-budget-2] when its body waits for an answer of the agent\'s user', async (t) => {
+  test("[C6-budget-2] when its body waits for an answer of the agent's user", async (t) => {
     const asking = oneAction({
       run: async (_inputs: unknown, { elicit }: { elicit: (message: string, schema: object) => Promise<unknown> }) =>
         elicit('really?', { type: 'object', properties: {} }),
@@ -137,7 +142,10 @@ describe('a body that comes back after its budget', () => {
       await eventually('the orphan is on record', async () => (await gateway.history(session)).some(isOrphan));
       const now = await gateway.history(session);
       assert.deepEqual(now.slice(0, history.length), history, 'not a word of the past has changed');
-      assert.deepEqual(now.slice(history.length).map(({ kind }) => kind), ['orphaned']);
+      assert.deepEqual(
+        now.slice(history.length).map(({ kind }) => kind),
+        ['orphaned'],
+      );
       const after = await gateway.look(session);
       assert.deepEqual([after.state_digest, after.seq], [view.state_digest, view.seq]);
     });

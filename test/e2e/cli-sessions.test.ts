@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createInterface } from 'node:readline';
 import { test, type TestContext } from 'node:test';
 import { isRefusal, isSuccess, type Reply } from '../../src/index.ts';
-import { type BarProject, barProject, openBar } from '../support/cli-project.ts';
+import { type BarProject, barProject, openBar, runBeside } from '../support/cli-project.ts';
 import { exitOf, objectsIn, recourse, startRecourse } from '../support/recourse-process.ts';
 
 const latte = { inputs: { drink: 'latte' } };
@@ -160,7 +160,8 @@ const timesLost = (bar: BarProject) => bar.done().filter((name) => name === 'los
 
 test('calls settle, yes: beside the owner, and the next equal step takes the result instead of doing it again', async (t) => {
   const { bar, step, session, id, look } = await aDoubt(t);
-  const settled = look('calls', 'settle', id, '--happened', 'yes', '--result', '{"bank":7}', '--by', 'Ann');
+  const words = ['calls', 'settle', id, '--happened', 'yes', '--result', '{"bank":7}', '--by', 'Ann'];
+  const settled = await runBeside(words, bar.home);
   assert.deepEqual([settled.status, settled.stderr], [0, '']);
   assert.match(settled.stdout, new RegExp(`^${id} is settled by Ann: it took effect\\. The next equal step`));
   const adopted = await step('lose', { session });
@@ -184,8 +185,9 @@ test('calls settle, no: the fence is lifted, also without a gateway', async (t) 
 });
 
 test('calls settle, unknown: closed for good; a second word about it is a no and changes nothing', async (t) => {
-  const { id, look } = await aDoubt(t);
-  assert.equal(look('calls', 'settle', id, '--happened', 'unknown', '--json').status, 0);
+  const { bar, id, look } = await aDoubt(t);
+  const settled = await runBeside(['calls', 'settle', id, '--happened', 'unknown', '--json'], bar.home);
+  assert.equal(settled.status, 0, settled.stderr);
   const journal = look('audit', 'verify', '--json').stdout;
   const again = look('calls', 'settle', id, '--happened', 'no');
   assert.deepEqual([again.status, again.stdout], [1, '']);

@@ -2,6 +2,8 @@
  * A folder with a workflow as its author has it, and `recourse serve` as an MCP client starts it. The workflow's bodies leave a
  * line in a file of the world each time they run, and print where they should not.
  */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -20,13 +22,13 @@ const barModule = `
   console.log('the module prints');
   const world = new URL('./world.txt', import.meta.url);
   const gate = new URL('./gate.txt', import.meta.url);
-  const acts = (name, answer) => async (inputs) => {
+  const acts = (name, answer) => async (inputs, ctx) => {
     console.log('a body prints');
     appendFileSync(world, name + '\\n');
-    return answer(inputs);
+    return answer(inputs, ctx);
   };
-  const untilOpen = async () => {
-    while (!existsSync(gate)) await new Promise((resolve) => setTimeout(resolve, 5));
+  const untilOpen = async (_inputs, { signal }) => {
+    while (!existsSync(gate) && !signal.aborted) await new Promise((resolve) => setTimeout(resolve, 5));
     return { waited: true };
   };
   const machine = createMachine({
@@ -94,6 +96,16 @@ export async function openBar(t: TestContext, { home, file }: BarProject, agent 
   t.after(() => gateway.close({ drain_seconds: 0 }));
   const step = (action: string, rest: object = {}): Promise<Reply> => gateway.handleStep({ action, ...rest });
   return { gateway, step };
+}
+
+/** A command that needs an answer of this very process, which must not stand still for it. */
+export async function runBeside(words: readonly string[], cwd: string) {
+  const child = spawn(process.execPath, [bin, ...words], { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk: Buffer) => (ended.stdout += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (ended.stderr += chunk.toString()));
+  await once(child, 'close');
+  return { status: child.exitCode, ...ended };
 }
 
 export interface ServeSetting {

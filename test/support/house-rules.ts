@@ -26,7 +26,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   compose: ['core', 'ports', 'shell', 'adapters', 'doors', 'client', 'config', 'compose'],
   main: ['core', 'ports', 'shell', 'adapters', 'doors', 'client', 'config', 'compose'],
   'main-cli': ['core', 'ports', 'shell', 'adapters', 'doors', 'config', 'compose', 'main'],
-  index: ['core', 'ports', 'adapters', 'config', 'main'],
+  index: ['core', 'ports', 'adapters', 'config', 'compose', 'main'],
 };
 
 /** From file to file, inside the project. A URL may also name data, such as package.json; that is no dependency. */

@@ -71,3 +71,9 @@ export async function listedBy(server: string, asking: Asking): Promise<readonly
   const { tools } = await asking.raw('tools/list');
   return (tools as readonly Answer[]).map((tool) => ({ ...tool, name: `${server}/${String(tool['name'])}` }));
 }
+
+/** The gateway's reply: the structured content, or in `_meta` if the server promised another kind of that. */
+export function envelopeOf(result: Answer): Answer {
+  const { structuredContent, _meta: meta } = result as { structuredContent?: Answer; _meta?: Record<string, Answer> };
+  return structuredContent ?? meta?.['recourse/reply'] ?? {};
+}

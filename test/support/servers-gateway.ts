@@ -10,6 +10,7 @@ import { type Ending, killed, type StdioCommand } from './servers-real.ts';
 export interface WrittenServer {
   readonly mcp: StdioCommand | { readonly url: string };
   readonly tools?: Readonly<Record<string, { readonly effect: string }>>;
+  readonly annotations?: 'trust';
 }
 
 export interface WrittenConfig {

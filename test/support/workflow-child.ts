@@ -34,7 +34,12 @@ const counter = mount(
   } as never,
 );
 
-const gateway = await createGateway({ file, workflows: [counter], limits: { sweepEveryMs: 50 }, onNotice: () => undefined });
+const gateway = await createGateway({
+  file,
+  workflows: [counter],
+  limits: { sweepEveryMs: 50 },
+  onNotice: () => undefined,
+});
 say({ event: 'opened', role: gateway.role });
 
 /** Whoever is told to wait waits, and asks again. */

@@ -62,6 +62,8 @@ export function randomWorkflow(seed: number): MountedWorkflow {
     .slice(1)
     .map(({ id }) => id);
   const target = () => `#${random.pick(ids)}`;
+  // Some have few edges, and lead into dead ends.
+  const density = random.pick([0.12, 0.3, 0.45]);
   let raises = false;
   const raised = () => {
     raises = true;
@@ -76,7 +78,7 @@ export function randomWorkflow(seed: number): MountedWorkflow {
   const config = ({ id, type, children }: Node): object => {
     if (type === 'history') return { id, type, history: random.pick(['deep', 'shallow']) };
     if (type === 'final') return { id, type };
-    const handled = actions.filter(() => random.chance(0.45));
+    const handled = actions.filter(() => random.chance(density));
     return {
       id,
       ...(type === 'atomic' ? {} : { type: type === 'parallel' ? type : undefined }),
@@ -94,7 +96,7 @@ export function randomWorkflow(seed: number): MountedWorkflow {
   };
   const base = config(root) as { on: Record<string, unknown> };
   // Each action is handled somewhere, and so is the event that is raised.
-  const missing = actions.filter((name) => base.on[name] === undefined && random.chance(0.6));
+  const missing = actions.filter((name) => base.on[name] === undefined && random.chance(density / 2));
   const added = Object.fromEntries(missing.map((name) => [name, edge()]));
   const on = { ...base.on, ...added, ...(raises ? { r: { actions: countUp } } : {}) };
   const machine = createMachine({ ...base, context: { n: 0 }, on } as never);

@@ -71,7 +71,7 @@ function write(reply: Reply, { name }: ToolCall, context: ServerContext, serving
   const { parts, connection, server } = serving;
   const listing = name === null ? null : (parts.tools?.catalogue().get(name)?.listing ?? null);
   if (listing === null) return writeResult(reply, connection.stateless);
-  const passed = passResult(reply, connection.stateless);
+  const passed = passResult(reply, connection.stateless, listing);
   const content: unknown = passed.content;
   // What a server says is not checked, so the SDK is given only what it can read.
   if (context.mcpReq.envelope !== undefined || !Array.isArray(content) || !content.every(isObject)) return passed;

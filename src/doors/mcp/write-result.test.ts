@@ -80,19 +80,33 @@ test('the result of an MCP server passes unchanged, with what we know about the 
     vendor: { a: null },
     _meta: { theirs: true },
   };
-  const passed = passResult({ ...successSample, result: theirs, replayed: true }, false);
+  const passed = passResult({ ...successSample, result: theirs, replayed: true }, false, {});
   const told = { call_id: 'call_1', session: 'ses_1', seq: 4, replayed: true };
   assert.deepEqual(passed, { ...theirs, _meta: { theirs: true, 'recourse/reply': told } });
 });
 
 test('a server cannot make our client answer its questions', () => {
   const asking = { resultType: 'input_required', inputRequests: {}, content: [] };
-  assert.ok(!('resultType' in passResult({ ...successSample, result: asking }, false)));
+  assert.ok(!('resultType' in passResult({ ...successSample, result: asking }, false, {})));
 });
 
 test('the refusal of a passed tool is the envelope', () => {
   for (const reply of Object.values(errorSamples))
-    assert.deepEqual(passResult(reply, false), writeResult(reply, false));
+    assert.deepEqual(passResult(reply, false, {}), writeResult(reply, false));
   const odd = { ...successSample, result: 'not a result' };
-  assert.deepEqual(passResult(odd, false), writeResult(odd, false));
+  assert.deepEqual(passResult(odd, false, {}), writeResult(odd, false));
+});
+
+test('beside a schema that is not ours the envelope stands in _meta, and what is no success is an error', () => {
+  const listing = { outputSchema: { type: 'object', properties: { price: { type: 'number' } }, required: ['price'] } };
+  const passed = { content: [], structuredContent: { price: 3 } };
+  assert.deepEqual(
+    passResult({ ...successSample, result: passed }, false, listing).structuredContent,
+    passed.structuredContent,
+  );
+  for (const reply of [pendingSample, ...Object.values(errorSamples)]) {
+    const { content } = writeResult(reply, false);
+    const expected = { content, isError: true, _meta: { 'recourse/reply': reply } };
+    assert.deepEqual(passResult(reply, false, listing), expected);
+  }
 });

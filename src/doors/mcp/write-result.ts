@@ -3,7 +3,7 @@
  * and `isError` for every error: never an error of the protocol. What an MCP server answered passes as it came.
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { isObject } from '../../core/json.ts';
+import { isObject, type JsonObject } from '../../core/json.ts';
 import { isRefusal, isSuccess, type Reply, type SuccessReply } from '../../core/reply.ts';
 import { writeText } from './write-text.ts';
 
@@ -15,9 +15,10 @@ export function writeResult(reply: Reply, stateless: boolean): CallToolResult {
   };
 }
 
-/** For a tool of an MCP server: its result, unchanged but for what we know about the call. */
-export function passResult(reply: Reply, stateless: boolean): CallToolResult {
-  if (!isSuccess(reply) || !isObject(reply.result)) return writeResult(reply, stateless);
+/** For a tool of an MCP server, as it is listed: its result, unchanged but for what we know about the call. */
+export function passResult(reply: Reply, stateless: boolean, listing: JsonObject): CallToolResult {
+  if (!isSuccess(reply) || !isObject(reply.result))
+    return 'outputSchema' in listing ? besideSchema(reply, stateless) : writeResult(reply, stateless);
   const { _meta: meta, ...result } = reply.result;
   const told = Object.fromEntries(Object.entries(reply).filter(([field]) => isAboutTheCall.has(field)));
   const passed: Record<string, unknown> = {
@@ -27,6 +28,15 @@ export function passResult(reply: Reply, stateless: boolean): CallToolResult {
   // What kind of result this is, we say: a server must not make our client answer questions of its own.
   delete passed['resultType'];
   return passed as unknown as CallToolResult;
+}
+
+/**
+ * The server promised a schema that our envelope is not of. Many clients check every structured content against it, errors
+ * too, and would throw the refusal away: so the envelope stands in `_meta`, whole. Only an error may lack structured content.
+ */
+function besideSchema(reply: Reply, stateless: boolean): CallToolResult {
+  const { content, structuredContent } = writeResult(reply, stateless);
+  return { content, isError: true, _meta: { 'recourse/reply': structuredContent } };
 }
 
 /** What the envelope says that the server's own result does not. */

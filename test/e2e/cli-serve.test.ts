@@ -1,0 +1,185 @@
+/** `recourse serve` as MCP clients start it: one workflow over standard input and output, on a store that others may use too. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { isRefusal, isSuccess, type Reply } from '../../src/index.ts';
+import { barProject, connectServe, isAlive } from '../support/cli-project.ts';
+import { eventually } from '../support/eventually.ts';
+import { bin, exitOf, objectsIn, recourse } from '../support/recourse-process.ts';
+
+const latte = { inputs: { drink: 'latte' } };
+
+function succeeded(reply: Reply): Reply & { readonly session: string } {
+  assert.ok(isSuccess(reply) && reply.session !== null, JSON.stringify(reply));
+  return reply as Reply & { readonly session: string };
+}
+
+test('a module is served: messages only on standard output, whatever its author prints', async (t) => {
+  const bar = barProject(t);
+  const served = await connectServe(t, ['./bar.ts', '--agent', 'waiter'], { cwd: bar.home });
+  await served.saying(/^recourse: serving workflow 'bar' on \/.*recourse\.db, as its owner\n/m);
+  const { tools } = await served.client.listTools();
+  assert.deepEqual(
+    tools.map(({ name }) => name),
+    ['step', 'reset_session', 'fork_session'],
+  );
+  const { session } = succeeded(await served.step('order', latte));
+  assert.match(served.said(), /^the module prints$/m);
+  await served.saying(/^a body prints$/m);
+  await served.client.close();
+  assert.deepEqual(served.errors, []);
+  await eventually('serve has ended', async () => !isAlive(served.pid));
+  const [listed] = objectsIn(recourse(['sessions', 'ls', '--json'], { cwd: bar.home }).stdout);
+  assert.deepEqual([listed?.['session'], listed?.['agent'], listed?.['seq']], [session, 'waiter', 1]);
+});
+
+test('--mode tools gives one tool for each action', async (t) => {
+  const bar = barProject(t);
+  const served = await connectServe(t, ['./bar.ts', '--mode', 'tools'], { cwd: bar.home });
+  const { tools } = await served.client.listTools();
+  assert.deepEqual(tools.map(({ name }) => name).slice(0, 2), ['order', 'wait']);
+  succeeded(await served.call('order', { drink: 'tea' }));
+});
+
+test('a name of recourse.yaml is served, on the store it names; another name is told which there are', async (t) => {
+  const bar = barProject(t);
+  writeFileSync(
+    join(bar.home, 'recourse.yaml'),
+    'runtime: { store: data/bar.db }\nworkflows:\n  bar: ./bar.ts\n  tiny: { initial: a, actions: { go: {} }, states: { a: { on: { go: b } }, b: { type: final } } }\n',
+  );
+  mkdirSync(join(bar.home, 'data'));
+  const served = await connectServe(t, ['tiny'], { cwd: bar.home });
+  await served.saying(/serving workflow 'tiny' on \/.*data\/bar\.db, as its owner/);
+  succeeded(await served.step('go'));
+  const wrong = recourse(['serve', 'nothing'], { cwd: bar.home });
+  assert.deepEqual([wrong.status, wrong.stdout], [1, '']);
+  assert.match(wrong.stderr, /there is no workflow 'nothing'\n {2}fix use one of bar, tiny\n/);
+});
+
+test('what cannot be served is said, with the exit code of its kind', (t) => {
+  const bar = barProject(t);
+  writeFileSync(join(bar.home, 'empty.ts'), 'export const nothing = 1;\n');
+  writeFileSync(join(bar.home, 'throws.ts'), 'throw { toString() { throw 1; } };\n');
+  writeFileSync(join(bar.home, 'text.db'), 'not a database at all\n'.repeat(500));
+  const ends: readonly (readonly [line: string, status: number, sentence: RegExp])[] = [
+    ['serve ./absent.ts', 1, /there is no module/],
+    ['serve ./empty.ts', 1, /'empty\.ts' exports no workflow/],
+    ['serve ./throws.ts', 1, /'throws\.ts' cannot be loaded/],
+    ['serve bar', 1, /recourse\.yaml:1:1 error ShapeInvalid this file does not exist/],
+    ['serve ./bar.ts --file text.db', 3, /'.*text\.db' is not a database/],
+    ['serve ./bar.ts --mode all', 2, /--mode is step or tools, not 'all'/],
+  ];
+  for (const [line, status, sentence] of ends) {
+    const end = recourse(line.split(' '), { cwd: bar.home });
+    assert.deepEqual([end.status, end.stdout], [status, ''], `${line}: ${end.stderr}`);
+    assert.match(end.stderr, sentence);
+    assert.doesNotMatch(end.stderr, /^\s+at /m);
+  }
+});
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  test(`${signal} lets the running step end, and is no failure`, async (t) => {
+    const bar = barProject(t);
+    const served = await connectServe(t, ['./bar.ts'], { cwd: bar.home });
+    const { session } = succeeded(await served.step('order', latte));
+    const waiting = served.step('wait', { session });
+    await eventually('the body runs', async () => bar.done().includes('wait'));
+    process.kill(served.pid, signal);
+    const refused = await eventually('nothing new begins', async () => {
+      const reply = await served.step('order', { ...latte, session });
+      return isRefusal(reply) && reply.code === 'DAEMON_NOT_READY' ? reply : null;
+    });
+    assert.equal(refused.effect, 'none');
+    bar.openGate();
+    succeeded(await waiting);
+    await eventually('serve has ended', async () => !isAlive(served.pid));
+    const [call] = objectsIn(recourse(['calls', 'ls', '--tool', 'wait', '--json'], { cwd: bar.home }).stdout);
+    assert.equal(call?.['state'], 'SUCCEEDED');
+  });
+
+test('the end of standard input, and a signal, are ends in good order: exit code 0', async (t) => {
+  const bar = barProject(t);
+  for (const how of ['end', 'SIGTERM', 'SIGINT'] as const) {
+    const child = spawn(process.execPath, [bin, 'serve', './bar.ts'], { cwd: bar.home, stdio: 'pipe' });
+    t.after(() => child.kill('SIGKILL'));
+    let said = '';
+    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    await eventually('it serves', async () => said.includes('serving workflow'));
+    if (how === 'end') child.stdin.end();
+    else child.kill(how);
+    assert.equal(await exitOf(child), 0, `${how}: ${said}`);
+  }
+  const child = spawn(process.execPath, [bin, 'serve', './bar.ts'], { cwd: bar.home, stdio: 'pipe' });
+  child.stdin.end();
+  await once(child, 'close');
+  assert.equal(child.exitCode, 0, 'a client that was gone before it began');
+});
+
+test('two on one store: the first owns it, the second forwards; one session is walked from both', async (t) => {
+  const bar = barProject(t);
+  const first = await connectServe(t, ['./bar.ts'], { cwd: bar.home });
+  await first.saying(/as its owner/);
+  const second = await connectServe(t, ['./bar.ts'], { cwd: bar.home });
+  await second.saying(/as its forwarder/);
+  const { session } = succeeded(await first.step('order', latte));
+  succeeded(await second.step('order', { inputs: { drink: 'tea' }, session }));
+  const paid = succeeded(await first.step('pay', { session }));
+  assert.equal(isSuccess(paid) ? paid.seq : 0, 3);
+});
+
+test('kill -9 of the forwarder between steps: the owner, and a new process, go on with the same handle', async (t) => {
+  const bar = barProject(t);
+  const first = await connectServe(t, ['./bar.ts'], { cwd: bar.home });
+  await first.saying(/as its owner/);
+  const second = await connectServe(t, ['./bar.ts'], { cwd: bar.home });
+  const { session } = succeeded(await second.step('order', latte));
+  process.kill(second.pid, 'SIGKILL');
+  succeeded(await first.step('order', { ...latte, session }));
+  const third = await connectServe(t, ['./bar.ts'], { cwd: bar.home });
+  await third.saying(/as its forwarder/);
+  succeeded(await third.step('pay', { session }));
+  assert.deepEqual(bar.done(), ['order', 'order', 'pay']);
+});
+
+test('kill -9 of the owner between steps: the forwarder takes its place, and goes on with the same handle', async (t) => {
+  const bar = barProject(t);
+  const first = await connectServe(t, ['./bar.ts'], { cwd: bar.home });
+  await first.saying(/as its owner/);
+  const second = await connectServe(t, ['./bar.ts'], { cwd: bar.home });
+  await second.saying(/as its forwarder/);
+  const { session } = succeeded(await first.step('order', latte));
+  process.kill(first.pid, 'SIGKILL');
+  await second.saying(/as its owner/);
+  succeeded(await second.step('order', { inputs: { drink: 'tea' }, session }));
+  const third = await connectServe(t, ['./bar.ts'], { cwd: bar.home });
+  await third.saying(/as its forwarder/);
+  succeeded(await third.step('pay', { session }));
+  assert.deepEqual(bar.done(), ['order', 'order', 'pay']);
+  assert.equal(recourse(['audit', 'verify'], { cwd: bar.home }).status, 0);
+});
+
+test('a step under way while the owner is killed is recorded by its successor, and done once', async (t) => {
+  const bar = barProject(t);
+  const first = await connectServe(t, ['./bar.ts'], { cwd: bar.home });
+  await first.saying(/as its owner/);
+  const second = await connectServe(t, ['./bar.ts'], { cwd: bar.home });
+  await second.saying(/as its forwarder/);
+  const { session } = succeeded(await second.step('order', latte));
+  const waiting = second.step('wait', { session });
+  await eventually('the body runs', async () => bar.done().includes('wait'));
+  process.kill(first.pid, 'SIGKILL');
+  await second.saying(/as its owner/);
+  bar.openGate();
+  await waiting;
+  const call = await eventually('its outcome is on record', async () => {
+    const [found] = objectsIn(recourse(['calls', 'ls', '--tool', 'wait', '--json'], { cwd: bar.home }).stdout);
+    return found?.['state'] === 'SUCCEEDED' ? found : null;
+  });
+  assert.equal(call['attempts'], 1);
+  const again = succeeded(await second.step('wait', { session }));
+  assert.ok(isSuccess(again) && again.replayed === true, JSON.stringify(again));
+  assert.deepEqual(bar.done(), ['order', 'wait']);
+});

@@ -1,0 +1,132 @@
+/** The command line of the MCP Inspector at a gateway of official servers, and at a workflow over HTTP and over stdio. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import test, { type TestContext } from 'node:test';
+import { bin } from '../../support/recourse-process.ts';
+import { type Answer, envelopeOf } from '../../support/servers-clients.ts';
+import { startUp, type WrittenConfig } from '../../support/servers-gateway.ts';
+import { createInspect, type Inspect, installInspector } from '../../support/servers-inspector.ts';
+import { createHome, type Home } from '../../support/servers-real.ts';
+
+const toolFailed = 5;
+
+/** One note, written and read by the filesystem server. */
+const notes = {
+  description: 'Writes one note and keeps it.',
+  initial: 'blank',
+  actions: {
+    write: { description: 'Writes the note.', tool: 'files/write_file' },
+    read: { description: 'Reads the note.', tool: 'files/read_text_file' },
+    keep: { description: 'Keeps the note as it is.' },
+  },
+  states: {
+    blank: { on: { write: 'written' } },
+    written: { on: { write: 'written', read: 'written', keep: 'kept' } },
+    kept: { type: 'final' },
+  },
+};
+
+const configOf = ({ files, everything }: Home): WrittenConfig => ({
+  tools: { files: { mcp: files, tools: { 'read_*': { effect: 'pure' } } }, everything: { mcp: everything } },
+  workflows: { notes },
+});
+
+test('the MCP Inspector reads the gateway from its command line', async (t) => {
+  const problem = await installInspector();
+  if (problem !== null) return t.skip(problem);
+  const home = createHome(t);
+  const up = await startUp(t, home.path, configOf(home));
+  const at = (url: URL) => createInspect(home.path, [url.href, '--transport', 'http']);
+
+  await t.test('every tool of the servers', async () => {
+    const inspect = at(up.url);
+    const { code, result } = await inspect('--method', 'tools/list', '--strict');
+    assert.equal(code, 0, 'the Inspector finds schemas that clients cannot read');
+    const names = (result['tools'] as readonly Answer[]).map(({ name }) => name);
+    for (const name of ['files/read_text_file', 'files/write_file', 'everything/echo']) assert.ok(names.includes(name));
+  });
+
+  for (const era of ['legacy', 'modern'])
+    await t.test(`calls of tools, in its ${era} era`, async () => {
+      const inspect = at(up.url);
+      const call = (tool: string, ...args: readonly string[]) =>
+        inspect('--protocol-era', era, '--method', 'tools/call', '--tool-name', tool, ...args);
+      const note = path.join(home.folder, 'note.txt');
+      writeFileSync(note, 'Grüße 👋\n');
+      const [read, sum, missing, invalid] = await Promise.all([
+        call('files/read_text_file', '--tool-arg', `path=${note}`),
+        call('everything/get-sum', '--tool-arg', 'a=2', '--tool-arg', 'b=3'),
+        call('files/read_text_file', '--tool-arg', `path=${note}.gone`),
+        call('files/read_text_file', '--tool-args-json', '{"path":5}'),
+      ]);
+      assert.equal(read.code, 0, read.complaint);
+      assert.deepEqual(read.result['structuredContent'], { content: 'Grüße 👋\n' });
+      assert.match(JSON.stringify(sum.result['content']), /The sum of 2 and 3 is 5\./);
+
+      assert.equal(missing.code, toolFailed, missing.complaint);
+      const failed = envelopeOf(missing.result);
+      assert.deepEqual([failed['error'], failed['effect']], ['action_error', 'none']);
+      assert.match(String(failed['error_message']), /ENOENT/);
+
+      assert.equal(invalid.code, toolFailed, invalid.complaint);
+      const refused = envelopeOf(invalid.result);
+      assert.deepEqual([refused['error'], refused['effect']], ['validation_failed', 'none']);
+      assert.deepEqual(refused['resolution'], { type: 'fix_input', fields: ['path'] });
+    });
+
+  await t.test('a workflow at its own address', () => walk(at(up.urlOf('notes')), home));
+});
+
+test('the MCP Inspector starts a workflow over stdio and walks it', async (t: TestContext) => {
+  const problem = await installInspector();
+  if (problem !== null) return t.skip(problem);
+  const home = createHome(t);
+  writeFileSync(path.join(home.path, 'recourse.yaml'), JSON.stringify(configOf(home)));
+  const target = ['--cwd', home.path, '--', process.execPath, bin, 'serve', 'notes', '--file', 'notes.db'];
+  await walk(createInspect(home.path, target), home);
+});
+
+/** Each run of the Inspector is a connection of its own: what holds the walk together is the session of the last reply. */
+async function walk(inspect: Inspect, { folder }: Home): Promise<void> {
+  const step = async (args: object) => {
+    const said = JSON.stringify(args);
+    return inspect('--method', 'tools/call', '--tool-name', 'step', '--tool-args-json', said);
+  };
+  const note = path.join(folder, 'walked.txt');
+
+  const tools = (await inspect('--method', 'tools/list', '--strict')).result['tools'] as readonly Answer[];
+  assert.deepEqual(
+    tools.map(({ name }) => name),
+    ['step', 'reset_session', 'fork_session'],
+  );
+  const { resources } = (await inspect('--method', 'resources/list')).result;
+  assert.deepEqual(
+    (resources as readonly Answer[]).map(({ uri }) => uri),
+    ['next', 'state', 'session', 'history', 'graph', 'graph.mmd'].map((name) => `recourse://${name}`),
+  );
+
+  const early = await step({ action: 'keep' });
+  assert.equal(early.code, toolFailed, early.complaint);
+  const refusal = early.result['structuredContent'] as Answer;
+  assert.equal(refusal['error'], 'invalid_transition');
+  assert.deepEqual(refusal['valid_next_actions'], ['write']);
+  const { session } = refusal;
+  assert.equal(typeof session, 'string');
+
+  const written = await step({ action: 'write', inputs: { path: note, content: 'walked' }, session });
+  assert.equal(written.code, 0, JSON.stringify(written));
+  const reply = written.result['structuredContent'] as Answer;
+  assert.deepEqual([reply['session'], reply['seq']], [session, 1]);
+  assert.deepEqual(reply['valid_next_actions'], ['write', 'read', 'keep']);
+
+  const read = await step({ action: 'read', inputs: { path: note }, session });
+  assert.match(JSON.stringify((read.result['structuredContent'] as Answer)['result']), /walked/);
+
+  const { contents } = (await inspect('--method', 'resources/read', '--uri', `recourse://state/${String(session)}`))
+    .result;
+  const [state] = contents as readonly { readonly text: string }[];
+  const { seq, state: where } = JSON.parse(state?.text ?? '{}') as { seq: number; state: unknown };
+  assert.equal(seq, 2);
+  assert.match(JSON.stringify(where), /written/);
+}

@@ -1,0 +1,83 @@
+/** The command line of the MCP Inspector, installed beside the tests when it is first needed, and run as a user runs it. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+const peers = path.join(import.meta.dirname, '../peers');
+const inspector = path.join(peers, 'node_modules/@modelcontextprotocol/inspector');
+const launcher = path.join(inspector, 'clients/launcher/build/index.js');
+const installsWithinMs = 180_000;
+const answersWithinMs = 60_000;
+const maxOutputBytes = 8 << 20;
+
+/** How npm says that nobody answers at the registry. */
+const unreachable = /\b(?:ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|ENOTCACHED)\b/;
+
+/** Null, or why it cannot be had: only that the registry is out of reach. Any other trouble is a failure. */
+export async function installInspector(): Promise<string | null> {
+  if (isInstalled()) return null;
+  // From the lock file, and without scripts: what others wrote runs only when a test runs it.
+  const { code, said } = await run('npm', ['ci', '--ignore-scripts', '--fetch-retries=1'], peers, installsWithinMs);
+  if (code === 0) return null;
+  const [cause] = unreachable.exec(said) ?? [];
+  if (cause !== undefined)
+    return `the MCP Inspector is not installed and the npm registry cannot be reached (${cause})`;
+  throw new Error(`npm ci in test/peers has failed: ${said}`);
+}
+
+/** npm writes its hidden lock file last, so a half installation is none. */
+function isInstalled(): boolean {
+  if (!existsSync(path.join(peers, 'node_modules/.package-lock.json')) || !existsSync(launcher)) return false;
+  return versionIn(path.join(inspector, 'package.json')).version === pinned();
+}
+
+const pinned = () => versionIn(path.join(peers, 'package.json')).devDependencies?.['@modelcontextprotocol/inspector'];
+
+interface Manifest {
+  readonly version?: string;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
+
+const versionIn = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as Manifest;
+
+export interface Inspected {
+  /** 0: done; 5: the tool answered with an error. */
+  readonly code: number;
+  readonly result: Readonly<Record<string, unknown>>;
+  readonly complaint: string;
+}
+
+export type Inspect = (...words: readonly string[]) => Promise<Inspected>;
+
+/** `home` instead of the person's own, so that none of their settings count and none are written. */
+export function createInspect(home: string, target: readonly string[]): Inspect {
+  return async (...words) => {
+    const { code, out, said } = await run(
+      process.execPath,
+      [launcher, '--cli', '--format', 'json', '--quiet', ...words, ...target],
+      home,
+      answersWithinMs,
+      { ...process.env, HOME: home },
+    );
+    assert.notEqual(out, '', `the Inspector answered nothing to ${words.join(' ')}: ${said}`);
+    const { result } = JSON.parse(out) as { readonly result: Readonly<Record<string, unknown>> };
+    return { code, result, complaint: said };
+  };
+}
+
+interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly said: string;
+}
+
+function run(command: string, args: readonly string[], cwd: string, timeout: number, env = process.env): Promise<Ran> {
+  return new Promise((resolve) => {
+    const options = { cwd, env, timeout, maxBuffer: maxOutputBytes, killSignal: 'SIGKILL' } as const;
+    execFile(command, args, options, (error, out, said) => {
+      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
+      resolve({ code, out, said: code === -1 ? `${said}${String(error)}` : said });
+    });
+  });
+}

@@ -116,7 +116,7 @@ async function stateOf(session: string, workflow: string, file: string): ReturnT
   if (opened.kind !== 'opened') return { refused: opened.message };
   try {
     const found = await opened.reader.session(session as SessionId);
-    if (found === null) return { refused: `'${file}' has no session '${session}': look for it in calls ls` };
+    if (found === null) return { refused: `'${file}' has no session '${session}': look for it in sessions ls` };
     if (found.workflow?.name !== workflow)
       return { refused: `session '${session}' is not one of workflow '${workflow}'` };
     const text = await opened.reader.snapshot(found.id, found.seq);

@@ -46,10 +46,10 @@ export function createFront(version: string): Front {
       return write(response, 403, { error: 'forbidden', message: 'call this server by one of its own names' });
     const handler = opened.handlers.get(at);
     if (handler !== undefined) return handler.handle(request, response);
-    const { url, workflows, file: _file, ...health } = opened.ready();
+    const { url, workflows, role, upstreams, tools } = opened.ready();
     const links = { mcp: url, workflows: Object.fromEntries(workflows.map((each) => [each.name, each.url])) };
     const isRead = request.method === 'GET' || request.method === 'HEAD';
-    if (at === '/healthz' && isRead) return write(response, 200, { status: 'ready', version, ...health });
+    if (at === '/healthz' && isRead) return write(response, 200, { status: 'ready', version, role, upstreams, tools });
     if (at === '/' && isRead) return write(response, 200, { name: 'recourse', version, ...links });
     const known = [...opened.handlers.keys()].join(', ');
     return write(response, 404, { error: 'not_found', message: `nothing is at this path; MCP is at ${known}` });

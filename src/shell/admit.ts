@@ -47,8 +47,19 @@ export async function claimedBy(
   // The key row outlived its call: nothing to repeat, nothing to answer with.
   if (call === null) return { kind: 'new' };
   if (isUnderWay(call.state)) return { kind: 'under_way', call, attached: false };
-  const reply = replayed(await storedReply(call, shell));
-  return { kind: (await isUnadopted(call, shell)) ? 'unadopted' : 'answered', reply };
+  const isLast = !(await isUnadopted(call, shell));
+  const reply = replayed(await storedReply(isLast ? await adopterOf(call, shell) : call, shell));
+  return { kind: isLast ? 'answered' : 'unadopted', reply };
+}
+
+/** INVARIANT: a key whose step was adopted answers with the reply of the adoption, which tells where the state went. */
+async function adopterOf(call: StoredCall, shell: Shell): Promise<StoredCall> {
+  if (call.state !== 'SUCCEEDED' || call.session === null || shell.workflows.size === 0) return call;
+  for (const { kind, body } of await shell.ports.store.recordsOf(call.id)) {
+    const { by } = kind === 'adopted' ? (JSON.parse(body) as { by?: CallId }) : {};
+    if (by !== undefined) return (await shell.ports.store.call(by)) ?? call;
+  }
+  return call;
 }
 
 async function isUnadopted({ id, state, session }: StoredCall, shell: Shell): Promise<boolean> {

@@ -70,7 +70,12 @@ export async function adopt(
       expectSeq: fact.seq,
       body: { ...papers.body, settled: body },
       payloads: { ...papers.payloads, settled: [{ part: 'reply', text: canonicalText(reply as unknown as Json) }] },
-      notes: [...(end.papers.notes ?? []), note('adopted', ended.call, { from: earlier, ...end.facts })],
+      notes: [
+        ...(end.papers.notes ?? []),
+        note('adopted', ended.call, { from: earlier, ...end.facts }),
+        // The key of the earlier step is answered by the call that moved the state for it.
+        note('adopted', { ...ended.call, id: earlier }, { by: ended.call.id }),
+      ],
     },
     shell,
   );

@@ -51,8 +51,10 @@ export async function recover(shell: Shell, owner: IncarnationId | null = null):
 /** Settles a dispatched call whose owner is gone. Null if somebody else was faster. */
 export async function takeOver(call: StoredCall, shell: Shell): Promise<Call['state'] | null> {
   const now = shell.ports.clock.nowMs();
-  const { tool } = await toolOf(call, shell);
-  const resend = tool !== undefined && mayResend(call, now, tool.dedupeWindowMs);
+  const { tool, step } = await toolOf(call, shell);
+  // A read attaches to nothing, so without a key nobody can hear of this one any more: as a step it would move the state unasked.
+  const unheard = step !== null && call.effectClass === 'pure' && call.key === null;
+  const resend = !unheard && tool !== undefined && mayResend(call, now, tool.dedupeWindowMs);
   const ended = await end(call, { kind: 'abandoned', mayResend: resend, nowMs: now }, shell);
   if (ended === null) return null;
   // In this order: a crash in between leaves the reply unanswered, and the next start finds its requester gone.

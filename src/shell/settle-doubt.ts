@@ -5,12 +5,13 @@
 import { failed, type RestingReply, succeeded } from '../core/answer.ts';
 import type { CallId } from '../core/call.ts';
 import { canonicalText } from '../core/canonical.ts';
-import type { Json } from '../core/json.ts';
+import type { Json, JsonObject } from '../core/json.ts';
 import { advance, type CallEvent } from '../core/lifecycle.ts';
 import { classify } from '../core/recovery/classify.ts';
 import type { StoredCall } from '../ports/store.ts';
 import { commit, nobodyWaits } from './commit.ts';
 import { envelopeElsewhere, turnOf } from './end-step.ts';
+import { snapshotOf } from './position.ts';
 import { effectOf } from './settle.ts';
 import type { Shell } from './shell.ts';
 import { toTransition } from './transition.ts';
@@ -32,7 +33,8 @@ export async function settleDoubt(id: CallId, judgement: Judgement, shell: Shell
     if (call.state !== 'IN_DOUBT') return 'not_in_doubt';
     const [next, effects] = advance(call, eventOf(judgement));
     const reply = await replyFor(call, { ...next, state: next.state }, judgement, shell);
-    const body = { by: judgement.by, effect: effectOf(next.state), attempt: call.attempt };
+    const where = await standing(call, shell);
+    const body = { by: judgement.by, effect: effectOf(next.state), attempt: call.attempt, ...where };
     const payloads = [{ part: 'reply', text: canonicalText(reply as unknown as Json) }];
     const papers = { ...(await turnOf(call, next, shell)), body: { settled: body }, payloads: { settled: payloads } };
     const result = await commit(toTransition(call, next, effects, papers, shell), shell);
@@ -43,6 +45,14 @@ export async function settleDoubt(id: CallId, judgement: Judgement, shell: Shell
     if (result.kind === 'unavailable') return 'store_unavailable';
   }
   return 'store_unavailable';
+}
+
+/** Where the workflow stood when it was said: the history tells it beside every entry. */
+async function standing({ session: id }: StoredCall, shell: Shell): Promise<JsonObject> {
+  const session = id === null ? null : await shell.ports.store.session(id);
+  if (session === null || session.workflow === null) return {};
+  const { digest } = await snapshotOf(session, shell);
+  return { state_before: digest, state_after: digest, step: session.seq };
 }
 
 function eventOf({ happened }: Judgement): CallEvent {

@@ -181,8 +181,12 @@ describe('a step in doubt', () => {
     assert.equal(await gateway.settle('call_nothing', { happened: 'no', by: 'ada' }), 'not_found');
     const settled = (await gateway.history(session)).filter(({ kind }) => kind === 'settled');
     assert.deepEqual(
-      settled.map(({ detail }) => detail['by']),
-      ['ada', 'ada', 'ada'],
+      settled.map(({ detail, seq }) => [detail['by'], seq]),
+      [
+        ['ada', 0],
+        ['ada', 0],
+        ['ada', 1],
+      ],
     );
   });
 

@@ -137,12 +137,15 @@ function checkMove(one: Act, reply: Reply, before: SessionView, after: SessionVi
   const what = JSON.stringify({ one, reply });
   if (one.kind === 'fork') return;
   if (isSuccess(reply) && reply.replayed !== true) {
+    assert.ok(one.kind === 'reset' || before.valid_next_actions.includes(reply.action), `was not offered: ${what}`);
     assert.deepEqual([after.seq, reply.seq], [before.seq + 1, after.seq], what);
     assert.deepEqual(reply.valid_next_actions, after.valid_next_actions, what);
     assert.deepEqual([reply.state, reply.done === true], [after.state, after.status === 'done'], what);
     return;
   }
   assert.deepEqual([after.state_digest, after.seq], [before.state_digest, before.seq], what);
+  if (isRefusal(reply) && reply.replayed !== true && !before.valid_next_actions.includes(reply.requested ?? ''))
+    assert.equal(reply.effect, 'none', `was not offered, and ran: ${what}`);
   // A key may answer with what was next then.
   if (isRefusal(reply) && reply.replayed !== true && after.status === before.status)
     assert.deepEqual(reply.valid_next_actions, after.valid_next_actions, what);

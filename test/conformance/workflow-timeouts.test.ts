@@ -210,6 +210,25 @@ describe('a step whose client left while it ran', () => {
     assert.deepEqual([reply.replayed, reply.result, reply.seq], [undefined, 'fresh', 2]);
   });
 
+  test('[C6-adopt-5] and whose key asks while another step has the turn is told to wait, not that all is done', async (t) => {
+    const operation_key = (inputs: unknown) => String((inputs as { order: number }).order);
+    const held = createHeld({ overlap: true, operation_key });
+    const gateway = await openWorkflow(t, [held.workflow], { limits: { stepQueueMs: 20 } });
+    const session = await gateway.open();
+    const asked = { session, key: 'k1' };
+    const first = refusal(await gateway.ask('slow', { order: 1 }, asked), 'action_timeout');
+    assert.equal(await gateway.settle(first.call_id, { happened: 'yes', by: 'ada', result: 'done' }), 'settled');
+    const other = gateway.ask('slow', { order: 2 }, { session });
+    await eventually('run 2 of the body', async () => held.runs.length === 2);
+    refusal(await gateway.ask('slow', { order: 1 }, asked), 'action_in_flight');
+    held.runs[1]?.finish('second');
+    success(await other);
+    const adopted = success(await gateway.ask('slow', { order: 1 }, asked));
+    assert.deepEqual([adopted.replayed, adopted.result, adopted.seq], [true, 'done', 2]);
+    assert.deepEqual(await gateway.ask('slow', { order: 1 }, asked), adopted, 'and from then on it is one reply');
+    held.runs[0]?.finish('late');
+  });
+
   test('[C1-refusals-3] or waited for its turn hears of the actions of its workflow, each time on record', async (t) => {
     const held = createHeld({ timeout_seconds: 30 });
     const gateway = await openWorkflow(t, [held.workflow]);

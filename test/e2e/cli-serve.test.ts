@@ -89,7 +89,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     await eventually('the body runs', async () => bar.done().includes('wait'));
     process.kill(served.pid, signal);
     const refused = await eventually('nothing new begins', async () => {
-      const reply = await served.step('order', { ...latte, session });
+      // Of no session, so that it does not wait for its turn.
+      const reply = await served.step('order', { ...latte, session: 'ses_of_nobody' });
       return isRefusal(reply) && reply.code === 'DAEMON_NOT_READY' ? reply : null;
     });
     assert.equal(refused.effect, 'none');

@@ -7,6 +7,7 @@ import { commandNames, commands } from '../../src/doors/cli/commands.ts';
 import { exitCodes } from '../../src/doors/cli/exit-codes.ts';
 import { type Command, readCommandLine } from '../../src/doors/cli/read-command-line.ts';
 import { type CliParts, runCommand } from '../../src/doors/cli/run-command.ts';
+import { barProject, openBar, runBeside } from '../support/cli-project.ts';
 import { folderOf, openGateway } from '../support/open-gateway.ts';
 import { recourse } from '../support/recourse-process.ts';
 import { aTool } from '../support/tools.ts';
@@ -22,8 +23,15 @@ test('the commands and their options', () => {
     primer: ['json'],
     check: ['config', 'json'],
     render: ['format', 'output', 'session', 'config', 'file'],
+    serve: ['config', 'file', 'agent', 'mode'],
+    up: ['config', 'file', 'listen', 'agent'],
     'calls ls': ['state', 'agent', 'tool', 'session', 'limit', 'before', 'file', 'json'],
     'calls show': ['file', 'json'],
+    'calls settle': ['happened', 'result', 'by', 'file', 'json'],
+    'sessions ls': ['workflow', 'agent', 'state', 'limit', 'file', 'json'],
+    'sessions show': ['limit', 'file', 'json'],
+    'sessions tail': ['lines', 'follow', 'file', 'json'],
+    'sessions diff': ['file', 'json'],
     'audit verify': ['file', 'json'],
     'audit tail': ['lines', 'follow', 'file', 'json'],
   });
@@ -160,6 +168,73 @@ test('what --json prints', async (t) => {
   const head = { epoch: 'number', seq: 'number', hash: 'string' };
   const counts = { records: 'number', epochs: 'number', payloads: 'number', erased: 'number' };
   assert.deepEqual(shapeOf(report), { holds: 'boolean', ...counts, problems: [], head });
+});
+
+test('what the commands for sessions print with --json', async (t) => {
+  const bar = barProject(t);
+  const { step } = await openBar(t, bar);
+  const { session } = await step('order', { inputs: { drink: 'tea' } });
+  const lost = await step('lose', { session });
+  const json = (...words: string[]) => {
+    const { stdout } = recourse([...words, '--json'], { cwd: bar.home });
+    return stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => shapeOf(JSON.parse(line)));
+  };
+  const listed = {
+    session: 'string',
+    workflow: 'string',
+    tenant: 'string',
+    agent: 'string',
+    status: 'string',
+    seq: 'number',
+    entries: 'number',
+    manifest: 'string',
+    reason: 'null',
+    turn: 'null',
+    timer_at: 'null',
+    opened_at: 'string',
+    last_used_at: 'string',
+  };
+  const entry = {
+    entry: 'number',
+    at: 'string',
+    agent: 'string',
+    seq: 'number',
+    state_before: 'string',
+    state_after: 'string',
+    kind: 'string',
+    action: 'string',
+    call_id: 'string',
+    outcome: 'string',
+    code: 'string',
+    elapsed_ms: 'number',
+    detail: { effect: 'string', sends: 'number' },
+  };
+  assert.deepEqual(json('sessions', 'ls'), [listed]);
+  assert.deepEqual(json('sessions', 'tail', String(session), '-n', '1'), [entry]);
+  assert.deepEqual(json('sessions', 'show', String(session), '--limit', '1'), [
+    {
+      ...listed,
+      version: 'string',
+      state: {
+        context: { drinks: ['string'], paid: 'boolean' },
+        done: 'boolean',
+        history: {},
+        timers: [],
+        value: 'string',
+      },
+      fences: [{ operation: 'string', call_id: 'string', state: 'string' }],
+      history: [entry],
+    },
+  ]);
+  const difference = { op: 'string', path: 'string', before: 'null', after: 'string' };
+  const [added] = json('sessions', 'diff', String(session), '0');
+  assert.deepEqual(added, difference);
+  const words = ['calls', 'settle', lost.call_id, '--happened', 'no', '--by', 'Ann', '--json'];
+  const settled = shapeOf(JSON.parse((await runBeside(words, bar.home)).stdout));
+  assert.deepEqual(settled, { call_id: 'string', happened: 'string', by: 'string', session: 'string' });
 });
 
 test('what check --json prints', (t) => {

@@ -17,6 +17,8 @@ export interface SeedReport {
   readonly steps: number;
   readonly calls: number;
   readonly effects: number;
+  /** Of workflow sessions: how often a state moved, and how many of these moves were adoptions. */
+  readonly walked: { readonly moves: number; readonly adoptions: number };
   /** Of every byte of every chain: the same seed gives the same digest. */
   readonly digest: string;
   readonly coverage: Coverage;
@@ -144,6 +146,7 @@ export function reportOf({ options, witness, scheduler, state, coverage }: World
     steps: scheduler.steps(),
     calls: state.calls.size,
     effects,
+    walked: witness.workflows.totals(),
     digest: digest.digest('hex'),
     coverage,
     story: scheduler.story(),

@@ -33,13 +33,15 @@ test('the invariants hold in every world', { skip: onlySeed !== null, timeout: 2
   const coverage = createCoverage();
   const goesOn = createBudget(0.6);
   const started = performance.now();
-  let [seeds, steps, calls, effects, twice] = [0, 0, 0, 0, 0];
+  let [seeds, steps, calls, effects, twice, moves, adoptions] = [0, 0, 0, 0, 0, 0, 0];
   const run = async (seed: number) => {
     const report = await holds(seed);
     seeds += 1;
     steps += report.steps;
     calls += report.calls;
     effects += report.effects;
+    moves += report.walked.moves;
+    adoptions += report.walked.adoptions;
     coverage.add(report.coverage);
     if (seeds % sampleEvery !== 0) return;
     twice += 1;
@@ -52,7 +54,7 @@ test('the invariants hold in every world', { skip: onlySeed !== null, timeout: 2
   const seconds = (performance.now() - started) / 1_000;
   context.diagnostic(
     `${seeds} seeds from ${firstSeed} (${(seeds / seconds).toFixed(0)}/s), ${steps} steps, ${calls} calls, ${effects} effects; ` +
-      `${twice} run twice with the same journal, byte for byte`,
+      `workflow sessions moved ${moves} times, ${adoptions} of them by adoption; ${twice} run twice with the same journal, byte for byte`,
   );
   for (const line of coverage.table().split('\n')) context.diagnostic(line);
   if (seeds < 300) return;
@@ -62,4 +64,5 @@ test('the invariants hold in every world', { skip: onlySeed !== null, timeout: 2
     (fault) => fault !== 'answers' && !seen.has(fault),
   );
   assert.deepEqual(missing, []);
+  assert.ok(moves > seeds && adoptions > 0, 'workflow sessions were walked, and results adopted');
 });

@@ -162,10 +162,21 @@ const unknownThenSettled = (key: string | null): readonly Phase[] => [
 
 const stories: readonly Story[] = [
   ...(['bill', 'peek'] as const).map((action): Story => ({
-    name: `a step with a key (${action})`,
+    name: `a step that may be sent again (${action}) with a key`,
     phases: () => [open('tally'), step(action, 'k', 'end')],
     judge: ({ count, seq }, where) => assert.deepEqual([count, seq], [1, 1], where),
   })),
+  {
+    name: 'a keyed step without a key of its own',
+    phases: () => [open('tally'), step('bill', null, 'end')],
+    judge: ({ count, seq }, where) => assert.deepEqual([count, seq], [1, 1], where),
+  },
+  {
+    name: 'a read without a key',
+    phases: () => [open('tally'), step('peek', null, 'end')],
+    // Asked again after a lost reply it is one more step, for a read attaches to nothing; but none runs that nobody asked for.
+    judge: ({ count, seq, kinds }, where) => assert.deepEqual([count, many(kinds, 'retry_planned')], [seq, 0], where),
+  },
   ...['k', null].map((key): Story => ({
     name: `a plain step ${key === null ? 'without' : 'with'} a key, its doubts settled`,
     phases: () => [open('tally'), step('increment', key, 'answer'), settle, stepInTheEnd('increment', key)],

@@ -63,6 +63,11 @@ export function createWorkflowWitness(
     isStep: (session: string | null): boolean => session !== null && sessions.has(session),
     movesOf: (session: string): number => sessions.get(session)?.moves ?? 0,
     countOf: (session: string): number => sessions.get(session)?.count ?? 0,
+    /** Over all sessions: how often a state moved, and how many of these moves were adoptions. */
+    totals: () => ({
+      moves: [...sessions.values()].reduce((sum, { moves }) => sum + moves, 0),
+      adoptions: adoptedBy.size,
+    }),
     wasAdopted: (call: string): boolean => adoptedBy.has(call),
     /** Whose result this call took; null if it did its own work. */
     adoptedFrom: (call: string): string | null => [...adoptedBy].find(([, by]) => by === call)?.[0] ?? null,
@@ -88,7 +93,8 @@ export function createWorkflowWitness(
     foresee(records: readonly MemoryRecord[]): void {
       for (const { kind, body, call } of records) {
         if (kind !== 'adopted' || call === null) continue;
-        const { from } = JSON.parse(body) as { from: string };
+        const { from } = JSON.parse(body) as { from?: string };
+        if (from === undefined) continue;
         if (adoptedBy.has(from)) breaks('adopt', `${from} was adopted by ${adoptedBy.get(from)} and by ${call}`);
         if (stateOf(from) !== 'SUCCEEDED') breaks('adopt', `${from} is ${stateOf(from)}, and ${call} adopts it`);
         adoptedBy.set(from, call);

@@ -46,7 +46,8 @@ export function writeConfig(home: string, config: WrittenConfig): string {
 export async function startUp(t: Ending, home: string, config: WrittenConfig): Promise<Up> {
   writeConfig(home, config);
   const words = ['up', '--config', 'recourse.yaml', '--listen', '127.0.0.1:0'];
-  const { RECOURSE_FILE: _, ...env } = process.env;
+  const env = { ...process.env };
+  delete env['RECOURSE_FILE'];
   const child = spawn(process.execPath, [bin, ...words], { cwd: home, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()));

@@ -65,13 +65,14 @@ export async function openSqliteStore(options: OpenOptions): Promise<OpenResult>
 /** An owner that is just starting holds the lock before it answers, so asking once is not enough. */
 async function own(settings: Settings, patienceMs: number): Promise<OpenResult | Refused> {
   const { place, incarnation } = settings;
-  for (let waitedMs = 0; ; waitedMs += askEveryMs) {
+  const until = performance.now() + patienceMs;
+  for (;;) {
     const lock = await takeLock(place.lock);
     if (lock.kind === 'held') return openOwner(settings, lock);
     if (lock.kind === 'refused') return lock;
     const link = await linkToOwner(place, incarnation);
     if (link !== null) return forward(settings, link);
-    if (waitedMs >= patienceMs) break;
+    if (performance.now() >= until) break;
     await pause(askEveryMs);
   }
   const message = `another process owns '${place.file}' and does not answer at '${place.socket}': stop it, then start again`;

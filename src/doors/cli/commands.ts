@@ -170,7 +170,7 @@ export const commands = {
     examples: [
       ['recourse calls settle call_01k4w… --happened no', 'it did not happen: whoever asks next may try again'],
       [
-        'recourse calls settle call_01k4w… --happened yes --result {"id":7}',
+        `recourse calls settle call_01k4w… --happened yes --result '{"id":7}'`,
         'it happened, and this is what came of it',
       ],
     ],

@@ -31,7 +31,13 @@ export async function diffSessions(
   if (after.kind !== 'state') return sayNoState(other, after, terminal);
   const differences = diffStates(before.state, after.state);
   if (json) for (const each of differences) terminal.print(`${JSON.stringify(each)}\n`);
-  else terminal.print(differences.slice(0, mostLines).map((each) => writeDifference(each, terminal.paint)).join(''));
+  else
+    terminal.print(
+      differences
+        .slice(0, mostLines)
+        .map((each) => writeDifference(each, terminal.paint))
+        .join(''),
+    );
   if (json) return exitCodes.done.code;
   const said = differences.length === 0 ? 'nothing differs' : counted(differences.length);
   const more = differences.length > mostLines ? `; ${mostLines} shown, --json shows all of them` : '';
@@ -47,7 +53,8 @@ function seqOf(word: string): number | null {
 
 function sayNoState(handle: string, found: Exclude<StateAt, { kind: 'state' }>, terminal: Terminal): ExitCode {
   if (found.kind === 'no_session') return sayNoSession(handle, terminal);
-  const advice = found.seq > found.last ? `the last one is ${found.last}` : `another one, from 0 to ${found.last}, may be`;
+  const advice =
+    found.seq > found.last ? `the last one is ${found.last}` : `another one, from 0 to ${found.last}, may be`;
   terminal.tell(`recourse: the state of ${harmless(handle)} at ${found.seq} is not kept; ${advice}\n`);
   return exitCodes.no.code;
 }

@@ -78,7 +78,8 @@ export async function runUp(command: Command, parts: GatewayParts, terminal: Ter
       terminal.tell(`${terminal.paintTold('red', warning)}\n`);
     },
     onReady: (ready) => terminal.print(writeReady(ready, terminal)),
-    onSuccession: (role) => terminal.tell(`recourse: the owner of the store is gone; this process is now its ${role}\n`),
+    onSuccession: (role) =>
+      terminal.tell(`recourse: the owner of the store is gone; this process is now its ${role}\n`),
   });
   return sayEnd(end, command, terminal);
 }
@@ -111,7 +112,8 @@ function writeReady({ file, role, upstreams, tools, url, workflows }: UpReady, {
     `store ${harmless(file)}, as its ${role}\n`,
     ...upstreams.map(({ name, state, tools: listed, problem }) => {
       const named = harmless(name).padEnd(width);
-      if (state === 'connected') return `${paint('green', '✓')} ${named}  ${listed === 1 ? 'one tool' : `${listed} tools`}\n`;
+      if (state === 'connected')
+        return `${paint('green', '✓')} ${named}  ${listed === 1 ? 'one tool' : `${listed} tools`}\n`;
       return `${paint('red', '✗')} ${named}  ${harmless(problem ?? state)}; it is tried again\n`;
     }),
     `${paint('bold', 'Paste one of these into an MCP client (Streamable HTTP):')}\n`,

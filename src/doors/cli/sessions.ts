@@ -121,7 +121,9 @@ const longest = 8_000;
 
 function pretty(value: unknown): string {
   const text = JSON.stringify(value ?? null, null, 2);
-  return text.length <= longest ? text : `${text.slice(0, longest)}\n… ${text.length} characters; --json shows all of them`;
+  return text.length <= longest
+    ? text
+    : `${text.slice(0, longest)}\n… ${text.length} characters; --json shows all of them`;
 }
 
 export async function tailSession(

@@ -52,7 +52,9 @@ export async function settleCall(
         terminal,
       );
     case 'store_unavailable':
-      terminal.tell(`recourse: '${harmless(file)}' could not be written; nothing may be settled: look again, then try again\n`);
+      terminal.tell(
+        `recourse: '${harmless(file)}' could not be written; nothing may be settled: look again, then try again\n`,
+      );
       return exitCodes.store.code;
     case 'refused':
       terminal.tell(`recourse: ${harmless(judged.message)}\n`);
@@ -67,7 +69,8 @@ const consequences: Readonly<Record<Judgement['happened'], (inWorkflow: boolean)
     inWorkflow
       ? 'it took effect. The next equal step of its session takes this result instead of doing it again'
       : 'it took effect. Whoever asks again with its key gets this result',
-  no: (inWorkflow) => `it did not happen. ${inWorkflow ? 'The fence is lifted, and the' : 'The'} agent may ask for it again`,
+  no: (inWorkflow) =>
+    `it did not happen. ${inWorkflow ? 'The fence is lifted, and the' : 'The'} agent may ask for it again`,
   unknown: (inWorkflow) =>
     `nobody will know. ${inWorkflow ? 'The fence is lifted: an equal step would be sent anew, and' : 'An equal call'} may happen twice`,
 };

@@ -32,9 +32,21 @@ export class ClientUnavailable extends Error {
 const finished = 'the call is over';
 const gone = 'the client has left; nobody is there to answer';
 
-export type WaitingCall = ReturnType<typeof createWaitingCall>;
+export interface WaitingCall {
+  readonly requester: { readonly cancelled: AbortSignal; readonly left: AbortSignal };
+  follow(context: ServerContext): () => void;
+  leave(): void;
+  /** Aborted once there is nobody, or nothing, to answer for. */
+  ended(): AbortSignal;
+  begin(call: () => Promise<Reply>): void;
+  ask(method: Question['method'], params: JsonObject, signal: AbortSignal): Promise<JsonObject>;
+  answer(given: Readonly<Record<string, unknown>>): void;
+  /** Resolves when there is a reply, or an open question. */
+  turn(): Promise<Turn>;
+  failAll(why: string): void;
+}
 
-export function createWaitingCall(maxOpenQuestions: number) {
+export function createWaitingCall(maxOpenQuestions: number): WaitingCall {
   const cancelled = new AbortController();
   const left = new AbortController();
   /** Made when somebody asks for it: few calls have questions that travel by themselves. */
@@ -69,18 +81,17 @@ export function createWaitingCall(maxOpenQuestions: number) {
   };
 
   return {
-    requester: { cancelled: cancelled.signal, left: left.signal } satisfies Requester,
+    requester: { cancelled: cancelled.signal, left: left.signal },
     follow,
     leave,
 
-    /** Aborted once there is nobody, or nothing, to answer for. */
-    ended(): AbortSignal {
+    ended() {
       ended ??= new AbortController();
       if (over || left.signal.aborted) ended.abort(over ? finished : gone);
       return ended.signal;
     },
 
-    begin(call: () => Promise<Reply>): void {
+    begin(call) {
       outcome = call().finally(() => {
         over = true;
         ended?.abort(finished);
@@ -90,7 +101,7 @@ export function createWaitingCall(maxOpenQuestions: number) {
       outcome.catch(() => undefined);
     },
 
-    ask(method: Question['method'], params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+    ask(method, params, signal) {
       const { promise, resolve, reject } = Promise.withResolvers<JsonObject>();
       const why = whyNot(over, left.signal.aborted, open.size >= maxOpenQuestions, signal.aborted);
       if (why !== null) return Promise.reject(new ClientUnavailable(why));
@@ -115,12 +126,11 @@ export function createWaitingCall(maxOpenQuestions: number) {
       return promise;
     },
 
-    answer(given: Readonly<Record<string, unknown>>): void {
+    answer(given) {
       for (const [key, answer] of Object.entries(given)) open.get(key)?.answer(answer as JsonObject);
     },
 
-    /** Resolves when there is a reply, or an open question. */
-    async turn(): Promise<Turn> {
+    async turn() {
       for (;;) {
         wake = Promise.withResolvers<void>();
         if (open.size > 0 && !over) {

@@ -1,15 +1,25 @@
-/** The official servers behind one `recourse up`: a tool answers through the gateway what it answers by itself. */
+/**
+ * The official servers behind one `recourse up`: every tool is listed as its own server lists it, and answers what it
+ * answers by itself, whichever official client asks.
+ */
 import assert from 'node:assert/strict';
 import { isUtf8 } from 'node:buffer';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { type Case, callsOnEverything, callsOnFiles, callsOnMemory } from '../../support/servers-calls.ts';
-import { type Answer, type Asking, clients, directClient, directHttpClient } from '../../support/servers-clients.ts';
+import {
+  type Answer,
+  type Asking,
+  clients,
+  directClient,
+  directHttpClient,
+  listedBy,
+} from '../../support/servers-clients.ts';
 import { startUp } from '../../support/servers-gateway.ts';
 import { createHome, everythingOverHttp, freePort } from '../../support/servers-real.ts';
 
-test('a call through the gateway is answered as the server answers it', async (t) => {
+test('what a server says passes through the gateway as it is', async (t) => {
   const { url } = await everythingOverHttp(t, await freePort());
   const [home, alone] = [createHome(t), createHome(t)];
   const { everything, files, memory } = home;
@@ -27,6 +37,16 @@ test('a call through the gateway is answered as the server answers it', async (t
     directClient(t, alone.files),
     directClient(t, alone.memory),
   ] as const);
+  const servers = ['everything', 'remote', 'files', 'memory'] as const;
+  const lists = await Promise.all(servers.map((name, at) => listedBy(name, direct[at] ?? direct[0])));
+  await t.test('the servers have what this test is about', () => {
+    for (const { length } of lists) assert.ok(length > 5);
+    for (const field of ['title', 'description', 'outputSchema', 'annotations', 'execution'])
+      assert.ok(
+        lists.flat().some((tool) => field in tool),
+        field,
+      );
+  });
   const expected = {
     everything: await ask(direct[0], callsOnEverything),
     remote: await ask(direct[1], callsOnEverything),
@@ -38,8 +58,10 @@ test('a call through the gateway is answered as the server answers it', async (t
     await t.test(`to ${name}`, async (each) => {
       home.tidy();
       const client = await connect(each, up.url);
-      // From now on the client checks what is structured against the schema that was listed.
-      await client.listTools();
+      const { tools } = await client.raw('tools/list');
+      assert.deepEqual(tools, name.includes('2026') ? lists.flat().map(withoutTasks) : lists.flat());
+      // Its own schemas refuse nothing; and now it checks what is structured against the schema that was listed.
+      assert.deepEqual((await client.listTools()).map(essentials), lists.flat().map(essentials));
       const compare = async (server: keyof typeof expected, calls: readonly Case[]) => {
         const got = await ask(client, calls, `${server}/`);
         for (const [at, { tool, args }] of calls.entries()) {
@@ -58,6 +80,13 @@ test('a call through the gateway is answered as the server answers it', async (t
     });
 });
 
+/** Revision 2026-07-28 has no `execution` of tools any more, and the SDK takes it out of every list. */
+function withoutTasks({ execution: _, ...tool }: Answer): Answer {
+  return tool;
+}
+
+const essentials = (tool: Answer) => ['name', 'title', 'description', 'inputSchema'].map((field) => tool[field]);
+
 async function ask(client: Asking, calls: readonly Case[], prefix = ''): Promise<readonly Answer[]> {
   const answers: Answer[] = [];
   for (const { tool, args } of calls) {
@@ -69,13 +98,12 @@ async function ask(client: Asking, calls: readonly Case[], prefix = ''): Promise
 
 /** Beside the server's own result: what the gateway tells of the call, and the kind of result of revision 2026-07-28. */
 function unwrapped(answer: Answer): { passed: Answer; told: Answer } {
-  const { _meta: meta, resultType: _, ...passed } = answer;
-  const {
-    'recourse/reply': told,
-    'io.modelcontextprotocol/serverInfo': __,
-    ...theirs
-  } = meta as Record<string, Answer>;
-  return { passed: Object.keys(theirs).length === 0 ? passed : { ...passed, _meta: theirs }, told: told ?? {} };
+  const passed = { ...answer };
+  const meta = { ...(answer['_meta'] as Answer) };
+  const told = meta['recourse/reply'] as Answer;
+  for (const ours of ['recourse/reply', 'io.modelcontextprotocol/serverInfo']) delete meta[ours];
+  for (const ours of ['_meta', 'resultType']) delete passed[ours];
+  return { passed: Object.keys(meta).length === 0 ? passed : { ...passed, _meta: meta }, told };
 }
 
 /** Without the folder's name and the hour, which are different ones. */
@@ -103,7 +131,7 @@ function contentsOf(folder: string): readonly (readonly [string, string])[] {
 
 /** As agents do it, with the schemas of the client in between. */
 async function checkedByTheClient(t: TestContext, client: Asking): Promise<void> {
-  await t.test('whose own schemas find nothing wrong', async () => {
+  await t.test('whose own schemas find nothing wrong with the results', async () => {
     const weather = await client.callTool('everything/get-structured-content', { location: 'Chicago' });
     assert.deepEqual(Object.keys(weather['structuredContent'] as object).sort(), [
       'conditions',

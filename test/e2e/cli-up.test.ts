@@ -1,0 +1,203 @@
+/** `recourse up` as people run it: real servers behind one address, and the official client in front of it. */
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { isSuccess } from '../../src/index.ts';
+import { barProject, isAlive } from '../support/cli-project.ts';
+import { eventually } from '../support/eventually.ts';
+import { connectHttp } from '../support/mcp-connect.ts';
+import { bin, exitOf, objectsIn, recourse } from '../support/recourse-process.ts';
+import { realProgram } from '../support/upstream-mcp.ts';
+
+const node = JSON.stringify(process.execPath);
+const everything = `tools:
+  everything:
+    mcp: { command: ${node}, args: [${JSON.stringify(realProgram('everything'))}, stdio] }
+`;
+const broken = '  broken:\n    mcp: { command: a-program-that-is-not-there }\n';
+const hanging = `  hanging:\n    mcp: { command: ${node}, args: ["-e", "setInterval(() => 0, 1000)"] }\n`;
+const adding = `  adding:
+    initial: idle
+    actions: { add: { tool: everything/get-sum, effect: pure } }
+    states: { idle: { on: { add: done } }, done: { type: final } }
+`;
+
+function startUp(t: TestContext, home: string, words: readonly string[] = []) {
+  const child = spawn(process.execPath, [bin, 'up', '--listen', '127.0.0.1:0', ...words], {
+    cwd: home,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  t.after(() => child.kill('SIGKILL'));
+  const said = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk: Buffer) => (said.stdout += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (said.stderr += chunk.toString()));
+  const saying = (words: RegExp) =>
+    eventually(`up says ${words}`, async () => {
+      if (child.exitCode !== null) throw new Error(`up has ended: ${said.stdout}${said.stderr}`);
+      return words.exec(said.stdout);
+    });
+  const address = async () => (await saying(/^recourse is starting at (http:\S+)$/m))[1] ?? '';
+  return { child, said, saying, address, ready: () => saying(/^Ctrl-C lets running calls end/m) };
+}
+
+async function get(url: string) {
+  const response = await fetch(url);
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+test('every tool at /mcp, each workflow at its own path, and a server that fails by itself', async (t) => {
+  const { home } = barProject(t);
+  writeFileSync(join(home, 'recourse.yaml'), `${everything}${broken}workflows:\n  bar: ./bar.ts\n${adding}`);
+  const up = startUp(t, home);
+  const url = await up.address();
+  await up.ready();
+  assert.match(up.said.stdout, /^store \/.*recourse\.db, as its owner$/m);
+  assert.match(up.said.stdout, /^✓ everything {2}\d+ tools$/m);
+  assert.match(up.said.stdout, /^✗ broken {6}the command cannot be started: ENOENT; it is tried again$/m);
+  assert.match(up.said.stdout, new RegExp(`^ {2}${url}/mcp +\\d+ tools$`, 'm'));
+  assert.match(up.said.stdout, new RegExp(`^ {2}${url}/mcp/adding +workflow adding$`, 'm'));
+  assert.doesNotMatch(up.said.stderr, /WARNING/);
+
+  const all = await connectHttp(t, new URL(`${url}/mcp`), '2025-11-25');
+  const { tools } = await all.client.listTools();
+  assert.ok(tools.some(({ name }) => name === 'everything/echo'));
+  const echoed = await all.client.callTool({ name: 'everything/echo', arguments: { message: 'hello' } });
+  assert.deepEqual(echoed['content'], [{ type: 'text', text: 'Echo: hello' }]);
+  for (const revision of ['2025-11-25', '2026-07-28'] as const) {
+    const walker = await connectHttp(t, new URL(`${url}/mcp/adding`), revision);
+    const { reply } = await walker.step({ action: 'add', inputs: { a: 2, b: 3 } });
+    assert.ok(isSuccess(reply) && reply.done === true, JSON.stringify(reply));
+    await walker.client.close();
+  }
+
+  const health = await get(`${url}/healthz`);
+  assert.equal(health.status, 200);
+  assert.deepEqual([health.body['status'], health.body['role']], ['ready', 'owner']);
+  assert.deepEqual(
+    (health.body['upstreams'] as { name: string; state: string }[]).map(({ name, state }) => [name, state]),
+    [
+      ['everything', 'connected'],
+      ['broken', 'waiting'],
+    ],
+  );
+  assert.deepEqual((await get(url)).body['workflows'], { bar: `${url}/mcp/bar`, adding: `${url}/mcp/adding` });
+  const nowhere = await get(`${url}/nowhere`);
+  assert.deepEqual([nowhere.status, nowhere.body['error']], [404, 'not_found']);
+  for (const path of ['/', '/healthz', '/mcp'])
+    assert.equal(await statusAs('evil.example', url, path), 403, 'a page that had its name point at us');
+
+  await all.client.close();
+  up.child.kill('SIGINT');
+  assert.equal(await exitOf(up.child), 0);
+  const calls = objectsIn(recourse(['calls', 'ls', '--json'], { cwd: home }).stdout);
+  assert.deepEqual(
+    calls.map(({ tool, state }) => [tool, state]),
+    [
+      ['add', 'SUCCEEDED'],
+      ['add', 'SUCCEEDED'],
+      ['everything/echo', 'SUCCEEDED'],
+    ],
+  );
+});
+
+async function statusAs(host: string, url: string, path: string): Promise<number> {
+  const asked = request(`${url}${path}`, { headers: { host } }).end();
+  const [response] = (await once(asked, 'response')) as [{ statusCode: number; resume(): void }];
+  response.resume();
+  return response.statusCode;
+}
+
+test('until it is ready it says so, in the words of a call; whoever ends it then does not wait for its servers', async (t) => {
+  const { home } = barProject(t);
+  writeFileSync(join(home, 'recourse.yaml'), `tools:\n${hanging}`);
+  const up = startUp(t, home);
+  const url = await up.address();
+  const early = await fetch(`${url}/mcp`, { method: 'POST', body: '{}' });
+  const reply = (await early.json()) as Record<string, unknown>;
+  assert.deepEqual([early.status, early.headers.get('retry-after')], [503, '2']);
+  assert.deepEqual([reply['error'], reply['code'], reply['effect']], ['denied', 'DAEMON_NOT_READY', 'none']);
+  assert.deepEqual(await get(`${url}/healthz`).then(({ status, body }) => [status, body['status']]), [503, 'starting']);
+  up.child.kill('SIGTERM');
+  assert.equal(await exitOf(up.child), 0);
+});
+
+test('a running call ends before it does; who asks twice does not wait', async (t) => {
+  const bar = barProject(t);
+  writeFileSync(join(bar.home, 'recourse.yaml'), 'workflows: { bar: ./bar.ts }\n');
+  const begin = async () => {
+    const up = startUp(t, bar.home);
+    const url = await up.address();
+    await up.ready();
+    const client = await connectHttp(t, new URL(`${url}/mcp/bar`), '2025-11-25');
+    await client.step({ action: 'order', inputs: { drink: 'tea' } });
+    const before = bar.done().length;
+    const waiting = client.step({ action: 'wait' });
+    await eventually('the body runs', async () => bar.done().length > before);
+    up.child.kill('SIGINT');
+    await eventually('nothing new is let in', async () => (await fetch(`${url}/healthz`)).status === 503);
+    return { up, waiting };
+  };
+  const impatient = await begin();
+  // The client hears nothing more, and waits for as long as clients do.
+  impatient.waiting.catch(() => undefined);
+  impatient.up.child.kill('SIGINT');
+  assert.equal(await exitOf(impatient.up.child), 130);
+
+  const patient = await begin();
+  bar.openGate();
+  assert.ok(isSuccess((await patient.waiting).reply));
+  assert.equal(await exitOf(patient.up.child), 0);
+});
+
+test('nothing of a server outlives it, not even when it is ended at once', async (t) => {
+  const { home } = barProject(t);
+  writeFileSync(join(home, 'recourse.yaml'), everything);
+  const up = startUp(t, home);
+  await up.ready();
+  const [, pid = ''] = await eventually('the child is known', async () => {
+    const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(up.child.pid)], { encoding: 'utf8' });
+    return /(\d+)/.exec(stdout);
+  });
+  up.child.kill('SIGINT');
+  up.child.kill('SIGINT');
+  await exitOf(up.child);
+  await eventually('the server is gone', async () => !isAlive(Number(pid)));
+});
+
+test('problems of the configuration read as check has them, and an address that cannot be had is said', async (t) => {
+  const { home } = barProject(t);
+  writeFileSync(join(home, 'recourse.yaml'), 'tool: {}\nworkflows: { bar: ./absent.ts }\n');
+  const refused = recourse(['up', '--listen', '127.0.0.1:0'], { cwd: home });
+  assert.equal(refused.status, 1);
+  const checked = recourse(['check'], { cwd: home });
+  for (const line of refused.stderr.trimEnd().split('\n')) assert.ok(checked.stdout.includes(line), line);
+  assert.match(refused.stderr, /recourse\.yaml:1:1 error/);
+
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  t.after(() => taken.close());
+  const { port } = taken.address() as AddressInfo;
+  writeFileSync(join(home, 'recourse.yaml'), `runtime: { listen: "127.0.0.1:${port}" }\n`);
+  const second = recourse(['up'], { cwd: home });
+  assert.equal(second.status, 1);
+  assert.match(second.stderr, new RegExp(`127\\.0\\.0\\.1:${port} is taken by another program: .*--listen`));
+  for (const odd of ['7411', '127.0.0.1:99999', 'http://x:1', '[zz]:1'])
+    assert.equal(recourse(['up', '--listen', odd], { cwd: home }).status, 2, odd);
+});
+
+test('an address beyond this machine is warned about, loudly', async (t) => {
+  const { home } = barProject(t);
+  writeFileSync(join(home, 'recourse.yaml'), 'runtime: { listen: "0.0.0.0:0" }\nworkflows: { bar: ./bar.ts }\n');
+  const child = spawn(process.execPath, [bin, 'up'], { cwd: home, stdio: ['ignore', 'pipe', 'pipe'] });
+  t.after(() => child.kill('SIGKILL'));
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  await eventually('it warns', async () => /^WARNING: .*other machines/m.test(said));
+  child.kill('SIGINT');
+  assert.equal(await exitOf(child), 0);
+});

@@ -69,9 +69,11 @@ function inputRequired(questions: readonly Question[], requestState: string): In
 
 function write(reply: Reply, { name }: ToolCall, context: ServerContext, serving: Serving): CallToolResult {
   const { parts, connection, server } = serving;
+  // Only a workflow's steps go on in a session; a direct tool is called without one.
+  const passOn = connection.stateless && parts.workflow !== null;
   const listing = name === null ? null : (parts.tools?.catalogue().get(name)?.listing ?? null);
-  if (listing === null) return writeResult(reply, connection.stateless);
-  const passed = passResult(reply, connection.stateless, listing);
+  if (listing === null) return writeResult(reply, passOn);
+  const passed = passResult(reply, passOn, listing);
   const content: unknown = passed.content;
   // What a server says is not checked, so the SDK is given only what it can read.
   if (context.mcpReq.envelope !== undefined || !Array.isArray(content) || !content.every(isObject)) return passed;

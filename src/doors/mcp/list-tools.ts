@@ -6,6 +6,7 @@ import type { Catalogue, ToolEntry } from '../../core/catalogue.ts';
 import { cut } from '../../core/canonical.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import type { ActionEntry, Workflow } from '../../core/workflow/workflow.ts';
+import { admitEnvelope } from './admit-envelope.ts';
 import type { McpDoorParts } from './parts.ts';
 import { replyOutputSchema } from './reply-output.ts';
 
@@ -125,10 +126,16 @@ const sessionTools: readonly JsonObject[] = [
 function toolsOfCatalogue(catalogue: Catalogue): readonly JsonObject[] {
   return [...catalogue.values()].map((entry) => ({
     description: entry.description,
-    ...(entry.listing ?? { outputSchema: replyOutputSchema }),
+    ...(entry.listing === null ? { outputSchema: replyOutputSchema } : passedListing(entry.listing)),
     name: entry.name,
     inputSchema: objectSchema(entry),
   }));
+}
+
+/** As its server lists it; only its results may also be our envelope. */
+function passedListing(listing: JsonObject): JsonObject {
+  const outputSchema = admitEnvelope(listing['outputSchema']);
+  return outputSchema === null ? listing : { ...listing, outputSchema };
 }
 
 /** MCP wants the root of an input schema to say that it is an object. */

@@ -6,7 +6,6 @@
 import { type ServerContext, SdkError, SdkErrorCode } from '@modelcontextprotocol/server';
 import type { JsonObject } from '../../core/json.ts';
 import type { Reply } from '../../core/reply.ts';
-import type { Requester } from '../../shell/await-outcome.ts';
 
 export interface Question {
   readonly key: string;

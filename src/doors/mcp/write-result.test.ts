@@ -97,8 +97,9 @@ test('the refusal of a passed tool is the envelope', () => {
   assert.deepEqual(passResult(odd, false, {}), writeResult(odd, false));
 });
 
-test('beside a schema that is not ours the envelope stands in _meta, and what is no success is an error', () => {
-  const listing = { outputSchema: { type: 'object', properties: { price: { type: 'number' } }, required: ['price'] } };
+test('beside a schema that cannot be widened the envelope stands in _meta, and what is no success is an error', () => {
+  const price = { type: 'object', properties: { price: { $ref: '#/properties/amount' } }, required: ['price'] };
+  const listing = { outputSchema: price };
   const passed = { content: [], structuredContent: { price: 3 } };
   assert.deepEqual(
     passResult({ ...successSample, result: passed }, false, listing).structuredContent,
@@ -109,4 +110,10 @@ test('beside a schema that is not ours the envelope stands in _meta, and what is
     const expected = { content, isError: true, _meta: { 'recourse/reply': reply } };
     assert.deepEqual(passResult(reply, false, listing), expected);
   }
+});
+
+test('a schema that can be widened allows the envelope as structured content', () => {
+  const outputSchema = { type: 'object', properties: { price: { type: 'number' } }, required: ['price'] };
+  for (const reply of [pendingSample, ...Object.values(errorSamples)])
+    assert.deepEqual(passResult(reply, false, { outputSchema }), writeResult(reply, false));
 });

@@ -5,6 +5,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { isRefusal, isSuccess, type Reply, type SuccessReply } from '../../core/reply.ts';
+import { admitEnvelope } from './admit-envelope.ts';
 import { writeText } from './write-text.ts';
 
 export function writeResult(reply: Reply, stateless: boolean): CallToolResult {
@@ -17,8 +18,10 @@ export function writeResult(reply: Reply, stateless: boolean): CallToolResult {
 
 /** For a tool of an MCP server, as it is listed: its result, unchanged but for what we know about the call. */
 export function passResult(reply: Reply, stateless: boolean, listing: JsonObject): CallToolResult {
-  if (!isSuccess(reply) || !isObject(reply.result))
-    return 'outputSchema' in listing ? besideSchema(reply, stateless) : writeResult(reply, stateless);
+  if (!isSuccess(reply) || !isObject(reply.result)) {
+    const allowed = !('outputSchema' in listing) || admitEnvelope(listing['outputSchema']) !== null;
+    return allowed ? writeResult(reply, stateless) : besideSchema(reply, stateless);
+  }
   const { _meta: meta, ...result } = reply.result;
   const told = Object.fromEntries(Object.entries(reply).filter(([field]) => isAboutTheCall.has(field)));
   const passed: Record<string, unknown> = {
@@ -31,8 +34,8 @@ export function passResult(reply: Reply, stateless: boolean, listing: JsonObject
 }
 
 /**
- * The server promised a schema that our envelope is not of. Many clients check every structured content against it, errors
- * too, and would throw the refusal away: so the envelope stands in `_meta`, whole. Only an error may lack structured content.
+ * The server promised a schema that could not be widened for our envelope. Many clients check every structured content against
+ * it, errors too, and would throw the refusal away: so the envelope stands in `_meta`, whole. Only an error may lack structured content.
  */
 function besideSchema(reply: Reply, stateless: boolean): CallToolResult {
   const { content, structuredContent } = writeResult(reply, stateless);

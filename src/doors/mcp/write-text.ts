@@ -19,9 +19,10 @@ const maxStateChars = 160;
 const maxNextChars = 240;
 const maxMessageChars = 400;
 
-export function writeText(reply: Reply, stateless: boolean): string {
+/** `passOn`: the caller must name the session itself, for no connection remembers it. */
+export function writeText(reply: Reply, passOn: boolean): string {
   const body = isSuccess(reply) ? ofSuccess(reply) : isPending(reply) ? ofPending(reply) : ofRefusal(reply);
-  return [...body, sessionLine(reply, stateless)].filter((part) => part !== '').join(' ');
+  return [...body, sessionLine(reply, passOn)].filter((part) => part !== '').join(' ');
 }
 
 function ofSuccess(reply: SuccessReply): readonly string[] {
@@ -75,10 +76,10 @@ function next(actions: readonly string[]): string {
   return actions.length === 0 ? 'next: nothing.' : `next: ${ellipsis(actions.join(', '), maxNextChars)}.`;
 }
 
-function sessionLine(reply: Reply, stateless: boolean): string {
+function sessionLine(reply: Reply, passOn: boolean): string {
   if (reply.session === null) return '';
   const seq = isSuccess(reply) ? `, seq ${reply.seq}` : '';
-  return stateless ? `Pass session ${reply.session} with the next step${seq}.` : `session ${reply.session}${seq}.`;
+  return passOn ? `Pass session ${reply.session} with the next step${seq}.` : `session ${reply.session}${seq}.`;
 }
 
 function short(value: unknown, max: number): string {

@@ -33,7 +33,7 @@ export async function fillStore(file: string, records: number): Promise<number> 
     entries: 0,
     openedAtMs: 0,
   } as const;
-  await store.commit([{ ...bare(), session: { kind: 'open', session: open, snapshot: null } }]);
+  await store.commit([{ ...bare(), session: { kind: 'open', session: open, snapshot: null, fences: [] } }]);
   const started = performance.now();
   for (let written = 0; written < records; written += batch * 3) {
     const calls = Array.from({ length: batch }, () => aCall(session, store.incarnation));

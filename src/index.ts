@@ -10,6 +10,7 @@ export {
   type MountedWorkflow,
   WorkflowDefinitionError,
 } from './adapters/upstream-function/mount.ts';
+export type { StepRequest } from './adapters/upstream-function/step-request.ts';
 export type { ToolContext } from './adapters/upstream-function/tool-context.ts';
 export { partial, ToolFailure } from './adapters/upstream-function/tool-failure.ts';
 export { httpStatusOf } from './core/http-status.ts';
@@ -27,5 +28,5 @@ export { replySchema } from './core/reply-schema.ts';
 export { taxonomy } from './core/taxonomy.ts';
 export type { ServerOptions, ServerToolOptions } from './compose/server-options.ts';
 export { GatewayError } from './core/gateway-error.ts';
-export { type CallRequest, createGateway, type Gateway, type GatewayOptions, type StepRequest } from './main.ts';
+export { type CallRequest, createGateway, type Gateway, type GatewayOptions } from './main.ts';
 export type { OperatorNotice } from './ports/notifier.ts';

@@ -10,6 +10,7 @@ import { nodeHashing } from './adapters/store-sqlite/node-hashing.ts';
 import { openSqliteReader } from './adapters/store-sqlite/open-reader.ts';
 import { nodeClock } from './adapters/system-node/clock.ts';
 import { nodeIds } from './adapters/system-node/ids.ts';
+import { modulesBeingLoaded } from './compose/load-workflow-module.ts';
 import type { OpenedGateway } from './compose/serve-gateway.ts';
 import type { ServingOptions } from './compose/serve-options.ts';
 import type { SessionId } from './core/call.ts';
@@ -22,15 +23,19 @@ import { version } from './doors/cli/answer-at-once.ts';
 import { type CliParts, runCommand } from './doors/cli/run-command.ts';
 import type { GatewayEnd, ServeOrder, UpOrder } from './doors/cli/run-gateway.ts';
 import type { Terminal } from './doors/cli/terminal.ts';
+import { abandoned, watchEnd } from './doors/cli/watch-end.ts';
 import type { Ids } from './ports/ids.ts';
 import type { OperatorNotice } from './ports/notifier.ts';
 import { createSessionInspection } from './shell/inspect-sessions.ts';
 import { createInspection } from './shell/inspect.ts';
 
 export async function startCli(command: Command, terminal: Terminal): Promise<number> {
+  if (!loadsModules.has(command.name)) return runCommand(command, cliParts, terminal);
+  const answered = watchEnd(command, modulesBeingLoaded, terminal);
   const code = await runCommand(command, cliParts, terminal);
+  answered();
   // A module of an author's was loaded: whatever it left running must not keep a command that has answered.
-  if (loadsModules.has(command.name)) await endProcess(code);
+  await endProcess(code);
   return code;
 }
 
@@ -160,20 +165,25 @@ function operator(): string {
   }
 }
 
-/** As a shell says it of a command that was interrupted. */
-const abandoned = 130;
-
 const printNotice = ({ kind, ...rest }: OperatorNotice) =>
   void process.stderr.write(`recourse: ${kind} ${JSON.stringify(rest)}\n`);
 
 async function serve(order: ServeOrder): Promise<GatewayEnd> {
+  await surviveStrays(order);
   const { serveWorkflow } = await import('./compose/serve-stdio.ts');
   return serveWorkflow({ ...order, version: version(), onNotice: printNotice }, openForServing);
 }
 
 async function up(order: UpOrder): Promise<GatewayEnd> {
+  await surviveStrays(order);
   const { runUp } = await import('./compose/run-up.ts');
   return runUp({ ...order, version: version(), onNotice: printNotice }, openForServing);
+}
+
+/** One workflow's stray promise must not end the others. */
+async function surviveStrays({ onTrouble }: ServeOrder | UpOrder): Promise<void> {
+  const { surviveRejections } = await import('./compose/survive-rejections.ts');
+  surviveRejections(onTrouble);
 }
 
 async function openForServing(options: ServingOptions): Promise<OpenedGateway> {

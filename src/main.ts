@@ -6,7 +6,8 @@ import crypto from 'node:crypto';
 import { nodeClock } from './adapters/system-node/clock.ts';
 import { nodeIds } from './adapters/system-node/ids.ts';
 import { openSqliteStore } from './adapters/store-sqlite/open-store.ts';
-import type { ActionsOf, InputsOf, MountedWorkflow } from './adapters/upstream-function/mount.ts';
+import type { MountedWorkflow } from './adapters/upstream-function/mount.ts';
+import type { StepRequest } from './adapters/upstream-function/step-request.ts';
 import type { ResultOf, SentTo, Tool } from './adapters/upstream-function/tool.ts';
 import type { McpUpstreamConfig } from './adapters/upstream-mcp/mcp-config.ts';
 import { problemWithOptions } from './config/check-options.ts';
@@ -74,25 +75,6 @@ export interface CallRequest<Tools extends readonly Tool[], Name extends Tools[n
   readonly deadline_seconds?: number;
 }
 
-type WorkflowNamed<Workflows extends readonly MountedWorkflow[], Name> = Extract<
-  Workflows[number],
-  { readonly name: Name }
->;
-
-export interface StepRequest<Mounted extends MountedWorkflow, Action extends ActionsOf<Mounted>> {
-  /** May be left out where there is one workflow. */
-  readonly workflow?: Mounted['name'];
-  readonly action: Action;
-  readonly inputs?: InputsOf<Mounted, Action>;
-  /** Without it a new session is opened, which the reply names. */
-  readonly session?: string;
-  readonly key?: string;
-  readonly turn?: string;
-  readonly expected_seq?: number;
-  readonly wait_seconds?: number;
-  readonly deadline_seconds?: number;
-}
-
 type Door = ReturnType<typeof createLibraryDoor> & ReturnType<typeof createWorkflowDoor>;
 
 export interface Gateway<
@@ -107,10 +89,7 @@ export interface Gateway<
     options?: CallOptions,
   ): Promise<Reply<ResultOf<Named<Tools, Name>>>>;
   /** One step of a workflow, typed by its actions. Never rejects. */
-  step<Name extends Workflows[number]['name'], Action extends ActionsOf<WorkflowNamed<Workflows, Name>>>(
-    request: StepRequest<WorkflowNamed<Workflows, Name>, Action>,
-    options?: CallOptions,
-  ): Promise<Reply>;
+  step(request: StepRequest<Workflows>, options?: CallOptions): Promise<Reply>;
   /** Lets running calls end (for `drain_seconds`, 10 by default), then closes the store. */
   close(options?: { readonly drain_seconds?: number }): Promise<void>;
 }

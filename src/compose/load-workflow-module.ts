@@ -30,6 +30,7 @@ export async function loadWorkflowModule(file: string, timeoutMs = importTimeout
       `there is no module '${file}'`,
       'correct the path; it is read from the folder of the file it stands in',
     );
+  loading.add(shown);
   try {
     const loaded = await withinTime(import(pathToFileURL(file).href) as Promise<unknown>, timeoutMs);
     if (loaded === late)
@@ -40,8 +41,15 @@ export async function loadWorkflowModule(file: string, timeoutMs = importTimeout
     return exported(loaded, shown);
   } catch (error) {
     return failed(error, shown);
+  } finally {
+    loading.delete(shown);
   }
 }
+
+const loading = new Set<string>();
+
+/** For whoever must tell why the process ends: a module may end it while it is loaded. */
+export const modulesBeingLoaded = (): readonly string[] => [...loading];
 
 async function isFile(file: string): Promise<boolean> {
   try {

@@ -5,7 +5,8 @@ import { toMermaid } from '../core/workflow/draw/to-mermaid.ts';
 import { createMcpDoor, type McpDoor } from '../doors/mcp/mcp-door.ts';
 import type { McpDoorParts } from '../doors/mcp/parts.ts';
 import { handleCall, handleUnfit } from '../shell/handle-call.ts';
-import type { WorkflowService } from '../shell/workflow-service.ts';
+import type { Shell } from '../shell/shell.ts';
+import { createWorkflowService, type WorkflowService } from '../shell/workflow-service.ts';
 import type { LastingGateway } from './serve-gateway.ts';
 
 export interface Served {
@@ -23,7 +24,7 @@ export function openMcpDoor({ version, who, workflow, mode }: Served, { current 
     version,
     who,
     mode,
-    workflow: workflow === null ? null : { service: following(() => current().service), name: workflow },
+    workflow: workflow === null ? null : { service: following(() => serviceFor(shell(), workflow)), name: workflow },
     tools:
       workflow === null
         ? { catalogue: () => shell().catalogue(), call: (raw, caller, from) => handleCall(raw, caller, from, shell()) }
@@ -35,6 +36,17 @@ export function openMcpDoor({ version, who, workflow, mode }: Served, { current 
     unfit: (errors, caller) => handleUnfit(errors, caller, shell()),
     notify: (notice) => shell().ports.notify(notice),
   });
+}
+
+const services = new WeakMap<Shell, Map<string, WorkflowService>>();
+
+/** A door that serves one workflow knows no session of another, and none in which tools are called directly. */
+function serviceFor(shell: Shell, workflow: string): WorkflowService {
+  const known = services.get(shell) ?? new Map<string, WorkflowService>();
+  services.set(shell, known);
+  const service = known.get(workflow) ?? createWorkflowService(shell, workflow);
+  known.set(workflow, service);
+  return service;
 }
 
 /** The service of whichever gateway is the current one. */

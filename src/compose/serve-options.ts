@@ -51,10 +51,12 @@ export function serversOf({ tools }: Config): readonly McpUpstreamConfig[] {
   });
 }
 
-/** A workflow by itself needs the servers that its actions call; of a module nobody knows which those are. */
-export function serversFor(workflow: MountedWorkflow, config: Config): readonly McpUpstreamConfig[] {
-  if (workflow.bodies.length === workflow.actions.length) return [];
-  const written = config.workflows.find(({ name }) => name === workflow.name);
+/**
+ * A workflow that is written in the configuration needs the servers that its actions name. A module needs all of them: its bodies
+ * may call any tool. `asked` is a name in the configuration or the path of a module, which is nobody's name.
+ */
+export function serversFor(asked: string, config: Config): readonly McpUpstreamConfig[] {
+  const written = config.workflows.find(({ name }) => name === asked);
   if (written?.kind !== 'written') return serversOf(config);
   const actions = written.definition['actions'];
   const needed = new Set(Object.values(isObject(actions) ? actions : {}).map(serverOf));

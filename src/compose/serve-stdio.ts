@@ -73,7 +73,7 @@ async function serve(
   const { project } = loaded;
   const [workflow] = project.workflows;
   if (workflow === undefined) throw new Error('bug: a project without problems has the workflow that was asked for');
-  const options = servingOptions(project, serversFor(workflow, project.config), order);
+  const options = servingOptions(project, serversFor(order.workflow, project.config), order);
   const say = (role: string) => order.onServing({ workflow: workflow.name, file: path.resolve(options.file), role });
   const gateway = await keepOpen({
     open: () => open(options),

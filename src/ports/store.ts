@@ -66,7 +66,13 @@ export interface WorkflowChange {
 }
 
 export type SessionChange =
-  | { readonly kind: 'open'; readonly session: Session; readonly snapshot: SnapshotDraft | null }
+  | {
+      readonly kind: 'open';
+      readonly session: Session;
+      readonly snapshot: SnapshotDraft | null;
+      /** Calls in doubt of the session that this one is a fork of. */
+      readonly fences: readonly { readonly call: CallId; readonly operation: string }[];
+    }
   /** Number the records; `advance` moves the session's sequence on, which only a success does. */
   | {
       readonly kind: 'step';

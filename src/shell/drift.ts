@@ -5,6 +5,7 @@
 import { canonicalText } from '../core/canonical.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import { compareManifests } from '../core/workflow/compare-manifests.ts';
+import { hush } from '../core/workflow/hush.ts';
 import type { Snapshot, Workflow } from '../core/workflow/workflow.ts';
 import type { Session } from '../ports/store.ts';
 import { commit } from './commit.ts';
@@ -91,7 +92,9 @@ function migrate(
   migration: (old: { value: Json; context: JsonObject }) => { readonly value: Json; readonly context: JsonObject },
 ): Snapshot | { readonly problem: string } {
   try {
-    const { value, context } = migration({ value: snapshot.value, context: snapshot.context });
+    const given: unknown = migration({ value: snapshot.value, context: snapshot.context });
+    hush(given);
+    const { value, context } = given as { readonly value: Json; readonly context: JsonObject };
     const next = { ...snapshot, value, context };
     // As it will be read back: what is not JSON shows now.
     return JSON.parse(canonicalText(next as unknown as Json)) as Snapshot;

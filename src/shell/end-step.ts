@@ -12,7 +12,7 @@ import type { StoredCall } from '../ports/store.ts';
 import { digestOf, draftOf, orphansOf, readStep } from './position.ts';
 import { nextActions, type Shell } from './shell.ts';
 import { givingBack, note, type Papers } from './transition.ts';
-import type { Weighed } from './weigh.ts';
+import { type Weighed, weighFailure } from './weigh.ts';
 
 /** The step under way: where its session stood, and the inputs that passed. */
 export interface Step {
@@ -56,6 +56,34 @@ function leave(from: Call, call: Call, weighed: Weighed, effect: Effect, fact: S
   };
 }
 
+/** A read whose result the workflow cannot take has had no effect: it failed, and the session stays where it is. */
+export function asFailedRead(call: Call, weighed: Weighed, { fact, inputs }: Step, shell: Shell): Weighed {
+  if (call.effectClass !== 'pure' || weighed.result === undefined) return weighed;
+  const moved = fact.workflow.machine.apply(
+    fact.snapshot,
+    call.tool,
+    inputs,
+    weighed.result,
+    shell.ports.clock.nowMs(),
+  );
+  if (moved.kind !== 'failed') return weighed;
+  const failure = {
+    ...unfollowed,
+    errorType: moved.errorType,
+    message: `the workflow cannot follow: ${moved.problem}`,
+  };
+  return weighFailure(call, failure, shell.limits);
+}
+
+const unfollowed = {
+  kind: 'threw',
+  subject: null,
+  effect: 'none',
+  retryAfterSeconds: null,
+  code: null,
+  cause: null,
+} as const;
+
 /** For authors at work: the cause chain reaches the agent too, because the workflow says so. Secrets still do not. */
 function withCause(reply: RestingReply, { payloads }: Weighed, { limits }: Shell): RestingReply {
   const cause = payloads.find(({ part }) => part === 'cause')?.text;
@@ -90,8 +118,9 @@ function stopForRepair(
     },
   );
   const becomes = { state: 'stopped', reason: 'repair' } as const;
+  const resolution = { type: 'replan', reason: 'the session is stopped: reset or fork it' } as const;
   return {
-    reply,
+    reply: { ...reply, resolution },
     papers: {
       workflow: { ...givingBack(call, 'DISPATCHED'), becomes },
       notes: [note('session_stopped', call, { reason: 'repair', state: fact.digest })],

@@ -99,7 +99,7 @@ export async function openSession(who: Principal, standing: boolean, shell: Shel
   const result = await commit(
     {
       ...draft,
-      session: { kind: 'open', session, snapshot: null },
+      session: { kind: 'open', session, snapshot: null, fences: [] },
       records: [{ kind: 'session_opened', call: null, session: id, body, payloads: [] }],
     },
     shell,

@@ -10,9 +10,10 @@ import type { FieldError } from '../core/catalogue.ts';
 import type { Facts } from '../core/facts.ts';
 import { stepOf } from '../core/gates/reachable.ts';
 import { readRequest } from '../core/request.ts';
-import type { Reply } from '../core/reply.ts';
+import { isSuccess, type Reply } from '../core/reply.ts';
 import type { Effect } from '../core/taxonomy.ts';
 import { invariant } from '../core/unreachable.ts';
+import { project, type StepFact } from '../core/workflow/step.ts';
 import type { StoredCall, StoreFault } from '../ports/store.ts';
 import { type Admission, admitByKey, attach, claimedBy, inFlight } from './admit.ts';
 import { adopt, adoptable } from './adopt.ts';
@@ -23,16 +24,20 @@ import { firstFacts, gather } from './gather-facts.ts';
 import { intentPapers } from './intent-papers.ts';
 import { newCall } from './new-call.ts';
 import { storeUnavailable } from './refuse.ts';
-import { type Asked, cancelledBefore, refusal, refuseAtTheDoor, refuseUnreadable, sayBusy, sayNo } from './say-no.ts';
+import {
+  type Asked,
+  type MeantStep,
+  cancelledBefore,
+  refusal,
+  refuseAtTheDoor,
+  refuseUnreadable,
+  sayBusy,
+  sayNo,
+} from './say-no.ts';
 import { answerStored, unrecorded } from './settle.ts';
 import { isFull, nextActions, type Running, type Shell } from './shell.ts';
 import { takeTurn } from './turn.ts';
 import { stepOf as stepOfWork } from './work.ts';
-
-/** A call that is meant as a step: its session, if that much is known although the call may not be readable. */
-export interface MeantStep {
-  readonly session: string | null;
-}
 
 export function handleCall(
   raw: unknown,
@@ -58,7 +63,7 @@ async function answer(
   const call = newCall(read, who, shell);
   const progress = { started: false };
   try {
-    if (!read.ok) return await refuseUnreadable(read, call, (step?.session ?? null) as SessionId | null, shell);
+    if (!read.ok) return await refuseUnreadable(read, call, step, shell);
     return await handle({ request: read.request, call, who, requester }, progress, shell);
   } catch (error) {
     return unexpected(error, call, progress.started ? 'unknown' : 'none', shell);
@@ -123,7 +128,8 @@ async function run(
     const step = stepOf(facts);
     // A key whose call took effect has its answer, whatever the workflow says to a step that would come now; unless it only has to wait.
     const waits = decision.kind === 'refuse' && decision.refusal.error === 'action_in_flight';
-    if (decision.kind !== 'run' && admission.kind === 'unadopted' && !waits) return admission.reply;
+    if (decision.kind !== 'run' && admission.kind === 'unadopted' && !waits)
+      return asItStands(admission.reply, step, shell);
     if (decision.kind !== 'run') return sayNo({ ...asked.call, session }, decision, facts, request, shell);
 
     const call = { ...asked.call, session, effectClass: decision.tool.effectClass };
@@ -139,9 +145,11 @@ async function run(
       if (adopted.kind === 'unavailable') return unrecorded(call, shell, { fact: step, inputs: decision.args });
       continue;
     }
-    if (request.key === null) {
+    // Who names the sequence has seen the reply that gave it: theirs is a step of its own.
+    if (request.key === null && (step === null || request.expectedSeq === null)) {
       const attached = await attach(call, session, shell);
-      if (attached.kind !== 'new') return answerAdmission(attached, { ...asked, call }, shell);
+      if (attached.kind !== 'new')
+        return asItStands(await answerAdmission(attached, { ...asked, call }, shell), step, shell);
     }
     const work = { tool: decision.tool, args: decision.args, step, client: asked.requester.client ?? null };
     if (shell.ports.clock.nowMs() >= call.deadlineAtMs) {
@@ -175,6 +183,15 @@ async function run(
     invariant(started.result.on !== 'illegal', 'an intent is a legal transition');
   }
   return sayBusy(asked, shell);
+}
+
+/** What happened stays; where the session stands, and what is next there, is said as it is now. */
+function asItStands(reply: Reply, step: StepFact | null, shell: Shell): Reply {
+  if (!isSuccess(reply) || step === null) return reply;
+  const { done: _done, next_action_schemas: _schemas, ...happened } = reply;
+  const state = project(step.snapshot, step.workflow.projection);
+  const now = { state, valid_next_actions: nextActions(shell, step), seq: step.seq };
+  return { ...happened, ...now, ...(step.snapshot.done ? { done: true } : {}) };
 }
 
 async function isStep({ session }: Request, who: Principal, shell: Shell): Promise<boolean> {

@@ -70,6 +70,23 @@ function stepIn({ body }: JournalEntry): number {
   return typeof named === 'number' ? named : 0;
 }
 
+/** When the session got this sequence; null if its records do not say. */
+export async function timeOfStep(session: Session, seq: number, reader: StoreReader): Promise<number | null> {
+  for (let after = 0; ;) {
+    const page = await reader.sessionEntries(session.id, after, pageOfTimes);
+    const found = page.find(({ body }) => {
+      const { step, state_after: moved } = read(body);
+      return step === seq && typeof moved === 'string';
+    });
+    if (found !== undefined) return found.timeMs;
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageOfTimes) return null;
+    after = last.sessionSeq;
+  }
+}
+
+const pageOfTimes = 500;
+
 /** Null for a record that belongs to an attempt which was told already. */
 async function tell(
   record: JournalEntry,
@@ -122,7 +139,6 @@ const partsOfAttempt: ReadonlySet<string> = new Set([
   'retry_planned',
   'adopted',
   'requester_left',
-  'attached',
 ]);
 
 /** What came of it stands in later records of the same call. The first that ended it speaks, for good: what comes later is told later. */

@@ -28,9 +28,18 @@ export async function readStep(
   }));
   // A body whose result is known is not waited for: the next equal step takes the result and runs nothing.
   const known = new Set(fences.flatMap(({ inDoubt, callId }) => (inDoubt ? [] : [callId])));
-  const running = orphansOf(session.id, shell).filter(({ callId }) => !known.has(callId));
+  const bodies = orphansOf(session.id, shell).filter(({ callId }) => !known.has(callId));
+  const running = [...bodies, ...(await turnHolder(session, shell))];
   const isOpen = session.state === 'open';
   return { workflow, snapshot, seq: session.seq, isOpen, digest, fences, running, takenBy, drift };
+}
+
+/** The step that has the turn: whoever asks meanwhile is not told to take it again. */
+async function turnHolder({ workflow }: Session, shell: Shell): Promise<StepFact['running']> {
+  const callId = workflow?.turn?.call;
+  if (callId === undefined) return [];
+  const action = shell.live.running.get(callId)?.call.tool ?? (await shell.ports.store.call(callId))?.tool;
+  return action === undefined ? [] : [{ callId, action }];
 }
 
 export function orphansOf(id: SessionId, shell: Shell): StepFact['running'] {

@@ -46,11 +46,13 @@ function countUp(session: SessionId, { live }: Shell): number {
 /** The form of the refusal stays; what follows it gets plainer. */
 function sharpened(refusal: Refusal, streak: number, stops: boolean, step: StepFact): Refusal {
   const [first] = nextActions(step);
+  const again =
+    refusal.error === 'validation_failed' ? 'Do not send the same inputs again' : 'Do not send it again like this';
   const hint = stops
     ? 'The session is stopped now: reset it, or tell the person you work for.'
     : first === undefined
       ? 'No action is possible here: tell the person you work for.'
-      : `Do not send it again: call one of valid_next_actions, such as '${first}'.`;
+      : `${again}: call one of valid_next_actions, such as '${first}'.`;
   return { ...refusal, message: `${refusal.message} Refused ${streak} times in a row. ${hint}` };
 }
 

@@ -20,6 +20,11 @@ import { refuse, storeUnavailable } from './refuse.ts';
 import { refuseStep } from './refuse-step.ts';
 import { nextActions, type Shell } from './shell.ts';
 
+/** A call that is meant as a step: its session, if that much is known although the call may not be readable. */
+export interface MeantStep {
+  readonly session: string | null;
+}
+
 /** A call that was read, and who waits for it. */
 export interface Asked {
   readonly request: Request;
@@ -89,13 +94,14 @@ export function refusal(
   return { call, gate, facts, argsText: request.argsText, nextActions: known ? nextActions(shell, step) : [], step };
 }
 
-/** `handle`: the session in which a step was meant, so that even what cannot be read hears what is next there. */
+/** `meant`: the session in which a step was meant, so that even what cannot be read hears what is next there. */
 export async function refuseUnreadable(
   read: Extract<ReadRequest, { ok: false }>,
   call: Call,
-  handle: SessionId | null,
+  meant: MeantStep | null,
   shell: Shell,
 ): Promise<Reply> {
+  const handle = (meant?.session ?? null) as SessionId | null;
   const code = read.problem === 'too_large' ? 'InputTooLarge' : 'InputInvalid';
   const no: Refusal = invalidInput(read.requested, read.errors, code);
   if (!shell.live.readiness.ready) return refused(unreadyEnvelope(call, read.requested), no);
@@ -109,6 +115,7 @@ export async function refuseUnreadable(
       shell,
     );
   }
-  const next = read.requested === null ? [] : nextActions(shell);
+  // A step in no session that could be read has no next action; the tools of the gateway are none.
+  const next = read.requested === null || meant !== null ? [] : nextActions(shell);
   return (await refuse({ ...about, nextActions: next }, shell)).reply;
 }

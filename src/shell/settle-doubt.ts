@@ -4,8 +4,8 @@
  */
 import { failed, type RestingReply, succeeded } from '../core/answer.ts';
 import type { CallId } from '../core/call.ts';
-import { canonicalText } from '../core/canonical.ts';
-import type { Json, JsonObject } from '../core/json.ts';
+import { canonicalise, canonicalText } from '../core/canonical.ts';
+import { isObject, type Json, type JsonObject } from '../core/json.ts';
 import { advance, type CallEvent } from '../core/lifecycle.ts';
 import { classify } from '../core/recovery/classify.ts';
 import type { StoredCall } from '../ports/store.ts';
@@ -24,9 +24,13 @@ export interface Judgement {
   readonly result?: Json;
 }
 
-export type Judged = 'settled' | 'not_found' | 'not_in_doubt' | 'store_unavailable';
+/** `unclear`: what was said is no judgement, and nothing follows from it. */
+export type Judged = 'settled' | 'not_found' | 'not_in_doubt' | 'unclear' | 'store_unavailable';
 
 export async function settleDoubt(id: CallId, judgement: Judgement, shell: Shell): Promise<Judged> {
+  // INVARIANT: only the word no is a no; whatever else was said lifts nothing.
+  if (!isJudgement(judgement, shell)) return 'unclear';
+  if (typeof id !== 'string') return 'not_found';
   for (let tries = 0; tries <= shell.limits.maxRedecisions; tries++) {
     const call = await shell.ports.store.call(id);
     if (call === null) return 'not_found';
@@ -53,6 +57,14 @@ async function standing({ session: id }: StoredCall, shell: Shell): Promise<Json
   if (session === null || session.workflow === null) return {};
   const { digest } = await snapshotOf(session, shell);
   return { state_before: digest, state_after: digest, step: session.seq };
+}
+
+function isJudgement(value: unknown, { limits }: Shell): value is Judgement {
+  if (!isObject(value)) return false;
+  const { happened, by, result } = value;
+  const named = typeof by === 'string' && by !== '' && by.length <= limits.maxNameChars && by.isWellFormed();
+  const said = happened === 'yes' || happened === 'no' || happened === 'unknown';
+  return named && said && (result === undefined || canonicalise(result, { maxDepth: limits.maxDepth }).ok);
 }
 
 function eventOf({ happened }: Judgement): CallEvent {

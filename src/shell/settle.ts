@@ -13,7 +13,7 @@ import type { CallState, Effect } from '../core/taxonomy.ts';
 import { invariant } from '../core/unreachable.ts';
 import type { StoredCall } from '../ports/store.ts';
 import { commit, keepForLater, nobodyWaits } from './commit.ts';
-import { endStep, envelopeOfStep, type Step, type StepEnd } from './end-step.ts';
+import { asFailedRead, endStep, envelopeOfStep, type Step, type StepEnd } from './end-step.ts';
 import { type Answer, nextActions, type Shell } from './shell.ts';
 import { note, type Papers, toTransition } from './transition.ts';
 import type { Weighed } from './weigh.ts';
@@ -25,12 +25,13 @@ export function envelopeOf(call: Call, shell: Shell, step: Step | null = null): 
 
 export async function settle(
   call: Call,
-  weighed: Weighed,
+  ended: Weighed,
   step: Step | null,
   shell: Shell,
   elapsedMs: number,
 ): Promise<Answer> {
   let from = call;
+  const weighed = step === null ? ended : asFailedRead(call, ended, step, shell);
   for (let tries = 0; tries <= shell.limits.maxRedecisions; tries++) {
     const [next, effects] = advance(from, weighed.event);
     if (next.state === from.state) {

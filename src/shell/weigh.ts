@@ -74,7 +74,7 @@ function weighOutput(call: Call, output: unknown, errors: readonly ItemFailure[]
   };
 }
 
-function weighFailure(call: Call, failure: Failure, limits: Limits): Weighed {
+export function weighFailure(call: Call, failure: Failure, limits: Limits): Weighed {
   const subject = (failure.subject ?? undefined) as ErrorSubject | undefined;
   const classification = named(classify(failure.kind, subject, call.effectClass), failure.code);
   return {

@@ -1,11 +1,7 @@
 /** What a door can ask about workflow sessions. Every answer is typed; a refusal is the same reply as for a step. */
-import { refused } from '../core/answer.ts';
-import type { CallId, Principal, Request, SessionId } from '../core/call.ts';
+import type { Principal, SessionId } from '../core/call.ts';
 import type { SessionFact } from '../core/facts.ts';
-import { session as sessionGate } from '../core/gates/session.ts';
-import { invalidInput } from '../core/gates/invalid-input.ts';
-import { isObject, type Json, type JsonObject } from '../core/json.ts';
-import type { Refusal } from '../core/refusal.ts';
+import { isObject, type JsonObject } from '../core/json.ts';
 import type { ErrorReply, Reply, SuccessReply } from '../core/reply.ts';
 import { nextActions, project, type StepFact } from '../core/workflow/step.ts';
 import type { Snapshot, Workflow } from '../core/workflow/workflow.ts';
@@ -13,31 +9,16 @@ import type { Session } from '../ports/store.ts';
 import type { Requester } from './await-outcome.ts';
 import { acceptDrift } from './drift.ts';
 import { fetchSession } from './fetch-session.ts';
-import { firstFacts } from './gather-facts.ts';
 import { handleCall } from './handle-call.ts';
-import { type HistoryPage, readHistory } from './history.ts';
-import type { Shell } from './shell.ts';
+import { type HistoryPage, readHistory, timeOfStep } from './history.ts';
 import { sayFault } from './refuse.ts';
-import { openAt, type Opened, openWorkflow, resetTo } from './workflow-sessions.ts';
-
-/** Where a session stands, and what may come next. */
-export interface SessionView {
-  readonly session: string;
-  readonly workflow: string;
-  readonly seq: number;
-  readonly status: 'open' | 'done' | 'stopped' | 'cancelled' | 'closed';
-  /** As the workflow's author shows it. */
-  readonly state: Json;
-  readonly state_digest: string;
-  readonly valid_next_actions: readonly string[];
-  readonly next_action_schemas: Readonly<Record<string, JsonObject | null>>;
-  /** RFC 3339. */
-  readonly opened_at: string;
-  readonly last_used_at: string;
-  readonly expires_at: string | null;
-}
+import { broken, inFlight, notKept, refuseSession, unknownWorkflow, unopened } from './refuse-session.ts';
+import { type SessionView, view } from './session-view.ts';
+import type { Shell } from './shell.ts';
+import { openAt, openWorkflow, resetTo } from './workflow-sessions.ts';
 
 export type { HistoryEntry, HistoryPage } from './history.ts';
+export type { SessionView } from './session-view.ts';
 
 export interface WorkflowService {
   readonly workflows: ReadonlyMap<string, Workflow>;
@@ -57,7 +38,10 @@ export interface WorkflowService {
   history(session: string, who: Principal, after: number, limit: number): Promise<HistoryPage | ErrorReply>;
 }
 
-export function createWorkflowService(shell: Shell): WorkflowService {
+/** `only`: a door that serves one workflow knows no session of another. */
+export function createWorkflowService(all: Shell, only: string | null = null): WorkflowService {
+  const shell = only === null ? all : narrowed(all, only);
+  const firstSteps = new Map<string, Promise<Found | ErrorReply>>();
   return {
     workflows: shell.workflows,
     async open(name, who) {
@@ -68,15 +52,25 @@ export function createWorkflowService(shell: Shell): WorkflowService {
       const given = own(raw);
       const handle = given['session'];
       // Whoever names a session, however wrongly, does not get another one.
-      if (handle !== undefined && handle !== null && handle !== '')
+      if (handle !== undefined && handle !== null && handle !== '') {
+        const foreign = await notOfAWorkflow(handle, text(given['action']), who, shell);
+        if (foreign !== null) return foreign;
         return handleCall(given, who, requester, shell, { session: typeof handle === 'string' ? handle : null });
+      }
+      const go = (session: SessionId) => handleCall({ ...given, session }, who, requester, shell, { session });
       const earlier = await sessionOfKey(given['key'], who, shell);
-      if (earlier !== null)
-        return handleCall({ ...given, session: earlier }, who, requester, shell, { session: earlier });
-      const opened = await begin(name, who, shell);
-      if ('error' in opened) return { ...opened, requested: text(given['action']) };
-      const session = opened.session.id;
-      return handleCall({ ...given, session }, who, requester, shell, { session });
+      if (earlier !== null) return go(earlier);
+      // Two who send the same first step at once mean one step, so they get one session.
+      const first = typeof given['key'] === 'string' ? JSON.stringify([who.tenant, who.agent, given['key']]) : null;
+      const opening = (first === null ? undefined : firstSteps.get(first)) ?? begin(name, who, shell);
+      if (first !== null) firstSteps.set(first, opening);
+      try {
+        const opened = await opening;
+        if ('error' in opened) return { ...opened, requested: text(given['action']) };
+        return await go(opened.session.id);
+      } finally {
+        if (first !== null) firstSteps.delete(first);
+      }
     },
     async reset(handle, who) {
       const found = await find(handle, 'reset_session', 'change', who, shell);
@@ -91,14 +85,17 @@ export function createWorkflowService(shell: Shell): WorkflowService {
     async fork(handle, seq, who) {
       const found = await find(handle, 'fork_session', 'change', who, shell);
       if ('error' in found) return found;
+      if (found.fact.drift !== null) return refuseSession(found.whole, found.session.id, 'fork_session', shell);
       const at = seq ?? found.session.seq;
       const kept = await shell.ports.store.snapshot(found.session.id, at);
       if (kept === null) return notKept(seq, found.session, shell);
-      const snapshot = JSON.parse(kept) as Snapshot;
+      const snapshot = await rearmed(JSON.parse(kept) as Snapshot, found.session, at, shell);
       const problem = found.fact.workflow.machine.problemWith(snapshot);
       if (problem !== null) return broken('fork_session', problem, shell);
       const about = { from: found.session.id, from_step: at };
-      const opened = await openAt(found.fact.workflow, snapshot, who, 'session_forked', about, shell);
+      // INVARIANT: what is in doubt is in doubt in every session that goes on from there.
+      const fences = found.fact.fences.filter(({ inDoubt }) => inDoubt);
+      const opened = await openAt(found.fact.workflow, snapshot, who, 'session_forked', { about, fences }, shell);
       if (opened.kind !== 'opened') return unopened('fork_session', opened, shell);
       return done('fork_session', { from: found.session.id, from_seq: at }, opened.session.id, who, shell);
     },
@@ -116,8 +113,8 @@ export function createWorkflowService(shell: Shell): WorkflowService {
     async history(handle, who, after, limit) {
       const found = await find(handle, 'history', 'look', who, shell);
       if ('error' in found) return found;
-      const most = Math.max(1, Math.min(limit, shell.limits.maxHistoryEntries));
-      return readHistory(found.session, after, most, shell.ports.store);
+      const most = Math.max(1, Math.min(whole(limit, 100), shell.limits.maxHistoryEntries));
+      return readHistory(found.session, whole(after, 0), most, shell.ports.store);
     },
   };
 }
@@ -125,7 +122,40 @@ export function createWorkflowService(shell: Shell): WorkflowService {
 interface Found {
   readonly session: Session;
   readonly fact: StepFact;
+  readonly whole: SessionFact;
 }
+
+function narrowed(shell: Shell, only: string): Shell {
+  const workflow = shell.workflows.get(only);
+  // The same memory and the same ports: only the other workflows are not there.
+  return { ...shell, workflows: new Map(workflow === undefined ? [] : [[only, workflow]]) };
+}
+
+/** A step is a step of a workflow: a session without one, in which tools are called directly, does not take any. */
+async function notOfAWorkflow(
+  handle: unknown,
+  requested: string | null,
+  who: Principal,
+  shell: Shell,
+): Promise<ErrorReply | null> {
+  if (typeof handle !== 'string' || !shell.live.readiness.ready) return null;
+  const found = await shell.ports.store.session(handle as SessionId);
+  if (found === null || found.tenant !== who.tenant || found.agent !== who.agent) return null;
+  if (found.workflow !== null && shell.workflows.has(found.workflow.name)) return null;
+  const why = found.workflow === null ? 'unknown' : 'unserved';
+  return refuseSession({ found: false, why }, found.id, requested ?? 'step', shell);
+}
+
+/** A past step is where the fork begins, now: its timers have as long to wait as they had then. */
+async function rearmed(snapshot: Snapshot, session: Session, at: number, shell: Shell): Promise<Snapshot> {
+  const then = snapshot.timers.length === 0 ? null : await timeOfStep(session, at, shell.ports.store);
+  if (then === null) return snapshot;
+  const laterMs = Math.max(0, shell.ports.clock.nowMs() - then);
+  return { ...snapshot, timers: snapshot.timers.map((timer) => ({ ...timer, dueAtMs: timer.dueAtMs + laterMs })) };
+}
+
+const whole = (value: number, otherwise: number): number =>
+  Number.isSafeInteger(value) && value >= 0 ? value : otherwise;
 
 /** A client that lost the reply to its first step knows its key, and not the session that was opened for it. */
 async function sessionOfKey(key: unknown, who: Principal, shell: Shell): Promise<SessionId | null> {
@@ -152,19 +182,7 @@ async function find(
   const over = fact.state === 'cancelled' || fact.state === 'closed';
   if (over && purpose === 'change') return refuseSession(fact, id, requested, shell);
   if (fact.step === null) return refuseSession({ found: false, why: 'unknown' }, id, requested, shell);
-  return { session, fact: fact.step };
-}
-
-function refuseSession(fact: SessionFact, id: SessionId, requested: string, shell: Shell): ErrorReply {
-  const request = { session: id, turn: null, expectedSeq: null, tool: requested } as unknown as Request;
-  const answer = sessionGate.check(request, { ...firstFacts(shell), session: fact });
-  if (answer.kind !== 'refuse') throw new Error('bug: a session that is not there passed its gate');
-  return say(requested, null, answer.refusal, shell);
-}
-
-function say(requested: string, session: SessionId | null, refusal: Refusal, shell: Shell): ErrorReply {
-  const callId = shell.ports.ids.ordered('call_', shell.ports.clock.nowMs()) as CallId;
-  return refused({ requested, callId, session, nextActions: [] }, refusal);
+  return { session, fact: fact.step, whole: fact };
 }
 
 async function begin(name: string, who: Principal, shell: Shell): Promise<Found | ErrorReply> {
@@ -174,62 +192,6 @@ async function begin(name: string, who: Principal, shell: Shell): Promise<Found 
   const opened = await openWorkflow(workflow, who, shell);
   if (opened.kind !== 'opened') return unopened('step', opened, shell);
   return find(opened.session.id, 'step', 'look', who, shell);
-}
-
-function unopened(requested: string, opened: Exclude<Opened, { kind: 'opened' }>, shell: Shell): ErrorReply {
-  switch (opened.kind) {
-    case 'full':
-      return sayFault(requested, null, 'overloaded', shell);
-    case 'unavailable':
-      return sayFault(requested, null, opened.fault, shell);
-    case 'broken':
-      return broken(requested, opened.problem, shell);
-    default:
-      return opened satisfies never;
-  }
-}
-
-function broken(requested: string, problem: string, shell: Shell): ErrorReply {
-  const refusal: Refusal = {
-    error: 'session_error',
-    class: 'Workflow',
-    code: 'SessionStopped',
-    message: `the workflow cannot go on from there: ${problem}`,
-    resolution: { type: 'replan', reason: 'tell the person who wrote the workflow' },
-  };
-  return say(requested, null, refusal, shell);
-}
-
-function inFlight(requested: string, session: Session, shell: Shell): ErrorReply {
-  const running = session.workflow?.turn?.call ?? session.id;
-  const refusal: Refusal = {
-    error: 'action_in_flight',
-    class: 'Workflow',
-    code: 'ActionInFlight',
-    message: 'a step of the session is running; ask again when it has ended.',
-    resolution: { type: 'retry_after', retry_after_seconds: 1 },
-    in_flight_call_id: running,
-  };
-  return say(requested, session.id, refusal, shell);
-}
-
-function notKept(seq: number | null, session: Session, shell: Shell): ErrorReply {
-  const expected = `a step that is kept, from 0 to ${session.seq}`;
-  return say('fork_session', session.id, invalidInput('fork_session', [{ path: '/seq', expected, got: seq }]), shell);
-}
-
-function unknownWorkflow(name: string, shell: Shell): ErrorReply {
-  const known = [...shell.workflows.keys()];
-  const refusal: Refusal = {
-    error: 'unknown_action',
-    class: 'Workflow',
-    code: 'UnknownAction',
-    message: `workflow '${name}' is not known.`,
-    resolution: { type: 'choose_action', actions: known },
-    known_actions: known,
-    did_you_mean: null,
-  };
-  return say(name, null, refusal, shell);
 }
 
 async function done(
@@ -254,28 +216,6 @@ async function done(
   };
   return reply;
 }
-
-function view(session: Session, fact: StepFact, ttlMs: number | null = null): SessionView {
-  const open = session.state === 'open';
-  const next = open ? nextActions(fact) : [];
-  return {
-    session: session.id,
-    workflow: fact.workflow.name,
-    seq: session.seq,
-    status: open && fact.snapshot.done ? 'done' : session.state,
-    state: project(fact.snapshot, fact.workflow.projection),
-    state_digest: fact.digest,
-    valid_next_actions: next,
-    next_action_schemas: Object.fromEntries(
-      next.map((name) => [name, fact.workflow.actions.get(name)?.inputSchema ?? null]),
-    ),
-    opened_at: time(session.openedAtMs),
-    last_used_at: time(session.usedAtMs),
-    expires_at: ttlMs === null || !open ? null : time(session.usedAtMs + ttlMs),
-  };
-}
-
-const time = (atMs: number): string => new Date(Math.min(atMs, 8.64e15)).toISOString();
 
 const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 

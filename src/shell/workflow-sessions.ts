@@ -6,6 +6,7 @@ import type { Principal, SessionId } from '../core/call.ts';
 import { canonicalText } from '../core/canonical.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { RecordKind } from '../core/journal/record.ts';
+import type { FenceFact } from '../core/workflow/step.ts';
 import type { Snapshot, Workflow } from '../core/workflow/workflow.ts';
 import type { CommitResult, Session, StoreFault } from '../ports/store.ts';
 import { commit } from './commit.ts';
@@ -24,7 +25,13 @@ export type Opened =
 export async function openWorkflow(workflow: Workflow, who: Principal, shell: Shell): Promise<Opened> {
   const started = workflow.machine.start(shell.ports.clock.nowMs());
   if (started.kind === 'failed') return { kind: 'broken', problem: started.problem };
-  return openAt(workflow, started.snapshot, who, 'session_opened', {}, shell);
+  return openAt(workflow, started.snapshot, who, 'session_opened', { about: {}, fences: [] }, shell);
+}
+
+/** What a session brings along from where it comes. */
+export interface Origin {
+  readonly about: JsonObject;
+  readonly fences: readonly FenceFact[];
 }
 
 export async function openAt(
@@ -32,7 +39,7 @@ export async function openAt(
   snapshot: Snapshot,
   who: Principal,
   kind: RecordKind,
-  about: JsonObject,
+  { about, fences }: Origin,
   shell: Shell,
 ): Promise<Opened> {
   if (!(await makeRoom(shell))) return { kind: 'full' };
@@ -65,7 +72,12 @@ export async function openAt(
   const result = await commit(
     {
       ...draft,
-      session: { kind: 'open', session, snapshot: state },
+      session: {
+        kind: 'open',
+        session,
+        snapshot: state,
+        fences: fences.map(({ callId, operation }) => ({ call: callId, operation })),
+      },
       blobs: fresh ? [{ hash: manifest, text: workflow.manifest }] : [],
       records: [{ kind, call: null, session: id, body, payloads: [] }],
     },

@@ -57,4 +57,12 @@ export const ofWorkflows: Readonly<Record<string, string>> = {
   'C6-settle-1': 'a person settles a doubt: yes, no, or never to be known',
   'C6-chaos-2':
     'kill -9 at any moment: no acknowledged step is lost, none runs twice, and the state is what the history says',
+  'C1-known-2': 'a step is taken only in a session of a workflow; tools are no actions',
+  'C6-key-1': 'the same first step with the same key is one step in one session',
+  'C6-fence-5': 'a fork inherits what is in doubt',
+  'C6-settle-2': 'only a clear judgement of somebody with a name settles a doubt',
+  'C2-next-3': 'an action that is running is not next',
+  'C6-workflow-3': 'a read whose result the state cannot take failed without effect',
+  'C1-fork-2': 'a fork waits as long as the past step had to; a drifted session is not forked',
+  'C1-total-5': 'promises of an author where a value belongs bring nothing down',
 };

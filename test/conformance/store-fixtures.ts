@@ -139,7 +139,7 @@ export function aSession(over: Partial<Session> = {}): Session {
 
 export const opening = (session: Session, over: Partial<Transition> = {}): Transition =>
   aTransition({
-    session: { kind: 'open', session, snapshot: null },
+    session: { kind: 'open', session, snapshot: null, fences: [] },
     records: [aRecord({ kind: 'session_opened', session: session.id })],
     ...over,
   });

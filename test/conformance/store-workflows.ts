@@ -56,7 +56,7 @@ async function opened(store: Store, timerAtMs: number | null = null, over: Parti
   await mustCommit(
     store,
     aTransition({
-      session: { kind: 'open', session, snapshot: { text: '"begin"', dueAtMs: timerAtMs } },
+      session: { kind: 'open', session, snapshot: { text: '"begin"', dueAtMs: timerAtMs }, fences: [] },
       records: [aRecord({ kind: 'session_opened', session: session.id })],
     }),
   );
@@ -129,7 +129,7 @@ export function provesWorkflows(create: Create): void {
       assert.equal(verdictOf(await commitOne(store, change(id, over))), 'illegal', JSON.stringify(over));
     assert.equal(verdictOf(await commitOne(store, change(id, { turn: 'take', call: one }))), 'illegal');
     const plain = aSession();
-    await mustCommit(store, aTransition({ session: { kind: 'open', session: plain, snapshot: null } }));
+    await mustCommit(store, aTransition({ session: { kind: 'open', session: plain, snapshot: null, fences: [] } }));
     assert.equal(verdictOf(await commitOne(store, change(plain.id, taking(one)))), 'illegal');
   });
 
@@ -219,7 +219,10 @@ export function provesWorkflows(create: Create): void {
   prove('sessions are listed by who has them and what they are of, the last used first', async (store) => {
     const first = await opened(store, null, { agent: 'ada' });
     const second = await opened(store, null, { agent: 'eve' });
-    await mustCommit(store, aTransition({ session: { kind: 'open', session: aSession(), snapshot: null } }));
+    await mustCommit(
+      store,
+      aTransition({ session: { kind: 'open', session: aSession(), snapshot: null, fences: [] } }),
+    );
     await mustCommit(store, change(first, {}, { atMs: startMs + 10 }));
     const listed = async (filter: object) => (await store.listSessions({ ...filter, limit: 10 })).map(({ id }) => id);
     assert.deepEqual(await listed({}), [first, second]);

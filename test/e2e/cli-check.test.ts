@@ -80,6 +80,32 @@ test('check: a module that would keep the process alive does not', (t) => {
   assert.equal(recourse(['check', 'refund.ts'], { cwd }).status, 0);
 });
 
+test('a module that ends the process while it is loaded, or soon after, is a no that is said', (t) => {
+  const cwd = projectOf(t, {
+    'recourse.yaml': 'workflows: { leaves: ./leaves.ts }\n',
+    'leaves.ts': 'process.exit(0);\n',
+    'later.ts': 'setImmediate(() => process.exit(7)); await new Promise(() => {});\n',
+    'after.ts': moduleText("{ a: { on: { go: 'a' } } }", 'queueMicrotask(() => setImmediate(() => process.exit(0)));'),
+  });
+  const lines = ['check', 'render leaves', 'serve leaves', 'up --listen 127.0.0.1:0', 'check ./leaves.ts'];
+  for (const line of lines) {
+    const { status, stderr } = recourse(line.split(' '), { cwd });
+    assert.equal(status, 1, line);
+    assert.match(stderr, /^recourse: 'leaves\.ts' ended the process \(process\.exit\) while it was loaded: take .*\n$/);
+  }
+  const later = recourse(['check', './later.ts'], { cwd });
+  assert.equal(later.status, 1);
+  assert.match(later.stderr, /'later\.ts' ended the process/);
+  const served = recourse(['serve', './after.ts'], { cwd });
+  assert.equal(served.status, 1, served.stderr);
+  assert.match(served.stderr, /^recourse: code of a workflow or tool ended the process/m);
+  const { status, stdout, stderr } = recourse(['check', '--json'], { cwd });
+  assert.deepEqual([status, stderr], [1, '']);
+  const [problem, summary] = objectsIn(stdout);
+  assert.match(String(problem?.['message']), /'leaves\.ts' ended the process/);
+  assert.deepEqual(summary, { kind: 'summary', holds: false, source: 'recourse.yaml', problems: 1, workflows: 0 });
+});
+
 test('check: without a configuration it says what to do', (t) => {
   const { status, stdout } = recourse(['check'], { cwd: folder(t) });
   assert.equal(status, 1);

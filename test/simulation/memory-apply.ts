@@ -158,6 +158,8 @@ function changeSession(change: SessionChange | null, atMs: number, state: Memory
     const { session, snapshot } = change;
     state.sessions.set(session.id, session);
     if (snapshot !== null) state.snapshots.set(nameOf(session.id, String(session.seq)), snapshot.text);
+    for (const { call, operation } of change.fences)
+      state.fences.set(nameOf(session.id, call), { session: session.id, call, operation });
     return session.seq;
   }
   const found = state.sessions.get(change.id);

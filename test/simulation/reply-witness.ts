@@ -1,4 +1,5 @@
 /** Checks every reply a client hears: its shape, its claims about the effect, and that what it promises is on record. */
+import { canonicalText } from '../../src/core/canonical.ts';
 import type { Reply } from '../../src/core/reply.ts';
 import { callStates } from '../../src/core/taxonomy.ts';
 import type { CallRow, MemoryState } from './memory-state.ts';
@@ -20,6 +21,16 @@ export function createReplyWitness(state: MemoryState, witness: Witness) {
   const heardFor = new Map<string, string>();
   const heard: { readonly callId: string; readonly words: string; readonly final: boolean }[] = [];
 
+  /** A step that came out of a doubt moved nothing: its reply tells where the session stands when it is asked for. */
+  const isSame = (callId: string, told: string, recorded: string): boolean => {
+    const seen = witness.calls.get(callId);
+    const session = state.calls.get(callId)?.call.session ?? null;
+    if (told === recorded || !witness.workflows.isStep(session) || !seen?.path.includes('IN_DOUBT'))
+      return told === recorded;
+    const lasting = (words: string) => canonicalText({ ...JSON.parse(words), state: null, valid_next_actions: [] });
+    return lasting(told) === lasting(recorded);
+  };
+
   return {
     heard,
     hear(reply: Reply, wasReady: boolean): void {
@@ -37,7 +48,8 @@ export function createReplyWitness(state: MemoryState, witness: Witness) {
       heard.push({ callId: reply.call_id, words, final });
       const recorded = recordedWords(row);
       if (recorded === null) return witness.breaks('13', `a reply was given that is not on record: ${words}`);
-      if (final && recorded !== words) return witness.breaks('14', `told ${words}, on record is ${recorded}`);
+      if (final && !isSame(reply.call_id, words, recorded))
+        return witness.breaks('14', `told ${words}, on record is ${recorded}`);
       const key = row?.call.key ?? null;
       // What was refused, or expired before it could be sent, never answers for a key.
       if (row === undefined || key === null || row.call.state === 'DENIED' || row.call.attempt === 0) return;
@@ -47,7 +59,7 @@ export function createReplyWitness(state: MemoryState, witness: Witness) {
       if (wasAdopted(row.call.id) || adoptedFrom(row.call.id) !== null) return;
       const name = JSON.stringify([row.call.tenant, row.call.agent, key, row.call.fingerprint]);
       const before = heardFor.get(name);
-      if (final && before !== undefined && before !== words)
+      if (final && before !== undefined && !isSame(row.call.id, words, before))
         witness.breaks('7', `key ${name} answered ${before}, and now ${words}`);
       if (final) heardFor.set(name, words);
     },
@@ -57,7 +69,8 @@ export function createReplyWitness(state: MemoryState, witness: Witness) {
       for (const { callId, words, final } of heard) {
         const recorded = recordedWords(state.calls.get(callId));
         if (recorded === null) witness.breaks('13', `the reply of ${callId} is gone: ${words}`);
-        else if (final && recorded !== words) witness.breaks('14', `told ${words}, now it reads ${recorded}`);
+        else if (final && !isSame(callId, words, recorded))
+          witness.breaks('14', `told ${words}, now it reads ${recorded}`);
       }
     },
   };

@@ -23,7 +23,10 @@ function createForgery() {
     (call) => states.get(call) ?? '(none)',
   );
   const session = { id, seq: 0, workflow: {} } as Session;
-  witness.applied({ ...blank, call: null, session: { kind: 'open', session, snapshot: snapshotOf(0) } }, []);
+  witness.applied(
+    { ...blank, call: null, session: { kind: 'open', session, snapshot: snapshotOf(0), fences: [] } },
+    [],
+  );
   const step = (
     workflow: Partial<WorkflowChange>,
     call: Transition['call'] = null,

@@ -107,6 +107,7 @@ function alreadyApplied({ token }: Transition, statements: Statements): CommitRe
 function changeSession(change: SessionChange, atMs: number, { ledger, statements }: Writing): MutableSession {
   if (change.kind === 'open') {
     if (change.snapshot !== null) keepSnapshot(change.session, change.snapshot, null, statements);
+    for (const { call, operation } of change.fences) statements.insertFence.run(change.session.id, call, operation);
     return ledger.openSession(change.session);
   }
   const session = ledger.session(change.id);

@@ -23,7 +23,9 @@ export function sessionConflict(change: SessionChange, ledger: Ledger): Conflict
   if (stale || shut) return conflict;
   // INVARIANT: the sequence of a workflow session counts its states.
   if (change.workflow === null)
-    return found.workflow !== null && change.advance ? illegal('the sequence of a workflow moves with its state') : null;
+    return found.workflow !== null && change.advance
+      ? illegal('the sequence of a workflow moves with its state')
+      : null;
   if (found.workflow === null) return illegal(`session '${change.id}' has no workflow`);
   const { turn, call } = change.workflow;
   // INVARIANT: one step of a session runs at a time, whoever asks.

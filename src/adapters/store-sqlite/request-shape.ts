@@ -72,8 +72,15 @@ const workflowChange = object({
 });
 
 const sessionChange = anyOf(
-  object({ kind: literal('step'), id: text, advance: flag, expectSeq: orNull(whole), expectOpen: flag, workflow: orNull(workflowChange) }),
-  object({ kind: literal('open'), session, snapshot }),
+  object({
+    kind: literal('step'),
+    id: text,
+    advance: flag,
+    expectSeq: orNull(whole),
+    expectOpen: flag,
+    workflow: orNull(workflowChange),
+  }),
+  object({ kind: literal('open'), session, snapshot, fences: list(object({ call: text, operation: text })) }),
   object({ kind: literal('cancel'), id: text }),
   object({ kind: literal('cancel_turn'), id: text, turn: text }),
 );

@@ -124,9 +124,7 @@ function restoreKey(flat: Flat | null): KeyClaim | null {
 }
 
 const flatSession = (change: SessionChange | null): Flat | Exclude<SessionChange, Step> | null =>
-  change?.kind === 'step'
-    ? [change.id, change.advance, change.expectSeq, change.expectOpen, change.workflow]
-    : change;
+  change?.kind === 'step' ? [change.id, change.advance, change.expectSeq, change.expectOpen, change.workflow] : change;
 
 function restoreSession(flat: Flat | Exclude<SessionChange, Step> | null): SessionChange | null {
   if (flat === null || !Array.isArray(flat)) return flat as Exclude<SessionChange, Step> | null;

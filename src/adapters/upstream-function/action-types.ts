@@ -1,5 +1,5 @@
 /** How names, inputs and context flow from a machine and its schemas to the actions of a workflow. Types only. */
-import type { AnyStateMachine, ContextFrom, EventFrom } from 'xstate';
+import type { AnyStateMachine, ContextFrom, EventFrom, StateMachine } from 'xstate';
 import type { EffectClass } from '../../core/taxonomy.ts';
 import type { Migration, Projection } from '../../core/workflow/workflow.ts';
 import type { ValidatorAnswer } from './run-validators.ts';
@@ -19,6 +19,32 @@ type NameOf<Event> = Event extends { readonly type: infer Type extends string }
 
 /** The actions a machine must be given: the types of its events; any, if its events are not typed. */
 export type ActionNames<Machine extends AnyStateMachine> = NameOf<EventFrom<Machine>>;
+
+/** The machine's id as `setup` keeps it in its type; `createMachine` keeps none. */
+export type IdOf<Machine extends AnyStateMachine> =
+  Machine extends StateMachine<
+    infer _Context,
+    infer _Event,
+    infer _Children,
+    infer _Actor,
+    infer _Action,
+    infer _Guard,
+    infer _Delay,
+    infer _StateValue,
+    infer _Tag,
+    infer _Input,
+    infer _Output,
+    infer _Emitted,
+    infer _Meta,
+    infer Schema,
+    infer _TransitionMeta
+  >
+    ? Schema extends { readonly id: infer Id extends string }
+      ? string extends Id
+        ? string
+        : Id
+      : string
+    : string;
 
 /** What a body gets: what a Standard Schema makes of the inputs. */
 type Given<Schema> = Schema extends StandardSchema ? OutputOf<Schema> : Record<string, unknown>;
@@ -47,22 +73,27 @@ type InputValidator<Schema, Context> = Schema extends StandardSchema
   ? (inputs: OutputOf<Schema>, step: StepFacts<Context>) => Awaitable<ValidatorAnswer>
   : Annotated<Context>['validate'];
 
-/** Exactly one of `run`, `tool`, or a module as `isolate`. */
-export interface ActionDefinition<Schema, Context> {
+/** Exactly one of them. */
+type Doing<Schema, Context> =
+  | { readonly run: Run<Schema, Context>; readonly tool?: undefined; readonly isolate?: true }
+  /** The tool of the gateway that is called instead of a body. */
+  | { readonly tool: string; readonly run?: undefined; readonly isolate?: undefined }
+  /** A module that exports the body. */
+  | { readonly isolate: URL; readonly run?: undefined; readonly tool?: undefined };
+
+type ActionDefinition<Schema, Context> = ActionSettings<Schema, Context> & Doing<Schema, Context>;
+
+interface ActionSettings<Schema, Context> {
   /** What it does, in a sentence: models choose actions by it. */
   readonly description?: string;
   /** Any object if not given; with `tool`, that tool's own. */
   readonly input?: Schema;
   readonly output?: AnySchema;
-  readonly run?: Run<Schema, Context>;
-  /** The tool of the gateway that is called instead of a body. */
-  readonly tool?: string;
   /** 'plain' if not given, or what the tool says. */
   readonly effect?: EffectClass;
   /** For 'keyed': how long the upstream remembers `ctx.idempotency_key`. */
   readonly dedupe_window_seconds?: number;
   readonly timeout_seconds?: number;
-  readonly isolate?: true | URL;
   readonly blocking?: false;
   /** A body that throws by itself has had no effect. A timeout proves nothing all the same. */
   readonly atomic?: boolean;

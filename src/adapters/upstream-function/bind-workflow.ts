@@ -7,6 +7,7 @@ import type { Catalogue, InputRule, ToolEntry } from '../../core/catalogue.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { nearest } from '../../core/nearest.ts';
 import type { ActionEntry, Workflow } from '../../core/workflow/workflow.ts';
+import { hush } from '../../core/workflow/hush.ts';
 import { sourceOf } from '../../core/workflow/reading.ts';
 import type { Validated, Validator } from '../../ports/validator.ts';
 import type { CheckedAction } from './check-action.ts';
@@ -149,6 +150,7 @@ function keyed(operation: string, operationKey: (inputs: Json) => unknown): (inp
   return (inputs) => {
     try {
       const key = operationKey(inputs);
+      hush(key);
       if (typeof key !== 'string' || key === '' || !key.isWellFormed()) return operation;
       return `${operation}:${key.slice(0, maxOperationChars).toWellFormed()}`;
     } catch {

@@ -161,7 +161,8 @@ function refusalsOf(refusals: unknown, problems: string[]): RefusalRules {
   }
   const known = ['sharpen_after', 'stop_after'];
   for (const key of Object.keys(refusals)) if (!known.includes(key)) problems.push(unknownKey(key, known));
-  const { sharpen_after: sharpen = defaultRefusals.sharpenAfter, stop_after: stop = defaultRefusals.stopAfter } = refusals;
+  const { sharpen_after: sharpen = defaultRefusals.sharpenAfter, stop_after: stop = defaultRefusals.stopAfter } =
+    refusals;
   const isUsable = isCount(sharpen, 1, 1_000_000) && (stop === null || isCount(stop, 1, 1_000_000));
   if (isUsable) return { sharpenAfter: sharpen, stopAfter: stop };
   problems.push('its refusals are not usable; use whole numbers from 1, or null for stop_after');

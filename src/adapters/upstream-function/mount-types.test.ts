@@ -65,6 +65,10 @@ test('names and inputs flow from the machine and the schemas', () => {
 test('a missing, extra or wrong action is an error of the compiler, and at once', () => {
   const run = async () => ({});
   const wrong: readonly (() => unknown)[] = [
+    // @ts-expect-error order does nothing
+    () => mount(machine, { actions: { order: { description: 'Orders.' }, pay: { run } } }),
+    // @ts-expect-error order does two things
+    () => mount(machine, { actions: { order: { run, tool: 'shop/order' }, pay: { run } } }),
     // @ts-expect-error pay is missing
     () => mount(machine, { actions: { order: { run } } }),
     () =>
@@ -92,6 +96,18 @@ test('a missing, extra or wrong action is an error of the compiler, and at once'
       }),
   ];
   for (const mistake of wrong) assert.throws(mistake, WorkflowDefinitionError);
+});
+
+test('an action has a body, a tool or a module', () => {
+  const mounted = mount(machine, {
+    actions: {
+      order: { tool: 'shop/order', input: z.object({ n: z.number() }), update: ({ inputs }) => ({ total: inputs.n }) },
+      pay: { isolate: new URL('./mount.ts', import.meta.url) },
+    },
+  });
+  holds<Equal<InputsOf<typeof mounted, 'order'>, { n: number }>>();
+  holds<Equal<(typeof mounted)['name'], 'shop'>>();
+  assert.deepEqual(mounted.actions, ['order', 'pay']);
 });
 
 test('a machine whose events have no types takes any names', () => {

@@ -7,7 +7,7 @@ import type { Catalogue } from '../../core/catalogue.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { WorkflowGraph } from '../../core/workflow/graph.ts';
 import type { Validated } from '../../ports/validator.ts';
-import type { ActionNames, MountOptions, Sent } from './action-types.ts';
+import type { ActionNames, IdOf, MountOptions, Sent } from './action-types.ts';
 import { bindWorkflow, bodyName, type BindDefaults, type Bound, type Validate } from './bind-workflow.ts';
 import { checkWorkflow, type CheckedWorkflow } from './check-workflow.ts';
 import { declareSchema } from './declared-schema.ts';
@@ -46,7 +46,7 @@ export type InputsOf<Workflow extends MountedWorkflow, Action extends ActionsOf<
 export function mount<
   Machine extends AnyStateMachine,
   Schemas extends Record<ActionNames<Machine>, unknown>,
-  const Name extends string = string,
+  const Name extends string = IdOf<Machine>,
 >(
   machine: Machine,
   options: MountOptions<Name, Machine, Schemas>,

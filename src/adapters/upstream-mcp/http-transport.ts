@@ -10,6 +10,7 @@ import {
 import { boundBody, isEventStream } from './bounded-body.ts';
 import type { HttpConnection } from './mcp-config.ts';
 import type { McpLimits } from './mcp-limits.ts';
+import { post } from './post.ts';
 import { HttpRefusal } from './transport-faults.ts';
 
 /** Ties an HTTP answer to its message inside this process; it is taken off before anything is sent. */
@@ -33,13 +34,14 @@ export class HttpTransport extends StreamableHTTPClientTransport {
         const headers = new Headers(init?.headers);
         const head = heads.get(headers.get(markHeader) ?? '');
         headers.delete(markHeader);
-        const response = await fetch(url, { ...init, headers });
+        const response = await send(url, { ...init, headers }, limits);
         if (head !== undefined) {
           head.status = response.status;
           head.retryAfterSeconds = retryAfter(response.headers.get('retry-after'));
           head.streams = isEventStream(response);
         }
-        return boundBody(response, limits);
+        // What is no stream was read, and measured, as a whole.
+        return isEventStream(response) || init?.method !== 'POST' ? boundBody(response, limits) : response;
       },
     });
     this.#heads = heads;
@@ -65,6 +67,15 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     // An answer that is no stream is over once it was read.
     if (!head.streams) options?.onRequestStreamEnd?.();
   }
+}
+
+type Fetched = RequestInit & { readonly headers: Headers };
+
+/** Questions go out by the short way; whatever else the SDK asks for (its stream, its goodbye) by fetch. */
+function send(url: string | URL, init: Fetched, { maxMessageBytes }: McpLimits): Promise<Response> {
+  const { method, body, headers, signal } = init;
+  if (method !== 'POST' || typeof body !== 'string') return fetch(url, init);
+  return post(new URL(url), { headers, body, signal: signal ?? null, maxBodyBytes: maxMessageBytes });
 }
 
 /** Seconds, or a date. */

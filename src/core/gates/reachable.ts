@@ -27,7 +27,7 @@ export const reachableWithInputs: Gate = {
     const { machine } = step.workflow;
     if (machine.reach(step.snapshot, request.tool).kind !== 'depends') return pass;
     const inputs = facts.arguments?.ok ? facts.arguments.args : request.args;
-    return judged(request.tool, machine.reachWith(step.snapshot, request.tool, inputs), step);
+    return judged(request.tool, machine.reachWith(step.snapshot, request.tool, inputs), step, ' with these inputs');
   },
 };
 
@@ -35,13 +35,13 @@ export function stepOf(facts: Facts): StepFact | null {
   return facts.session?.found ? facts.session.step : null;
 }
 
-function judged(action: string, reach: Reach, step: StepFact): GateAnswer {
+function judged(action: string, reach: Reach, step: StepFact, how = ''): GateAnswer {
   switch (reach.kind) {
     case 'yes':
     case 'depends':
       return pass;
     case 'no':
-      return no(action, reach.blockedBy, step);
+      return no(action, reach.blockedBy, step, how);
     case 'broken': {
       const actions = nextActions(step);
       return {
@@ -50,7 +50,7 @@ function judged(action: string, reach: Reach, step: StepFact): GateAnswer {
           error: 'invalid_transition',
           class: 'Workflow',
           code: 'GuardError',
-          message: `action '${action}' is not reachable from current state: guard '${reach.guard}' failed. Valid actions now: ${listed(actions)}.`,
+          message: `action '${action}' is not reachable from current state${how}: guard '${reach.guard}' failed. Valid actions now: ${listed(actions)}.`,
           resolution: { type: 'choose_action', actions },
           blocked_by: reach.blockedBy,
         },
@@ -61,7 +61,7 @@ function judged(action: string, reach: Reach, step: StepFact): GateAnswer {
   }
 }
 
-function no(action: string, blockedBy: readonly BlockedEdge[], step: StepFact): GateAnswer {
+function no(action: string, blockedBy: readonly BlockedEdge[], step: StepFact, how: string): GateAnswer {
   const actions = nextActions(step);
   return {
     kind: 'refuse',
@@ -69,7 +69,7 @@ function no(action: string, blockedBy: readonly BlockedEdge[], step: StepFact): 
       error: 'invalid_transition',
       class: 'Workflow',
       code: 'InvalidTransition',
-      message: `action '${action}' is not reachable from current state. Valid actions now: ${listed(actions)}.`,
+      message: `action '${action}' is not reachable from current state${how}. Valid actions now: ${listed(actions)}.`,
       resolution: { type: 'choose_action', actions },
       blocked_by: blockedBy,
     },

@@ -2,6 +2,7 @@
  * Is a value of the author's plain JSON, and what is our own copy of it? The copy is frozen to its depths and its names
  * are sorted, so that a state means the same before and after it was written down. Must not change the value it reads.
  */
+import { hush } from './hush.ts';
 import { pointerStep } from '../canonical.ts';
 import type { Json } from '../json.ts';
 
@@ -74,7 +75,10 @@ function copyFields(value: object, depth: number, budget: { chars: number }): Re
   const prototype: unknown = Object.getPrototypeOf(value);
   // Of another realm counts too: its prototype is the one that has none itself.
   const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
-  if (!isPlain || typeof (value as { toJSON?: unknown }).toJSON === 'function') throw new NotOurs(nameOfClass(value));
+  if (!isPlain || typeof (value as { toJSON?: unknown }).toJSON === 'function') {
+    hush(value);
+    throw new NotOurs(nameOfClass(value));
+  }
   if (Object.getOwnPropertySymbols(value).length > 0) throw new NotOurs('an object with a symbol as a name');
   const copied: Record<string, Json> = {};
   for (const key of Object.keys(value).toSorted(byCodeUnit)) {

@@ -2,6 +2,7 @@
  * What does a guard of the author's say? By name, with parameters, as a function, or put together by and, or, not and
  * stateIn. Anything else is a problem. Must not run the author's code.
  */
+import { hush } from './hush.ts';
 import { and, not, or, stateIn, type StateValue } from 'xstate';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { argsFor, faultOf, AuthorFault } from './author-code.ts';
@@ -122,6 +123,7 @@ function test(name: string, run: AuthorTest, params: unknown, written: Json): Gu
         const given = typeof params === 'function' ? (params as (args: unknown) => unknown)(args) : params;
         const answer = run(args, given);
         if (typeof answer === 'object' && answer !== null && 'then' in answer) {
+          hush(answer);
           throw new AuthorFault(name, 'TypeError', 'a guard must answer at once, not with a promise');
         }
         return Boolean(answer);

@@ -46,6 +46,11 @@ export async function settleCall(
       return exitCodes.done.code;
     case 'not_found':
       return sayNo(`no call '${id}' is on record; check the id, or look for it with: recourse calls ls`, terminal);
+    case 'unclear':
+      return sayNo(
+        `it is not clear what was said about ${id}; name yourself with --by, and say --happened yes, no or unknown`,
+        terminal,
+      );
     case 'not_in_doubt':
       return sayNo(
         `${id} is not in doubt, it is ${judged.state ?? 'elsewhere'}; nothing was changed. Try: recourse calls ls --state IN_DOUBT`,

@@ -22,7 +22,7 @@ export function createWorkflowDoor(service: WorkflowService, shell: Shell, self:
     /** `{workflow, action, inputs, session, …}`; without a session one of `workflow` is opened. Never rejects. */
     handleStep(value: unknown, options: CallOptions = {}): Promise<Reply> {
       return asked(options, (who) => {
-        const { workflow, ...step } = isObject(value) ? value : {};
+        const { workflow, ...step } = own(value);
         return service.step(nameOf(workflow, service), step, who, { cancelled: options.signal });
       });
     },
@@ -52,6 +52,15 @@ export function createWorkflowDoor(service: WorkflowService, shell: Shell, self:
         asked(options, (who) => service.history(session, who, page.after ?? 0, page.limit ?? 100)),
     },
   };
+}
+
+/** A getter of the caller's own may throw: then nothing of it can be read. */
+function own(value: unknown): Record<string, unknown> {
+  try {
+    return isObject(value) ? { ...value } : {};
+  } catch {
+    return {};
+  }
 }
 
 /** Where there is only one workflow it need not be named. */

@@ -1,0 +1,81 @@
+/** The words for sessions that cannot be opened, changed or found. None of them is a call, so nothing is recorded. */
+import { refused } from '../core/answer.ts';
+import type { CallId, Request, SessionId } from '../core/call.ts';
+import type { SessionFact } from '../core/facts.ts';
+import { invalidInput } from '../core/gates/invalid-input.ts';
+import { session as sessionGate } from '../core/gates/session.ts';
+import type { Refusal } from '../core/refusal.ts';
+import type { ErrorReply } from '../core/reply.ts';
+import type { Session } from '../ports/store.ts';
+import { firstFacts } from './gather-facts.ts';
+import { sayFault } from './refuse.ts';
+import type { Shell } from './shell.ts';
+import type { Opened } from './workflow-sessions.ts';
+
+export function refuseSession(fact: SessionFact, id: SessionId, requested: string, shell: Shell): ErrorReply {
+  const request = { session: id, turn: null, expectedSeq: null, tool: requested } as unknown as Request;
+  const answer = sessionGate.check(request, { ...firstFacts(shell), session: fact });
+  if (answer.kind !== 'refuse') throw new Error('bug: a session that is not there passed its gate');
+  return say(requested, null, answer.refusal, shell);
+}
+
+function say(requested: string, session: SessionId | null, refusal: Refusal, shell: Shell): ErrorReply {
+  const callId = shell.ports.ids.ordered('call_', shell.ports.clock.nowMs()) as CallId;
+  return refused({ requested, callId, session, nextActions: [] }, refusal);
+}
+
+export function unopened(requested: string, opened: Exclude<Opened, { kind: 'opened' }>, shell: Shell): ErrorReply {
+  switch (opened.kind) {
+    case 'full':
+      return sayFault(requested, null, 'overloaded', shell);
+    case 'unavailable':
+      return sayFault(requested, null, opened.fault, shell);
+    case 'broken':
+      return broken(requested, opened.problem, shell);
+    default:
+      return opened satisfies never;
+  }
+}
+
+export function broken(requested: string, problem: string, shell: Shell): ErrorReply {
+  const refusal: Refusal = {
+    error: 'session_error',
+    class: 'Workflow',
+    code: 'SessionStopped',
+    message: `the workflow cannot go on from there: ${problem}`,
+    resolution: { type: 'replan', reason: 'tell the person who wrote the workflow' },
+  };
+  return say(requested, null, refusal, shell);
+}
+
+export function inFlight(requested: string, session: Session, shell: Shell): ErrorReply {
+  const running = session.workflow?.turn?.call ?? session.id;
+  const refusal: Refusal = {
+    error: 'action_in_flight',
+    class: 'Workflow',
+    code: 'ActionInFlight',
+    message: 'a step of the session is running; ask again when it has ended.',
+    resolution: { type: 'retry_after', retry_after_seconds: 1 },
+    in_flight_call_id: running,
+  };
+  return say(requested, session.id, refusal, shell);
+}
+
+export function notKept(seq: number | null, session: Session, shell: Shell): ErrorReply {
+  const expected = `a step that is kept, from 0 to ${session.seq}`;
+  return say('fork_session', session.id, invalidInput('fork_session', [{ path: '/seq', expected, got: seq }]), shell);
+}
+
+export function unknownWorkflow(name: string, shell: Shell): ErrorReply {
+  const known = [...shell.workflows.keys()];
+  const refusal: Refusal = {
+    error: 'unknown_action',
+    class: 'Workflow',
+    code: 'UnknownAction',
+    message: `workflow '${name}' is not known.`,
+    resolution: { type: 'choose_action', actions: known },
+    known_actions: known,
+    did_you_mean: null,
+  };
+  return say(name, null, refusal, shell);
+}

@@ -1,0 +1,169 @@
+/** What a step must never do: run outside its workflow, run twice by another way, or bring the process down. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { assign, createMachine } from 'xstate';
+import { mount, tool } from '../../src/index.ts';
+import { eventually } from '../support/eventually.ts';
+import { openWorkflow, refusal, success } from '../support/open-workflow.ts';
+import { createShiftedClock } from '../support/shifted-clock.ts';
+import { counter, createHeld } from '../support/workflows.ts';
+
+const doubtful = () => {
+  let ran = 0;
+  const workflow = mount(createMachine({ id: 'd', initial: 'a', states: { a: { on: { pay: 'a', other: 'a' } } } }), {
+    actions: {
+      pay: {
+        run: async () => {
+          ran += 1;
+          throw new Error('the line went dead');
+        },
+      },
+      other: { run: async () => ({}) },
+    },
+  });
+  return { workflow, ran: () => ran };
+};
+
+describe('a step', () => {
+  test('[C1-known-2] is a step of its workflow: no tool is called through a session that has none', async (t) => {
+    let wrote = 0;
+    const write = tool({ name: 'write', input: {}, run: async () => void (wrote += 1) });
+    const gateway = await openWorkflow(t, [counter()], { tools: [write] });
+    const plain = await gateway.openSession();
+    const reply = refusal(await gateway.ask('write', {}, { session: plain }), 'session_error');
+    assert.deepEqual([reply.code, reply.valid_next_actions, wrote], ['UnknownSession', [], 0]);
+    const odd = refusal(await gateway.handleStep({ action: 'write', session: 5 }), 'validation_failed');
+    assert.deepEqual(odd.valid_next_actions, [], 'the tools of the gateway are no actions');
+  });
+
+  test('[C6-key-1] that is sent twice at once with one key and no session is one step', async (t) => {
+    const held = createHeld({ timeout_seconds: 30 });
+    const gateway = await openWorkflow(t, [held.workflow]);
+    const asked = { key: 'first', wait_seconds: 20 };
+    const both = [gateway.ask('slow', {}, asked), gateway.ask('slow', {}, asked)];
+    await eventually('the body runs', async () => held.runs.length === 1);
+    held.runs[0]?.finish('once');
+    const [one, two] = (await Promise.all(both)).map(success);
+    assert.deepEqual([one?.result, two?.result, held.runs.length], ['once', 'once', 1]);
+    assert.equal(one?.session, two?.session);
+  });
+
+  test('[C6-fence-5] in doubt is fenced in a fork as well', async (t) => {
+    const { workflow, ran } = doubtful();
+    const gateway = await openWorkflow(t, [workflow]);
+    const session = await gateway.open();
+    const first = refusal(await gateway.ask('pay', {}, { session }), 'action_error');
+    const fork = success(await gateway.sessions.fork(session));
+    assert.deepEqual(fork.valid_next_actions, ['other']);
+    const fenced = refusal(await gateway.ask('pay', {}, { session: fork.session ?? '' }), 'fenced');
+    assert.deepEqual(fenced.resolution, { type: 'reconcile', call_id: first.call_id });
+    assert.equal(ran(), 1);
+    await gateway.settle(first.call_id, { happened: 'no', by: 'ada' });
+    refusal(await gateway.ask('pay', {}, { session: fork.session ?? '' }), 'action_error');
+  });
+
+  test('[C6-settle-2] in doubt is settled by the words yes, no and unknown of somebody with a name, and by nothing else', async (t) => {
+    const { workflow, ran } = doubtful();
+    const gateway = await openWorkflow(t, [workflow]);
+    const session = await gateway.open();
+    const { call_id: id } = refusal(await gateway.ask('pay', {}, { session }), 'action_error');
+    const odd = [{}, null, { happened: 'maybe', by: 'a' }, { happened: 'No', by: 'a' }, { happened: true, by: 'a' }];
+    const unnamed = [{ happened: 'no' }, { happened: 'no', by: '' }, { happened: 'no', by: 5 }];
+    const unjson = { happened: 'yes', by: 'a', result: 1n };
+    for (const said of [...odd, ...unnamed, unjson]) assert.equal(await gateway.settle(id, said as never), 'unclear');
+    refusal(await gateway.ask('pay', {}, { session }), 'fenced');
+    assert.equal(ran(), 1);
+  });
+
+  test('[C2-next-3] that is running is not among the next actions', async (t) => {
+    const held = createHeld({ timeout_seconds: 30 });
+    const gateway = await openWorkflow(t, [held.workflow]);
+    const session = await gateway.open();
+    const running = gateway.ask('slow', {}, { session });
+    await eventually('the body runs', async () => held.runs.length === 1);
+    assert.deepEqual(await gateway.next(session), ['other']);
+    held.runs[0]?.finish('x');
+    success(await running);
+    assert.deepEqual(await gateway.next(session), ['slow', 'other']);
+  });
+
+  test('[C6-workflow-3] that only reads, and whose result the workflow cannot take, had no effect and stops nothing', async (t) => {
+    const reading = mount(
+      createMachine({ id: 'r', initial: 'a', context: { seen: '' }, states: { a: { on: { look: 'a' } } } }),
+      {
+        actions: {
+          look: {
+            effect: 'pure',
+            run: async (inputs: unknown) => inputs,
+            update: ({ result }) => ({ seen: (result as { word: string }).word.trim() }),
+          },
+        },
+      },
+    );
+    const gateway = await openWorkflow(t, [reading]);
+    const session = await gateway.open();
+    const reply = refusal(await gateway.ask('look', {}, { session }), 'action_error');
+    assert.deepEqual([reply.effect, reply.valid_next_actions], ['none', ['look']]);
+    assert.equal(success(await gateway.ask('look', { word: ' tea ' }, { session })).seq, 1);
+  });
+
+  test('[C1-fork-2] of a fork has its timers before it as it had then, and a drifted session is not forked', async (t) => {
+    const clock = createShiftedClock();
+    const machine = (delay: number) =>
+      createMachine({
+        id: 'timed',
+        initial: 'waiting',
+        states: { waiting: { after: { [delay]: 'late' }, on: { go: 'gone' } }, late: { type: 'final' }, gone: {} },
+      });
+    const actions = { go: { run: async () => ({}) } };
+    const limits = { sweepEveryMs: 86_400_000 };
+    const first = await openWorkflow(t, [mount(machine(60_000), { actions })], { clock, limits });
+    const session = await first.open();
+    clock.forward(50_000);
+    success(await first.ask('go', {}, { session }));
+    clock.forward(50_000);
+    const fork = success(await first.sessions.fork(session, { seq: 0 }));
+    assert.deepEqual([fork.seq, fork.valid_next_actions], [0, ['go']]);
+    clock.forward(59_000);
+    assert.deepEqual(await first.next(fork.session ?? ''), ['go']);
+    clock.forward(1_001);
+    assert.equal((await first.look(fork.session ?? '')).status, 'done');
+    await first.close();
+    const second = await openWorkflow(t, [mount(machine(70_000), { actions })], { clock, limits, file: first.file });
+    const drifted = refusal(await second.sessions.fork(session, { seq: 0 }), 'session_error');
+    assert.equal(drifted.code, 'ManifestDrift');
+  });
+
+  test('[C1-total-5] survives an author who promises where a value belongs', async (t) => {
+    const unheard: unknown[] = [];
+    const listen = (reason: unknown) => void unheard.push(reason);
+    process.on('unhandledRejection', listen);
+    t.after(() => process.off('unhandledRejection', listen));
+    const reject = async (): Promise<never> => Promise.reject(new Error('too late'));
+    const states = {
+      a: {
+        on: {
+          guarded: { target: 'a', guard: reject },
+          assigned: { target: 'a', actions: assign({ n: reject as never }) },
+          updated: 'a',
+          keyed: 'a',
+        },
+      },
+    };
+    const hasty = mount(createMachine({ id: 'h', initial: 'a', context: { n: 0 }, states } as never), {
+      actions: {
+        guarded: { run: async () => ({}) },
+        assigned: { effect: 'pure', run: async () => ({}) },
+        updated: { effect: 'pure', run: async () => ({}), update: reject as never },
+        keyed: { run: async () => ({}), operation_key: reject as never },
+      },
+    } as never);
+    const gateway = await openWorkflow(t, [hasty]);
+    const session = await gateway.open();
+    refusal(await gateway.ask('guarded', {}, { session }), 'invalid_transition');
+    for (const action of ['assigned', 'updated']) refusal(await gateway.ask(action, {}, { session }), 'action_error');
+    success(await gateway.ask('keyed', {}, { session }));
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(unheard, []);
+  });
+});

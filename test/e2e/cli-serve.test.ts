@@ -6,9 +6,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { isRefusal, isSuccess, type Reply } from '../../src/index.ts';
-import { barProject, connectServe, isAlive } from '../support/cli-project.ts';
+import { barProject, connectServe, isAlive, strayModule } from '../support/cli-project.ts';
 import { eventually } from '../support/eventually.ts';
 import { bin, exitOf, objectsIn, recourse } from '../support/recourse-process.ts';
+import { realProgram } from '../support/upstream-mcp.ts';
 
 const latte = { inputs: { drink: 'latte' } };
 
@@ -57,6 +58,50 @@ test('a name of recourse.yaml is served, on the store it names; another name is 
   const wrong = recourse(['serve', 'nothing'], { cwd: bar.home });
   assert.deepEqual([wrong.status, wrong.stdout], [1, '']);
   assert.match(wrong.stderr, /there is no workflow 'nothing'\n {2}fix use one of bar, tiny\n/);
+});
+
+test('a body may call a tool of any server, even where every action has a body', async (t) => {
+  const { home } = barProject(t);
+  const command = JSON.stringify(process.execPath);
+  const args = JSON.stringify([realProgram('everything'), 'stdio']);
+  writeFileSync(join(home, 'stray.ts'), strayModule);
+  writeFileSync(
+    join(home, 'recourse.yaml'),
+    `tools: { everything: { mcp: { command: ${command}, args: ${args} } } }\nworkflows: { stray: ./stray.ts }\n`,
+  );
+  for (const asked of ['stray', './stray.ts']) {
+    const served = await connectServe(t, [asked], { cwd: home });
+    const reply = succeeded(await served.step('echo'));
+    assert.match(JSON.stringify(reply), /Echo: hello/);
+    await served.client.close();
+  }
+});
+
+test('a promise that a body leaves behind and that is rejected is told in a line; serving goes on', async (t) => {
+  const { home } = barProject(t);
+  writeFileSync(join(home, 'stray.ts'), strayModule);
+  const served = await connectServe(t, ['./stray.ts'], { cwd: home });
+  succeeded(await served.step('reject'));
+  await served.saying(
+    /^recourse: code of a workflow or tool left a promise .*\(TypeError: nobody waits\\u001b\[31m\): .*$/m,
+  );
+  succeeded(await served.step('refuse'));
+  await served.saying(/\(threw undefined\): await or catch it there; serving goes on$/m);
+  const { session } = succeeded(await served.step('flood'));
+  succeeded(await served.step('refuse', { session }));
+  const lines = served.said().match(/left a promise that was rejected/g) ?? [];
+  assert.equal(lines.length, 20, 'a flood of them does not fill the log');
+  assert.equal(isAlive(served.pid), true);
+  assert.deepEqual(served.errors, []);
+});
+
+test('what a timer of a body throws still ends it, with a sentence', async (t) => {
+  const { home } = barProject(t);
+  writeFileSync(join(home, 'stray.ts'), strayModule);
+  const served = await connectServe(t, ['./stray.ts'], { cwd: home });
+  served.step('crash').catch(() => undefined);
+  await served.saying(/^recourse: this is a bug or a broken installation, err_\w+: thrown by a timer/m);
+  await eventually('serve has ended', async () => !isAlive(served.pid));
 });
 
 test('what cannot be served is said, with the exit code of its kind', (t) => {

@@ -8,7 +8,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { isSuccess } from '../../src/index.ts';
-import { barProject, isAlive } from '../support/cli-project.ts';
+import { barProject, isAlive, strayModule } from '../support/cli-project.ts';
 import { eventually } from '../support/eventually.ts';
 import { connectHttp } from '../support/mcp-connect.ts';
 import { bin, exitOf, objectsIn, recourse } from '../support/recourse-process.ts';
@@ -123,6 +123,23 @@ test('until it is ready it says so, in the words of a call; whoever ends it then
   assert.deepEqual([reply['error'], reply['code'], reply['effect']], ['denied', 'DAEMON_NOT_READY', 'none']);
   assert.deepEqual(await get(`${url}/healthz`).then(({ status, body }) => [status, body['status']]), [503, 'starting']);
   up.child.kill('SIGTERM');
+  assert.equal(await exitOf(up.child), 0);
+});
+
+test('a promise that a body leaves behind and that is rejected ends no workflow', async (t) => {
+  const { home } = barProject(t);
+  writeFileSync(join(home, 'stray.ts'), strayModule);
+  writeFileSync(join(home, 'recourse.yaml'), 'workflows: { bar: ./bar.ts, stray: ./stray.ts }\n');
+  const up = startUp(t, home);
+  const url = await up.address();
+  await up.ready();
+  const stray = await connectHttp(t, new URL(`${url}/mcp/stray`), '2025-11-25');
+  const bar = await connectHttp(t, new URL(`${url}/mcp/bar`), '2025-11-25');
+  assert.ok(isSuccess((await stray.step({ action: 'reject' })).reply));
+  await eventually('the operator hears of it', async () => /left a promise .*nobody waits/.test(up.said.stderr));
+  assert.ok(isSuccess((await bar.step({ action: 'order', inputs: { drink: 'tea' } })).reply));
+  assert.ok(isSuccess((await stray.step({ action: 'refuse' })).reply));
+  up.child.kill('SIGINT');
   assert.equal(await exitOf(up.child), 0);
 });
 

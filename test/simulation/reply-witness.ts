@@ -1,4 +1,5 @@
 /** Checks every reply a client hears: its shape, its claims about the effect, and that what it promises is on record. */
+import type { Json } from '../../src/core/json.ts';
 import { canonicalText } from '../../src/core/canonical.ts';
 import type { Reply } from '../../src/core/reply.ts';
 import { callStates } from '../../src/core/taxonomy.ts';
@@ -17,18 +18,24 @@ export function recordedWords(row: CallRow | undefined): string | null {
   return wordsOf('error' in resting ? resting : ({ ...resting, seq: row.call.seq } as Reply));
 }
 
+/** What a step's reply says for ever: what was done, and what came of it. */
+function lasting(words: string): string {
+  const said = JSON.parse(words) as Record<string, Json>;
+  for (const field of ['state', 'valid_next_actions', 'seq', 'done', 'next_action_schemas']) delete said[field];
+  return canonicalText(said);
+}
+
 export function createReplyWitness(state: MemoryState, witness: Witness) {
   const heardFor = new Map<string, string>();
   const heard: { readonly callId: string; readonly words: string; readonly final: boolean }[] = [];
 
-  /** A step that came out of a doubt moved nothing: its reply tells where the session stands when it is asked for. */
+  /** Who takes the place of a step's requester, or asks for one that came out of a doubt, hears where the session stands now. */
   const isSame = (callId: string, told: string, recorded: string): boolean => {
-    const seen = witness.calls.get(callId);
     const session = state.calls.get(callId)?.call.session ?? null;
-    if (told === recorded || !witness.workflows.isStep(session) || !seen?.path.includes('IN_DOUBT'))
-      return told === recorded;
-    const lasting = (words: string) => canonicalText({ ...JSON.parse(words), state: null, valid_next_actions: [] });
-    return lasting(told) === lasting(recorded);
+    if (told === recorded || !witness.workflows.isStep(session)) return told === recorded;
+    const doubted = witness.calls.get(callId)?.path.includes('IN_DOUBT') === true;
+    const attached = (state.recordsByCall.get(callId) ?? []).some(({ kind }) => kind === 'attached');
+    return (doubted || attached) && lasting(told) === lasting(recorded);
   };
 
   return {

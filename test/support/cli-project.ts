@@ -62,6 +62,24 @@ const barModule = `
   if (process.argv.includes('serve')) setInterval(() => undefined, 1_000);
 `;
 
+/** A workflow whose bodies do what bodies should not, and call tools of any server. */
+export const strayModule = `
+  import { createMachine } from 'xstate';
+  import { mount } from ${JSON.stringify(pathToFileURL(join(root, 'src/index.ts')).href)};
+  const loop = { reject: 'a', refuse: 'a', flood: 'a', echo: 'a', crash: 'a' };
+  const hostile = new Proxy({}, { get() { throw new Error('do not look'); }, ownKeys() { throw new Error('do not look'); } });
+  export const workflow = mount(createMachine({ initial: 'a', states: { a: { on: loop } } }), {
+    name: 'stray',
+    actions: {
+      reject: { run: async () => { void Promise.reject(new TypeError('nobody waits\\u001b[31m\\nfor this')); return 1; } },
+      refuse: { run: async () => { void Promise.reject(); void Promise.reject(hostile); return 1; } },
+      flood: { run: async () => { for (let n = 0; n < 1_000; n++) void Promise.reject(n); return 1; } },
+      echo: { run: async (_inputs, ctx) => ctx.tools.call('everything/echo', { message: 'hello' }) },
+      crash: { run: async () => { setImmediate(() => { throw new Error('thrown by a timer'); }); return 1; } },
+    },
+  });
+`;
+
 export interface BarProject {
   readonly home: string;
   /** The store, where the commands find it by themselves. */

@@ -4,6 +4,8 @@
  */
 import {
   type JSONRPCMessage,
+  type JSONRPCRequest,
+  PROTOCOL_VERSION_META_KEY,
   StreamableHTTPClientTransport,
   type TransportSendOptions,
 } from '@modelcontextprotocol/client';
@@ -11,6 +13,7 @@ import { boundBody, isEventStream } from './bounded-body.ts';
 import type { HttpConnection } from './mcp-config.ts';
 import type { McpLimits } from './mcp-limits.ts';
 import { post } from './post.ts';
+import { readEvents } from './read-events.ts';
 import { HttpRefusal } from './transport-faults.ts';
 
 /** Ties an HTTP answer to its message inside this process; it is taken off before anything is sent. */
@@ -24,6 +27,10 @@ interface Head {
 
 export class HttpTransport extends StreamableHTTPClientTransport {
   readonly #heads: Map<string, Head>;
+  readonly #server: HttpConnection;
+  readonly #limits: McpLimits;
+  readonly #url: URL;
+  #version: string | null = null;
   #marks = 0;
 
   constructor(server: HttpConnection, limits: McpLimits) {
@@ -45,9 +52,51 @@ export class HttpTransport extends StreamableHTTPClientTransport {
       },
     });
     this.#heads = heads;
+    this.#server = server;
+    this.#limits = limits;
+    this.#url = new URL(server.url);
+  }
+
+  override setProtocolVersion(version: string): void {
+    this.#version = version;
+    super.setProtocolVersion(version);
+  }
+
+  /** A call of a tool, the common case, goes out and comes back without the SDK: it would read and check everything twice. */
+  async #call(message: JSONRPCRequest, name: string, options: TransportSendOptions): Promise<void> {
+    const { requestSignal, onRequestStreamEnd } = options as TransportSendOptions & { requestSignal?: AbortSignal };
+    const modern = message.params?._meta?.[PROTOCOL_VERSION_META_KEY];
+    const headers = new Headers({ ...this.#server.headers, ...options.headers });
+    headers.set('accept', 'application/json, text/event-stream');
+    headers.set('content-type', 'application/json');
+    if (this.sessionId !== undefined) headers.set('mcp-session-id', this.sessionId);
+    const version = typeof modern === 'string' ? modern : this.#version;
+    if (version !== null) headers.set('mcp-protocol-version', version);
+    if (typeof modern === 'string') {
+      headers.set('mcp-method', message.method);
+      headers.set('mcp-name', name);
+    }
+    const order = { headers, body: JSON.stringify(message), signal: requestSignal ?? null };
+    const response = await post(this.#url, { ...order, maxBodyBytes: this.#limits.maxMessageBytes });
+    const hear = (answer: unknown) => this.onmessage?.(answer as JSONRPCMessage);
+    if (response.status >= 300) {
+      const cause = new Error((await response.text()).slice(0, this.#limits.maxCauseChars));
+      throw new HttpRefusal(response.status, retryAfter(response.headers.get('retry-after')), cause);
+    }
+    if (isEventStream(response)) {
+      // Broken off or at its end: who still waits hears that nothing more comes.
+      const over = () => onRequestStreamEnd?.();
+      void readEvents(response, this.#limits, hear).then(over, over);
+      return;
+    }
+    const text = await response.text();
+    if (text !== '') for (const answer of messagesIn(text)) hear(answer);
+    onRequestStreamEnd?.();
   }
 
   override async send(message: JSONRPCMessage | JSONRPCMessage[], options?: TransportSendOptions): Promise<void> {
+    const name = options?.onRequestStreamEnd === undefined ? null : calledTool(message);
+    if (name !== null && options !== undefined) return this.#call(message as JSONRPCRequest, name, options);
     const mark = String(this.#marks++);
     const head: Head = { status: 0, retryAfterSeconds: null, streams: false };
     this.#heads.set(mark, head);
@@ -66,6 +115,23 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     }
     // An answer that is no stream is over once it was read.
     if (!head.streams) options?.onRequestStreamEnd?.();
+  }
+}
+
+/** The name of the tool that the message calls, if a header can carry it as it is. */
+function calledTool(message: JSONRPCMessage | JSONRPCMessage[]): string | null {
+  if (Array.isArray(message) || !('method' in message) || message.method !== 'tools/call') return null;
+  const name = message.params?.['name'];
+  return typeof name === 'string' && /^[\x21-\x7e]+$/.test(name) ? name : null;
+}
+
+/** An answer that is not JSON is none: whoever waits hears that it ended. */
+function messagesIn(text: string): readonly unknown[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : [value];
+  } catch {
+    return [];
   }
 }
 

@@ -49,9 +49,10 @@ export async function runUp(order: UpOrder, open: OpenForServing): Promise<UpEnd
   const listening = await listenAt(address, front.handle);
   if ('problem' in listening) return { kind: 'no_address', message: listening.problem };
   const { server, url, isLocal } = listening;
-  order.onListening(url, isLocal);
   const stopped = Promise.withResolvers<'stopped'>();
   const stopListening = order.onStop(() => stopped.resolve('stopped'));
+  // Only now: whoever reads it may end it at once.
+  order.onListening(url, isLocal);
   try {
     const starting = start(order, open);
     const started = await Promise.race([starting, stopped.promise]);

@@ -34,7 +34,9 @@ export function succeeded(envelope: Envelope, result: unknown, errors: readonly 
     session: envelope.session,
     ...(errors.length > 0 ? { errors } : {}),
     ...(envelope.step?.done === true ? { done: true } : {}),
-    ...(envelope.step?.schemas == null ? {} : { next_action_schemas: envelope.step.schemas }),
+    ...(envelope.step === undefined || envelope.step.schemas === null
+      ? {}
+      : { next_action_schemas: envelope.step.schemas }),
   };
 }
 

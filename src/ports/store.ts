@@ -236,7 +236,7 @@ export interface StoreReader {
   snapshot(id: SessionId, seq: number): Promise<string | null>;
   /** Fences whose call is in doubt or has succeeded since, the oldest first. */
   fences(id: SessionId): Promise<readonly Fence[]>;
-  /** Workflow sessions with a timer that is due, the longest overdue first. */
+  /** Workflow sessions with a timer that is due and a turn that is free, the longest overdue first. */
   dueSessions(nowMs: number, limit: number): Promise<readonly Session[]>;
   /** Workflow sessions, the last used first. */
   listSessions(filter: SessionFilter): Promise<readonly Session[]>;

@@ -180,6 +180,10 @@ export function provesWorkflows(create: Create): void {
     assert.deepEqual(await due(startMs + 100), [late, soon]);
     await mustCommit(store, change(late, { snapshot: { text: '1', dueAtMs: null } }));
     assert.deepEqual(await due(startMs + 100), [soon]);
+    await mustCommit(store, change(soon, taking(one)));
+    assert.deepEqual(await due(startMs + 100), [], 'whoever has the turn lets it wait');
+    await mustCommit(store, change(soon, { turn: 'release', call: one }));
+    assert.deepEqual(await due(startMs + 100), [soon]);
     await mustCommit(store, change(soon, { becomes: { state: 'stopped', reason: 'repair' } }));
     assert.deepEqual(await due(startMs + 100), []);
     assert.equal((await store.session(soon))?.workflow?.timerAtMs, null);
@@ -254,10 +258,11 @@ export function provesWorkflows(create: Create): void {
     assert.deepEqual({ ...(await again.session(id)) }, { ...before });
     assert.equal(await again.snapshot(id, 1), '"next"');
     assert.equal(await again.identity(), identity);
+    assert.equal(verdictOf(await commitOne(again, change(id, taking(two)))), 'session');
+    await mustCommit(again, change(id, { turn: 'release', call: one }));
     assert.deepEqual(
       (await again.dueSessions(startMs + 20, 10)).map((due) => due.id),
       [id],
     );
-    assert.equal(verdictOf(await commitOne(again, change(id, taking(two)))), 'session');
   });
 }

@@ -105,7 +105,10 @@ function sessionReads(state: MemoryState) {
         .sort((a, b) => byId(a.call, b.call));
     },
     dueSessions: (nowMs: number, limit: number): readonly Session[] =>
-      sessionsWhere(({ state: now, workflow }) => now === 'open' && (workflow?.timerAtMs ?? Infinity) <= nowMs)
+      sessionsWhere(
+        ({ state: now, workflow }) =>
+          now === 'open' && workflow?.turn === null && (workflow.timerAtMs ?? Infinity) <= nowMs,
+      )
         .sort(byTimer)
         .slice(0, limit),
     listSessions: ({ limit, tenant, agent, workflow, state: wanted }: SessionFilter): readonly Session[] =>

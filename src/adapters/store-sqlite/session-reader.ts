@@ -21,7 +21,7 @@ export function createSessionReader(database: DatabaseSync): SessionReader {
   );
   const due = sessions(
     `SELECT sessions.* FROM timers JOIN sessions ON sessions.id = timers.subject
-     WHERE timers.due_at <= ? AND timers.kind = 'session' AND sessions.state = 'open'
+     WHERE timers.due_at <= ? AND timers.kind = 'session' AND sessions.state = 'open' AND sessions.turn_call IS NULL
      ORDER BY timers.due_at, timers.subject LIMIT ?`,
   );
   const idle = sessions(

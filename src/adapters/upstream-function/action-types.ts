@@ -20,6 +20,7 @@ type NameOf<Event> = Event extends { readonly type: infer Type extends string }
 /** The actions a machine must be given: the types of its events; any, if its events are not typed. */
 export type ActionNames<Machine extends AnyStateMachine> = NameOf<EventFrom<Machine>>;
 
+// oxlint-disable no-unused-vars -- a type argument can only be reached by its place
 /** The machine's id as `setup` keeps it in its type; `createMachine` keeps none. */
 export type IdOf<Machine extends AnyStateMachine> =
   Machine extends StateMachine<
@@ -45,6 +46,7 @@ export type IdOf<Machine extends AnyStateMachine> =
         : Id
       : string
     : string;
+// oxlint-enable no-unused-vars
 
 /** What a body gets: what a Standard Schema makes of the inputs. */
 type Given<Schema> = Schema extends StandardSchema ? OutputOf<Schema> : Record<string, unknown>;

@@ -167,7 +167,7 @@ function inOrder(node: AnyStateMachine['root'], value: unknown): unknown {
 }
 
 const steps = fc.array(fc.tuple(fc.nat(4), fc.nat(2), fc.nat(99)), { maxLength: 12 });
-const runs = { numRuns: 150 };
+const runs = { numRuns: Number(process.env['RANDOM_RUNS'] ?? 60) };
 
 function walk(
   machine: AnyStateMachine,

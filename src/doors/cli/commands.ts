@@ -61,7 +61,7 @@ export interface CommandEntry {
 export const commands = {
   primer: {
     group: 'Learn',
-    says: 'a coffee order that meets every kind of reply, explained',
+    says: 'a coffee order that meets one of each kind of reply to a call, explained',
     more: [
       'Runs a real gateway in this process on a temporary store: no network, nothing left behind, about a second.',
       'The output is the same on every run, byte for byte.',
@@ -169,10 +169,7 @@ export const commands = {
     needs: ['happened'],
     examples: [
       ['recourse calls settle call_01k4w… --happened no', 'it did not happen: whoever asks next may try again'],
-      [
-        `recourse calls settle call_01k4w… --happened yes --result '{"id":7}'`,
-        'it happened, and this is what came of it',
-      ],
+      ['recourse calls settle call_01k4w… --happened yes --result 42', 'it happened, and this is what came of it'],
     ],
   },
   'sessions ls': {

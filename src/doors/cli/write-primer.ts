@@ -5,7 +5,7 @@ import { harmless, type Paint, type Style } from './terminal.ts';
 
 export const opening = [
   'A real gateway runs here, in this process, on a temporary store. An agent runs a coffee bar with it and meets',
-  'every kind of reply that there is so far.',
+  'one of each kind of reply that a call without a workflow can get.',
   '',
   '  → what it sends    ← what it gets    ✎ what it learns',
   '',

@@ -110,7 +110,7 @@ test('in the small machines nothing is drawn over anything', () => {
 test('nor in any other machine', () => {
   fc.assert(
     fc.property(randomShape(true), (shape) => checkPicture(buildMachine(shape).graph)),
-    { numRuns: 400 },
+    { numRuns: 100 },
   );
 });
 

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 
-const simulationSeconds = 120;
+const simulationSeconds = 75;
 
 /** A stage is a list of command lines, or the pattern that found nothing to run. */
 const command = (name, ...line) => ({ name, find: () => ({ lines: [line] }) });
@@ -42,7 +42,10 @@ const plans = {
   check,
   test: [
     ...check,
-    tests('conformance', ['test/conformance/**/*.test.ts']),
+    tests('conformance', ['test/conformance/**/*.test.ts'], {
+      RECOURSE_PROPERTY_SECONDS: '8',
+      RECOURSE_PROPERTY_SEED: '1',
+    }),
     tests('simulation', ['test/simulation/**/*.test.ts'], {
       RECOURSE_SIMULATION_SECONDS: String(simulationSeconds),
       // The same seeds for everybody, so that a change is judged by what it changed; a soak draws others every day.
@@ -54,6 +57,12 @@ const plans = {
   ],
   examples: [examples],
   soak: [
+    tests(
+      'properties',
+      ['test/conformance/workflow-properties.test.ts', 'src/core/workflow/**/*.test.ts'],
+      { RECOURSE_PROPERTY_SECONDS: '300', RANDOM_RUNS: '3000' },
+      24 * 3600,
+    ),
     tests('simulation', ['test/simulation/**/*.test.ts'], { RECOURSE_SOAK: '1' }, 24 * 3600),
     tests('chaos', ['test/chaos/**/*.test.ts'], { RECOURSE_SOAK: '1' }, 24 * 3600),
   ],

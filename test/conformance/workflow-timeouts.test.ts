@@ -74,7 +74,7 @@ describe('a step is answered at its budget', () => {
       return 'error' in again && again.error === 'fenced' ? again : null;
     });
     // On a busy machine the first worker may be killed before it began, which proves that nothing happened: then a later call is in doubt.
-    assert.ok(fenced.blocking_call_id >= reply.call_id);
+    assert.ok((fenced.blocking_call_id ?? '') >= reply.call_id);
   });
 
   test('[C6-budget-1] when its body does not listen to its signal', async (t) => {

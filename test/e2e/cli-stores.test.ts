@@ -125,7 +125,8 @@ test('what is no store of ours gets one sentence that says what to do', async (t
     'text.db': /'.*text\.db' is not a database: name another file/,
     'foreign.db': /'.*foreign\.db' belongs to another program: name another file/,
     'newer.db': /'.*newer\.db' was written by a newer version \(schema 99, .*: upgrade/,
-    'damaged.db': /'.*damaged\.db' is damaged .*: keep a copy of it, and restore a backup/,
+    // Met when the file is opened, or when the journal is read: that depends on which pages are hit.
+    'damaged.db': /'.*damaged\.db' is damaged.*: (?:keep a copy of it|stop the gateway),? and restore a backup/,
   };
   for (const [name, sentence] of Object.entries(sentences)) {
     for (const command of [

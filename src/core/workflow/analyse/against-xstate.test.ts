@@ -86,7 +86,9 @@ function abstractRests(random: RandomMachine) {
   return { found, texts: new Set(resting.map(({ configuration }) => textOf(configuration))) };
 }
 
-const runs = { numRuns: Number(process.env['RANDOM_RUNS'] ?? 60) };
+/** The same machines for everybody, so that a change is judged by what it changed; a soak draws others. */
+const soak = process.env['RANDOM_RUNS'];
+const runs = soak === undefined ? { numRuns: 150, seed: 7 } : { numRuns: Number(soak) };
 
 test('with a guard of its own for every edge, the search meets exactly the configurations that XState rests in', () => {
   let compared = 0;
@@ -141,7 +143,7 @@ test('with guards that edges share, whatever XState gets to is met, and whatever
         }
       }
     }),
-    { numRuns: runs.numRuns * 2 },
+    { ...runs, numRuns: runs.numRuns * 2 },
   );
   for (const code of ['unreachable_state', 'unreachable_action', 'dead_end', 'dead_edge', 'livelock', 'restless']) {
     assert.ok((proofs.get(code) ?? 0) > 0, `${code} was never proven, so never tested`);

@@ -9,6 +9,15 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The fields of whatever somebody sent. A getter of their own may throw: then nothing of it can be read. */
+export function fieldsOf(value: unknown): Record<string, unknown> {
+  try {
+    return isObject(value) ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}
+
 /** How many bytes a text takes in UTF-8, counted without encoding it. */
 export function utf8Length(text: string): number {
   let bytes = text.length;

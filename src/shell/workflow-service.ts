@@ -1,7 +1,7 @@
 /** What a door can ask about workflow sessions. Every answer is typed; a refusal is the same reply as for a step. */
 import type { Principal, SessionId } from '../core/call.ts';
 import type { SessionFact } from '../core/facts.ts';
-import { isObject, type JsonObject } from '../core/json.ts';
+import { fieldsOf, type JsonObject } from '../core/json.ts';
 import type { ErrorReply, Reply, SuccessReply } from '../core/reply.ts';
 import { nextActions, project, type StepFact } from '../core/workflow/step.ts';
 import type { Snapshot, Workflow } from '../core/workflow/workflow.ts';
@@ -49,7 +49,7 @@ export function createWorkflowService(all: Shell, only: string | null = null): W
       return 'error' in opened ? opened : view(opened.session, opened.fact);
     },
     async step(name, raw, who, requester) {
-      const given = own(raw);
+      const given = fieldsOf(raw);
       const handle = given['session'];
       // Whoever names a session, however wrongly, does not get another one.
       if (handle !== undefined && handle !== null && handle !== '') {
@@ -218,12 +218,3 @@ async function done(
 }
 
 const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
-
-/** A getter of the caller's own may throw: then nothing of it can be read. */
-function own(raw: unknown): Record<string, unknown> {
-  try {
-    return isObject(raw) ? { ...raw } : {};
-  } catch {
-    return {};
-  }
-}

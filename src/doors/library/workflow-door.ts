@@ -1,5 +1,5 @@
 /** Workflows for code in the same process: steps, sessions and their history. Adds who is asking; no decisions here. */
-import { isObject } from '../../core/json.ts';
+import { fieldsOf } from '../../core/json.ts';
 import type { ErrorReply, Reply } from '../../core/reply.ts';
 import type { CallId, Principal } from '../../core/call.ts';
 import { handleUnfit } from '../../shell/handle-call.ts';
@@ -22,7 +22,7 @@ export function createWorkflowDoor(service: WorkflowService, shell: Shell, self:
     /** `{workflow, action, inputs, session, …}`; without a session one of `workflow` is opened. Never rejects. */
     handleStep(value: unknown, options: CallOptions = {}): Promise<Reply> {
       return asked(options, (who) => {
-        const { workflow, ...step } = own(value);
+        const { workflow, ...step } = fieldsOf(value);
         return service.step(nameOf(workflow, service), step, who, { cancelled: options.signal });
       });
     },
@@ -52,15 +52,6 @@ export function createWorkflowDoor(service: WorkflowService, shell: Shell, self:
         asked(options, (who) => service.history(session, who, page.after ?? 0, page.limit ?? 100)),
     },
   };
-}
-
-/** A getter of the caller's own may throw: then nothing of it can be read. */
-function own(value: unknown): Record<string, unknown> {
-  try {
-    return isObject(value) ? { ...value } : {};
-  } catch {
-    return {};
-  }
 }
 
 /** Where there is only one workflow it need not be named. */

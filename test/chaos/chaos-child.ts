@@ -5,12 +5,13 @@
 import { createGateway } from '../../src/index.ts';
 import { createRandom } from '../simulation/random.ts';
 import { chaosTools } from './chaos-tools.ts';
-import type { ChildLine, Orders, Request } from './chaos-round.ts';
+import type { ChildLine } from './kill-child.ts';
+import type { Orders, Request } from './chaos-round.ts';
 
 const { file, log, seed, round, oldKeys } = JSON.parse(process.argv[2] ?? '{}') as Orders;
 const atOnce = 24;
 const random = createRandom(seed, `calls of round ${round}`);
-const say = (line: ChildLine) => process.stdout.write(`${JSON.stringify(line)}\n`);
+const say = (line: ChildLine<Request>) => process.stdout.write(`${JSON.stringify(line)}\n`);
 
 const gateway = await createGateway({
   file,

@@ -15,7 +15,8 @@ import { checkReply } from '../support/check-reply.ts';
 import { eventually } from '../support/eventually.ts';
 import { checkFile, checkPath, verifyJournal, withReader } from '../support/read-journal.ts';
 import { askKeysAgain, askUnansweredAgain } from './ask-again.ts';
-import { type Killed, type Moment, type Request, runAndKill, together } from './chaos-round.ts';
+import { type Killed, type Request, runAndKill, together } from './chaos-round.ts';
+import type { Moment } from './kill-child.ts';
 import { chaosTools, linesIn } from './chaos-tools.ts';
 import { checkLines, checkStates } from './check-world.ts';
 

@@ -5,13 +5,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createGateway } from '../../src/index.ts';
 import { createRandom } from '../simulation/random.ts';
-import type { StepLine, StepOrders, StepRequest } from './workflow-round.ts';
+import type { ChildLine } from './kill-child.ts';
+import type { StepOrders, StepRequest } from './workflow-round.ts';
 import { chaosWorkflows } from './workflow-world.ts';
 
 const { file, log, seed, round, sessions } = JSON.parse(process.argv[2] ?? '{}') as StepOrders;
 const agentsPerSession = 2;
 const random = createRandom(seed, `steps of round ${round}`);
-const say = (line: StepLine) => process.stdout.write(`${JSON.stringify(line)}\n`);
+const say = (line: ChildLine<StepRequest>) => process.stdout.write(`${JSON.stringify(line)}\n`);
 
 const gateway = await createGateway({
   file,

@@ -13,7 +13,7 @@ import { createRandom } from '../simulation/random.ts';
 import { eventually } from '../support/eventually.ts';
 import { checkFile, withReader } from '../support/read-journal.ts';
 import { checkHistory, wholeHistory } from '../support/workflow-history.ts';
-import type { Moment } from './chaos-round.ts';
+import type { Moment } from './kill-child.ts';
 import { type Heard, walkAndKill } from './workflow-round.ts';
 import { askAgain, type ChaosGateway, openChaos, settleDoubts, stepsInDoubt } from './workflow-settle.ts';
 import { worldLines } from './workflow-world.ts';

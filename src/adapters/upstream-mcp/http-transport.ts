@@ -12,7 +12,7 @@ import {
 import { boundBody, isEventStream } from './bounded-body.ts';
 import type { HttpConnection } from './mcp-config.ts';
 import type { McpLimits } from './mcp-limits.ts';
-import { post } from './post.ts';
+import { post, type Posted, toResponse } from './post.ts';
 import { readEvents } from './read-events.ts';
 import { HttpRefusal } from './transport-faults.ts';
 
@@ -66,31 +66,30 @@ export class HttpTransport extends StreamableHTTPClientTransport {
   async #call(message: JSONRPCRequest, name: string, options: TransportSendOptions): Promise<void> {
     const { requestSignal, onRequestStreamEnd } = options as TransportSendOptions & { requestSignal?: AbortSignal };
     const modern = message.params?._meta?.[PROTOCOL_VERSION_META_KEY];
-    const headers = new Headers({ ...this.#server.headers, ...options.headers });
-    headers.set('accept', 'application/json, text/event-stream');
-    headers.set('content-type', 'application/json');
-    if (this.sessionId !== undefined) headers.set('mcp-session-id', this.sessionId);
     const version = typeof modern === 'string' ? modern : this.#version;
-    if (version !== null) headers.set('mcp-protocol-version', version);
-    if (typeof modern === 'string') {
-      headers.set('mcp-method', message.method);
-      headers.set('mcp-name', name);
-    }
+    const headers = {
+      ...lowerCased(this.#server.headers),
+      ...lowerCased(options.headers ?? {}),
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+      ...(this.sessionId === undefined ? {} : { 'mcp-session-id': this.sessionId }),
+      ...(version === null ? {} : { 'mcp-protocol-version': version }),
+      ...(typeof modern === 'string' ? { 'mcp-method': message.method, 'mcp-name': name } : {}),
+    };
     const order = { headers, body: JSON.stringify(message), signal: requestSignal ?? null };
-    const response = await post(this.#url, { ...order, maxBodyBytes: this.#limits.maxMessageBytes });
-    const hear = (answer: unknown) => this.onmessage?.(answer as JSONRPCMessage);
-    if (response.status >= 300) {
-      const cause = new Error((await response.text()).slice(0, this.#limits.maxCauseChars));
-      throw new HttpRefusal(response.status, retryAfter(response.headers.get('retry-after')), cause);
+    const answer = await post(this.#url, { ...order, maxBodyBytes: this.#limits.maxMessageBytes });
+    const hear = (message: unknown) => this.onmessage?.(message as JSONRPCMessage);
+    if (answer.status >= 300) {
+      const cause = new Error(wordsOf(answer).slice(0, this.#limits.maxCauseChars));
+      throw new HttpRefusal(answer.status, retryAfter(answer.headers['retry-after'] ?? null), cause);
     }
-    if (isEventStream(response)) {
+    if (!Buffer.isBuffer(answer.body)) {
       // Broken off or at its end: who still waits hears that nothing more comes.
       const over = () => onRequestStreamEnd?.();
-      void readEvents(response, this.#limits, hear).then(over, over);
+      void readEvents(toResponse(answer), this.#limits, hear).then(over, over);
       return;
     }
-    const text = await response.text();
-    if (text !== '') for (const answer of messagesIn(text)) hear(answer);
+    if (answer.body.length > 0) for (const one of messagesIn(answer.body.toString('utf8'))) hear(one);
     onRequestStreamEnd?.();
   }
 
@@ -138,10 +137,22 @@ function messagesIn(text: string): readonly unknown[] {
 type Fetched = RequestInit & { readonly headers: Headers };
 
 /** Questions go out by the short way; whatever else the SDK asks for (its stream, its goodbye) by fetch. */
-function send(url: string | URL, init: Fetched, { maxMessageBytes }: McpLimits): Promise<Response> {
+async function send(url: string | URL, init: Fetched, { maxMessageBytes }: McpLimits): Promise<Response> {
   const { method, body, headers, signal } = init;
   if (method !== 'POST' || typeof body !== 'string') return fetch(url, init);
-  return post(new URL(url), { headers, body, signal: signal ?? null, maxBodyBytes: maxMessageBytes });
+  const order = { headers: Object.fromEntries(headers), body, signal: signal ?? null, maxBodyBytes: maxMessageBytes };
+  return toResponse(await post(new URL(url), order));
+}
+
+/** Of a refusal, even one that comes as a stream. */
+function wordsOf(answer: Posted): string {
+  if (Buffer.isBuffer(answer.body)) return answer.body.toString('utf8');
+  answer.body.destroy();
+  return '';
+}
+
+function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 /** Seconds, or a date. */

@@ -2,26 +2,18 @@
  * How does a running body ask its agent's client? In revision 2025-11-25 by a request of our own on the stream of the
  * call; in 2026-07-28 by ending the client's request with the questions. Must not wait longer than the body does.
  */
-import { CLIENT_CAPABILITIES_META_KEY, type Server, type ServerContext } from '@modelcontextprotocol/server';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import type { AgentClient } from '../../shell/await-outcome.ts';
+import type { Exchange, Push } from './exchange.ts';
 import { ClientUnavailable, type Question, type WaitingCall } from './waiting-call.ts';
 
 /** Longer than any call may take: the budget of the action ends the wait, not the SDK. */
 const maxQuestionMs = 24 * 3_600_000;
 
-/** The SDK wants a schema for the answer; we judge the answer ourselves. */
-const anyResult = {
-  '~standard': { version: 1, vendor: 'recourse', validate: (value: unknown) => ({ value }) },
-} as const;
-
 type Ask = (method: Question['method'], params: JsonObject, signal: AbortSignal) => Promise<unknown>;
 
-export function askClient(call: WaitingCall, context: ServerContext, server: Server): AgentClient {
-  const envelope: Readonly<Record<string, unknown>> | undefined = context.mcpReq.envelope;
-  const declared = envelope === undefined ? server.getClientCapabilities() : envelope[CLIENT_CAPABILITIES_META_KEY];
-  const capabilities = isObject(declared) ? declared : {};
-  const ask: Ask = envelope === undefined ? pushed(call, context) : call.ask;
+export function askClient(call: WaitingCall, { capabilities, push }: Exchange): AgentClient {
+  const ask: Ask = push === null ? call.ask : pushed(call, push);
   return {
     async elicit(message, schema, signal) {
       if (!hasForms(capabilities['elicitation']))
@@ -43,12 +35,9 @@ export function askClient(call: WaitingCall, context: ServerContext, server: Ser
   };
 }
 
-function pushed(call: WaitingCall, context: ServerContext): Ask {
+function pushed(call: WaitingCall, push: Push): Ask {
   return (method, params, signal) =>
-    context.mcpReq.send({ method, params }, anyResult, {
-      signal: AbortSignal.any([signal, call.ended()]),
-      timeout: maxQuestionMs,
-    });
+    push(method, params, { signal: AbortSignal.any([signal, call.ended()]), timeout: maxQuestionMs });
 }
 
 /** An empty declaration means forms, as it did before there were other modes. */

@@ -2,10 +2,11 @@
  * Answers `tools/call`: with the reply, or, in revision 2026-07-28, with the questions that the running body has for
  * the client. The body runs on between the two, and its clock with it.
  */
-import { type CallToolResult, type InputRequiredResult, type ServerContext } from '@modelcontextprotocol/server';
-import { isObject } from '../../core/json.ts';
+import type { CallToolResult, InputRequiredResult } from '@modelcontextprotocol/server';
+import { isObject, type JsonObject } from '../../core/json.ts';
 import type { Reply } from '../../core/reply.ts';
 import { askClient } from './ask-client.ts';
+import type { Exchange } from './exchange.ts';
 import { performCall } from './perform-call.ts';
 import { readToolCall, requestText, type ToolCall } from './read-tool-call.ts';
 import type { Serving } from './serving.ts';
@@ -14,43 +15,37 @@ import { passResult, writeResult } from './write-result.ts';
 
 type Answered = CallToolResult | InputRequiredResult;
 
-export async function callTool(params: unknown, context: ServerContext, serving: Serving): Promise<Answered> {
+export async function callTool(params: unknown, exchange: Exchange, serving: Serving): Promise<Answered> {
   const asked = readToolCall(params);
-  const state: unknown = context.mcpReq.requestState();
-  if (state !== undefined) return comeBack(state, asked, context, serving);
-  const { parts, connection, server, limits } = serving;
+  if (exchange.state !== undefined) return comeBack(asked, exchange, serving);
+  const { parts, connection, limits } = serving;
   const call = createWaitingCall(limits.maxOpenQuestions);
-  const requester = { ...call.requester, client: askClient(call, context, server) };
+  const requester = { ...call.requester, client: askClient(call, exchange) };
   call.begin(() => performCall({ call: asked, requester, connection, parts }));
-  return converse(call, asked, context, serving);
+  return converse(call, asked, exchange, serving);
 }
 
 /** The client returns with answers, and waits on for the call that asked. */
-async function comeBack(state: unknown, asked: ToolCall, context: ServerContext, serving: Serving): Promise<Answered> {
+async function comeBack(asked: ToolCall, exchange: Exchange, serving: Serving): Promise<Answered> {
   const { parked, connection, parts } = serving;
   const request = requestText(asked);
-  const found = request === null ? null : parked.claim(state, connection, request);
+  const found = request === null ? null : parked.claim(exchange.state, connection, request);
   if (found === null) {
     const expected =
       'the state of a question that is open, for this very call; read recourse://history before sending the call anew';
     const refusal = await parts.unfit([{ path: '/requestState', expected, got: null }], connection.who);
     return writeResult(refusal, connection.stateless);
   }
-  found.call.answer(context.mcpReq.inputResponses ?? {});
-  return converse(found.call, asked, context, serving);
+  found.call.answer(exchange.responses);
+  return converse(found.call, asked, exchange, serving);
 }
 
-async function converse(
-  call: WaitingCall,
-  asked: ToolCall,
-  context: ServerContext,
-  serving: Serving,
-): Promise<Answered> {
-  const unfollow = call.follow(context);
+async function converse(call: WaitingCall, asked: ToolCall, exchange: Exchange, serving: Serving): Promise<Answered> {
+  const unfollow = call.follow(exchange);
   try {
     for (;;) {
       const turn = await call.turn();
-      if (turn.kind === 'replied') return write(turn.reply, asked, context, serving);
+      if (turn.kind === 'replied') return write(turn.reply, asked, exchange, serving);
       const request = requestText(asked);
       const state = request === null ? null : serving.parked.park({ call, request, connection: serving.connection });
       if (state !== null) return inputRequired(turn.questions, state);
@@ -67,8 +62,8 @@ function inputRequired(questions: readonly Question[], requestState: string): In
   return result as InputRequiredResult;
 }
 
-function write(reply: Reply, { name }: ToolCall, context: ServerContext, serving: Serving): CallToolResult {
-  const { parts, connection, server } = serving;
+function write(reply: Reply, { name }: ToolCall, exchange: Exchange, serving: Serving): CallToolResult {
+  const { parts, connection } = serving;
   // Only a workflow's steps go on in a session; a direct tool is called without one.
   const passOn = connection.stateless && parts.workflow !== null;
   const listing = name === null ? null : (parts.tools?.catalogue().get(name)?.listing ?? null);
@@ -76,8 +71,8 @@ function write(reply: Reply, { name }: ToolCall, context: ServerContext, serving
   const passed = passResult(reply, passOn, listing);
   const content: unknown = passed.content;
   // What a server says is not checked, so the SDK is given only what it can read.
-  if (context.mcpReq.envelope !== undefined || !Array.isArray(content) || !content.every(isObject)) return passed;
+  if (!Array.isArray(content) || !content.every(isObject)) return passed;
   const { outputSchema } = listing;
   // Revision 2025-11-25 knows only objects as structured content: the SDK wraps the schema it lists, and here the value.
-  return server.projectCallToolResult(passed, isObject(outputSchema) ? outputSchema : undefined);
+  return exchange.project(passed, isObject(outputSchema) ? (outputSchema as JsonObject) : undefined);
 }

@@ -4,12 +4,14 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
+  classifyInboundRequest,
   createMcpHandler,
+  type InboundClassificationOutcome,
   INVALID_REQUEST,
-  isLegacyRequest,
   localhostAllowedHostnames,
   localhostAllowedOrigins,
   PARSE_ERROR,
+  ProtocolError,
   validateHostHeader,
   validateOriginHeader,
 } from '@modelcontextprotocol/server';
@@ -17,6 +19,7 @@ import { isObject } from '../../core/json.ts';
 import { clientGone, readBody, refuseExchange, webRequest, writeResponse } from './http-exchange.ts';
 import { createHttpSessions, type HttpSession } from './http-sessions.ts';
 import type { McpDoor } from './mcp-door.ts';
+import { type PlainCall, plainCall, plainExchange, writePlain } from './plain-call.ts';
 
 export interface HttpHandlerOptions {
   readonly path: string;
@@ -71,9 +74,24 @@ export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOpt
     const isPost = request.method === 'POST';
     if (isPost && body.kind !== 'json') return refuseExchange(response, 400, PARSE_ERROR, 'the body is not JSON');
     const value = isPost && body.kind === 'json' ? body.value : undefined;
+    const outcome = classify(request, value);
+    const plain = plainCall(outcome, request);
+    if (plain !== null) return servePlain(plain, response);
     const web = webRequest(request, clientGone(response));
-    if (await isLegacyRequest(web, value)) return serveLegacy(web, value, response);
+    if (outcome.kind === 'legacy') return serveLegacy(web, value, response);
     await writeResponse(await modern.fetch(web, { parsedBody: value }), response);
+  }
+
+  async function servePlain(call: PlainCall, response: ServerResponse): Promise<void> {
+    try {
+      const result = await door.call(call.params, plainExchange(call, response), door.connect({ stateless: true }));
+      if (!response.destroyed) writePlain(call.id, result, door.info, response);
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      const { code, message } = error;
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: call.id }));
+    }
   }
 
   async function serveLegacy(web: Request, value: unknown, response: ServerResponse): Promise<void> {
@@ -121,6 +139,22 @@ export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOpt
       return closing;
     },
   };
+}
+
+/** Which revision is spoken, and whether by its rules: the SDK's own judgement, which is pure. */
+function classify({ method, headers }: IncomingMessage, body: unknown): InboundClassificationOutcome {
+  const header = (name: string) => {
+    const value = headers[name];
+    return value === undefined ? undefined : String(value);
+  };
+  const [version, ofMethod, ofName] = ['mcp-protocol-version', 'mcp-method', 'mcp-name'].map(header);
+  return classifyInboundRequest({
+    httpMethod: method ?? 'GET',
+    ...(version === undefined ? {} : { protocolVersionHeader: version }),
+    ...(ofMethod === undefined ? {} : { mcpMethodHeader: ofMethod }),
+    ...(ofName === undefined ? {} : { mcpNameHeader: ofName }),
+    ...(body === undefined ? {} : { body }),
+  });
 }
 
 interface No {

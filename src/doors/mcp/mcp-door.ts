@@ -6,14 +6,13 @@
 import {
   ProtocolError,
   ProtocolErrorCode,
-  type JSONRPCRequest,
   type jsonSchemaValidator,
   type Result,
   Server,
-  type ServerContext,
 } from '@modelcontextprotocol/server';
 import { callTool } from './call-tool.ts';
 import { type Connection, createConnection } from './connection.ts';
+import { type Exchange, exchangeOf } from './exchange.ts';
 import { listTools, servedWorkflow } from './list-tools.ts';
 import { createParkedCalls } from './parked-calls.ts';
 import { defaultMcpDoorLimits, type McpDoorParts, type Notify } from './parts.ts';
@@ -22,10 +21,13 @@ import type { Serving } from './serving.ts';
 
 export interface McpDoor {
   readonly notify: Notify;
+  readonly info: { readonly name: string; readonly version: string };
   /** What the door remembers about one client. */
   connect(options?: { readonly stateless?: boolean }): Connection;
   /** A server of the SDK for one connection, or for one stateless request. */
   createServer(connection: Connection): Server;
+  /** One call of a tool, without a server of the SDK. */
+  call(params: unknown, exchange: Exchange, connection: Connection): Promise<Result>;
   /** The client is gone, and with it whoever could answer for its calls. */
   release(connection: Connection): void;
   close(): void;
@@ -41,8 +43,10 @@ export function createMcpDoor(parts: McpDoorParts): McpDoor {
   const parked = createParkedCalls(limits);
   const capabilities = parts.workflow === null ? { tools: {} } : { tools: {}, resources: {} };
   const instructions = instructionsOf(parts);
+  const info = { name: parts.name, version: parts.version };
   return {
     notify: parts.notify,
+    info,
     connect: ({ stateless = false } = {}) => createConnection(parts.who, stateless),
     createServer(connection) {
       const options = {
@@ -50,36 +54,44 @@ export function createMcpDoor(parts: McpDoorParts): McpDoor {
         jsonSchemaValidator: noValidator,
         ...(instructions === null ? {} : { instructions }),
       };
-      const server = new Server({ name: parts.name, version: parts.version }, options);
-      const serving: Serving = { parts, limits, parked, connection, server };
-      server.fallbackRequestHandler = (request, context) => answerSafely(request, context, serving);
+      const server = new Server(info, options);
+      const serving: Serving = { parts, limits, parked, connection };
+      server.fallbackRequestHandler = (request, context) =>
+        answerSafely(request.method, request.params, () => exchangeOf(context, server), serving);
       return server;
     },
+    call: (params, exchange, connection) =>
+      answerSafely('tools/call', params, () => exchange, { parts, limits, parked, connection }),
     release: (connection) => parked.leaveOf(connection),
     close: () => parked.close(),
   };
 }
 
 /** A bug of ours must not tell a client how we are built. */
-async function answerSafely(request: JSONRPCRequest, context: ServerContext, serving: Serving): Promise<Result> {
+async function answerSafely(
+  method: string,
+  params: unknown,
+  exchange: () => Exchange,
+  serving: Serving,
+): Promise<Result> {
   try {
-    return await answer(request.method, request.params, context, serving);
+    return await answer(method, params, exchange, serving);
   } catch (error) {
     if (error instanceof ProtocolError) throw error;
     serving.parts.notify({
       kind: 'suppressed',
-      what: `a bug in the MCP door (${request.method})`,
+      what: `a bug in the MCP door (${method})`,
       reason: String(error),
     });
     throw new ProtocolError(ProtocolErrorCode.InternalError, 'the gateway failed by its own fault');
   }
 }
 
-async function answer(method: string, params: unknown, context: ServerContext, serving: Serving): Promise<Result> {
+async function answer(method: string, params: unknown, exchange: () => Exchange, serving: Serving): Promise<Result> {
   const { workflow } = serving.parts;
   switch (method) {
     case 'tools/call':
-      return callTool(params, context, serving);
+      return callTool(params, exchange(), serving);
     case 'tools/list':
       return { tools: listTools(serving.parts) };
     case 'resources/list':

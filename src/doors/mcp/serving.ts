@@ -1,5 +1,4 @@
 /** What answering a request needs: the gateway behind the door, and the client in front of it. */
-import type { Server } from '@modelcontextprotocol/server';
 import type { Connection } from './connection.ts';
 import type { ParkedCalls } from './parked-calls.ts';
 import type { McpDoorLimits, McpDoorParts } from './parts.ts';
@@ -9,5 +8,4 @@ export interface Serving {
   readonly limits: McpDoorLimits;
   readonly parked: ParkedCalls;
   readonly connection: Connection;
-  readonly server: Server;
 }

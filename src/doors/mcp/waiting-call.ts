@@ -3,9 +3,9 @@
  * its client cancels or leaves, and the questions that the running body asks the client meanwhile.
  * Must not know how a question travels.
  */
-import { type ServerContext, SdkError, SdkErrorCode } from '@modelcontextprotocol/server';
 import type { JsonObject } from '../../core/json.ts';
 import type { Reply } from '../../core/reply.ts';
+import type { Exchange } from './exchange.ts';
 
 export interface Question {
   readonly key: string;
@@ -33,7 +33,8 @@ const gone = 'the client has left; nobody is there to answer';
 
 export interface WaitingCall {
   readonly requester: { readonly cancelled: AbortSignal; readonly left: AbortSignal };
-  follow(context: ServerContext): () => void;
+  /** Follows the request under which the client waits now; the function that is returned stops that. */
+  follow(exchange: Exchange): () => void;
   leave(): void;
   /** Aborted once there is nobody, or nothing, to answer for. */
   ended(): AbortSignal;
@@ -64,24 +65,10 @@ export function createWaitingCall(maxOpenQuestions: number): WaitingCall {
     ended?.abort(gone);
     failAll(gone);
   };
-  /** Follows the request under which the client waits now; the function that is returned stops that. */
-  const follow = (context: ServerContext): (() => void) => {
-    const { signal } = context.mcpReq;
-    const connection = context.http?.req?.signal;
-    const stopped = () => (isConnectionLost(signal.reason) ? leave() : cancelled.abort());
-    if (signal.aborted) stopped();
-    if (connection?.aborted === true) leave();
-    signal.addEventListener('abort', stopped, { once: true });
-    connection?.addEventListener('abort', leave, { once: true });
-    return () => {
-      signal.removeEventListener('abort', stopped);
-      connection?.removeEventListener('abort', leave);
-    };
-  };
 
   return {
     requester: { cancelled: cancelled.signal, left: left.signal },
-    follow,
+    follow: (exchange) => exchange.follow(() => cancelled.abort(), leave),
     leave,
 
     ended() {
@@ -150,9 +137,4 @@ function whyNot(over: boolean, left: boolean, full: boolean, aborted: boolean): 
   if (left) return gone;
   if (aborted) return 'the wait for the client was given up';
   return full ? 'too many questions of this call are open; wait for an answer first' : null;
-}
-
-/** The SDK aborts with this error when the stream is gone, and with the client's own words when the client cancels. */
-function isConnectionLost(reason: unknown): boolean {
-  return reason instanceof SdkError && reason.code === SdkErrorCode.ConnectionClosed;
 }

@@ -1,0 +1,72 @@
+/**
+ * What a call needs of the request that carries it, and nothing of the SDK behind it: who can be asked, how the client
+ * cancels or goes away, and what it came back with. Must not know what is called.
+ */
+import {
+  type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
+  SdkError,
+  SdkErrorCode,
+  type Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import { isObject, type JsonObject } from '../../core/json.ts';
+import type { Question } from './waiting-call.ts';
+
+export interface Exchange {
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  /** What the client returned with after we had asked it something; undefined the first time. */
+  readonly state: unknown;
+  readonly responses: Readonly<Record<string, unknown>>;
+  /** Sends a question on the stream of the call; null where the request ends with the questions instead. */
+  readonly push: Push | null;
+  /** Calls `cancel` or `leave` should the client do so; the function that is returned stops that. */
+  follow(cancel: () => void, leave: () => void): () => void;
+  /** The result in the words of the client's revision. */
+  project(result: CallToolResult, outputSchema: JsonObject | undefined): CallToolResult;
+}
+
+export type Push = (method: Question['method'], params: JsonObject, options: PushOptions) => Promise<unknown>;
+
+interface PushOptions {
+  readonly signal: AbortSignal;
+  readonly timeout: number;
+}
+
+/** The SDK wants a schema for the answer; we judge the answer ourselves. */
+const anyResult = {
+  '~standard': { version: 1, vendor: 'recourse', validate: (value: unknown) => ({ value }) },
+} as const;
+
+export function exchangeOf(context: ServerContext, server: Server): Exchange {
+  const { mcpReq } = context;
+  const envelope: Readonly<Record<string, unknown>> | undefined = mcpReq.envelope;
+  const declared = envelope === undefined ? server.getClientCapabilities() : envelope[CLIENT_CAPABILITIES_META_KEY];
+  const push: Push = (method, params, options) => mcpReq.send({ method, params }, anyResult, options);
+  return {
+    capabilities: isObject(declared) ? declared : {},
+    state: mcpReq.requestState(),
+    responses: mcpReq.inputResponses ?? {},
+    push: envelope === undefined ? push : null,
+    follow(cancel, leave) {
+      const { signal } = mcpReq;
+      const connection = context.http?.req?.signal;
+      const stopped = () => (isConnectionLost(signal.reason) ? leave() : cancel());
+      if (signal.aborted) stopped();
+      if (connection?.aborted === true) leave();
+      signal.addEventListener('abort', stopped, { once: true });
+      connection?.addEventListener('abort', leave, { once: true });
+      return () => {
+        signal.removeEventListener('abort', stopped);
+        connection?.removeEventListener('abort', leave);
+      };
+    },
+    project: (result, outputSchema) =>
+      envelope === undefined ? server.projectCallToolResult(result, outputSchema) : result,
+  };
+}
+
+/** The SDK aborts with this error when the stream is gone, and with the client's own words when the client cancels. */
+function isConnectionLost(reason: unknown): boolean {
+  return reason instanceof SdkError && reason.code === SdkErrorCode.ConnectionClosed;
+}

@@ -3,10 +3,10 @@
  * rests until somebody accepts the change. Policy is not part of the pin.
  */
 import { canonicalText } from '../core/canonical.ts';
-import type { Json, JsonObject } from '../core/json.ts';
-import { compareManifests } from '../core/workflow/compare-manifests.ts';
+import type { JsonObject } from '../core/json.ts';
+import { compareManifests, type Comparison } from '../core/workflow/compare-manifests.ts';
 import { hush } from '../core/workflow/hush.ts';
-import type { Snapshot, Workflow } from '../core/workflow/workflow.ts';
+import type { Migration, Position, Snapshot, Workflow } from '../core/workflow/workflow.ts';
 import type { Session } from '../ports/store.ts';
 import { commit } from './commit.ts';
 import { digestOf, draftOf, manifestOf, snapshotOf } from './position.ts';
@@ -24,14 +24,15 @@ export async function driftOf(session: Session, shell: Shell): Promise<Pinned> {
   if (workflow === undefined || session.workflow === null) return { session, drift: null };
   if (session.workflow.manifest === manifestOf(workflow, shell)) return { session, drift: null };
   const before = await shell.ports.store.blob(session.workflow.manifest);
-  const { version, changed } = compareManifests(before, workflow.manifest);
+  const comparison = compareManifests(before, workflow.manifest);
+  const { version, changed } = comparison;
   const migration = version === null ? undefined : workflow.migrations.get(version);
   if (migration === undefined || session.state !== 'open' || session.workflow.turn !== null)
     return { session, drift: changed };
   const { snapshot } = await snapshotOf(session, shell);
   const migrated = migrate(snapshot, migration);
   if ('problem' in migrated) return { session, drift: [...changed, `its migration failed: ${migrated.problem}`] };
-  return carryOver(session, workflow, migrated, { by: 'migration', from_version: version }, changed, shell);
+  return carryOver(session, workflow, migrated, { by: 'migration', from_version: version }, comparison, shell);
 }
 
 /** On somebody's word: the state stays as it is, if it still makes sense. */
@@ -39,23 +40,25 @@ export async function acceptDrift(session: Session, by: string, shell: Shell): P
   const workflow = shell.workflows.get(session.workflow?.name ?? '');
   if (workflow === undefined || session.workflow === null) return { session, drift: null };
   if (session.workflow.manifest === manifestOf(workflow, shell)) return { session, drift: null };
-  const { changed } = compareManifests(await shell.ports.store.blob(session.workflow.manifest), workflow.manifest);
+  const comparison = compareManifests(await shell.ports.store.blob(session.workflow.manifest), workflow.manifest);
   const { snapshot } = await snapshotOf(session, shell);
-  return carryOver(session, workflow, snapshot, { by: 'acceptance', agent: by }, changed, shell);
+  return carryOver(session, workflow, snapshot, { by: 'acceptance', agent: by }, comparison, shell);
 }
 
 async function carryOver(
   session: Session,
   workflow: Workflow,
-  snapshot: Snapshot,
+  to: Position,
   why: JsonObject,
-  changed: readonly string[],
+  { machine, changed }: Comparison,
   shell: Shell,
 ): Promise<Pinned> {
-  const problem = workflow.machine.problemWith(snapshot);
-  if (problem !== null) return { session, drift: [...changed, `its state does not fit any more: ${problem}`] };
-  const { digest } = await snapshotOf(session, shell);
-  const draft = draftOf(snapshot);
+  const { snapshot, digest } = await snapshotOf(session, shell);
+  const transition = bare(shell);
+  const entered = workflow.machine.enterAt({ snapshot, machine }, to, transition.atMs);
+  if (entered.kind === 'failed')
+    return { session, drift: [...changed, `its state does not fit any more: ${entered.problem}`] };
+  const draft = draftOf(entered.snapshot);
   const manifest = manifestOf(workflow, shell);
   const body = canonicalText({
     ...why,
@@ -67,7 +70,7 @@ async function carryOver(
   });
   const result = await commit(
     {
-      ...bare(shell),
+      ...transition,
       blobs: [{ hash: manifest, text: workflow.manifest }],
       session: {
         kind: 'step',
@@ -87,17 +90,13 @@ async function carryOver(
   return { session: now, drift: pinned ? null : changed };
 }
 
-function migrate(
-  snapshot: Snapshot,
-  migration: (old: { value: Json; context: JsonObject }) => { readonly value: Json; readonly context: JsonObject },
-): Snapshot | { readonly problem: string } {
+function migrate(snapshot: Snapshot, migration: Migration): Position | { readonly problem: string } {
   try {
     const given: unknown = migration({ value: snapshot.value, context: snapshot.context });
     hush(given);
-    const { value, context } = given as { readonly value: Json; readonly context: JsonObject };
-    const next = { ...snapshot, value, context };
+    const { value, context } = given as Position;
     // As it will be read back: what is not JSON shows now.
-    return JSON.parse(canonicalText(next as unknown as Json)) as Snapshot;
+    return JSON.parse(canonicalText({ value, context })) as Position;
   } catch (error) {
     return { problem: error instanceof Error ? error.message : 'it threw' };
   }

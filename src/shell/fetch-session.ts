@@ -48,7 +48,11 @@ async function workflowFact(found: Session, asking: Asking | null, shell: Shell)
     takenBy = await turnIsFree(found.id, asking.call, shell);
   const fired = await fireDue(found.id, shell);
   if (fired === null) return { found: false, why: 'unknown' };
-  const { session, drift } = await driftOf(fired, shell);
+  const pinned = await driftOf(fired, shell);
+  const { drift } = pinned;
+  // While it was not pinned to what is served its timers could not fire; now those that are due come first again.
+  const carriedOver = pinned.session !== fired && drift === null;
+  const session = (carriedOver ? await fireDue(found.id, shell) : null) ?? pinned.session;
   const step = await readStep(session, takenBy, drift, shell);
   const reason = session.workflow?.reason ?? null;
   return { found: true, id: session.id, state: session.state, reason, seq: session.seq, step };

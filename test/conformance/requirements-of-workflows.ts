@@ -20,6 +20,7 @@ export const ofWorkflows: Readonly<Record<string, string>> = {
   'C1-drift-1': 'a changed manifest is ManifestDrift with what changed, until it is accepted',
   'C1-drift-2': 'a declared migration carries a session over, on record',
   'C1-drift-3': 'a session that was carried over has the timers of the state it is in, and no others',
+  'C1-drift-4': 'a timer whose time came while its session rested fires before the step that carries it over is judged',
   'C1-refusals-1': 'repeated refusals sharpen the hint, then stop the session as RefusalLimit',
   'C1-refusals-2': 'only refusals in a row count',
   'C1-refusals-3': 'a refusal before the gates names the actions of the workflow, and is on record each time',

@@ -4,14 +4,12 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assign, createMachine } from 'xstate';
-import { mount } from '../../src/adapters/upstream-function/mount.ts';
 import type { Workflow } from '../../src/core/workflow/workflow.ts';
 import { noFaults, type UpstreamBehaviour } from './fault-mix.ts';
 import { checkChains, checkLiveness, checkRecords, checkWalks } from './final-checks.ts';
 import { nameOf } from './memory-state.ts';
 import type { Fate } from './simulated-store.ts';
-import { countIn, served, simulatedWorkflows } from './workflow-setting.ts';
+import { countIn, simulatedWorkflows } from './workflow-setting.ts';
 import {
   follow,
   fork,
@@ -25,6 +23,7 @@ import {
   then,
   type Walk,
 } from './workflow-scripts.ts';
+import { timed, versioned, waitingElsewhere } from './workflows-that-change.ts';
 import { createWorld } from './world.ts';
 
 interface Death {
@@ -39,6 +38,8 @@ interface Ending {
   readonly seq: number;
   /** The kinds of the session's records. */
   readonly kinds: readonly string[];
+  /** When the session's next timer is due, as its row has it. */
+  readonly timerAtMs: number | null;
   /** What other sessions of the workflow count. */
   readonly others: readonly number[];
   readonly problem: string | null;
@@ -93,6 +94,7 @@ async function live(story: Story, deaths: readonly Death[]): Promise<Ending> {
     count: counts.find(([id]) => id === walk.session)?.[1] ?? -1,
     seq: state.sessions.get(walk.session ?? '')?.seq ?? -1,
     kinds: (state.recordsBySession.get(walk.session ?? '') ?? []).map(({ kind }) => kind),
+    timerAtMs: state.sessions.get(walk.session ?? '')?.workflow?.timerAtMs ?? null,
     others: counts.filter(([id]) => id !== walk.session).map(([, count]) => count),
     problem: broken === null ? null : `${broken.invariant}: ${broken.detail}`,
   };
@@ -108,49 +110,12 @@ const once =
     assert.ok(effects === 1 || (effects === 0 && key !== null), `${where}: ${effects} effects`);
   };
 
-const timed = () =>
-  served(
-    mount(
-      createMachine({
-        id: 'timed',
-        initial: 'waiting',
-        context: { count: 0 },
-        states: {
-          waiting: { after: { 3_000: 'late' }, on: { increment: 'waiting' } },
-          late: { entry: assign({ count: 1 }), on: { increment: 'late' } },
-        },
-      }),
-      { actions: { increment: { tool: 'mail' } } } as never,
-    ),
-  );
-
-/** The second version counts in tens, and says how to carry over what counted in ones. */
-const versioned = (version: number) =>
-  served(
-    mount(
-      createMachine({
-        id: 'versioned',
-        initial: 'open',
-        context: { count: 0 },
-        states: { open: { on: { increment: 'open' } } },
-      }),
-      {
-        version: String(version),
-        actions: {
-          increment: {
-            tool: 'mail',
-            update: ({ context }: { context: { count: number } }) => ({ count: context.count + 1 }),
-          },
-        },
-        migrations: {
-          '1': ({ value, context }: { value: unknown; context: { count: number } }) => ({
-            value,
-            context: { count: context.count * 10 },
-          }),
-        },
-      } as never,
-    ),
-  );
+const upgrade = (serving: { version: number }): Phase =>
+  then('a new version is installed', (world) => {
+    serving.version = 2;
+    const life = world.gateways[0]?.life() ?? null;
+    if (life !== null) world.scheduler.after(50, null, '', () => world.crash(life, 'to be upgraded'));
+  });
 
 const unknownThenSettled = (key: string | null): readonly Phase[] => [
   open('tally'),
@@ -218,15 +183,22 @@ const stories: readonly Story[] = [
       step('increment', null, 'answer'),
       settle,
       stepInTheEnd('increment', null),
-      then('a new version is installed', (world) => {
-        serving.version = 2;
-        const life = world.gateways[0]?.life() ?? null;
-        if (life !== null) world.scheduler.after(50, null, '', () => world.crash(life, 'to be upgraded'));
-      }),
+      upgrade(serving),
       look(({ state }) => (state as { context: { count: number } }).context.count > 1),
     ],
     judge: ({ effects, count, seq, kinds }, where) =>
       assert.deepEqual([effects, count, seq, many(kinds, 'session_migrated')], [1, 10, 2, 1], where),
+  },
+  {
+    name: 'a migration to a state that waits',
+    workflows: (version) => new Map([['elsewhere', waitingElsewhere(version)]]),
+    phases: (serving) => [open('elsewhere'), upgrade(serving), look(({ seq }) => seq > 1)],
+    judge: ({ count, kinds, timerAtMs }, where) =>
+      assert.deepEqual(
+        [count, kinds, timerAtMs],
+        [1, ['session_opened', 'session_migrated', 'timer_fired'], null],
+        where,
+      ),
   },
 ];
 

@@ -1,6 +1,7 @@
 /** Does a snapshot that an earlier version of the workflow wrote still make sense in this one? Must not change it. */
 import { isObject } from '../json.ts';
 import { activeStates, isFinal } from './active-states.ts';
+import { afterEvent } from './delays-at.ts';
 import type { MachineDraft } from './machine-draft.ts';
 import type { Snapshot } from './workflow.ts';
 
@@ -44,9 +45,4 @@ function isHandled({ states }: MachineDraft, type: string): boolean {
       edges.some((edge) => edge.event === type) ||
       edges.some(({ kind, delay }) => kind === 'after' && type === afterEvent(delay, id)),
   );
-}
-
-/** As XState names it; the root of the machine that runs is called `workflow`. */
-function afterEvent(delay: number | string | null, id: string): string {
-  return `xstate.after.${delay}.workflow${id === '' ? '' : `.${id}`}`;
 }

@@ -7,12 +7,14 @@ const maxNamed = 8;
 export interface Comparison {
   /** The version that the old manifest names; null if it cannot be read. */
   readonly version: string | null;
+  /** The machine as the old manifest writes it; null if it cannot be read. */
+  readonly machine: Json;
   readonly changed: readonly string[];
 }
 
 export function compareManifests(before: string | null, after: string): Comparison {
   const old = read(before);
-  if (old === null) return { version: null, changed: ['the workflow it began with is not on record'] };
+  if (old === null) return { version: null, machine: null, changed: ['the workflow it began with is not on record'] };
   const now = read(after) ?? {};
   const changed: string[] = [];
   const versions = [text(old['version']), text(now['version'])];
@@ -21,7 +23,11 @@ export function compareManifests(before: string | null, after: string): Comparis
   changed.push(...members('action', old['actions'], now['actions']), ...members('tool', old['tools'], now['tools']));
   const shown = changed.slice(0, maxNamed);
   const more = changed.length - shown.length;
-  return { version: versions[0] ?? null, changed: more > 0 ? [...shown, `and ${more} more`] : shown };
+  return {
+    version: versions[0] ?? null,
+    machine: (old['machine'] ?? null) as Json,
+    changed: more > 0 ? [...shown, `and ${more} more`] : shown,
+  };
 }
 
 function members(what: string, before: unknown, after: unknown): readonly string[] {

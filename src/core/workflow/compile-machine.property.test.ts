@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { and, assign, createMachine, not, or, raise, stateIn, transition, type AnyStateMachine } from 'xstate';
 import { canonicalText } from '../canonical.ts';
+import type { JsonObject } from '../json.ts';
 import { compileMachine } from './compile-machine.ts';
 import type { Machine, Snapshot } from './workflow.ts';
 
@@ -138,9 +139,13 @@ function randomMachine(seed: number): AnyStateMachine {
   } as never) as AnyStateMachine;
 }
 
-function compiled(machine: AnyStateMachine): Machine | null {
+interface Ours extends Machine {
+  readonly written: JsonObject;
+}
+
+function compiled(machine: AnyStateMachine): Ours | null {
   const found = compileMachine(machine, { name: 'm', actions: new Map(actions.map((action) => [action, null])) });
-  if (found.ok) return found.machine;
+  if (found.ok) return { ...found.machine, written: found.written };
   const unexpected = found.problems.filter((problem) => !/cannot begin|every edge of it is empty/.test(problem));
   assert.deepEqual(unexpected, []);
   return null;
@@ -219,9 +224,19 @@ function same(machine: AnyStateMachine, before: Snapshot, event: object, moved: 
   assert.equal(moved.snapshot.done, theirs.status === 'done');
 }
 
-function agree(machine: AnyStateMachine, ours: Machine, snapshot: Snapshot): void {
+function agree(machine: AnyStateMachine, ours: Ours, snapshot: Snapshot): void {
   const theirs = inXState(machine, snapshot);
   assert.equal(ours.problemWith(snapshot), null);
+  // Carried over to what it is already, it stays as it is; by somebody who knows nothing, it is entered anew.
+  assert.deepEqual(ours.enterAt({ snapshot, machine: ours.written }, snapshot, 5), { kind: 'moved', snapshot });
+  const anew = ours.enterAt({ snapshot, machine: null }, snapshot, 5);
+  const nodes = snapshot.done ? [] : theirs._nodes;
+  const delayed = nodes.flatMap(({ after, path }) => after.map(({ delay }) => ['workflow', ...path, delay].join('.')));
+  assert.ok(anew.kind === 'moved' && anew.snapshot.timers.every(({ dueAtMs }) => dueAtMs === 15));
+  assert.deepEqual(
+    anew.snapshot.timers.map(({ id }) => id.replace(/^xstate.after.10.(.*)$/, '$1.10')).toSorted(),
+    delayed.toSorted(),
+  );
   for (const action of snapshot.done ? [] : actions) {
     const verdicts = allInputs.map((inputs) => {
       const verdict = ours.reachWith(snapshot, action, inputs).kind;

@@ -8,6 +8,7 @@ import { activeStates } from './active-states.ts';
 import { messageOf } from './author-code.ts';
 import { checkDraft } from './check-draft.ts';
 import { checkSnapshot } from './check-snapshot.ts';
+import { enterAt } from './enter-at.ts';
 import type { WorkflowGraph } from './graph.ts';
 import { probeWith, probeWithoutInputs, type Probe } from './inputs-trap.ts';
 import { judgeReach } from './judge-reach.ts';
@@ -53,13 +54,14 @@ export function compileMachine(machine: AnyStateMachine, options: CompileOptions
   const problems: string[] = [];
   const draft = readSafely(machine, options, limits, problems);
   if (draft === null || problems.length > 0) return { ok: false, problems: [...new Set(problems)] };
-  const compiled = machineOf(draft, options.actions, limits);
+  const written = writeMachine(draft);
+  const compiled = machineOf(draft, written, options.actions, limits);
   // Times are those of a session; that it can begin at all does not depend on them.
   const started = compiled.start(0);
   if (started.kind === 'failed') {
     return { ok: false, problems: [`the workflow cannot begin: ${started.problem} (${started.errorType})`] };
   }
-  return { ok: true, machine: compiled, graph: writeGraph(draft), written: writeMachine(draft) };
+  return { ok: true, machine: compiled, graph: writeGraph(draft), written };
 }
 
 /** A machine is the author's own object: reading it may throw. */
@@ -79,7 +81,12 @@ function readSafely(
   }
 }
 
-function machineOf(draft: MachineDraft, updates: ReadonlyMap<string, Update | null>, limits: RunLimits): Machine {
+function machineOf(
+  draft: MachineDraft,
+  written: JsonObject,
+  updates: ReadonlyMap<string, Update | null>,
+  limits: RunLimits,
+): Machine {
   const actions = [...updates.keys()];
   const probes = new Map(actions.map((action) => [action, probeWithoutInputs(action)]));
   const owned = new WeakMap<object, JsonObject>();
@@ -120,6 +127,7 @@ function machineOf(draft: MachineDraft, updates: ReadonlyMap<string, Update | nu
       const found = judge(snapshot, all);
       return actions.filter((_, index) => found[index]?.kind === 'yes' || found[index]?.kind === 'depends');
     },
+    enterAt: (earlier, to, nowMs) => enterAt(draft, written, earlier, to, nowMs, limits),
     problemWith: (snapshot) => checkSnapshot(draft, snapshot),
   };
 }

@@ -27,17 +27,26 @@ export function settle(
   const isDone = state.status === 'done';
   const value = ownJson(state.value, limits);
   if (!value.ok) return failed('NotJson', 'the state cannot be written down');
-  const timers = isDone ? [] : timersAfter(before, effects, nowMs);
+  return withinLimits(
+    {
+      value: value.value,
+      context: ownPart('the context', state.context, limits),
+      done: isDone,
+      history: historyIds(state.historyValue),
+      timers: isDone ? [] : timersAfter(before, effects, nowMs),
+    },
+    limits,
+  );
+}
+
+/** Freezes the snapshot, if it is not too much to be kept. */
+export function withinLimits(snapshot: Snapshot, limits: RunLimits): Moved {
+  const { timers } = snapshot;
   if (timers.length > limits.maxTimers) {
     return failed('TooManyTimers', `${timers.length} timers wait; the limit is ${limits.maxTimers}`);
   }
-  const snapshot: Snapshot = Object.freeze({
-    value: value.value,
-    context: ownPart('the context', state.context, limits),
-    done: isDone,
-    history: historyIds(state.historyValue),
-    timers: Object.freeze(timers),
-  });
+  Object.freeze(timers);
+  Object.freeze(snapshot);
   const written = canonicalise(snapshot, { maxDepth: limits.maxDepth + 4 });
   if (!written.ok) return failed('NotJson', `the state is not JSON at '${written.path}': ${written.problem}`);
   const bytes = utf8Length(written.text);
@@ -47,17 +56,29 @@ export function settle(
   return { kind: 'moved', snapshot };
 }
 
-function timersAfter(before: readonly WorkflowTimer[], effects: readonly Effect[], nowMs: number): WorkflowTimer[] {
+function timersAfter(
+  before: readonly WorkflowTimer[],
+  effects: readonly Effect[],
+  nowMs: number,
+): readonly WorkflowTimer[] {
   const byId = new Map(before.map((timer) => [timer.id, timer]));
   for (const { type, params } of effects) {
     const { sendId, id, event, delay } = params as Readonly<Record<string, unknown>>;
     if (type === 'xstate.cancel') byId.delete(String(sendId));
     if (type !== 'xstate.raise' || typeof delay !== 'number') continue;
     const name = typeof id === 'string' ? id : freeName(byId);
-    const dueAtMs = nowMs + Math.ceil(delay);
-    byId.set(name, Object.freeze({ id: name, event: Object.freeze(event) as JsonObject, dueAtMs }));
+    byId.set(name, timerFor(name, event as JsonObject, delay, nowMs));
   }
-  return [...byId.values()].toSorted((a, b) => a.dueAtMs - b.dueAtMs || (a.id < b.id ? -1 : 1));
+  return inOrder([...byId.values()]);
+}
+
+export function timerFor(id: string, event: JsonObject, delayMs: number, nowMs: number): WorkflowTimer {
+  return Object.freeze({ id, event: Object.freeze(event), dueAtMs: nowMs + Math.ceil(delayMs) });
+}
+
+/** The first one is due first: it is the one that the store waits for. */
+export function inOrder(timers: readonly WorkflowTimer[]): readonly WorkflowTimer[] {
+  return timers.toSorted((a, b) => a.dueAtMs - b.dueAtMs || (a.id < b.id ? -1 : 1));
 }
 
 /** For a delayed event that its author gave no id. */

@@ -25,6 +25,15 @@ export interface Snapshot {
   readonly timers: readonly WorkflowTimer[];
 }
 
+/** What a migration gives: where a session is put. */
+export type Position = Pick<Snapshot, 'value' | 'context'>;
+
+/** Where a session stood, and under which machine: as its manifest writes it, null if nobody knows. */
+export interface Earlier {
+  readonly snapshot: Snapshot;
+  readonly machine: Json;
+}
+
 /**
  * May the action be taken here? `depends` means that a guard looked at the inputs: it counts as reachable, and is
  * judged again with them. `broken` means that a guard threw by itself.
@@ -58,6 +67,11 @@ export interface Machine {
   apply(snapshot: Snapshot, action: string, inputs: Json, result: Json, nowMs: number): Moved;
   /** The timer's time has come. */
   fire(snapshot: Snapshot, timer: WorkflowTimer, nowMs: number): Moved;
+  /**
+   * A session of an earlier version goes on here: a delay that runs in both keeps its time, others begin now, and what does
+   * not run here is gone.
+   */
+  enterAt(earlier: Earlier, to: Position, nowMs: number): Moved;
   /** Does the snapshot of an earlier version still make sense here? Null, or what does not. */
   problemWith(snapshot: Snapshot): string | null;
 }

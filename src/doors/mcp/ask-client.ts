@@ -4,8 +4,8 @@
  */
 import { isObject, type JsonObject } from '../../core/json.ts';
 import type { AgentClient } from '../../shell/await-outcome.ts';
-import type { Exchange, Push } from './exchange.ts';
-import { ClientUnavailable, type Question, type WaitingCall } from './waiting-call.ts';
+import type { Exchange, Push, Question } from './exchange.ts';
+import { ClientUnavailable, type WaitingCall } from './waiting-call.ts';
 
 /** Longer than any call may take: the budget of the action ends the wait, not the SDK. */
 const maxQuestionMs = 24 * 3_600_000;

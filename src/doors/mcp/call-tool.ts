@@ -6,11 +6,11 @@ import type { CallToolResult, InputRequiredResult } from '@modelcontextprotocol/
 import { isObject, type JsonObject } from '../../core/json.ts';
 import type { Reply } from '../../core/reply.ts';
 import { askClient } from './ask-client.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange, Question } from './exchange.ts';
 import { performCall } from './perform-call.ts';
 import { readToolCall, requestText, type ToolCall } from './read-tool-call.ts';
 import type { Serving } from './serving.ts';
-import { createWaitingCall, type Question, type WaitingCall } from './waiting-call.ts';
+import { createWaitingCall, type WaitingCall } from './waiting-call.ts';
 import { passResult, writeResult } from './write-result.ts';
 
 type Answered = CallToolResult | InputRequiredResult;

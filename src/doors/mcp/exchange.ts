@@ -11,7 +11,6 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { isObject, type JsonObject } from '../../core/json.ts';
-import type { Question } from './waiting-call.ts';
 
 export interface Exchange {
   readonly capabilities: Readonly<Record<string, unknown>>;
@@ -24,6 +23,13 @@ export interface Exchange {
   follow(cancel: () => void, leave: () => void): () => void;
   /** The result in the words of the client's revision. */
   project(result: CallToolResult, outputSchema: JsonObject | undefined): CallToolResult;
+}
+
+/** What a running body asks its agent's client. */
+export interface Question {
+  readonly key: string;
+  readonly method: 'elicitation/create' | 'sampling/createMessage';
+  readonly params: JsonObject;
 }
 
 export type Push = (method: Question['method'], params: JsonObject, options: PushOptions) => Promise<unknown>;

@@ -5,13 +5,7 @@
  */
 import type { JsonObject } from '../../core/json.ts';
 import type { Reply } from '../../core/reply.ts';
-import type { Exchange } from './exchange.ts';
-
-export interface Question {
-  readonly key: string;
-  readonly method: 'elicitation/create' | 'sampling/createMessage';
-  readonly params: JsonObject;
-}
+import type { Exchange, Question } from './exchange.ts';
 
 interface OpenQuestion extends Question {
   answer(given: JsonObject): void;

@@ -27,6 +27,8 @@ export async function benchDecide(): Promise<readonly Row[]> {
   const read = readRequest(call, defaultLimits);
   if (!read.ok) throw new Error('the bench call cannot be read');
   const facts = {
+    principal: { tenant: 'default', agent: 'local' },
+    nowMs: 1_000,
     readiness: { ready: true },
     catalogue,
     session: { found: true, id: call.session as SessionId, state: 'open', seq: 7, reason: null, step: null },

@@ -16,6 +16,7 @@ import { canonicalText } from './core/canonical.ts';
 import { baseLadder, workflowLadder } from './core/decide.ts';
 import { GatewayError } from './core/gateway-error.ts';
 import { defaultLimits, type Limits } from './core/limits.ts';
+import type { Policy } from './core/policy/policy.ts';
 import type { Reply } from './core/reply.ts';
 import { type CallOptions, createLibraryDoor } from './doors/library/library-door.ts';
 import { createWorkflowDoor } from './doors/library/workflow-door.ts';
@@ -27,6 +28,7 @@ import type { Notifier } from './ports/notifier.ts';
 import { commit } from './shell/commit.ts';
 import { drained, stopAll } from './shell/drain.ts';
 import { handleCall } from './shell/handle-call.ts';
+import { maskResults } from './shell/mask.ts';
 import { recover } from './shell/recover.ts';
 import { countRepeats } from './shell/refuse.ts';
 import { createShell, type Shell } from './shell/shell.ts';
@@ -49,6 +51,8 @@ export interface GatewayOptions<
   /** Who asks when a call does not say. */
   readonly agent?: string;
   readonly tenant?: string;
+  /** What `loadPolicy` returned: who may call what. Without one every declared tool may be called. */
+  readonly policy?: Policy;
   readonly limits?: Partial<Limits>;
   /** What an operator must hear. The default prints one line on standard error. */
   readonly onNotice?: Notifier;
@@ -98,18 +102,23 @@ export async function createGateway<
   const Tools extends readonly Tool[] = readonly [],
   const Workflows extends readonly MountedWorkflow[] = readonly [],
 >(options: GatewayOptions<Tools, Workflows>, system: SystemParts = {}): Promise<Gateway<Tools, Workflows>> {
-  const { servers, ...rest } = options;
+  const { servers, policy, ...rest } = options;
   const problem = problemWithOptions(options);
   if (problem !== null) throw new GatewayError('bad_options', problem);
   const configs = servers === undefined ? {} : { servers: servers.map(serverConfig) };
-  return (await openGateway<Tools, Workflows>({ ...rest, ...configs }, system)).gateway;
+  const governed = policy === undefined ? {} : { policy: () => policy };
+  return (await openGateway<Tools, Workflows>({ ...rest, ...configs, ...governed }, system)).gateway;
 }
 
 /** The same with servers as recourse.yaml has them. */
 export type OpenOptions<Tools extends readonly Tool[], Workflows extends readonly MountedWorkflow[]> = Omit<
   GatewayOptions<Tools, Workflows>,
-  'servers'
-> & { readonly servers?: readonly McpUpstreamConfig[] };
+  'servers' | 'policy'
+> & {
+  readonly servers?: readonly McpUpstreamConfig[];
+  /** Asked for each call: it may change while the gateway runs. */
+  readonly policy?: () => Policy | null;
+};
 
 /** The gateway and its insides, for the doors that a process opens beside it. */
 export interface OpenGateway<Tools extends readonly Tool[], Workflows extends readonly MountedWorkflow[]> {
@@ -142,11 +151,12 @@ export async function openGateway<
     await upstreams.close();
     throw new GatewayError('bad_options', bound.problems.join('\n'));
   }
+  const policy = options.policy ?? (() => null);
   const heldBack: number[] = [];
   const shell = createShell({
     ports: {
       store,
-      upstream: upstreams.upstream,
+      upstream: maskResults(upstreams.upstream, (agent) => policy()?.agents.get(agent) ?? null),
       validator: upstreams.validator,
       clock: steadyClock(clock, store.highestTimeMs, (behindMs) => heldBack.push(behindMs)),
       ids: system.ids ?? nodeIds,
@@ -155,6 +165,7 @@ export async function openGateway<
     },
     limits,
     ladder: bound.workflows.size === 0 ? baseLadder : workflowLadder,
+    policy,
     catalogue: upstreams.catalogue,
     workflows: bound.workflows,
     storeTag: await store.identity(),

@@ -47,6 +47,9 @@ const pay: ToolEntry = {
   invokes: 'shop/pay',
   inputSchema: null,
   listing: null,
+  policyName: 'shop/pay',
+  reach: 'destructive',
+  host: null,
   manifest: '{}',
 };
 

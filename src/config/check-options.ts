@@ -4,7 +4,7 @@ import { isObject } from '../core/json.ts';
 import { defaultLimits, type Limits } from '../core/limits.ts';
 import { nearest } from '../core/nearest.ts';
 
-const optionNames = ['tools', 'workflows', 'servers', 'file', 'agent', 'tenant', 'limits', 'onNotice'];
+const optionNames = ['tools', 'workflows', 'servers', 'file', 'agent', 'tenant', 'policy', 'limits', 'onNotice'];
 
 /** The first thing that is wrong, in a sentence that says what to do; null if all is well. */
 export function problemWithOptions(options: unknown): string | null {

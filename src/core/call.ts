@@ -28,6 +28,8 @@ export interface Request {
   readonly expectedSeq: number | null;
   /** How long the caller wants to wait for the outcome; null means until there is one. */
   readonly waitMs: number | null;
+  /** The model that the caller says it is; null if it does not. */
+  readonly model: string | null;
   /** How long the call may take from arrival to its last attempt; null means the gateway's default. */
   readonly deadlineMs: number | null;
 }

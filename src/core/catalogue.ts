@@ -1,5 +1,6 @@
 /** What is declared about each tool. The gateway never guesses these; a tool that is not here does not exist. */
 import type { Json, JsonObject } from './json.ts';
+import type { Reach } from './policy/policy.ts';
 import type { EffectClass } from './taxonomy.ts';
 
 /** One wrong field: where, what would be right, what was sent. */
@@ -32,6 +33,12 @@ export interface ToolEntry {
   readonly inputSchema: JsonObject | null;
   /** The tool as its own server lists it (title, annotations, output schema, …), for doors that pass it on; null if nobody lists it. */
   readonly listing: JsonObject | null;
+  /** By which name rules know it: its own; for an action the tool it is bound to, or `workflow/action`. */
+  readonly policyName: string;
+  /** How far a call can reach, for ceilings. */
+  readonly reach: Reach;
+  /** Where its server is reached; null if that is no host. */
+  readonly host: string | null;
   /** Canonical text of what was declared (schemas, effect class, timeout), kept as a blob beside each decision. */
   readonly manifest: string;
 }

@@ -64,7 +64,7 @@ for (const [behaviour, request, change, expected] of cases) {
 }
 
 test('asks for the session first, and for the turn only if there is one', () => {
-  const bare = { readiness: { ready: true }, catalogue: aCatalogue(aTool()), inFlight: { now: 0, max: 1 } } as const;
+  const { session: _session, ...bare } = facts();
   assert.deepEqual(decide(aRequest(), bare), { kind: 'need', gate: 'session', fact: 'session' });
   assert.deepEqual(decide(aRequest({ turn: 't' }), facts()), { kind: 'need', gate: 'session', fact: 'turnCancelled' });
 });
@@ -94,7 +94,7 @@ test('an unknown action names the near one', () => {
 });
 
 test('every gate of the contract is listed in order, and those that are absent are said to be', () => {
-  const rungs = describeLadder(baseLadder);
+  const rungs = describeLadder(baseLadder, false);
   assert.deepEqual(
     rungs.map((rung) => rung.gate),
     gateNames,

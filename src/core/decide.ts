@@ -6,11 +6,13 @@
  */
 import type { Request } from './call.ts';
 import type { ToolEntry } from './catalogue.ts';
-import type { FactName, Facts } from './facts.ts';
+import { argumentsIn, type FactName, type Facts } from './facts.ts';
 import { type Gate, type GateName, gateNames } from './gate.ts';
 import { fence } from './gates/fence.ts';
 import { input } from './gates/input.ts';
 import { known } from './gates/known.ts';
+import { model } from './gates/model.ts';
+import { policy } from './gates/policy.ts';
 import { reachable, reachableWithInputs } from './gates/reachable.ts';
 import { ready } from './gates/ready.ts';
 import { session } from './gates/session.ts';
@@ -19,30 +21,72 @@ import type { Refusal } from './refusal.ts';
 import { invariant } from './unreachable.ts';
 
 export type Decision =
-  | { readonly kind: 'run'; readonly tool: ToolEntry; readonly args: Json }
+  | {
+      readonly kind: 'run';
+      readonly tool: ToolEntry;
+      readonly args: Json;
+      /** The `file:line` that permits it; null without policy. */
+      readonly rule: string | null;
+      /** What audit mode let pass. */
+      readonly softened: readonly Softened[];
+    }
   | { readonly kind: 'refuse' | 'hold'; readonly gate: GateName; readonly refusal: Refusal }
   | { readonly kind: 'need'; readonly gate: GateName; readonly fact: FactName };
 
+export interface Softened {
+  readonly gate: GateName;
+  readonly refusal: Refusal;
+}
+
 export type Ladder = readonly Gate[];
 
+/** What audit mode softens: gates 7 to 12, and no other. */
+const softGates: ReadonlySet<GateName> = new Set(['policy', 'model', 'egress', 'rate', 'budget', 'approval']);
+
+export const isSoftened = (gate: GateName, { policy }: Facts): boolean =>
+  policy?.mode === 'audit' && softGates.has(gate);
+
 /** The gates of a gateway that only has tools: who asks, what for, and with which arguments. */
-export const baseLadder: Ladder = [ready, session, known, input];
+export const baseLadder: Ladder = [ready, session, known, input, policy, model];
 
 /** With workflows: reachable is asked twice, for guards that look at inputs can be judged only after those. */
-export const workflowLadder: Ladder = [ready, session, known, reachable, input, reachableWithInputs, fence];
+export const workflowLadder: Ladder = [
+  ready,
+  session,
+  known,
+  reachable,
+  input,
+  reachableWithInputs,
+  fence,
+  policy,
+  model,
+];
 
 /** Every rung, and whether it stands: what is absent is said, not hidden. */
-export function describeLadder(ladder: Ladder): readonly { readonly gate: GateName; readonly configured: boolean }[] {
-  const standing = new Set(ladder.map((gate) => gate.name));
+export function describeLadder(
+  ladder: Ladder,
+  isGoverned: boolean,
+): readonly { readonly gate: GateName; readonly configured: boolean }[] {
+  const standing = new Set(standingGates(ladder, isGoverned));
   return gateNames.map((gate) => ({ gate, configured: standing.has(gate) }));
 }
 
+/** Without a policy the gates that enforce it have nothing to say. */
+export function standingGates(ladder: Ladder, isGoverned: boolean): readonly GateName[] {
+  return ladder.map(({ name }) => name).filter((name) => isGoverned || !softGates.has(name));
+}
+
 export function decide(request: Request, facts: Facts, ladder: Ladder = baseLadder): Decision {
+  let rule: string | null = null;
+  const softened: Softened[] = [];
   for (const gate of ladder) {
     const answer = gate.check(request, facts);
-    if (answer.kind !== 'pass') return { ...answer, gate: gate.name };
+    if (answer.kind === 'pass') rule ??= answer.rule ?? null;
+    else if (answer.kind !== 'need' && isSoftened(gate.name, facts))
+      softened.push({ gate: gate.name, refusal: answer.refusal });
+    else return { ...answer, gate: gate.name };
   }
   const tool = facts.catalogue.get(request.tool);
   invariant(tool !== undefined, 'the ladder let an undeclared tool pass');
-  return { kind: 'run', tool, args: facts.arguments?.ok ? facts.arguments.args : request.args };
+  return { kind: 'run', tool, args: argumentsIn(request, facts), rule, softened };
 }

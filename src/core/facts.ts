@@ -2,9 +2,10 @@
  * Everything a decision may look at, gathered by the shell beforehand or on demand. A fact that was
  * not fetched is absent, never a default; every fact that was used is recorded, so that replay needs no world.
  */
-import type { SessionId } from './call.ts';
+import type { Principal, Request, SessionId } from './call.ts';
 import type { Catalogue, FieldError } from './catalogue.ts';
 import type { Json } from './json.ts';
+import type { AgentPolicy } from './policy/policy.ts';
 import type { StepFact } from './workflow/step.ts';
 
 export type Readiness =
@@ -33,7 +34,20 @@ export type ArgumentsFact =
   | { readonly ok: true; readonly args: Json }
   | { readonly ok: false; readonly errors: readonly FieldError[] };
 
+/** The policy as it stands now, for whoever asks. */
+export interface PolicyFact {
+  readonly mode: 'enforce' | 'audit';
+  /** Null for an agent that policy does not know: nothing is permitted to it. */
+  readonly agent: AgentPolicy | null;
+  /** `file:line` where agents are declared. */
+  readonly ref: string;
+}
+
 export interface Facts {
+  readonly principal: Principal;
+  readonly nowMs: number;
+  /** Absent where no policy is configured. */
+  readonly policy?: PolicyFact;
   readonly readiness: Readiness;
   /** The tools; once the session is known, the actions of its workflow if it has one. */
   readonly catalogue: Catalogue;
@@ -44,6 +58,10 @@ export interface Facts {
   /** How many calls are under way, and how many may be. */
   readonly inFlight: { readonly now: number; readonly max: number };
 }
+
+/** What policy and the tool see: the arguments as the validators left them. */
+export const argumentsIn = (request: Request, facts: Facts): Json =>
+  facts.arguments?.ok ? facts.arguments.args : request.args;
 
 /** The facts that a gate can ask for; the shell fetches exactly one at a time. */
 export type FactName = 'session' | 'turnCancelled' | 'arguments';

@@ -24,7 +24,8 @@ export const gateNames = [
 export type GateName = (typeof gateNames)[number];
 
 export type GateAnswer =
-  | { readonly kind: 'pass' }
+  /** `rule`: the `file:line` that said yes, where one did. */
+  | { readonly kind: 'pass'; readonly rule?: string }
   | { readonly kind: 'refuse'; readonly refusal: Refusal }
   /** Nothing runs until a person decides; the reply says what is open. */
   | { readonly kind: 'hold'; readonly refusal: Refusal }

@@ -15,6 +15,7 @@ test('reads a whole call', () => {
       expected_seq: 3,
       wait_seconds: 0.5,
       deadline_seconds: 9,
+      model: 'claude',
     },
     defaultLimits,
   );
@@ -29,6 +30,7 @@ test('reads a whole call', () => {
       turn: 't',
       expectedSeq: 3,
       waitMs: 500,
+      model: 'claude',
       deadlineMs: 9_000,
     },
   });

@@ -22,7 +22,7 @@ export type ReadRequest =
 /** A step of a workflow is a call in other words: what is called is an action, and its arguments are inputs. */
 export type RequestForm = 'call' | 'step';
 
-const common = ['session', 'key', 'turn', 'expected_seq', 'wait_seconds', 'deadline_seconds'] as const;
+const common = ['session', 'key', 'turn', 'expected_seq', 'wait_seconds', 'deadline_seconds', 'model'] as const;
 
 const words = {
   call: { tool: 'tool', args: 'args', what: 'the name of a tool', fields: ['tool', 'args', ...common] },
@@ -72,6 +72,7 @@ function read(value: unknown, limits: Limits, form: RequestForm): ReadRequest {
   const session = name('session');
   const key = name('key');
   const turn = name('turn');
+  const model = name('model');
   const expectedSeq = number('expected_seq', 'a whole number from 0', Number.MAX_SAFE_INTEGER);
   if (expectedSeq !== null && !Number.isSafeInteger(expectedSeq))
     wrong('/expected_seq', 'a whole number from 0', expectedSeq);
@@ -107,6 +108,7 @@ function read(value: unknown, limits: Limits, form: RequestForm): ReadRequest {
       turn,
       expectedSeq,
       waitMs: wait === null ? null : wait * 1_000,
+      model,
       deadlineMs: deadline === null ? null : deadline * 1_000,
     },
   };

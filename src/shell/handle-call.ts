@@ -94,7 +94,7 @@ async function handle(asked: Asked, progress: Progress, shell: Shell): Promise<R
   // Whoever asks for the same step again need not wait for the turn that it has.
   if (earlier.kind !== 'new' && earlier.kind !== 'unadopted') return answerAdmission(earlier, asked, shell);
   const turn = await takeTurn(request.session as SessionId, call.id, requester, shell);
-  if (turn.kind === 'cancelled') return refuseAtTheDoor((step) => cancelledBefore(shell, step), asked, shell);
+  if (turn.kind === 'cancelled') return refuseAtTheDoor((step) => cancelledBefore(shell, who, step), asked, shell);
   if (turn.kind === 'busy') return run(asked, turn.by, null, progress, shell);
   let hold: Promise<unknown> | null = null;
   try {
@@ -129,13 +129,13 @@ async function run(
     // A key whose call took effect has its answer, whatever the workflow says to a step that would come now; unless it only has to wait.
     const waits = decision.kind === 'refuse' && decision.refusal.error === 'action_in_flight';
     if (decision.kind !== 'run' && admission.kind === 'unadopted' && !waits)
-      return asItStands(admission.reply, step, shell);
+      return asItStands(admission.reply, step, who, shell);
     if (decision.kind !== 'run') return sayNo({ ...asked.call, session }, decision, facts, request, shell);
 
     const call = { ...asked.call, session, effectClass: decision.tool.effectClass };
     invariant(session !== null, 'the ladder let a call pass without a session');
     if (asked.requester.cancelled?.aborted)
-      return refuseAtTheDoor(cancelledBefore(shell, step), { ...asked, call }, shell);
+      return refuseAtTheDoor(cancelledBefore(shell, who, step), { ...asked, call }, shell);
     const papers = intentPapers(call, request, decision, facts, shell);
     const earlier = step === null ? null : adoptable(call, step);
     if (earlier !== null && step !== null) {
@@ -149,7 +149,7 @@ async function run(
     if (request.key === null && (step === null || request.expectedSeq === null)) {
       const attached = await attach(call, session, shell);
       if (attached.kind !== 'new')
-        return asItStands(await answerAdmission(attached, { ...asked, call }, shell), step, shell);
+        return asItStands(await answerAdmission(attached, { ...asked, call }, shell), step, who, shell);
     }
     const work = { tool: decision.tool, args: decision.args, step, client: asked.requester.client ?? null };
     if (shell.ports.clock.nowMs() >= call.deadlineAtMs) {
@@ -186,11 +186,11 @@ async function run(
 }
 
 /** What happened stays; where the session stands, and what is next there, is said as it is now. */
-function asItStands(reply: Reply, step: StepFact | null, shell: Shell): Reply {
+function asItStands(reply: Reply, step: StepFact | null, { agent }: Principal, shell: Shell): Reply {
   if (!isSuccess(reply) || step === null) return reply;
   const { done: _done, next_action_schemas: _schemas, ...happened } = reply;
   const state = project(step.snapshot, step.workflow.projection);
-  const now = { state, valid_next_actions: nextActions(shell, step), seq: step.seq };
+  const now = { state, valid_next_actions: nextActions(shell, agent, step), seq: step.seq };
   return { ...happened, ...now, ...(step.snapshot.done ? { done: true } : {}) };
 }
 
@@ -206,7 +206,7 @@ async function decideWithFacts(
   takenBy: CallId | null,
   shell: Shell,
 ): Promise<{ decision: Exclude<Decision, { kind: 'need' }>; facts: Facts } | { unavailable: StoreFault }> {
-  let facts = firstFacts(shell);
+  let facts = firstFacts(who, shell);
   for (let fetched = 0; fetched <= shell.limits.maxFactFetches; fetched++) {
     const decision = decide(request, facts, shell.ladder);
     if (decision.kind !== 'need') return { decision, facts };
@@ -254,7 +254,7 @@ function unexpected(error: unknown, call: Call, effect: Effect, shell: Shell): R
   shell.ports.notify({ kind: 'unexpected', correlationId, message: `call ${call.id} met a bug`, cause });
   const requested = call.tool === '' ? null : call.tool;
   // Where there are workflows, what is next depends on a session that a bug may have kept from being read.
-  const next = requested === null || shell.workflows.size > 0 ? [] : nextActions(shell);
+  const next = requested === null || shell.workflows.size > 0 ? [] : nextActions(shell, call.agent);
   const envelope = { requested, callId: call.id, session: null, nextActions: next };
   return internalError(envelope, correlationId, effect);
 }

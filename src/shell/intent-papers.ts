@@ -2,13 +2,15 @@
 import type { Call, Request } from '../core/call.ts';
 import { canonicalText } from '../core/canonical.ts';
 import type { ToolEntry } from '../core/catalogue.ts';
-import type { Decision } from '../core/decide.ts';
+import { type Decision, type Softened, standingGates } from '../core/decide.ts';
 import type { Facts } from '../core/facts.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import { stepOf } from '../core/gates/reachable.ts';
 import { invariant } from '../core/unreachable.ts';
 import { operationOf, type StepFact } from '../core/workflow/step.ts';
 import type { KeyClaim, WorkflowChange } from '../ports/store.ts';
+import { maskArgs } from './mask.ts';
+import { policyPapers } from './policy-papers.ts';
 import { manifestOf } from './position.ts';
 import type { Shell } from './shell.ts';
 import { noChange, type Papers } from './transition.ts';
@@ -25,7 +27,12 @@ export function intentPapers(
   // Known once a commit has carried it; until then every commit does, and the same blob is kept once.
   const fresh = !shell.live.knownBlobs.has(manifest);
   const argsText = facts.arguments?.ok ? canonicalText(facts.arguments.args) : request.argsText;
-  const asSent = argsText === request.argsText ? [] : [{ part: 'args_as_sent', text: request.argsText }];
+  const shown = maskArgs(argsText, call.agent, shell);
+  const asSent =
+    argsText === request.argsText
+      ? []
+      : [{ part: 'args_as_sent', text: maskArgs(request.argsText, call.agent, shell) }];
+  const policy = policyPapers(shell);
   return {
     body: {
       prepared: {
@@ -38,14 +45,17 @@ export function intentPapers(
         facts: factsOf(facts, shell),
         manifest,
         policy: null,
+        ...policy.body,
+        ...(decision.rule === null ? {} : { rule: decision.rule }),
+        ...(decision.softened.length === 0 ? {} : { softened: decision.softened.map(softenedOf) }),
         workflow: step === null ? null : { name: step.workflow.name, manifest: manifestOf(step.workflow, shell) },
         ...(step === null ? {} : { state_before: step.digest, step: step.seq }),
         playbook: null,
       },
     },
-    payloads: { prepared: [{ part: 'args', text: argsText }, ...asSent] },
+    payloads: { prepared: [{ part: 'args', text: shown }, ...asSent] },
     key: claimOf(call, shell),
-    blobs: fresh ? [{ hash: manifest, text: decision.tool.manifest }] : [],
+    blobs: [...(fresh ? [{ hash: manifest, text: decision.tool.manifest }] : []), ...policy.blobs],
     // INVARIANT: a step is decided for one state of its workflow, and runs from that state alone.
     expectSeq: step === null ? request.expectedSeq : step.seq,
     expectOpen: true,
@@ -71,10 +81,16 @@ function manifestHash(tool: ToolEntry, shell: Shell): string {
   return hash;
 }
 
+/** Audit mode let it pass; the record says what enforcing would have answered. */
+function softenedOf({ gate, refusal }: Softened): JsonObject {
+  const rule = 'rule_ref' in refusal ? (refusal.rule_ref ?? null) : null;
+  return { gate, code: refusal.code, rule };
+}
+
 /** The small facts a decision saw. Schemas and rules are kept as blobs, arguments as payloads. */
 export function factsOf(facts: Facts, shell: Shell): JsonObject {
   const seen: Record<string, Json> = {
-    gates: shell.ladder.map((gate) => gate.name),
+    gates: [...standingGates(shell.ladder, facts.policy !== undefined)],
     ready: facts.readiness.ready,
     in_flight: facts.inFlight.now,
   };

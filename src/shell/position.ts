@@ -2,10 +2,11 @@
 import type { CallId, SessionId } from '../core/call.ts';
 import { canonicalText } from '../core/canonical.ts';
 import type { FenceFact, StepFact } from '../core/workflow/step.ts';
-import type { Snapshot, Workflow } from '../core/workflow/workflow.ts';
+import { isListed } from '../core/policy/listed-tools.ts';
+import type { ActionEntry, Snapshot, Workflow } from '../core/workflow/workflow.ts';
 import { invariant } from '../core/unreachable.ts';
 import type { Session, SnapshotDraft } from '../ports/store.ts';
-import type { Shell } from './shell.ts';
+import { policyOf, type Shell } from './shell.ts';
 
 /** Sessions whose last snapshot is kept in memory. */
 const maxRemembered = 4_096;
@@ -31,7 +32,20 @@ export async function readStep(
   const bodies = orphansOf(session.id, shell).filter(({ callId }) => !known.has(callId));
   const running = [...bodies, ...(await turnHolder(session, shell))];
   const isOpen = session.state === 'open';
-  return { workflow, snapshot, seq: session.seq, isOpen, digest, fences, running, takenBy, drift };
+  const policy = policyOf(session.agent, shell);
+  const isListedTo = (action: ActionEntry) => isListed(action, policy);
+  return {
+    workflow,
+    snapshot,
+    seq: session.seq,
+    isOpen,
+    digest,
+    fences,
+    running,
+    takenBy,
+    isListed: isListedTo,
+    drift,
+  };
 }
 
 /** The step that has the turn: whoever asks meanwhile is not told to take it again. */

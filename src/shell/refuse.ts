@@ -11,6 +11,8 @@ import { advance } from '../core/lifecycle.ts';
 import type { Refusal } from '../core/refusal.ts';
 import type { ErrorReply } from '../core/reply.ts';
 import { commit, nobodyWaits } from './commit.ts';
+import { maskArgs, maskRefusal } from './mask.ts';
+import { policyPapers } from './policy-papers.ts';
 import type { Answer, Shell } from './shell.ts';
 import { bare, note, numbered, toTransition } from './transition.ts';
 
@@ -23,7 +25,8 @@ export interface RefusedCall {
   readonly nextActions: readonly string[];
 }
 
-export async function refuse(refusedCall: RefusedCall, shell: Shell): Promise<Answer> {
+export async function refuse(said: RefusedCall, shell: Shell): Promise<Answer> {
+  const refusedCall = masked(said, shell);
   const { call, refusal } = refusedCall;
   const name = canonicalText([call.tenant, call.agent, call.session, call.tool, call.fingerprint, refusal]);
   const earlier = shell.live.refusals.get(name);
@@ -41,7 +44,8 @@ export async function refuse(refusedCall: RefusedCall, shell: Shell): Promise<An
 }
 
 /** Records it as a call of its own, however often it was refused before. */
-export async function recordNew(refusedCall: RefusedCall, shell: Shell): Promise<Answer> {
+export async function recordNew(said: RefusedCall, shell: Shell): Promise<Answer> {
+  const refusedCall = masked(said, shell);
   const { call, refusal, gate, facts, argsText } = refusedCall;
   const [next, effects] = advance(call, { kind: 'refused' });
   const answer = reply(refusedCall, next);
@@ -49,13 +53,28 @@ export async function recordNew(refusedCall: RefusedCall, shell: Shell): Promise
     ...(argsText === null ? [] : [{ part: 'args', text: argsText }]),
     { part: 'reply', text: canonicalText(answer) },
   ];
-  const body = { gate, error: refusal.error, code: refusal.code, tool: call.tool, facts };
-  const papers = { body: { refused: body }, payloads: { refused: payloads } };
+  const policy = policyPapers(shell);
+  const rule = 'rule_ref' in refusal ? { rule: refusal.rule_ref ?? null } : {};
+  const body = { gate, error: refusal.error, code: refusal.code, tool: call.tool, facts, ...rule, ...policy.body };
+  const papers = { body: { refused: body }, payloads: { refused: payloads }, blobs: policy.blobs };
   const result = await commit(toTransition(call, next, effects, papers, shell), shell);
   nobodyWaits(result, shell);
-  if (result.kind === 'committed') return { reply: answer, position: result.position };
+  if (result.kind === 'committed') {
+    for (const { hash } of policy.blobs) shell.live.knownBlobs.add(hash);
+    return { reply: answer, position: result.position };
+  }
   if (result.kind === 'unavailable') return { reply: storeUnavailable(refusedCall, result.fault), position: null };
   throw new Error(`bug: a refusal met a conflict on ${result.on}`);
+}
+
+/** Masking what is masked changes nothing, so it does not matter who comes by twice. */
+function masked(said: RefusedCall, shell: Shell): RefusedCall {
+  const { call, argsText, refusal } = said;
+  return {
+    ...said,
+    argsText: argsText === null ? null : maskArgs(argsText, call.agent, shell),
+    refusal: maskRefusal(refusal, call.agent, shell),
+  };
 }
 
 /** True once the repeat is durable. The journal hears of it at 1, 10, 100 … and from the sweeper. */

@@ -33,13 +33,13 @@ export interface Asked {
   readonly requester: Requester;
 }
 
-export function cancelledBefore(shell: Shell, step: StepFact | null = null): Refusal {
+export function cancelledBefore(shell: Shell, { agent }: Principal, step: StepFact | null = null): Refusal {
   return {
     error: 'cancelled',
     class: 'Cancellation',
     code: 'ToolCancelled',
     message: 'the caller cancelled before the call was sent.',
-    resolution: { type: 'choose_action', actions: nextActions(shell, step) },
+    resolution: { type: 'choose_action', actions: nextActions(shell, agent, step) },
   };
 }
 
@@ -49,7 +49,7 @@ export async function refuseAtTheDoor(
   { call, request, who }: Asked,
   shell: Shell,
 ): Promise<Reply> {
-  const gathered = await gather('session', firstFacts(shell), request, who, null, shell);
+  const gathered = await gather('session', firstFacts(who, shell), request, who, null, shell);
   const fact = gathered.kind === 'facts' && gathered.facts.session?.found ? gathered.facts.session : null;
   const step = fact?.step ?? null;
   const about = refusal({ ...call, session: fact?.id ?? null }, 'admit', {}, request, step, shell);
@@ -91,7 +91,8 @@ export function refusal(
   shell: Shell,
 ) {
   const known = call.session !== null || gate === 'admit';
-  return { call, gate, facts, argsText: request.argsText, nextActions: known ? nextActions(shell, step) : [], step };
+  const next = known ? nextActions(shell, call.agent, step) : [];
+  return { call, gate, facts, argsText: request.argsText, nextActions: next, step };
 }
 
 /** `meant`: the session in which a step was meant, so that even what cannot be read hears what is next there. */
@@ -108,7 +109,7 @@ export async function refuseUnreadable(
   const fact = handle === null ? null : await fetchSession(handle, call, null, shell);
   const about = { call, gate: 'admit', facts: {}, argsText: null, refusal: no } as const;
   if (fact !== null && 'found' in fact && fact.found && fact.step !== null) {
-    const nextActionsThere = nextActions(shell, fact.step);
+    const nextActionsThere = nextActions(shell, call.agent, fact.step);
     return refuseStep(
       { ...about, call: { ...call, session: fact.id }, nextActions: nextActionsThere },
       fact.step,
@@ -116,6 +117,6 @@ export async function refuseUnreadable(
     );
   }
   // A step in no session that could be read has no next action; the tools of the gateway are none.
-  const next = read.requested === null || meant !== null ? [] : nextActions(shell);
+  const next = read.requested === null || meant !== null ? [] : nextActions(shell, call.agent);
   return (await refuse({ ...about, nextActions: next }, shell)).reply;
 }

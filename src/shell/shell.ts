@@ -3,9 +3,11 @@ import type { CancelScope } from '../core/answer.ts';
 import type { Call, CallId, IncarnationId, Principal, SessionId } from '../core/call.ts';
 import type { Catalogue } from '../core/catalogue.ts';
 import type { Ladder } from '../core/decide.ts';
-import type { Readiness } from '../core/facts.ts';
+import type { PolicyFact, Readiness } from '../core/facts.ts';
 import type { Position } from '../core/journal/record.ts';
 import type { Limits } from '../core/limits.ts';
+import { listedTools } from '../core/policy/listed-tools.ts';
+import type { Policy } from '../core/policy/policy.ts';
 import type { Reply } from '../core/reply.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
@@ -85,6 +87,8 @@ export interface Shell {
   readonly ports: Ports;
   readonly limits: Limits;
   readonly ladder: Ladder;
+  /** The policy as it is now; null where none is configured. It may change while the gateway runs. */
+  readonly policy: () => Policy | null;
   /** The tools as they are now: those of a server may change while the gateway runs. */
   readonly catalogue: () => Catalogue;
   readonly workflows: ReadonlyMap<string, Workflow>;
@@ -124,6 +128,15 @@ export function isFull({ live, limits }: Shell): boolean {
 }
 
 /** Without a workflow every declared tool is a next action, in the order of declaration. */
-export function nextActions(shell: Shell, step: StepFact | null = null): readonly string[] {
-  return step === null ? [...shell.catalogue().keys()] : nextOf(step);
+/** What this agent can do next: the actions of its step, or the tools that are listed to it. */
+export function nextActions(shell: Shell, agent: string, step: StepFact | null = null): readonly string[] {
+  return step === null ? [...listedTools(shell.catalogue(), policyOf(agent, shell)).keys()] : nextOf(step);
+}
+
+/** The policy as it stands now, for this agent. */
+export function policyOf(agent: string, { policy }: Shell): PolicyFact | undefined {
+  const current = policy();
+  if (current === null) return undefined;
+  const { mode, ref } = current.written;
+  return { mode, ref, agent: current.agents.get(agent) ?? null };
 }

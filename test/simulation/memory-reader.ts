@@ -169,10 +169,11 @@ function recordsAfter(state: MemoryState, after: Position | null): MemoryRecord[
 }
 
 function entryOf(record: MemoryRecord): JournalEntry {
-  const { epoch, seq, kind, timeMs, sessionSeq, call, body } = record;
+  const { epoch, seq, kind, timeMs, sessionSeq, call, session, body } = record;
   const payloads = record.parts.map((part, index) => {
     const payload = record.payloads[index] ?? null;
     return { part, text: payload === null ? null : hashing.text(payload.bytes) };
   });
-  return { epoch, seq, kind, timeMs, sessionSeq, call, body, hash: Buffer.from(record.hash).toString('hex'), payloads };
+  const hash = Buffer.from(record.hash).toString('hex');
+  return { epoch, seq, kind, timeMs, sessionSeq, call, session, body, hash, payloads };
 }

@@ -50,6 +50,9 @@ function entry(name: ToolName, timeoutMs: number, change: Partial<ToolEntry> = {
     invokes: name,
     inputSchema: null,
     listing: null,
+    policyName: name,
+    reach: 'destructive',
+    host: null,
     manifest: JSON.stringify({ effect_class: effectClass, name }),
     ...change,
   };

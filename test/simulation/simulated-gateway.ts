@@ -119,6 +119,7 @@ export function createGateway(name: string, skewMs: number, world: GatewayWorld)
         ladder: workflows.size === 0 ? baseLadder : workflowLadder,
         catalogue: () => world.tampering.catalogue ?? catalogue,
         workflows,
+        policy: () => null,
         storeTag: '5eed5eed',
       });
       scheduler.say(() => `${name}: boots as ${shell?.ports.store.incarnation}, recovers ${recovers}`);

@@ -32,6 +32,7 @@ export const aRequest = (change: Partial<Request> = {}): Request => ({
   turn: null,
   expectedSeq: null,
   waitMs: null,
+  model: null,
   deadlineMs: null,
   ...change,
 });
@@ -46,6 +47,9 @@ export const aTool = (change: Partial<ToolEntry> = {}): ToolEntry => ({
   invokes: change.name ?? 'pay',
   inputSchema: null,
   listing: null,
+  policyName: change.name ?? 'pay',
+  reach: 'destructive',
+  host: null,
   manifest: '{}',
   ...change,
 });
@@ -54,6 +58,8 @@ export const aCatalogue = (...tools: readonly ToolEntry[]): Catalogue =>
   new Map(tools.map((tool) => [tool.name, tool]));
 
 export const facts = (change: Partial<Facts> = {}): Facts => ({
+  principal: { tenant: 'default', agent: 'local' },
+  nowMs: 1_000,
   readiness: { ready: true },
   catalogue: aCatalogue(aTool()),
   session: { found: true, id: 'ses_1' as SessionId, state: 'open', reason: null, seq: 0, step: null },

@@ -87,6 +87,7 @@ export async function openDoor(t: Closing, options: DoorOptions): Promise<Opened
     ladder: workflowLadder,
     catalogue: () => catalogue,
     workflows: new Map(bound === undefined ? [] : [[bound.workflow.name, bound.workflow]]),
+    policy: () => null,
     storeTag: await store.identity(),
   });
   const stopSweeping = startSweeping(shell, async () => undefined);

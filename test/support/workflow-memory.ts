@@ -35,6 +35,7 @@ export async function openInMemory(workflow: MountedWorkflow) {
     ladder: workflowLadder,
     catalogue: upstreams.catalogue,
     workflows: bound.workflows,
+    policy: () => null,
     storeTag: '5eed5eed',
   });
   shell.live.readiness = { ready: true };

@@ -6,6 +6,7 @@ import { canonicalText } from '../../core/canonical.ts';
 import type { Catalogue, InputRule, ToolEntry } from '../../core/catalogue.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { nearest } from '../../core/nearest.ts';
+import { reachOf } from '../../core/policy/policy.ts';
 import type { ActionEntry, Workflow } from '../../core/workflow/workflow.ts';
 import { hush } from '../../core/workflow/hush.ts';
 import { sourceOf } from '../../core/workflow/reading.ts';
@@ -134,6 +135,9 @@ function entryOf(
     input: validators.length > 0 ? ({ kind: 'validator' } as const) : rule,
     inputSchema: input === null ? (tool?.inputSchema ?? null) : input.listed,
     listing: null,
+    policyName: operation,
+    reach: tool?.reach ?? reachOf(effectClass),
+    host: tool?.host ?? null,
     operation: operationKey === null ? operation : null,
     operationOf: operationKey === null ? () => operation : keyed(operation, operationKey),
     manifest: canonicalText(declarationOf(action, settled)),

@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defaultLimits } from '../../core/limits.ts';
+import { type Reach, reaches } from '../../core/policy/policy.ts';
 import { effectClasses, type EffectClass } from '../../core/taxonomy.ts';
 import { sourceOfBody } from './body-source.ts';
 import { declareSchema, type DeclaredSchema } from './declared-schema.ts';
@@ -36,6 +37,8 @@ export interface CheckedTool {
   /** Null: the gateway's default. */
   readonly timeoutMs: number | null;
   readonly dedupeWindowMs: number | null;
+  /** Null: what its effect says. */
+  readonly reach: Reach | null;
   readonly input: DeclaredSchema;
   readonly output: DeclaredSchema | null;
   readonly body: ToolBody;
@@ -56,6 +59,7 @@ const knownKeys = [
   'effect',
   'dedupe_window_seconds',
   'timeout_seconds',
+  'reach',
   'isolate',
   'blocking',
   'run',
@@ -88,7 +92,15 @@ export function checkDefinition(definition: unknown): CheckedTool {
     output: given['output'] === undefined ? null : schemaOf(name, 'output', given['output']),
     body: bodyOf(name, given),
     isAtomic: false,
+    reach: reachOf(name, given['reach']),
   };
+}
+
+function reachOf(name: string, reach: unknown): Reach | null {
+  if (reach === undefined) return null;
+  const found = reaches.find((each) => each === reach);
+  if (found !== undefined) return found;
+  throw new ToolDefinitionError(name, 'its reach is unknown', `use one of ${reaches.join(', ')}`);
 }
 
 export function effectClassOf(name: string, effect: unknown): EffectClass {

@@ -6,6 +6,7 @@ import { canonicalise, canonicalText } from '../../core/canonical.ts';
 import type { Catalogue, FieldError, ToolEntry } from '../../core/catalogue.ts';
 import type { Json } from '../../core/json.ts';
 import { defaultLimits } from '../../core/limits.ts';
+import { reachOf } from '../../core/policy/policy.ts';
 import type { Attempt, Failure, Upstream, UpstreamResult } from '../../ports/upstream.ts';
 import type { Validated, Validator } from '../../ports/validator.ts';
 import { ToolDefinitionError, type CheckedTool, type LocalBody } from './check-definition.ts';
@@ -79,6 +80,9 @@ function entryOf(checked: CheckedTool, defaultTimeoutMs: number): ToolEntry {
     invokes: name,
     inputSchema: input.listed,
     listing: null,
+    policyName: name,
+    reach: checked.reach ?? reachOf(effectClass),
+    host: null,
     manifest,
   };
 }

@@ -88,6 +88,7 @@ function bodiesOf(workflow: CheckedWorkflow): readonly Tool[] {
       effectClass: effectClass ?? 'plain',
       timeoutMs: action.timeoutMs ?? workflow.timeoutMs,
       dedupeWindowMs,
+      reach: null,
       input: anything.declared,
       output,
       body: runs.body,

@@ -2,6 +2,7 @@
  * The public way to define a tool as a function. Types flow from the schemas to `args` and to the result; with a plain
  * JSON Schema the author annotates `args`. A definition that could not be run safely is refused here, at once.
  */
+import type { Reach } from '../../core/policy/policy.ts';
 import type { EffectClass } from '../../core/taxonomy.ts';
 import { checkDefinition, type CheckedTool } from './check-definition.ts';
 import type { InputOf, OutputOf, StandardSchema } from './standard-schema.ts';
@@ -47,6 +48,8 @@ interface Described<Name extends string, Input, Output> {
   /** For 'keyed': how long the upstream remembers `ctx.idempotency_key`. */
   readonly dedupe_window_seconds?: number;
   readonly timeout_seconds?: number;
+  /** How far a call can reach, for ceilings: 'read_only' if pure, else 'destructive', if not given. */
+  readonly reach?: Reach;
 }
 
 /** In this thread (async, or sync that never blocks), or in a worker from its own source. */

@@ -1,4 +1,5 @@
 /** What is configured about one MCP server, and is it usable? Must not read files: whoever reads them hands in plain data. */
+import type { Reach } from '../../core/policy/policy.ts';
 import type { EffectClass } from '../../core/taxonomy.ts';
 
 export interface StdioConnection {
@@ -23,6 +24,8 @@ export interface McpRule {
   readonly effect: EffectClass | null;
   readonly timeoutMs: number | null;
   readonly dedupeWindowMs: number | null;
+  /** For ceilings; from the effect if not given. */
+  readonly reach?: Reach | null;
 }
 
 export interface McpUpstreamConfig {

@@ -3,6 +3,7 @@ import { canonicalText, canonicalise, preview } from '../../core/canonical.ts';
 import type { ToolEntry } from '../../core/catalogue.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import type { CompiledSchema } from '../../core/schema/compile-schema.ts';
+import { type Reach, reachOf } from '../../core/policy/policy.ts';
 import type { EffectClass } from '../../core/taxonomy.ts';
 import { matchesGlob } from './matches-glob.ts';
 import type { McpUpstreamConfig } from './mcp-config.ts';
@@ -55,6 +56,9 @@ export function entryOf(server: McpUpstreamConfig, listed: unknown, parts: Entry
     invokes: fullName,
     inputSchema: schema as JsonObject,
     listing,
+    policyName: fullName,
+    reach: rule?.reach ?? (server.trustAnnotations ? hintedReach(listing, effectClass) : reachOf(effectClass)),
+    host: hostOf(server),
     manifest: canonicalText({
       name: fullName,
       effect: effectClass,
@@ -79,6 +83,17 @@ function dedupeWindow(effectClass: EffectClass, windowMs: number | null): number
 function isUsableName(name: string, { maxToolNameChars }: McpLimits): boolean {
   const isVisible = name.isWellFormed() && !/[\p{C}\p{Zl}\p{Zp}]/u.test(name) && name.trim() === name;
   return name !== '' && name.length <= maxToolNameChars && isVisible;
+}
+
+/** Hints by a server that the operator trusts; what they leave open is the worst. */
+function hintedReach(listing: JsonObject, effectClass: EffectClass): Reach {
+  const annotations = isObject(listing['annotations']) ? listing['annotations'] : {};
+  if (effectClass === 'pure' || annotations['destructiveHint'] !== false) return reachOf(effectClass);
+  return annotations['openWorldHint'] === false ? 'local_write' : 'network';
+}
+
+function hostOf({ connect }: McpUpstreamConfig): string | null {
+  return connect.kind === 'http' ? new URL(connect.url).hostname : null;
 }
 
 /** A hint by a server that the operator trusts. A tool that also calls itself destructive is not believed. */

@@ -1,12 +1,14 @@
 /** Gate 3: does the tool exist? Absence of a declaration is a no, never a yes. */
 import { type Gate, pass } from '../gate.ts';
 import { nearest } from '../nearest.ts';
+import { listedTools } from '../policy/listed-tools.ts';
 
 export const known: Gate = {
   name: 'known',
-  check(request, { catalogue }) {
+  check(request, { catalogue, policy }) {
+    // A tool that exists and may never be used is for policy to refuse; it is only not mentioned to others.
     if (catalogue.has(request.tool)) return pass;
-    const names = [...catalogue.keys()];
+    const names = [...listedTools(catalogue, policy).keys()];
     const near = nearest(request.tool, names);
     const hint = near === null ? '' : ` Did you mean '${near}'?`;
     return {

@@ -12,6 +12,9 @@ export type RuleEffect = (typeof ruleEffects)[number];
 export const reaches = ['read_only', 'local_write', 'network', 'delegated', 'destructive'] as const;
 export type Reach = (typeof reaches)[number];
 
+/** Of what says nothing about it: a read only looks, and anything else may be the worst. */
+export const reachOf = (effect: EffectClass): Reach => (effect === 'pure' ? 'read_only' : 'destructive');
+
 /** One rule, as it is written. */
 export interface WrittenRule {
   readonly effect: RuleEffect;

@@ -28,6 +28,8 @@ export interface StepFact {
   readonly running: readonly { readonly callId: CallId; readonly action: string }[];
   /** The call that still had the session's turn when waiting for it ended; null: the turn is free. */
   readonly takenBy: CallId | null;
+  /** Which actions policy could ever permit to the session's agent. */
+  readonly isListed: (action: ActionEntry) => boolean;
   /** What differs from the manifest that the session is pinned to; null if nothing does. */
   readonly drift: readonly string[] | null;
 }
@@ -39,7 +41,7 @@ export function nextActions(step: StepFact): readonly string[] {
   const running = new Set(step.running.map(({ action }) => action));
   return step.workflow.machine.next(step.snapshot).filter((name) => {
     const action = step.workflow.actions.get(name);
-    if (action === undefined || (running.has(name) && !action.overlap)) return false;
+    if (action === undefined || !step.isListed(action) || (running.has(name) && !action.overlap)) return false;
     return action.operation === null || !fenced.has(action.operation);
   });
 }

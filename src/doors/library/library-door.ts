@@ -83,7 +83,7 @@ export function createLibraryDoor(shell: Shell, self: Principal) {
         ready: shell.live.readiness.ready,
         in_flight: shell.live.running.size,
         store: shell.live.storeDown ? 'unavailable' : 'available',
-        gates: describeLadder(shell.ladder),
+        gates: describeLadder(shell.ladder, shell.policy() !== null),
       };
     },
   };

@@ -1,0 +1,129 @@
+/**
+ * Asks the whole ladder about one call and keeps what each gate saw and said. The same gates in the same order as `decide`,
+ * so that an explanation cannot differ from the decision. Pure.
+ */
+import type { Request } from './call.ts';
+import { isSoftened, type Ladder, standingGates } from './decide.ts';
+import type { Rung } from './explain.ts';
+import type { FactName, Facts } from './facts.ts';
+import { type GateAnswer, type GateName, gateNames } from './gate.ts';
+import type { JsonObject } from './json.ts';
+import { policyTool, ruleCallOf } from './policy/rule-call.ts';
+import type { RuleLook } from './policy/policy.ts';
+import type { Refusal } from './refusal.ts';
+import { codes } from './taxonomy.ts';
+import { unreachable } from './unreachable.ts';
+import { nextActions } from './workflow/step.ts';
+
+export type Explained =
+  | { readonly kind: 'need'; readonly fact: FactName }
+  | {
+      readonly kind: 'explained';
+      readonly decision: 'run' | 'refuse' | 'hold';
+      readonly refusal: Refusal | null;
+      readonly rungs: readonly Rung[];
+      readonly rules: readonly RuleLook[];
+    };
+
+export function explainLadder(request: Request, facts: Facts, ladder: Ladder): Explained {
+  const standing = new Set(standingGates(ladder, facts.policy !== undefined));
+  const rungs: Rung[] = [];
+  let no: Extract<GateAnswer, { kind: 'refuse' | 'hold' }> | null = null;
+  for (const gate of gateNames) {
+    if (!standing.has(gate)) {
+      rungs.push(rung(gate, 'absent'));
+      continue;
+    }
+    if (no !== null) {
+      rungs.push(rung(gate, 'not_asked'));
+      continue;
+    }
+    const answer = ask(gate, request, facts, ladder);
+    if (answer.kind === 'need') return answer;
+    const saw = seenBy(gate, request, facts);
+    if (answer.kind === 'pass') {
+      const why = answer.rule === undefined ? null : `permitted by ${answer.rule}`;
+      rungs.push({ ...rung(gate, 'passed'), saw, why });
+      continue;
+    }
+    const softened = isSoftened(gate, facts);
+    if (!softened) no = answer;
+    const said = softened ? 'softened' : answer.kind === 'hold' ? 'held' : 'refused';
+    rungs.push({ gate, answer: said, saw, why: answer.refusal.message, change: changeFor(answer.refusal, facts) });
+  }
+  const decision = no === null ? 'run' : no.kind;
+  return { kind: 'explained', decision, refusal: no?.refusal ?? null, rungs, rules: looks(request, facts) };
+}
+
+const rung = (gate: GateName, answer: Rung['answer']): Rung => ({ gate, answer, saw: {}, why: null, change: null });
+
+/** A gate may stand on the ladder twice; the first of its answers that is no pass counts. */
+function ask(name: GateName, request: Request, facts: Facts, ladder: Ladder): GateAnswer {
+  let last: GateAnswer = { kind: 'pass' };
+  for (const gate of ladder) {
+    if (gate.name !== name) continue;
+    last = gate.check(request, facts);
+    if (last.kind !== 'pass') return last;
+  }
+  return last;
+}
+
+function looks(request: Request, facts: Facts): readonly RuleLook[] {
+  const entry = facts.catalogue.get(request.tool);
+  const agent = facts.policy?.agent ?? null;
+  return entry === undefined || agent === null ? [] : agent.explain(ruleCallOf(request, facts, entry)).looks;
+}
+
+/** What a person needs to follow the answer; never more of the arguments than their names. */
+function seenBy(gate: GateName, request: Request, facts: Facts): JsonObject {
+  const session = facts.session?.found ? facts.session : null;
+  const entry = facts.catalogue.get(request.tool);
+  switch (gate) {
+    case 'ready':
+      return { ready: facts.readiness.ready, in_flight: facts.inFlight.now, at_most: facts.inFlight.max };
+    case 'session':
+      return session === null ? { session: 'unknown' } : { state: session.state, seq: session.seq };
+    case 'known':
+      return { tool: request.tool, known: entry !== undefined };
+    case 'reachable': {
+      const step = session?.step ?? null;
+      return step === null ? {} : { state: step.snapshot.value, next: [...nextActions(step)] };
+    }
+    case 'input':
+      return { judged_by: entry?.input.kind ?? 'nothing', validator: facts.arguments?.ok ?? null };
+    case 'fence':
+      return { in_doubt: session?.step?.fences.filter(({ inDoubt }) => inDoubt).map(({ operation }) => operation) ?? [] };
+    case 'policy': {
+      if (entry === undefined || facts.policy === undefined) return {};
+      const { name, effect, reach } = policyTool(entry);
+      const known = facts.policy.agent !== null;
+      return { agent: facts.principal.agent, agent_known: known, tool: name, effect, reach, mode: facts.policy.mode };
+    }
+    case 'model':
+      return { model: request.model, allowed: facts.policy?.agent?.written.models?.allow ?? null };
+    case 'egress':
+    case 'rate':
+    case 'budget':
+    case 'approval':
+    case 'evidence':
+    case 'credential':
+      return {};
+    default:
+      return unreachable(gate);
+  }
+}
+
+function changeFor(refusal: Refusal, { principal, policy }: Facts): string {
+  if (refusal.error !== 'denied') return codes[refusal.code].agent;
+  switch (refusal.code) {
+    case 'POLICY_DENY': {
+      const ref = refusal.rule_ref ?? '';
+      if (policy?.agent === null) return `declare the agent '${principal.agent}' under agents (${ref}), with a rule that permits it`;
+      return `change what stands at ${ref}, or put a rule before it that permits the call`;
+    }
+    case 'MODEL_DENIED':
+      return `add the model to model_policy.allow of '${principal.agent}'`;
+    default:
+      return codes[refusal.code].operator;
+  }
+}

@@ -1,0 +1,12 @@
+/** Gate 8: may this model act? Only where the agent's model policy names those that may. */
+import { type Gate, pass } from '../gate.ts';
+import { modelRefusal } from '../policy/policy-refusal.ts';
+
+export const model: Gate = {
+  name: 'model',
+  check(request, { policy }) {
+    const agent = policy?.agent ?? null;
+    if (agent === null || agent.permitsModel(request.model)) return pass;
+    return { kind: 'refuse', refusal: modelRefusal(request.model) };
+  },
+};

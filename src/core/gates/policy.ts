@@ -1,0 +1,19 @@
+/** Gate 7: does a rule permit it? The first that matches speaks; no match is the default, and no default is a no. */
+import { type Gate, pass } from '../gate.ts';
+import { policyRefusal, unknownAgent } from '../policy/policy-refusal.ts';
+import { ruleCallOf } from '../policy/rule-call.ts';
+import { invariant } from '../unreachable.ts';
+
+export const policy: Gate = {
+  name: 'policy',
+  check(request, facts) {
+    if (facts.policy === undefined) return pass;
+    const entry = facts.catalogue.get(request.tool);
+    invariant(entry !== undefined, 'policy is asked about tools that exist');
+    const { agent, ref } = facts.policy;
+    if (agent === null) return { kind: 'refuse', refusal: unknownAgent(entry.policyName, ref) };
+    const judgement = agent.judge(ruleCallOf(request, facts, entry));
+    const refusal = policyRefusal(judgement, entry.policyName);
+    return refusal === null ? { kind: 'pass', rule: judgement.ref } : { kind: 'refuse', refusal };
+  },
+};

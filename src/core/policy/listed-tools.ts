@@ -1,0 +1,26 @@
+/** Which tools is an agent shown? Those that some call of its could be permitted; the others do not exist for it. */
+import type { Catalogue, ToolEntry } from '../catalogue.ts';
+import type { PolicyFact } from '../facts.ts';
+import type { AgentPolicy } from './policy.ts';
+import { policyTool } from './rule-call.ts';
+
+/** In audit mode everything may run, so everything is listed. */
+export function isListed(entry: ToolEntry, policy: PolicyFact | undefined): boolean {
+  if (policy === undefined || policy.mode === 'audit') return true;
+  return policy.agent !== null && policy.agent.couldPermit(policyTool(entry));
+}
+
+const listings = new WeakMap<AgentPolicy, { readonly of: Catalogue; readonly listed: Catalogue }>();
+const nothing: Catalogue = new Map();
+
+/** The same object for as long as neither policy nor catalogue changes. */
+export function listedTools(catalogue: Catalogue, policy: PolicyFact | undefined): Catalogue {
+  if (policy === undefined || policy.mode === 'audit') return catalogue;
+  const { agent } = policy;
+  if (agent === null) return nothing;
+  const known = listings.get(agent);
+  if (known?.of === catalogue) return known.listed;
+  const listed = new Map([...catalogue].filter(([, entry]) => isListed(entry, policy)));
+  listings.set(agent, { of: catalogue, listed });
+  return listed;
+}

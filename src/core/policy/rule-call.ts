@@ -1,0 +1,40 @@
+/** What do the conditions of rules see of a call? Nothing is copied that is not asked for often. Pure. */
+import type { Request } from '../call.ts';
+import type { ToolEntry } from '../catalogue.ts';
+import { argumentsIn, type Facts } from '../facts.ts';
+import { isObject, type Json } from '../json.ts';
+import type { PolicyTool, RuleCall } from './policy.ts';
+
+const tools = new WeakMap<ToolEntry, PolicyTool>();
+
+/** A declaration does not change: what rules see of it is made once. */
+export function policyTool(entry: ToolEntry): PolicyTool {
+  const known = tools.get(entry);
+  if (known !== undefined) return known;
+  const annotations = entry.listing?.['annotations'];
+  const made: PolicyTool = {
+    name: entry.policyName,
+    effect: entry.effectClass,
+    reach: entry.reach,
+    annotations: isObject(annotations) ? (annotations as Readonly<Record<string, Json>>) : {},
+  };
+  tools.set(entry, made);
+  return made;
+}
+
+export function ruleCallOf(request: Request, facts: Facts, entry: ToolEntry): RuleCall {
+  const { principal, nowMs } = facts;
+  const session = facts.session?.found ? facts.session : null;
+  const step = session?.step ?? null;
+  return {
+    tool: policyTool(entry),
+    args: argumentsIn(request, facts),
+    agent: { name: principal.agent },
+    principal,
+    session: { id: session?.id ?? null, seq: session?.seq ?? 0, workflow: step?.workflow.name ?? null },
+    state: step === null ? null : { value: step.snapshot.value, context: step.snapshot.context },
+    model: request.model,
+    host: entry.host,
+    nowMs,
+  };
+}

@@ -1,0 +1,69 @@
+/**
+ * What would happen to this call? The same facts and gates as for a real one; nothing runs, no session is opened, nothing is
+ * recorded. Validators are asked, for their answer is a fact.
+ */
+import { refused } from '../core/answer.ts';
+import type { CallId, Principal, Request, SessionId } from '../core/call.ts';
+import type { Explanation } from '../core/explain.ts';
+import { explainLadder } from '../core/explain-ladder.ts';
+import type { SessionFact } from '../core/facts.ts';
+import { gateNames } from '../core/gate.ts';
+import { invalidInput } from '../core/gates/invalid-input.ts';
+import type { Refusal } from '../core/refusal.ts';
+import type { ErrorReply } from '../core/reply.ts';
+import { readRequest } from '../core/request.ts';
+import { stepOf } from '../core/gates/reachable.ts';
+import { firstFacts, gather } from './gather-facts.ts';
+import { maskRefusal } from './mask.ts';
+import { sayFault } from './refuse.ts';
+import { nextActions, type Shell } from './shell.ts';
+
+/** `raw` is a call as any door takes it: `{tool, args, session?, model?}`. */
+export async function evaluateCall(raw: unknown, who: Principal, shell: Shell): Promise<Explanation | ErrorReply> {
+  const read = readRequest(raw, shell.limits);
+  if (!read.ok) return unreadable(read.requested, invalidInput(read.requested, read.errors), who, shell);
+  const { request } = read;
+  let facts = firstFacts(who, shell);
+  for (let fetched = 0; fetched <= shell.limits.maxFactFetches; fetched++) {
+    const explained = explainLadder(request, facts, shell.ladder);
+    if (explained.kind === 'explained') {
+      const { decision, rungs, rules } = explained;
+      const refusal = explained.refusal === null ? null : maskRefusal(explained.refusal, who.agent, shell);
+      const next = facts.session?.found ? nextActions(shell, who.agent, stepOf(facts)) : [];
+      const reply = refusal === null ? null : say(request.tool, refusal, request.session, next, shell);
+      return { ...who, tool: request.tool, decision, rungs, rules, reply };
+    }
+    if (explained.fact === 'session' && request.session === null) {
+      facts = { ...facts, session: await standing(who, shell) };
+      continue;
+    }
+    const gathered = await gather(explained.fact, facts, request, who, null, shell);
+    if (gathered.kind === 'store_unavailable') return sayFault(request.tool, request.session, gathered.fault, shell);
+    facts = gathered.facts;
+  }
+  throw new Error('bug: the gates never stop asking for facts');
+}
+
+/** The session that a call without one would get; where there is none yet, what it would be like. */
+async function standing({ tenant, agent }: Principal, shell: Shell): Promise<SessionFact> {
+  const found = shell.live.readiness.ready ? await shell.ports.store.standingSession(tenant, agent) : null;
+  const id = found?.id ?? ('ses_not_opened_yet' as SessionId);
+  return { found: true, id, state: 'open', reason: null, seq: found?.seq ?? 0, step: null };
+}
+
+function unreadable(requested: string | null, refusal: Refusal, who: Principal, shell: Shell): Explanation {
+  const rungs = gateNames.map((gate) => ({ gate, answer: 'not_asked', saw: {}, why: null, change: null }) as const);
+  const reply = say(requested, refusal, null, [], shell);
+  return { ...who, tool: requested ?? '', decision: 'refuse', rungs, rules: [], reply };
+}
+
+function say(
+  requested: string | null,
+  refusal: Refusal,
+  session: Request['session'],
+  next: readonly string[],
+  shell: Shell,
+): ErrorReply {
+  const callId = shell.ports.ids.ordered('call_', shell.ports.clock.nowMs()) as CallId;
+  return refused({ requested, callId, session, nextActions: next }, refusal);
+}

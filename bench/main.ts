@@ -9,9 +9,11 @@ import { holds, type Row, table } from './measure.ts';
 import { benchMcpSteps } from './mcp-steps.ts';
 import { benchMcpTools } from './mcp-tools.ts';
 import { benchMillion } from './million.ts';
+import { benchPolicy } from './policy.ts';
 
 const parts = {
   decide: () => benchDecide(),
+  policy: () => benchPolicy(),
   durable: benchDurable,
   million: benchMillion,
   help: benchHelp,

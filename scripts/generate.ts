@@ -7,7 +7,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path';
 import { configSchema } from '../src/config/config-schema.ts';
 import { codePage, codesIndex, generatedMark } from '../src/core/code-pages.ts';
-import { openapiComponents } from '../src/core/openapi.ts';
+import { openapiDocument } from '../src/core/openapi-paths.ts';
 import { replySchema } from '../src/core/reply-schema.ts';
 import { codes, type ErrorCode } from '../src/core/taxonomy.ts';
 
@@ -22,7 +22,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     ...pages,
     [`${codesFolder}/README.md`, codesIndex()],
     ['docs/reference/reply.schema.json', json(replySchema())],
-    ['docs/reference/openapi.json', json(openapiComponents())],
+    ['docs/reference/openapi.json', json(openapiDocument())],
     ['schemas/recourse.schema.json', json(configSchema())],
   ]);
 }

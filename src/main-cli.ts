@@ -11,10 +11,12 @@ import { openSqliteReader } from './adapters/store-sqlite/open-reader.ts';
 import { nodeClock } from './adapters/system-node/clock.ts';
 import { nodeIds } from './adapters/system-node/ids.ts';
 import { modulesBeingLoaded } from './compose/load-workflow-module.ts';
+import type { Project } from './compose/load-project.ts';
 import type { OpenedGateway } from './compose/serve-gateway.ts';
 import type { ServingOptions } from './compose/serve-options.ts';
 import type { SessionId } from './core/call.ts';
 import { GatewayError } from './core/gateway-error.ts';
+import type { PolicyAnalysis } from './core/policy/analyse/policy-analysis.ts';
 import type { Snapshot } from './core/workflow/workflow.ts';
 import type { BarTool } from './doors/cli/primer-bar.ts';
 import type { OpenedStage, PrimerParts } from './doors/cli/primer.ts';
@@ -39,7 +41,7 @@ export async function startCli(command: Command, terminal: Terminal): Promise<nu
   return code;
 }
 
-const loadsModules: ReadonlySet<string> = new Set(['check', 'render', 'serve', 'up']);
+const loadsModules: ReadonlySet<string> = new Set(['apply', 'check', 'explain', 'render', 'serve', 'test', 'up']);
 
 async function endProcess(code: number): Promise<void> {
   for (const stream of [process.stdout, process.stderr])
@@ -52,9 +54,12 @@ const cliParts: CliParts = {
   explainFault,
   primer: primerParts,
   loadGraphs,
+  loadTests,
   render: { stateOf, write },
   settling: { operator, settle },
   gateways: { serve, up, abandon: () => process.exit(abandoned) },
+  agents: agentsParts,
+  governing: async () => (await import('./compose/governing-parts.ts')).governingParts,
   timer: nodeClock,
   newCorrelationId: () => nodeIds.random('err_'),
 };
@@ -105,13 +110,29 @@ async function loadGraphs(argument: string, config: string | undefined): ReturnT
   const file = /\.ya?ml$/.test(argument) ? argument : config;
   const wanted = argument === '' || file === argument ? {} : { workflowArgument: argument };
   const loaded = await loadProject({ cwd: process.cwd(), ...(file === undefined ? {} : { file }), ...wanted });
-  const { workflows } = loaded.ok ? loaded.project : loaded;
+  const { workflows, warnings } = loaded.ok ? loaded.project : loaded;
   return {
     problems: loaded.ok ? [] : loaded.problems,
-    warnings: loaded.ok ? loaded.project.warnings : [],
+    warnings,
     workflows,
+    analysePolicy: loaded.ok ? await analysisOf(loaded.project) : null,
     source: argument || (file ?? configName),
   };
+}
+
+/** Null without a policy. */
+async function analysisOf(project: Project): Promise<(() => PolicyAnalysis) | null> {
+  const { policy } = project;
+  if (policy === null) return null;
+  const [{ analysePolicy }, { knownCatalogue }] = await Promise.all([
+    import('./core/policy/analyse/analyse-policy.ts'),
+    import('./compose/known-catalogue.ts'),
+  ]);
+  return () => analysePolicy(policy, knownCatalogue(project));
+}
+
+async function loadTests(...[files, config]: Parameters<CliParts['loadTests']>): ReturnType<CliParts['loadTests']> {
+  return (await import('./compose/load-policy-tests.ts')).loadPolicyTests(process.cwd(), files, config);
 }
 
 async function stateOf(session: string, workflow: string, file: string): ReturnType<CliParts['render']['stateOf']> {
@@ -163,6 +184,14 @@ function operator(): string {
     // A user of a container may have a number and no name.
     return `user ${process.getuid?.() ?? 'unknown'}`;
   }
+}
+
+async function agentsParts(): ReturnType<CliParts['agents']> {
+  const [{ manageKeys }, { durationMs }] = await Promise.all([
+    import('./compose/manage-keys.ts'),
+    import('./config/duration.ts'),
+  ]);
+  return { ...manageKeys, operator, nowMs: nodeClock.nowMs, durationMs };
 }
 
 const printNotice = ({ kind, ...rest }: OperatorNotice) =>

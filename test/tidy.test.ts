@@ -47,6 +47,9 @@ const good: Readonly<Record<string, string>> = {
     "/** Path of a call: 2/3. Next: core/decide.ts. */\nexport { decide } from '../core/decide.ts';\n",
   'src/core/decide.ts':
     "/** No Date, no await.\n * Path of a call: 3/3. Next: the agent. */\nimport { Ajv } from 'ajv/dist/2020.js';\nexport const decide = (kind: 'async' | 'x') => {\n  switch (kind) {\n    case 'x':\n      return Ajv;\n    default:\n      return 'Math.random';\n  }\n};\n",
+  'src/client/call.ts':
+    "/** Calls. */\nimport type { decide } from '../core/decide.ts';\nexport { send } from './send.ts';\n",
+  'src/client/send.ts': '// Sends.\nexport const send = fetch;\n',
   'src/adapters/store/store.ts':
     "/** Stores. */\nnew URL(`./worker${path.extname(import.meta.url)}`, import.meta.url);\nnew URL('../../../package.json', import.meta.url);\n",
   'src/adapters/store/worker.ts': '// Works.\nexport {};\n',
@@ -96,6 +99,14 @@ const bad: Readonly<Record<RuleName, readonly Readonly<Record<string, string>>[]
     ),
     sayIn('src/core/x.ts', "const quotes = /['\"`]/; setTimeout(f, '1');"),
     sayIn('src/core/x.ts', 'const half = a / b; new TextEncoder(); // a / b'),
+  ],
+  'the client runs anywhere: no package, no Node, and of the core only types': [
+    sayIn('src/client/x.ts', "import { readFileSync } from 'node:fs';"),
+    sayIn('src/client/x.ts', "import type { Ajv } from 'ajv';"),
+    sayIn('src/client/x.ts', "import { decide } from '../core/decide.ts';"),
+    sayIn('src/client/x.ts', "import { type Decision } from '../core/decide.ts';"),
+    sayIn('src/client/x.ts', "export * from '../core/decide.ts';"),
+    sayIn('src/client/x.ts', "const decide = await import('../core/decide.ts');"),
   ],
   'what is published imports only what it declares': [
     sayIn('src/shell/x.ts', "import type { Spec } from '@standard-schema/spec';"),

@@ -1,16 +1,20 @@
 /**
- * What does a project consist of? Reads recourse.yaml, imports the modules it names, mounts the workflows that are written in
- * it, and tells every problem at once, with its place. Starts nothing. Must not print.
+ * What does a project consist of? Reads recourse.yaml and what belongs to it, imports the modules it names, mounts the workflows
+ * that are written in it, compiles its policy, and tells every problem at once, with its place. Starts nothing. Must not print.
  */
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { MountedWorkflow } from '../adapters/upstream-function/mount.ts';
+import { compileWritten } from '../config/compile-written.ts';
 import { type Config, emptyConfig, type WorkflowConfig } from '../config/config.ts';
-import type { Place, Problem } from '../config/problem.ts';
+import { lockName } from '../config/lock.ts';
+import { type Problem, placeAt, type Warning } from '../config/problem.ts';
 import { readConfig, type ReadConfig } from '../config/read-config.ts';
 import { nearest } from '../core/nearest.ts';
+import type { Policy } from '../core/policy/policy.ts';
+import { knownShapes } from './known-shapes.ts';
 import { loadWorkflowModule } from './load-workflow-module.ts';
 import { mountWritten } from './load-written-workflow.ts';
+import { readFilesBeside, readText } from './read-project-files.ts';
 
 export interface ProjectRequest {
   readonly cwd: string;
@@ -28,16 +32,24 @@ export interface Project {
   /** Paths in it are absolute. */
   readonly config: Config;
   readonly workflows: readonly MountedWorkflow[];
-  readonly warnings: readonly string[];
+  /** Null if nothing is written about agents: then every tool may be called. */
+  readonly policy: Policy | null;
+  readonly warnings: readonly Warning[];
+  /** Every file that would change it: the configuration, what it includes, and its lock, whether or not there is one. */
+  readonly files: readonly string[];
 }
 
-export type LoadedProject =
-  | { readonly ok: true; readonly project: Project }
-  /** `workflows` are those that could be loaded nevertheless, for further checks only. */
-  | { readonly ok: false; readonly problems: readonly Problem[]; readonly workflows: readonly MountedWorkflow[] };
+export type LoadedProject = { readonly ok: true; readonly project: Project } | BrokenProject;
+
+export interface BrokenProject {
+  readonly ok: false;
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Warning[];
+  /** Those that could be loaded nevertheless, for further checks only. */
+  readonly workflows: readonly MountedWorkflow[];
+}
 
 export const configName = 'recourse.yaml';
-const start: Place = { line: 1, column: 1 };
 
 export async function loadProject(request: ProjectRequest): Promise<LoadedProject> {
   const { cwd, workflowArgument: wanted } = request;
@@ -47,38 +59,51 @@ export async function loadProject(request: ProjectRequest): Promise<LoadedProjec
   if (!read.ok) {
     // A module can stand for itself; a configuration that was named must be there.
     if (module !== null && request.file === undefined && read.isMissing) return loadModuleAlone(module, wanted ?? '');
-    return { ok: false, problems: [problemOf(request.file ?? configName, read.message, read.fix)], workflows: [] };
+    return broken([problemOf(request.file ?? configName, read.message, read.fix)]);
   }
   const shown = path.relative(cwd, file) || file;
-  const config = readConfig(read.text, shown, { env: request.env ?? process.env });
-  const folder = path.dirname(file);
+  const beside = await readFilesBeside(file, read.text, cwd);
+  const config = readConfig(read.text, shown, { env: request.env ?? process.env, ...beside });
   const all = config.config.workflows;
   const chosen =
     wanted === undefined || module !== null ? (module === null ? all : []) : all.filter(({ name }) => name === wanted);
   const problems: Problem[] = [];
+  if (beside.lockProblem !== null)
+    problems.push(problemOf(lockName, beside.lockProblem.message, beside.lockProblem.fix));
   if (wanted !== undefined && module === null && chosen.length === 0)
     problems.push(unknownWorkflow(wanted, all, shown));
-  const workflows = (await Promise.all(chosen.map((each) => loadOne(each, folder, config)))).flatMap(
-    (each) => each ?? [],
-  );
+  const workflows = (await Promise.all(chosen.map((each) => loadOne(each, cwd, config)))).flatMap((each) => each ?? []);
   if (module !== null) {
     const alone = await loadModuleAlone(module, wanted ?? '');
     if (alone.ok) workflows.push(...alone.project.workflows);
     else problems.push(...alone.problems);
+    // Those that are named in the configuration were told where they are.
+    for (const { name } of alone.ok ? alone.project.workflows : [])
+      if (config.config.tools.some((server) => server.name === name)) problems.push(namedAsServer(name, wanted ?? ''));
   }
+  // Of workflows that were not loaded nobody knows the actions.
+  const shapes = wanted === undefined ? knownShapes({ config: config.config, workflows }) : null;
+  const policy = compileWritten(config, shapes);
   const told = [...config.allProblems(), ...problems];
-  if (told.length > 0) return { ok: false, problems: told, workflows };
-  return { ok: true, project: { file, config: inFolder(config.config, folder), workflows, warnings: [] } };
+  const warnings = config.allWarnings();
+  if (told.length > 0) return { ...broken(told), warnings, workflows };
+  const { files } = beside;
+  return {
+    ok: true,
+    project: { file, config: inFolder(config.config, cwd, file), workflows, policy, warnings, files },
+  };
 }
+
+const broken = (problems: readonly Problem[]): BrokenProject => ({ ok: false, problems, warnings: [], workflows: [] });
 
 /** `./x` and `x.ts` are paths; a name of a workflow has neither / nor a dot. */
 export function looksLikePath(argument: string): boolean {
   return /[./\\]/.test(argument);
 }
 
-async function loadOne(written: WorkflowConfig, folder: string, { tell }: ReadConfig): Promise<MountedWorkflow | null> {
+async function loadOne(written: WorkflowConfig, cwd: string, { tell }: ReadConfig): Promise<MountedWorkflow | null> {
   if (written.kind === 'written') return mountWritten(written, tell);
-  const loaded = await loadWorkflowModule(path.resolve(folder, written.path));
+  const loaded = await loadWorkflowModule(path.resolve(cwd, path.dirname(written.at.file), written.path));
   if (!loaded.ok) {
     for (const { message, fix } of loaded.problems) tell(written.tree.at, message, fix);
     return null;
@@ -94,13 +119,9 @@ async function loadOne(written: WorkflowConfig, folder: string, { tell }: ReadCo
 
 async function loadModuleAlone(file: string, shown: string): Promise<LoadedProject> {
   const loaded = await loadWorkflowModule(file);
-  if (!loaded.ok)
-    return {
-      ok: false,
-      problems: loaded.problems.map(({ message, fix }) => problemOf(shown, message, fix)),
-      workflows: [],
-    };
-  return { ok: true, project: { file: null, config: emptyConfig, workflows: [loaded.workflow], warnings: [] } };
+  if (!loaded.ok) return broken(loaded.problems.map(({ message, fix }) => problemOf(shown, message, fix)));
+  const nothing = { file: null, config: emptyConfig, policy: null, warnings: [], files: [] };
+  return { ok: true, project: { ...nothing, workflows: [loaded.workflow] } };
 }
 
 function unknownWorkflow(wanted: string, all: readonly WorkflowConfig[], shown: string): Problem {
@@ -110,48 +131,27 @@ function unknownWorkflow(wanted: string, all: readonly WorkflowConfig[], shown: 
   return problemOf(shown, `there is no workflow '${wanted}'`, near === null ? known : `did you mean ${near}?`);
 }
 
+function namedAsServer(name: string, shown: string): Problem {
+  const says = `the workflow '${name}' has the name of a server: rules could not tell them apart`;
+  return problemOf(shown, says, 'give one of them another name');
+}
+
 function problemOf(file: string, message: string, fix: string): Problem {
-  return { code: 'ShapeInvalid', file, ...start, text: '', message, fix };
+  return { code: 'ShapeInvalid', ...placeAt(file), text: '', message, fix };
 }
 
-type ReadText =
-  | { readonly ok: true; readonly text: string }
-  | { readonly ok: false; readonly isMissing: boolean; readonly message: string; readonly fix: string };
-
-async function readText(file: string): Promise<ReadText> {
-  try {
-    return { ok: true, text: await readFile(file, 'utf8') };
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR')
-      return {
-        ok: false,
-        isMissing: true,
-        message: 'this file does not exist',
-        fix: `write one, or name another; a module of a workflow works too`,
-      };
-    if (code === 'EISDIR')
-      return {
-        ok: false,
-        isMissing: false,
-        message: 'this is a folder',
-        fix: `name the file in it, such as ${configName}`,
-      };
-    return { ok: false, isMissing: false, message: `it cannot be read (${code})`, fix: 'check its owner and mode' };
-  }
-}
-
-/** What is written relative to the configuration lies beside it, wherever the command was started. */
-function inFolder(config: Config, folder: string): Config {
-  const { store } = config.runtime;
+/** What is written relative to a file lies beside it, wherever the command was started. */
+export function inFolder(config: Config, cwd: string, file: string): Config {
+  const { store, ...runtime } = config.runtime;
   const tools = config.tools.map((server) => {
     const { connect } = server;
     if (connect.kind !== 'stdio' || connect.cwd === null) return server;
-    return { ...server, connect: { ...connect, cwd: path.resolve(folder, connect.cwd) } };
+    const folder = path.dirname(server.at.file);
+    return { ...server, connect: { ...connect, cwd: path.resolve(cwd, folder, connect.cwd) } };
   });
   return {
     ...config,
-    runtime: { ...config.runtime, store: store === null ? null : path.resolve(folder, store) },
+    runtime: { ...runtime, store: store === null ? null : path.resolve(path.dirname(file), store) },
     tools,
   };
 }

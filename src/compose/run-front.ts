@@ -1,23 +1,18 @@
 /**
- * What stands at the address before MCP: who may come in, which handler a path belongs to, whether the gateway is ready. Every
- * answer of its own is JSON. Must not read bodies, nor load what takes long: it answers from the first moment.
+ * What stands at the address before the doors: says that the gateway is not ready until it is, and hands every request to the door
+ * it is for. Every answer of its own is typed JSON. Must not load what takes long: it answers from the first moment.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { randomUUID } from 'node:crypto';
-import type { UpstreamStatus } from '../adapters/upstream-mcp/server-link.ts';
 import { refused } from '../core/answer.ts';
 import type { CallId } from '../core/call.ts';
 import type { Readiness } from '../core/facts.ts';
 import { ready as readyGate } from '../core/gates/ready.ts';
-import type { McpHttpHandler } from '../doors/mcp/http-handler.ts';
+import { isObject } from '../core/json.ts';
+import type { ErrorReply } from '../core/reply.ts';
 
-export interface Ready {
-  readonly file: string;
-  readonly role: string;
-  readonly upstreams: readonly Pick<UpstreamStatus, 'name' | 'state' | 'tools' | 'problem'>[];
-  readonly tools: number;
-  readonly url: string;
-  readonly workflows: readonly { readonly name: string; readonly url: string }[];
+export interface Handler {
+  handle(request: IncomingMessage, response: ServerResponse): void;
 }
 
 export interface Front {
@@ -27,41 +22,26 @@ export interface Front {
 }
 
 export interface Opened {
-  readonly handlers: ReadonlyMap<string, McpHttpHandler>;
-  /** Whether a client calls us by a name of ours. */
-  readonly isOurs: (host: string | undefined) => boolean;
-  readonly ready: () => Ready;
+  /** MCP, by path. */
+  readonly handlers: ReadonlyMap<string, Handler>;
+  /** Everything else. */
+  readonly http: Handler;
 }
 
 type NotReady = Extract<Readiness, { ready: false }>;
 
-export function createFront(version: string): Front {
+const maxWaitingBodyBytes = 1 << 20;
+
+export function createFront(): Front {
   let opened: Opened | null = null;
   let readiness: Readiness = { ready: false, doing: 'starting', retryAfterSeconds: 2 };
-
-  const serve = (request: IncomingMessage, response: ServerResponse) => {
-    const at = request.url?.split('?')[0] ?? '/';
-    if (!readiness.ready || opened === null) return sayNotReady(at, readiness as NotReady, version, response);
-    if (!opened.isOurs(request.headers.host))
-      return write(response, 403, { error: 'forbidden', message: 'call this server by one of its own names' });
-    const handler = opened.handlers.get(at);
-    if (handler !== undefined) return handler.handle(request, response);
-    const { url, workflows, role, upstreams, tools } = opened.ready();
-    const links = { mcp: url, workflows: Object.fromEntries(workflows.map((each) => [each.name, each.url])) };
-    const isRead = request.method === 'GET' || request.method === 'HEAD';
-    if (at === '/healthz' && isRead) return write(response, 200, { status: 'ready', version, role, upstreams, tools });
-    if (at === '/' && isRead) return write(response, 200, { name: 'recourse', version, ...links });
-    const known = [...opened.handlers.keys()].join(', ');
-    return write(response, 404, { error: 'not_found', message: `nothing is at this path; MCP is at ${known}` });
-  };
-
   return {
     handle(request, response) {
       request.on('error', () => undefined);
       response.on('error', () => undefined);
-      serve(request, response);
-      // What nobody reads must not keep the connection.
-      if (response.writableEnded) request.resume();
+      const at = request.url?.split('?')[0] ?? '/';
+      if (!readiness.ready || opened === null) return sayNotReady(at, request, readiness as NotReady, response);
+      (opened.handlers.get(at) ?? opened.http).handle(request, response);
     },
     open(given) {
       opened = given;
@@ -74,16 +54,68 @@ export function createFront(version: string): Front {
 }
 
 /** In the words that a call gets, so that a client needs no others for this. */
-function sayNotReady(at: string, readiness: NotReady, version: string, response: ServerResponse): void {
-  const headers = { 'retry-after': String(readiness.retryAfterSeconds) };
-  if (at === '/healthz' || at === '/')
-    return write(response, 503, { name: 'recourse', version, status: readiness.doing }, headers);
-  const answer = readyGate.check({} as never, { readiness, inFlight: { now: 0, max: 1 } } as never);
-  if (answer.kind !== 'refuse') throw new Error('bug: a gateway that is not ready passed its gate');
-  const envelope = { requested: null, callId: `call_${randomUUID()}` as CallId, session: null, nextActions: [] };
-  return write(response, 503, refused(envelope, answer.refusal), headers);
+function sayNotReady(at: string, request: IncomingMessage, readiness: NotReady, response: ServerResponse): void {
+  if (at === '/healthz') {
+    request.resume();
+    return write(response, 200, 'application/json', { status: readiness.doing });
+  }
+  if (at.startsWith('/mcp') && request.method === 'POST') return sayToMcp(request, readiness, response);
+  request.resume();
+  return sayProblem(readiness, response);
 }
 
-function write(response: ServerResponse, status: number, body: object, headers: Record<string, string> = {}): void {
-  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(`${JSON.stringify(body)}\n`);
+function sayProblem(readiness: NotReady, response: ServerResponse): void {
+  const reply = notReady(null, readiness);
+  const problem = { type: `urn:recourse:code:${reply.code}`, title: 'Gateway is starting', status: 503 };
+  return write(response, 503, 'application/problem+json', { ...problem, detail: reply.message, ...reply }, readiness);
+}
+
+/** A call gets its reply as the result of a tool; whatever else is asked cannot be answered yet. */
+function sayToMcp(request: IncomingMessage, readiness: NotReady, response: ServerResponse): void {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes <= maxWaitingBodyBytes) chunks.push(chunk);
+  });
+  request.on('end', () => {
+    const asked = bytes <= maxWaitingBodyBytes ? calledIn(Buffer.concat(chunks)) : null;
+    if (asked === null) return sayProblem(readiness, response);
+    const reply = notReady(asked.tool, readiness);
+    const text = `denied: ${reply.message} Ask again in ${readiness.retryAfterSeconds} s.`;
+    const result = {
+      content: [{ type: 'text', text }],
+      structuredContent: reply,
+      isError: true,
+      resultType: 'complete',
+    };
+    write(response, 200, 'application/json', { jsonrpc: '2.0', id: asked.id, result }, readiness);
+  });
+}
+
+function calledIn(bytes: Buffer): { readonly id: string | number; readonly tool: string | null } | null {
+  try {
+    const message: unknown = JSON.parse(bytes.toString('utf8'));
+    if (!isObject(message) || message['method'] !== 'tools/call') return null;
+    const { id, params } = message;
+    if (typeof id !== 'string' && typeof id !== 'number') return null;
+    const name = isObject(params) ? params['name'] : null;
+    return { id, tool: typeof name === 'string' ? name : null };
+  } catch {
+    return null;
+  }
+}
+
+function notReady(requested: string | null, readiness: NotReady): ErrorReply {
+  const answer = readyGate.check({} as never, { readiness, inFlight: { now: 0, max: 1 } } as never);
+  if (answer.kind !== 'refuse') throw new Error('bug: a gateway that is not ready passed its gate');
+  return refused(
+    { requested, callId: `call_${randomUUID()}` as CallId, session: null, nextActions: [] },
+    answer.refusal,
+  );
+}
+
+function write(response: ServerResponse, status: number, type: string, body: object, readiness?: NotReady): void {
+  const wait = readiness === undefined ? {} : { 'retry-after': String(readiness.retryAfterSeconds) };
+  response.writeHead(status, { 'content-type': type, ...wait }).end(`${JSON.stringify(body)}\n`);
 }

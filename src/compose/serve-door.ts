@@ -2,10 +2,11 @@
 import type { Principal } from '../core/call.ts';
 import { toJsonGraph } from '../core/workflow/draw/to-json-graph.ts';
 import { toMermaid } from '../core/workflow/draw/to-mermaid.ts';
+import { isListed, listedTools } from '../core/policy/listed-tools.ts';
 import { createMcpDoor, type McpDoor } from '../doors/mcp/mcp-door.ts';
 import type { McpDoorParts } from '../doors/mcp/parts.ts';
 import { handleCall, handleUnfit } from '../shell/handle-call.ts';
-import type { Shell } from '../shell/shell.ts';
+import { policyOf, type Shell } from '../shell/shell.ts';
 import { createWorkflowService, type WorkflowService } from '../shell/workflow-service.ts';
 import type { LastingGateway } from './serve-gateway.ts';
 
@@ -24,10 +25,20 @@ export function openMcpDoor({ version, who, workflow, mode }: Served, { current 
     version,
     who,
     mode,
-    workflow: workflow === null ? null : { service: following(() => serviceFor(shell(), workflow)), name: workflow },
+    workflow:
+      workflow === null
+        ? null
+        : {
+            service: following(() => serviceFor(shell(), workflow)),
+            name: workflow,
+            isListed: (action, caller) => isListed(action, policyOf(caller.agent, shell())),
+          },
     tools:
       workflow === null
-        ? { catalogue: () => shell().catalogue(), call: (raw, caller, from) => handleCall(raw, caller, from, shell()) }
+        ? {
+            catalogue: (caller) => listedTools(shell().catalogue(), policyOf(caller.agent, shell())),
+            call: (raw, caller, from) => handleCall(raw, caller, from, shell()),
+          }
         : null,
     graph: {
       mermaid: ({ graph }, active) => toMermaid(graph, active),

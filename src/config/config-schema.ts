@@ -28,10 +28,12 @@ function schemaOf(shape: Shape, again: Record<string, Json>): JsonObject {
       return { type: 'null', description: shape.says };
     case 'count':
       return { type: 'integer', minimum: shape.least, maximum: shape.most, description: shape.says };
+    case 'number':
+      return { type: 'number', minimum: shape.least, maximum: shape.most, description: shape.says };
     case 'duration':
       return { type: 'string', pattern: durationPattern, description: `${shape.says}; such as 10s` };
     case 'json':
-      return { ...(shape.sort === 'map' ? { type: 'object' } : {}), description: shape.says };
+      return { ...jsonSorts[shape.sort], description: shape.says };
     case 'fields':
       return fieldsSchema(shape, again);
     case 'named': {
@@ -40,7 +42,13 @@ function schemaOf(shape: Shape, again: Record<string, Json>): JsonObject {
       return { type: 'object', ...names, additionalProperties: schemaOf(shape.values, again), description: shape.says };
     }
     case 'list':
-      return { type: 'array', items: schemaOf(shape.items, again), minItems: shape.least, description: shape.says };
+      return {
+        type: 'array',
+        items: schemaOf(shape.items, again),
+        minItems: shape.least,
+        maxItems: shape.most,
+        description: shape.says,
+      };
     case 'either': {
       const sorts = [shape.text, shape.map, shape.list].filter((each) => each !== undefined);
       return { anyOf: sorts.map((each) => schemaOf(each, again)), description: shape.says };
@@ -57,6 +65,8 @@ function schemaOf(shape: Shape, again: Record<string, Json>): JsonObject {
       return unreachable(shape);
   }
 }
+
+const jsonSorts: Readonly<Record<string, JsonObject>> = { map: { type: 'object' }, text: { type: 'string' } };
 
 function textSchema({ says, oneOf, pattern, template }: TextShape): JsonObject {
   if (oneOf !== undefined) return { enum: oneOf, description: says };

@@ -1,7 +1,9 @@
 /** What may stand in recourse.yaml? Data only: the reader and the published JSON Schema are made from it. */
 import { defaultLimits } from '../core/limits.ts';
 import { effectClasses } from '../core/taxonomy.ts';
+import { agentsShape, reachText } from './agent-shape.ts';
 import { duration, type Field, listOf, named, type Shape, text } from './shape.ts';
+import { credentialsShape, extensionsShape, notifyShape, playbookShape, rolesShape } from './surroundings-shape.ts';
 import { workflowShape } from './workflow-shape.ts';
 
 const year = 366 * 86_400_000;
@@ -58,12 +60,16 @@ const rule: Shape = {
     effect: { shape: text('what a call does', { oneOf: Object.keys(effectClasses) }) },
     timeout: { shape: duration('how long a call may take') },
     dedupe_window: { shape: duration('for keyed: how long the server remembers our key', 1, year) },
+    reach: { shape: reachText('how far a call can reach; from its effect if not given') },
   },
 };
 
 const server: Shape = {
   kind: 'fields',
   says: 'a server whose tools are used',
+  strangers: {
+    http: { says: 'only mcp servers are supported so far', fix: 'put the API behind an MCP server', insteadOf: 'mcp' },
+  },
   fields: {
     mcp: { shape: connection, required: true },
     timeout: { shape: duration('how long a call of any of its tools may take') },
@@ -76,6 +82,11 @@ const server: Shape = {
     },
   },
 };
+
+/** How many other files one may include. */
+export const maxIncludes = 64;
+/** Whatever is wrong with a file that is included is told there; it cannot include others. */
+export const onlyInMainFile: readonly string[] = ['runtime', 'include'];
 
 export const configShape: Shape = {
   kind: 'fields',
@@ -93,11 +104,24 @@ export const configShape: Shape = {
               pattern: ['^(?:\\[[0-9a-fA-F:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$', 'host:port, such as 127.0.0.1:7411'],
             }),
           },
+          mode: {
+            shape: text('enforce; audit lets pass, and records, what policy would refuse', {
+              oneOf: ['enforce', 'audit'],
+            }),
+          },
+          cold_start_grace: { shape: duration('how long a start may take; 5s if not given', 0, 3_600_000) },
           limits: { shape: { kind: 'fields', says: 'limits by name', fields: limitFields } },
         },
       },
     },
+    include: { shape: listOf('other files, from the folder of this one', text('a path'), 0, maxIncludes) },
     tools: { shape: named('the servers behind the gateway', server) },
+    agents: { shape: agentsShape },
+    roles: { shape: rolesShape },
+    credentials: { shape: credentialsShape },
+    notify: { shape: notifyShape },
+    playbook: { shape: playbookShape },
+    extensions: { shape: extensionsShape },
     workflows: {
       shape: named('the workflows', {
         kind: 'either',

@@ -1,7 +1,10 @@
 /** What a configuration says, once it is read. Plain data; durations are milliseconds. */
 import type { JsonObject } from '../core/json.ts';
 import type { Limits } from '../core/limits.ts';
+import type { Reach, WrittenPolicy } from '../core/policy/policy.ts';
 import type { EffectClass } from '../core/taxonomy.ts';
+import type { Lock } from './lock.ts';
+import type { Place } from './problem.ts';
 import type { Tree } from './yaml-tree.ts';
 
 export interface Config {
@@ -9,9 +12,30 @@ export interface Config {
   /** In the order in which they are written. */
   readonly tools: readonly ServerConfig[];
   readonly workflows: readonly WorkflowConfig[];
+  /** What decides calls; null if no file has the key `agents`. */
+  readonly policy: WrittenPolicy | null;
+  /** Everything that is written about each agent, in the words of the file. */
+  readonly agents: readonly AgentConfig[];
+  readonly roles: JsonObject;
+  readonly credentials: JsonObject;
+  readonly notify: JsonObject;
+  readonly playbook: JsonObject;
+  /** Paths by name, as they are written. */
+  readonly extensions: JsonObject;
+  /** The tools as they were pinned; null without recourse.lock. */
+  readonly lock: Lock | null;
+}
+
+export interface AgentConfig {
+  readonly name: string;
+  readonly at: Place;
+  readonly written: JsonObject;
 }
 
 export interface RuntimeConfig {
+  readonly mode: 'enforce' | 'audit';
+  /** How long the gateway is expected to need until it is ready. */
+  readonly coldStartGraceMs: number;
   readonly store: string | null;
   readonly listen: { readonly host: string; readonly port: number } | null;
   readonly limits: Partial<Limits>;
@@ -20,6 +44,7 @@ export interface RuntimeConfig {
 /** A server whose tools become tools of the gateway. */
 export interface ServerConfig {
   readonly name: string;
+  readonly at: Place;
   readonly connect: Connection;
   readonly timeoutMs: number | null;
   readonly trustAnnotations: boolean;
@@ -43,15 +68,18 @@ export interface ToolRule {
   readonly effect: EffectClass | null;
   readonly timeoutMs: number | null;
   readonly dedupeWindowMs: number | null;
+  /** For ceilings; null if it follows from the effect. */
+  readonly reach: Reach | null;
 }
 
 export type WorkflowConfig =
-  | { readonly kind: 'module'; readonly name: string; readonly path: string; readonly tree: Tree }
+  | { readonly kind: 'module'; readonly name: string; readonly at: Place; readonly path: string; readonly tree: Tree }
   | WrittenConfig;
 
 export interface WrittenConfig {
   readonly kind: 'written';
   readonly name: string;
+  readonly at: Place;
   /** The keys as they are written; what was wrong is left out. */
   readonly definition: JsonObject;
   /** False if something was left out: what seems to be missing then may have been there. */
@@ -60,7 +88,15 @@ export interface WrittenConfig {
 }
 
 export const emptyConfig: Config = {
-  runtime: { store: null, listen: null, limits: {} },
+  runtime: { mode: 'enforce', coldStartGraceMs: 5_000, store: null, listen: null, limits: {} },
   tools: [],
   workflows: [],
+  policy: null,
+  agents: [],
+  roles: {},
+  credentials: {},
+  notify: {},
+  playbook: {},
+  extensions: {},
+  lock: null,
 };

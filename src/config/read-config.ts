@@ -1,70 +1,120 @@
 /**
- * What does a recourse.yaml say? Total: any text gives a configuration and all of its problems, each with its place and what
- * to write instead. With problems the configuration is what could be read, for further checks only; nothing may run on it.
+ * What does a recourse.yaml say, with the files it includes and its lock? Total: any texts give a configuration and all of
+ * their problems, each with its place and what to write instead. With problems the configuration is what could be read, for
+ * further checks only; nothing may run on it. Reads no files.
  */
 import { isObject, type Json, type JsonObject } from '../core/json.ts';
 import { defaultLimits, type Limits } from '../core/limits.ts';
 import { nearest } from '../core/nearest.ts';
-import type { EffectClass } from '../core/taxonomy.ts';
+import type { PolicyProblem } from '../core/policy/policy.ts';
+import { checkAgents } from './check-agents.ts';
 import { problemWithOptions } from './check-options.ts';
 import { configShape, snakeCase } from './config-shape.ts';
+import { type Config, emptyConfig, type RuntimeConfig, type WorkflowConfig } from './config.ts';
+import { checkLock, type LockText } from './check-lock.ts';
+import { type IncludedFiles, mergeFiles } from './merge-files.ts';
+import { mapOf, numberOf, textOf } from './plain-values.ts';
 import {
-  type Config,
-  type Connection,
-  emptyConfig,
-  type ServerConfig,
-  type ToolRule,
-  type WorkflowConfig,
-} from './config.ts';
-import { createProblemList, inOrder, type Problem, type Tell } from './problem.ts';
-import { mapOf, numberOf, textOf, textsOf } from './plain-values.ts';
+  createProblemList,
+  type Place,
+  placeAt,
+  type Problem,
+  type ProblemList,
+  refOf,
+  type Tell,
+  type Warn,
+  type Warning,
+} from './problem.ts';
+import { readPolicy } from './read-policy.ts';
+import { readServers } from './read-servers.ts';
 import { keyPlaceOf, placeOf, readShape } from './read-shape.ts';
+import { warnUnenforced } from './unenforced.ts';
 import { workflowShape } from './workflow-shape.ts';
 import { readYaml, type Tree } from './yaml-tree.ts';
 
 export interface ReadConfigOptions {
   /** `${NAME}` is replaced from it; without one it stays as it is written. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** What `include` names; of a file that is not here it is told that it was not read. */
+  readonly included?: IncludedFiles;
+  /** Null if there is none. */
+  readonly lock?: LockText | null;
 }
 
 export interface ReadConfig {
   readonly config: Config;
+  /** Those of the files themselves. */
   readonly problems: readonly Problem[];
-  /** Tells a problem of the same file, found later. */
+  /** Tells a problem of the same files, found later. */
   readonly tell: Tell;
+  readonly warn: Warn;
+  /** Where what is wrong with the policy is written. */
+  readonly placeOfPolicyProblem: (problem: PolicyProblem) => Place;
   /** All of them, those found later included. */
   readonly allProblems: () => readonly Problem[];
+  readonly allWarnings: () => readonly Warning[];
 }
 
-export function readConfig(text: string, file: string, { env }: ReadConfigOptions = {}): ReadConfig {
+export function readConfig(text: string, file: string, options: ReadConfigOptions = {}): ReadConfig {
   const list = createProblemList(file, text);
-  const allProblems = () => inOrder(list.problems);
-  const tree = readYaml(text, list.tell);
-  const read = tree === null ? undefined : readShape(tree, configShape, { tell: list.tell, env });
-  const config = tree === null || !isObject(read) ? emptyConfig : toConfig(read as JsonObject, tree, list.tell);
-  return { config, problems: allProblems(), tell: list.tell, allProblems };
+  const main = readYaml(text, file, list.tell);
+  const tree = mergeFiles(main, file, options.included ?? new Map(), list);
+  const read = tree === null ? undefined : readShape(tree, configShape, { tell: list.tell, env: options.env });
+  const { config, placeOfPolicyProblem } =
+    tree === null || !isObject(read)
+      ? { config: emptyConfig, placeOfPolicyProblem: () => placeAt(file) }
+      : toConfig(read as JsonObject, tree, list, options.lock ?? null);
+  return {
+    config,
+    problems: list.problems(),
+    tell: list.tell,
+    warn: list.warn,
+    placeOfPolicyProblem,
+    allProblems: list.problems,
+    allWarnings: list.warnings,
+  };
 }
 
-function toConfig(read: JsonObject, tree: Tree, tell: Tell): Config {
-  const runtime = mapOf(read['runtime']);
-  const tools = Object.entries(mapOf(read['tools'])).map(([name, server]) => toServer(name, mapOf(server), tree, tell));
+function toConfig(read: JsonObject, tree: Tree, list: ProblemList, lockText: LockText | null) {
+  const { tell, warn } = list;
+  const runtime = toRuntime(mapOf(read['runtime']), tree, tell);
+  const tools = readServers(mapOf(read['tools']), tree, tell);
   const workflows = Object.entries(mapOf(read['workflows'])).map(([name, written]): WorkflowConfig => {
     const place = subtree(tree, ['workflows', name]);
+    const at = keyPlaceOf(tree, ['workflows', name]);
     return typeof written === 'string'
-      ? { kind: 'module', name, path: written, tree: place }
-      : { kind: 'written', name, definition: mapOf(written), isWhole: isWhole(place), tree: place };
+      ? { kind: 'module', name, at, path: written, tree: place }
+      : { kind: 'written', name, at, definition: mapOf(written), isWhole: isWhole(place), tree: place };
   });
-  const config = {
-    runtime: {
-      store: textOf(runtime['store']),
-      listen: toListen(runtime['listen'], tree, tell),
-      limits: toLimits(mapOf(runtime['limits']), tree, tell),
-    },
+  const { policy, agents, placeOfProblem } = readPolicy(read, tree, runtime.mode, tell);
+  const config: Config = {
+    runtime,
     tools,
     workflows,
+    policy,
+    agents,
+    roles: mapOf(read['roles']),
+    credentials: mapOf(read['credentials']),
+    notify: mapOf(read['notify']),
+    playbook: mapOf(read['playbook']),
+    extensions: mapOf(read['extensions']),
+    lock: checkLock(lockText, tools, list),
   };
   checkBoundTools(config, tell);
-  return config;
+  checkNames(config, tell);
+  checkAgents(read, { tree, tell, warn });
+  warnUnenforced(tree, warn);
+  return { config, placeOfPolicyProblem: placeOfProblem };
+}
+
+function toRuntime(runtime: JsonObject, tree: Tree, tell: Tell): RuntimeConfig {
+  return {
+    mode: runtime['mode'] === 'audit' ? 'audit' : 'enforce',
+    coldStartGraceMs: numberOf(runtime['cold_start_grace']) ?? emptyConfig.runtime.coldStartGraceMs,
+    store: textOf(runtime['store']),
+    listen: toListen(runtime['listen'], tree, tell),
+    limits: toLimits(mapOf(runtime['limits']), tree, tell),
+  };
 }
 
 function toListen(value: Json | undefined, tree: Tree, tell: Tell): Config['runtime']['listen'] {
@@ -92,57 +142,6 @@ function toLimits(given: JsonObject, tree: Tree, tell: Tell): Partial<Limits> {
   return Object.fromEntries(entries);
 }
 
-function toServer(name: string, read: JsonObject, tree: Tree, tell: Tell): ServerConfig {
-  const here = ['tools', name];
-  const mcp = mapOf(read['mcp']);
-  const foreign = 'url' in mcp ? ['args', 'env', 'cwd'] : ['headers'];
-  for (const key of foreign)
-    if (key in mcp && ('url' in mcp || 'command' in mcp))
-      tell(
-        keyPlaceOf(tree, [...here, 'mcp', key]),
-        `'${key}' has no meaning with ${'url' in mcp ? 'url' : 'command'}`,
-        'leave it out',
-      );
-  if (typeof mcp['url'] === 'string' && !mcp['url'].includes('${') && URL.parse(mcp['url']) === null)
-    tell(
-      placeOf(tree, [...here, 'mcp', 'url']),
-      'this is no address',
-      'write the whole of it, such as https://host/mcp',
-    );
-  const rules = Object.entries(mapOf(read['tools'])).map(([match, rule]) =>
-    toRule(match, mapOf(rule), (message, fix) => tell(keyPlaceOf(tree, [...here, 'tools', match]), message, fix)),
-  );
-  return {
-    name,
-    connect: toConnection(mcp),
-    timeoutMs: numberOf(read['timeout']),
-    trustAnnotations: read['annotations'] === 'trust',
-    rules,
-  };
-}
-
-function toConnection(mcp: JsonObject): Connection {
-  if (typeof mcp['url'] === 'string') return { kind: 'http', url: mcp['url'], headers: textsOf(mcp['headers']) };
-  const args = Array.isArray(mcp['args']) ? mcp['args'].filter((each): each is string => typeof each === 'string') : [];
-  return {
-    kind: 'stdio',
-    command: textOf(mcp['command']) ?? '',
-    args,
-    env: textsOf(mcp['env']),
-    cwd: textOf(mcp['cwd']),
-  };
-}
-
-function toRule(match: string, rule: JsonObject, tell: (message: string, fix: string) => void): ToolRule {
-  const effect = textOf(rule['effect']) as EffectClass | null;
-  const dedupeWindowMs = numberOf(rule['dedupe_window']);
-  if (effect === 'keyed' && dedupeWindowMs === null)
-    tell(`'${match}' is keyed without a window`, 'add dedupe_window: how long the server remembers our key');
-  if (effect !== 'keyed' && dedupeWindowMs !== null)
-    tell(`'${match}' has a window for keys and is not keyed`, 'add effect: keyed, or leave dedupe_window out');
-  return { match, effect, timeoutMs: numberOf(rule['timeout']), dedupeWindowMs };
-}
-
 /** An action can only call a tool of a server that is configured. */
 function checkBoundTools({ tools, workflows }: Config, tell: Tell): void {
   const servers = tools.map(({ name }) => name);
@@ -161,6 +160,16 @@ function checkBoundTools({ tools, workflows }: Config, tell: Tell): void {
         near === null ? known : `did you mean ${near}?`,
       );
     }
+  }
+}
+
+/** INVARIANT: rules speak of `server/tool` and of `workflow/action`; of one name there is only one sort. */
+function checkNames({ tools, workflows }: Config, tell: Tell): void {
+  for (const { name, at } of workflows) {
+    const server = tools.find((each) => each.name === name);
+    if (server === undefined) continue;
+    const says = `the workflow '${name}' has the name of a server: rules could not tell them apart`;
+    tell(at, `${says} (${refOf(server.at)})`, 'give one of them another name');
   }
 }
 

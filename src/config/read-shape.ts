@@ -41,17 +41,28 @@ export function readShape(tree: Tree, shape: Shape, parts: ReadParts): Json | un
         Number(tree.value) <= most;
       return fits ? Number(tree.value) : wrong(tree, `a whole number from ${least} to ${most}`, tell);
     }
+    case 'number': {
+      const { least, most } = shape;
+      const value = tree.kind === 'scalar' && typeof tree.value === 'number' ? tree.value : Number.NaN;
+      return value >= least && value <= most ? value : wrong(tree, `a number from ${least} to ${most}`, tell);
+    }
     case 'duration':
       return readDuration(tree, shape, tell);
     case 'json':
       if (shape.sort === 'map' && tree.kind !== 'map') return wrong(tree, `a map (${shape.says})`, tell);
+      if (shape.sort === 'text' && (tree.kind !== 'scalar' || typeof tree.value !== 'string'))
+        return wrong(tree, `a text (${shape.says})`, tell);
       return plainOf(tree);
     case 'fields':
       return readFields(tree, shape, parts);
     case 'named':
       return readNamed(tree, shape, parts);
     case 'list': {
-      if (tree.kind !== 'list' || tree.items.length < shape.least) return wrong(tree, `a list (${shape.says})`, tell);
+      if (tree.kind !== 'list') return wrong(tree, `a list (${shape.says})`, tell);
+      if (tree.items.length < shape.least)
+        return void tell(tree.at, 'an empty list stands here', `write at least ${shape.least} (${shape.says})`);
+      if (tree.items.length > shape.most)
+        return void tell(tree.at, `this list is longer than ${shape.most}`, 'make it shorter');
       return tree.items.flatMap((each) => readShape(each, shape.items, parts) ?? []);
     }
     case 'either':
@@ -115,9 +126,17 @@ function readFields(tree: Tree, shape: FieldsShape, parts: ReadParts): Json | un
       put(read, key, readShape(value, field.shape, parts));
       continue;
     }
-    tell(keyAt, `there is no key '${key}' here`, hint(key, known));
+    const stranger = shape.strangers !== undefined && Object.hasOwn(shape.strangers, key) && shape.strangers[key];
+    const near = stranger ? (stranger.insteadOf ?? null) : nearest(key, known);
+    if (stranger) tell(keyAt, stranger.says, stranger.fix);
+    else
+      tell(
+        keyAt,
+        `there is no key '${key}' here`,
+        near === null ? `use one of ${known.join(', ')}` : `did you mean ${near}?`,
+      );
     // What was probably meant is not missing as well.
-    meant.add(nearest(key, known) ?? key);
+    if (near !== null) meant.add(near);
   }
   tellMissing(tree.at, shape, meant, tell);
   return read;
@@ -202,11 +221,6 @@ function put(object: Record<string, Json>, key: string, value: Json | undefined)
 function wrong(tree: Tree, expected: string, tell: Tell): undefined {
   const found = tree.kind === 'scalar' ? preview(tree.value) : `a ${tree.kind}`;
   tell(tree.at, `${found} stands here`, `write ${expected}`);
-}
-
-function hint(key: string, known: readonly string[]): string {
-  const near = nearest(key, known);
-  return near === null ? `use one of ${known.join(', ')}` : `did you mean ${near}?`;
 }
 
 function sayOf(shape: Shape): string {

@@ -7,15 +7,15 @@ export type Shape =
   | { readonly kind: 'flag'; readonly says: string }
   /** A key without a value. */
   | { readonly kind: 'nothing'; readonly says: string }
-  | { readonly kind: 'count'; readonly says: string; readonly least: number; readonly most: number }
+  | { readonly kind: 'count' | 'number'; readonly says: string; readonly least: number; readonly most: number }
   /** Written as `30s`, read as milliseconds. */
   | { readonly kind: 'duration'; readonly says: string; readonly leastMs: number; readonly mostMs: number }
   /** An expression; the place of its problems is found in it. */
   | { readonly kind: 'cel'; readonly says: string }
-  | { readonly kind: 'json'; readonly says: string; readonly sort: 'anything' | 'map' }
+  | { readonly kind: 'json'; readonly says: string; readonly sort: 'anything' | 'map' | 'text' }
   | FieldsShape
   | NamedShape
-  | { readonly kind: 'list'; readonly says: string; readonly items: Shape; readonly least: number }
+  | ListShape
   | EitherShape
   /** Stands for a shape that contains itself. */
   | { readonly kind: 'again'; readonly name: string; readonly shape: () => Shape };
@@ -35,6 +35,21 @@ export interface Field {
   readonly required?: true;
 }
 
+export interface ListShape {
+  readonly kind: 'list';
+  readonly says: string;
+  readonly items: Shape;
+  readonly least: number;
+  readonly most: number;
+}
+
+/** A key that somebody may expect here: why it is not one, what to do, and the key that is not missing as well. */
+export interface Stranger {
+  readonly says: string;
+  readonly fix: string;
+  readonly insteadOf?: string;
+}
+
 /** These keys and no others. */
 export interface FieldsShape {
   readonly kind: 'fields';
@@ -42,6 +57,7 @@ export interface FieldsShape {
   readonly fields: Readonly<Record<string, Field>>;
   /** Exactly one of these is there. */
   readonly oneOf?: readonly string[];
+  readonly strangers?: Readonly<Record<string, Stranger>>;
 }
 
 /** Any keys of this form, all with the same sort of value. */
@@ -77,7 +93,13 @@ export const duration = (says: string, leastMs = 1, mostMs = 86_400_000): Shape 
   mostMs,
 });
 export const cel = (says: string): Shape => ({ kind: 'cel', says });
-export const listOf = (says: string, items: Shape, least = 0): Shape => ({ kind: 'list', says, items, least });
+export const listOf = (says: string, items: Shape, least = 0, most = 1_000): Shape => ({
+  kind: 'list',
+  says,
+  items,
+  least,
+  most,
+});
 export const named = (says: string, values: Shape, key: NamedShape['key'] = nameKey): Shape => ({
   kind: 'named',
   says,

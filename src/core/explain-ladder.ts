@@ -92,7 +92,9 @@ function seenBy(gate: GateName, request: Request, facts: Facts): JsonObject {
     case 'input':
       return { judged_by: entry?.input.kind ?? 'nothing', validator: facts.arguments?.ok ?? null };
     case 'fence':
-      return { in_doubt: session?.step?.fences.filter(({ inDoubt }) => inDoubt).map(({ operation }) => operation) ?? [] };
+      return {
+        in_doubt: session?.step?.fences.filter(({ inDoubt }) => inDoubt).map(({ operation }) => operation) ?? [],
+      };
     case 'policy': {
       if (entry === undefined || facts.policy === undefined) return {};
       const { name, effect, reach } = policyTool(entry);
@@ -118,7 +120,8 @@ function changeFor(refusal: Refusal, { principal, policy }: Facts): string {
   switch (refusal.code) {
     case 'POLICY_DENY': {
       const ref = refusal.rule_ref ?? '';
-      if (policy?.agent === null) return `declare the agent '${principal.agent}' under agents (${ref}), with a rule that permits it`;
+      if (policy?.agent === null)
+        return `declare the agent '${principal.agent}' under agents (${ref}), with a rule that permits it`;
       return `change what stands at ${ref}, or put a rule before it that permits the call`;
     }
     case 'MODEL_DENIED':

@@ -1,14 +1,16 @@
 /**
  * What can an HTTP caller expect: which bodies, with which status?
- * An OpenAPI 3.1 document without paths; the HTTP door adds its own. All of it comes from the taxonomy.
- * Must not describe a status that http-status.ts does not give.
+ * An OpenAPI 3.1 document without paths, which openapi-paths.ts adds. All of it comes from the taxonomy and the door's own problems.
+ * Must not describe a status that neither http-status.ts nor door-problems.ts gives.
  */
+import { doorCodesOf, doorProblems } from './door-problems.ts';
 import { statusesOf } from './http-status.ts';
 import { definitionName, errorBranch, errorNames, replyDefinitions } from './reply-schema.ts';
 import type { Beside, Ref, Schema } from './reply-schema.ts';
+import { closedObject } from './reply-schema-fields.ts';
 import { errors, type ErrorCode, type ErrorName } from './taxonomy.ts';
 
-const ref: Ref = (definition) => ({ $ref: `#/components/schemas/${definition}` });
+export const ref: Ref = (definition) => ({ $ref: `#/components/schemas/${definition}` });
 
 /** What RFC 9457 puts beside the reply's own members. */
 const problemMembers: Beside = {
@@ -27,6 +29,15 @@ const retryAfter: Schema = {
   schema: { type: 'integer', minimum: 0 },
 };
 
+/** For where there is no call to speak of: no `error`, and a code of the door's own. */
+const doorProblemSchema: Schema = closedObject({
+  type: { type: 'string', format: 'uri-reference' },
+  title: { type: 'string' },
+  status: { type: 'integer' },
+  detail: { type: 'string' },
+  code: { enum: Object.keys(doorProblems) },
+});
+
 export interface OpenApiDocument {
   readonly openapi: '3.1.0';
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
@@ -34,6 +45,7 @@ export interface OpenApiDocument {
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>;
     readonly responses: Readonly<Record<string, Schema>>;
+    readonly securitySchemes?: Readonly<Record<string, Schema>>;
   };
 }
 
@@ -66,13 +78,19 @@ function schemas(): Readonly<Record<string, Schema>> {
     ...definitions,
     ErrorReply: { ...definitions['ErrorReply'], discriminator },
     ...Object.fromEntries(problems),
+    DoorProblem: doorProblemSchema,
   };
 }
 
+/** Every status that an answer can have, in order. */
+export function responseStatuses(): readonly number[] {
+  const doors = Object.values(doorProblems).map(({ status }) => status);
+  const statuses = new Set([200, 202, ...doors, ...errorNames.flatMap((name) => allStatuses(name))]);
+  return [...statuses].toSorted((a, b) => a - b);
+}
+
 function responses(): Readonly<Record<string, Schema>> {
-  const statuses = [...new Set([200, 202, ...errorNames.flatMap((name) => allStatuses(name))])];
-  const entries = statuses.toSorted((a, b) => a - b).map((status) => [responseName(status), response(status)] as const);
-  return Object.fromEntries(entries);
+  return Object.fromEntries(responseStatuses().map((status) => [responseName(status), response(status)]));
 }
 
 function allStatuses(name: ErrorName): readonly number[] {
@@ -90,9 +108,15 @@ function response(status: number): Schema {
     const description = status === 200 ? 'success' : ['pending', ...titles].join('; ');
     return { description, content: { 'application/json': { schema: either(plain) } } };
   }
-  const problems = failures.map((name) => restricted(name, status, 'Problem'));
+  const own = doorCodesOf(status);
+  const door = { allOf: [ref('DoorProblem'), { properties: { code: { enum: own } } }] };
+  const problems = [
+    ...failures.map((name) => restricted(name, status, 'Problem')),
+    ...(own.length === 0 ? [] : [door]),
+  ];
+  const said = [...titles, ...own.map((code) => `${code}: ${doorProblems[code].title.toLowerCase()}`)];
   return {
-    description: titles.join('; '),
+    description: said.join('; '),
     ...waits,
     content: { 'application/problem+json': { schema: either(problems) } },
   };

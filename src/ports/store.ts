@@ -213,6 +213,8 @@ export interface JournalEntry extends Position {
   readonly timeMs: number;
   readonly sessionSeq: number;
   readonly call: string | null;
+  /** Which session it is about; null where there is none. */
+  readonly session: string | null;
   readonly hash: string;
   readonly body: string;
   readonly payloads: readonly { readonly part: string; readonly text: string | null }[];

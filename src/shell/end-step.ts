@@ -137,7 +137,7 @@ export function envelopeOfStep(call: Call, fact: StepFact, shell: Shell): Envelo
   const others = fact.fences.filter(({ callId }) => callId !== call.id);
   const fences = call.state === 'IN_DOUBT' ? [...others, doubt] : others;
   const now: StepFact = { ...fact, fences, running: orphansOf(session, shell) };
-  return { requested: call.tool, callId: call.id, session, nextActions: nextActions(shell, call.agent, now) };
+  return { requested: call.tool, callId: call.id, session, nextActions: nextActions(shell, call, now) };
 }
 
 /** For a call that this process does not run: where its session stands is read. */
@@ -146,7 +146,7 @@ export async function envelopeElsewhere(call: Call, shell: Shell): Promise<Envel
   const fact = session === null ? null : await readStep(session, null, null, shell);
   if (fact !== null) return envelopeOfStep(call, fact, shell);
   // Of a workflow that is not served here nobody can say what is next.
-  const next = session !== null && session.workflow !== null ? [] : nextActions(shell, call.agent);
+  const next = session !== null && session.workflow !== null ? [] : nextActions(shell, call);
   return { requested: call.tool, callId: call.id, session: call.session, nextActions: next };
 }
 

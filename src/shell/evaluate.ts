@@ -29,7 +29,7 @@ export async function evaluateCall(raw: unknown, who: Principal, shell: Shell): 
     if (explained.kind === 'explained') {
       const { decision, rungs, rules } = explained;
       const refusal = explained.refusal === null ? null : maskRefusal(explained.refusal, who.agent, shell);
-      const next = facts.session?.found ? nextActions(shell, who.agent, stepOf(facts)) : [];
+      const next = facts.session?.found ? nextActions(shell, { ...who, session: request.session }, stepOf(facts)) : [];
       const reply = refusal === null ? null : say(request.tool, refusal, request.session, next, shell);
       return { ...who, tool: request.tool, decision, rungs, rules, reply };
     }

@@ -5,6 +5,8 @@
 import type { CallId, Principal, SessionId } from '../core/call.ts';
 import { canonicalText } from '../core/canonical.ts';
 import type { SessionFact } from '../core/facts.ts';
+import type { Reach } from '../core/policy/policy.ts';
+import { withCeiling } from '../core/policy/session-ceiling.ts';
 import type { Session, StoreFault } from '../ports/store.ts';
 import { commit } from './commit.ts';
 import { driftOf } from './drift.ts';
@@ -85,9 +87,15 @@ async function standingSession(who: Principal, shell: Shell): Promise<SessionFac
   return plainFact(opened);
 }
 
-export async function openSession(who: Principal, standing: boolean, shell: Shell): Promise<Session | Unopened> {
+/** `ceiling`: how far its calls may reach; null for as far as policy lets them. */
+export async function openSession(
+  who: Principal,
+  standing: boolean,
+  shell: Shell,
+  ceiling: Reach | null = null,
+): Promise<Session | Unopened> {
   const draft = bare(shell);
-  const id = shell.ports.ids.random('ses_') as SessionId;
+  const id = withCeiling(shell.ports.ids.random('ses_'), ceiling) as SessionId;
   const session: Session = {
     id,
     ...who,

@@ -186,11 +186,11 @@ async function run(
 }
 
 /** What happened stays; where the session stands, and what is next there, is said as it is now. */
-function asItStands(reply: Reply, step: StepFact | null, { agent }: Principal, shell: Shell): Reply {
+function asItStands(reply: Reply, step: StepFact | null, who: Principal, shell: Shell): Reply {
   if (!isSuccess(reply) || step === null) return reply;
   const { done: _done, next_action_schemas: _schemas, ...happened } = reply;
   const state = project(step.snapshot, step.workflow.projection);
-  const now = { state, valid_next_actions: nextActions(shell, agent, step), seq: step.seq };
+  const now = { state, valid_next_actions: nextActions(shell, who, step), seq: step.seq };
   return { ...happened, ...now, ...(step.snapshot.done ? { done: true } : {}) };
 }
 
@@ -254,7 +254,7 @@ function unexpected(error: unknown, call: Call, effect: Effect, shell: Shell): R
   shell.ports.notify({ kind: 'unexpected', correlationId, message: `call ${call.id} met a bug`, cause });
   const requested = call.tool === '' ? null : call.tool;
   // Where there are workflows, what is next depends on a session that a bug may have kept from being read.
-  const next = requested === null || shell.workflows.size > 0 ? [] : nextActions(shell, call.agent);
+  const next = requested === null || shell.workflows.size > 0 ? [] : nextActions(shell, call);
   const envelope = { requested, callId: call.id, session: null, nextActions: next };
   return internalError(envelope, correlationId, effect);
 }

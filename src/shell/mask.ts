@@ -9,6 +9,12 @@ import type { Refusal } from '../core/refusal.ts';
 import type { Upstream } from '../ports/upstream.ts';
 import { policyOf, type Shell } from './shell.ts';
 
+/** What stands in place of a masked value. */
+const mark = '"[redacted]"';
+
+/** Whether anything of it was masked, as far as the text tells; somebody's own text of this form counts too. */
+export const isMasked = (text: string): boolean => text.includes(mark);
+
 export function maskArgs(text: string, agent: string, shell: Shell): string {
   const policy = redacting(policyOf(agent, shell)?.agent);
   return policy === null ? text : canonicalText(policy.mask('args', JSON.parse(text) as Json));

@@ -3,6 +3,7 @@ import type { CallId, SessionId } from '../core/call.ts';
 import { canonicalText } from '../core/canonical.ts';
 import type { FenceFact, StepFact } from '../core/workflow/step.ts';
 import { isListed } from '../core/policy/listed-tools.ts';
+import { ceilingOf } from '../core/policy/session-ceiling.ts';
 import type { ActionEntry, Snapshot, Workflow } from '../core/workflow/workflow.ts';
 import { invariant } from '../core/unreachable.ts';
 import type { Session, SnapshotDraft } from '../ports/store.ts';
@@ -33,7 +34,8 @@ export async function readStep(
   const running = [...bodies, ...(await turnHolder(session, shell))];
   const isOpen = session.state === 'open';
   const policy = policyOf(session.agent, shell);
-  const isListedTo = (action: ActionEntry) => isListed(action, policy);
+  const ceiling = ceilingOf(session.id);
+  const isListedTo = (action: ActionEntry) => isListed(action, policy, ceiling);
   return {
     workflow,
     snapshot,

@@ -63,11 +63,18 @@ export async function takeOver(call: StoredCall, shell: Shell): Promise<Call['st
   return ended.call.state;
 }
 
+const stoppedMeanwhile = {
+  errorType: 'GatewayStopped',
+  message: 'the gateway stopped while the call was under way',
+};
+const pastDeadline = { errorType: 'Expired', message: 'the deadline passed before the call could be sent again' };
+
 /** Moves a call that nobody runs, with the reply that whoever asks later will get. */
 export async function end(
   call: StoredCall,
   event: CallEvent,
   shell: Shell,
+  why?: { readonly errorType: string; readonly message: string },
 ): Promise<{ readonly call: Call; readonly result: CommitResult } | null> {
   const [next, effects] = advance(call, event);
   if (next.state === call.state) return null;
@@ -75,11 +82,7 @@ export async function end(
   const reply = failed(await envelopeElsewhere(next, shell), {
     classification: classify('unknown', undefined, call.effectClass),
     effect,
-    errorType: event.kind === 'abandoned' ? 'GatewayStopped' : 'Expired',
-    message:
-      event.kind === 'abandoned'
-        ? 'the gateway stopped while the call was under way'
-        : 'the deadline passed before the call could be sent again',
+    ...(why ?? (event.kind === 'abandoned' ? stoppedMeanwhile : pastDeadline)),
     retryAfterSeconds: null,
     maxMessageChars: shell.limits.maxMessageChars,
   });

@@ -33,13 +33,13 @@ export interface Asked {
   readonly requester: Requester;
 }
 
-export function cancelledBefore(shell: Shell, { agent }: Principal, step: StepFact | null = null): Refusal {
+export function cancelledBefore(shell: Shell, who: Principal, step: StepFact | null = null): Refusal {
   return {
     error: 'cancelled',
     class: 'Cancellation',
     code: 'ToolCancelled',
     message: 'the caller cancelled before the call was sent.',
-    resolution: { type: 'choose_action', actions: nextActions(shell, agent, step) },
+    resolution: { type: 'choose_action', actions: nextActions(shell, who, step) },
   };
 }
 
@@ -91,7 +91,7 @@ export function refusal(
   shell: Shell,
 ) {
   const known = call.session !== null || gate === 'admit';
-  const next = known ? nextActions(shell, call.agent, step) : [];
+  const next = known ? nextActions(shell, call, step) : [];
   return { call, gate, facts, argsText: request.argsText, nextActions: next, step };
 }
 
@@ -109,7 +109,7 @@ export async function refuseUnreadable(
   const fact = handle === null ? null : await fetchSession(handle, call, null, shell);
   const about = { call, gate: 'admit', facts: {}, argsText: null, refusal: no } as const;
   if (fact !== null && 'found' in fact && fact.found && fact.step !== null) {
-    const nextActionsThere = nextActions(shell, call.agent, fact.step);
+    const nextActionsThere = nextActions(shell, call, fact.step);
     return refuseStep(
       { ...about, call: { ...call, session: fact.id }, nextActions: nextActionsThere },
       fact.step,
@@ -117,6 +117,6 @@ export async function refuseUnreadable(
     );
   }
   // A step in no session that could be read has no next action; the tools of the gateway are none.
-  const next = read.requested === null || meant !== null ? [] : nextActions(shell, call.agent);
+  const next = read.requested === null || meant !== null ? [] : nextActions(shell, call);
   return (await refuse({ ...about, nextActions: next }, shell)).reply;
 }

@@ -20,7 +20,7 @@ import type { Weighed } from './weigh.ts';
 
 export function envelopeOf(call: Call, shell: Shell, step: Step | null = null): Envelope {
   if (step !== null) return envelopeOfStep(call, step.fact, shell);
-  return { requested: call.tool, callId: call.id, session: call.session, nextActions: nextActions(shell, call.agent) };
+  return { requested: call.tool, callId: call.id, session: call.session, nextActions: nextActions(shell, call) };
 }
 
 export async function settle(

@@ -8,6 +8,7 @@ import type { Position } from '../core/journal/record.ts';
 import type { Limits } from '../core/limits.ts';
 import { listedTools } from '../core/policy/listed-tools.ts';
 import type { Policy } from '../core/policy/policy.ts';
+import { ceilingOf } from '../core/policy/session-ceiling.ts';
 import type { Reply } from '../core/reply.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
@@ -129,8 +130,13 @@ export function isFull({ live, limits }: Shell): boolean {
 
 /** Without a workflow every declared tool is a next action, in the order of declaration. */
 /** What this agent can do next: the actions of its step, or the tools that are listed to it. */
-export function nextActions(shell: Shell, agent: string, step: StepFact | null = null): readonly string[] {
-  return step === null ? [...listedTools(shell.catalogue(), policyOf(agent, shell)).keys()] : nextOf(step);
+export function nextActions(
+  shell: Shell,
+  { agent, session = null }: { readonly agent: string; readonly session?: SessionId | null },
+  step: StepFact | null = null,
+): readonly string[] {
+  if (step !== null) return nextOf(step);
+  return [...listedTools(shell.catalogue(), policyOf(agent, shell), ceilingOf(session)).keys()];
 }
 
 /** The policy as it stands now, for this agent. */

@@ -8,6 +8,8 @@ import type { StoredCall } from '../ports/store.ts';
 import { cancelWaiting } from './cancel.ts';
 import { start } from './carry-out.ts';
 import { nobodyWaits, storeIsBack } from './commit.ts';
+import { deniedNow } from './denied-now.ts';
+import { isMasked } from './mask.ts';
 import { end, takeOver } from './recover.ts';
 import { countRepeats } from './refuse.ts';
 import { toolOf } from './tool-of.ts';
@@ -44,8 +46,8 @@ async function attendTo(call: StoredCall, shell: Shell): Promise<void> {
   }
 }
 
-async function expire(call: StoredCall, shell: Shell): Promise<void> {
-  const ended = await end(call, { kind: 'expired' }, shell);
+async function expire(call: StoredCall, shell: Shell, why?: Parameters<typeof end>[3]): Promise<void> {
+  const ended = await end(call, { kind: 'expired' }, shell, why);
   if (ended !== null) nobodyWaits(ended.result, shell);
 }
 
@@ -58,16 +60,26 @@ async function resume(call: StoredCall, nowMs: number, shell: Shell): Promise<vo
     if (nowMs >= call.deadlineAtMs || args?.kind === 'erased') await expire(call, shell);
     return;
   }
+  // What was masked cannot be sent as it was.
+  if (isMasked(args.text)) return expire(call, shell, unsendable);
   if (isFull(shell)) return;
   if (await isTurnOver(call, shell)) return void (await cancelWaiting(call, 'TurnCancelled', shell));
   // INVARIANT: a call of unknown effect goes out again only inside its window, by the clock of this very moment.
   if (call.tainted && !mayResend(call, shell.ports.clock.nowMs(), tool.dedupeWindowMs)) return expire(call, shell);
   const work = { tool, args: JSON.parse(args.text) as Json, step, client: null };
+  // INVARIANT: nothing is sent again that the policy of this moment does not permit.
+  const denial = deniedNow(call, work, shell);
+  if (denial !== null) return expire(call, shell, { errorType: 'PolicyDenied', message: denial });
   const started = await start(call, [], work, { expectOpen: true }, shell);
   // INVARIANT: nothing is sent any more for a session that was cancelled.
   if (started.kind === 'conflict' && started.result.on === 'session')
     await cancelWaiting(call, 'SessionCancelled', shell);
 }
+
+const unsendable = {
+  errorType: 'Redacted',
+  message: 'its arguments were masked in the record and cannot be sent again',
+};
 
 async function isTurnOver({ session, turn }: StoredCall, shell: Shell): Promise<boolean> {
   return session !== null && turn !== null && (await shell.ports.store.turnCancelled(session, turn));

@@ -2,6 +2,8 @@
 import type { Principal, SessionId } from '../core/call.ts';
 import type { SessionFact } from '../core/facts.ts';
 import { fieldsOf, type JsonObject } from '../core/json.ts';
+import type { Reach } from '../core/policy/policy.ts';
+import { ceilingOf } from '../core/policy/session-ceiling.ts';
 import type { ErrorReply, Reply, SuccessReply } from '../core/reply.ts';
 import { nextActions, project, type StepFact } from '../core/workflow/step.ts';
 import type { Snapshot, Workflow } from '../core/workflow/workflow.ts';
@@ -22,8 +24,8 @@ export type { SessionView } from './session-view.ts';
 
 export interface WorkflowService {
   readonly workflows: ReadonlyMap<string, Workflow>;
-  /** A new session, where its workflow begins. */
-  open(workflow: string, who: Principal): Promise<SessionView | ErrorReply>;
+  /** A new session, where its workflow begins; `ceiling` is how far its steps may reach. */
+  open(workflow: string, who: Principal, ceiling?: Reach | null): Promise<SessionView | ErrorReply>;
   /**
    * `{action, inputs, session, key, expected_seq, turn, wait_seconds, deadline_seconds}`, whatever of it arrived. Without a session one of
    * `workflow` is opened first; the reply names it. `inputs` may be a JSON text. Never rejects.
@@ -44,8 +46,8 @@ export function createWorkflowService(all: Shell, only: string | null = null): W
   const firstSteps = new Map<string, Promise<Found | ErrorReply>>();
   return {
     workflows: shell.workflows,
-    async open(name, who) {
-      const opened = await begin(name, who, shell);
+    async open(name, who, ceiling = null) {
+      const opened = await begin(name, who, shell, ceiling);
       return 'error' in opened ? opened : view(opened.session, opened.fact);
     },
     async step(name, raw, who, requester) {
@@ -95,7 +97,14 @@ export function createWorkflowService(all: Shell, only: string | null = null): W
       const about = { from: found.session.id, from_step: at };
       // INVARIANT: what is in doubt is in doubt in every session that goes on from there.
       const fences = found.fact.fences.filter(({ inDoubt }) => inDoubt);
-      const opened = await openAt(found.fact.workflow, snapshot, who, 'session_forked', { about, fences }, shell);
+      const opened = await openAt(
+        found.fact.workflow,
+        snapshot,
+        who,
+        'session_forked',
+        { about, fences, ceiling: ceilingOf(found.session.id) },
+        shell,
+      );
       if (opened.kind !== 'opened') return unopened('fork_session', opened, shell);
       return done('fork_session', { from: found.session.id, from_seq: at }, opened.session.id, who, shell);
     },
@@ -185,11 +194,16 @@ async function find(
   return { session, fact: fact.step, whole: fact };
 }
 
-async function begin(name: string, who: Principal, shell: Shell): Promise<Found | ErrorReply> {
+async function begin(
+  name: string,
+  who: Principal,
+  shell: Shell,
+  ceiling: Reach | null = null,
+): Promise<Found | ErrorReply> {
   if (!shell.live.readiness.ready) return sayFault('step', null, 'closed', shell);
   const workflow = shell.workflows.get(name);
   if (workflow === undefined) return unknownWorkflow(name, shell);
-  const opened = await openWorkflow(workflow, who, shell);
+  const opened = await openWorkflow(workflow, who, shell, ceiling);
   if (opened.kind !== 'opened') return unopened('step', opened, shell);
   return find(opened.session.id, 'step', 'look', who, shell);
 }

@@ -6,6 +6,8 @@ import type { Principal, SessionId } from '../core/call.ts';
 import { canonicalText } from '../core/canonical.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { RecordKind } from '../core/journal/record.ts';
+import type { Reach } from '../core/policy/policy.ts';
+import { withCeiling } from '../core/policy/session-ceiling.ts';
 import type { FenceFact } from '../core/workflow/step.ts';
 import type { Snapshot, Workflow } from '../core/workflow/workflow.ts';
 import type { CommitResult, Session, StoreFault } from '../ports/store.ts';
@@ -22,16 +24,23 @@ export type Opened =
   | { readonly kind: 'full' }
   | { readonly kind: 'unavailable'; readonly fault: StoreFault };
 
-export async function openWorkflow(workflow: Workflow, who: Principal, shell: Shell): Promise<Opened> {
+export async function openWorkflow(
+  workflow: Workflow,
+  who: Principal,
+  shell: Shell,
+  ceiling: Reach | null = null,
+): Promise<Opened> {
   const started = workflow.machine.start(shell.ports.clock.nowMs());
   if (started.kind === 'failed') return { kind: 'broken', problem: started.problem };
-  return openAt(workflow, started.snapshot, who, 'session_opened', { about: {}, fences: [] }, shell);
+  return openAt(workflow, started.snapshot, who, 'session_opened', { about: {}, fences: [], ceiling }, shell);
 }
 
 /** What a session brings along from where it comes. */
 export interface Origin {
   readonly about: JsonObject;
   readonly fences: readonly FenceFact[];
+  /** How far its steps may reach; a fork reaches no further than where it comes from. */
+  readonly ceiling: Reach | null;
 }
 
 export async function openAt(
@@ -39,12 +48,12 @@ export async function openAt(
   snapshot: Snapshot,
   who: Principal,
   kind: RecordKind,
-  { about, fences }: Origin,
+  { about, fences, ceiling }: Origin,
   shell: Shell,
 ): Promise<Opened> {
   if (!(await makeRoom(shell))) return { kind: 'full' };
   const draft = bare(shell);
-  const id = shell.ports.ids.random(`ses_${shell.storeTag}_`) as SessionId;
+  const id = withCeiling(shell.ports.ids.random(`ses_${shell.storeTag}_`), ceiling) as SessionId;
   const state = draftOf(snapshot);
   const manifest = manifestOf(workflow, shell);
   const pinned = { name: workflow.name, manifest, turn: null, timerAtMs: state.dueAtMs, reason: null };

@@ -1,7 +1,8 @@
 /**
  * What the library door must do, sentence by sentence: each requirement paraphrases a place in CONTRACT.md and is cited
- * by its id in the titles of the tests that prove it. Without a workflow, a policy or a playbook, so far.
+ * by its id in the titles of the tests that prove it. Without a workflow or a policy.
  */
+import { ofGovernance } from './requirements-of-governance.ts';
 import { ofWorkflows } from './requirements-of-workflows.ts';
 
 export interface Requirement {
@@ -147,7 +148,7 @@ const lists: Readonly<Record<string, string>> = {
   'C9-start-6': 'the file is for its owner only',
 };
 
-export const requirements: readonly Requirement[] = Object.entries({ ...lists, ...ofWorkflows }).map(([id, says]) => ({
+export const requirements: readonly Requirement[] = Object.entries({ ...lists, ...ofWorkflows, ...ofGovernance }).map(([id, says]) => ({
   id,
   section: Number(/^C(\d+)-/.exec(id)?.[1]),
   says,

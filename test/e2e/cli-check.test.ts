@@ -66,6 +66,90 @@ test('check: every problem at once, each with its line, its place and a fix', (t
   );
 });
 
+const governed = `include: [./clerk.yaml]
+tools: { shop: { mcp: { command: shop } } }
+`;
+const clerk = `agents:
+  clerk:
+    rules:
+      - permit: shop/refund
+        when: args.amount < 500
+    limits: [{ match: "shop/*", rate: 10/minute }]
+`;
+
+test('check: a policy that holds, with what this version does not enforce yet', (t) => {
+  const cwd = projectOf(t, { 'recourse.yaml': governed, 'clerk.yaml': clerk });
+  const { status, stdout, stderr } = recourse(['check'], { cwd });
+  assert.deepEqual([status, stderr], [0, '']);
+  const warnings = [
+    'clerk.yaml:1:1 warning conditions over args are checked as dynamic, because there is no recourse.lock',
+    '  agents:',
+    '  ^',
+    '  fix run recourse pin, and commit the file it writes',
+    '',
+    'clerk.yaml:6:5 warning limits: read and checked, not enforced by this version yet',
+    '      limits: [{ match: "shop/*", rate: 10/minute }]',
+    '      ^',
+    '  fix do not rely on it yet',
+    '',
+  ].join('\n');
+  assert.ok(stdout.startsWith(warnings), stdout);
+  assert.match(stdout, /^✓ recourse.yaml holds, 2 warnings$/m);
+  const [warning] = objectsIn(recourse(['check', '--json'], { cwd }).stdout);
+  assert.deepEqual(warning, {
+    kind: 'warning',
+    severity: 'warning',
+    file: 'clerk.yaml',
+    line: 1,
+    column: 1,
+    text: 'agents:',
+    message: 'conditions over args are checked as dynamic, because there is no recourse.lock',
+    fix: 'run recourse pin, and commit the file it writes',
+  });
+});
+
+test('check: what is wrong in an included file and in a condition, each in its own file', (t) => {
+  const wrong = clerk.replace('args.amount < 500', 'agrs.amount < 500').replace('limits:', 'limit:');
+  const cwd = projectOf(t, { 'recourse.yaml': `${governed}agents: { ops: { defualt: deny } }\n`, 'clerk.yaml': wrong });
+  const { status, stdout } = recourse(['check'], { cwd });
+  assert.equal(status, 1);
+  assert.equal(
+    stdout,
+    [
+      "recourse.yaml:3:18 error ConfigSchemaViolation there is no key 'defualt' here",
+      '  agents: { ops: { defualt: deny } }',
+      '                   ^',
+      '  fix did you mean default?',
+      '',
+      'clerk.yaml:5:15 error ConfigSchemaViolation the condition is wrong: there is no variable agrs here; did you mean args?',
+      '          when: agrs.amount < 500',
+      '                ^',
+      '  fix write a condition over args, agent, principal, session, tool, state, model, host, now that gives true or false',
+      '',
+      "clerk.yaml:6:5 error ConfigSchemaViolation there is no key 'limit' here",
+      '      limit: [{ match: "shop/*", rate: 10/minute }]',
+      '      ^',
+      '  fix did you mean limits?',
+      '',
+      '✗ recourse.yaml has 3 problems',
+      '',
+    ].join('\n'),
+  );
+});
+
+test('check: a lock of another version is a no', (t) => {
+  const cwd = projectOf(t, {
+    'recourse.yaml': 'tools: {}\n',
+    'recourse.lock': '{\n  "servers": {},\n  "version": 2\n}\n',
+  });
+  const { status, stdout } = recourse(['check'], { cwd });
+  assert.equal(status, 1);
+  assert.match(
+    stdout,
+    /^recourse\.lock:3:1 error ContractVersionMismatch this lock has version 2, and version 1 is read here$/m,
+  );
+});
+
 test('check: an error that is proven about a module is a no, with the steps that lead there', (t) => {
   const cwd = projectOf(t, { 'refund.ts': moduleText("{ a: { on: { go: 'b' } }, b: {} }") });
   const { status, stdout } = recourse(['check', './refund.ts'], { cwd });
@@ -103,7 +187,8 @@ test('a module that ends the process while it is loaded, or soon after, is a no 
   assert.deepEqual([status, stderr], [1, '']);
   const [problem, summary] = objectsIn(stdout);
   assert.match(String(problem?.['message']), /'leaves\.ts' ended the process/);
-  assert.deepEqual(summary, { kind: 'summary', holds: false, source: 'recourse.yaml', problems: 1, workflows: 0 });
+  const counts = { problems: 1, warnings: 0, workflows: 0 };
+  assert.deepEqual(summary, { kind: 'summary', holds: false, source: 'recourse.yaml', ...counts });
 });
 
 test('check: without a configuration it says what to do', (t) => {

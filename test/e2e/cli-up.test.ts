@@ -4,7 +4,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { isSuccess } from '../../src/index.ts';
@@ -28,7 +28,7 @@ const adding = `  adding:
 `;
 
 function startUp(t: TestContext, home: string, words: readonly string[] = []) {
-  const child = spawn(process.execPath, [bin, 'up', '--listen', '127.0.0.1:0', ...words], {
+  const child = spawn(process.execPath, [bin, 'up', '--listen', '127.0.0.1:0', '--agent', 'local', ...words], {
     cwd: home,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -45,8 +45,8 @@ function startUp(t: TestContext, home: string, words: readonly string[] = []) {
   return { child, said, saying, address, ready: () => saying(/^Ctrl-C lets running calls end/m) };
 }
 
-async function get(url: string) {
-  const response = await fetch(url);
+async function get(url: string, key?: string) {
+  const response = await fetch(url, key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } });
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
@@ -75,19 +75,25 @@ test('every tool at /mcp, each workflow at its own path, and a server that fails
     await walker.client.close();
   }
 
-  const health = await get(`${url}/healthz`);
-  assert.equal(health.status, 200);
-  assert.deepEqual([health.body['status'], health.body['role']], ['ready', 'owner']);
+  const key = readFileSync(join(home, 'recourse.db.token'), 'utf8').trim();
+  assert.ok(up.said.stdout.includes(key), "the operator's key is shown at the first start");
+  const status = await get(`${url}/v1/status`, key);
+  assert.deepEqual([status.status, status.body['ready'], status.body['role']], [200, true, 'owner']);
   assert.deepEqual(
-    (health.body['upstreams'] as { name: string; state: string }[]).map(({ name, state }) => [name, state]),
+    (status.body['upstreams'] as { name: string; state: string }[]).map(({ name, state }) => [name, state]),
     [
       ['everything', 'connected'],
       ['broken', 'waiting'],
     ],
   );
-  assert.deepEqual((await get(url)).body['workflows'], { bar: `${url}/mcp/bar`, adding: `${url}/mcp/adding` });
+  assert.deepEqual(status.body['workflows'], ['bar', 'adding']);
+  for (const path of ['/healthz', '/readyz']) {
+    const { status: code, body } = await get(`${url}${path}`);
+    assert.equal(code, 200, path);
+    assert.deepEqual(Object.keys(body), ['status'], 'whoever has no key hears nothing else');
+  }
   const nowhere = await get(`${url}/nowhere`);
-  assert.deepEqual([nowhere.status, nowhere.body['error']], [404, 'not_found']);
+  assert.deepEqual([nowhere.status, nowhere.body['code']], [404, 'NoSuchPath']);
   for (const path of ['/', '/healthz', '/mcp'])
     assert.equal(await statusAs('evil.example', url, path), 403, 'a page that had its name point at us');
 
@@ -121,7 +127,8 @@ test('until it is ready it says so, in the words of a call; whoever ends it then
   const reply = (await early.json()) as Record<string, unknown>;
   assert.deepEqual([early.status, early.headers.get('retry-after')], [503, '2']);
   assert.deepEqual([reply['error'], reply['code'], reply['effect']], ['denied', 'DAEMON_NOT_READY', 'none']);
-  assert.deepEqual(await get(`${url}/healthz`).then(({ status, body }) => [status, body['status']]), [503, 'starting']);
+  assert.deepEqual(await get(`${url}/healthz`).then(({ status, body }) => [status, body['status']]), [200, 'starting']);
+  assert.equal((await fetch(`${url}/readyz`)).status, 503);
   up.child.kill('SIGTERM');
   assert.equal(await exitOf(up.child), 0);
 });
@@ -156,7 +163,7 @@ test('a running call ends before it does; who asks twice does not wait', async (
     const waiting = client.step({ action: 'wait' });
     await eventually('the body runs', async () => bar.done().length > before);
     up.child.kill('SIGINT');
-    await eventually('nothing new is let in', async () => (await fetch(`${url}/healthz`)).status === 503);
+    await eventually('nothing new is let in', async () => (await fetch(`${url}/readyz`)).status === 503);
     return { up, waiting };
   };
   const impatient = await begin();

@@ -22,6 +22,7 @@ test('the commands and their options', () => {
   assert.deepEqual(known, {
     primer: ['json'],
     check: ['config', 'json'],
+    test: ['config', 'json'],
     render: ['format', 'output', 'session', 'config', 'file'],
     serve: ['config', 'file', 'agent', 'mode'],
     up: ['config', 'file', 'listen', 'agent'],
@@ -32,6 +33,10 @@ test('the commands and their options', () => {
     'sessions show': ['limit', 'file', 'json'],
     'sessions tail': ['lines', 'follow', 'file', 'json'],
     'sessions diff': ['file', 'json'],
+    'agents ls': ['agent', 'tenant', 'file', 'json'],
+    'agents add': ['role', 'tenant', 'expires', 'file', 'json'],
+    'agents rotate': ['grace', 'tenant', 'file', 'json'],
+    'agents revoke': ['tenant', 'file', 'json'],
     'audit verify': ['file', 'json'],
     'audit tail': ['lines', 'follow', 'file', 'json'],
   });
@@ -56,6 +61,13 @@ test('0 is done, 1 is no, 2 is usage, 3 is the store', async (t) => {
     [0, `calls show ${call} --file ${file}`],
     [0, `audit verify --file ${file}`],
     [0, `audit tail --file ${file}`],
+    [0, `agents ls --file ${file}`],
+    [0, `agents add bot --file ${file}`],
+    [1, `agents revoke 0000000000000000 --file ${file}`],
+    [1, `agents rotate 0000000000000000 --file ${file}`],
+    [2, `agents revoke bot --file ${file}`],
+    [2, `agents add bot --expires never --file ${file}`],
+    [3, `agents add bot --file ${join(folderOf(t), 'absent', 'recourse.db')}`],
     [1, `calls show call_of_nobody --file ${file}`],
     [2, 'cals'],
     [2, 'calls ls --nonsense'],
@@ -237,6 +249,34 @@ test('what the commands for sessions print with --json', async (t) => {
   assert.deepEqual(settled, { call_id: 'string', happened: 'string', by: 'string', session: 'string' });
 });
 
+test('what the commands for keys print with --json', (t) => {
+  const cwd = folderOf(t);
+  const json = (...words: string[]) => {
+    const { stdout, stderr } = recourse(['agents', ...words, '--json'], { cwd });
+    assert.equal(stderr, '');
+    return JSON.parse(stdout) as Record<string, unknown>;
+  };
+  const key = {
+    key_id: 'string',
+    tenant: 'string',
+    role: 'string',
+    name: 'string',
+    status: 'string',
+    created_at: 'string',
+    created_by: 'string',
+    expires_at: 'null',
+    revoked_at: 'null',
+    used_at: 'null',
+  };
+  const added = json('add', 'bot');
+  assert.deepEqual(shapeOf(added), { key: 'string', ...key });
+  assert.deepEqual(shapeOf(json('ls')), key);
+  const rotated = json('rotate', String(added['key_id']));
+  assert.deepEqual(shapeOf(rotated), { key: 'string', ...key });
+  const revoked = json('revoke', String(rotated['key_id']));
+  assert.deepEqual(revoked, { key_id: rotated['key_id'], tenant: 'default', revoked: true });
+});
+
 test('what check --json prints', (t) => {
   const cwd = folderOf(t);
   const config = `workflows:
@@ -250,7 +290,8 @@ test('what check --json prints', (t) => {
     const lines = recourse(['check', '--json'], { cwd }).stdout.trimEnd().split('\n');
     return Object.fromEntries(lines.map((line) => [JSON.parse(line).kind as string, shapeOf(JSON.parse(line))]));
   };
-  const summary = { kind: 'string', holds: 'boolean', source: 'string', problems: 'number', workflows: 'number' };
+  const counts = { problems: 'number', warnings: 'number', workflows: 'number' };
+  const summary = { kind: 'string', holds: 'boolean', source: 'string', ...counts };
   assert.deepEqual(shapesOf(config), {
     finding: {
       kind: 'string',

@@ -1,6 +1,10 @@
 /** The names of the public API. Adding one needs a line here and in the changelog; removing one breaks somebody. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { test } from 'node:test';
+import * as client from '../../src/client/index.ts';
+import * as testing from '../../src/client/testing.ts';
 import * as api from '../../src/index.ts';
 
 test('the package exports exactly these values', () => {
@@ -21,4 +25,56 @@ test('the package exports exactly these values', () => {
     'taxonomy',
     'tool',
   ]);
+});
+
+test('recourse-gateway/client exports exactly these values', () => {
+  assert.deepEqual(Object.keys(client).sort(), [
+    'CallError',
+    'ToolDeniedError',
+    'createClient',
+    'governTools',
+    'httpTransport',
+    'inProcessTransport',
+    'localTools',
+    'refusalOf',
+    'remote',
+    'tellModel',
+  ]);
+});
+
+test('recourse-gateway/testing exports exactly these values', () => {
+  assert.deepEqual(Object.keys(testing).sort(), [
+    'CallError',
+    'ToolDeniedError',
+    'UnscriptedCallError',
+    'budgetExceeded',
+    'completionBlocked',
+    'createScriptedTransport',
+    'defer',
+    'deny',
+    'fail',
+    'invalidInput',
+    'lost',
+    'notAReply',
+    'notSent',
+    'pending',
+    'permit',
+    'reply',
+    'retryAfter',
+    'timeout',
+    'unknownEffect',
+  ]);
+});
+
+test('the package has exactly these entries', () => {
+  const { exports } = JSON.parse(readFileSync(path.join(import.meta.dirname, '../../package.json'), 'utf8')) as {
+    exports: object;
+  };
+  const built = (file: string) => ({ types: `./dist/${file}.d.ts`, default: `./dist/${file}.js` });
+  assert.deepEqual(exports, {
+    '.': built('index'),
+    './client': built('client/index'),
+    './testing': built('client/testing'),
+    './package.json': './package.json',
+  });
 });

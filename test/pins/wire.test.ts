@@ -34,6 +34,7 @@ test('the kinds of journal records', () => {
     'requester_left',
     'attached',
     'erased',
+    'policy_applied',
     'clock_held',
   ]);
   assert.deepEqual([formatVersion, anchorEvery], [1, 1_000]);

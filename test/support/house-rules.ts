@@ -82,6 +82,16 @@ const purity: Rule = (tree) =>
     ...[...maskSource(text).matchAll(impureWord)].map(([word]) => `${file}: the core may not say ${word}`),
   ]);
 
+/** Statements that are gone when the types are. `import { type A }` is none of them: the import itself stays. */
+const typesOnly = /\b(?:import|export)\s+type\b[^;]*;/g;
+
+const clientAnywhere: Rule = (tree) =>
+  filesOf(tree, (file) => isSource(file) && layerOf(file) === 'client').flatMap(([file, text]) => {
+    const packages = packagesOf(text).map((name) => `${file}: the client may not import ${name}`);
+    const values = edgesOf(tree, file, text.replace(typesOnly, '')).filter((to) => layerOf(to) !== 'client');
+    return [...packages, ...values.map((to) => `${file}: the client may import only types of ${to}`)];
+  });
+
 const published: Rule = (tree) => {
   const { dependencies = {} } = JSON.parse(tree.get('package.json') ?? '{}') as Manifest;
   const isDeclared = (name: string) =>
@@ -252,6 +262,7 @@ export const houseRules = {
   'doors and adapters do not know their siblings': siblings,
   'no import goes in a circle, types included': cycles,
   'the core is pure: itself and the pure engines, no clock, chance or promise': purity,
+  'the client runs anywhere: no package, no Node, and of the core only types': clientAnywhere,
   'what is published imports only what it declares': published,
   'no file is longer than 300 lines': size,
   'every source file opens with a header of at most six lines': headers,

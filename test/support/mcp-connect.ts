@@ -41,6 +41,8 @@ export interface CallOptions {
 export interface ConnectOptions extends ClientOptions {
   /** Before it connects: handlers for what the server may ask. */
   readonly prepare?: (client: Client) => void;
+  /** The key of an agent. */
+  readonly key?: string;
 }
 
 export async function connectInMemory(t: TestContext, door: McpDoor, revision: Revision, options: ConnectOptions = {}) {
@@ -50,7 +52,9 @@ export async function connectInMemory(t: TestContext, door: McpDoor, revision: R
 }
 
 export async function connectHttp(t: TestContext, url: URL, revision: Revision, options: ConnectOptions = {}) {
-  return connected(t, new StreamableHTTPClientTransport(url), revision, options);
+  const { key, ...rest } = options;
+  const headers = key === undefined ? {} : { requestInit: { headers: { authorization: `Bearer ${key}` } } };
+  return connected(t, new StreamableHTTPClientTransport(url, headers), revision, rest);
 }
 
 /** The child serves the workflow of this name. */

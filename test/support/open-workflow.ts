@@ -18,6 +18,7 @@ import {
   type SuccessReply,
   type Tool,
 } from '../../src/index.ts';
+import type { Policy } from '../../src/core/policy/policy.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import { checkFile } from './read-journal.ts';
 
@@ -43,6 +44,7 @@ export interface WorkflowOptions {
   readonly agent?: string;
   readonly tools?: readonly Tool[];
   readonly limits?: Partial<Limits>;
+  readonly policy?: Policy;
   readonly clock?: Clock;
 }
 

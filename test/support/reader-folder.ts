@@ -12,6 +12,12 @@ import { withReader } from './read-journal.ts';
 
 const root = path.dirname(path.dirname(import.meta.dirname));
 const libraries = ['zod', 'valibot', 'arktype', 'xstate', '@modelcontextprotocol/client'];
+/** The entries of the package, and the sources that they are built from. */
+const entries = [
+  ['', 'src/index.ts'],
+  ['/client', 'src/client/index.ts'],
+  ['/testing', 'src/client/testing.ts'],
+] as const;
 const storeName = 'recourse.db';
 
 export interface Ran {
@@ -24,9 +30,13 @@ export interface Ran {
 export async function furnish(folder: string): Promise<void> {
   const stub = path.join(folder, 'node_modules', 'recourse-gateway');
   mkdirSync(stub, { recursive: true });
-  writeFileSync(path.join(stub, 'package.json'), JSON.stringify({ type: 'module', exports: './index.js' }));
-  const entry = pathToFileURL(path.join(root, 'src/index.ts')).href;
-  writeFileSync(path.join(stub, 'index.js'), `export * from '${entry}';\n`);
+  const exports = Object.fromEntries(entries.map(([name]) => [`.${name}`, `./entry${name}.js`]));
+  writeFileSync(path.join(stub, 'package.json'), JSON.stringify({ type: 'module', exports }));
+  mkdirSync(path.join(stub, 'entry'));
+  for (const [name, source] of entries) {
+    const entry = pathToFileURL(path.join(root, source)).href;
+    writeFileSync(path.join(stub, `entry${name}.js`), `export * from '${entry}';\n`);
+  }
   for (const name of libraries) {
     const place = path.join(folder, 'node_modules', name);
     mkdirSync(path.dirname(place), { recursive: true });
@@ -55,7 +65,9 @@ function typeRules() {
       noUnusedLocals: false,
       noUnusedParameters: false,
       typeRoots: [path.join(root, 'node_modules/@types')],
-      paths: { 'recourse-gateway': [path.join(root, 'src/index.ts')] },
+      paths: Object.fromEntries(
+        entries.map(([name, source]) => [`recourse-gateway${name}`, [path.join(root, source)]]),
+      ),
     },
     include: ['*/*.ts'],
   };

@@ -1,7 +1,7 @@
 /** `recourse up` as a user starts it: a configuration in a folder, one process, an address. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { eventually } from './eventually.ts';
 import { bin } from './recourse-process.ts';
@@ -45,7 +45,7 @@ export function writeConfig(home: string, config: WrittenConfig): string {
 
 export async function startUp(t: Ending, home: string, config: WrittenConfig): Promise<Up> {
   writeConfig(home, config);
-  const words = ['up', '--config', 'recourse.yaml', '--listen', '127.0.0.1:0'];
+  const words = ['up', '--config', 'recourse.yaml', '--listen', '127.0.0.1:0', '--agent', 'local'];
   const env = { ...process.env };
   delete env['RECOURSE_FILE'];
   const child = spawn(process.execPath, [bin, ...words], { cwd: home, env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -58,16 +58,18 @@ export async function startUp(t: Ending, home: string, config: WrittenConfig): P
     return /recourse is starting at (http:\S+)/.exec(said)?.[1];
   });
   const health = async () => {
-    const response = await fetch(`${base}/healthz`);
-    return (await response.json()) as { status: string; upstreams: readonly Upstream[] };
+    if (!(await fetch(`${base}/readyz`)).ok) return { ready: false, upstreams: [] };
+    const key = readFileSync(path.join(home, 'recourse.db.token'), 'utf8').trim();
+    const response = await fetch(`${base}/v1/status`, { headers: { authorization: `Bearer ${key}` } });
+    return (await response.json()) as { ready: boolean; upstreams: readonly Upstream[] };
   };
   const names = Object.keys(config.tools);
   await eventually(
     `every server of ${names.join(', ')}`,
     async () => {
       if (isOver()) throw new Error(`recourse up has ended: ${said}`);
-      const { status, upstreams } = await health();
-      return status === 'ready' && upstreams.every(({ state }) => state === 'connected');
+      const { ready, upstreams } = await health();
+      return ready && upstreams.every(({ state }) => state === 'connected');
     },
     startsWithinMs,
   );

@@ -11,7 +11,7 @@ import { startChild } from './start-child.ts';
 import { type Execution, executionsIn, toolOf } from './world.ts';
 import { effectClassNames } from './tools.ts';
 
-const within = (folder: string) => [
+export const within = (folder: string) => [
   'unshare',
   '--mount',
   'sh',

@@ -35,16 +35,17 @@ export function createJournalReader(
         call: row.call_id,
         kind: 'unreadable',
         timeMs: 0,
+        session: null,
         sessionSeq: 0,
         body: header.problem,
         payloads: [],
       };
-    const { kind, call, timeMs, sessionSeq, body } = header;
+    const { kind, call, session, timeMs, sessionSeq, body } = header;
     const payloads = records.payloadsOf(row, header).map((payload, index) => ({
       part: header.commitments[index]?.part ?? '',
       text: payload === null ? null : nodeHashing.text(payload.bytes),
     }));
-    return { ...common, call, kind, timeMs, sessionSeq, body, payloads };
+    return { ...common, call, session, kind, timeMs, sessionSeq, body, payloads };
   };
 
   return {

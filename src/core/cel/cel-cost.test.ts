@@ -42,6 +42,24 @@ const costly: readonly (readonly [string, string, Record<string, unknown>])[] = 
     { l: Array.from({ length: 10_000 }, (_, i) => i), s: 'a'.repeat(100_000) },
   ],
   [
+    'reading a large map with a field of an unfortunate name again and again',
+    'inputs.l.exists(x, inputs.n == x)',
+    Object.fromEntries([
+      ...Array.from({ length: 20_000 }, (_, i) => [`f${i}`, i] as const),
+      ['constructor', 1],
+      ['n', -1],
+      ['l', Array.from({ length: 20_000 }, (_, i) => i)],
+    ]),
+  ],
+  [
+    'listing the keys of a large map again and again',
+    'inputs.l.exists(x, inputs.m.exists(k, true) && x < 0)',
+    {
+      l: Array.from({ length: 40_000 }, (_, i) => i),
+      m: Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`f${i}`, i])),
+    },
+  ],
+  [
     'work behind an or',
     'inputs.l.exists(x, inputs.l.exists(y, x + y < 0)) || true',
     { l: Array.from({ length: 5_000 }, (_, i) => i) },

@@ -6,7 +6,9 @@
 import { type ASTNode, Environment, type ParseResult } from '@marcbachmann/cel-js';
 import { registerFunctions, registerNumbers } from './cel-functions.ts';
 import type { CelLimits } from './cel-limits.ts';
-import { weightOf } from './weight.ts';
+import { weightOf, weightOfKeys } from './weight.ts';
+
+export type Traversal = 'whole' | 'keys';
 
 /** One evaluation under way. */
 export interface Evaluation {
@@ -14,8 +16,8 @@ export interface Evaluation {
   /** What was thrown by something else than the engine: a value that refuses to be read. The first one counts. */
   foreign: { readonly thrown: unknown } | null;
   readonly matches: (text: string, pattern: string) => boolean;
-  /** Operands that are searched through, compared or joined. */
-  readonly traversed: ReadonlySet<object>;
+  /** Operands that are looked through as a whole (searched, compared, joined), or whose keys are listed. */
+  readonly traversed: ReadonlyMap<object, Traversal>;
 }
 
 /** Built once: throwing it must not cost a stack trace each time. */
@@ -99,8 +101,9 @@ function watch(evaluator: Evaluator, charge: (steps: number) => void, current: (
     try {
       charge(1);
       const value = (node as Runnable).evaluate(evaluator, node, context);
-      if (evaluation?.traversed.has(node) === true) charge(weightOf(value));
-      return readable(value);
+      const traversal = evaluation?.traversed.get(node);
+      if (traversal !== undefined) charge(traversal === 'whole' ? weightOf(value) : weightOfKeys(value));
+      return readable(value, charge);
     } catch (error) {
       if (evaluation !== null) noteThrow(evaluation, error);
       throw error;
@@ -110,10 +113,13 @@ function watch(evaluator: Evaluator, charge: (steps: number) => void, current: (
 }
 
 /** The engine tells maps by their `constructor`; a map that has a field of that name is handed on in another form. */
-function readable(value: unknown): unknown {
-  return typeof value === 'object' && value !== null && isPlain(value) && Object.hasOwn(value, 'constructor')
-    ? new Map(Object.entries(value))
-    : value;
+function readable(value: unknown, charge: (steps: number) => void): unknown {
+  if (typeof value !== 'object' || value === null || !isPlain(value) || !Object.hasOwn(value, 'constructor'))
+    return value;
+  const entries = Object.entries(value);
+  // A copy costs more than a look.
+  charge(entries.length);
+  return new Map(entries);
 }
 
 function isPlain(value: unknown): value is object {

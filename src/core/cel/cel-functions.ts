@@ -1,8 +1,10 @@
 /**
  * Which operators and functions are ours? JSON knows one sort of number and the language two: whatever a person expects of
- * them together works here. `matches` and `join` replace those of the engine, which can hang or fill the memory.
+ * them together works here. `matches` and `join` replace those of the engine, which can hang or fill the memory;
+ * `timestamp` replaces one that reads local times.
  */
 import type { Environment } from '@marcbachmann/cel-js';
+import { readTimestamp, timestampFrom } from './cel-time.ts';
 
 type Amount = number | bigint;
 
@@ -39,7 +41,14 @@ export function registerMixedMembership(environment: Environment): void {
 }
 
 /** The names under which the engine finds ours; nobody writes them. */
-export const replacements: Readonly<Record<string, string>> = { matches: 'recourse_matches', join: 'recourse_join' };
+export const replacements: Readonly<Record<string, string>> = {
+  matches: 'recourse_matches',
+  join: 'recourse_join',
+  timestamp: 'recourse_timestamp',
+};
+
+/** What the engine calls moments and the time between two. */
+export const timestampType = 'google.protobuf.Timestamp';
 
 export interface FunctionParts {
   readonly charge: (steps: number) => void;
@@ -50,7 +59,7 @@ export function registerFunctions(environment: Environment, { charge, matches }:
   const join = (list: readonly unknown[], separator: string): string => {
     let chars = 0;
     for (const each of list) {
-      if (typeof each !== 'string') throw new NotTexts('join: every item of the list must be a text');
+      if (typeof each !== 'string') throw new WrongValue('join: every item of the list must be a text');
       chars += each.length + separator.length;
     }
     charge(Math.ceil(chars / 64));
@@ -59,10 +68,24 @@ export function registerFunctions(environment: Environment, { charge, matches }:
   environment.registerFunction('string.recourse_matches(string): bool', matches);
   environment.registerFunction('list.recourse_join(): string', (list: readonly unknown[]) => join(list, ''));
   environment.registerFunction('list.recourse_join(string): string', join);
+  environment.registerFunction(`recourse_timestamp(string): ${timestampType}`, (text: string) =>
+    moment(readTimestamp(text)),
+  );
+  environment.registerFunction(`recourse_timestamp(int): ${timestampType}`, (seconds: bigint) =>
+    moment(Number(seconds) * 1_000),
+  );
+}
+
+export const noTimestamp = 'timestamp: write a time with its offset, such as 2027-01-01T00:00:00Z';
+
+function moment(ms: number | null): object {
+  const made = ms === null ? null : timestampFrom(ms);
+  if (made === null) throw new WrongValue(noTimestamp);
+  return made;
 }
 
 /** Thrown by ours as an error of the expression, not of a value. */
-export class NotTexts extends Error {
+export class WrongValue extends Error {
   override name = 'EvaluationError';
   readonly summary: string;
 
@@ -71,6 +94,19 @@ export class NotTexts extends Error {
     this.summary = summary;
   }
 }
+
+/** In UTC: with a time zone they would depend on the machine, and so would the day of the year. */
+export const partsOfTime: readonly string[] = [
+  'getDate',
+  'getDayOfMonth',
+  'getDayOfWeek',
+  'getFullYear',
+  'getHours',
+  'getMilliseconds',
+  'getMinutes',
+  'getMonth',
+  'getSeconds',
+];
 
 /** Every function of the language that stands: each takes time linear in what it is given. The rest is refused when it is read. */
 export const knownFunctions: ReadonlySet<string> = new Set([
@@ -92,6 +128,8 @@ export const knownFunctions: ReadonlySet<string> = new Set([
   'substring',
   'trim',
   'upperAscii',
+  'timestamp',
+  ...partsOfTime,
 ]);
 
 /** Loops over a list or over the keys of a map; the first argument names the item. */

@@ -10,6 +10,7 @@ import { type CelEngine, createCelEngine, type Evaluation, isOfEngine, noteThrow
 import { type CelLimits, defaultCelLimits } from './cel-limits.ts';
 import { type CelType, checkTypes } from './check-types.ts';
 import { type Inspected, inspectExpression } from './inspect-expression.ts';
+import { plainWords } from './plain-words.ts';
 import { resultToJson } from './result-to-json.ts';
 
 export interface CelOptions {
@@ -41,34 +42,41 @@ export interface CelProblem {
 let shared: CelEngine | undefined;
 
 export function compileCel(text: string, options: CelOptions): CompiledCel | CelProblem {
-  const limits = { ...defaultCelLimits, ...options.limits };
+  const limits = options.limits === undefined ? defaultCelLimits : { ...defaultCelLimits, ...options.limits };
   if (text.trim() === '') return { ok: false, problem: 'the expression is empty' };
   if (text.length > limits.maxExpressionChars)
     return { ok: false, problem: `the expression is longer than ${limits.maxExpressionChars} characters` };
   const engine = options.limits === undefined ? (shared ??= createCelEngine(limits)) : createCelEngine(limits);
-  const names = Object.keys(options.variables);
+  const { variables } = options;
   try {
     const parsed = engine.parse(text);
-    const inspected = inspectExpression(parsed.ast, names, limits);
+    const inspected = inspectExpression(parsed.ast, variables, limits);
     if (inspected.problem !== null) return problemAt(text, inspected.problem.says, inspected.problem.node.pos);
     const patterns = compilePatterns(inspected, limits);
     if ('problem' in patterns) return problemAt(text, patterns.problem, patterns.at ?? null);
-    const types = checkTypes(text, options.variables, limits, (root) => void inspectExpression(root, names, limits));
+    const replace = (root: typeof parsed.ast) => void inspectExpression(root, variables, limits);
+    const types = checkTypes({ text, variables, paths: inspected.paths, replace }, limits);
     if (!types.ok) return problemAt(text, types.problem, types.offset);
     const { returns } = options;
     if (returns !== undefined && types.type !== returns && types.type !== 'dyn')
-      return { ok: false, problem: `it must give a ${wordFor[returns]}, and gives a value of type ${types.type}` };
+      return {
+        ok: false,
+        problem: `it must give a ${wordFor[returns]}, and gives a value of type ${plainWords(types.type)}`,
+      };
     const evaluate = createEvaluate(engine, parsed, inspected, patterns.matches, options, limits);
     return { ok: true, evaluate, reads: inspected.reads };
   } catch (error) {
-    if (isOfEngine(error)) return problemAt(text, plain(error.summary), offsetOf(error));
+    if (isOfEngine(error)) return problemAt(text, plainWords(error.summary), offsetOf(error));
     return { ok: false, problem: 'it cannot be read: it is nested too deeply, or too large' };
   }
 }
 
 const wordFor = { bool: 'true or false', string: 'text' } as const;
 
+const noPatterns = { matches: { matches: () => false, start: () => undefined } };
+
 function compilePatterns({ patterns }: Inspected, limits: CelLimits) {
+  if (patterns.length === 0) return noPatterns;
   const budget = createBudget();
   const engine = createPatternEngine(limits, budget);
   const compiled = new Map<string, { test(text: string): boolean }>();
@@ -111,7 +119,7 @@ function createEvaluate(
       answer = resultToJson(engine.evaluate(parsed, values, evaluation), limits);
     } catch (error) {
       noteThrow(evaluation, error);
-      answer = { ok: false, problem: isOfEngine(error) ? plain(error.summary) : unreadable };
+      answer = { ok: false, problem: isOfEngine(error) ? plainWords(error.summary) : unreadable };
     }
     // `&&`, `||` and loops go on after a throw, and may give a result all the same: these two ends count nevertheless.
     if (evaluation.foreign !== null) {
@@ -144,9 +152,4 @@ function problemAt(text: string, problem: string, offset: number | null): CelPro
   if (offset === null) return { ok: false, problem };
   const before = text.slice(0, offset).split('\n');
   return { ok: false, problem, at: { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 } };
-}
-
-/** The engine begins its sentences with a capital. */
-function plain(summary: string): string {
-  return `${summary.charAt(0).toLowerCase()}${summary.slice(1)}`;
 }

@@ -4,15 +4,21 @@
  */
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { nearest } from '../nearest.ts';
-import { knownFunctions, loops, replacements } from './cel-functions.ts';
+import type { Traversal } from './cel-engine.ts';
+import { knownFunctions, loops, noTimestamp, partsOfTime, replacements } from './cel-functions.ts';
 import type { CelLimits } from './cel-limits.ts';
+import { readTimestamp } from './cel-time.ts';
+import type { CelType } from './cel-types.ts';
+import { inspectFields, type KnownPath } from './inspect-fields.ts';
 
 export interface Inspected {
   /** In the order in which they are met. */
   readonly reads: readonly string[];
   readonly patterns: readonly { readonly text: string; readonly node: ASTNode }[];
-  /** Operands that the engine looks through: compared, searched, joined, handed to a function. */
-  readonly traversed: ReadonlySet<object>;
+  /** Operands that the engine looks through: compared, searched, joined, handed to a function, looped over. */
+  readonly traversed: ReadonlyMap<object, Traversal>;
+  /** Places where a value of a known type is read. */
+  readonly paths: readonly KnownPath[];
   readonly problem: { readonly says: string; readonly node: ASTNode } | null;
 }
 
@@ -20,9 +26,15 @@ const names: readonly string[] = [...knownFunctions, ...loops, 'has'];
 const comparing: ReadonlySet<string> = new Set(['==', '!=', 'in', '+']);
 const reservedKeys: ReadonlySet<unknown> = new Set(['__proto__', 'constructor', 'prototype']);
 
-export function inspectExpression(root: ASTNode, variables: readonly string[], limits: CelLimits): Inspected {
+export function inspectExpression(
+  root: ASTNode,
+  types: Readonly<Record<string, CelType>>,
+  limits: CelLimits,
+): Inspected {
+  const variables = Object.keys(types);
+  const fields = inspectFields(types);
   const reads = new Set<string>();
-  const traversed = new Set<object>();
+  const traversed = new Map<object, Traversal>();
   const patterns: { text: string; node: ASTNode }[] = [];
   let problem: Inspected['problem'] = null;
   const refuse = (node: ASTNode, says: string): void => {
@@ -34,12 +46,18 @@ export function inspectExpression(root: ASTNode, variables: readonly string[], l
     const args: readonly ASTNode[] = node.op === 'call' ? node.args[1] : node.args[2];
     const receiver = node.op === 'call' ? null : node.args[1];
     if (receiver !== null) visit(receiver, bound, loopsAround);
-    if (receiver !== null && loops.has(name)) return visitLoop(node, args, bound, loopsAround);
+    if (receiver !== null && loops.has(name)) {
+      traversed.set(receiver, 'keys');
+      return visitLoop(node, args, bound, loopsAround);
+    }
+    if (receiver === null && name === 'has') return visitHas(args, bound, loopsAround);
     for (const each of args) visit(each, bound, loopsAround);
-    if (receiver === null && name === 'has') return;
     if (!knownFunctions.has(name)) return refuse(node, unknownName(`function ${name}()`, name, names));
-    for (const each of receiver === null ? args : [receiver, ...args]) traversed.add(each);
+    for (const each of receiver === null ? args : [receiver, ...args]) traversed.set(each, 'whole');
     if (name === 'matches') visitPattern(node, args);
+    if (name === 'timestamp') visitTimestamp(args);
+    if (partsOfTime.includes(name) && args.length > 0)
+      refuse(node, `${name}() takes no time zone: it is always in UTC`);
     const replacement = replacements[name];
     if (replacement !== undefined) (node.args as [string, ...unknown[]])[0] = replacement;
   };
@@ -58,8 +76,23 @@ export function inspectExpression(root: ASTNode, variables: readonly string[], l
     patterns.push({ text: pattern.args, node: pattern });
   };
 
+  const visitTimestamp = ([text]: readonly ASTNode[]): void => {
+    if (text?.op === 'value' && typeof text.args === 'string' && readTimestamp(text.args) === null)
+      refuse(text, noTimestamp);
+  };
+
+  /** What is asked for need not be there: only the variable itself must. */
+  const visitHas = ([asked]: readonly ASTNode[], bound: readonly string[], around: number): void => {
+    if (asked === undefined) return;
+    fields.ask(asked, bound);
+    let node = asked;
+    while (node.op === '.') node = node.args[0];
+    visit(node, bound, around);
+  };
+
   const visit = (node: ASTNode, bound: readonly string[], around: number): void => {
-    if (comparing.has(node.op)) for (const each of childrenOf(node)) traversed.add(each);
+    fields.see(node, bound);
+    if (comparing.has(node.op)) for (const each of childrenOf(node)) traversed.set(each, 'whole');
     switch (node.op) {
       case 'value':
         if (typeof node.args === 'object' && node.args !== null)
@@ -83,7 +116,9 @@ export function inspectExpression(root: ASTNode, variables: readonly string[], l
   };
 
   visit(root, [], 0);
-  return { reads: [...reads], patterns, traversed, problem };
+  const missing = fields.missing();
+  if (missing !== null) refuse(missing.node, missing.says);
+  return { reads: [...reads], patterns, traversed, paths: fields.paths(), problem };
 }
 
 function childrenOf(node: ASTNode): readonly ASTNode[] {

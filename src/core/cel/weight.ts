@@ -9,6 +9,12 @@ export function weightOf(value: unknown): number {
   return Math.ceil(countNodes(value, 0) / nodesPerStep);
 }
 
+/** What a loop costs before it begins: it lists the keys of a map, however soon it ends. */
+export function weightOfKeys(value: unknown): number {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 0;
+  return value instanceof Map ? value.size : Object.keys(value).length;
+}
+
 function countNodes(value: unknown, before: number): number {
   if (before > stopCounting) return before;
   if (typeof value === 'string') return before + 1 + (value.length * nodesPerStep) / charsPerStep;

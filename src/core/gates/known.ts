@@ -2,13 +2,14 @@
 import { type Gate, pass } from '../gate.ts';
 import { nearest } from '../nearest.ts';
 import { listedTools } from '../policy/listed-tools.ts';
+import { ceilingOf } from '../policy/session-ceiling.ts';
 
 export const known: Gate = {
   name: 'known',
-  check(request, { catalogue, policy }) {
+  check(request, { catalogue, policy, session }) {
     // A tool that exists and may never be used is for policy to refuse; it is only not mentioned to others.
     if (catalogue.has(request.tool)) return pass;
-    const names = [...listedTools(catalogue, policy).keys()];
+    const names = [...listedTools(catalogue, policy, ceilingOf(session?.found ? session.id : null)).keys()];
     const near = nearest(request.tool, names);
     const hint = near === null ? '' : ` Did you mean '${near}'?`;
     return {

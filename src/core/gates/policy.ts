@@ -1,15 +1,19 @@
 /** Gate 7: does a rule permit it? The first that matches speaks; no match is the default, and no default is a no. */
 import { type Gate, pass } from '../gate.ts';
-import { policyRefusal, unknownAgent } from '../policy/policy-refusal.ts';
+import { beyondSession, policyRefusal, unknownAgent } from '../policy/policy-refusal.ts';
 import { ruleCallOf } from '../policy/rule-call.ts';
+import { ceilingOf, isBeyond } from '../policy/session-ceiling.ts';
 import { invariant } from '../unreachable.ts';
 
 export const policy: Gate = {
   name: 'policy',
   check(request, facts) {
-    if (facts.policy === undefined) return pass;
     const entry = facts.catalogue.get(request.tool);
     invariant(entry !== undefined, 'policy is asked about tools that exist');
+    const ceiling = ceilingOf(facts.session?.found ? facts.session.id : null);
+    if (ceiling !== null && isBeyond(entry.reach, ceiling))
+      return { kind: 'refuse', refusal: beyondSession(entry.policyName, ceiling) };
+    if (facts.policy === undefined) return pass;
     const { agent, ref } = facts.policy;
     if (agent === null) return { kind: 'refuse', refusal: unknownAgent(entry.policyName, ref) };
     const judgement = agent.judge(ruleCallOf(request, facts, entry));

@@ -32,6 +32,7 @@ export const recordKinds = {
   requester_left: 'whoever asked is gone and has not seen the reply',
   attached: 'an equal call took the place of a requester who left',
   erased: 'a payload was erased; its commitment stays',
+  policy_applied: 'from here on calls are decided by another policy',
   clock_held: 'the clock went back and was held at the highest time seen',
 } as const;
 

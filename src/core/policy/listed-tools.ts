@@ -1,11 +1,13 @@
 /** Which tools is an agent shown? Those that some call of its could be permitted; the others do not exist for it. */
 import type { Catalogue, ToolEntry } from '../catalogue.ts';
 import type { PolicyFact } from '../facts.ts';
-import type { AgentPolicy } from './policy.ts';
+import type { AgentPolicy, Reach } from './policy.ts';
 import { policyTool } from './rule-call.ts';
+import { isBeyond } from './session-ceiling.ts';
 
-/** In audit mode everything may run, so everything is listed. */
-export function isListed(entry: ToolEntry, policy: PolicyFact | undefined): boolean {
+/** In audit mode everything may run, so everything is listed. `ceiling` is that of the session. */
+export function isListed(entry: ToolEntry, policy: PolicyFact | undefined, ceiling: Reach | null = null): boolean {
+  if (isBeyond(entry.reach, ceiling) && policy?.mode !== 'audit') return false;
   if (policy === undefined || policy.mode === 'audit') return true;
   return policy.agent !== null && policy.agent.couldPermit(policyTool(entry));
 }
@@ -14,8 +16,14 @@ const listings = new WeakMap<AgentPolicy, { readonly of: Catalogue; readonly lis
 const nothing: Catalogue = new Map();
 
 /** The same object for as long as neither policy nor catalogue changes. */
-export function listedTools(catalogue: Catalogue, policy: PolicyFact | undefined): Catalogue {
-  if (policy === undefined || policy.mode === 'audit') return catalogue;
+export function listedTools(
+  catalogue: Catalogue,
+  policy: PolicyFact | undefined,
+  ceiling: Reach | null = null,
+): Catalogue {
+  if (policy?.mode === 'audit') return catalogue;
+  if (ceiling !== null) return new Map([...catalogue].filter(([, entry]) => isListed(entry, policy, ceiling)));
+  if (policy === undefined) return catalogue;
   const { agent } = policy;
   if (agent === null) return nothing;
   const known = listings.get(agent);

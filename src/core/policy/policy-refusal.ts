@@ -1,7 +1,7 @@
 /** What does an agent hear when policy says no? The sentence, the rule's place, and that asking again is no use. */
 import type { Refusal } from '../refusal.ts';
 import { unreachable } from '../unreachable.ts';
-import type { Judgement } from './policy.ts';
+import type { Judgement, Reach } from './policy.ts';
 
 /** Null for what is permitted. */
 export function policyRefusal(judgement: Judgement, tool: string): Refusal | null {
@@ -11,6 +11,10 @@ export function policyRefusal(judgement: Judgement, tool: string): Refusal | nul
 
 /** An agent that policy does not know: nothing is permitted to it, and `ref` is where agents are declared. */
 export const unknownAgent = (tool: string, ref: string): Refusal => denied(notListed(tool), ref);
+
+/** The session was opened for less than the tool can do; its handle says so, so no line of a file does. */
+export const beyondSession = (tool: string, ceiling: Reach): Refusal =>
+  denied(`denied: ${tool} is beyond what this session may reach (${ceiling})`, 'session');
 
 function sentenceOf({ by, reason, ref, problem }: Judgement, tool: string): string {
   switch (by) {

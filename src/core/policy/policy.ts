@@ -110,6 +110,8 @@ export interface AgentPolicy {
   mask(part: 'args' | 'result', value: Json): Json;
   /** Canonical text of what decides, without lines and comments: what approvals bind and the journal keeps. */
   readonly canonical: string;
+  /** The same of one tool only: other rules may change without changing this. */
+  canonicalFor(tool: string): string;
 }
 
 export interface Policy {
@@ -124,10 +126,18 @@ export interface PolicyProblem {
   /** Counted from 0; null if it is not about a rule. */
   readonly rule: number | null;
   readonly field: 'match' | 'when' | 'redact' | 'models' | 'rules';
+  /** Which of the paths or globs, counted from 0. */
+  readonly index?: number;
   readonly message: string;
   readonly fix: string;
   /** Inside the expression, from 1. */
   readonly at?: { readonly line: number; readonly column: number };
+}
+
+/** What could not be checked; the policy is enforced nevertheless. */
+export interface PolicyWarning {
+  readonly message: string;
+  readonly fix: string;
 }
 
 /** What is known about a tool when a policy is compiled; from the lock, or from the server itself. */

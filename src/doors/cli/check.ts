@@ -1,4 +1,5 @@
-/** The command `check`: what is wrong with the configuration, and what can be proven about its workflows? */
+/** The command `check`: what is wrong with the configuration, and what can be proven about its workflows and its policy? */
+import type { PolicyAnalysis, PolicyFinding } from '../../core/policy/analyse/policy-analysis.ts';
 import { analyseWorkflow } from '../../core/workflow/analyse/analyse-workflow.ts';
 import type { Analysis, Finding } from '../../core/workflow/analyse/analysis.ts';
 import type { WorkflowGraph } from '../../core/workflow/graph.ts';
@@ -6,9 +7,8 @@ import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { Command } from './read-command-line.ts';
 import { harmless, type Paint, type Terminal } from './terminal.ts';
 
-/** What is wrong at a place of a file. */
-export interface ToldProblem {
-  readonly code: string;
+/** What somebody should know, and that stops nothing. */
+export interface ToldWarning {
   readonly file: string;
   readonly line: number;
   readonly column: number;
@@ -18,11 +18,18 @@ export interface ToldProblem {
   readonly fix: string;
 }
 
+/** What is wrong at a place of a file. */
+export interface ToldProblem extends ToldWarning {
+  readonly code: string;
+}
+
 /** With problems, the workflows are those that could be read nevertheless. */
 export interface LoadedGraphs {
   readonly problems: readonly ToldProblem[];
-  readonly warnings: readonly string[];
+  readonly warnings: readonly ToldWarning[];
   readonly workflows: readonly { readonly name: string; readonly graph: WorkflowGraph }[];
+  /** What can be proven about its policy; null without one, or if it is not asked for. */
+  readonly analysePolicy: (() => PolicyAnalysis) | null;
   /** What was looked at: a file of configuration, or a module. */
   readonly source: string;
 }
@@ -33,12 +40,19 @@ export type LoadGraphs = (argument: string, config: string | undefined) => Promi
 export async function runCheck(command: Command, load: LoadGraphs, terminal: Terminal): Promise<ExitCode> {
   const loaded = await load(command.argument, command.config);
   const checked = loaded.workflows.map(({ name, graph }) => ({ name, graph, analysis: analyseWorkflow(graph) }));
-  const wrong = checked.some(({ analysis }) => analysis.findings.some(({ severity }) => severity === 'error'));
-  const holds = loaded.problems.length === 0 && !wrong;
+  const policy = loaded.problems.length === 0 ? (loaded.analysePolicy?.() ?? null) : null;
+  const proven = { workflows: checked, policy };
+  const found = [...checked.flatMap(({ analysis }) => analysis.findings), ...(policy?.findings ?? [])];
+  const holds = loaded.problems.length === 0 && found.every(({ severity }) => severity !== 'error');
   if (command.json) {
-    for (const line of linesOf(loaded, checked, holds)) terminal.print(`${JSON.stringify(line)}\n`);
-  } else terminal.print(writeCheck(loaded, checked, holds, terminal.paint));
+    for (const line of linesOf(loaded, proven, holds)) terminal.print(`${JSON.stringify(line)}\n`);
+  } else terminal.print(writeCheck(loaded, proven, holds, terminal.paint));
   return holds ? exitCodes.done.code : exitCodes.no.code;
+}
+
+interface Proven {
+  readonly workflows: readonly Checked[];
+  readonly policy: PolicyAnalysis | null;
 }
 
 interface Checked {
@@ -48,13 +62,19 @@ interface Checked {
 }
 
 /** For programs: one object a line, told apart by `kind`; the last one sums up. */
-function linesOf({ problems, warnings, source }: LoadedGraphs, checked: readonly Checked[], holds: boolean): object[] {
+function linesOf(
+  { problems, warnings, source }: LoadedGraphs,
+  { workflows, policy }: Proven,
+  holds: boolean,
+): object[] {
   return [
     ...problems.map(({ code, file, line, column, text, message, fix }) => {
       return { kind: 'problem', severity: 'error', code, file, line, column, text, message, fix };
     }),
-    ...warnings.map((message) => ({ kind: 'warning', severity: 'warning', message })),
-    ...checked.flatMap(({ name, graph, analysis }) => [
+    ...warnings.map(({ file, line, column, text, message, fix }) => {
+      return { kind: 'warning', severity: 'warning', file, line, column, text, message, fix };
+    }),
+    ...workflows.flatMap(({ name, graph, analysis }) => [
       ...analysis.findings.map((finding) => ({ kind: 'finding', workflow: name, ...finding })),
       ...analysis.undecided.map((message) => ({ kind: 'undecided', workflow: name, message })),
       {
@@ -65,39 +85,57 @@ function linesOf({ problems, warnings, source }: LoadedGraphs, checked: readonly
         searched: analysis.searched,
       },
     ]),
-    { kind: 'summary', holds, source, problems: problems.length, workflows: checked.length },
+    ...(policy?.findings ?? []).map(({ kind: code, ...finding }) => ({ kind: 'policy_finding', code, ...finding })),
+    ...(policy?.undecided ?? []).map((message) => ({ kind: 'policy_undecided', message })),
+    {
+      kind: 'summary',
+      holds,
+      source,
+      problems: problems.length,
+      warnings: warnings.length,
+      workflows: workflows.length,
+    },
   ];
 }
 
-function writeCheck(
-  { problems, warnings, source }: LoadedGraphs,
-  checked: readonly Checked[],
-  holds: boolean,
-  paint: Paint,
-): string {
+function writeCheck(loaded: LoadedGraphs, { workflows, policy }: Proven, holds: boolean, paint: Paint): string {
+  const { problems, warnings } = loaded;
   const parts = [
     ...problems.map((problem) => writeProblem(problem, paint)),
-    ...warnings.map((each) => `${paint('yellow', 'warning')} ${harmless(each)}\n`),
-    ...checked.map((each) => writeAnalysis(each, paint)),
+    ...warnings.map((warning) => writeWarning(warning, paint)),
+    ...workflows.map((each) => writeAnalysis(each, paint)),
+    ...(policy === null ? [] : [writePolicy(policy, paint)]),
   ];
-  const what = checked.length === 0 ? '' : `, ${counted(checked.length, 'workflow')}`;
+  const source = harmless(loaded.source);
+  const and = [
+    ...(workflows.length === 0 ? [] : [counted(workflows.length, 'workflow')]),
+    ...(warnings.length === 0 ? [] : [counted(warnings.length, 'warning')]),
+  ];
+  const wrong = policy?.findings.some(({ severity }) => severity === 'error') ? 'policy' : 'workflow';
+  const what = problems.length === 0 ? `a ${wrong} that can go wrong` : counted(problems.length, 'problem');
   const verdict = holds
-    ? paint('green', `✓ ${harmless(source)} holds${what}`)
-    : paint(
-        'red',
-        `✗ ${harmless(source)} has ${problems.length === 0 ? 'a workflow that can go wrong' : counted(problems.length, 'problem')}`,
-      );
+    ? paint('green', `✓ ${[`${source} holds`, ...and].join(', ')}`)
+    : paint('red', `✗ ${source} has ${what}`);
   return [...parts, `${verdict}\n`].join('\n');
 }
 
-export function writeProblem({ code, file, line, column, text, message, fix }: ToldProblem, paint: Paint): string {
+export function writeProblem({ code, ...problem }: ToldProblem, paint: Paint): string {
+  return writePlace(problem, `${paint('red', 'error')} ${code}`, 'red', paint);
+}
+
+function writeWarning(warning: ToldWarning, paint: Paint): string {
+  return writePlace(warning, paint('yellow', 'warning'), 'yellow', paint);
+}
+
+function writePlace(told: ToldWarning, sort: string, style: 'red' | 'yellow', paint: Paint): string {
+  const { file, line, column, text, message, fix } = told;
   const place = `${harmless(file)}:${line}:${column}`;
   const shown =
     text.trim() === ''
       ? []
-      : [paint('dim', `  ${harmless(text)}`), paint('red', `  ${' '.repeat(indentTo(text, column))}^`)];
+      : [paint('dim', `  ${harmless(text)}`), paint(style, `  ${' '.repeat(indentTo(text, column))}^`)];
   return [
-    `${paint('bold', place)} ${paint('red', 'error')} ${code} ${harmless(message)}`,
+    `${paint('bold', place)} ${sort} ${harmless(message)}`,
     ...shown,
     `  ${paint('cyan', 'fix')} ${harmless(fix)}`,
     '',
@@ -129,6 +167,25 @@ function writeFinding({ code, severity, message, counterexample, proven }: Findi
   const path =
     counterexample.length === 0 ? [] : [paint('dim', `      by ${counterexample.map(harmless).join(' → ')}`)];
   return [`  ${paint(styles[severity], severity)} ${code} ${harmless(message)}${proven ? ' (proven)' : ''}`, ...path];
+}
+
+function writePolicy({ findings, undecided }: PolicyAnalysis, paint: Paint): string {
+  return [
+    paint('bold', 'policy'),
+    ...findings.flatMap((finding) => writePolicyFinding(finding, paint)),
+    ...(findings.length === 0 ? [`  ${paint('green', '✓')} nothing was found against it`] : []),
+    ...undecided.map((each) => `  ${paint('dim', `not decided: ${harmless(each)}`)}`),
+    '',
+  ].join('\n');
+}
+
+function writePolicyFinding(finding: PolicyFinding, paint: Paint): readonly string[] {
+  const { kind, severity, refs, message, fix, counterexample } = finding;
+  return [
+    `  ${paint(styles[severity], severity)} ${kind} ${harmless(refs[0] ?? '')} ${harmless(message)}`,
+    paint('dim', `      ${harmless(counterexample.says)}`),
+    `      ${paint('cyan', 'fix')} ${harmless(fix)}`,
+  ];
 }
 
 const counted = (count: number, what: string): string =>

@@ -2,61 +2,11 @@
  * Which commands and options are there? Data only: the command line is read by it and the help is written from it, so
  * that they cannot differ. Must not load anything of the gateway.
  */
-export interface OptionEntry {
-  readonly short?: string;
-  /** What stands for the value in the help; an option without one is a flag. */
-  readonly value?: string;
-  /** The only values there are. */
-  readonly oneOf?: readonly string[];
-  readonly says: string;
-}
+import { agentCommands } from './agent-commands.ts';
+import type { CommandEntry } from './command-entry.ts';
+import { governingCommands } from './governing-commands.ts';
 
-export const options = {
-  file: { value: 'path', says: 'the store; else $RECOURSE_FILE, else ./recourse.db' },
-  state: { value: 'state', says: 'only calls in this state, such as IN_DOUBT' },
-  workflow: { value: 'name', says: 'only sessions of this workflow' },
-  agent: { value: 'name', says: 'only calls of this agent' },
-  tool: { value: 'name', says: 'only calls of this tool' },
-  session: { value: 'id', says: 'only calls of this session' },
-  limit: { value: 'count', says: 'how many calls, 1 to 10000; 20 if not given' },
-  before: { value: 'call_id', says: 'only calls older than this one: the next page' },
-  lines: { short: 'n', value: 'count', says: 'how many records to begin with, 0 to 10000; 10 if not given' },
-  follow: { short: 'f', says: 'go on and print records as they come; Ctrl-C ends it' },
-  config: { value: 'path', says: 'the configuration; else ./recourse.yaml, if there is one' },
-  format: { value: 'mermaid|dot|svg', oneOf: ['mermaid', 'dot', 'svg'], says: 'mermaid if not given' },
-  output: { short: 'o', value: 'path', says: 'write it to this file' },
-  happened: { value: 'yes|no|unknown', oneOf: ['yes', 'no', 'unknown'], says: 'whether the call took effect' },
-  result: { value: 'json', says: 'with yes: what the tool returned, as far as it is known' },
-  by: { value: 'name', says: 'who says so; the user of this machine if not given' },
-  mode: {
-    value: 'step|tools',
-    oneOf: ['step', 'tools'],
-    says: 'one tool for all actions, or one for each; step if not given',
-  },
-  listen: { value: 'host:port', says: 'where agents connect; 127.0.0.1:7411 if neither it nor the file says' },
-  json: { says: 'for programs: one JSON object on each line, in a stable shape' },
-  help: { short: 'h', says: 'this text; after a command, that of the command' },
-  version: { short: 'v', says: 'the version' },
-} as const satisfies Record<string, OptionEntry>;
-
-export type OptionName = keyof typeof options;
-
-export interface CommandEntry {
-  readonly group: string;
-  readonly says: string;
-  /** A few lines more, for the command's own help. */
-  readonly more: readonly string[];
-  /** What stands after the command, word by word; a word in [brackets] may be left out. */
-  readonly argument: string | null;
-  /** When it exits with 1; null if it never does. */
-  readonly no: string | null;
-  readonly options: readonly OptionName[];
-  /** Options without which it does nothing. */
-  readonly needs?: readonly OptionName[];
-  /** What an option says here, where that is something else than elsewhere. */
-  readonly means?: Readonly<Partial<Record<OptionName, string>>>;
-  readonly examples: readonly (readonly [line: string, says: string])[];
-}
+export { type CommandEntry, type OptionEntry, type OptionName, options } from './command-entry.ts';
 
 export const commands = {
   primer: {
@@ -88,6 +38,22 @@ export const commands = {
     examples: [
       ['recourse check', 'before every commit'],
       ['recourse check refund.workflow.ts', 'one module by itself'],
+    ],
+  },
+  test: {
+    group: 'Write',
+    says: 'does the policy decide as its tests say?',
+    more: [
+      'Runs the cases of the files named, or else of recourse.test.yaml and *.recourse.test.yaml beside recourse.yaml. Tells each',
+      'case that is decided otherwise, by which rule and why, and which rules no case exercises. Needs no gateway and no server:',
+      'tools are as recourse.lock has them. Exits with 2 when a case fails.',
+    ],
+    argument: '[file…]',
+    no: 'the configuration or a file of cases cannot be used',
+    options: ['config', 'json'],
+    examples: [
+      ['recourse test', 'before every commit'],
+      ['recourse test refunds.recourse.test.yaml --json', 'one file, for a program'],
     ],
   },
   render: {
@@ -123,18 +89,20 @@ export const commands = {
     group: 'Run',
     says: 'the servers of recourse.yaml behind one address, with every workflow at its own',
     more: [
-      'All tools are served at /mcp, each workflow at /mcp/<workflow>; it prints the addresses for an MCP client.',
+      'All tools are served at /mcp, each workflow at /mcp/<workflow>, the HTTP API at /v1; it prints the addresses.',
+      'Everybody needs a key: recourse agents add makes one. The first start makes one for the operator.',
       'Ctrl-C lets running calls end; a second one does not wait.',
     ],
     argument: null,
     no: 'the configuration cannot be used, or the address is taken',
     options: ['config', 'file', 'listen', 'agent'],
-    means: { agent: 'as whom clients call; local if not given' },
+    means: { agent: 'whoever brings no key is this agent; on 127.0.0.1 only' },
     examples: [
       ['recourse up', 'what ./recourse.yaml says'],
       ['recourse up --config staging.yaml --listen 127.0.0.1:8000', 'another file, another port'],
     ],
   },
+  ...governingCommands,
   'calls ls': {
     group: 'Look',
     says: 'the newest calls, with their state and tool',
@@ -224,6 +192,7 @@ export const commands = {
       ['recourse sessions diff ses_3f0c… 2 ses_77aa…', 'where a fork went another way'],
     ],
   },
+  ...agentCommands,
   'audit verify': {
     group: 'Prove',
     says: 'recompute every hash of the journal, from the first record to the last',

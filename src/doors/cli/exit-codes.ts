@@ -5,8 +5,8 @@ export const exitCodes = {
     code: 1,
     says: 'the answer is no: the configuration or the journal does not hold, there is no such call, the primer went wrong',
   },
-  usage: { code: 2, says: 'the command line cannot be understood' },
-  store: { code: 3, says: 'the store cannot be opened or read' },
+  usage: { code: 2, says: 'the command line cannot be understood; of test: a case failed' },
+  store: { code: 3, says: 'the store cannot be opened or read, or no gateway answers' },
   unexpected: { code: 4, says: 'a bug of recourse; the sentence carries an id, RECOURSE_DEBUG=1 adds the stack' },
 } as const;
 

@@ -30,7 +30,7 @@ describe('help and version', () => {
 
   test('every command and every group has a help of its own, with an example that can be understood', () => {
     const plain = (_: string, text: string) => text;
-    for (const topic of ['', 'calls', 'sessions', 'audit', ...commandNames]) {
+    for (const topic of ['', 'calls', 'sessions', 'agents', 'audit', ...commandNames]) {
       const help = writeHelp(topic, plain);
       assert.match(help, new RegExp(`^recourse${topic === '' ? '' : ` ${topic}`}: `));
       for (const line of help.split('\n')) assert.ok(line.length <= 120, line);
@@ -43,12 +43,12 @@ describe('help and version', () => {
 
 describe('what is wrong is said, with the nearest word and where to read on', () => {
   const sentences: Readonly<Record<string, string>> = {
-    cals: "there is no command 'cals'; did you mean 'calls'? Try: recourse --help",
+    cals: "there is no command 'cals'; did you mean 'call'? Try: recourse --help",
     verify: "there is no command 'verify'; did you mean 'audit verify'? Try: recourse --help",
     prime: "there is no command 'prime'; did you mean 'primer'? Try: recourse --help",
     frobnicate: "there is no command 'frobnicate'. Try: recourse --help",
     'frobnicate --help': "there is no command 'frobnicate'. Try: recourse --help",
-    'help cals': "there is no command 'cals'; did you mean 'calls'? Try: recourse --help",
+    'help cals': "there is no command 'cals'; did you mean 'call'? Try: recourse --help",
     calls: "'calls' needs one more word: ls or show or settle. Try: recourse calls --help",
     'calls lst': "there is no command 'calls lst'; did you mean 'calls ls'? Try: recourse calls --help",
     'audit ls': "there is no command 'audit ls'. Try: recourse audit --help",
@@ -78,6 +78,9 @@ describe('what is wrong is said, with the nearest word and where to read on', ()
     'calls settle call_1': "'calls settle' needs --happened <yes|no|unknown>. Try: recourse calls settle --help",
     'calls settle call_1 --happened maybe':
       "--happened is yes or no or unknown, not 'maybe'. Try: recourse calls settle --help",
+    'agents add': "'agents add' takes one name, but none is there. Try: recourse agents add --help",
+    'agents add bot --role boss':
+      "--role is agent or viewer or approver or admin, not 'boss'. Try: recourse agents add --help",
     'serve --mode tools': "'serve' takes one workflow, but none is there. Try: recourse serve --help",
     'calls ls --state in_dubt':
       "no call is ever in the state 'in_dubt'; did you mean IN_DOUBT? Try: recourse calls ls --help",

@@ -24,6 +24,8 @@ export interface Command {
   readonly words: readonly string[];
   /** The options that have a value, as they were written. */
   readonly said: Readonly<Partial<Record<OptionName, string>>>;
+  /** The options that have none and were given. */
+  readonly flags: ReadonlySet<OptionName>;
   readonly json: boolean;
   readonly follow: boolean;
   readonly file: string | undefined;
@@ -108,7 +110,8 @@ function readCommand(name: CommandName, rest: readonly string[], given: Given): 
     return wrong(`'${name}' takes nothing after it, but '${rest[0]}' is there`, name);
   const places = argument?.split(' ') ?? [];
   const least = places.filter((place) => !place.startsWith('[')).length;
-  if (rest.length < least || rest.length > places.length) {
+  const isOpen = places.at(-1)?.includes('…') === true;
+  if (rest.length < least || (rest.length > places.length && !isOpen)) {
     const found = ['none is there', 'one is there'][rest.length] ?? `${rest.length} are there`;
     return wrong(`'${name}' takes ${places.length === 1 ? 'one ' : ''}${argument}, but ${found}`, name);
   }
@@ -130,6 +133,7 @@ function readCommand(name: CommandName, rest: readonly string[], given: Given): 
     argument: rest[0] ?? '',
     words: rest,
     said: Object.fromEntries(Object.entries(given).filter(([, value]) => value !== true)),
+    flags: new Set((Object.keys(given) as OptionName[]).filter((option) => given[option] === true)),
     json: given.json === true,
     follow: given.follow === true,
     file: text(given.file),

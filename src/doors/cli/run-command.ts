@@ -8,13 +8,16 @@ import type { SessionInspection } from '../../shell/inspect-sessions.ts';
 import { tailJournal, verifyJournal } from './audit.ts';
 import { listCalls, showCall } from './calls.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
+import type { AgentsParts } from './agents.ts';
 import type { LoadGraphs } from './check.ts';
 import { type PrimerParts, runPrimer } from './primer.ts';
 import type { Command } from './read-command-line.ts';
 import type { RenderParts } from './render.ts';
 import { reportBug } from './report-bug.ts';
+import { governing, type GoverningParts } from './run-governing.ts';
 import type { SettleParts } from './settle-call.ts';
 import type { GatewayParts } from './run-gateway.ts';
+import type { LoadTests } from './test-policy.ts';
 import { harmless, type Terminal } from './terminal.ts';
 import type { Timer } from './until-stopped.ts';
 
@@ -31,9 +34,12 @@ export interface CliParts {
   readonly explainFault: (error: unknown, file: string) => string | null;
   readonly primer: () => Promise<PrimerParts>;
   readonly loadGraphs: LoadGraphs;
+  readonly loadTests: LoadTests;
   readonly render: Omit<RenderParts, 'load'>;
   readonly settling: SettleParts;
   readonly gateways: GatewayParts;
+  readonly agents: () => Promise<AgentsParts>;
+  readonly governing: () => Promise<GoverningParts>;
   readonly timer: Timer;
   readonly newCorrelationId: () => string;
 }
@@ -45,6 +51,8 @@ export async function runCommand(command: Command, parts: CliParts, terminal: Te
     // What only some need is not loaded for the others.
     if (command.name === 'check')
       return await (await import('./check.ts')).runCheck(command, parts.loadGraphs, terminal);
+    if (command.name === 'test')
+      return await (await import('./test-policy.ts')).runTest(command, parts.loadTests, terminal);
     if (command.name === 'render') {
       const { runRender } = await import('./render.ts');
       return await runRender(command, file, { ...parts.render, load: parts.loadGraphs }, terminal);
@@ -54,6 +62,10 @@ export async function runCommand(command: Command, parts: CliParts, terminal: Te
     if (command.name === 'serve')
       return await (await import('./run-gateway.ts')).runServe(command, parts.gateways, terminal);
     if (command.name === 'up') return await (await import('./run-gateway.ts')).runUp(command, parts.gateways, terminal);
+    const governs = governing(command.name);
+    if (governs !== null) return await governs(command, { ...parts, ...(await parts.governing()) }, terminal);
+    const onKeys = await keyCommand(command.name);
+    if (onKeys !== null) return await onKeys(command, file, await parts.agents(), terminal);
     const opened = await parts.openStore(file);
     if (opened.kind === 'refused') return sayRefused(opened.message, terminal);
     try {
@@ -65,6 +77,13 @@ export async function runCommand(command: Command, parts: CliParts, terminal: Te
     const fault = parts.explainFault(error, file);
     return fault === null ? reportBug(error, parts.newCorrelationId(), terminal) : sayRefused(fault, terminal);
   }
+}
+
+async function keyCommand(name: Command['name']) {
+  if (!name.startsWith('agents ')) return null;
+  const { addKey, listKeys, revokeKey, rotateKey } = await import('./agents.ts');
+  const known = { 'agents ls': listKeys, 'agents add': addKey, 'agents rotate': rotateKey, 'agents revoke': revokeKey };
+  return known[name as keyof typeof known];
 }
 
 async function inspect(command: Command, opened: OpenedStore, timer: Timer, terminal: Terminal): Promise<ExitCode> {
@@ -86,11 +105,22 @@ async function inspect(command: Command, opened: OpenedStore, timer: Timer, term
       return (await import('./sessions.ts')).tailSession(command, sessions, terminal, timer);
     case 'sessions diff':
       return (await import('./diff-sessions.ts')).diffSessions(command, sessions, terminal);
+    case 'init':
+    case 'pin':
+    case 'explain':
+    case 'call':
+    case 'apply':
+    case 'status':
+    case 'agents ls':
+    case 'agents add':
+    case 'agents rotate':
+    case 'agents revoke':
     case 'calls settle':
     case 'serve':
     case 'up':
     case 'primer':
     case 'check':
+    case 'test':
     case 'render':
       throw new Error(`bug: ${command.name} opens no store here`);
     default:

@@ -9,12 +9,12 @@ interface Order {
   readonly config: string | undefined;
   /** What the command line or the environment says; the configuration may say something else. */
   readonly file: string | undefined;
-  readonly agent: string;
   readonly onTrouble: (problem: string) => void;
   readonly onStop: (callback: () => void) => () => void;
 }
 
 export interface ServeOrder extends Order {
+  readonly agent: string;
   readonly workflow: string;
   readonly mode: 'step' | 'tools';
   readonly onServing: (serving: { readonly workflow: string; readonly file: string; readonly role: string }) => void;
@@ -31,11 +31,23 @@ export interface UpReady {
   }[];
   readonly tools: number;
   readonly url: string;
+  readonly api: string;
   readonly workflows: readonly { readonly name: string; readonly url: string }[];
+  readonly mode: 'enforce' | 'audit' | null;
+  readonly agents: readonly string[] | null;
+  readonly warnings: readonly { readonly file: string; readonly line: number; readonly message: string }[];
+  readonly openAs: string | null;
+  readonly operator:
+    | { readonly kind: 'made'; readonly file: string; readonly key: string }
+    | { readonly kind: 'kept'; readonly file: string }
+    | { readonly kind: 'absent' | 'unusable'; readonly file: string; readonly message: string };
 }
 
 export interface UpOrder extends Order {
   readonly listen: string | undefined;
+  /** Whoever brings no key is this agent. */
+  readonly openAs: string | null;
+  readonly onSlowStart: (seconds: number) => void;
   readonly onListening: (url: string, isLocal: boolean) => void;
   readonly onReady: (ready: UpReady) => void;
   readonly onSuccession: (role: string) => void;
@@ -46,7 +58,8 @@ export type GatewayEnd =
   | { readonly kind: 'problems'; readonly problems: readonly ToldProblem[] }
   | { readonly kind: 'refused'; readonly because: 'configuration' | 'store'; readonly message: string }
   | { readonly kind: 'no_address'; readonly message: string }
-  | { readonly kind: 'bad_listen' };
+  | { readonly kind: 'bad_listen' }
+  | { readonly kind: 'not_local' };
 
 export interface GatewayParts {
   readonly serve: (order: ServeOrder) => Promise<GatewayEnd>;
@@ -58,6 +71,7 @@ export interface GatewayParts {
 export async function runServe(command: Command, parts: GatewayParts, terminal: Terminal): Promise<ExitCode> {
   const end = await parts.serve({
     ...orderOf(command, parts, terminal),
+    agent: command.filter.agent ?? 'local',
     workflow: command.argument,
     mode: command.said.mode === 'tools' ? 'tools' : 'step',
     onServing: ({ workflow, file, role }) =>
@@ -70,14 +84,22 @@ export async function runUp(command: Command, parts: GatewayParts, terminal: Ter
   const end = await parts.up({
     ...orderOf(command, parts, terminal),
     listen: command.said.listen,
+    openAs: command.filter.agent ?? null,
+    onSlowStart: (seconds) =>
+      terminal.tell(
+        `recourse: still starting after ${seconds} s; until it is ready, calls are answered DAEMON_NOT_READY\n`,
+      ),
     onListening(url, isLocal) {
       terminal.print(`recourse is starting at ${url}\n`);
       if (isLocal) return;
       const warning =
-        'WARNING: this address can be reached from other machines, and nobody is asked who they are: whoever reaches it can call every tool.';
+        'WARNING: this address can be reached from other machines, and keys travel as they are: put TLS in front of it.';
       terminal.tell(`${terminal.paintTold('red', warning)}\n`);
     },
-    onReady: (ready) => terminal.print(writeReady(ready, terminal)),
+    onReady(ready) {
+      for (const line of warningsOf(ready)) terminal.tell(`${terminal.paintTold('red', line)}\n`);
+      terminal.print(writeReady(ready, terminal));
+    },
     onSuccession: (role) =>
       terminal.tell(`recourse: the owner of the store is gone; this process is now its ${role}\n`),
   });
@@ -89,7 +111,6 @@ function orderOf(command: Command, { abandon }: GatewayParts, terminal: Terminal
   return {
     config: command.config,
     file: command.file || terminal.env['RECOURSE_FILE'] || undefined,
-    agent: command.filter.agent ?? 'local',
     onTrouble: (problem) => terminal.tell(`recourse: ${harmless(problem)}\n`),
     // Whoever asks twice does not want to wait for what is running.
     onStop: (callback) =>
@@ -101,7 +122,21 @@ function orderOf(command: Command, { abandon }: GatewayParts, terminal: Terminal
   };
 }
 
-function writeReady({ file, role, upstreams, tools, url, workflows }: UpReady, { paint }: Terminal): string {
+/** What an operator must not overlook. */
+function warningsOf({ mode, agents, openAs, warnings, operator }: UpReady): readonly string[] {
+  return [
+    ...(mode === 'audit' ? ['AUDIT MODE: policy is recorded and NOT enforced; every call that it denies runs.'] : []),
+    ...(agents === null ? ['no agents are declared: whoever has a key of an agent may call every tool.'] : []),
+    ...(openAs === null
+      ? []
+      : [`OPEN: whoever reaches this address without a key is the agent '${harmless(openAs)}'.`]),
+    ...warnings.map(({ file, line, message }) => `${harmless(file)}:${line} ${harmless(message)}`),
+    ...('message' in operator ? [harmless(operator.message)] : []),
+  ];
+}
+
+function writeReady(ready: UpReady, { paint }: Terminal): string {
+  const { file, role, upstreams, tools, url, api, workflows, agents, openAs, operator } = ready;
   const width = Math.max(0, ...upstreams.map(({ name }) => name.length));
   const urls = [
     [url, tools === 1 ? 'one tool' : `${tools} tools`] as const,
@@ -116,8 +151,18 @@ function writeReady({ file, role, upstreams, tools, url, workflows }: UpReady, {
         return `${paint('green', '✓')} ${named}  ${listed === 1 ? 'one tool' : `${listed} tools`}\n`;
       return `${paint('red', '✗')} ${named}  ${harmless(problem ?? state)}; it is tried again\n`;
     }),
+    ...(agents === null ? [] : [`policy for ${agents.length === 1 ? 'one agent' : `${agents.length} agents`}\n`]),
     `${paint('bold', 'Paste one of these into an MCP client (Streamable HTTP):')}\n`,
     ...urls.map(([at, what]) => `  ${paint('cyan', at.padEnd(widest))}  ${harmless(what)}\n`),
+    `  ${paint('cyan', api.padEnd(widest))}  the HTTP API\n`,
+    ...(openAs === null
+      ? [`with the header Authorization: Bearer <key>; recourse agents add <agent> makes one\n`]
+      : []),
+    ...(operator.kind === 'made'
+      ? [
+          `${paint('bold', "the operator's key, shown this once")}: ${operator.key}\n  kept in ${harmless(operator.file)} for the commands of this machine\n`,
+        ]
+      : []),
     paint('dim', 'Ctrl-C lets running calls end; a second one does not wait.\n'),
   ].join('');
 }
@@ -141,6 +186,11 @@ async function sayEnd(end: GatewayEnd, { said, name }: Command, terminal: Termin
     case 'bad_listen':
       terminal.tell(
         `recourse: --listen is host:port, such as 127.0.0.1:7411, not '${harmless(said.listen ?? '')}'. Try: recourse ${name} --help\n`,
+      );
+      return exitCodes.usage.code;
+    case 'not_local':
+      terminal.tell(
+        'recourse: --agent lets everybody in without a key, so it works on 127.0.0.1 alone: leave it out, or listen there\n',
       );
       return exitCodes.usage.code;
     default:

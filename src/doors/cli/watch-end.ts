@@ -35,5 +35,5 @@ function printAsCheck({ argument }: Command, told: { message: string; fix: strin
   const source = argument || 'recourse.yaml';
   const place = { file: source, line: 1, column: 1, text: '' };
   print(`${JSON.stringify({ kind: 'problem', severity: 'error', code: 'ShapeInvalid', ...place, ...told })}\n`);
-  print(`${JSON.stringify({ kind: 'summary', holds: false, source, problems: 1, workflows: 0 })}\n`);
+  print(`${JSON.stringify({ kind: 'summary', holds: false, source, problems: 1, warnings: 0, workflows: 0 })}\n`);
 }

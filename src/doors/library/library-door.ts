@@ -13,6 +13,7 @@ import { openSession } from '../../shell/fetch-session.ts';
 import { handleCall, handleUnfit } from '../../shell/handle-call.ts';
 import { storedReply } from '../../shell/settle.ts';
 import type { Shell } from '../../shell/shell.ts';
+import { type Ceiling, reachOf } from './ceiling.ts';
 import { wrongOptions } from './check-caller.ts';
 
 export interface CallOptions {
@@ -48,10 +49,10 @@ export function createLibraryDoor(shell: Shell, self: Principal) {
       return handleCall(value, who(options), { cancelled: options.signal }, shell);
     },
 
-    /** A handle for calls that belong together. */
-    async openSession(options: Omit<CallOptions, 'signal'> = {}): Promise<string> {
+    /** A handle for calls that belong together; `mode` is how far they may reach. */
+    async openSession({ mode, ...options }: Omit<CallOptions, 'signal'> & Ceiling = {}): Promise<string> {
       mustBeFit(options, shell);
-      const opened = await openSession(who(options), false, shell);
+      const opened = await openSession(who(options), false, shell, reachOf(mode));
       if ('fault' in opened) throw new GatewayError(opened.fault, `the session could not be opened: ${opened.message}`);
       return opened.id;
     },

@@ -8,6 +8,7 @@ import type { Shell } from '../../shell/shell.ts';
 import type { HistoryPage, SessionView, WorkflowService } from '../../shell/workflow-service.ts';
 import { wrongOptions } from './check-caller.ts';
 import type { CallOptions } from './library-door.ts';
+import { type Ceiling, reachOf } from './ceiling.ts';
 
 type Who = Omit<CallOptions, 'signal'>;
 
@@ -31,8 +32,9 @@ export function createWorkflowDoor(service: WorkflowService, shell: Shell, self:
       return settleDoubt(callId as CallId, judgement, shell);
     },
     sessions: {
-      open: (workflow: string, options: Who = {}): Promise<SessionView | ErrorReply> =>
-        asked(options, (who) => service.open(workflow, who)),
+      /** `mode`: how far its steps may reach. */
+      open: (workflow: string, { mode, ...options }: Who & Ceiling = {}): Promise<SessionView | ErrorReply> =>
+        asked(options, (who) => service.open(workflow, who, reachOf(mode))),
       /** Where it stands, and what is next. */
       look: (session: string, options: Who = {}): Promise<SessionView | ErrorReply> =>
         asked(options, (who) => service.look(session, who)),

@@ -66,7 +66,7 @@ function write(reply: Reply, { name }: ToolCall, exchange: Exchange, serving: Se
   const { parts, connection } = serving;
   // Only a workflow's steps go on in a session; a direct tool is called without one.
   const passOn = connection.stateless && parts.workflow !== null;
-  const listing = name === null ? null : (parts.tools?.catalogue().get(name)?.listing ?? null);
+  const listing = name === null ? null : (parts.tools?.catalogue(connection.who).get(name)?.listing ?? null);
   if (listing === null) return writeResult(reply, passOn);
   const passed = passResult(reply, passOn, listing);
   const content: unknown = passed.content;

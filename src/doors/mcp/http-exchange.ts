@@ -99,3 +99,10 @@ export function refuseExchange(to: ServerResponse, status: number, code: number,
   };
   to.writeHead(status, headers).end(JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null }));
 }
+
+/** The one answer that is no message of MCP, for nobody is there whom it could be given to. */
+export function refuseStranger(to: ServerResponse): void {
+  const message = 'the key of an agent is needed: send it as Authorization: Bearer <key>; recourse agents add makes one';
+  const headers = { 'content-type': 'application/json', 'www-authenticate': 'Bearer realm="recourse"' };
+  to.writeHead(401, headers).end(JSON.stringify({ jsonrpc: '2.0', error: { code: -32_001, message }, id: null }));
+}

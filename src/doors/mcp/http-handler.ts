@@ -15,8 +15,9 @@ import {
   validateHostHeader,
   validateOriginHeader,
 } from '@modelcontextprotocol/server';
+import type { Principal } from '../../core/call.ts';
 import { isObject } from '../../core/json.ts';
-import { clientGone, readBody, refuseExchange, webRequest, writeResponse } from './http-exchange.ts';
+import { clientGone, readBody, refuseExchange, refuseStranger, webRequest, writeResponse } from './http-exchange.ts';
 import { createHttpSessions, type HttpSession } from './http-sessions.ts';
 import type { McpDoor } from './mcp-door.ts';
 import { type PlainCall, plainCall, plainExchange, writePlain } from './plain-call.ts';
@@ -30,6 +31,8 @@ export interface HttpHandlerOptions {
   readonly allowedHosts: readonly string[];
   /** Names of hosts whose pages may call us. */
   readonly allowedOrigins: readonly string[];
+  /** Who asks; null for somebody who is not known. Without it everybody is whom the door was opened for. */
+  readonly authenticate?: (request: IncomingMessage) => Promise<Principal | null>;
 }
 
 export const defaultHttpHandlerOptions: HttpHandlerOptions = {
@@ -57,7 +60,10 @@ const defaultDrainMs = 10_000;
 export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOptions> = {}): McpHttpHandler {
   const settings = { ...defaultHttpHandlerOptions, ...options };
   const sessions = createHttpSessions(door, settings);
-  const modern = createMcpHandler(() => door.createServer(door.connect({ stateless: true })), {
+  const askers = new WeakMap<Request, Principal>();
+  const connectFor = (who: Principal | undefined) => door.connect({ stateless: true, who });
+  const asker = (request: Request | undefined) => (request === undefined ? undefined : askers.get(request));
+  const modern = createMcpHandler(({ requestInfo }) => door.createServer(connectFor(asker(requestInfo))), {
     legacy: 'reject',
     maxRequestBodySize: settings.maxBodyBytes,
   });
@@ -67,6 +73,8 @@ export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOpt
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const no = whyNot(request, settings, closing !== null);
     if (no !== null) return refuseExchange(response, no.status, refused, no.message);
+    const who = await settings.authenticate?.(request);
+    if (who === null) return refuseStranger(response);
     const body = await readBody(request, settings.maxBodyBytes);
     if (body.kind === 'broken') return void response.destroy();
     if (body.kind === 'too_large')
@@ -76,15 +84,16 @@ export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOpt
     const value = isPost && body.kind === 'json' ? body.value : undefined;
     const outcome = classify(request, value);
     const plain = plainCall(outcome, request);
-    if (plain !== null) return servePlain(plain, response);
+    if (plain !== null) return servePlain(plain, who, response);
     const web = webRequest(request, clientGone(response));
-    if (outcome.kind === 'legacy') return serveLegacy(web, value, response);
+    if (outcome.kind === 'legacy') return serveLegacy(web, value, who, response);
+    if (who !== undefined) askers.set(web, who);
     await writeResponse(await modern.fetch(web, { parsedBody: value }), response);
   }
 
-  async function servePlain(call: PlainCall, response: ServerResponse): Promise<void> {
+  async function servePlain(call: PlainCall, who: Principal | undefined, response: ServerResponse): Promise<void> {
     try {
-      const result = await door.call(call.params, plainExchange(call, response), door.connect({ stateless: true }));
+      const result = await door.call(call.params, plainExchange(call, response), connectFor(who));
       if (!response.destroyed) writePlain(call.id, result, door.info, response);
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
@@ -94,9 +103,14 @@ export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOpt
     }
   }
 
-  async function serveLegacy(web: Request, value: unknown, response: ServerResponse): Promise<void> {
+  async function serveLegacy(
+    web: Request,
+    value: unknown,
+    who: Principal | undefined,
+    response: ServerResponse,
+  ): Promise<void> {
     const id = web.headers.get('mcp-session-id');
-    const known = id === null ? undefined : sessions.find(id);
+    const known = id === null ? undefined : sessions.find(id, who);
     const exchange = (session: HttpSession) => {
       session.usedAtMs = performance.now();
       if (!response.closed) {
@@ -113,7 +127,7 @@ export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOpt
     if (!isObject(value) || value['method'] !== 'initialize')
       return refuseExchange(response, 400, INVALID_REQUEST, 'the header Mcp-Session-Id is missing: initialize first');
     if (sessions.isFull()) return refuseExchange(response, 503, refused, 'too many sessions are open: try again later');
-    await writeResponse(await sessions.open(exchange), response);
+    await writeResponse(await sessions.open(who, exchange), response);
   }
 
   return {

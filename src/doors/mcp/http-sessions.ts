@@ -3,6 +3,7 @@
  * number is limited, and one that nobody uses is closed.
  */
 import { randomUUID } from 'node:crypto';
+import type { Principal } from '../../core/call.ts';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
 import type { McpDoor } from './mcp-door.ts';
 
@@ -10,6 +11,8 @@ export interface HttpSession {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   /** Exchanges under way; a session with any is in use. */
   open: number;
+  /** Nobody else may use it. */
+  readonly who: Principal | undefined;
   usedAtMs: number;
   close(): Promise<void>;
 }
@@ -32,14 +35,19 @@ export function createHttpSessions(door: McpDoor, { maxSessions, sessionIdleMs }
   const timer = setInterval(closeIdle, Math.max(50, Math.min(sessionIdleMs / 2, 30_000)));
   timer.unref();
   return {
-    find: (id: string): HttpSession | undefined => sessions.get(id),
+    /** A session of somebody else is not known. */
+    find(id: string, who: Principal | undefined): HttpSession | undefined {
+      const found = sessions.get(id);
+      const isTheirs = found?.who?.tenant === who?.tenant && found?.who?.agent === who?.agent;
+      return isTheirs ? found : undefined;
+    },
     size: () => sessions.size,
     isFull: () => sessions.size + opening >= maxSessions,
 
     /** Known under its id once the client's `initialize` was understood; otherwise closed again. */
-    async open(serve: (session: HttpSession) => Promise<Response>): Promise<Response> {
+    async open(who: Principal | undefined, serve: (session: HttpSession) => Promise<Response>): Promise<Response> {
       opening += 1;
-      const connection = door.connect();
+      const connection = door.connect({ who });
       const server = door.createServer(connection);
       const transport = new WebStandardStreamableHTTPServerTransport({
         sessionIdGenerator: () => randomUUID(),
@@ -48,6 +56,7 @@ export function createHttpSessions(door: McpDoor, { maxSessions, sessionIdleMs }
       const session: HttpSession = {
         transport,
         open: 0,
+        who,
         usedAtMs: performance.now(),
         async close() {
           if (transport.sessionId !== undefined) sessions.delete(transport.sessionId);

@@ -5,19 +5,20 @@ import type { ActionEntry } from '../../core/workflow/workflow.ts';
 import { listTools, takesSessionArgument } from './list-tools.ts';
 import type { McpDoorParts } from './parts.ts';
 
+const who = { tenant: 'default', agent: 'local' };
 const parts = (catalogue: ReturnType<typeof aCatalogue>) =>
   ({ workflow: null, mode: 'step', tools: { catalogue: () => catalogue } }) as unknown as McpDoorParts;
 
 test('a tool keeps what its server says of it, and has the name and the schema of the gateway', () => {
   const listing = { title: 'Pay', annotations: { readOnlyHint: true }, name: 'other', inputSchema: 7, vendor: [1] };
   const catalogue = aCatalogue(aTool({ name: 'shop/pay', listing, inputSchema: { type: 'object', minProperties: 1 } }));
-  assert.deepEqual(listTools(parts(catalogue)), [
+  assert.deepEqual(listTools(parts(catalogue), who), [
     { ...listing, description: '', name: 'shop/pay', inputSchema: { type: 'object', minProperties: 1 } },
   ]);
 });
 
 test('a tool whose schema cannot be written down takes any object', () => {
-  const [listed] = listTools(parts(aCatalogue(aTool({ name: 'pay', inputSchema: null }))));
+  const [listed] = listTools(parts(aCatalogue(aTool({ name: 'pay', inputSchema: null }))), who);
   assert.deepEqual(listed?.['inputSchema'], { type: 'object' });
   assert.ok('outputSchema' in (listed ?? {}), 'and answers with our reply');
 });
@@ -25,9 +26,9 @@ test('a tool whose schema cannot be written down takes any object', () => {
 test('the list follows the catalogue of the moment', () => {
   let now = aCatalogue(aTool({ name: 'a' }));
   const changing = { ...parts(now), tools: { catalogue: () => now } } as unknown as McpDoorParts;
-  assert.equal(listTools(changing).length, 1);
+  assert.equal(listTools(changing, who).length, 1);
   now = aCatalogue(aTool({ name: 'a' }), aTool({ name: 'b' }));
-  assert.equal(listTools(changing).length, 2);
+  assert.equal(listTools(changing, who).length, 2);
 });
 
 const schemas: readonly (readonly [string, ActionEntry['inputSchema'], boolean])[] = [

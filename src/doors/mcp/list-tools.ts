@@ -2,6 +2,7 @@
  * Which tools does the door list? For a workflow `step`, or one tool per action, and the two for its session; otherwise
  * every tool of the gateway as its own server describes it. The list never depends on where a session stands.
  */
+import type { Principal } from '../../core/call.ts';
 import type { Catalogue, ToolEntry } from '../../core/catalogue.ts';
 import { cut } from '../../core/canonical.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
@@ -18,10 +19,10 @@ const sessionField = {
   description: 'The session of an earlier reply; left out, the one of this connection.',
 };
 
-export function listTools(parts: McpDoorParts): readonly JsonObject[] {
+export function listTools(parts: McpDoorParts, who: Principal): readonly JsonObject[] {
   const workflow = parts.workflow === null ? null : servedWorkflow(parts.workflow);
-  const own = workflow === null ? [] : [...toolsOfWorkflow(workflow, parts.mode), ...sessionTools];
-  const direct = parts.tools === null ? [] : toolsOfCatalogue(parts.tools.catalogue());
+  const own = workflow === null ? [] : [...toolsOfWorkflow(workflow, parts, who), ...sessionTools];
+  const direct = parts.tools === null ? [] : toolsOfCatalogue(parts.tools.catalogue(who));
   const listed = new Map<unknown, JsonObject>();
   // An action or a tool of the author's may be called like one of ours: the first of a name is the one that is served.
   for (const tool of [...own, ...direct]) if (!listed.has(tool['name'])) listed.set(tool['name'], tool);
@@ -32,12 +33,16 @@ export function servedWorkflow({ service, name }: NonNullable<McpDoorParts['work
   return service.workflows.get(name) ?? null;
 }
 
-function toolsOfWorkflow(workflow: Workflow, mode: McpDoorParts['mode']): readonly JsonObject[] {
-  return mode === 'step' ? [stepTool(workflow)] : [...workflow.actions.values()].map(actionTool);
+function toolsOfWorkflow(
+  workflow: Workflow,
+  { workflow: served, mode }: McpDoorParts,
+  who: Principal,
+): readonly JsonObject[] {
+  const actions = [...workflow.actions.values()].filter((action) => served?.isListed?.(action, who) ?? true);
+  return mode === 'step' ? [stepTool(workflow, actions)] : actions.map(actionTool);
 }
 
-function stepTool(workflow: Workflow): JsonObject {
-  const actions = [...workflow.actions.values()];
+function stepTool(workflow: Workflow, actions: readonly ActionEntry[]): JsonObject {
   const description = [
     `Takes one step of the workflow '${workflow.name}'. ${workflow.description}`.trim(),
     'Every reply, success or refusal, carries valid_next_actions: read it, pick one, send the next step.',

@@ -10,6 +10,7 @@ import {
   type Result,
   Server,
 } from '@modelcontextprotocol/server';
+import type { Principal } from '../../core/call.ts';
 import { callTool } from './call-tool.ts';
 import { type Connection, createConnection } from './connection.ts';
 import { type Exchange, exchangeOf } from './exchange.ts';
@@ -23,7 +24,7 @@ export interface McpDoor {
   readonly notify: Notify;
   readonly info: { readonly name: string; readonly version: string };
   /** What the door remembers about one client. */
-  connect(options?: { readonly stateless?: boolean }): Connection;
+  connect(options?: { readonly stateless?: boolean; readonly who?: Principal | undefined }): Connection;
   /** A server of the SDK for one connection, or for one stateless request. */
   createServer(connection: Connection): Server;
   /** One call of a tool, without a server of the SDK. */
@@ -47,7 +48,7 @@ export function createMcpDoor(parts: McpDoorParts): McpDoor {
   return {
     notify: parts.notify,
     info,
-    connect: ({ stateless = false } = {}) => createConnection(parts.who, stateless),
+    connect: ({ stateless = false, who = parts.who } = {}) => createConnection(who, stateless),
     createServer(connection) {
       const options = {
         capabilities,
@@ -93,7 +94,7 @@ async function answer(method: string, params: unknown, exchange: () => Exchange,
     case 'tools/call':
       return callTool(params, exchange(), serving);
     case 'tools/list':
-      return { tools: listTools(serving.parts) };
+      return { tools: listTools(serving.parts, serving.connection.who) };
     case 'resources/list':
       return { resources: workflow === null ? [] : listResources() };
     case 'resources/templates/list':

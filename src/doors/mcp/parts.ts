@@ -3,7 +3,7 @@ import type { Principal } from '../../core/call.ts';
 import type { Catalogue, FieldError } from '../../core/catalogue.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { Reply } from '../../core/reply.ts';
-import type { Workflow } from '../../core/workflow/workflow.ts';
+import type { ActionEntry, Workflow } from '../../core/workflow/workflow.ts';
 import type { Requester } from '../../shell/await-outcome.ts';
 import type { WorkflowService } from '../../shell/workflow-service.ts';
 
@@ -11,11 +11,14 @@ import type { WorkflowService } from '../../shell/workflow-service.ts';
 export interface ServedWorkflow {
   readonly service: WorkflowService;
   readonly name: string;
+  /** Whether policy could ever permit this action to the agent. */
+  readonly isListed?: (action: ActionEntry, who: Principal) => boolean;
 }
 
 /** Every tool of the gateway, each called directly. */
 export interface DirectTools {
-  readonly catalogue: () => Catalogue;
+  /** Those that are listed to this agent. */
+  readonly catalogue: (who: Principal) => Catalogue;
   readonly call: (raw: unknown, who: Principal, requester: Requester) => Promise<Reply>;
 }
 
@@ -31,7 +34,7 @@ export type Notify = (notice: { readonly kind: 'suppressed'; readonly what: stri
 export interface McpDoorParts {
   readonly name: string;
   readonly version: string;
-  /** Whose calls these are. */
+  /** Whose calls these are where a connection does not say otherwise. */
   readonly who: Principal;
   /** One tool `step` for all actions, or one tool for each of them. */
   readonly mode: 'step' | 'tool_per_action';

@@ -1,0 +1,42 @@
+/**
+ * What does a key look like, and what of it is kept? `rk_<id>_<secret>`: the id is public, of the secret only its hash
+ * is ever stored. Must not keep, log or show a secret.
+ */
+import { hash, randomBytes } from 'node:crypto';
+
+/** Crockford's base 32, in small letters: no i, l, o or u. */
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+const idChars = 16;
+const secretBytes = 32;
+
+const written = /^rk_([0-9a-hjkmnp-tv-z]{16})_([\w-]{43})$/;
+
+export interface MadeKey {
+  readonly id: string;
+  readonly hash: Uint8Array;
+  /** The whole text: for its holder, once. */
+  readonly key: string;
+}
+
+export interface ReadKey {
+  readonly id: string;
+  readonly hash: Buffer;
+}
+
+export function makeKey(): MadeKey {
+  const id = Array.from(randomBytes(idChars), (byte) => alphabet[byte & 31]).join('');
+  const secret = randomBytes(secretBytes).toString('base64url');
+  return { id, hash: hashOf(secret), key: `rk_${id}_${secret}` };
+}
+
+/** Null for what cannot be a key. */
+export function readKey(text: string): ReadKey | null {
+  const [, id, secret] = written.exec(text) ?? [];
+  return id === undefined || secret === undefined ? null : { id, hash: hashOf(secret) };
+}
+
+/** The same question without the work, and without telling the parts. */
+export const isKeyText = (text: string): boolean => written.test(text);
+
+/** A secret of 256 random bits cannot be guessed from its hash, so a fast hash without salt is enough. */
+const hashOf = (secret: string): Buffer => hash('sha256', secret, 'buffer');

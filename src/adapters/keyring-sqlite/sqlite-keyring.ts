@@ -1,0 +1,120 @@
+/**
+ * Who holds this key, and how do keys come and go? Looks are made here, on a connection that cannot write; changes are made
+ * by a thread. Everything rejects with a KeyringError; a key that is wrong is null, never an error.
+ */
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import type { DatabaseSync } from 'node:sqlite';
+import type { KeyEntry, Keyring, NewKey } from '../../ports/keyring.ts';
+import { createFoundKeys } from './found-keys.ts';
+import { checkNewKey, checkRotation } from './key-limits.ts';
+import { entryOf, hashBytes, type KeyRow } from './key-rows.ts';
+import { openDatabase, writeTimeoutMs } from './key-table.ts';
+import { makeKey, readKey } from './key-text.ts';
+import { KeyringError, keyringError } from './keyring-error.ts';
+import { createUsedMarks } from './used-marks.ts';
+import { createKeyWriter } from './write-keys.ts';
+import { createWriterThread, type Spawn } from './writer-thread.ts';
+
+export interface KeyringSettings {
+  readonly file: string;
+  /** Something went wrong that nobody who asks must hear of, such as a time of use that could not be written. */
+  readonly onSuppressed?: (problem: string) => void;
+  readonly monotonicMs?: () => number;
+  /** How the writer's thread is started; tests keep hold of it here. */
+  readonly spawn?: Spawn;
+}
+
+export interface ShownKey {
+  readonly entry: KeyEntry;
+  readonly key: string;
+}
+
+export interface SqliteKeyring extends Keyring {
+  /**
+   * An admin, only if the file knows none, ended ones included; else null. `keep` puts the key where its holder finds it:
+   * if it throws, or the process dies, there is no such key. Of several processes one succeeds. Stops this thread meanwhile.
+   */
+  addFirstAdmin(key: Omit<NewKey, 'role'>, nowMs: number, keep: (key: string) => void): Promise<ShownKey | null>;
+}
+
+export function createKeyring(database: DatabaseSync, settings: KeyringSettings): SqliteKeyring {
+  const { file, onSuppressed = () => undefined, monotonicMs = () => performance.now(), spawn } = settings;
+  database.exec('PRAGMA query_only = ON');
+  const select = database.prepare('SELECT * FROM keys WHERE id = ?');
+  const selectAll = database.prepare('SELECT * FROM keys WHERE tenant = ? ORDER BY created_at, id');
+  const found = createFoundKeys(monotonicMs);
+  const thread = createWriterThread(file, spawn);
+  const marks = createUsedMarks((used) => thread.ask({ type: 'use', marks: used }), onSuppressed);
+  const nobody = randomBytes(hashBytes);
+  let closing: Promise<void> | null = null;
+
+  const guarded = async <Result>(body: () => Result | Promise<Result>): Promise<Result> => {
+    if (closing !== null) throw new KeyringError('closed', `the keys of '${file}' are closed: open them again`);
+    try {
+      return await body();
+    } catch (error) {
+      throw keyringError(error, file);
+    }
+  };
+
+  return {
+    find: (text, nowMs) =>
+      guarded(() => {
+        const shown = readKey(text);
+        if (shown === null) return null;
+        const name = shown.id + shown.hash.toString('latin1');
+        const recent = found.get(name);
+        const row = recent ?? (select.get(shown.id) as KeyRow | undefined);
+        const entry = row === undefined ? null : entryOf(row, file);
+        // INVARIANT: a hash is compared, and all of it, whether or not there is such an id.
+        const isRight = timingSafeEqual(shown.hash, row?.hash ?? nobody);
+        const lives = entry !== null && entry.revokedAtMs === null && (entry.expiresAtMs ?? Infinity) > nowMs;
+        if (!isRight || !lives || row === undefined) return null;
+        // INVARIANT: only what was just read is believed for a while; else a key in constant use would outlive its revocation.
+        if (recent === undefined) found.put(name, row);
+        marks.note(entry.id, nowMs);
+        return { tenant: entry.tenant, role: entry.role, name: entry.name, keyId: entry.id };
+      }),
+
+    add: (key, nowMs) =>
+      guarded(async () => {
+        checkNewKey(key, nowMs);
+        const { key: text, ...fresh } = makeKey();
+        return { entry: (await thread.ask({ type: 'add', fresh, key, nowMs })) as KeyEntry, key: text };
+      }),
+
+    addFirstAdmin: (key, nowMs, keep) =>
+      guarded(async () => {
+        checkNewKey({ ...key, role: 'admin' }, nowMs);
+        const { key: text, ...fresh } = makeKey();
+        const own = await openDatabase(file, writeTimeoutMs);
+        try {
+          const entry = createKeyWriter(own, file).addFirstAdmin(fresh, key, nowMs, () => keep(text));
+          return entry === null ? null : { entry, key: text };
+        } finally {
+          own.close();
+        }
+      }),
+
+    rotate: (tenant, id, graceMs, by, nowMs) =>
+      guarded(async () => {
+        checkRotation(graceMs, by);
+        const { key: text, ...fresh } = makeKey();
+        const order = { type: 'rotate', fresh, tenant, id, graceMs, by, nowMs } as const;
+        const entry = await thread.ask(order).finally(found.clear);
+        return entry === null ? null : { entry: entry as KeyEntry, key: text };
+      }),
+
+    revoke: (tenant, id, nowMs) =>
+      guarded(async () => (await thread.ask({ type: 'revoke', tenant, id, nowMs }).finally(found.clear)) === true),
+
+    list: (tenant) => guarded(() => (selectAll.all(tenant) as unknown as KeyRow[]).map((row) => entryOf(row, file))),
+
+    close: () =>
+      (closing ??= (async () => {
+        await marks.flush();
+        await thread.close();
+        database.close();
+      })()),
+  };
+}

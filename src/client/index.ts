@@ -1,0 +1,22 @@
+/** The public API of `recourse-gateway/client`: runs wherever there is `fetch`, and needs nothing else. Pinned by test/pins/exports.test.ts. */
+export { CallError, type ClientFault } from './call-error.ts';
+export {
+  type CallDefaults,
+  type CallOptions,
+  type Client,
+  type ClientBounds,
+  type ClientOptions,
+  createClient,
+} from './create-client.ts';
+export { type GovernOptions, governTools } from './govern-tools.ts';
+export { type HttpOptions, httpTransport } from './http-transport.ts';
+export { type InProcessGateway, type InProcessOptions, inProcessTransport } from './in-process-transport.ts';
+export { type LocalOptions, type LocalSettings, type LocalTool, localTools } from './local-tools.ts';
+export type { Naming } from './name-tools.ts';
+export { type Refusal, refusalOf } from './refusal-of.ts';
+export type { Resolution, ResolutionOf } from './resolution.ts';
+export { tellModel } from './tell-model.ts';
+export { ToolDeniedError } from './tool-denied-error.ts';
+export { type AiSdkTool, type AnyTool, type OpenAiTool, type PlainTool, remote } from './tool-shapes.ts';
+export type { Answer, Pause, Transport, WireCall } from './transport.ts';
+export type { ErrorReply, PendingReply, Reply, SuccessReply } from '../core/reply.ts';

@@ -1,0 +1,107 @@
+/**
+ * A transport that answers from a script, so that users can test what their agents do with a denial, a wait or a doubt
+ * without a gateway. A call that the script does not foresee is a mistake of the test and is thrown as one.
+ */
+import type { Reply } from '../../core/reply.ts';
+import type { Answer, Transport, WireCall } from '../transport.ts';
+import { unreachable } from '../unreachable.ts';
+import type { Envelope, ScriptedAnswer } from './scripted-answer.ts';
+import { scriptedClock, type ScriptedClock } from './scripted-clock.ts';
+
+/**
+ * By the gateway's name of the tool: one answer for every call, or a list, an answer for each attempt. `default` answers for tools
+ * that are not named, and when a list has come to its end.
+ */
+export interface Script {
+  readonly [tool: string]: ScriptedAnswer | readonly ScriptedAnswer[];
+}
+
+export interface ScriptOptions {
+  /** True if the test moves the clock itself: `transport.clock.advance(2)`. */
+  readonly manualClock?: boolean;
+  /** What replies name as next actions. */
+  readonly validNextActions?: readonly string[];
+}
+
+export interface ScriptedTransport extends Transport {
+  /** Every attempt that was made, in order, as it would have travelled. */
+  readonly calls: readonly WireCall[];
+  readonly clock: ScriptedClock;
+}
+
+export class UnscriptedCallError extends Error {
+  override readonly name = 'UnscriptedCallError';
+}
+
+export function createScriptedTransport(script: Script, options: ScriptOptions = {}): ScriptedTransport {
+  const { clock, pause } = scriptedClock(options.manualClock === true);
+  const calls: WireCall[] = [];
+  const used = new Map<string, number>();
+  const underWay = new Map<string, { readonly call: WireCall; readonly then: readonly ScriptedAnswer[] }>();
+
+  const answerOf = (name: string): ScriptedAnswer | null => {
+    const scripted = Object.hasOwn(script, name) ? script[name] : undefined;
+    if (scripted === undefined) return null;
+    if (!Array.isArray(scripted)) return scripted as ScriptedAnswer;
+    const at = used.get(name) ?? 0;
+    used.set(name, at + 1);
+    return (scripted as readonly ScriptedAnswer[])[at] ?? null;
+  };
+  const unscripted = ({ tool, args }: WireCall): UnscriptedCallError => {
+    const known = Object.keys(script).join(', ') || 'nothing';
+    const times = calls.filter((each) => each.tool === tool).length;
+    const problem = Object.hasOwn(script, tool)
+      ? `is called for the ${times}. time, and its list is shorter`
+      : 'is not scripted';
+    return new UnscriptedCallError(
+      `'${tool}' ${problem}: add an answer for ${JSON.stringify(args)}, or a 'default'; scripted are ${known}`,
+    );
+  };
+  const answerTo = (scripted: ScriptedAnswer, call: WireCall, callId: string): Answer => {
+    const envelope: Envelope = {
+      requested: call.tool,
+      valid_next_actions: options.validNextActions ?? [],
+      call_id: callId,
+      session: call.session ?? null,
+    };
+    switch (scripted.kind) {
+      case 'reply':
+        return answered(scripted.write(envelope, call));
+      case 'pending': {
+        underWay.set(callId, { call, then: scripted.then });
+        const { requested, session } = envelope;
+        const retry_after_seconds = scripted.seconds;
+        return answered({ pending: true, call_id: callId, requested, session, retry_after_seconds });
+      }
+      case 'way':
+        return scripted.answer;
+      default:
+        return unreachable(scripted);
+    }
+  };
+
+  return {
+    calls,
+    clock,
+    pause,
+    async send(call, signal) {
+      if (signal?.aborted === true) return { kind: 'aborted', wasSent: false };
+      calls.push(call);
+      const scripted = answerOf(call.tool) ?? answerOf('default');
+      if (scripted === null) throw unscripted(call);
+      return answerTo(scripted, call, `call_scripted_${calls.length}`);
+    },
+    async look(callId, signal) {
+      if (signal?.aborted === true) return { kind: 'aborted', wasSent: true };
+      const found = underWay.get(callId);
+      const [next, ...later] = found?.then ?? [];
+      if (found === undefined || next === undefined) throw new UnscriptedCallError(`no call ${callId} is pending`);
+      // The last answer stands for all later ones.
+      if (later.length > 0) underWay.set(callId, { ...found, then: later });
+      return answerTo(next, found.call, callId);
+    },
+  };
+}
+
+/** As it would come over a wire: a copy, so that no test changes the script. */
+const answered = (reply: Reply): Answer => ({ kind: 'answered', body: JSON.parse(JSON.stringify(reply)) as unknown });

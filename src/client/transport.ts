@@ -1,0 +1,39 @@
+/**
+ * How does a call get to a gateway and its answer back? What every transport offers, and how an attempt can end.
+ * A transport carries; it never reads meaning from a status and never tries again: the client decides both.
+ */
+
+/** The call as it travels: the names of the wire. */
+export interface WireCall {
+  readonly tool: string;
+  readonly args: unknown;
+  /** The same for every attempt to deliver this call, so that the gateway runs it once. */
+  readonly key: string;
+  readonly session?: string;
+  readonly turn?: string;
+  readonly expected_seq?: number;
+  readonly model?: string;
+  readonly wait_seconds?: number;
+  readonly deadline_seconds?: number;
+}
+
+/** How one attempt ended. Only `not_sent` is a proof that nothing can have happened. */
+export type Answer =
+  | { readonly kind: 'answered'; readonly body: unknown }
+  | { readonly kind: 'not_sent'; readonly reason: string; readonly cause?: unknown }
+  | { readonly kind: 'lost'; readonly reason: string; readonly cause?: unknown }
+  | { readonly kind: 'aborted'; readonly wasSent: boolean };
+
+/** Waits, or ends early when the signal is aborted. Never rejects. */
+export type Pause = (seconds: number, signal?: AbortSignal) => Promise<void>;
+
+export interface Transport {
+  /** One attempt. Whatever happens in the world is an answer; a rejection is a bug, and reaches the caller as it is. */
+  send(call: WireCall, signal?: AbortSignal): Promise<Answer>;
+  /** What became of a call that was pending. */
+  look(callId: string, signal?: AbortSignal): Promise<Answer>;
+  /** For a call that says nothing about waiting: how long the gateway holds the line before it says `pending`. */
+  readonly defaultWaitSeconds?: number;
+  /** A clock of its own, for tests that must not sleep. */
+  readonly pause?: Pause;
+}

@@ -1,0 +1,96 @@
+/**
+ * Which policy is in force, and how does another one come into force? The whole project is read and checked again; only if all
+ * of it is right and nothing but policy has changed, it is swapped between two calls. A failed attempt changes nothing.
+ */
+import type { Config } from '../config/config.ts';
+import type { Problem } from '../config/problem.ts';
+import type { Policy } from '../core/policy/policy.ts';
+import type { LoadedProject, Project } from './load-project.ts';
+
+export type Applied =
+  | {
+      readonly ok: true;
+      readonly changed: boolean;
+      readonly policy: Policy | null;
+      readonly warnings: Project['warnings'];
+    }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+export interface Governance {
+  current(): Policy | null;
+  project(): Project;
+  /** `by` is who asks for it. One at a time. */
+  apply(by: string): Promise<Applied>;
+}
+
+export interface GovernanceParts {
+  readonly load: () => Promise<LoadedProject>;
+  /** False if it could not be put on record. */
+  readonly record: (next: Policy, last: Policy | null, by: string) => Promise<boolean>;
+}
+
+export function createGovernance(first: Project, { load, record }: GovernanceParts): Governance {
+  let project = first;
+  let turn: Promise<unknown> = Promise.resolve();
+
+  const apply = async (by: string): Promise<Applied> => {
+    const loaded = await load();
+    if (!loaded.ok) return loaded;
+    const next = loaded.project;
+    const fixed = fixedParts(project.config, next.config);
+    if (fixed.length > 0)
+      return refused(
+        project,
+        `${fixed.join(' and ')} changed, and only agents can change while it runs`,
+        'restart recourse up',
+      );
+    const changed =
+      next.policy?.canonical !== project.policy?.canonical ||
+      next.policy?.written.mode !== project.policy?.written.mode;
+    if (next.policy === null && project.policy !== null)
+      return refused(
+        project,
+        'agents is gone, and without it everything would be permitted',
+        'keep agents, or restart recourse up',
+      );
+    if (changed && next.policy !== null && !(await record(next.policy, project.policy, by)))
+      return refused(project, 'the store could not record the change, so it was not made', 'ask again in a moment');
+    // INVARIANT: one assignment; a call is decided by the old policy or by the new one, never by parts of both.
+    project = next;
+    return { ok: true, changed, policy: next.policy, warnings: next.warnings };
+  };
+
+  return {
+    current: () => project.policy,
+    project: () => project,
+    apply(by) {
+      const mine = turn.then(() => apply(by));
+      turn = mine.catch(() => undefined);
+      return mine;
+    },
+  };
+}
+
+/** What a running process cannot change: its servers, its workflows, its store and address. */
+function fixedParts(was: Config, is: Config): readonly string[] {
+  const { mode: _was, ...runtimeWas } = was.runtime;
+  const { mode: _is, ...runtimeIs } = is.runtime;
+  const parts = [
+    ['runtime', runtimeWas, runtimeIs],
+    ['tools', was.tools.map(withoutPlace), is.tools.map(withoutPlace)],
+    ['workflows', was.workflows.map(written), is.workflows.map(written)],
+  ] as const;
+  return parts.filter(([, before, after]) => JSON.stringify(before) !== JSON.stringify(after)).map(([name]) => name);
+}
+
+const withoutPlace = ({ at: _at, ...server }: Config['tools'][number]) => server;
+
+/** Without its places: a line that moved is no change. */
+function written(workflow: Config['workflows'][number]): unknown {
+  return workflow.kind === 'module' ? [workflow.name, workflow.path] : [workflow.name, workflow.definition];
+}
+
+function refused(project: Project, message: string, fix: string): Applied {
+  const place = { file: project.file ?? 'recourse.yaml', line: 1, column: 1 };
+  return { ok: false, problems: [{ code: 'ConfigSchemaViolation', ...place, text: '', message, fix }] };
+}

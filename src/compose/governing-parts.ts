@@ -1,0 +1,18 @@
+/** What the commands to begin with, to write policy with and to ask a gateway with need of the world. Loaded when one of them is run. */
+import { randomUUID } from 'node:crypto';
+import { nodeClock } from '../adapters/system-node/clock.ts';
+import type { GoverningParts } from '../doors/cli/run-governing.ts';
+import { findDaemon } from './ask-daemon.ts';
+
+/** What only one command needs is loaded by that one. */
+export const governingParts: GoverningParts = {
+  findDaemon,
+  nowMs: () => nodeClock.nowMs(),
+  newKey: () => `cli_${randomUUID()}`,
+  initProject: async (order) => (await import('./init-project.ts')).initProject(order),
+  pinTools: async (order) => (await import('./pin-tools.ts')).pinTools(order),
+  explainOffline: async (order) => (await import('./explain-offline.ts')).explainOffline(order),
+  checkFiles: async (config) => (await import('./check-files.ts')).checkFiles(config),
+  onlyAgent: async (config) => (await import('./check-files.ts')).onlyAgent(config),
+  watchFiles: async (config, onChange) => (await import('./watch-files.ts')).watchFiles(config, onChange),
+};

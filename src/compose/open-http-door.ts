@@ -1,0 +1,96 @@
+/** Gives the HTTP door the gateway behind it. Must not decide anything about a call. */
+import { listedTools } from '../core/policy/listed-tools.ts';
+import { describeLadder } from '../core/decide.ts';
+import { createHttpDoor, type HttpDoor } from '../doors/http/http-door.ts';
+import type { HttpDoorOptions, HttpDoorParts, StatusReport } from '../doors/http/parts.ts';
+import { createCallCounts } from '../shell/call-counts.ts';
+import { evaluateCall } from '../shell/evaluate.ts';
+import { handleCall, handleUnfit } from '../shell/handle-call.ts';
+import { policyHash } from '../shell/policy-papers.ts';
+import { policyOf } from '../shell/shell.ts';
+import { createTenantView } from '../shell/tenant-view.ts';
+import { createWorkflowService } from '../shell/workflow-service.ts';
+import type { Authenticate } from './authenticate.ts';
+import type { Governance } from './governance.ts';
+import type { LastingGateway } from './serve-gateway.ts';
+
+export interface HttpDoorOrder {
+  readonly version: string;
+  readonly hosts: readonly string[];
+  readonly startedAtMs: number;
+  readonly nowMs: () => number;
+  readonly authenticate: Authenticate;
+  /** Limits other than the usual ones. */
+  readonly options?: Partial<HttpDoorOptions>;
+}
+
+export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, governance: Governance): HttpDoor {
+  const shell = () => current().shell;
+  const counts = createCallCounts();
+  const uptimeSeconds = () => Math.floor((order.nowMs() - order.startedAtMs) / 1_000);
+  const upstreams = () => current().upstreams.servers?.status() ?? [];
+
+  const parts: HttpDoorParts = {
+    authenticate: order.authenticate,
+    readiness: () => shell().live.readiness,
+    newCallId: () => shell().ports.ids.ordered('call_', shell().ports.clock.nowMs()),
+    async call(raw, who, requester) {
+      const reply = await handleCall(raw, who, requester, shell());
+      counts.count(reply, who.tenant);
+      return reply;
+    },
+    unfit: (errors, who) => handleUnfit(errors, who, shell()),
+    evaluate: (raw, who) => evaluateCall(raw, who, shell()),
+    get workflows() {
+      return createWorkflowService(shell());
+    },
+    get view() {
+      return createTenantView(shell());
+    },
+    tools: (who) =>
+      [...listedTools(shell().catalogue(), policyOf(who.agent, shell())).values()].map((entry) => ({
+        name: entry.name,
+        description: entry.description,
+        effect: entry.effectClass,
+        input_schema: entry.inputSchema,
+      })),
+    policy: () => governance.current()?.written ?? null,
+    async applyPolicy(by) {
+      const applied = await governance.apply(by.name);
+      if (!applied.ok) return applied;
+      const { policy, changed } = applied;
+      const hash = policy === null ? null : policyHash(policy, shell());
+      return { ok: true, about: { changed, policy: hash, agents: [...(policy?.agents.keys() ?? [])] } };
+    },
+    status: (): StatusReport => {
+      const { live, ladder } = shell();
+      const policy = governance.current();
+      return {
+        ready: live.readiness.ready,
+        in_flight: live.running.size,
+        store: live.storeDown ? 'unavailable' : 'available',
+        uptime_seconds: uptimeSeconds(),
+        version: order.version,
+        role: current().gateway.role,
+        mode: policy?.written.mode ?? null,
+        policy: policy === null ? null : policyHash(policy, shell()),
+        agents: [...(policy?.agents.keys() ?? [])],
+        warnings: [...governance.project().warnings],
+        tools: shell().catalogue().size,
+        workflows: [...shell().workflows.keys()],
+        upstreams: upstreams().map(({ name, state, tools, problem }) => ({ name, state, tools, problem })),
+        gates: describeLadder(ladder, policy !== null),
+      };
+    },
+    metrics: (tenant) => ({
+      uptimeSeconds: uptimeSeconds(),
+      ready: shell().live.readiness.ready,
+      storeAvailable: !shell().live.storeDown,
+      inFlight: [...shell().live.running.values()].filter(({ call }) => call.tenant === tenant).length,
+      calls: counts.of(tenant),
+      upstreams: upstreams().map(({ name, state }) => ({ name, state })),
+    }),
+    notify: (notice) => shell().ports.notify(notice),
+  };
+  return createHttpDoor(parts, { allowedHosts: order.hosts, allowedOrigins: order.hosts, ...order.options });
+}

@@ -1,0 +1,38 @@
+/** Who may come in? Opens the keys beside the store, and makes the operator's at the first start. */
+import type { IncomingMessage } from 'node:http';
+import type { Principal } from '../core/call.ts';
+import { GatewayError } from '../core/gateway-error.ts';
+import { type Authenticate, createAuthenticator } from './authenticate.ts';
+import { openKeysBeside } from './keys-beside.ts';
+import { ensureOperatorToken, type OperatorToken } from './operator-token.ts';
+
+export interface OpenIdentity {
+  readonly authenticate: Authenticate;
+  /** For doors that only agents use: null for everybody else. */
+  readonly agentOf: (request: IncomingMessage) => Promise<Principal | null>;
+  readonly operator: OperatorToken;
+  close(): Promise<void>;
+}
+
+export interface IdentityOrder {
+  readonly store: string;
+  readonly openAs: Principal | null;
+  readonly onTrouble: (problem: string) => void;
+}
+
+export async function openIdentity({ store, openAs, onTrouble }: IdentityOrder): Promise<OpenIdentity> {
+  const opened = await openKeysBeside(store);
+  if (opened.kind === 'refused') throw new GatewayError('not_writable', opened.message);
+  const { keyring } = opened;
+  const nowMs = () => Date.now();
+  const authenticate = createAuthenticator({ keyring, nowMs, openAs, onUnavailable: onTrouble });
+  return {
+    authenticate,
+    async agentOf({ headers }) {
+      const found = await authenticate(headers);
+      return 'role' in found && found.role === 'agent' ? { tenant: found.tenant, agent: found.name } : null;
+    },
+    operator: await ensureOperatorToken({ store, keyring, nowMs }),
+    close: () => keyring.close(),
+  };
+}

@@ -1,0 +1,21 @@
+/** What is told once the gateway is ready: where it is, what stands behind it, who may come in. Data only. */
+import type { UpstreamStatus } from '../adapters/upstream-mcp/server-link.ts';
+import type { Project } from './load-project.ts';
+import type { OperatorToken } from './operator-token.ts';
+
+export interface Ready {
+  readonly file: string;
+  readonly role: string;
+  readonly upstreams: readonly Pick<UpstreamStatus, 'name' | 'state' | 'tools' | 'problem'>[];
+  readonly tools: number;
+  readonly url: string;
+  readonly api: string;
+  readonly workflows: readonly { readonly name: string; readonly url: string }[];
+  /** Null without policy. */
+  readonly mode: 'enforce' | 'audit' | null;
+  readonly agents: readonly string[] | null;
+  readonly warnings: Project['warnings'];
+  /** Who somebody without a key is. */
+  readonly openAs: string | null;
+  readonly operator: OperatorToken;
+}

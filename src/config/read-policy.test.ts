@@ -1,0 +1,262 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { WrittenAgent } from '../core/policy/policy.ts';
+import { readConfig } from './read-config.ts';
+import { unenforced } from './unenforced.ts';
+
+const server = 'tools: { shop: { mcp: { command: shop } } }\n';
+
+function toldIn(text: string) {
+  const read = readConfig(text, 'f', { env: {}, lock: null });
+  const say = ({ line, column, message, fix }: { line: number; column: number; message: string; fix: string }) =>
+    `${line}:${column} ${message}; ${fix}`;
+  return { ...read, problems: read.allProblems().map(say), warnings: read.allWarnings().map(say) };
+}
+
+const everything = `# who may do what
+agents:
+  clerk:
+    default: defer
+    mode: network
+    rules:
+      - permit: shop/get_*
+      # a comment
+
+      - deny: [shop/pay, "shop/**"]
+        when: args.amount > 500 &&
+          args.currency == 'USD'
+        reason: ask the platform team
+      - { defer: shop/refund, approvers: [finance], expires: 2h, on_approve: run }
+      -
+        when: |
+          true
+        permit: 'x/y'
+    model_policy: { allow: ["claude-*"] }
+    redact: [args.card, 'result.**.email']
+  idle: {}
+`;
+
+const clerk: WrittenAgent = {
+  agent: 'clerk',
+  ref: 'f:3',
+  default: { effect: 'defer', ref: 'f:4' },
+  ceiling: { reach: 'network', ref: 'f:5' },
+  rules: [
+    { effect: 'permit', match: 'shop/get_*', when: null, reason: null, ref: 'f:7' },
+    ...['shop/pay', 'shop/**'].map((match) => ({
+      effect: 'deny' as const,
+      match,
+      when: "args.amount > 500 && args.currency == 'USD'",
+      reason: 'ask the platform team',
+      ref: 'f:10',
+    })),
+    { effect: 'defer', match: 'shop/refund', when: null, reason: null, ref: 'f:14' },
+    { effect: 'permit', match: 'x/y', when: 'true\n', reason: null, ref: 'f:16' },
+  ],
+  models: { allow: ['claude-*'], ref: 'f:19' },
+  redact: ['args.card', 'result.**.email'],
+};
+
+test('what is written about agents is read, each with its line', () => {
+  const { config, problems } = toldIn(everything);
+  assert.deepEqual(problems, []);
+  const nothing = { default: null, rules: [], ceiling: null, models: null, redact: [] };
+  assert.deepEqual(config.policy, {
+    mode: 'enforce',
+    ref: 'f:2',
+    agents: [clerk, { agent: 'idle', ref: 'f:21', ...nothing }],
+  });
+  assert.deepEqual(
+    config.agents.map(({ name, at }) => [name, at.line]),
+    [
+      ['clerk', 3],
+      ['idle', 21],
+    ],
+  );
+  const deferring = (config.agents[0]?.written['rules'] ?? []) as readonly object[];
+  assert.deepEqual(deferring[2], {
+    defer: 'shop/refund',
+    approvers: ['finance'],
+    expires: 7_200_000,
+    on_approve: 'run',
+  });
+});
+
+test('without the key agents there is no policy, and with an empty one nobody may do anything', () => {
+  assert.equal(toldIn('runtime: { mode: audit }').config.policy, null);
+  assert.deepEqual(toldIn('runtime: { mode: audit }\nagents: {}').config.policy, {
+    mode: 'audit',
+    ref: 'f:2',
+    agents: [],
+  });
+});
+
+test('a rule that is an alias is where it is written', () => {
+  const { config, problems } = toldIn('agents:\n  a: { rules: [&r { permit: x }] }\n  b:\n    rules:\n      - *r\n');
+  assert.deepEqual(problems, []);
+  assert.deepEqual(
+    config.policy?.agents.map(({ rules }) => rules[0]?.ref),
+    ['f:2', 'f:2'],
+  );
+});
+
+const wrong: readonly (readonly [what: string, agent: string, problem: string])[] = [
+  ['an unknown key', 'rule: []', "2:8 there is no key 'rule' here; did you mean rules?"],
+  ['an unknown key of a rule', 'rules: [{ permit: x, wen: y }]', "2:29 there is no key 'wen' here; did you mean when?"],
+  [
+    'two effects in one rule',
+    'rules: [{ permit: x, deny: y }]',
+    '2:16 permit and deny exclude each other; use exactly one of permit, defer, deny',
+  ],
+  [
+    'a rule without an effect',
+    'rules: [{ when: "true" }]',
+    '2:16 one of permit, defer, deny is missing; use exactly one of permit, defer, deny',
+  ],
+  [
+    'a rule without tools',
+    'rules: [{ permit: [] }]',
+    '2:26 an empty list stands here; write at least 1 (any of these tools)',
+  ],
+  [
+    'approvers of a rule that asks nobody',
+    'rules: [{ permit: x, approvers: [y] }]',
+    "2:29 'approvers' has no meaning with permit; leave it out, or write defer",
+  ],
+  [
+    'an expiry of a rule that denies',
+    'rules: [{ deny: x, expires: 2h }]',
+    "2:27 'expires' has no meaning with deny; leave it out, or write defer",
+  ],
+  ['a default that is none', 'default: alow', "2:17 'alow' is not known here; use one of permit, defer, deny"],
+  ['an unknown mode', 'mode: netwrok', "2:14 'netwrok' is not known here; did you mean network?"],
+  [
+    'a rate in words',
+    'limits: [{ match: x, rate: often }]',
+    '2:35 "often" is not usable here; use a rate such as 10/minute; second, minute, hour or day',
+  ],
+  [
+    'a budget without a currency',
+    'budgets: { d: { max: "500", cost: 1 } }',
+    '2:29 "500" is not usable here; use an amount and a currency, such as 500 USD',
+  ],
+  [
+    'a formula of a budget that cannot be read',
+    'budgets: { d: { max: 5 USD, cost: args.a + } }',
+    '2:50 this expression is wrong: unexpected token: EOF; write an expression over args, agent, principal, session, state, tool, model, host, now',
+  ],
+  [
+    'a share beyond one',
+    'budgets: { d: { max: 5 USD, cost: 1, warn_at: 80 } }',
+    '2:54 80 stands here; write a number from 0 to 1',
+  ],
+  [
+    'a host that is an address',
+    'egress: { allow: ["https://x"] }',
+    '2:26 "https://x" is not usable here; use the name of a host, such as api.example.com or *.example.com',
+  ],
+];
+
+for (const [what, agent, problem] of wrong) {
+  test(`${what} is told`, () => assert.deepEqual(toldIn(`agents:\n  a: { ${agent} }\n`).problems, [problem]));
+}
+
+test('a pattern that begins with a star must stand in quotes, and that is said', () => {
+  for (const star of ['*', '**', '*/x'])
+    assert.match(toldIn(`agents: { a: { rules: [{ permit: ${star} }] } }`).problems[0] ?? '', /in quotes/, star);
+});
+
+test('the sample of the product is read, but for its http server', () => {
+  const sample = `tools:
+  payments: { http: { base_url: https://api.example.com, openapi: ./payments.yaml } }
+  files:    { mcp:  { command: npx, args: ["-y", "@modelcontextprotocol/server-filesystem", "./data"] } }
+
+agents:
+  support-bot:
+    default: deny
+    rules:
+      - permit: payments/get_*
+      - permit: payments/refund
+        when: args.amount < 500
+      - defer: payments/refund
+        approvers: [finance]
+      - deny: payments/payout
+        reason: platform team only
+    limits:  [{ match: "payments/*", rate: 10/minute }]
+    budgets: { daily: { max: 500 USD, cost: args.amount, warn_at: 0.8, on_exceed: defer } }
+    egress:  { allow: [api.example.com] }
+    model_policy: { allow: ["claude-*"] }
+
+workflows:
+  refund: ./refund.workflow.ts
+`;
+  const { problems, warnings } = toldIn(sample);
+  assert.deepEqual(problems, ['2:15 only mcp servers are supported so far; put the API behind an MCP server']);
+  assert.deepEqual(
+    warnings.map((each) => each.replace(/; .*/, '')),
+    [
+      '12:9 defer: read and checked',
+      '13:9 approvers: read and checked, not enforced by this version yet',
+      "13:21 there is no role 'finance' under roles: nobody could approve",
+      '16:5 limits: read and checked, not enforced by this version yet',
+      '17:5 budgets: read and checked, not enforced by this version yet',
+      '18:5 egress: read and checked, not enforced by this version yet',
+    ],
+  );
+});
+
+test('every use of what is not enforced yet is a warning, and nothing else is', () => {
+  const { problems, warnings } = toldIn(`${server}agents:
+  a:
+    default: defer
+    rules:
+      - { defer: x, approvers: [r], expires: 1h, on_approve: wait }
+      - permit: y
+    limits: []
+    budgets: {}
+    egress: { allow: [] }
+    completion: { require: [tests], when: 'session.seq > 0' }
+    approvers: [r]
+    redact: [args.x]
+  b: { default: deny, limits: [] }
+roles: { r: [ann] }
+credentials: { v: { provider: vault, settings: { path: x }, match: [x] } }
+notify: { ops: { webhook: "https://x/y", events: [POLICY_DENY] } }
+playbook: { server_error_5xx: escalate_to_human }
+extensions: { e: ./e.ts }
+`);
+  assert.deepEqual(problems, []);
+  const names = warnings.map((each) => /^\S+ (\w+)/.exec(each)?.[1]).toSorted();
+  const expected = [...unenforced.map(({ path }) => path.split('.').at(-1)), 'limits'].toSorted();
+  assert.deepEqual(names, expected);
+});
+
+test('a file with ten thousand rules is read, and one with more is told', () => {
+  const rules = (count: number) =>
+    `agents:\n  a:\n    rules:\n${Array.from({ length: count }, (_, at) => `      - permit: t${at}\n        when: args.a < ${at}\n`).join('')}`;
+  assert.equal(toldIn(rules(10_000)).config.policy?.agents[0]?.rules.length, 10_000);
+  assert.deepEqual(toldIn(rules(10_001)).problems, ['4:7 this list is longer than 10000; make it shorter']);
+});
+
+test('more warnings than anybody reads are counted', () => {
+  const rules = Array.from({ length: 150 }, () => '      - defer: x\n').join('');
+  const { warnings } = toldIn(`agents:\n  a:\n    rules:\n${rules}`);
+  assert.equal(warnings.length, 101);
+  assert.match(warnings.at(-1) ?? '', /^104:9 50 more warnings, of which this is one: defer/);
+});
+
+test('a workflow and a server of one name are told apart by nobody', () => {
+  const text = `${server}workflows:\n  shop: ./shop.ts\n`;
+  assert.deepEqual(toldIn(text).problems, [
+    "3:3 the workflow 'shop' has the name of a server: rules could not tell them apart (f:1); give one of them another name",
+  ]);
+});
+
+test('modes, grace and reach are read', () => {
+  const { config, problems } = toldIn(`runtime: { mode: audit, cold_start_grace: 30s }
+tools: { a: { mcp: { command: x }, tools: { "*": { reach: local_write } } } }
+`);
+  assert.deepEqual(problems, []);
+  assert.deepEqual([config.runtime.mode, config.runtime.coldStartGraceMs], ['audit', 30_000]);
+  assert.equal(config.tools[0]?.rules[0]?.reach, 'local_write');
+});

@@ -1,0 +1,122 @@
+/**
+ * What do the agents of a configuration say that decides calls, and where does each word of it stand? A rule over several
+ * tools becomes several, at the same place. Rules that are wrong in themselves have been told and are left out.
+ */
+import type { Json, JsonObject } from '../core/json.ts';
+import {
+  type PolicyProblem,
+  type Reach,
+  type RuleEffect,
+  ruleEffects,
+  type WrittenAgent,
+  type WrittenPolicy,
+  type WrittenRule,
+} from '../core/policy/policy.ts';
+import { deferKeys, ruleShape } from './agent-shape.ts';
+import type { AgentConfig, RuntimeConfig } from './config.ts';
+import { mapOf, textOf } from './plain-values.ts';
+import { type Place, refOf, type Tell } from './problem.ts';
+import { findScalar, keyPlaceOf, placeOf, readShape } from './read-shape.ts';
+import type { Tree } from './yaml-tree.ts';
+
+export interface ReadPolicy {
+  /** Null without the key `agents`. */
+  readonly policy: WrittenPolicy | null;
+  readonly agents: readonly AgentConfig[];
+  /** Where what a problem is about is written. */
+  readonly placeOfProblem: (problem: PolicyProblem) => Place;
+}
+
+interface PlacedRule {
+  readonly written: WrittenRule;
+  /** The rule, and the way from it to its tool. */
+  readonly tree: Tree;
+  readonly path: readonly (string | number)[];
+}
+
+interface PlacedAgent {
+  readonly written: WrittenAgent;
+  readonly tree: Tree;
+  readonly rules: readonly PlacedRule[];
+}
+
+export function readPolicy(read: JsonObject, tree: Tree, mode: RuntimeConfig['mode'], tell: Tell): ReadPolicy {
+  const entry = tree.kind === 'map' ? tree.entries.get('agents') : undefined;
+  const all = mapOf(read['agents']);
+  const placed = new Map<string, PlacedAgent>();
+  const agents: AgentConfig[] = [];
+  if (entry?.value.kind === 'map')
+    for (const [name, { keyAt, value }] of entry.value.entries) {
+      if (!Object.hasOwn(all, name)) continue;
+      const written = mapOf(all[name]);
+      placed.set(name, readAgent(name, keyAt, written, value, tell));
+      agents.push({ name, at: keyAt, written });
+    }
+  const written = [...placed.values()].map((each) => each.written);
+  return {
+    policy: entry === undefined ? null : { mode, ref: refOf(entry.keyAt), agents: written },
+    agents,
+    placeOfProblem: (problem) => placeOfProblem(problem, placed.get(problem.agent), entry?.keyAt ?? tree.at),
+  };
+}
+
+function readAgent(name: string, at: Place, read: JsonObject, tree: Tree, tell: Tell): PlacedAgent {
+  const refTo = (key: string) => refOf(keyPlaceOf(tree, [key]));
+  const effect = textOf(read['default']) as RuleEffect | null;
+  const reach = textOf(read['mode']) as Reach | null;
+  const rules = itemsIn(tree, 'rules').flatMap((each) => readRule(each, tell));
+  const written: WrittenAgent = {
+    agent: name,
+    ref: refOf(at),
+    default: effect === null ? null : { effect, ref: refTo('default') },
+    rules: rules.map((each) => each.written),
+    ceiling: reach === null ? null : { reach, ref: refTo('mode') },
+    models:
+      'model_policy' in read
+        ? { allow: textsIn(mapOf(read['model_policy'])['allow']), ref: refTo('model_policy') }
+        : null,
+    redact: textsIn(read['redact']),
+  };
+  return { written, tree, rules };
+}
+
+function readRule(tree: Tree, tell: Tell): readonly PlacedRule[] {
+  let isWhole = true;
+  const notice = () => void (isWhole = false);
+  // Its problems have been told; here it only matters whether there are any.
+  const rule = mapOf(readShape(tree, ruleShape, { tell: notice, env: undefined }));
+  const effect = ruleEffects.find((each) => each in rule);
+  if (!isWhole || effect === undefined) return [];
+  for (const key of effect === 'defer' ? [] : deferKeys)
+    if (key in rule)
+      tell(keyPlaceOf(tree, [key]), `'${key}' has no meaning with ${effect}`, `leave it out, or write defer`);
+  const tools: Json = rule[effect] ?? [];
+  const matches = typeof tools === 'string' ? [[tools, [effect]] as const] : textsIn(tools).map(place(effect));
+  const shared = { effect, when: textOf(rule['when']), reason: textOf(rule['reason']), ref: refOf(tree.at) };
+  return matches.map(([match, path]) => ({ written: { ...shared, match }, tree, path }));
+}
+
+const place =
+  (effect: RuleEffect) =>
+  (match: string, index: number): readonly [string, readonly (string | number)[]] => [match, [effect, index]];
+
+function placeOfProblem(problem: PolicyProblem, agent: PlacedAgent | undefined, around: Place): Place {
+  const { rule, field, index, at } = problem;
+  if (agent === undefined) return around;
+  const placed = rule === null ? undefined : agent.rules[rule];
+  if (placed !== undefined && field === 'match') return placeOf(placed.tree, placed.path);
+  if (placed !== undefined && field === 'when') {
+    const inside = at === undefined ? undefined : findScalar(placed.tree, ['when'])?.inside(at);
+    return inside ?? placeOf(placed.tree, ['when']);
+  }
+  const path = field === 'models' ? ['model_policy', 'allow'] : [field];
+  return index === undefined ? keyPlaceOf(agent.tree, path.slice(0, 1)) : placeOf(agent.tree, [...path, index]);
+}
+
+function itemsIn(tree: Tree, key: string): readonly Tree[] {
+  const list = tree.kind === 'map' ? tree.entries.get(key)?.value : undefined;
+  return list?.kind === 'list' ? list.items : [];
+}
+
+const textsIn = (value: Json | undefined): readonly string[] =>
+  Array.isArray(value) ? value.filter((each): each is string => typeof each === 'string') : [];

@@ -1,0 +1,66 @@
+/** What is written about the servers under `tools`? Everything that does not fit together is told. Starts nothing. */
+import type { JsonObject } from '../core/json.ts';
+import type { Reach } from '../core/policy/policy.ts';
+import type { EffectClass } from '../core/taxonomy.ts';
+import type { Connection, ServerConfig, ToolRule } from './config.ts';
+import { mapOf, numberOf, textOf, textsOf } from './plain-values.ts';
+import type { Tell } from './problem.ts';
+import { keyPlaceOf, placeOf } from './read-shape.ts';
+import type { Tree } from './yaml-tree.ts';
+
+export function readServers(tools: JsonObject, tree: Tree, tell: Tell): readonly ServerConfig[] {
+  return Object.entries(tools).map(([name, server]) => toServer(name, mapOf(server), tree, tell));
+}
+
+function toServer(name: string, read: JsonObject, tree: Tree, tell: Tell): ServerConfig {
+  const here = ['tools', name];
+  const mcp = mapOf(read['mcp']);
+  const foreign = 'url' in mcp ? ['args', 'env', 'cwd'] : ['headers'];
+  for (const key of foreign)
+    if (key in mcp && ('url' in mcp || 'command' in mcp))
+      tell(
+        keyPlaceOf(tree, [...here, 'mcp', key]),
+        `'${key}' has no meaning with ${'url' in mcp ? 'url' : 'command'}`,
+        'leave it out',
+      );
+  if (typeof mcp['url'] === 'string' && !mcp['url'].includes('${') && URL.parse(mcp['url']) === null)
+    tell(
+      placeOf(tree, [...here, 'mcp', 'url']),
+      'this is no address',
+      'write the whole of it, such as https://host/mcp',
+    );
+  const rules = Object.entries(mapOf(read['tools'])).map(([match, rule]) =>
+    toRule(match, mapOf(rule), (message, fix) => tell(keyPlaceOf(tree, [...here, 'tools', match]), message, fix)),
+  );
+  return {
+    name,
+    at: keyPlaceOf(tree, here),
+    connect: toConnection(mcp),
+    timeoutMs: numberOf(read['timeout']),
+    trustAnnotations: read['annotations'] === 'trust',
+    rules,
+  };
+}
+
+function toConnection(mcp: JsonObject): Connection {
+  if (typeof mcp['url'] === 'string') return { kind: 'http', url: mcp['url'], headers: textsOf(mcp['headers']) };
+  const args = Array.isArray(mcp['args']) ? mcp['args'].filter((each): each is string => typeof each === 'string') : [];
+  return {
+    kind: 'stdio',
+    command: textOf(mcp['command']) ?? '',
+    args,
+    env: textsOf(mcp['env']),
+    cwd: textOf(mcp['cwd']),
+  };
+}
+
+function toRule(match: string, rule: JsonObject, tell: (message: string, fix: string) => void): ToolRule {
+  const effect = textOf(rule['effect']) as EffectClass | null;
+  const dedupeWindowMs = numberOf(rule['dedupe_window']);
+  if (effect === 'keyed' && dedupeWindowMs === null)
+    tell(`'${match}' is keyed without a window`, 'add dedupe_window: how long the server remembers our key');
+  if (effect !== 'keyed' && dedupeWindowMs !== null)
+    tell(`'${match}' has a window for keys and is not keyed`, 'add effect: keyed, or leave dedupe_window out');
+  const reach = textOf(rule['reach']) as Reach | null;
+  return { match, effect, timeoutMs: numberOf(rule['timeout']), dedupeWindowMs, reach };
+}

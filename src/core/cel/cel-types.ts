@@ -1,0 +1,17 @@
+/** What can be known of a value before it is there? The words for it; check-types.ts and inspect-expression.ts use them. */
+
+/** Numbers of JSON are doubles. */
+export type CelFieldType = 'bool' | 'double' | 'dyn' | 'list' | 'map' | 'string' | 'timestamp';
+
+/** An object that has these fields and no others. */
+export interface CelObject {
+  readonly fields: Readonly<Record<string, CelType>>;
+  /** Fields that are not always there, each with why: reading one must be guarded by `has()` or `in`. */
+  readonly sometimes?: Readonly<Record<string, string>>;
+}
+
+export type CelType = CelFieldType | CelObject;
+
+export function fieldIn({ fields }: CelObject, name: string): CelType | null {
+  return Object.hasOwn(fields, name) ? (fields[name] ?? null) : null;
+}

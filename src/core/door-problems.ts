@@ -1,0 +1,42 @@
+/**
+ * What can an HTTP caller be told where there is no call to speak of? The door's own words: who may come in, and what there is.
+ * A call has the words of the taxonomy; these have a code, and neither `error` nor `effect`. Must not grow into a second taxonomy.
+ */
+export const doorProblems = {
+  MalformedRequest: { status: 400, title: 'Not a request that can be read' },
+  Unauthenticated: { status: 401, title: 'No key, or not a valid one' },
+  RoleForbidden: { status: 403, title: 'This key may not do that' },
+  HostForbidden: { status: 403, title: 'Called by a name that is not ours' },
+  OriginForbidden: { status: 403, title: 'Pages of this origin may not call' },
+  NoSuchPath: { status: 404, title: 'Nothing is at this path' },
+  UnknownCall: { status: 404, title: 'No such call' },
+  MethodNotAllowed: { status: 405, title: 'Not with this method' },
+  RequestTimeout: { status: 408, title: 'The request took too long to arrive' },
+  NotInDoubt: { status: 409, title: 'The call is not in doubt' },
+  UnsupportedMediaType: { status: 415, title: 'The body must be JSON' },
+  HeadersTooLarge: { status: 431, title: 'The headers are too large' },
+  KeysUnavailable: { status: 503, title: 'The keys cannot be read now' },
+  TooManyStreams: { status: 503, title: 'Too many streams are open' },
+} as const satisfies Record<string, { readonly status: number; readonly title: string }>;
+
+export type DoorCode = keyof typeof doorProblems;
+
+export interface DoorProblem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: DoorCode;
+}
+
+export function doorProblem(code: DoorCode, detail: string): DoorProblem {
+  const { status, title } = doorProblems[code];
+  return { type: problemType(code), title, status, detail, code };
+}
+
+/** A name and no address: whoever meets the code finds its page in docs/codes. */
+export const problemType = (code: string): string => `urn:recourse:code:${code}`;
+
+/** The codes that come with this status. */
+export const doorCodesOf = (status: number): readonly DoorCode[] =>
+  (Object.keys(doorProblems) as DoorCode[]).filter((code) => doorProblems[code].status === status);

@@ -1,0 +1,250 @@
+/**
+ * Which paths does the HTTP door serve, to whom, with which query, body and answer? The one table from which the door routes
+ * and openapi-paths.ts writes its document, so that they cannot differ. Data only.
+ */
+import type { BodyName } from './http-bodies.ts';
+import type { Permission } from './identity.ts';
+import { sessionStatusNames } from './http-bodies.ts';
+import { callStates } from './taxonomy.ts';
+
+/** How one parameter of a query is written. */
+export type QueryField =
+  | { readonly kind: 'text' }
+  | { readonly kind: 'count'; readonly max: number }
+  | { readonly kind: 'seconds' }
+  | { readonly kind: 'choice'; readonly of: readonly string[] }
+  /** `epoch.seq` of a record. */
+  | { readonly kind: 'position' };
+
+export interface HttpRoute {
+  readonly method: 'GET' | 'POST';
+  /** `{id}` stands for one segment. */
+  readonly path: string;
+  /** What the key must permit; `key` for any that is valid, null for whoever comes. */
+  readonly needs: Permission | 'key' | null;
+  readonly summary: string;
+  readonly query: Readonly<Record<string, QueryField>>;
+  /** Null if none is read. */
+  readonly body: BodyName | null;
+  /** What a success is: a body of components.schemas, a reply of a call, or text that is no JSON. */
+  readonly answer: BodyName | 'Reply' | 'text/event-stream' | 'text/plain';
+}
+
+/** How many a page of a list holds at most, and if nobody says how many. */
+export const maxPage = 200;
+export const defaultPage = 50;
+
+const text = { kind: 'text' } as const;
+const limit = { kind: 'count', max: maxPage } as const;
+const at = Number.MAX_SAFE_INTEGER;
+
+export const httpRoutes = {
+  createCall: {
+    method: 'POST',
+    path: '/v1/calls',
+    needs: 'call',
+    summary: 'Calls a tool.',
+    query: { wait: { kind: 'seconds' } },
+    body: 'CallRequest',
+    answer: 'Reply',
+  },
+  listCalls: {
+    method: 'GET',
+    path: '/v1/calls',
+    needs: 'look_own',
+    summary: "Calls, the newest first: an agent's own, or those of the tenant.",
+    query: {
+      agent: text,
+      session: text,
+      tool: text,
+      state: { kind: 'choice', of: Object.keys(callStates) },
+      before: text,
+      limit,
+    },
+    body: null,
+    answer: 'CallList',
+  },
+  readCall: {
+    method: 'GET',
+    path: '/v1/calls/{id}',
+    needs: 'look_own',
+    summary: 'The reply of a call, or that it is under way.',
+    query: {},
+    body: null,
+    answer: 'Reply',
+  },
+  settleCall: {
+    method: 'POST',
+    path: '/v1/calls/{id}/settle',
+    needs: 'administer',
+    summary: 'Says what became of a call in doubt.',
+    query: {},
+    body: 'SettleRequest',
+    answer: 'Settled',
+  },
+  evaluate: {
+    method: 'POST',
+    path: '/v1/evaluate',
+    needs: 'look_own',
+    summary: 'What would be decided about a call, and why. Nothing runs, and nothing is recorded.',
+    query: {},
+    body: 'EvaluateRequest',
+    answer: 'Explanation',
+  },
+  openSession: {
+    method: 'POST',
+    path: '/v1/sessions',
+    needs: 'call',
+    summary: 'Opens a session of a workflow.',
+    query: {},
+    body: 'SessionRequest',
+    answer: 'SessionView',
+  },
+  listSessions: {
+    method: 'GET',
+    path: '/v1/sessions',
+    needs: 'look_own',
+    summary: "Workflow sessions, the last used first: an agent's own, or those of the tenant.",
+    query: { agent: text, workflow: text, status: { kind: 'choice', of: sessionStatusNames }, limit },
+    body: null,
+    answer: 'SessionList',
+  },
+  readSession: {
+    method: 'GET',
+    path: '/v1/sessions/{id}',
+    needs: 'look_own',
+    summary: 'Where a session stands, and what may come next.',
+    query: {},
+    body: null,
+    answer: 'SessionView',
+  },
+  takeStep: {
+    method: 'POST',
+    path: '/v1/sessions/{id}/steps',
+    needs: 'call',
+    summary: 'Takes a step of the workflow.',
+    query: { wait: { kind: 'seconds' } },
+    body: 'StepRequest',
+    answer: 'Reply',
+  },
+  resetSession: {
+    method: 'POST',
+    path: '/v1/sessions/{id}/reset',
+    needs: 'call',
+    summary: 'Takes a session back to where its workflow begins.',
+    query: {},
+    body: 'Nothing',
+    answer: 'Reply',
+  },
+  forkSession: {
+    method: 'POST',
+    path: '/v1/sessions/{id}/fork',
+    needs: 'call',
+    summary: 'Opens a session that begins where this one stood after step `seq`, or stands now.',
+    query: {},
+    body: 'ForkRequest',
+    answer: 'Reply',
+  },
+  acceptSession: {
+    method: 'POST',
+    path: '/v1/sessions/{id}/accept',
+    needs: 'administer',
+    summary: 'Goes on with a session although its workflow has changed.',
+    query: {},
+    body: 'Nothing',
+    answer: 'Reply',
+  },
+  readHistory: {
+    method: 'GET',
+    path: '/v1/sessions/{id}/history',
+    needs: 'look_own',
+    summary: 'What happened in a session, in order.',
+    query: { after: { kind: 'count', max: at }, limit },
+    body: null,
+    answer: 'HistoryPage',
+  },
+  listTools: {
+    method: 'GET',
+    path: '/v1/tools',
+    needs: 'look_own',
+    summary: 'The tools that are listed to an agent: the one that asks, or the one that an operator names.',
+    query: { agent: text },
+    body: null,
+    answer: 'ToolList',
+  },
+  readAudit: {
+    method: 'GET',
+    path: '/v1/audit',
+    needs: 'look',
+    summary: 'Records of the journal as they come, each an event `record` with an AuditRecord.',
+    query: { after: { kind: 'position' }, follow: { kind: 'choice', of: ['true', 'false'] } },
+    body: null,
+    answer: 'text/event-stream',
+  },
+  readPolicy: {
+    method: 'GET',
+    path: '/v1/policy',
+    needs: 'look',
+    summary: 'The policy that is in force, each rule with its file and line.',
+    query: {},
+    body: null,
+    answer: 'PolicyView',
+  },
+  applyPolicy: {
+    method: 'POST',
+    path: '/v1/policy/apply',
+    needs: 'administer',
+    summary: 'Reads the policy file anew; it is in force as a whole, or nothing changes.',
+    query: {},
+    body: 'Nothing',
+    answer: 'PolicyApplied',
+  },
+  readStatus: {
+    method: 'GET',
+    path: '/v1/status',
+    needs: 'look',
+    summary: 'How the gateway is.',
+    query: {},
+    body: null,
+    answer: 'StatusReport',
+  },
+  readOpenapi: {
+    method: 'GET',
+    path: '/v1/openapi.json',
+    needs: 'key',
+    summary: 'This document.',
+    query: {},
+    body: null,
+    answer: 'OpenapiDocument',
+  },
+  readMetrics: {
+    method: 'GET',
+    path: '/metrics',
+    needs: 'look',
+    summary: 'Counts and gauges, as Prometheus reads them.',
+    query: {},
+    body: null,
+    answer: 'text/plain',
+  },
+  readHealth: {
+    method: 'GET',
+    path: '/healthz',
+    needs: null,
+    summary: 'That the process is alive, and what it does.',
+    query: {},
+    body: null,
+    answer: 'Health',
+  },
+  readReadiness: {
+    method: 'GET',
+    path: '/readyz',
+    needs: null,
+    summary: 'Whether calls are decided: 503 until they are.',
+    query: {},
+    body: null,
+    answer: 'Health',
+  },
+} as const satisfies Record<string, HttpRoute>;
+
+export type RouteName = keyof typeof httpRoutes;
+export const routeNames = Object.keys(httpRoutes) as readonly RouteName[];

@@ -1,0 +1,127 @@
+/**
+ * Which rules never decide, because rules before them always do? Proven by one rule that covers it, by several that cover it
+ * together over the tools that there are, or by conditions: whenever this one would match, one before it has matched.
+ */
+import { matchesTool } from '../tool-pattern.ts';
+import type { Callable } from './callable.ts';
+import type { KnownValues, Wanted } from './contradict.ts';
+import { knownValues } from './known-values.ts';
+import type { PolicyFinding } from './policy-analysis.ts';
+import type { ProofWork } from './proof-work.ts';
+import { conditionOf, decidesAlways, type ReadRule } from './read-rules.ts';
+import { settlesFirst } from './settles-first.ts';
+
+interface Deciders {
+  readonly rules: readonly ReadRule[];
+  /** Neither does it match nor break. */
+  readonly strict: boolean;
+}
+
+/** So many rules with conditions are compared with one after them, the nearest ones. */
+const maxJoined = 16;
+
+export function findShadowed(
+  agent: string,
+  rules: readonly ReadRule[],
+  callables: readonly Callable[] | null,
+  work: ProofWork,
+): readonly PolicyFinding[] {
+  const earlierThan = indexByPattern(rules, work);
+  return rules.flatMap((rule): PolicyFinding[] => {
+    const anyTool = decidersOf(rule, earlierThan(rule), knownValues(agent, null), work);
+    if (anyTool !== null) return [found(agent, rule, anyTool, work.nameFor(rule.pattern))];
+    const matching = (callables ?? []).filter(({ tool }) => matchesTool(rule.pattern, tool.name));
+    const [first] = matching;
+    if (first === undefined) return [];
+    const all: Deciders[] = [];
+    for (const callable of matching) {
+      const earlier = rules.filter(({ index, pattern, always }) => {
+        return index < rule.index && always !== 'false' && matchesTool(pattern, callable.tool.name);
+      });
+      const here = decidersOf(rule, earlier, knownValues(agent, callable), work);
+      if (here === null) return [];
+      all.push(here);
+    }
+    const joined = { rules: byIndex(all.flatMap((each) => each.rules)), strict: all.every(({ strict }) => strict) };
+    return [found(agent, rule, joined, first.tool.name)];
+  });
+}
+
+/** The rules before one that match every name it matches. */
+function indexByPattern(rules: readonly ReadRule[], work: ProofWork): (rule: ReadRule) => readonly ReadRule[] {
+  const globs = rules.filter(({ pattern }) => !pattern.isLiteral);
+  const literals = new Map<string, ReadRule[]>();
+  for (const rule of rules) {
+    if (!rule.pattern.isLiteral) continue;
+    const same = literals.get(rule.pattern.text);
+    if (same === undefined) literals.set(rule.pattern.text, [rule]);
+    else same.push(rule);
+  }
+  return (rule) => {
+    const same = rule.pattern.isLiteral ? (literals.get(rule.pattern.text) ?? []) : [];
+    const wider = globs.filter(({ index, pattern }) => index < rule.index && work.covers(pattern, rule.pattern));
+    return byIndex([...same.filter(({ index }) => index < rule.index), ...wider]).filter(
+      ({ always }) => always !== 'false',
+    );
+  };
+}
+
+/** Null unless it is proven that one of those before it decides whatever this one would. */
+function decidersOf(
+  rule: ReadRule,
+  earlier: readonly ReadRule[],
+  known: KnownValues,
+  work: ProofWork,
+): Deciders | null {
+  const certain = earlier.find((before) => decidesAlways(before) || settlesFirst(before, rule));
+  if (certain !== undefined) return { rules: [certain], strict: true };
+  const condition = conditionOf(rule);
+  if (condition === null || earlier.length === 0) return null;
+  const wanted: Wanted = { condition, holds: true };
+  const others = earlier.slice(-maxJoined).flatMap((before) => {
+    const asked = conditionOf(before);
+    return asked === null ? [] : [{ before, refused: { condition: asked, holds: false } }];
+  });
+  const impossible = (refused: readonly Wanted[]) =>
+    work.impossible([wanted, ...refused], known, rule.written.ref) !== null;
+  const alone = others.find(({ refused }) => impossible([refused]));
+  if (alone !== undefined) return { rules: [alone.before], strict: false };
+  if (others.length < 2 || !impossible(others.map(({ refused }) => refused))) return null;
+  // What is not needed for the proof is not named.
+  let needed = others;
+  for (const each of others) {
+    const without = needed.filter((other) => other !== each);
+    if (without.length > 0 && impossible(without.map(({ refused }) => refused))) needed = without;
+  }
+  return { rules: needed.map(({ before }) => before), strict: false };
+}
+
+const byIndex = (rules: readonly ReadRule[]): readonly ReadRule[] =>
+  [...new Set(rules)].sort((a, b) => a.index - b.index);
+
+function found(agent: string, rule: ReadRule, { rules, strict }: Deciders, tool: string): PolicyFinding {
+  const { written, index } = rule;
+  const refs = rules.map((each) => each.written.ref);
+  const shown = rules.map((each) => `${each.written.effect} ${each.written.match} (${each.written.ref})`);
+  const changes = rules.some(({ always, written: { effect } }) => {
+    return (always === 'broken' ? 'deny' : effect) !== written.effect;
+  });
+  const first = refs[0] ?? '';
+  const before = rules.length === 1 ? 'always decides first' : 'together always decide first';
+  return {
+    kind: 'shadowed_rule',
+    severity: changes ? 'error' : 'warning',
+    agent,
+    rule: index,
+    refs: [written.ref, ...refs],
+    message: `${written.effect} ${written.match} never decides: ${shown.join(' and ')} ${before}`,
+    fix: changes ? `move it before ${first}, or delete it` : 'delete it: it changes nothing',
+    counterexample: {
+      kind: 'rules',
+      says: `a call of ${tool} is decided at ${refs.join(' or ')} and never comes to ${written.ref}`,
+      tool,
+      decidedBy: refs,
+    },
+    mayBreak: !strict,
+  };
+}

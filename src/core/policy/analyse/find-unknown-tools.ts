@@ -1,0 +1,50 @@
+/** Which rules are for tools that do not exist? Only asked where it is known which tools there are. */
+import { nearest } from '../../nearest.ts';
+import { matchesTool } from '../tool-pattern.ts';
+import type { Callable } from './callable.ts';
+import type { PolicyFinding } from './policy-analysis.ts';
+import type { ReadRule } from './read-rules.ts';
+
+export function findUnknownTools(
+  agent: string,
+  rules: readonly ReadRule[],
+  callables: readonly Callable[],
+): readonly PolicyFinding[] {
+  const names = [...new Set(callables.map(({ tool }) => tool.name))];
+  const known = new Set(names);
+  return rules.flatMap(({ index, written, pattern }): PolicyFinding[] => {
+    if (pattern.isLiteral ? known.has(pattern.text) : names.some((name) => matchesTool(pattern, name))) return [];
+    const near = nearestTo(pattern.text, names);
+    const none = pattern.isLiteral ? `there is no tool ${pattern.text}` : `no tool is called ${pattern.text}`;
+    const looked = names.length === 0 ? 'there are no tools at all' : `none of ${count(names.length)} matches`;
+    return [
+      {
+        kind: 'unknown_tool',
+        // A pattern may be meant for tools to come; a name that is written out is a name.
+        severity: pattern.isLiteral ? 'error' : 'warning',
+        agent,
+        rule: index,
+        refs: [written.ref],
+        message: `${written.effect} ${written.match} is for nothing: ${none}`,
+        fix: near === null ? 'correct the name, or pin the tools again with: recourse pin' : `did you mean ${near}?`,
+        counterexample: {
+          kind: 'name',
+          says: near === null ? looked : `${looked}; the nearest is ${near}`,
+          nearest: near,
+        },
+        mayBreak: false,
+      },
+    ];
+  });
+}
+
+const count = (tools: number): string => (tools === 1 ? 'the one tool there is' : `the ${tools} tools there are`);
+
+/** Of a pattern only its first segment can be nearly right. */
+function nearestTo(pattern: string, names: readonly string[]): string | null {
+  const whole = nearest(pattern, names);
+  if (whole !== null || !pattern.includes('*')) return whole;
+  const [first = '', ...rest] = pattern.split('/');
+  const server = nearest(first, [...new Set(names.map((name) => name.split('/')[0] ?? ''))]);
+  return server === null || server === first ? null : [server, ...rest].join('/');
+}

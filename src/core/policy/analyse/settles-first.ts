@@ -1,0 +1,25 @@
+/**
+ * Does an earlier condition, whenever a later one would be true or break, hold or break itself? Then the later one is never
+ * asked for nothing. By texts alone: `a && b` asks for `a`, and `a` is one way to fulfil `a || c`. An error beside a false is false.
+ */
+import type { Condition } from '../../cel/condition.ts';
+import type { ReadRule } from './read-rules.ts';
+
+export function settlesFirst(earlier: ReadRule, later: ReadRule): boolean {
+  const [before, after] = [earlier.condition, later.condition];
+  if (before === null || after === null) return false;
+  if (before.root.text === after.root.text) return true;
+  const asked = partsOf(after.root, 'all').map(({ text }) => text);
+  const ways = partsOf(before.root, 'any').map((way) => partsOf(way, 'all').map(({ text }) => text));
+  // Evaluated from left to right: what begins with the earlier condition costs no step before it is over.
+  const [only] = ways;
+  if (ways.length === 1 && only?.every((text, at) => asked[at] === text) === true) return true;
+  // In any other order a costly part could run out of steps first.
+  if (!before.isCheap || !after.isCheap) return false;
+  return ways.some((way) => way.every((text) => asked.includes(text)));
+}
+
+function partsOf(condition: Condition, kind: 'all' | 'any'): readonly Condition[] {
+  if (condition.kind !== kind) return [condition];
+  return condition.parts.flatMap((part) => partsOf(part, kind));
+}

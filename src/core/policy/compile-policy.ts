@@ -1,0 +1,129 @@
+/**
+ * Can what is written be enforced, and how? Every problem at once, each with what to do about it, or a policy that is ready
+ * to judge. Must not judge, and must not read files: places are handed on as they came.
+ */
+import { createAgentPolicy } from './agent-policy.ts';
+import { canonicalPolicy } from './canonical-policy.ts';
+import { conditionVariables, type Conditions, createConditions } from './compile-conditions.ts';
+import type {
+  AgentPolicy,
+  Policy,
+  PolicyProblem,
+  PolicyWarning,
+  ToolShape,
+  WrittenAgent,
+  WrittenPolicy,
+} from './policy.ts';
+import { defaultPolicyLimits, type PolicyLimits } from './policy-limits.ts';
+import { compileRedact } from './redact-paths.ts';
+import type { CompiledRule } from './rule-index.ts';
+import { compileToolPattern, type ToolPattern } from './tool-pattern.ts';
+
+export type CompiledPolicy =
+  | { readonly ok: true; readonly policy: Policy; readonly warnings: readonly PolicyWarning[] }
+  | { readonly ok: false; readonly problems: readonly PolicyProblem[] };
+
+/** `tools` is what the lock or the servers say about tools; null if there is no lock. */
+export function compilePolicy(
+  written: WrittenPolicy,
+  tools: readonly ToolShape[] | null,
+  given: Partial<PolicyLimits> = {},
+): CompiledPolicy {
+  const limits = { ...defaultPolicyLimits, ...given };
+  const problems: PolicyProblem[] = checkSizes(written, limits);
+  // What is too large is not looked through: that is what the limits are for.
+  if (problems.length > 0) return { ok: false, problems };
+  const conditions = createConditions(tools);
+  const agents = new Map<string, AgentPolicy>();
+  for (const agent of written.agents) {
+    const tell = (problem: Omit<PolicyProblem, 'agent'>): void => {
+      if (problems.length < limits.maxProblems) problems.push({ agent: agent.agent, ...problem });
+    };
+    if (agents.has(agent.agent)) tell({ rule: null, field: 'rules', ...declaredTwice(agent.agent) });
+    agents.set(agent.agent, compileAgent(agent, conditions, limits, tell));
+  }
+  if (problems.length > 0) return { ok: false, problems };
+  const policy = { written, agents, canonical: canonicalPolicy(written) };
+  return { ok: true, policy, warnings: conditions.warnings() };
+}
+
+type Tell = (problem: Omit<PolicyProblem, 'agent'>) => void;
+
+function checkSizes({ agents }: WrittenPolicy, limits: PolicyLimits): PolicyProblem[] {
+  const problems: PolicyProblem[] = [];
+  if (agents.length > limits.maxAgents)
+    problems.push(tooMany(agents[limits.maxAgents]?.agent ?? '', 'rules', 'agents', limits.maxAgents));
+  let rulesLeft = limits.maxRules;
+  for (const { agent, rules, redact, models } of agents.slice(0, limits.maxAgents)) {
+    if (rules.length > limits.maxRulesPerAgent)
+      problems.push(tooMany(agent, 'rules', 'rules', limits.maxRulesPerAgent));
+    if (rulesLeft >= 0 && (rulesLeft -= rules.length) < 0)
+      problems.push(tooMany(agent, 'rules', 'rules of all agents together', limits.maxRules));
+    if (redact.length > limits.maxRedactPaths)
+      problems.push(tooMany(agent, 'redact', 'paths to redact', limits.maxRedactPaths));
+    if ((models?.allow.length ?? 0) > limits.maxModels)
+      problems.push(tooMany(agent, 'models', 'globs over models', limits.maxModels));
+  }
+  return problems.slice(0, limits.maxProblems);
+}
+
+const tooMany = (agent: string, field: PolicyProblem['field'], what: string, max: number): PolicyProblem => ({
+  agent,
+  rule: null,
+  field,
+  message: `there are more than ${max} ${what}`,
+  fix: 'put what they have in common into fewer patterns',
+});
+
+const declaredTwice = (agent: string) => ({
+  message: `agent ${agent} is declared twice`,
+  fix: 'put its rules into one place',
+});
+
+function compileAgent(written: WrittenAgent, conditions: Conditions, limits: PolicyLimits, tell: Tell): AgentPolicy {
+  const rules = compileRules(written, conditions, limits, tell);
+  const models = written.models === null ? null : compileModels(written.models.allow, limits, tell);
+  const { mask, problems } = compileRedact(written.redact, limits);
+  for (const problem of problems) tell({ rule: null, field: 'redact', ...problem });
+  return createAgentPolicy({ written, rules, models, mask }, limits);
+}
+
+function compileRules(
+  { rules }: WrittenAgent,
+  conditions: Conditions,
+  limits: PolicyLimits,
+  tell: Tell,
+): readonly CompiledRule[] {
+  const compiled: CompiledRule[] = [];
+  for (const [index, rule] of rules.entries()) {
+    const found = compileToolPattern(rule.match, limits);
+    if (!found.ok) tell({ rule: index, field: 'match', message: found.problem, fix: found.fix });
+    // A condition is read even where its pattern is wrong, so that everything is told at once.
+    const pattern = found.ok ? found.pattern : noTool;
+    const condition = rule.when === null ? null : conditions.compile(rule.when, pattern);
+    if (condition !== null && !condition.ok) {
+      const at = condition.at === undefined ? {} : { at: condition.at };
+      tell({
+        rule: index,
+        field: 'when',
+        message: `the condition is wrong: ${condition.problem}`,
+        fix: writeOver,
+        ...at,
+      });
+    } else if (found.ok) compiled.push({ index, written: rule, pattern, holds: condition?.holds ?? null });
+  }
+  return compiled;
+}
+
+const writeOver = `write a condition over ${conditionVariables.join(', ')} that gives true or false`;
+
+const noTool: ToolPattern = { text: '', segments: [['']], isLiteral: true };
+
+function compileModels(allow: readonly string[], limits: PolicyLimits, tell: Tell): readonly ToolPattern[] {
+  return allow.flatMap((text, index) => {
+    const compiled = compileToolPattern(text, limits);
+    if (compiled.ok) return [compiled.pattern];
+    tell({ rule: null, field: 'models', index, message: compiled.problem, fix: compiled.fix });
+    return [];
+  });
+}

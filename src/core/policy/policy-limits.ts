@@ -1,0 +1,47 @@
+/** How much may a policy be, and how much may judging by it keep in memory? Every limit by name, with its default. */
+export interface PatternLimits {
+  readonly maxPatternChars: number;
+  readonly maxPatternSegments: number;
+  /** `*` and `**` in one pattern. */
+  readonly maxPatternStars: number;
+}
+
+export interface PolicyLimits extends PatternLimits {
+  readonly maxAgents: number;
+  readonly maxRulesPerAgent: number;
+  /** Of all agents together. */
+  readonly maxRules: number;
+  /** Globs over models, of one agent. */
+  readonly maxModels: number;
+  /** Paths to mask, of one agent. */
+  readonly maxRedactPaths: number;
+  readonly maxRedactSteps: number;
+  /** Values nested deeper than this are masked as a whole wherever a path could still reach into them. */
+  readonly maxMaskDepth: number;
+  /** Problems that are told at once. */
+  readonly maxProblems: number;
+  /** Names of tools whose rules are kept ready; rules of others are looked up each time. */
+  readonly maxKeptTools: number;
+  /** Looks that one explanation lists. */
+  readonly maxLooks: number;
+}
+
+export const defaultPatternLimits: PatternLimits = {
+  maxPatternChars: 256,
+  maxPatternSegments: 16,
+  maxPatternStars: 16,
+};
+
+export const defaultPolicyLimits: PolicyLimits = {
+  ...defaultPatternLimits,
+  maxAgents: 1_000,
+  maxRulesPerAgent: 20_000,
+  maxRules: 100_000,
+  maxModels: 200,
+  maxRedactPaths: 200,
+  maxRedactSteps: 32,
+  maxMaskDepth: 256,
+  maxProblems: 200,
+  maxKeptTools: 4_096,
+  maxLooks: 1_000,
+};

@@ -1,0 +1,18 @@
+/**
+ * How far may a session reach? Its handle says so, from the moment it is opened: nobody can raise it, for a handle with another
+ * ending is no session at all, and it needs no place of its own in the store.
+ */
+import { type Reach, reaches } from './policy.ts';
+
+const mark = '~';
+
+export const withCeiling = (handle: string, ceiling: Reach | null): string =>
+  ceiling === null ? handle : `${handle}${mark}${ceiling}`;
+
+export function ceilingOf(handle: string | null | undefined): Reach | null {
+  const ending = handle?.split(mark)[1];
+  return reaches.find((reach) => reach === ending) ?? null;
+}
+
+export const isBeyond = (reach: Reach, ceiling: Reach | null): boolean =>
+  ceiling !== null && reaches.indexOf(reach) > reaches.indexOf(ceiling);

@@ -1,0 +1,153 @@
+/** Calls over HTTP: made, looked up, listed, settled, and only thought through. */
+import type { Principal } from '../../core/call.ts';
+import { defaultPage } from '../../core/http-routes.ts';
+import { type Identity, may } from '../../core/identity.ts';
+import { isObject } from '../../core/json.ts';
+import type { CallState } from '../../core/taxonomy.ts';
+import { unreachable } from '../../core/unreachable.ts';
+import type { Judgement } from '../../shell/settle-doubt.ts';
+import type { Scope, SeenCall } from '../../shell/tenant-view.ts';
+import { type Answer, type Asked, json, jsonOrReply, refuse, reply } from './answer.ts';
+import { refuseInput } from './refuse-input.ts';
+
+/** The agent who holds the key. */
+export const principal = ({ tenant, name }: Identity): Principal => ({ tenant, agent: name });
+
+/** What this key may look at: its own, or all of the tenant. */
+export const scopeOf = (who: Identity): Scope => ({
+  tenant: who.tenant,
+  agent: may(who, 'look') ? null : who.name,
+});
+
+/** The body with what the headers and the query say beside it; null if they contradict each other about the key. */
+export function withControls({ body, query, header }: Asked): { readonly raw: unknown } | null {
+  if (!isObject(body)) return { raw: body };
+  const key = header('idempotency-key');
+  const said = body['key'] ?? undefined;
+  if (key !== undefined && said !== undefined && key !== said) return null;
+  const wait = body['wait_seconds'] ?? query['wait'] ?? preferredWait(header('prefer'));
+  return {
+    raw: {
+      ...body,
+      ...(key === undefined ? {} : { key }),
+      ...(wait === undefined ? {} : { wait_seconds: wait }),
+    },
+  };
+}
+
+/** RFC 7240: what cannot be understood is not asked for. */
+function preferredWait(prefer: string | undefined): number | undefined {
+  const seconds = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,9})"?(?=$|[,;\s])/i.exec(prefer ?? '')?.[1];
+  return seconds === undefined ? undefined : Number(seconds);
+}
+
+export async function keysDiffer({ parts, who }: Asked): Promise<Answer> {
+  const expected = 'the same in the body and in the header Idempotency-Key';
+  return reply(await parts.unfit([{ path: '/key', expected, got: null }], principal(who)));
+}
+
+export async function createCall(asked: Asked): Promise<Answer> {
+  const whole = withControls(asked);
+  if (whole === null) return keysDiffer(asked);
+  return reply(await asked.parts.call(whole.raw, principal(asked.who), { left: asked.left }));
+}
+
+export async function readCall({ id, who, parts }: Asked): Promise<Answer> {
+  const found = await parts.view.reply(id, scopeOf(who));
+  return found === null ? unknownCall(id) : reply(found);
+}
+
+const unknownCall = (id: string): Answer => refuse('UnknownCall', `no call '${id}' is known to this key`);
+
+export async function listCalls({ query, who, parts }: Asked): Promise<Answer> {
+  const limit = Number(query['limit'] ?? defaultPage);
+  if (limit === 0) return json({ calls: [], next: null });
+  const { agent, session, tool, state, before } = query as Readonly<Record<string, string | undefined>>;
+  const found = await parts.view.calls(scopeOf(who), {
+    ...(agent === undefined ? {} : { agent }),
+    ...(session === undefined ? {} : { session }),
+    ...(tool === undefined ? {} : { tool }),
+    ...(state === undefined ? {} : { state: state as CallState }),
+    ...(before === undefined ? {} : { before }),
+    limit,
+  });
+  return json({ calls: found.map(callEntry), next: found.length < limit ? null : (found.at(-1)?.id ?? null) });
+}
+
+function callEntry(call: SeenCall) {
+  return {
+    call_id: call.id,
+    agent: call.agent,
+    tool: call.tool,
+    session: call.session,
+    turn: call.turn,
+    key: call.key,
+    state: call.state,
+    effect_class: call.effectClass,
+    effect: call.effect,
+    attempts: call.attempt,
+    created_at: time(call.createdAtMs),
+    updated_at: time(call.updatedAtMs),
+    deadline_at: time(call.deadlineAtMs),
+    repeats: call.repeats,
+  };
+}
+
+const latestTime = 8.64e15;
+export const time = (atMs: number): string => new Date(Math.min(atMs, latestTime)).toISOString();
+
+export async function settleCall({ id, body, who, parts }: Asked): Promise<Answer> {
+  const judgement = { ...(body as Omit<Judgement, 'by'>), by: who.name };
+  const judged = await parts.view.settle(id, judgement, who.tenant);
+  switch (judged) {
+    case 'settled':
+      return json({ call_id: id, happened: judgement.happened, by: judgement.by });
+    case 'not_found':
+      return unknownCall(id);
+    case 'not_in_doubt':
+      return refuse('NotInDoubt', `call '${id}' is not in doubt; read what became of it`);
+    case 'unclear':
+      return refuseInput('settleCall', [{ path: '', expected: 'a judgement that can be kept', got: null }], parts);
+    case 'store_unavailable':
+      return storeAway(parts.newCallId());
+    default:
+      return unreachable(judged);
+  }
+}
+
+/** In the words of a call that meets the same. */
+function storeAway(callId: string): Answer {
+  return reply({
+    error: 'session_error',
+    requested: 'settle_call',
+    class: 'Session',
+    code: 'StoreUnavailable',
+    message: 'the store cannot record anything at the moment; ask again in a moment.',
+    effect: 'none',
+    resolution: { type: 'retry_after', retry_after_seconds: 6 },
+    valid_next_actions: [],
+    call_id: callId,
+    session: null,
+  });
+}
+
+/** An agent asks for itself; whoever may evaluate names the agent. */
+export async function evaluate({ body, who, parts }: Asked): Promise<Answer> {
+  const { agent = null, ...raw } = body as Readonly<Record<string, unknown>>;
+  const meant = await meantAgent('evaluate', agent as string | null, { who, parts });
+  return typeof meant === 'string'
+    ? jsonOrReply(await parts.evaluate(raw, { tenant: who.tenant, agent: meant }))
+    : meant;
+}
+
+/** The agent that is asked about: one's own name for agents, the one that is named for everybody else. */
+export function meantAgent(
+  what: 'evaluate' | 'listTools',
+  named: string | null,
+  { who, parts }: Pick<Asked, 'who' | 'parts'>,
+): string | Answer {
+  if (may(who, 'evaluate'))
+    return named ?? refuseInput(what, [{ path: '/agent', expected: 'the name of an agent', got: null }], parts);
+  if (named === null || named === who.name) return who.name;
+  return refuse('RoleForbidden', 'an agent may ask for itself only: leave `agent` out');
+}

@@ -1,0 +1,51 @@
+/** Who answers which route: one function for each line of the table, and the compiler counts them. */
+import type { RouteName } from '../../core/http-routes.ts';
+import type { Answer, Asked } from './answer.ts';
+import { createCall, evaluate, listCalls, readCall, settleCall } from './call-routes.ts';
+import {
+  applyPolicy,
+  listTools,
+  readHealth,
+  readMetrics,
+  readOpenapi,
+  readPolicy,
+  readReadiness,
+  readStatus,
+} from './operator-routes.ts';
+import {
+  acceptSession,
+  forkSession,
+  listSessions,
+  openSession,
+  readHistory,
+  readSession,
+  resetSession,
+  takeStep,
+} from './session-routes.ts';
+
+export type Handler = (asked: Asked) => Promise<Answer>;
+
+/** The streams are the door's own, since it must end them. */
+export const handlers: Readonly<Record<Exclude<RouteName, 'readAudit'>, Handler>> = {
+  createCall,
+  listCalls,
+  readCall,
+  settleCall,
+  evaluate,
+  openSession,
+  listSessions,
+  readSession,
+  takeStep,
+  resetSession,
+  forkSession,
+  acceptSession,
+  readHistory,
+  listTools,
+  readPolicy,
+  applyPolicy,
+  readStatus,
+  readOpenapi,
+  readMetrics,
+  readHealth,
+  readReadiness,
+};

@@ -1,0 +1,215 @@
+/**
+ * The door for everything that speaks HTTP: under /v1, and what machines ask beside it. Turns a request into a call and a reply into
+ * a response, in the order in which a stranger may learn things. Must not decide anything about a call.
+ */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { internalError, refused } from '../../core/answer.ts';
+import type { CallId } from '../../core/call.ts';
+import type { Readiness } from '../../core/facts.ts';
+import { ready as readyGate } from '../../core/gates/ready.ts';
+import { httpRoutes, type HttpRoute, type RouteName } from '../../core/http-routes.ts';
+import { type Identity, may } from '../../core/identity.ts';
+import { invariant } from '../../core/unreachable.ts';
+import { type Answer, type Asked, refuse, reply } from './answer.ts';
+import { createAuditStreams } from './audit-stream.ts';
+import { answerClientError } from './client-error.ts';
+import { findRoute, isOurs, readQuery } from './find-route.ts';
+import { handlers } from './handlers.ts';
+import { whyNotIn } from './may-come-in.ts';
+import { defaultHttpDoorOptions, type HttpDoorOptions, type HttpDoorParts, type Stranger } from './parts.ts';
+import { hasBody, isJson, readBody } from './read-body.ts';
+import { refuseInput, wrongInBody } from './refuse-input.ts';
+import { createUnderWay } from './under-way.ts';
+import { writeAnswer } from './write-answer.ts';
+
+export interface HttpDoor {
+  /** False if the path is not one of the door's; then nothing was done. */
+  handle(request: IncomingMessage, response: ServerResponse): boolean;
+  /** Answers, in the door's words, a request for a path that nobody has. */
+  handleUnknown(request: IncomingMessage, response: ServerResponse): void;
+  /** For the server's event of the same name: what cannot be read as HTTP. */
+  clientError(error: NodeJS.ErrnoException, socket: Duplex): void;
+  /** Takes no new calls, lets those under way end and their answers be flushed, and ends the streams. */
+  close(options?: { readonly drainMs?: number }): Promise<void>;
+}
+
+type NotReady = Extract<Readiness, { ready: false }>;
+const closed: NotReady = { ready: false, doing: 'closing', retryAfterSeconds: 2 };
+
+export function createHttpDoor(parts: HttpDoorParts, options: Partial<HttpDoorOptions> = {}): HttpDoor {
+  const settings = { ...defaultHttpDoorOptions, ...options };
+  const streams = createAuditStreams(settings);
+  const underWay = createUnderWay();
+  let closing: Promise<void> | null = null;
+  const readinessNow = (): Readiness => (closing === null ? parts.readiness() : closed);
+
+  /** Null if there is nobody left to answer. */
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<Answer | null> {
+    const { headers, method = '', url = '' } = request;
+    const no = whyNotIn(headers, settings);
+    if (no !== null) return { kind: 'problem', problem: no };
+    const found = findRoute(method, url, settings.maxNameChars);
+    const route: HttpRoute | null = found.kind === 'route' ? httpRoutes[found.name] : null;
+    const readiness = readinessNow();
+    if (!readiness.ready && route?.needs !== null) return notReady(readiness, parts);
+    if (found.kind === 'no_path') return unknownPath();
+    if (found.kind === 'no_method')
+      return refuse('MethodNotAllowed', `use ${found.allow.join(' or ')}`, { allow: found.allow.join(', ') });
+    invariant(route !== null, 'what was found is a route');
+
+    const who = route.needs === null ? nobody : await parts.authenticate(headers);
+    if ('problem' in who) return turnAway(who);
+    if (route.needs !== null && route.needs !== 'key' && !may(who, route.needs))
+      return refuse('RoleForbidden', `a key with the role '${who.role}' may not do that`);
+    const { query, errors } = readQuery(found.search, route.query, settings.maxNameChars);
+    if (errors.length > 0) return refuseInput(found.name, errors, parts);
+    const body = await bodyOf(request, found.name, route);
+    if (body === null || 'kind' in body) return body;
+    underWay.arrived(response);
+    const asked: Asked = {
+      who,
+      id: found.id,
+      query,
+      body: body.value,
+      header: (name) => textIn(headers[name]),
+      get left() {
+        return clientGone(response);
+      },
+      readiness,
+      parts,
+    };
+    if (found.name !== 'readAudit') return handlers[found.name](asked);
+    return streams.open(asked, async () => {
+      const now = await parts.authenticate(headers);
+      return 'problem' in now ? null : now;
+    });
+  }
+
+  /** The body as it is to be used, or what is wrong with it. */
+  async function bodyOf(
+    request: IncomingMessage,
+    name: RouteName,
+    { body: schema }: HttpRoute,
+  ): Promise<{ readonly value: unknown } | Answer | null> {
+    if (schema === null) return { value: undefined };
+    const present = hasBody(request);
+    if (present && !isJson(request.headers['content-type']))
+      return refuse('UnsupportedMediaType', 'send the body as application/json');
+    const read = present ? await readBody(request, settings.maxBodyBytes) : noBody;
+    if (read.kind === 'broken') return null;
+    if (read.kind === 'too_large') return tooLarge(name, settings.maxBodyBytes, parts);
+    if (read.kind === 'not_json') return refuseInput(null, [{ path: '', expected: 'JSON in UTF-8', got: null }], parts);
+    const value = read.kind === 'json' ? read.value : undefined;
+    // Calls and steps are read by the gateway itself, whatever came.
+    if (schema === 'CallRequest' || schema === 'StepRequest') return { value };
+    const meant = value === undefined ? {} : value;
+    const wrong = wrongInBody(meant, schema as Parameters<typeof wrongInBody>[1]);
+    return wrong.length > 0 ? refuseInput(name, wrong, parts) : { value: meant };
+  }
+
+  async function serve(request: IncomingMessage, response: ServerResponse, give: typeof answer): Promise<void> {
+    try {
+      const made = await give(request, response);
+      // Somebody who sent what is no HTTP has heard so already.
+      if (made === null || response.destroyed || response.socket?.writableEnded === true) return;
+      if (made.kind !== 'stream') return writeAnswer(made, response, closing !== null);
+      if (request.method === 'HEAD') return void response.writeHead(200, { 'content-type': 'text/event-stream' }).end();
+      underWay.leave(response);
+      await made.run(response);
+    } catch (error) {
+      const correlationId = randomUUID();
+      const what = `a bug in the HTTP door (${correlationId})`;
+      parts.notify({ kind: 'suppressed', what, reason: String(error) });
+      if (response.headersSent) response.destroy();
+      else writeAnswer(ownFault(correlationId, parts), response, true);
+    }
+  }
+
+  const take = (request: IncomingMessage, response: ServerResponse, give: typeof answer) => {
+    request.on('error', () => undefined);
+    response.on('error', () => undefined);
+    underWay.enter(response);
+    void serve(request, response, give);
+  };
+
+  return {
+    handle(request, response) {
+      if (!isOurs(request.url ?? '')) return false;
+      take(request, response, answer);
+      return true;
+    },
+    handleUnknown(request, response) {
+      take(request, response, async ({ headers }) => {
+        const no = whyNotIn(headers, settings);
+        return no === null ? unknownPath() : { kind: 'problem', problem: no };
+      });
+    },
+    clientError: (error, socket) => answerClientError(error, socket, underWay.mayBeAnswered(socket)),
+    close({ drainMs = settings.drainMs } = {}) {
+      closing ??= Promise.all([underWay.ended(drainMs), within(streams.close(), drainMs)]).then(() => undefined);
+      return closing;
+    },
+  };
+}
+
+const noBody = { kind: 'none' } as const;
+/** Who asks where nobody is asked for a key. */
+const nobody: Identity = { tenant: '', role: 'viewer', name: '', keyId: null };
+const soon = { 'retry-after': '2' };
+const challenge = { 'www-authenticate': 'Bearer realm="recourse"' };
+const whyUnknown = {
+  missing: 'send a key in the header Authorization: Bearer <key>',
+  unknown: 'the key is not known, has expired or was revoked',
+  malformed: 'the header Authorization must be: Bearer <key>',
+} as const;
+
+function turnAway({ problem }: Stranger): Answer {
+  if (problem !== 'unavailable') return refuse('Unauthenticated', whyUnknown[problem], challenge);
+  return refuse('KeysUnavailable', 'the keys cannot be read at the moment; an operator was told', soon);
+}
+
+const unknownPath = (): Answer =>
+  refuse('NoSuchPath', 'nothing is at this path; GET /v1/openapi.json lists what there is');
+
+/** In the words that a call gets, so that a client needs no others for this. */
+function notReady(readiness: NotReady, { newCallId }: HttpDoorParts): Answer {
+  const answer = readyGate.check({} as never, { readiness, inFlight: { now: 0, max: 1 } } as never);
+  invariant(answer.kind === 'refuse', 'a gateway that is not ready does not pass its gate');
+  const envelope = { requested: null, callId: newCallId() as CallId, session: null, nextActions: [] };
+  return reply(refused(envelope, answer.refusal));
+}
+
+function tooLarge(name: RouteName, maxBytes: number, parts: HttpDoorParts): Answer {
+  const wrong = { path: '', expected: `a body of at most ${maxBytes} bytes`, got: null };
+  const answer = refuseInput(name, [wrong], parts, 'InputTooLarge');
+  // The rest of the body is not worth waiting for.
+  return answer.kind === 'reply' ? { ...answer, headers: { connection: 'close' } } : answer;
+}
+
+function ownFault(correlationId: string, { newCallId }: HttpDoorParts): Exclude<Answer, { kind: 'stream' }> {
+  const envelope = { requested: null, callId: newCallId() as CallId, session: null, nextActions: [] };
+  return { kind: 'reply', reply: internalError(envelope, correlationId, 'unknown') };
+}
+
+/** Aborted when the client goes away before the response is complete. */
+function clientGone(response: ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  const look = () => {
+    if (!response.writableFinished) gone.abort();
+  };
+  if (response.closed) look();
+  response.on('close', look);
+  return gone.signal;
+}
+
+const textIn = (value: string | readonly string[] | undefined): string | undefined =>
+  value === undefined || typeof value === 'string' ? value : value.join(', ');
+
+async function within(work: Promise<void>, ms: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([work, promise]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,121 @@
+/** What the HTTP door is given: the gateway behind it, as functions. It knows nobody else, and decides nothing. */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Principal } from '../../core/call.ts';
+import type { FieldError } from '../../core/catalogue.ts';
+import type { Explanation } from '../../core/explain.ts';
+import type { Readiness } from '../../core/facts.ts';
+import type { Identity } from '../../core/identity.ts';
+import type { JsonObject } from '../../core/json.ts';
+import type { WrittenPolicy } from '../../core/policy/policy.ts';
+import type { ErrorReply, Reply } from '../../core/reply.ts';
+import type { CodesOfClass, EffectClass } from '../../core/taxonomy.ts';
+import type { Requester } from '../../shell/await-outcome.ts';
+import type { CallCount } from '../../shell/call-counts.ts';
+import type { TenantView } from '../../shell/tenant-view.ts';
+import type { WorkflowService } from '../../shell/workflow-service.ts';
+
+/** Why nobody is known by these headers. `malformed`: it is no bearer key. `unavailable`: the keys cannot be read now. */
+export interface Stranger {
+  readonly problem: 'missing' | 'unknown' | 'malformed' | 'unavailable';
+}
+
+export interface ListedTool {
+  readonly name: string;
+  readonly description: string;
+  readonly effect: EffectClass;
+  readonly input_schema: JsonObject | null;
+}
+
+/** One thing that is wrong with a configuration, and where. */
+export interface ApplyProblem {
+  readonly code: CodesOfClass<'Validation'>;
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly text?: string;
+  readonly message: string;
+  readonly fix: string;
+}
+
+/** `about` is told to whoever applied it: how many agents, what changed. */
+export type Applied =
+  | { readonly ok: true; readonly about?: JsonObject }
+  | { readonly ok: false; readonly problems: readonly ApplyProblem[] };
+
+export interface StatusReport {
+  readonly ready: boolean;
+  readonly in_flight: number;
+  readonly store: 'available' | 'unavailable';
+  readonly uptime_seconds: number;
+  readonly version: string;
+  readonly gates: readonly { readonly gate: string; readonly configured: boolean }[];
+  /** Whatever else an operator should see. */
+  readonly [more: string]: unknown;
+}
+
+/** What /metrics tells; `inFlight` and `calls` are of one tenant. */
+export interface Measured {
+  readonly uptimeSeconds: number;
+  readonly ready: boolean;
+  readonly storeAvailable: boolean;
+  readonly inFlight: number;
+  readonly calls: readonly CallCount[];
+  readonly upstreams: readonly { readonly name: string; readonly state: string }[];
+}
+
+export interface HttpDoorParts {
+  authenticate(headers: IncomingHttpHeaders): Promise<Identity | Stranger>;
+  readiness(): Readiness;
+  /** For a refusal that is no call: it names itself like one. */
+  newCallId(): string;
+  call(raw: unknown, who: Principal, requester: Requester): Promise<Reply>;
+  /** Refuses, on record, what cannot be made out to be one call. */
+  unfit(errors: readonly FieldError[], who: Principal): Promise<Reply>;
+  evaluate(raw: unknown, who: Principal): Promise<Explanation | ErrorReply>;
+  readonly workflows: WorkflowService;
+  readonly view: TenantView;
+  tools(who: Principal): readonly ListedTool[];
+  policy(): WrittenPolicy | null;
+  /** `by`: who asked for it. A failure changes nothing. */
+  applyPolicy(by: Identity): Promise<Applied>;
+  status(): StatusReport;
+  metrics(tenant: string): Measured;
+  /** An error that was ignored on purpose, for the operator. */
+  notify(notice: { readonly kind: 'suppressed'; readonly what: string; readonly reason: string }): void;
+}
+
+export interface HttpDoorOptions {
+  /** Names by which clients may call us, without ports. */
+  readonly allowedHosts: readonly string[];
+  /** Names of hosts whose pages may call us. */
+  readonly allowedOrigins: readonly string[];
+  readonly maxBodyBytes: number;
+  /** Characters of an id in a path, and of a value in a query. */
+  readonly maxNameChars: number;
+  /** Streams of the journal that are open at once. */
+  readonly maxStreams: number;
+  /** How often a stream looks for new records, and how many it reads at once. */
+  readonly streamEveryMs: number;
+  readonly streamPage: number;
+  /** A stream says that it is alive, and asks again who listens. */
+  readonly heartbeatMs: number;
+  /** A reader of a stream that takes nothing for so long is cut off. */
+  readonly slowReaderMs: number;
+  /** How long exchanges under way may go on when the door closes. */
+  readonly drainMs: number;
+}
+
+const local = ['localhost', '127.0.0.1', '[::1]'];
+
+export const defaultHttpDoorOptions: HttpDoorOptions = {
+  allowedHosts: local,
+  allowedOrigins: local,
+  maxBodyBytes: 4 << 20,
+  maxNameChars: 256,
+  maxStreams: 100,
+  streamEveryMs: 250,
+  streamPage: 100,
+  heartbeatMs: 15_000,
+  slowReaderMs: 10_000,
+  drainMs: 10_000,
+};

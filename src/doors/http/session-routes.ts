@@ -1,0 +1,88 @@
+/** Workflow sessions over HTTP: opened, looked at, walked, taken back, forked. An agent's own; operators look at all of the tenant. */
+import type { Principal } from '../../core/call.ts';
+import { defaultPage } from '../../core/http-routes.ts';
+import { isObject } from '../../core/json.ts';
+import type { SessionStatus, WalkedSession } from '../../shell/inspect-sessions.ts';
+import { type Answer, type Asked, json, jsonOrReply, reply } from './answer.ts';
+import { keysDiffer, principal, scopeOf, time, withControls } from './call-routes.ts';
+
+export async function openSession({ body, who, parts }: Asked): Promise<Answer> {
+  const { workflow } = body as { readonly workflow: string };
+  return jsonOrReply(await parts.workflows.open(workflow, principal(who)));
+}
+
+export async function listSessions({ query, who, parts }: Asked): Promise<Answer> {
+  const limit = Number(query['limit'] ?? defaultPage);
+  if (limit === 0) return json({ sessions: [], complete: false });
+  const { agent, workflow, status } = query as Readonly<Record<string, string | undefined>>;
+  const { found, complete } = await parts.view.sessions(scopeOf(who), {
+    ...(agent === undefined ? {} : { agent }),
+    ...(workflow === undefined ? {} : { workflow }),
+    ...(status === undefined ? {} : { status: status as SessionStatus }),
+    limit,
+  });
+  return json({ sessions: found.map(sessionEntry), complete: complete && found.length < limit });
+}
+
+function sessionEntry(session: WalkedSession) {
+  return {
+    session: session.id,
+    agent: session.agent,
+    workflow: session.workflow.name,
+    seq: session.seq,
+    status: session.status,
+    reason: session.workflow.reason,
+    opened_at: time(session.openedAtMs),
+    last_used_at: time(session.usedAtMs),
+  };
+}
+
+/**
+ * In whose name the service is asked: the agent's own, or, for an operator, that of the agent whose session it is. What is not
+ * of the tenant is nobody's, and so unknown.
+ */
+async function inTheNameOf({ id, who, parts }: Asked): Promise<Principal> {
+  const scope = scopeOf(who);
+  if (scope.agent !== null) return principal(who);
+  return (await parts.view.ownerOf(id, scope)) ?? principal(who);
+}
+
+export async function readSession(asked: Asked): Promise<Answer> {
+  return jsonOrReply(await asked.parts.workflows.look(asked.id, await inTheNameOf(asked)));
+}
+
+export async function readHistory(asked: Asked): Promise<Answer> {
+  const { id, query, parts } = asked;
+  const [after, limit] = [Number(query['after'] ?? 0), Number(query['limit'] ?? defaultPage)];
+  return jsonOrReply(await parts.workflows.history(id, await inTheNameOf(asked), after, limit));
+}
+
+export async function takeStep(asked: Asked): Promise<Answer> {
+  const { id, who, parts, left } = asked;
+  const whole = withControls(asked);
+  if (whole === null) return keysDiffer(asked);
+  if (!isObject(whole.raw)) {
+    const expected = 'an object {action, inputs}';
+    return reply(await parts.unfit([{ path: '', expected, got: null }], principal(who)));
+  }
+  const named = whole.raw['session'] ?? id;
+  if (named !== id) {
+    const expected = 'the session of the path, or left out';
+    return reply(await parts.unfit([{ path: '/session', expected, got: null }], principal(who)));
+  }
+  return reply(await parts.workflows.step('', { ...whole.raw, session: id }, principal(who), { left }));
+}
+
+export async function resetSession({ id, who, parts }: Asked): Promise<Answer> {
+  return reply(await parts.workflows.reset(id, principal(who)));
+}
+
+export async function forkSession({ id, body, who, parts }: Asked): Promise<Answer> {
+  const { seq = null } = body as { readonly seq?: number };
+  return reply(await parts.workflows.fork(id, seq, principal(who)));
+}
+
+/** On the word of an administrator, for the agent whose session it is. */
+export async function acceptSession(asked: Asked): Promise<Answer> {
+  return reply(await asked.parts.workflows.accept(asked.id, await inTheNameOf(asked)));
+}

@@ -1,0 +1,49 @@
+/** Which exchanges are under way, and may anything else be said on their connections? For a door that must not close before they end. */
+import type { ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+export interface UnderWay {
+  enter(response: ServerResponse): void;
+  /** It goes on, and nobody waits for its end. */
+  leave(response: ServerResponse): void;
+  /** Its request was read to the end: from here on it will be answered. */
+  arrived(response: ServerResponse): void;
+  /** Whether an answer on this connection can only be taken for the right one. */
+  mayBeAnswered(socket: Duplex): boolean;
+  /** Resolves when all of them are flushed, or the time is over. */
+  ended(withinMs: number): Promise<void>;
+}
+
+export function createUnderWay(): UnderWay {
+  const open = new Map<ServerResponse, Promise<void>>();
+  const onSocket = new WeakMap<Duplex, Set<ServerResponse>>();
+  const arriving = new WeakSet<ServerResponse>();
+  return {
+    enter(response) {
+      const { socket } = response;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const others = (socket === null ? undefined : onSocket.get(socket)) ?? new Set();
+      if (socket !== null) onSocket.set(socket, others.add(response));
+      arriving.add(response);
+      open.set(response, promise);
+      response.on('close', () => {
+        open.delete(response);
+        others.delete(response);
+        resolve();
+      });
+    },
+    leave: (response) => void open.delete(response),
+    arrived: (response) => void arriving.delete(response),
+    mayBeAnswered(socket) {
+      const here = [...(onSocket.get(socket) ?? [])];
+      return here.length === 0 || (here.length === 1 && here.every((response) => arriving.has(response)));
+    },
+    async ended(withinMs) {
+      if (open.size === 0) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, withinMs);
+      await Promise.race([Promise.all(open.values()), promise]);
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,61 @@
+/** What Prometheus reads: the text format, version 0.0.4. The names are public and listed in docs/guides/http.md. */
+import type { Measured } from './parts.ts';
+
+export const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
+
+interface Metric {
+  readonly name: string;
+  readonly type: 'counter' | 'gauge';
+  readonly help: string;
+  readonly samples: readonly (readonly [labels: Readonly<Record<string, string>>, value: number])[];
+}
+
+export function writeMetrics(measured: Measured): string {
+  return metricsOf(measured).map(write).join('');
+}
+
+function metricsOf({ calls, upstreams, ...measured }: Measured): readonly Metric[] {
+  const gauge = (name: string, help: string, value: number): Metric => ({
+    name,
+    type: 'gauge',
+    help,
+    samples: [[{}, value]],
+  });
+  return [
+    {
+      name: 'recourse_calls_total',
+      type: 'counter',
+      help: 'Calls and steps that were answered, by outcome and code.',
+      samples: calls.map(({ outcome, code, count }) => [{ outcome, code }, count]),
+    },
+    {
+      name: 'recourse_refusals_total',
+      type: 'counter',
+      help: 'Those among them of which nothing ran, by code.',
+      samples: calls.filter(({ refused }) => refused).map(({ code, outcome, count }) => [{ code, outcome }, count]),
+    },
+    gauge('recourse_calls_in_flight', 'Calls that are being sent.', measured.inFlight),
+    gauge('recourse_ready', 'Whether calls are decided.', Number(measured.ready)),
+    gauge('recourse_store_available', 'Whether the store takes commits.', Number(measured.storeAvailable)),
+    gauge('recourse_uptime_seconds', 'Since the process began.', measured.uptimeSeconds),
+    {
+      name: 'recourse_upstream_up',
+      type: 'gauge',
+      help: 'Whether a server of tools is connected; its state in a word.',
+      samples: upstreams.map(({ name, state }) => [{ upstream: name, state }, Number(state === 'connected')]),
+    },
+  ];
+}
+
+function write({ name, type, help, samples }: Metric): string {
+  const lines = samples.map(([labels, value]) => `${name}${labelled(labels)} ${value}\n`);
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
+}
+
+function labelled(labels: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+}
+
+const escaped = (value: string): string =>
+  value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');

@@ -1,0 +1,25 @@
+/** Does the policy of this moment still permit a call that is to be sent again? Null if it does; else what it says. */
+import type { Principal, Request } from '../core/call.ts';
+import type { Facts } from '../core/facts.ts';
+import { policy } from '../core/gates/policy.ts';
+import type { StoredCall } from '../ports/store.ts';
+import { firstFacts } from './gather-facts.ts';
+import type { Shell } from './shell.ts';
+import type { Work } from './work.ts';
+
+export function deniedNow(call: StoredCall, { tool, args, step }: Work, shell: Shell): string | null {
+  const who: Principal = { tenant: call.tenant, agent: call.agent };
+  const first = firstFacts(who, shell);
+  if (first.policy === undefined || first.policy.mode === 'audit') return null;
+  const request = { tool: tool.name, args, session: call.session, model: null } as Request;
+  const facts: Facts = {
+    ...first,
+    catalogue: new Map([[tool.name, tool]]),
+    ...(call.session === null
+      ? {}
+      : { session: { found: true, id: call.session, state: 'open', reason: null, seq: call.seq, step } }),
+  };
+  // Which model asked is not on record, and it passed when it did: a rule that reads it denies.
+  const answer = policy.check(request, facts);
+  return answer.kind === 'refuse' ? answer.refusal.message : null;
+}

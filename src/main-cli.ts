@@ -115,7 +115,8 @@ async function loadGraphs(argument: string, config: string | undefined): ReturnT
     problems: loaded.ok ? [] : loaded.problems,
     warnings,
     workflows,
-    analysePolicy: loaded.ok ? await analysisOf(loaded.project) : null,
+    // One workflow by itself is not the whole of what rules are about.
+    analysePolicy: loaded.ok && !('workflowArgument' in wanted) ? await analysisOf(loaded.project) : null,
     source: argument || (file ?? configName),
   };
 }

@@ -110,6 +110,8 @@ test('an action that is bound to a tool brings arguments of its own', async (t) 
   const text = `${shop}${agents.replace('args.amount < 500', 'args.order == "x"')}`;
   const cwd = project(t, { 'recourse.yaml': `${text}${workflow}`, 'recourse.lock': lock });
   assert.deepEqual(await problemsIn(cwd), []);
+  writeFileSync(path.join(cwd, 'recourse.yaml'), `${shop}${agents}${workflow}`);
+  assert.deepEqual(await problemsIn(cwd), [], 'those of the tool can be asked for as well');
   writeFileSync(path.join(cwd, 'recourse.yaml'), text);
   assert.equal((await problemsIn(cwd)).length, 1, 'the tool itself has no such argument');
 });

@@ -98,7 +98,7 @@ const retryAfter = { 'Retry-After': { schema: { type: 'integer', minimum: 0 } } 
 const shared = (status: number): Schema => ({ $ref: `#/components/responses/${responseName(status)}` });
 
 /** Whoever needs no key can only be turned away. */
-const withoutKey: readonly number[] = [400, 403, 405, 408, 431];
+const withoutKey: readonly number[] = [400, 403, 405, 408, 422, 431];
 
 /** Whatever may go wrong with any call may go wrong on any route with a key. */
 function refusals(route: HttpRoute): Readonly<Record<string, Schema>> {

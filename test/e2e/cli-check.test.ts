@@ -137,6 +137,25 @@ test('check: what is wrong in an included file and in a condition, each in its o
   );
 });
 
+test('check: a policy in which a workflow gets stuck is a no, with the steps that lead there', (t) => {
+  const cwd = projectOf(t, {
+    'recourse.yaml': `agents:
+  local:
+    rules:
+      - permit: desk/ask
+workflows:
+  desk:
+    initial: open
+    actions: { ask: {}, pay: {} }
+    states: { open: { on: { ask: asked } }, asked: { on: { pay: done } }, done: { type: final } }
+`,
+  });
+  const { status, stdout } = recourse(['check'], { cwd });
+  assert.equal(status, 1);
+  assert.match(stdout, /^policy\n {2}error policy_dead_end recourse\.yaml:2 .*\n {6}by ask; .*\n {6}fix /m);
+  assert.match(stdout, /^✗ recourse.yaml has a policy that can go wrong$/m);
+});
+
 test('check: a lock of another version is a no', (t) => {
   const cwd = projectOf(t, {
     'recourse.yaml': 'tools: {}\n',

@@ -11,6 +11,15 @@ import { hanging, startGoverned } from '../support/governed-up.ts';
 import { aClosedStore, folder, recourse } from '../support/recourse-process.ts';
 import { rules, smallServer } from '../support/small-server.ts';
 
+async function aFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
 test('a gateway that is ready tells what it enforces; audit mode is loud', async (t) => {
   const agents = `agents:\n${rules('bot', ['permit: small/echo'])}    budgets: { daily: { max: 5 USD, cost: '1' } }\n`;
   const up = await startGoverned(t, `runtime: { mode: audit }\n${agents}tools:\n${smallServer()}`);
@@ -57,10 +66,11 @@ test('a gateway that begins says so', async (t) => {
 
 test('where nobody listens the store is read; the address is that of the file', async (t) => {
   const { home } = await aClosedStore(t);
-  writeFileSync(join(home, 'recourse.yaml'), 'runtime: { listen: "127.0.0.1:1", store: recourse.db }\n');
+  const port = await aFreePort();
+  writeFileSync(join(home, 'recourse.yaml'), `runtime: { listen: "127.0.0.1:${port}", store: recourse.db }\n`);
   const { status, stdout } = recourse(['status'], { cwd: home });
   assert.equal(status, 1);
-  assert.match(stdout, /^✗ nobody listens at http:\/\/127\.0\.0\.1:1: start it with recourse up$/m);
+  assert.ok(stdout.startsWith(`✗ nobody listens at http://127.0.0.1:${port}: start it with recourse up\n`), stdout);
   assert.match(stdout, /^ {2}last call +20\d\d-.*\n {2}unfinished +0\n {2}in doubt +0$/m);
   const told = JSON.parse(recourse(['status', '--json'], { cwd: home }).stdout) as {
     store: { file: string; in_doubt: number };
@@ -68,10 +78,10 @@ test('where nobody listens the store is read; the address is that of the file', 
   assert.deepEqual([told.store.file, told.store.in_doubt], [join(home, 'recourse.db'), 0]);
 
   const empty = folder(t);
-  writeFileSync(join(empty, 'recourse.yaml'), 'runtime: { listen: "0.0.0.0:1" }\n');
+  writeFileSync(join(empty, 'recourse.yaml'), `runtime: { listen: "0.0.0.0:${port}" }\n`);
   const nothing = recourse(['status'], { cwd: empty });
   assert.equal(nothing.status, 1);
-  assert.match(nothing.stdout, /nobody listens at http:\/\/127\.0\.0\.1:1:/);
+  assert.ok(nothing.stdout.includes(`nobody listens at http://127.0.0.1:${port}:`), nothing.stdout);
   assert.match(nothing.stderr, /there is no store at/);
   writeFileSync(join(empty, 'recourse.yaml'), 'runtime: { listen: "127.0.0.1:0" }\n');
   assert.equal(recourse(['status'], { cwd: empty }).status, 2);

@@ -61,13 +61,6 @@ test('0 is done, 1 is no, 2 is usage, 3 is the store', async (t) => {
     [0, `calls show ${call} --file ${file}`],
     [0, `audit verify --file ${file}`],
     [0, `audit tail --file ${file}`],
-    [0, `agents ls --file ${file}`],
-    [0, `agents add bot --file ${file}`],
-    [1, `agents revoke 0000000000000000 --file ${file}`],
-    [1, `agents rotate 0000000000000000 --file ${file}`],
-    [2, `agents revoke bot --file ${file}`],
-    [2, `agents add bot --expires never --file ${file}`],
-    [3, `agents add bot --file ${join(folderOf(t), 'absent', 'recourse.db')}`],
     [1, `calls show call_of_nobody --file ${file}`],
     [2, 'cals'],
     [2, 'calls ls --nonsense'],
@@ -249,34 +242,6 @@ test('what the commands for sessions print with --json', async (t) => {
   assert.deepEqual(settled, { call_id: 'string', happened: 'string', by: 'string', session: 'string' });
 });
 
-test('what the commands for keys print with --json', (t) => {
-  const cwd = folderOf(t);
-  const json = (...words: string[]) => {
-    const { stdout, stderr } = recourse(['agents', ...words, '--json'], { cwd });
-    assert.equal(stderr, '');
-    return JSON.parse(stdout) as Record<string, unknown>;
-  };
-  const key = {
-    key_id: 'string',
-    tenant: 'string',
-    role: 'string',
-    name: 'string',
-    status: 'string',
-    created_at: 'string',
-    created_by: 'string',
-    expires_at: 'null',
-    revoked_at: 'null',
-    used_at: 'null',
-  };
-  const added = json('add', 'bot');
-  assert.deepEqual(shapeOf(added), { key: 'string', ...key });
-  assert.deepEqual(shapeOf(json('ls')), key);
-  const rotated = json('rotate', String(added['key_id']));
-  assert.deepEqual(shapeOf(rotated), { key: 'string', ...key });
-  const revoked = json('revoke', String(rotated['key_id']));
-  assert.deepEqual(revoked, { key_id: rotated['key_id'], tenant: 'default', revoked: true });
-});
-
 test('what check --json prints', (t) => {
   const cwd = folderOf(t);
   const config = `workflows:
@@ -314,6 +279,24 @@ test('what check --json prints', (t) => {
     summary,
   });
   const place = { file: 'string', line: 'number', column: 'number', text: 'string' };
+  const governed = 'agents: { a: { rules: [{ permit: x }, { permit: x }], limits: [] } }';
+  assert.deepEqual(shapesOf(governed), {
+    warning: { kind: 'string', severity: 'string', ...place, message: 'string', fix: 'string' },
+    policy_finding: {
+      kind: 'string',
+      code: 'string',
+      severity: 'string',
+      agent: 'string',
+      rule: 'number',
+      refs: ['string'],
+      message: 'string',
+      fix: 'string',
+      counterexample: { kind: 'string', says: 'string', tool: 'string', decidedBy: ['string'] },
+      mayBreak: 'boolean',
+    },
+    policy_undecided: { kind: 'string', message: 'string' },
+    summary,
+  });
   assert.deepEqual(shapesOf('tols: {}'), {
     problem: { kind: 'string', severity: 'string', code: 'string', ...place, message: 'string', fix: 'string' },
     summary,

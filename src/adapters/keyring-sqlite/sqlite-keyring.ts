@@ -37,11 +37,22 @@ export interface SqliteKeyring extends Keyring {
   addFirstAdmin(key: Omit<NewKey, 'role'>, nowMs: number, keep: (key: string) => void): Promise<ShownKey | null>;
 }
 
+export const lookStatements = {
+  /** An unknown id is the revoked key of nobody: looking it up is the same work as for one that is known. */
+  findKey: `
+    SELECT coalesce(k.id, 'nobody') AS id, coalesce(k.tenant, 'nobody') AS tenant, coalesce(k.role, 'agent') AS role,
+      coalesce(k.name, 'nobody') AS name, coalesce(k.hash, ?) AS hash, coalesce(k.created_at, 0) AS created_at,
+      coalesce(k.created_by, 'nobody') AS created_by, k.expires_at, iif(k.id IS NULL, 0, k.revoked_at) AS revoked_at,
+      k.used_at, k.replaced_by
+    FROM (SELECT 1) LEFT JOIN keys AS k ON k.id = ?`,
+  listKeys: 'SELECT * FROM keys WHERE tenant = ? ORDER BY created_at, id',
+} as const;
+
 export function createKeyring(database: DatabaseSync, settings: KeyringSettings): SqliteKeyring {
   const { file, onSuppressed = () => undefined, monotonicMs = () => performance.now(), spawn } = settings;
   database.exec('PRAGMA query_only = ON');
-  const select = database.prepare('SELECT * FROM keys WHERE id = ?');
-  const selectAll = database.prepare('SELECT * FROM keys WHERE tenant = ? ORDER BY created_at, id');
+  const select = database.prepare(lookStatements.findKey);
+  const selectAll = database.prepare(lookStatements.listKeys);
   const found = createFoundKeys(monotonicMs);
   const thread = createWriterThread(file, spawn);
   const marks = createUsedMarks((used) => thread.ask({ type: 'use', marks: used }), onSuppressed);
@@ -64,12 +75,12 @@ export function createKeyring(database: DatabaseSync, settings: KeyringSettings)
         if (shown === null) return null;
         const name = shown.id + shown.hash.toString('latin1');
         const recent = found.get(name);
-        const row = recent ?? (select.get(shown.id) as KeyRow | undefined);
-        const entry = row === undefined ? null : entryOf(row, file);
+        const row = recent ?? (select.get(nobody, shown.id) as unknown as KeyRow);
+        const entry = entryOf(row, file);
         // INVARIANT: a hash is compared, and all of it, whether or not there is such an id.
-        const isRight = timingSafeEqual(shown.hash, row?.hash ?? nobody);
-        const lives = entry !== null && entry.revokedAtMs === null && (entry.expiresAtMs ?? Infinity) > nowMs;
-        if (!isRight || !lives || row === undefined) return null;
+        const isRight = timingSafeEqual(shown.hash, row.hash);
+        const lives = entry.revokedAtMs === null && (entry.expiresAtMs ?? Infinity) > nowMs;
+        if (!isRight || !lives) return null;
         // INVARIANT: only what was just read is believed for a while; else a key in constant use would outlive its revocation.
         if (recent === undefined) found.put(name, row);
         marks.note(entry.id, nowMs);

@@ -107,6 +107,9 @@ test('known fields: a misspelt one is refused, whatever else is done with them i
   };
   assert.equal(problemOf('context.totl > 1'), 'there is no field totl; did you mean total?');
   assert.match(problemOf('inputs.n.startsWith("a")') ?? '', /no matching overload/);
+  assert.match(problemOf('inputs["s"] > 1') ?? '', /no such overload: string > int/);
+  assert.match(problemOf('context.ready + 1 > 1') ?? '', /no such overload: bool \+ int/);
+  assert.match(problemOf('[1].exists(x, x == 1 && inputs.n.matches("a"))') ?? '', /'double.matches\(string\)'/);
   for (const text of [
     'context.total > 1',
     'inputs.n in [1, 2]',
@@ -116,6 +119,8 @@ test('known fields: a misspelt one is refused, whatever else is done with them i
     'inputs.n == 1',
     'inputs.n + 1 > context.total',
     'inputs.s.matches("a")',
+    '["a"].exists(_1, _1 == "a" && inputs.n > 1)',
+    'inputs["n"] > 1 && inputs . n > 1 && (inputs).n > 1',
   ])
     assert.equal(problemOf(text), null, text);
 });

@@ -63,7 +63,7 @@ test('the same condition has the same text, however it is written, and another o
   const different: readonly (readonly [string, string])[] = [
     ['args.x / 2 == 1', 'args.x / 2.0 == 1'],
     ['args.l[0] == 1', 'args.l[0.0] == 1'],
-    [`args.x == "a' + 'b"`, `args.x == 'a' + 'b'`],
+    [`args.x in ["a', 'b"]`, `args.x in ['a', 'b']`],
     ['(args.a || args.b) && args.c', 'args.a || args.b && args.c'],
     ['!(args.a && args.b)', '!args.a && args.b'],
     ['args.a - (args.b - args.c) == 0', 'args.a - args.b - args.c == 0'],

@@ -122,4 +122,5 @@ test('what could not be checked is told once', () => {
   assert.match(warningsFor(['permit mail/* if args.x > 1'], tools)[0] ?? '', /of mail\/any are checked/);
   assert.deepEqual(warningsFor(['permit pay/list if args.limit > 1'], tools), []);
   assert.deepEqual(warningsFor(['permit ** if session.seq > 1'], null), []);
+  assert.deepEqual(warningsFor(['permit mail/* if session.seq > 1'], tools), []);
 });

@@ -14,5 +14,8 @@ export function ceilingOf(handle: string | null | undefined): Reach | null {
   return reaches.find((reach) => reach === ending) ?? null;
 }
 
-export const isBeyond = (reach: Reach, ceiling: Reach | null): boolean =>
-  ceiling !== null && reaches.indexOf(reach) > reaches.indexOf(ceiling);
+/** A reach that is not known is beyond every ceiling. */
+export function isBeyond(reach: Reach, ceiling: Reach | null): boolean {
+  const rank = reaches.indexOf(reach);
+  return ceiling !== null && (rank < 0 || rank > reaches.indexOf(ceiling));
+}

@@ -28,8 +28,8 @@ export interface PolicyCase {
   readonly rule: string | number | null;
 }
 
-/** A test must not depend on the day: where a case names no instant it is this one. */
-export const standardNowMs = Date.UTC(2026, 0, 1, 12);
+/** A test must not depend on the day: where a case names no instant it is noon of 2026-01-01, UTC. */
+export const standardNowMs = 1_767_268_800_000;
 
 export interface CaseDecision {
   readonly effect: RuleEffect;

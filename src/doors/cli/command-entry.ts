@@ -44,7 +44,10 @@ export const options = {
   tenant: { value: 'name', says: 'whose keys; default if not given' },
   expires: { value: 'duration', says: 'when the key ends by itself, such as 30d; never if not given' },
   grace: { value: 'duration', says: 'how long the old key works on, such as 1h; not at all if not given' },
-  url: { value: 'address', says: 'where the gateway listens; else what recourse.yaml says, else http://127.0.0.1:7411' },
+  url: {
+    value: 'address',
+    says: 'where the gateway listens; else what recourse.yaml says, else http://127.0.0.1:7411',
+  },
   key: { value: 'key', says: 'the key; lists of processes show it: better $RECOURSE_KEY or --key-file' },
   'key-file': { value: 'path', says: 'a file that holds the key and nothing else' },
   model: { value: 'name', says: 'as which model the agent asks' },

@@ -67,13 +67,18 @@ async function follow(
   { streamEveryMs, streamPage, heartbeatMs }: Settings,
 ): Promise<void> {
   let from = after;
+  /** Of the reader's own: where others are is none of their business. */
+  let told = after;
   let beatAtMs = performance.now();
   reader.begin();
   for (;;) {
     const page = await parts.view.records(who.tenant, from, streamPage);
     from = page.last;
-    for (const record of page.records) if (!(await reader.take(eventOf(record)))) return;
-    if (reader.isClosing()) return reader.end({ reason: 'closing', last: textOf(from) });
+    for (const record of page.records) {
+      if (!(await reader.take(eventOf(record)))) return;
+      told = record;
+    }
+    if (reader.isClosing()) return reader.end(ending('closing', told));
     if (performance.now() - beatAtMs >= heartbeatMs) {
       // A key that was revoked meanwhile opens nothing any more.
       const now = await stillWho();
@@ -83,11 +88,12 @@ async function follow(
     }
     // The store answers without waiting: others get their turn between two pages.
     if (page.more) await giveWay();
-    else if (query['follow'] === 'false') return reader.end({ reason: 'caught_up', last: textOf(from) });
-    else if (!(await reader.pause(streamEveryMs))) return reader.end({ reason: 'closing', last: textOf(from) });
+    else if (query['follow'] === 'false') return reader.end(ending('caught_up', told));
+    else if (!(await reader.pause(streamEveryMs))) return reader.end(ending('closing', told));
   }
 }
 
+const ending = (reason: string, told: Position | null) => ({ reason, last: told === null ? null : textOf(told) });
 const textOf = ({ epoch, seq }: Position): string => `${epoch}.${seq}`;
 
 function eventOf(record: ToldRecord): string {

@@ -77,13 +77,23 @@ const shadows: readonly Row[] = [
     says: 'two patterns that cover every tool there is',
     rules: ['permit stripe/charge', 'defer stripe/refund', 'deny stripe/*'],
     pinned: true,
-    told: [2, [0, 1], 'error'],
+    told: [2, [0, 1], 'warning'],
   },
   {
     says: 'an enumeration that leaves nothing over',
-    rules: ["permit stripe/* if args.currency == 'EUR'", "defer stripe/* if args.currency == 'USD'", 'deny stripe/*'],
+    rules: [
+      "permit stripe/refund if args.currency == 'EUR'",
+      "defer stripe/* if args.currency == 'USD'",
+      'deny stripe/refund',
+    ],
     pinned: true,
     told: [2, [0, 1], 'error'],
+  },
+  {
+    says: 'not: what denies everything else',
+    rules: ['permit stripe/*', 'permit files/*', 'deny **'],
+    pinned: true,
+    told: null,
   },
   { says: 'not: an exception before the rule', rules: ['deny stripe/refund', 'permit stripe/*'], told: null },
   { says: 'not: a pattern that overlaps', rules: ['permit stripe/*', 'deny */refund'], told: null },
@@ -170,13 +180,24 @@ for (const rule of [
   test(`not claimed: ${rule}`, () => assert.deepEqual(told(analyse([rule], pinned)), []));
 
 test('a rule for a tool that does not exist, with the name that was probably meant', () => {
-  const { findings } = analyse(['deny stripe/refunds', 'deny strip/*', 'permit stripe/*', 'deny zzz/**'], pinned);
+  const rules = [
+    'deny stripe/refunds',
+    'deny strip/*',
+    'permit stripe/*',
+    'deny zzz/**',
+    'deny refund',
+    'deny file/read',
+  ];
+  const { findings } = analyse(rules, pinned);
   assert.deepEqual(
     findings.map(({ kind, severity, rule, fix }) => [kind, severity, rule, fix]),
     [
       ['unknown_tool', 'error', 0, 'did you mean stripe/refund?'],
       ['unknown_tool', 'warning', 1, 'did you mean stripe/*?'],
       ['unknown_tool', 'warning', 3, 'correct the name, or pin the tools again with: recourse pin'],
+      // A program may have such tools, which are in no file.
+      ['unknown_tool', 'warning', 4, 'correct the name, or pin the tools again with: recourse pin'],
+      ['unknown_tool', 'warning', 5, 'did you mean files/read?'],
     ],
   );
 });

@@ -7,7 +7,10 @@ import { policyOf, ruleCall, writtenAgent } from '../../../../test/support/writt
 import { mount } from '../../../adapters/upstream-function/mount.ts';
 import type { AgentPolicy, WrittenAgent } from '../policy.ts';
 import type { Snapshot, Workflow } from '../../workflow/workflow.ts';
+import { readChart } from '../../workflow/analyse/chart.ts';
+import { search } from '../../workflow/analyse/search.ts';
 import { analysePolicy } from './analyse-policy.ts';
+import { valueOf } from './find-policy-dead-ends.ts';
 import type { PolicyFinding } from './policy-analysis.ts';
 
 function bound(config: object, actions: readonly string[]): Workflow {
@@ -167,6 +170,31 @@ test('regions and states inside states: conditions see the value as the machine 
   assert.equal(found.length, 1);
   assert.equal(found[0]?.severity, 'error');
   walk(workflow, agent, found[0] ?? assert.fail());
+});
+
+test('the value of a place is written as the machine writes it', () => {
+  const leaf = { on: { pay: '#shop.end' } };
+  const configs: readonly object[] = [
+    { initial: 'a', states: { a: leaf, end: { type: 'final' } } },
+    {
+      initial: 'a',
+      states: { a: { initial: 'b', states: { b: { initial: 'c', states: { c: leaf } } } }, end: { type: 'final' } },
+    },
+    {
+      initial: 'p',
+      states: {
+        p: { type: 'parallel', states: { one: leaf, two: {}, three: { initial: 'x', states: { x: {} } } } },
+        end: { type: 'final' },
+      },
+    },
+    { initial: 'p', states: { p: { type: 'parallel', states: { only: leaf } }, end: { type: 'final' } } },
+  ];
+  for (const config of configs) {
+    const { machine, graph } = bound(config, ['pay']);
+    const chart = readChart(graph);
+    const [first] = search(chart, { maxConfigurations: 100, maxEdges: 100 }).places;
+    assert.deepEqual(valueOf(chart, first?.configuration ?? []), moved(machine.start(0)).value);
+  }
 });
 
 test('a guard on the way makes it a possibility', () => {

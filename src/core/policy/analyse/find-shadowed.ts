@@ -15,6 +15,8 @@ interface Deciders {
   readonly rules: readonly ReadRule[];
   /** Neither does it match nor break. */
   readonly strict: boolean;
+  /** Only for the tools that are known; others may come. */
+  readonly forKnown?: true;
 }
 
 /** So many rules with conditions are compared with one after them, the nearest ones. */
@@ -30,6 +32,8 @@ export function findShadowed(
   return rules.flatMap((rule): PolicyFinding[] => {
     const anyTool = decidersOf(rule, earlierThan(rule), knownValues(agent, null), work);
     if (anyTool !== null) return [found(agent, rule, anyTool, work.nameFor(rule.pattern))];
+    // What denies everything else is written for tools that nobody knows yet.
+    if (rule.written.effect === 'deny' && rule.pattern.text === '**') return [];
     const matching = (callables ?? []).filter(({ tool }) => matchesTool(rule.pattern, tool.name));
     const [first] = matching;
     if (first === undefined) return [];
@@ -42,7 +46,8 @@ export function findShadowed(
       if (here === null) return [];
       all.push(here);
     }
-    const joined = { rules: byIndex(all.flatMap((each) => each.rules)), strict: all.every(({ strict }) => strict) };
+    const deciding = byIndex(all.flatMap((each) => each.rules));
+    const joined = { rules: deciding, strict: all.every(({ strict }) => strict), forKnown: true } as const;
     return [found(agent, rule, joined, first.tool.name)];
   });
 }
@@ -99,22 +104,23 @@ function decidersOf(
 const byIndex = (rules: readonly ReadRule[]): readonly ReadRule[] =>
   [...new Set(rules)].sort((a, b) => a.index - b.index);
 
-function found(agent: string, rule: ReadRule, { rules, strict }: Deciders, tool: string): PolicyFinding {
-  const { written, index } = rule;
+function found(agent: string, rule: ReadRule, { rules, strict, forKnown }: Deciders, tool: string): PolicyFinding {
+  const { written, index, pattern } = rule;
   const refs = rules.map((each) => each.written.ref);
   const shown = rules.map((each) => `${each.written.effect} ${each.written.match} (${each.written.ref})`);
   const changes = rules.some(({ always, written: { effect } }) => {
     return (always === 'broken' ? 'deny' : effect) !== written.effect;
   });
   const first = refs[0] ?? '';
+  const scope = forKnown === undefined || pattern.isLiteral ? '' : ', for all tools there are';
   const before = rules.length === 1 ? 'always decides first' : 'together always decide first';
   return {
     kind: 'shadowed_rule',
-    severity: changes ? 'error' : 'warning',
+    severity: changes && (forKnown === undefined || pattern.isLiteral) ? 'error' : 'warning',
     agent,
     rule: index,
     refs: [written.ref, ...refs],
-    message: `${written.effect} ${written.match} never decides: ${shown.join(' and ')} ${before}`,
+    message: `${written.effect} ${written.match} never decides: ${shown.join(' and ')} ${before}${scope}`,
     fix: changes ? `move it before ${first}, or delete it` : 'delete it: it changes nothing',
     counterexample: {
       kind: 'rules',

@@ -12,6 +12,7 @@ export function findUnknownTools(
 ): readonly PolicyFinding[] {
   const names = [...new Set(callables.map(({ tool }) => tool.name))];
   const known = new Set(names);
+  const families = new Set(names.filter((name) => name.includes('/')).map(familyOf));
   return rules.flatMap(({ index, written, pattern }): PolicyFinding[] => {
     if (pattern.isLiteral ? known.has(pattern.text) : names.some((name) => matchesTool(pattern, name))) return [];
     const near = nearestTo(pattern.text, names);
@@ -20,8 +21,8 @@ export function findUnknownTools(
     return [
       {
         kind: 'unknown_tool',
-        // A pattern may be meant for tools to come; a name that is written out is a name.
-        severity: pattern.isLiteral ? 'error' : 'warning',
+        // A pattern may be meant for tools to come, and a program may have tools that are in no file.
+        severity: pattern.isLiteral && families.has(familyOf(pattern.text)) ? 'error' : 'warning',
         agent,
         rule: index,
         refs: [written.ref],
@@ -38,6 +39,9 @@ export function findUnknownTools(
   });
 }
 
+/** The server or workflow that a name belongs to. */
+const familyOf = (name: string): string => name.split('/')[0] ?? '';
+
 const count = (tools: number): string => (tools === 1 ? 'the one tool there is' : `the ${tools} tools there are`);
 
 /** Of a pattern only its first segment can be nearly right. */
@@ -45,6 +49,6 @@ function nearestTo(pattern: string, names: readonly string[]): string | null {
   const whole = nearest(pattern, names);
   if (whole !== null || !pattern.includes('*')) return whole;
   const [first = '', ...rest] = pattern.split('/');
-  const server = nearest(first, [...new Set(names.map((name) => name.split('/')[0] ?? ''))]);
+  const server = nearest(first, [...new Set(names.map(familyOf))]);
   return server === null || server === first ? null : [server, ...rest].join('/');
 }

@@ -1,5 +1,6 @@
 /** How much may proving cost? Counts questions and pairs of patterns; what is asked beyond that is not decided, and said. */
 import type { Condition } from '../../cel/condition.ts';
+import { unreachable } from '../../unreachable.ts';
 import { covers } from '../pattern-covers.ts';
 import { matchesTool, type ToolPattern } from '../tool-pattern.ts';
 import { canHold, type Conflict, type KnownValues, maxWays, type Wanted } from './contradict.ts';
@@ -74,7 +75,11 @@ export function isFollowed(condition: Condition): boolean {
       return condition.term.path !== null;
     case 'free':
       return false;
-    default:
+    case 'always':
+    case 'has':
+    case 'truth':
       return true;
+    default:
+      return unreachable(condition);
   }
 }

@@ -3,6 +3,7 @@
  * contradiction that is proven. Whatever is not understood leaves a range as it is.
  */
 import type { Constant, Sign } from '../../cel/condition.ts';
+import { unreachable } from '../../unreachable.ts';
 
 export type Sort = 'null' | 'bool' | 'number' | 'text' | 'other';
 
@@ -122,7 +123,7 @@ function hasSome(range: ValueRange, sort: Sort): boolean {
     case 'other':
       return true;
     default:
-      throw new Error('bug: a sort that is not known');
+      return unreachable(sort);
   }
 }
 

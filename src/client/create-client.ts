@@ -88,7 +88,7 @@ export function createClient(options: ClientOptions): Client {
     let answerWasLost = false;
     for (let waits = 0; ; waits++) {
       const { reply, lost } = await deliver(delivery, answerWasLost);
-      answerWasLost ||= lost;
+      answerWasLost = lost;
       if (isSuccess(reply)) {
         tell(onReply, reply);
         return reply as SuccessReply<Result>;

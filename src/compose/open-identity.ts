@@ -1,5 +1,7 @@
 /** Who may come in? Opens the keys beside the store, and makes the operator's at the first start. */
 import type { IncomingMessage } from 'node:http';
+import { KeyringError } from '../adapters/keyring-sqlite/keyring-error.ts';
+import type { SqliteKeyring } from '../adapters/keyring-sqlite/sqlite-keyring.ts';
 import type { Principal } from '../core/call.ts';
 import { GatewayError } from '../core/gateway-error.ts';
 import { type Authenticate, createAuthenticator } from './authenticate.ts';
@@ -21,10 +23,11 @@ export interface IdentityOrder {
 }
 
 export async function openIdentity({ store, openAs, onTrouble }: IdentityOrder): Promise<OpenIdentity> {
-  const opened = await openKeysBeside(store);
+  const opened = await openKeysBeside(store, { onSuppressed: onTrouble });
   if (opened.kind === 'refused') throw new GatewayError('not_writable', opened.message);
   const { keyring } = opened;
   const nowMs = () => Date.now();
+  const operator = await tokenOf(store, keyring, nowMs);
   const authenticate = createAuthenticator({ keyring, nowMs, openAs, onUnavailable: onTrouble });
   return {
     authenticate,
@@ -32,7 +35,17 @@ export async function openIdentity({ store, openAs, onTrouble }: IdentityOrder):
       const found = await authenticate(headers);
       return 'role' in found && found.role === 'agent' ? { tenant: found.tenant, agent: found.name } : null;
     },
-    operator: await ensureOperatorToken({ store, keyring, nowMs }),
+    operator,
     close: () => keyring.close(),
   };
+}
+
+async function tokenOf(store: string, keyring: SqliteKeyring, nowMs: () => number): Promise<OperatorToken> {
+  try {
+    return await ensureOperatorToken({ store, keyring, nowMs });
+  } catch (error) {
+    await keyring.close();
+    if (!(error instanceof KeyringError)) throw error;
+    throw new GatewayError('not_writable', error.message);
+  }
 }

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { type GovernedUp, startGoverned } from '../support/governed-up.ts';
-import { bin, exitOf, folder, recourse } from '../support/recourse-process.ts';
+import { recourse } from '../support/compiled-recourse.ts';
+import { bin, exitOf, folder } from '../support/recourse-process.ts';
 import { rules, smallServer } from '../support/small-server.ts';
 
 const yaml = (lines: readonly string[], more = '') => `agents:\n${rules('bot', lines)}${more}tools:\n${smallServer()}`;

@@ -9,7 +9,8 @@ import type { Reply } from '../../src/index.ts';
 import { runBeside } from '../support/cli-project.ts';
 import { eventually } from '../support/eventually.ts';
 import { startGoverned } from '../support/governed-up.ts';
-import { folder, recourse } from '../support/recourse-process.ts';
+import { recourse } from '../support/compiled-recourse.ts';
+import { folder } from '../support/recourse-process.ts';
 import { lateServer, rules, smallServer } from '../support/small-server.ts';
 
 const agents = `agents:\n${rules('bot', ['permit: [small/echo, small/hang, small/fails]'])}`;

@@ -4,8 +4,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Explanation } from '../../src/core/explain.ts';
+import type { ErrorReply } from '../../src/core/reply.ts';
 import { startGoverned } from '../support/governed-up.ts';
-import { folder, recourse } from '../support/recourse-process.ts';
+import { recourse } from '../support/compiled-recourse.ts';
+import { folder } from '../support/recourse-process.ts';
 import { rules, smallServer } from '../support/small-server.ts';
 
 const yaml = `agents:
@@ -92,8 +94,9 @@ test('a gateway that runs explains the same as the files do', async (t) => {
   };
   const told = (words: readonly string[]) => {
     const { rungs, reply, ...rest } = JSON.parse(ask(words).stdout) as Explanation;
-    const { call_id: _, valid_next_actions: next = [], ...said } = { ...reply };
-    return { rungs, next: next.toSorted(), said, ...rest };
+    const said: Partial<ErrorReply> = { ...reply };
+    const next = said.valid_next_actions?.toSorted();
+    return { rungs, said: { ...said, call_id: '', valid_next_actions: next }, ...rest };
   };
   for (const words of [
     ['small/fails', 'amount=6', '--agent', 'bot', '--model', 'opus'],

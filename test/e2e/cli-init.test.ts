@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { folder, recourse } from '../support/recourse-process.ts';
+import { recourse } from '../support/compiled-recourse.ts';
+import { folder } from '../support/recourse-process.ts';
 
 interface Machine {
   readonly cwd: string;

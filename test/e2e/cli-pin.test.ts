@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { folder, recourse } from '../support/recourse-process.ts';
+import { recourse } from '../support/compiled-recourse.ts';
+import { folder } from '../support/recourse-process.ts';
 import { rules, smallServer } from '../support/small-server.ts';
 
 const named = (stdout: string, sign: string) =>

@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { runBeside } from '../support/cli-project.ts';
 import { hanging, startGoverned } from '../support/governed-up.ts';
-import { aClosedStore, folder, recourse } from '../support/recourse-process.ts';
+import { recourse } from '../support/compiled-recourse.ts';
+import { aClosedStore, folder } from '../support/recourse-process.ts';
 import { rules, smallServer } from '../support/small-server.ts';
 
 async function aFreePort(): Promise<number> {

@@ -271,6 +271,8 @@ agents:
     /^✗ recourse\.yaml has a policy that can go wrong$/m,
   ];
   for (const line of said) assert.match(stdout, line);
+  // One workflow by itself says nothing about rules for everything else.
+  assert.doesNotMatch(recourse(['check', 'shop'], { cwd }).stdout, /^policy$/m);
   const lines = objectsIn(recourse(['check', '--json'], { cwd }).stdout);
   const codes = lines.filter(({ kind }) => kind === 'policy_finding').map(({ code }) => code);
   assert.deepEqual([...new Set(codes)].toSorted(), [

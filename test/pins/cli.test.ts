@@ -10,6 +10,7 @@ import { type CliParts, runCommand } from '../../src/doors/cli/run-command.ts';
 import { barProject, openBar, runBeside } from '../support/cli-project.ts';
 import { folderOf, openGateway } from '../support/open-gateway.ts';
 import { recourse } from '../support/recourse-process.ts';
+import { shapeOf } from '../support/shape-of.ts';
 import { aTool } from '../support/tools.ts';
 
 test('the exit codes', () => {
@@ -26,6 +27,12 @@ test('the commands and their options', () => {
     render: ['format', 'output', 'session', 'config', 'file'],
     serve: ['config', 'file', 'agent', 'mode'],
     up: ['config', 'file', 'listen', 'agent'],
+    init: ['from', 'dry-run', 'config', 'yes', 'json'],
+    pin: ['check', 'config', 'json'],
+    explain: ['agent', 'session', 'model', 'offline', 'now', 'config', 'file', 'url', 'key', 'key-file', 'json'],
+    call: ['session', 'idempotency-key', 'wait', 'model', 'config', 'url', 'key', 'key-file', 'json'],
+    apply: ['watch', 'config', 'file', 'url', 'key', 'key-file', 'json'],
+    status: ['config', 'file', 'url', 'key', 'key-file', 'json'],
     'calls ls': ['state', 'agent', 'tool', 'session', 'limit', 'before', 'file', 'json'],
     'calls show': ['file', 'json'],
     'calls settle': ['happened', 'result', 'by', 'file', 'json'],
@@ -98,13 +105,6 @@ test('4 is a bug of ours: a sentence with an id, and the stack only on demand', 
   assert.ok(said.startsWith(sentence) && /^ {4}at /m.test(said));
   assert.equal((await failing({}, 'thrown text')).status, 4);
 });
-
-/** The shape of a value: names and sorts, in order. */
-function shapeOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.length === 0 ? [] : [shapeOf(value[0])];
-  if (typeof value !== 'object' || value === null) return value === null ? 'null' : typeof value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, shapeOf(each)]));
-}
 
 const call = {
   call_id: 'string',
@@ -240,65 +240,4 @@ test('what the commands for sessions print with --json', async (t) => {
   const words = ['calls', 'settle', lost.call_id, '--happened', 'no', '--by', 'Ann', '--json'];
   const settled = shapeOf(JSON.parse((await runBeside(words, bar.home)).stdout));
   assert.deepEqual(settled, { call_id: 'string', happened: 'string', by: 'string', session: 'string' });
-});
-
-test('what check --json prints', (t) => {
-  const cwd = folderOf(t);
-  const config = `workflows:
-  w:
-    initial: a
-    actions: { go: {} }
-    states: { a: { on: { go: { target: b, guard: 'size(inputs) > 0' } } }, b: {} }
-`;
-  const shapesOf = (text: string) => {
-    writeFileSync(join(cwd, 'recourse.yaml'), text);
-    const lines = recourse(['check', '--json'], { cwd }).stdout.trimEnd().split('\n');
-    return Object.fromEntries(lines.map((line) => [JSON.parse(line).kind as string, shapeOf(JSON.parse(line))]));
-  };
-  const counts = { problems: 'number', warnings: 'number', workflows: 'number' };
-  const summary = { kind: 'string', holds: 'boolean', source: 'string', ...counts };
-  assert.deepEqual(shapesOf(config), {
-    finding: {
-      kind: 'string',
-      workflow: 'string',
-      code: 'string',
-      severity: 'string',
-      where: 'string',
-      message: 'string',
-      counterexample: ['string'],
-      proven: 'boolean',
-    },
-    undecided: { kind: 'string', workflow: 'string', message: 'string' },
-    workflow: {
-      kind: 'string',
-      workflow: 'string',
-      states: 'number',
-      edges: 'number',
-      searched: { configurations: 'number', edges: 'number', complete: 'boolean' },
-    },
-    summary,
-  });
-  const place = { file: 'string', line: 'number', column: 'number', text: 'string' };
-  const governed = 'agents: { a: { rules: [{ permit: x }, { permit: x }], limits: [] } }';
-  assert.deepEqual(shapesOf(governed), {
-    warning: { kind: 'string', severity: 'string', ...place, message: 'string', fix: 'string' },
-    policy_finding: {
-      kind: 'string',
-      code: 'string',
-      severity: 'string',
-      agent: 'string',
-      rule: 'number',
-      refs: ['string'],
-      message: 'string',
-      fix: 'string',
-      counterexample: { kind: 'string', says: 'string', tool: 'string', decidedBy: ['string'] },
-      mayBreak: 'boolean',
-    },
-    policy_undecided: { kind: 'string', message: 'string' },
-    summary,
-  });
-  assert.deepEqual(shapesOf('tols: {}'), {
-    problem: { kind: 'string', severity: 'string', code: 'string', ...place, message: 'string', fix: 'string' },
-    summary,
-  });
 });

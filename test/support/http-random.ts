@@ -27,29 +27,35 @@ const headerText = fc.string({
   maxLength: 40,
 });
 
-const methods = fc.oneof(
-  { weight: 8, arbitrary: anyOf(['GET', 'POST']) },
-  { weight: 2, arbitrary: anyOf(['HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY']) },
-);
+const methods = anyOf(['GET', 'POST', 'HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY']);
 
-function targets({ ids }: Known): fc.Arbitrary<string> {
-  const id = fc.oneof(anyOf([...ids, 'none', '..', '%2e%2e', '%00', '%', '{id}']), someText.map(inUrl));
-  const path = fc.tuple(anyOf(routeNames), id).map(([name, one]) => httpRoutes[name].path.replace('{id}', one));
-  const odd = fc.array(fc.oneof(anyOf(['', 'v1', 'calls', 'sessions', 'audit', '%', '*']), someText.map(inUrl)), {
-    maxLength: 6,
-  });
+/** Most are a route with its own method; some with another, some are no route at all. */
+function targets({ ids }: Known): fc.Arbitrary<readonly [method: string, target: string]> {
+  const id = fc.oneof(anyOf([...ids, ...ids, 'none', '..', '%2e%2e', '%00', '%', '{id}']), someText.map(inUrl));
+  const route = fc
+    .tuple(anyOf(routeNames), id)
+    .map(([name, one]) => [httpRoutes[name].method, httpRoutes[name].path.replace('{id}', one)] as const);
+  const other = fc.tuple(methods, route).map(([method, [, path]]) => [method, path] as const);
+  const segment = fc.oneof(anyOf(['', 'v1', 'calls', 'sessions', 'audit', '%', '*']), someText.map(inUrl));
+  const odd = fc
+    .tuple(methods, fc.array(segment, { maxLength: 6 }))
+    .map(([method, parts]) => [method, `/${parts.join('/')}`] as const);
   const field = anyOf(['wait', 'limit', 'after', 'before', 'agent', 'session', 'state', 'follow', 'x', '']);
   const value = fc.oneof(
     anyOf(['0', '1', '-1', '1e9', '3.17', 'true', 'SUCCEEDED', 'bot', ...ids]),
     someText.map(inUrl),
   );
-  const query = fc.array(fc.tuple(field, value), { maxLength: 4 }).map((pairs) => pairs.map((pair) => pair.join('=')));
-  return fc
-    .tuple(
-      fc.oneof({ weight: 6, arbitrary: path }, { weight: 1, arbitrary: odd.map((parts) => `/${parts.join('/')}`) }),
-      query,
-    )
-    .map(([at, search]) => (search.length === 0 ? at : `${at}?${search.join('&')}`));
+  const pairs = fc.array(fc.tuple(field, value), { maxLength: 4 });
+  const query = fc.oneof(
+    { weight: 2, arbitrary: fc.constant('') },
+    { weight: 1, arbitrary: pairs.map((some) => `?${some.map((pair) => pair.join('=')).join('&')}`) },
+  );
+  const place = fc.oneof(
+    { weight: 12, arbitrary: route },
+    { weight: 2, arbitrary: other },
+    { weight: 1, arbitrary: odd },
+  );
+  return fc.tuple(place, query).map(([[method, path], search]) => [method, `${path}${search}`] as const);
 }
 
 /** Half of it escaped wrongly, as it comes. */
@@ -63,7 +69,7 @@ function inUrl(text: string): string {
 
 function headers({ keys }: Known): fc.Arbitrary<Record<string, string>> {
   const key = fc.oneof(
-    { weight: 8, arbitrary: anyOf(keys).map((one) => `Bearer ${one}`) },
+    { weight: 16, arbitrary: anyOf(keys).map((one) => `Bearer ${one}`) },
     { weight: 1, arbitrary: anyOf(['', 'Bearer', 'Bearer x', 'Basic eA==', `Bearer ${keys[0]} ${keys[0]}`]) },
     { weight: 1, arbitrary: headerText },
   );
@@ -71,9 +77,13 @@ function headers({ keys }: Known): fc.Arbitrary<Record<string, string>> {
   return fc.record(
     {
       authorization: key,
-      'content-type': fc.oneof({ weight: 8, arbitrary: anyOf(types) }, { weight: 1, arbitrary: headerText }),
-      host: fc.oneof({ weight: 9, arbitrary: fc.constant('localhost') }, { weight: 1, arbitrary: headerText }),
-      origin: anyOf(['http://localhost', 'null', 'https://evil.example', '']),
+      'content-type': fc.oneof(
+        { weight: 8, arbitrary: anyOf(types) },
+        { weight: 16, arbitrary: fc.constant('application/json') },
+        { weight: 1, arbitrary: headerText },
+      ),
+      host: fc.oneof({ weight: 30, arbitrary: fc.constant('localhost') }, { weight: 1, arbitrary: headerText }),
+      origin: anyOf([...Array<string>(12).fill('http://localhost'), 'null', 'https://evil.example', '']),
       'idempotency-key': fc.oneof(anyOf(['k1', 'k2', '']), headerText),
       prefer: anyOf(['wait=0', 'wait=x', 'respond-async', 'wait="1"', ',;=']),
       'last-event-id': anyOf(['1.1', 'x', '', '99999999999.1']),
@@ -105,7 +115,7 @@ function bodies({ ids }: Known): fc.Arbitrary<Buffer | null> {
 
 function garbage(known: Known): fc.Arbitrary<Buffer> {
   const line = fc.oneof(
-    fc.tuple(methods, targets(known)).map(([method, target]) => `${method} ${target} HTTP/1.1`),
+    targets(known).map(([method, target]) => `${method} ${target} HTTP/1.1`),
     anyOf([
       'GET / HTTP/9.9',
       'GET  /v1/calls',
@@ -148,13 +158,9 @@ function garbage(known: Known): fc.Arbitrary<Buffer> {
 }
 
 export function randomRequests(known: Known): fc.Arbitrary<RandomRequest> {
-  const request = fc.record({
-    kind: fc.constant('request' as const),
-    method: methods,
-    target: targets(known),
-    headers: headers(known),
-    body: bodies(known),
-  });
+  const request = fc
+    .tuple(targets(known), headers(known), bodies(known))
+    .map(([[method, target], given, body]) => ({ kind: 'request', method, target, headers: given, body }) as const);
   const bytes = fc.record({ kind: fc.constant('bytes' as const), bytes: garbage(known) });
   return fc.oneof({ weight: 5, arbitrary: request }, { weight: 1, arbitrary: bytes });
 }

@@ -118,7 +118,7 @@ test('a rule that is said never to decide never decides, and an idle agent is ne
       }
       const clerk = policy.agents.get('clerk') ?? assert.fail();
       const agent = { name: 'clerk', policy: clerk, rules: readRules(written) };
-      const work = createProofWork({ maxPatternPairs: 1_000, maxQuestions: 1_000 });
+      const work = createProofWork({ maxPatternPairs: 1_000, maxRulePairs: 1_000, maxQuestions: 1_000 });
       for (const { pick, wild, tame, seq, state } of calls) {
         const pinnedTool = tools[pick % tools.length] ?? assert.fail();
         const anyTool = { ...pinnedTool, name: names[pick % names.length] ?? '' };

@@ -262,6 +262,11 @@ test('what lies beyond a limit is not decided, and said', () => {
   const policy = policyOf([writtenAgent([...rules, 'deny **/x'])]);
   const few = analysePolicy(policy, unknownTools, { maxPatternPairs: 2 });
   assert.match(few.undecided.join('\n'), /only 2 pairs of patterns/);
+  const rulesOnly = analysePolicy(policy, unknownTools, { maxRulePairs: 0 });
+  assert.deepEqual(
+    rulesOnly.undecided.filter((each) => each.includes('pairs of rules')),
+    [],
+  );
   const asked = policyOf([writtenAgent(['deny a/a if args.x < 3', 'deny a/b if args.x < 3 && args.x > 4'])]);
   const none = analysePolicy(asked, unknownTools, { maxQuestions: 0 });
   assert.deepEqual(

@@ -29,6 +29,7 @@ export function findShadowed(
   work: ProofWork,
 ): readonly PolicyFinding[] {
   const earlierThan = indexByPattern(rules, work);
+  const matchingTool = indexByTool(rules);
   return rules.flatMap((rule): PolicyFinding[] => {
     const anyTool = decidersOf(rule, earlierThan(rule), knownValues(agent, null), work);
     if (anyTool !== null) return [found(agent, rule, anyTool, work.nameFor(rule.pattern))];
@@ -39,9 +40,7 @@ export function findShadowed(
     if (first === undefined) return [];
     const all: Deciders[] = [];
     for (const callable of matching) {
-      const earlier = rules.filter(({ index, pattern, always }) => {
-        return index < rule.index && always !== 'false' && matchesTool(pattern, callable.tool.name);
-      });
+      const earlier = matchingTool(callable.tool.name).filter(({ index }) => index < rule.index);
       const here = decidersOf(rule, earlier, knownValues(agent, callable), work);
       if (here === null) return [];
       all.push(here);
@@ -71,6 +70,18 @@ function indexByPattern(rules: readonly ReadRule[], work: ProofWork): (rule: Rea
   };
 }
 
+/** The rules that match a tool and can decide. */
+function indexByTool(rules: readonly ReadRule[]): (name: string) => readonly ReadRule[] {
+  const kept = new Map<string, readonly ReadRule[]>();
+  return (name) => {
+    const known = kept.get(name);
+    if (known !== undefined) return known;
+    const found = rules.filter(({ pattern, always }) => always !== 'false' && matchesTool(pattern, name));
+    kept.set(name, found);
+    return found;
+  };
+}
+
 /** Null unless it is proven that one of those before it decides whatever this one would. */
 function decidersOf(
   rule: ReadRule,
@@ -78,6 +89,7 @@ function decidersOf(
   known: KnownValues,
   work: ProofWork,
 ): Deciders | null {
+  if (!work.mayCompare(earlier.length)) return null;
   const certain = earlier.find((before) => decidesAlways(before) || settlesFirst(before, rule));
   if (certain !== undefined) return { rules: [certain], strict: true };
   const condition = conditionOf(rule);

@@ -93,6 +93,8 @@ export interface PolicyAnalysisLimits {
   readonly maxFindings: number;
   /** Pairs of patterns of which it is asked whether one covers the other. */
   readonly maxPatternPairs: number;
+  /** Pairs of rules of which it is asked whether one decides before the other. */
+  readonly maxRulePairs: number;
   /** Questions whether conditions can hold together. */
   readonly maxQuestions: number;
   readonly maxConfigurations: number;
@@ -102,6 +104,7 @@ export interface PolicyAnalysisLimits {
 export const policyAnalysisLimits: PolicyAnalysisLimits = {
   maxFindings: 50,
   maxPatternPairs: 100_000,
+  maxRulePairs: 3_000_000,
   maxQuestions: 100_000,
   maxConfigurations: 10_000,
   maxEdges: 200_000,

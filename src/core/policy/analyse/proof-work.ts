@@ -11,6 +11,8 @@ export interface ProofWork {
   covers(first: ToolPattern, second: ToolPattern): boolean;
   /** Why these cannot be so together; null if that is not proven. `ref` is the rule that is asked about. */
   impossible(wanted: readonly Wanted[], known: KnownValues, ref: string): readonly Conflict[] | null;
+  /** False once so many pairs of rules were compared that no more may be. */
+  mayCompare(pairs: number): boolean;
   /** A name that the pattern matches. */
   nameFor(pattern: ToolPattern): string;
   readonly undecided: () => readonly string[];
@@ -19,8 +21,11 @@ export interface ProofWork {
 /** How many places a sentence names. */
 export const maxNamedRefs = 12;
 
-export function createProofWork(limits: Pick<PolicyAnalysisLimits, 'maxPatternPairs' | 'maxQuestions'>): ProofWork {
+type WorkLimits = Pick<PolicyAnalysisLimits, 'maxPatternPairs' | 'maxRulePairs' | 'maxQuestions'>;
+
+export function createProofWork(limits: WorkLimits): ProofWork {
   let pairsLeft = limits.maxPatternPairs;
+  let rulePairsLeft = limits.maxRulePairs;
   let questionsLeft = limits.maxQuestions;
   const tangled = new Set<string>();
   let unclear = false;
@@ -40,6 +45,7 @@ export function createProofWork(limits: Pick<PolicyAnalysisLimits, 'maxPatternPa
       if (verdict.kind === 'too_many') tangled.add(ref);
       return verdict.kind === 'impossible' ? verdict.conflicts : null;
     },
+    mayCompare: (pairs) => (rulePairsLeft -= pairs) >= 0,
     nameFor(pattern) {
       if (pattern.isLiteral) return pattern.text;
       const nobody: ToolPattern = { text: '-', segments: [['-']], isLiteral: true };
@@ -51,6 +57,7 @@ export function createProofWork(limits: Pick<PolicyAnalysisLimits, 'maxPatternPa
         ? []
         : [`conditions that can hold in more than ${maxWays} ways were not compared: ${listRefs([...tangled])}.`]),
       ...(pairsLeft < 0 ? [`only ${limits.maxPatternPairs} pairs of patterns were compared.`] : []),
+      ...(rulePairsLeft < 0 ? [`only ${limits.maxRulePairs} pairs of rules were compared.`] : []),
       ...(questionsLeft < 0 ? [`only ${limits.maxQuestions} questions about conditions were asked.`] : []),
       ...(unclear ? ['some patterns have too many stars to tell whether one covers the other.'] : []),
     ],

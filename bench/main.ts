@@ -5,6 +5,7 @@ import path from 'node:path';
 import { benchDecide } from './decide.ts';
 import { benchDurable } from './durable.ts';
 import { benchHelp } from './help.ts';
+import { benchHttp } from './http.ts';
 import { holds, type Row, table } from './measure.ts';
 import { benchMcpSteps } from './mcp-steps.ts';
 import { benchMcpTools } from './mcp-tools.ts';
@@ -17,6 +18,7 @@ const parts = {
   durable: benchDurable,
   million: benchMillion,
   help: benchHelp,
+  http: benchHttp,
   steps: benchMcpSteps,
   tools: benchMcpTools,
 } as const;

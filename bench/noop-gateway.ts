@@ -9,7 +9,7 @@ export const args = {
   items: [1, 2, 3],
 };
 
-const noop = tool({
+export const noop = tool({
   name: 'noop',
   description: 'Does nothing.',
   input: {

@@ -63,7 +63,12 @@ const plans = {
       { RECOURSE_PROPERTY_SECONDS: '300', RANDOM_RUNS: '3000' },
       24 * 3600,
     ),
-    tests('fuzz', ['test/conformance/*-fuzz.test.ts'], { RECOURSE_FUZZ_RUNS: '1000000' }, 24 * 3600),
+    tests(
+      'fuzz',
+      ['test/conformance/*-fuzz.test.ts', 'test/e2e/mcp/fuzz.test.ts'],
+      { RECOURSE_FUZZ_RUNS: '1000000', RECOURSE_FUZZ_REQUESTS: '1000000' },
+      24 * 3600,
+    ),
     tests('simulation', ['test/simulation/**/*.test.ts'], { RECOURSE_SOAK: '1' }, 24 * 3600),
     tests('chaos', ['test/chaos/**/*.test.ts'], { RECOURSE_SOAK: '1' }, 24 * 3600),
   ],

@@ -24,8 +24,10 @@ export {
   type Reply,
   type SuccessReply,
 } from './core/reply.ts';
+export type { Policy, Reach } from './core/policy/policy.ts';
 export { replySchema } from './core/reply-schema.ts';
 export { taxonomy } from './core/taxonomy.ts';
+export { loadPolicy, type LoadPolicyOptions } from './compose/load-policy.ts';
 export type { ServerOptions, ServerToolOptions } from './compose/server-options.ts';
 export { GatewayError } from './core/gateway-error.ts';
 export { type CallRequest, createGateway, type Gateway, type GatewayOptions } from './main.ts';

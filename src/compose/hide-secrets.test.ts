@@ -5,7 +5,7 @@ import { createHider, type Hider, type HiderParts } from './hide-secrets.ts';
 
 function hiderOf(server = 'git-hub') {
   const variables: HiderParts['variables'] = new Map();
-  const hider = createHider({ server, folder: '/work', home: '/home/ann', variables });
+  const hider = createHider({ server, folder: '/project', home: '/srv/ann', variables });
   return { hider, variables, names: () => [...variables.keys()] };
 }
 
@@ -23,8 +23,8 @@ describe('what of a server is copied', () => {
     ],
     [
       'ordinary arguments',
-      (h) => h.args(['-y', '@scope/server-files@1.2.3', '/home/ann/Documents', '--verbose']),
-      ['-y', '@scope/server-files@1.2.3', '/home/ann/Documents', '--verbose'],
+      (h) => h.args(['-y', '@scope/server-files@1.2.3', '/srv/ann/Documents', '--verbose']),
+      ['-y', '@scope/server-files@1.2.3', '/srv/ann/Documents', '--verbose'],
     ],
     [
       'an address',
@@ -35,7 +35,7 @@ describe('what of a server is copied', () => {
     [
       'variables of the client are ours, or what they stand for',
       (h) => h.args(['${workspaceFolder}/x', '${userHome}', '${env:REGION}', '${ROOT:-/srv}']),
-      ['/work/x', '/home/ann', '${REGION}', '${ROOT}'],
+      ['/project/x', '/srv/ann', '${REGION}', '${ROOT}'],
     ],
     [
       'what nobody knows here cannot be expressed',

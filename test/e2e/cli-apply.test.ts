@@ -67,7 +67,7 @@ test('what changed is told; what is wrong changes nothing', async (t) => {
 test('a variable that only the gateway has is left to the gateway', async (t) => {
   const cwd = folder(t);
   writeFileSync(join(cwd, 'recourse.yaml'), 'tools: { x: { mcp: { url: "${NOWHERE_SET}" } } }\nagnts: {}\n');
-  const { status, stderr } = recourse(['apply', '--url', 'http://127.0.0.1:9'], { cwd });
+  const { status, stderr } = recourse(['apply', '--url', 'http://127.0.0.1:3'], { cwd });
   assert.equal(status, 1);
   assert.match(stderr, /✗ one problem: nothing was changed/);
   assert.match(stderr, /agnts/);

@@ -8,7 +8,7 @@ import { folderOf } from '../support/open-gateway.ts';
 import { shapeOf } from '../support/shape-of.ts';
 import { rules, smallServer } from '../support/small-server.ts';
 
-const nobody = 'http://127.0.0.1:9';
+const nobody = 'http://127.0.0.1:3';
 
 test('what init, pin, explain, apply and status print with --json', (t) => {
   const cwd = folderOf(t);

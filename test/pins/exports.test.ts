@@ -19,6 +19,7 @@ test('the package exports exactly these values', () => {
     'isPending',
     'isRefusal',
     'isSuccess',
+    'loadPolicy',
     'mount',
     'partial',
     'replySchema',

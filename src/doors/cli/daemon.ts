@@ -3,6 +3,7 @@
  * them. Must not know how it is found or asked, and never shows a key.
  */
 import { isObject } from '../../core/json.ts';
+import { unreachable } from '../../core/unreachable.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { Command } from './read-command-line.ts';
 import { harmless, type Terminal } from './terminal.ts';
@@ -95,6 +96,8 @@ function troubleOf(answer: DaemonAnswer, { url, remark }: Daemon): readonly [sen
       const hint = answer.status === 401 && remark !== null ? `; ${remark}` : '';
       return [`${said}${hint}`, exitCodes.no.code];
     }
+    default:
+      return unreachable(answer);
   }
 }
 

@@ -13,18 +13,18 @@ type Written = Exclude<Answer, { kind: 'stream' }>;
 
 export function writeAnswer(answer: Written, response: ServerResponse, isClosing: boolean): void {
   const { status, type, text, headers } = inWords(answer);
-  const bytes = Buffer.from(text, 'utf8');
   response
     .writeHead(status, {
       'content-type': type,
-      'content-length': bytes.length,
+      'content-length': Buffer.byteLength(text),
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       ...headers,
       // Whoever comes again should not find the door that is about to close.
       ...(isClosing ? { connection: 'close' } : {}),
     })
-    .end(bytes);
+    // As a text, so that head and body leave in one write.
+    .end(text);
 }
 
 interface Words {

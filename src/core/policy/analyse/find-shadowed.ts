@@ -20,7 +20,7 @@ interface Deciders {
 }
 
 /** So many rules with conditions are compared with one after them, the nearest ones. */
-const maxJoined = 16;
+const maxJoined = 8;
 
 export function findShadowed(
   agent: string,
@@ -51,22 +51,23 @@ export function findShadowed(
   });
 }
 
-/** The rules before one that match every name it matches. */
+/** The rules before one that can decide and match every name it matches; none once too many were compared. */
 function indexByPattern(rules: readonly ReadRule[], work: ProofWork): (rule: ReadRule) => readonly ReadRule[] {
-  const globs = rules.filter(({ pattern }) => !pattern.isLiteral);
+  const deciding = rules.filter(({ always }) => always !== 'false');
+  const globs = deciding.filter(({ pattern }) => !pattern.isLiteral);
   const literals = new Map<string, ReadRule[]>();
-  for (const rule of rules) {
+  for (const rule of deciding) {
     if (!rule.pattern.isLiteral) continue;
     const same = literals.get(rule.pattern.text);
     if (same === undefined) literals.set(rule.pattern.text, [rule]);
     else same.push(rule);
   }
   return (rule) => {
-    const same = rule.pattern.isLiteral ? (literals.get(rule.pattern.text) ?? []) : [];
+    if (!work.mayCompare(globs.length)) return [];
     const wider = globs.filter(({ index, pattern }) => index < rule.index && work.covers(pattern, rule.pattern));
-    return byIndex([...same.filter(({ index }) => index < rule.index), ...wider]).filter(
-      ({ always }) => always !== 'false',
-    );
+    const twins = rule.pattern.isLiteral ? (literals.get(rule.pattern.text) ?? []) : [];
+    const same = twins.filter(({ index }) => index < rule.index);
+    return same.length === 0 ? wider : byIndex([...same, ...wider]);
   };
 }
 

@@ -5,6 +5,9 @@ import type { Callable } from './callable.ts';
 import type { PolicyFinding } from './policy-analysis.ts';
 import type { ReadRule } from './read-rules.ts';
 
+/** For so many rules of an agent the name is looked for that was probably meant. */
+const maxHints = 50;
+
 export function findUnknownTools(
   agent: string,
   rules: readonly ReadRule[],
@@ -12,10 +15,12 @@ export function findUnknownTools(
 ): readonly PolicyFinding[] {
   const names = [...new Set(callables.map(({ tool }) => tool.name))];
   const known = new Set(names);
+  let hintsLeft = maxHints;
   const families = new Set(names.filter((name) => name.includes('/')).map(familyOf));
   return rules.flatMap(({ index, written, pattern }): PolicyFinding[] => {
     if (pattern.isLiteral ? known.has(pattern.text) : names.some((name) => matchesTool(pattern, name))) return [];
-    const near = nearestTo(pattern.text, names);
+    // A list of names may be long, and so may the list of rules.
+    const near = hintsLeft-- > 0 ? nearestTo(pattern.text, names) : null;
     const none = pattern.isLiteral ? `there is no tool ${pattern.text}` : `no tool is called ${pattern.text}`;
     const looked = names.length === 0 ? 'there are no tools at all' : `none of ${count(names.length)} matches`;
     return [

@@ -103,9 +103,9 @@ export interface PolicyAnalysisLimits {
 
 export const policyAnalysisLimits: PolicyAnalysisLimits = {
   maxFindings: 50,
-  maxPatternPairs: 100_000,
-  maxRulePairs: 3_000_000,
-  maxQuestions: 100_000,
+  maxPatternPairs: 20_000,
+  maxRulePairs: 4_000_000,
+  maxQuestions: 20_000,
   maxConfigurations: 10_000,
   maxEdges: 200_000,
 };

@@ -1,0 +1,47 @@
+/** The gateway behind its HTTP door, with one tool that does nothing and a real key: `FILE KEYFILE`, where the key is written. */
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createAuthenticator } from '../src/compose/authenticate.ts';
+import { createGovernance } from '../src/compose/governance.ts';
+import { openKeysBeside } from '../src/compose/keys-beside.ts';
+import { openHttpDoor } from '../src/compose/open-http-door.ts';
+import { emptyConfig } from '../src/config/config.ts';
+import { openGateway } from '../src/main.ts';
+import { noop } from './noop-gateway.ts';
+
+const [file = '', keyFile = ''] = process.argv.slice(2);
+const opened = await openGateway({ tools: [noop], workflows: [], file });
+const keys = await openKeysBeside(file);
+if (keys.kind === 'refused') throw new Error(keys.message);
+const { keyring } = keys;
+const nowMs = () => Date.now();
+const holder = { tenant: 'default', role: 'agent', name: 'local', createdBy: 'bench', expiresAtMs: null } as const;
+writeFileSync(keyFile, (await keyring.add(holder, nowMs())).key);
+
+const project = { file: null, config: emptyConfig, workflows: [], policy: null, warnings: [], files: [] };
+const load = async () => ({ ok: true, project }) as const;
+const door = openHttpDoor(
+  {
+    version: '0.0.0',
+    hosts: ['127.0.0.1'],
+    startedAtMs: nowMs(),
+    nowMs,
+    authenticate: createAuthenticator({ keyring, nowMs, openAs: null }),
+  },
+  { current: () => opened, close: () => opened.gateway.close() },
+  createGovernance(project, { load, record: async () => true }),
+);
+const server = createServer((request, response) => {
+  if (!door.handle(request, response)) door.handleUnknown(request, response);
+});
+server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port));
+
+process.once('SIGTERM', () => {
+  server.closeAllConnections();
+  void door
+    .close({ drainMs: 0 })
+    .then(() => opened.gateway.close({ drain_seconds: 0 }))
+    .then(() => keyring.close())
+    .then(() => process.exit(0));
+});

@@ -46,6 +46,13 @@ export const placeAt = (file: string, line = 1, column = 1): Place => ({ file, l
 /** As rules are referred to. */
 export const refOf = ({ file, line }: Place): string => `${file}:${line}`;
 
+/** Places as agents read them: beside the main file, so that nobody learns where the project lies. */
+export function refsBeside(main: string): (place: Place) => string {
+  const folder = main.slice(0, main.lastIndexOf('/') + 1);
+  return (place) =>
+    refOf({ ...place, file: place.file.startsWith(folder) ? place.file.slice(folder.length) : place.file });
+}
+
 export function createProblemList(file: string, source: string): ProblemList {
   const sources = new Map<string, readonly string[]>();
   const addSource = (name: string, text: string) => void sources.set(name, text.split(/\r?\n/));

@@ -86,7 +86,7 @@ function toConfig(read: JsonObject, tree: Tree, list: ProblemList, lockText: Loc
       ? { kind: 'module', name, at, path: written, tree: place }
       : { kind: 'written', name, at, definition: mapOf(written), isWhole: isWhole(place), tree: place };
   });
-  const { policy, agents, placeOfProblem } = readPolicy(read, tree, runtime.mode, tell);
+  const { policy, agents, placeOfProblem } = readPolicy(read, tree, runtime.mode, { tell, file: tree.at.file });
   const config: Config = {
     runtime,
     tools,

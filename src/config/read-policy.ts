@@ -15,7 +15,7 @@ import {
 import { deferKeys, ruleShape } from './agent-shape.ts';
 import type { AgentConfig, RuntimeConfig } from './config.ts';
 import { mapOf, textOf } from './plain-values.ts';
-import { type Place, refOf, type Tell } from './problem.ts';
+import { type Place, refsBeside, type Tell } from './problem.ts';
 import { findScalar, keyPlaceOf, placeOf, readShape } from './read-shape.ts';
 import type { Tree } from './yaml-tree.ts';
 
@@ -40,7 +40,13 @@ interface PlacedAgent {
   readonly rules: readonly PlacedRule[];
 }
 
-export function readPolicy(read: JsonObject, tree: Tree, mode: RuntimeConfig['mode'], tell: Tell): ReadPolicy {
+export function readPolicy(
+  read: JsonObject,
+  tree: Tree,
+  mode: RuntimeConfig['mode'],
+  { tell, file }: { readonly tell: Tell; readonly file: string },
+): ReadPolicy {
+  const refOf = refsBeside(file);
   const entry = tree.kind === 'map' ? tree.entries.get('agents') : undefined;
   const all = mapOf(read['agents']);
   const placed = new Map<string, PlacedAgent>();
@@ -49,7 +55,7 @@ export function readPolicy(read: JsonObject, tree: Tree, mode: RuntimeConfig['mo
     for (const [name, { keyAt, value }] of entry.value.entries) {
       if (!Object.hasOwn(all, name)) continue;
       const written = mapOf(all[name]);
-      placed.set(name, readAgent(name, keyAt, written, value, tell));
+      placed.set(name, readAgent(name, keyAt, written, value, { tell, refOf }));
       agents.push({ name, at: keyAt, written });
     }
   const written = [...placed.values()].map((each) => each.written);
@@ -60,11 +66,16 @@ export function readPolicy(read: JsonObject, tree: Tree, mode: RuntimeConfig['mo
   };
 }
 
-function readAgent(name: string, at: Place, read: JsonObject, tree: Tree, tell: Tell): PlacedAgent {
+interface Parts {
+  readonly tell: Tell;
+  readonly refOf: (place: Place) => string;
+}
+
+function readAgent(name: string, at: Place, read: JsonObject, tree: Tree, { tell, refOf }: Parts): PlacedAgent {
   const refTo = (key: string) => refOf(keyPlaceOf(tree, [key]));
   const effect = textOf(read['default']) as RuleEffect | null;
   const reach = textOf(read['mode']) as Reach | null;
-  const rules = itemsIn(tree, 'rules').flatMap((each) => readRule(each, tell));
+  const rules = itemsIn(tree, 'rules').flatMap((each) => readRule(each, { tell, refOf }));
   const written: WrittenAgent = {
     agent: name,
     ref: refOf(at),
@@ -80,7 +91,7 @@ function readAgent(name: string, at: Place, read: JsonObject, tree: Tree, tell: 
   return { written, tree, rules };
 }
 
-function readRule(tree: Tree, tell: Tell): readonly PlacedRule[] {
+function readRule(tree: Tree, { tell, refOf }: Parts): readonly PlacedRule[] {
   let isWhole = true;
   const notice = () => void (isWhole = false);
   // Its problems have been told; here it only matters whether there are any.

@@ -109,7 +109,12 @@ describe('what cannot be served', () => {
 
   const bodies: readonly (readonly [string, Sent, number, string])[] = [
     ['JSON that ends too soon', { bytes: '{"tool":' }, 400, 'InputInvalid'],
-    ['bytes that are no UTF-8', { bytes: Buffer.from([0x22, 0xff, 0x22]) }, 400, 'InputInvalid'],
+    [
+      'bytes that are no UTF-8',
+      { bytes: Buffer.from('{"tool":"echo","args":{"x":"\xff"}}', 'latin1') },
+      400,
+      'InputInvalid',
+    ],
     ['nothing', {}, 400, 'InputInvalid'],
     [
       'more than the limit',

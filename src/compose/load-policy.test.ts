@@ -153,7 +153,7 @@ test('files are included from where they lie, and what lies beside them is found
   const { config, policy, files } = loaded.project;
   assert.equal(config.tools[0]?.connect.kind === 'stdio' && config.tools[0].connect.cwd, path.join(cwd, 'shared/here'));
   assert.equal(config.runtime.store, path.join(cwd, 'conf/x.db'));
-  assert.equal(policy?.agents.get('clerk')?.written.rules[0]?.ref, 'conf/agents/clerk.yaml:4');
+  assert.equal(policy?.agents.get('clerk')?.written.rules[0]?.ref, 'agents/clerk.yaml:4');
   assert.deepEqual(
     files.map((file) => path.relative(cwd, file)),
     ['conf/recourse.yaml', 'shared/desk.yaml', 'conf/agents/clerk.yaml', 'conf/recourse.lock'],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';
+import { eventually } from '../../test/support/eventually.ts';
 import { errorSamples } from '../../test/support/reply-samples.ts';
 import { CallError } from './call-error.ts';
 import { createClient, type ClientBounds } from './create-client.ts';
@@ -153,7 +154,7 @@ describe('a denial that says when to ask again', () => {
     const transport = createScriptedTransport({ refund: [retryAfter(20)] }, { manualClock: true });
     const stop = new AbortController();
     const call = createClient({ transport }).call('refund', {}, { signal: stop.signal });
-    while (transport.clock.waiting === 0) await Promise.resolve();
+    await eventually('a wait', async () => transport.clock.waiting > 0);
     stop.abort(new Error('enough'));
     const error = await errorOf(call);
     assert.deepEqual([error.error, error.effect, String(error.cause)], ['aborted', 'none', 'Error: enough']);

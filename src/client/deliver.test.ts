@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { eventually } from '../../test/support/eventually.ts';
 import { errorSamples } from '../../test/support/reply-samples.ts';
 import { CallError } from './call-error.ts';
 import { createClient, type ClientBounds } from './create-client.ts';
@@ -92,7 +93,7 @@ describe('a lost answer', () => {
     const transport = createScriptedTransport({ refund: [lost()] }, { manualClock: true });
     const stop = new AbortController();
     const call = createClient({ transport }).call('refund', {}, { signal: stop.signal });
-    while (transport.clock.waiting === 0) await Promise.resolve();
+    await eventually('a wait', async () => transport.clock.waiting > 0);
     stop.abort();
     const error = await errorOf(call);
     assert.deepEqual([error.error, error.effect, transport.calls.length], ['aborted', 'unknown', 1]);

@@ -6,10 +6,11 @@ import type { HttpDoorOptions, HttpDoorParts, StatusReport } from '../doors/http
 import { createCallCounts } from '../shell/call-counts.ts';
 import { evaluateCall } from '../shell/evaluate.ts';
 import { handleCall, handleUnfit } from '../shell/handle-call.ts';
+import { openPlain } from '../shell/open-plain.ts';
 import { policyHash } from '../shell/policy-papers.ts';
 import { policyOf } from '../shell/shell.ts';
 import { createTenantView } from '../shell/tenant-view.ts';
-import { createWorkflowService } from '../shell/workflow-service.ts';
+import { createWorkflowService, type WorkflowService } from '../shell/workflow-service.ts';
 import type { Authenticate } from './authenticate.ts';
 import type { Governance } from './governance.ts';
 import type { LastingGateway } from './serve-gateway.ts';
@@ -41,8 +42,17 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
     },
     unfit: (errors, who) => handleUnfit(errors, who, shell()),
     evaluate: (raw, who) => evaluateCall(raw, who, shell()),
-    get workflows() {
-      return createWorkflowService(shell());
+    openSession: (who, ceiling) => openPlain(who, ceiling, shell()),
+    get workflows(): WorkflowService {
+      const service = createWorkflowService(shell());
+      return {
+        ...service,
+        async step(workflow, raw, who, requester) {
+          const reply = await service.step(workflow, raw, who, requester);
+          counts.count(reply, who.tenant);
+          return reply;
+        },
+      };
     },
     get view() {
       return createTenantView(shell());

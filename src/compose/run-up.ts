@@ -177,7 +177,7 @@ async function serveUntil(
       if (!http.handle(request, response)) http.handleUnknown(request, response);
     },
   };
-  server.on('clientError', http.clientError);
+  http.guard(server);
   front.open({ handlers, http: others });
   const { gateway: opened, upstreams } = gateway.current();
   order.onReady({

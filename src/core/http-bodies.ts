@@ -52,7 +52,7 @@ export const requestBodies = {
     'model',
     'agent',
   ]),
-  SessionRequest: closedObject({ workflow: name }),
+  SessionRequest: closedObject({ workflow: name, mode: oneOfNames(reaches) }, ['workflow', 'mode']),
   ForkRequest: closedObject({ seq: wholeNumber }, ['seq']),
   SettleRequest: closedObject({ happened: oneOfNames(['yes', 'no', 'unknown']), result: anything }, ['result']),
   Nothing: closedObject({}),
@@ -76,6 +76,13 @@ export function answerBodies(ref: Ref) {
       last_used_at: time,
       expires_at: orNull(time),
     }),
+    PlainSession: closedObject({
+      session: text,
+      seq: wholeNumber,
+      status: oneOfNames(['open']),
+      valid_next_actions: texts,
+    }),
+    OpenedSession: { anyOf: [ref('SessionView'), ref('PlainSession')] },
     Settled: closedObject({ call_id: text, happened: oneOfNames(['yes', 'no', 'unknown']), by: text }),
     Explanation: closedObject({
       tenant: text,

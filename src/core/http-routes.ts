@@ -95,10 +95,10 @@ export const httpRoutes = {
     method: 'POST',
     path: '/v1/sessions',
     needs: 'call',
-    summary: 'Opens a session of a workflow.',
+    summary: 'Opens a session: of a workflow, or for calls of tools; `mode` is how far it may reach.',
     query: {},
     body: 'SessionRequest',
-    answer: 'SessionView',
+    answer: 'OpenedSession',
   },
   listSessions: {
     method: 'GET',

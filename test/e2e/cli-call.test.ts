@@ -118,6 +118,7 @@ test('an answer that was lost leaves a key to ask again with; nobody at all is t
       if (sent.includes('"key"')) socket.destroy();
     });
   }).listen(0, '127.0.0.1');
+  t.after(() => server.close());
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const words = ['call', 'pay', '--url', url, '--key-file', 'bot.key'];

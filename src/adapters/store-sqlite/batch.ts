@@ -137,6 +137,8 @@ export function createBatchWriter(database: DatabaseSync, statements: Statements
       erasing = false;
       return results;
     },
+    /** The plain sessions that this batch changed; null if nobody can say. */
+    changed: () => ledger.changed(),
     /** The last record of the epoch. Throws if it cannot be written: then the next opening says `after_crash`. */
     close(answered: number | null, nowMs: number): void {
       begin();

@@ -1,8 +1,8 @@
 /**
  * Do the transition's expectations of its session and accounts hold? Only reads: nothing needs to be undone after a no.
  */
-import type { CommitResult, Session, SessionChange, Transition } from '../../ports/store.ts';
-import type { Account, Ledger, MutableSession } from './ledger.ts';
+import type { CommitResult, SessionChange, Transition } from '../../ports/store.ts';
+import { type Account, asItStands, type Ledger } from './ledger.ts';
 
 export type Conflict = Extract<CommitResult, { kind: 'conflict' }>;
 
@@ -12,14 +12,14 @@ export function sessionConflict(change: SessionChange, ledger: Ledger): Conflict
   if (change.kind === 'open') {
     const { id, standing, tenant, agent } = change.session;
     const taken = ledger.session(id) ?? (standing ? ledger.standing(tenant, agent) : null);
-    return taken === null ? null : { kind: 'conflict', on: 'session', found: plain(taken) };
+    return taken === null ? null : { kind: 'conflict', on: 'session', found: asItStands(taken) };
   }
   const found = ledger.session(change.id);
   if (found === null) return { kind: 'conflict', on: 'session', found: null };
   if (change.kind !== 'step') return null;
   const stale = change.expectSeq !== null && change.expectSeq !== found.seq;
   const shut = change.expectOpen && found.state !== 'open';
-  const conflict: Conflict = { kind: 'conflict', on: 'session', found: plain(found) };
+  const conflict: Conflict = { kind: 'conflict', on: 'session', found: asItStands(found) };
   if (stale || shut) return conflict;
   // INVARIANT: the sequence of a workflow session counts its states.
   if (change.workflow === null)
@@ -65,8 +65,4 @@ export function stageAccounts(transition: Transition, ledger: Ledger): Conflict 
     after.settled += charge;
   }
   return [...staged.values()];
-}
-
-export function plain({ changed: _changed, ...session }: MutableSession): Session {
-  return session;
 }

@@ -18,12 +18,17 @@ export interface Account {
 }
 
 const maxRemembered = 1_024;
+/** More than this many changed sessions of one batch are not told one by one. */
+const maxTold = 64;
 
 export type Ledger = ReturnType<typeof createLedger>;
 
 export function createLedger(statements: Statements) {
   const sessions = new Map<string, MutableSession>();
   const accounts = new Map<string, Account>();
+  /** Written since they were last told of. */
+  const written = new Set<MutableSession>();
+  let forgotten = false;
 
   return {
     session(id: string): MutableSession | null {
@@ -60,7 +65,9 @@ export function createLedger(statements: Statements) {
     /** Writes back what changed; the batch commits right after. */
     flush(): void {
       for (const session of sessions.values()) {
-        if (session.changed) write(session, statements);
+        if (!session.changed) continue;
+        write(session, statements);
+        written.add(session);
         session.changed = false;
       }
       for (const { tenant, account, held, settled, changed } of accounts.values())
@@ -71,11 +78,25 @@ export function createLedger(statements: Statements) {
     committed(): void {
       if (sessions.size > maxRemembered) sessions.clear();
     },
+    /** The plain sessions that changed since the last time, as they stand now; null if there are too many to tell, or it is not known which. */
+    changed(): readonly Session[] | null {
+      const told = forgotten || written.size > maxTold ? null : [...written].filter(isPlain);
+      forgotten = false;
+      written.clear();
+      return told;
+    },
     forget(): void {
+      forgotten = true;
       sessions.clear();
       accounts.clear();
     },
   };
+}
+
+const isPlain = ({ workflow }: MutableSession): boolean => workflow === null;
+
+export function asItStands({ changed: _changed, ...session }: MutableSession): Session {
+  return session;
 }
 
 function write({ id, state, seq, entries, usedAtMs, workflow }: MutableSession, statements: Statements): void {

@@ -1,10 +1,11 @@
 /** The process that holds the lock: it writes for itself and for every forwarder. */
 import type { IncarnationId } from '../../core/call.ts';
-import type { CommitResult } from '../../ports/store.ts';
+import type { CommitResult, Transition } from '../../ports/store.ts';
 import type { BatchLimits } from './commit-queue.ts';
 import { createPrivately, type Lock } from './lock.ts';
 import { openForReading } from './open-reader.ts';
 import { createEmptyPlaces } from './empty-places.ts';
+import { createKnownSessions } from './known-sessions.ts';
 import type { Place } from './place.ts';
 import { createReader, leftBehind } from './reader.ts';
 import { refusalOf, type Refused } from './refusal.ts';
@@ -50,13 +51,12 @@ export async function openOwner(
   const replies = createRepliesUnderWay(thread.epoch, leftBehind(database));
   const places = createEmptyPlaces(database);
   const reader = createReader(database);
-  const writer = createWriter(options, thread, {
-    ...replies,
-    committed(transition, result) {
-      places.committed(transition, result);
-      replies.committed(transition, result);
-    },
-  });
+  const sessions = createKnownSessions();
+  const committed = (transition: Transition, result: CommitResult) => {
+    places.committed(transition, result);
+    replies.committed(transition, result);
+  };
+  const writer = createWriter(options, thread, { ...replies, committed }, sessions);
   const departures = createDepartures();
   const { epoch, highestTimeMs } = thread;
   const door = await serveForwarders(
@@ -69,6 +69,7 @@ export async function openOwner(
   const close = async () => {
     door?.close();
     await writer.drain();
+    sessions.close();
     // Before the writer, so that its closing is the last and folds the log into the file.
     database.close();
     await writer.close();
@@ -76,6 +77,7 @@ export async function openOwner(
   };
   const store: SqliteStore = {
     ...reader,
+    session: async (id) => sessions.find(id) ?? reader.session(id),
     abandoned: async (session, fingerprint, sinceMs) =>
       places.mayBe(session, fingerprint) ? reader.abandoned(session, fingerprint, sinceMs) : null,
     incarnation: settings.incarnation,

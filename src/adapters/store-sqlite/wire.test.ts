@@ -16,7 +16,7 @@ import {
 } from '../../../test/conformance/store-fixtures.ts';
 import type { SessionId } from '../../core/call.ts';
 import type { WriteRequest } from './batch.ts';
-import { flatten, restore } from './wire.ts';
+import { flatten, type Outcome, readOutcome, restore, writeOutcome } from './wire.ts';
 
 const id = 'ses_1' as SessionId;
 const call = aCall({ session: id, turn: 't', key: 'k', owner, attempt: 3, tainted: true, dueAtMs: null });
@@ -40,4 +40,36 @@ const requests: readonly WriteRequest[] = [
 for (const [index, request] of requests.entries())
   test(`request ${index} crosses unchanged`, () => {
     assert.deepEqual(restore(structuredClone(flatten(request))), request);
+  });
+
+const plain = aSession({ standing: true, seq: 3, entries: 9, state: 'stopped' });
+const outcomes: readonly (readonly [string, Outcome])[] = [
+  ['nothing', { results: [], sessions: [] }],
+  ['nobody knows what changed', { results: [], sessions: null }],
+  [
+    'what was committed, with its place and without one',
+    {
+      results: [
+        { kind: 'committed', seq: 0, position: null },
+        { kind: 'committed', seq: 7, position: { epoch: 2, seq: 2 ** 40 } },
+      ],
+      sessions: [plain, aSession()],
+    },
+  ],
+  [
+    'what was not',
+    {
+      results: [
+        { kind: 'conflict', on: 'session', found: plain },
+        { kind: 'conflict', on: 'illegal', problem: 'x' },
+        { kind: 'unavailable', fault: 'io', message: 'y' },
+      ],
+      sessions: [],
+    },
+  ],
+];
+
+for (const [what, outcome] of outcomes)
+  test(`an outcome crosses back unchanged: ${what}`, () => {
+    assert.deepEqual(readOutcome(structuredClone(writeOutcome(outcome))), outcome);
   });

@@ -1,10 +1,10 @@
 /**
- * How do requests cross to the worker cheaply? As flat arrays: cloning the names of properties costs three times as
- * much as cloning their values. Only the two functions here read this form, and it is never stored.
+ * How do requests cross to the worker cheaply, and outcomes back? As flat arrays: cloning the names of properties costs three
+ * times as much as cloning their values. Only the functions here read these forms, and they are never stored.
  */
 import type { Call } from '../../core/call.ts';
 import type { RecordDraft } from '../../core/journal/record.ts';
-import type { CallChange, KeyClaim, SessionChange, Transition } from '../../ports/store.ts';
+import type { CallChange, CommitResult, KeyClaim, Session, SessionChange, Transition } from '../../ports/store.ts';
 import type { WriteRequest } from './batch.ts';
 import type { EraseRequest } from './erase-call.ts';
 
@@ -156,3 +156,57 @@ function restoreRecord(flat: Flat): RecordDraft {
     payloads,
   };
 }
+
+/** The results in the order in which the requests came, and how the plain sessions stand that changed; null: nobody knows. */
+export interface Outcome {
+  readonly results: readonly CommitResult[];
+  readonly sessions: readonly Session[] | null;
+}
+
+/** As JSON: a text crosses in one piece. What was committed is numbers alone; any other result goes as it is. */
+export function writeOutcome({ results, sessions }: Outcome): string {
+  return JSON.stringify([results.map(flatResult), sessions === null ? null : sessions.map(flatPlain)]);
+}
+
+export function readOutcome(text: string): Outcome {
+  const [results, sessions] = JSON.parse(text) as [(number[] | CommitResult)[], Flat[] | null];
+  return { results: results.map(restoreResult), sessions: sessions === null ? null : sessions.map(restorePlain) };
+}
+
+function flatResult(result: CommitResult): readonly number[] | CommitResult {
+  if (result.kind !== 'committed') return result;
+  const { seq, position } = result;
+  return position === null ? [seq] : [seq, position.epoch, position.seq];
+}
+
+function restoreResult(flat: readonly number[] | CommitResult): CommitResult {
+  if (!Array.isArray(flat)) return flat as CommitResult;
+  const [committed, epoch, seq] = flat as [number, number?, number?];
+  const position = epoch === undefined || seq === undefined ? null : { epoch, seq };
+  return { kind: 'committed', seq: committed, position };
+}
+
+const flatPlain = (session: Session): Flat => [
+  session.id,
+  session.tenant,
+  session.agent,
+  session.standing,
+  session.state,
+  session.seq,
+  session.entries,
+  session.openedAtMs,
+  session.usedAtMs,
+];
+
+const restorePlain = (flat: Flat): Session => ({
+  id: flat[0] as Session['id'],
+  tenant: flat[1] as string,
+  agent: flat[2] as string,
+  standing: flat[3] as boolean,
+  state: flat[4] as Session['state'],
+  seq: flat[5] as number,
+  entries: flat[6] as number,
+  openedAtMs: flat[7] as number,
+  usedAtMs: flat[8] as number,
+  workflow: null,
+});

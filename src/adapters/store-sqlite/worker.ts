@@ -10,7 +10,7 @@ import { openForWriting } from './connection.ts';
 import { openEpoch, readTail, resumeEpoch, verifyTail } from './epoch.ts';
 import { refusalOf, refuse, type Refused } from './refusal.ts';
 import { prepareStatements } from './statements.ts';
-import { type FlatRequest, restore } from './wire.ts';
+import { type FlatRequest, restore, writeOutcome } from './wire.ts';
 
 export interface WorkerOptions {
   readonly file: string;
@@ -32,11 +32,10 @@ export type ToWorker =
   | ({ readonly type: 'part' } & Part)
   | { readonly type: 'close'; readonly answered: number | null; readonly nowMs: number };
 
+/** How it begins; afterwards every batch answers with a text, its outcome. */
 export type FromWorker =
   | { readonly type: 'ready'; readonly epoch: number; readonly highestTimeMs: number }
-  | { readonly type: 'refused'; readonly refused: Refused }
-  /** The results of one batch, as JSON, in the order in which its requests came. */
-  | { readonly type: 'results'; readonly text: string };
+  | { readonly type: 'refused'; readonly refused: Refused };
 
 const { file, batch: limits, maxPages, resume, nowMs } = workerData as WorkerOptions;
 const port = parentPort as MessagePort;
@@ -70,7 +69,8 @@ function start(): Refused | null {
   port.on('message', (message: ToWorker) => {
     if (message.type === 'close') return close(message.answered, message.nowMs);
     const { intake, closing } = createIntake(message);
-    send({ type: 'results', text: JSON.stringify(writer.run(intake)) });
+    const results = writer.run(intake);
+    port.postMessage(writeOutcome({ results, sessions: writer.changed() }));
     const last = closing();
     if (last !== null) close(last.answered, last.nowMs);
   });

@@ -1,8 +1,8 @@
 /** How does the main thread speak with the worker? It posts parts, results come back in the same order, or it dies. */
 import { Worker } from 'node:worker_threads';
 
-import type { CommitResult } from '../../ports/store.ts';
 import { refuse, type Refused, textOf } from './refusal.ts';
+import { type Outcome, readOutcome } from './wire.ts';
 import type { FromWorker, Part, ToWorker, WorkerOptions } from './worker.ts';
 
 export interface WriterThread {
@@ -18,10 +18,13 @@ export interface WriterThread {
 
 export interface ThreadListener {
   /** For the longest waiting requests. */
-  results(results: readonly CommitResult[]): void;
+  results(outcome: Outcome): void;
   /** Nobody knows whether what it had was applied. */
   died(cause: string): void;
 }
+
+/** A worker that has just become idle is often wanted again at once; letting go of it each time costs more than a short wait. */
+const restMs = 20;
 
 export type Spawn = (options: WorkerOptions) => Worker;
 
@@ -39,13 +42,29 @@ export function startWriterThread(options: WorkerOptions, spawn: Spawn): Promise
   let cause: string | null = null;
   const post = (message: ToWorker) => worker.postMessage(message);
 
+  let wanted = true;
+  let held = true;
+  let rest: NodeJS.Timeout | null = null;
+  const hold = (nowWanted: boolean) => {
+    wanted = nowWanted;
+    if (wanted && !held) worker.ref();
+    held ||= wanted;
+    if (wanted || rest !== null) return;
+    rest = setTimeout(() => {
+      rest = null;
+      if (wanted || !held) return;
+      worker.unref();
+      held = false;
+    }, restMs).unref();
+  };
+
   return new Promise((resolve) => {
     const thread = ({ epoch, highestTimeMs }: Extract<FromWorker, { type: 'ready' }>): WriterThread => ({
       epoch,
       highestTimeMs,
-      post: (part) => post({ type: 'part', ...part }),
+      post: ({ requests, bytes, answered }) => post({ type: 'part', requests, bytes, answered }),
       close(answered, nowMs) {
-        worker.ref();
+        hold(true);
         post({ type: 'close', answered, nowMs });
         return ended;
       },
@@ -53,10 +72,10 @@ export function startWriterThread(options: WorkerOptions, spawn: Spawn): Promise
         listener = next;
         if (cause !== null) next.died(cause);
       },
-      hold: (wanted) => (wanted ? worker.ref() : worker.unref()),
+      hold,
     });
-    worker.on('message', (message: FromWorker) => {
-      if (message.type === 'results') listener?.results(JSON.parse(message.text) as CommitResult[]);
+    worker.on('message', (message: FromWorker | string) => {
+      if (typeof message === 'string') listener?.results(readOutcome(message));
       else resolve(message.type === 'refused' ? message.refused : thread(message));
     });
     let failure = 'it ended without a word';

@@ -9,6 +9,7 @@ import type { CommitResult, StoreFault } from '../../ports/store.ts';
 import type { WriteRequest } from './batch.ts';
 import { type BatchLimits, createCommitQueue, type Group, land, notPlain, type Waiting } from './commit-queue.ts';
 import { drained } from './epoch.ts';
+import type { KnownSessions } from './known-sessions.ts';
 import type { Refused } from './refusal.ts';
 import type { RepliesUnderWay } from './replies-under-way.ts';
 import { type Spawn, startWriterThread, type ThreadListener, type WriterThread } from './writer-thread.ts';
@@ -48,7 +49,12 @@ export function startThread(options: WriterOptions, resume: number | null): Prom
   return startWriterThread({ file, batch, maxPages, resume, nowMs: nowMs() }, spawn);
 }
 
-export function createWriter(options: WriterOptions, first: WriterThread, replies: RepliesUnderWay): Writer {
+export function createWriter(
+  options: WriterOptions,
+  first: WriterThread,
+  replies: RepliesUnderWay,
+  sessions: Pick<KnownSessions, 'committed'>,
+): Writer {
   const { file, batch: limits, markEveryMs, nowMs } = options;
   const queue = createCommitQueue(limits, file);
   /** In the worker's hands, in the order of their results. */
@@ -119,7 +125,8 @@ export function createWriter(options: WriterOptions, first: WriterThread, replie
   };
 
   const listener: ThreadListener = {
-    results(results) {
+    results({ results, sessions: changed }) {
+      sessions.committed(changed);
       if (results.length > 0) statistics.batches += 1;
       statistics.requests += results.length;
       for (const [index, waiting] of posted.splice(0, results.length).entries()) {
@@ -133,6 +140,7 @@ export function createWriter(options: WriterOptions, first: WriterThread, replie
     },
     died(cause) {
       thread = null;
+      sessions.committed(null);
       replies.putBack();
       postedBytes = 0;
       const message = `the writer of '${file}' stopped (${cause}): it starts again with the next commit`;

@@ -7,17 +7,22 @@ import {
   type JSONRPCRequest,
   PROTOCOL_VERSION_META_KEY,
   StreamableHTTPClientTransport,
-  type TransportSendOptions,
 } from '@modelcontextprotocol/client';
 import { boundBody, isEventStream } from './bounded-body.ts';
+import type { AskOptions } from './line.ts';
 import type { HttpConnection } from './mcp-config.ts';
 import type { McpLimits } from './mcp-limits.ts';
-import { post, type Posted, toResponse } from './post.ts';
+import { headersFor, post, type Posted, type Target, targetOf, toResponse } from './post.ts';
 import { readEvents } from './read-events.ts';
 import { HttpRefusal } from './transport-faults.ts';
 
 /** Ties an HTTP answer to its message inside this process; it is taken off before anything is sent. */
 const markHeader = 'x-recourse-mark';
+
+/** Beyond this many tools the headers are made anew. */
+const maxRemembered = 256;
+
+const noLine = (): void => undefined;
 
 interface Head {
   status: number;
@@ -29,7 +34,10 @@ export class HttpTransport extends StreamableHTTPClientTransport {
   readonly #heads: Map<string, Head>;
   readonly #server: HttpConnection;
   readonly #limits: McpLimits;
-  readonly #url: URL;
+  readonly #target: Target;
+  /** By the tool that is called: the same call has the same headers, as long as the connection is the same. */
+  readonly #headers = new Map<string, readonly string[]>();
+  #headersOf = '';
   #version: string | null = null;
   #marks = 0;
 
@@ -54,7 +62,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     this.#heads = heads;
     this.#server = server;
     this.#limits = limits;
-    this.#url = new URL(server.url);
+    this.#target = targetOf(new URL(server.url));
   }
 
   override setProtocolVersion(version: string): void {
@@ -63,21 +71,11 @@ export class HttpTransport extends StreamableHTTPClientTransport {
   }
 
   /** A call of a tool, the common case, goes out and comes back without the SDK: it would read and check everything twice. */
-  async #call(message: JSONRPCRequest, name: string, options: TransportSendOptions): Promise<void> {
-    const { requestSignal, onRequestStreamEnd } = options as TransportSendOptions & { requestSignal?: AbortSignal };
-    const modern = message.params?._meta?.[PROTOCOL_VERSION_META_KEY];
-    const version = typeof modern === 'string' ? modern : this.#version;
-    const headers = {
-      ...lowerCased(this.#server.headers),
-      ...lowerCased(options.headers ?? {}),
-      accept: 'application/json, text/event-stream',
-      'content-type': 'application/json',
-      ...(this.sessionId === undefined ? {} : { 'mcp-session-id': this.sessionId }),
-      ...(version === null ? {} : { 'mcp-protocol-version': version }),
-      ...(typeof modern === 'string' ? { 'mcp-method': message.method, 'mcp-name': name } : {}),
-    };
-    const order = { headers, body: JSON.stringify(message), signal: requestSignal ?? null };
-    const answer = await post(this.#url, { ...order, maxBodyBytes: this.#limits.maxMessageBytes });
+  async #call(message: JSONRPCRequest, name: string, options: AskOptions): Promise<void> {
+    const { onRequestStreamEnd, line } = options;
+    const headers = this.#headersFor(message, name, options.headers ?? {});
+    const order = { headers, body: JSON.stringify(message), onLine: line?.carriedBy ?? noLine };
+    const answer = await post(this.#target, { ...order, maxBodyBytes: this.#limits.maxMessageBytes });
     const hear = (message: unknown) => this.onmessage?.(message as JSONRPCMessage);
     if (answer.status >= 300) {
       const cause = new Error(wordsOf(answer).slice(0, this.#limits.maxCauseChars));
@@ -93,7 +91,29 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     onRequestStreamEnd?.();
   }
 
-  override async send(message: JSONRPCMessage | JSONRPCMessage[], options?: TransportSendOptions): Promise<void> {
+  #headersFor(message: JSONRPCRequest, name: string, own: Readonly<Record<string, string>>): readonly string[] {
+    const modern = message.params?._meta?.[PROTOCOL_VERSION_META_KEY];
+    const version = typeof modern === 'string' ? modern : this.#version;
+    const write = () =>
+      headersFor(this.#target, this.#server.headers, own, {
+        accept: 'application/json, text/event-stream',
+        'content-type': 'application/json',
+        ...(this.sessionId === undefined ? {} : { 'mcp-session-id': this.sessionId }),
+        ...(version === null ? {} : { 'mcp-protocol-version': version }),
+        ...(typeof modern === 'string' ? { 'mcp-method': message.method, 'mcp-name': name } : {}),
+      });
+    for (const _ in own) return write();
+    const connection = `${this.sessionId ?? ''} ${version ?? ''} ${typeof modern}`;
+    if (connection !== this.#headersOf || this.#headers.size >= maxRemembered) this.#headers.clear();
+    this.#headersOf = connection;
+    const known = this.#headers.get(name);
+    if (known !== undefined) return known;
+    const written = write();
+    this.#headers.set(name, written);
+    return written;
+  }
+
+  override async send(message: JSONRPCMessage | JSONRPCMessage[], options?: AskOptions): Promise<void> {
     const name = options?.onRequestStreamEnd === undefined ? null : calledTool(message);
     if (name !== null && options !== undefined) return this.#call(message as JSONRPCRequest, name, options);
     const mark = String(this.#marks++);
@@ -101,9 +121,11 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     this.#heads.set(mark, head);
     try {
       const headers = { ...options?.headers, [markHeader]: mark };
+      const { line, ...given } = options ?? {};
+      const requestSignal = given.requestSignal ?? line?.signal();
       await super.send(
         message as JSONRPCMessage,
-        { ...options, headers } as Parameters<StreamableHTTPClientTransport['send']>[1],
+        { ...given, requestSignal, headers } as Parameters<StreamableHTTPClientTransport['send']>[1],
       );
     } catch (error) {
       // The SDK's negotiation reads its own errors; only our questions, which name an end, get ours.
@@ -140,8 +162,24 @@ type Fetched = RequestInit & { readonly headers: Headers };
 async function send(url: string | URL, init: Fetched, { maxMessageBytes }: McpLimits): Promise<Response> {
   const { method, body, headers, signal } = init;
   if (method !== 'POST' || typeof body !== 'string') return fetch(url, init);
-  const order = { headers: Object.fromEntries(headers), body, signal: signal ?? null, maxBodyBytes: maxMessageBytes };
-  return toResponse(await post(new URL(url), order));
+  signal?.throwIfAborted();
+  const target = targetOf(new URL(url));
+  let unfollow = (): void => undefined;
+  const onLine = (hangUp: (reason: unknown) => void) => {
+    const hangUpNow = () => hangUp(signal?.reason);
+    signal?.addEventListener('abort', hangUpNow, { once: true });
+    unfollow = () => signal?.removeEventListener('abort', hangUpNow);
+  };
+  const order = {
+    headers: headersFor(target, Object.fromEntries(headers)),
+    body,
+    onLine,
+    maxBodyBytes: maxMessageBytes,
+  };
+  const answer = await post(target, order);
+  // What was read as a whole has no line any more.
+  if (Buffer.isBuffer(answer.body)) unfollow();
+  return toResponse(answer);
 }
 
 /** Of a refusal, even one that comes as a stream. */
@@ -149,10 +187,6 @@ function wordsOf(answer: Posted): string {
   if (Buffer.isBuffer(answer.body)) return answer.body.toString('utf8');
   answer.body.destroy();
   return '';
-}
-
-function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 /** Seconds, or a date. */

@@ -7,8 +7,13 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts';
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const maxHeaders = 64;
 
+const none: Readonly<Record<string, string>> = {};
+/** Nearly no schema marks anything, and a schema does not change: each is searched once. */
+const unmarked = new WeakMap<object, boolean>();
+
 /** Marks count only on a chain of `properties`: anywhere else the place of the value would be a guess. */
-export function paramHeaders(schema: JsonObject | null, args: Json): Record<string, string> {
+export function paramHeaders(schema: JsonObject | null, args: Json): Readonly<Record<string, string>> {
+  if (schema === null || isUnmarked(schema)) return none;
   const headers: Record<string, string> = {};
   const visit = (node: unknown, value: unknown): void => {
     if (!isObject(node) || Object.keys(headers).length >= maxHeaders) return;
@@ -21,6 +26,14 @@ export function paramHeaders(schema: JsonObject | null, args: Json): Record<stri
   };
   visit(schema, args);
   return headers;
+}
+
+function isUnmarked(schema: JsonObject): boolean {
+  const known = unmarked.get(schema);
+  if (known !== undefined) return known;
+  const found = !JSON.stringify(schema).includes('"x-mcp-header"');
+  unmarked.set(schema, found);
+  return found;
 }
 
 function textOf(value: unknown): string | null {

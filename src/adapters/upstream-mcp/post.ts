@@ -6,16 +6,47 @@ import { request as overHttp, Agent as HttpAgent, type IncomingHttpHeaders, type
 import { request as overHttps, Agent as HttpsAgent } from 'node:https';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
+import { urlToHttpOptions } from 'node:url';
 import { MessageTooLarge } from './transport-faults.ts';
 
 const idleMs = 30_000;
 const settings = { keepAlive: true, timeout: idleMs, scheduling: 'lifo' } as const;
 const agents = { 'http:': new HttpAgent(settings), 'https:': new HttpsAgent(settings) } as const;
 
-export interface PostOrder {
+/** An address, taken apart once for all that is sent there. */
+export interface Target {
+  readonly isTls: boolean;
+  readonly options: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
+}
+
+export function targetOf(url: URL): Target {
+  const isTls = url.protocol === 'https:';
+  const { auth, protocol, hostname, port, path } = urlToHttpOptions(url);
+  const login = typeof auth === 'string' ? { authorization: `Basic ${Buffer.from(auth).toString('base64')}` } : {};
+  const agent = isTls ? agents['https:'] : agents['http:'];
+  return {
+    isTls,
+    options: { protocol, hostname, port, path, method: 'POST', agent },
+    headers: { host: url.host, ...login },
+  };
+}
+
+/** Names and values in turn, the form that node writes as it is. Of two that have one name, the later stands. */
+export function headersFor(target: Target, ...given: readonly Readonly<Record<string, string>>[]): readonly string[] {
+  const named = new Map(Object.entries(target.headers));
+  for (const headers of given)
+    for (const [name, value] of Object.entries(headers)) named.set(name.toLowerCase(), value);
+  named.delete('content-length');
+  return [...named].flat();
+}
+
+export interface PostOrder {
+  /** As made by headersFor. */
+  readonly headers: readonly string[];
   readonly body: string;
-  readonly signal: AbortSignal | null;
+  /** Gets the function that hangs up, for as long as there is a line. */
+  readonly onLine: (hangUp: (reason: unknown) => void) => void;
   readonly maxBodyBytes: number;
 }
 
@@ -26,33 +57,44 @@ export interface Posted {
   readonly body: Buffer | IncomingMessage;
 }
 
-export function post(url: URL, { headers, body, signal, maxBodyBytes }: PostOrder): Promise<Posted> {
-  const isTls = url.protocol === 'https:';
-  const bytes = Buffer.from(body, 'utf8');
-  const options = {
-    method: 'POST',
-    headers: { ...headers, 'content-length': String(bytes.length) },
-    agent: isTls ? agents['https:'] : agents['http:'],
-    ...(signal === null ? {} : { signal }),
-  };
+export function post(target: Target, { headers, body, onLine, maxBodyBytes }: PostOrder): Promise<Posted> {
+  // Header and body as one text leave in one write.
+  const length = String(Buffer.byteLength(body));
+  const options = { ...target.options, headers: [...headers, 'content-length', length] };
   return new Promise((resolve, reject) => {
+    let settled = false;
+    let hungUp: { readonly reason: unknown } | null = null;
+    const done = (posted: Posted) => {
+      settled = true;
+      resolve(posted);
+    };
     // Errors have the form of fetch's: whoever reads them looks for the cause.
-    const fail = (error: unknown) =>
-      reject(signal?.aborted === true ? signal.reason : new TypeError('fetch failed', { cause: error }));
-    const sent = (isTls ? overHttps : overHttp)(url, options, (response) => {
+    const fail = (error: () => unknown) => {
+      if (settled) return;
+      settled = true;
+      reject(hungUp === null ? new TypeError('fetch failed', { cause: error() }) : hungUp.reason);
+    };
+    const sent = (target.isTls ? overHttps : overHttp)(options, (response) => {
       const answer = { status: response.statusCode ?? 0, headers: response.headers };
-      if (isEventStream(response.headers)) return resolve({ ...answer, body: response });
-      readWhole(response, maxBodyBytes, (read) => resolve({ ...answer, body: read }), fail);
+      if (isEventStream(response.headers)) return done({ ...answer, body: response });
+      readWhole(response, maxBodyBytes, (read) => done({ ...answer, body: read }), fail);
     });
-    sent.on('error', fail);
+    sent.on('error', (error) => fail(() => error));
     // The agent's timeout closes connections that rest; one that is in use waits for its answer.
     sent.on('socket', (socket) => socket.setTimeout(0));
-    sent.end(bytes);
+    onLine((reason) => {
+      hungUp ??= { reason };
+      sent.destroy(new Error('the line was hung up'));
+    });
+    sent.end(body);
   });
 }
 
-export const isEventStream = (headers: IncomingHttpHeaders): boolean =>
-  headers['content-type']?.split(';')[0]?.trim().toLowerCase() === 'text/event-stream';
+export function isEventStream({ 'content-type': type }: IncomingHttpHeaders): boolean {
+  return type !== undefined && type !== 'application/json' && type.split(';')[0]?.trim().toLowerCase() === eventStream;
+}
+
+const eventStream = 'text/event-stream';
 
 /** What `fetch` would have given. */
 export function toResponse({ status, headers, body }: Posted): Response {
@@ -66,7 +108,7 @@ function readWhole(
   response: IncomingMessage,
   maxBodyBytes: number,
   done: (body: Buffer) => void,
-  fail: (error: unknown) => void,
+  fail: (error: () => unknown) => void,
 ): void {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -74,12 +116,15 @@ function readWhole(
     size += chunk.length;
     if (size <= maxBodyBytes) return void chunks.push(chunk);
     // The status of a refusal says enough; of its words the first ones do.
-    if ((response.statusCode ?? 0) < 300) fail(new MessageTooLarge(maxBodyBytes));
-    else done(Buffer.concat(chunks));
+    if ((response.statusCode ?? 0) < 300) fail(() => new MessageTooLarge(maxBodyBytes));
+    else done(whole(chunks));
     response.destroy();
   });
-  response.on('end', () => done(Buffer.concat(chunks)));
-  response.on('error', fail);
-  // Broken off: after the end nobody listens any more.
-  response.on('close', () => fail(new Error('the connection was closed in the middle of the answer')));
+  response.on('end', () => done(whole(chunks)));
+  response.on('error', (error) => fail(() => error));
+  // Broken off, unless the end came before.
+  response.on('close', () => fail(() => new Error('the connection was closed in the middle of the answer')));
 }
+
+const whole = (chunks: readonly Buffer[]): Buffer =>
+  chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);

@@ -10,6 +10,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { isObject, type JsonObject } from '../../core/json.ts';
+import { type AskOptions, createLine, type Line } from './line.ts';
 import type { McpLimits } from './mcp-limits.ts';
 import { type MessageId, readMessage } from './rpc-message.ts';
 import { answerOfFault, type WireAnswer } from './wire-answer.ts';
@@ -56,7 +57,7 @@ export function createWire(
 ): Wire {
   const pending = new Map<number, (answer: WireAnswer) => void>();
   const askedByClient = new Set<MessageId>();
-  const lingering = new Map<number, AbortController>();
+  const lingering = new Map<number, Line>();
   const over = Promise.withResolvers<void>();
   let envelope: JsonObject | null = null;
   let nextId = firstId;
@@ -67,7 +68,7 @@ export function createWire(
   inner.onclose = () => {
     closed = true;
     for (const settle of pending.values()) settle({ kind: 'lost', reason: on.ending(), cause: on.ending() });
-    for (const stream of lingering.values()) stream.abort();
+    for (const line of lingering.values()) line.hangUp();
     transport.onclose?.();
     over.resolve();
   };
@@ -107,7 +108,7 @@ export function createWire(
     if (closed || retired)
       return Promise.resolve({ kind: 'unsent', reason: 'the server is not connected', cause: on.ending() });
     const id = nextId++;
-    const stream = new AbortController();
+    const line = createLine();
     const meta = isObject(params['_meta']) ? params['_meta'] : {};
     const message = { jsonrpc: '2.0' as const, id, method, params: { ...params, _meta: { ...envelope, ...meta } } };
     return new Promise((resolve) => {
@@ -116,16 +117,16 @@ export function createWire(
         if (!pending.delete(id)) return;
         clearTimeout(timer);
         signal?.removeEventListener('abort', abort);
-        linger(id, stream);
+        linger(id, line);
         resolve(answer);
         if (retired && pending.size === 0) void close();
       };
       const abort = () => {
-        withdraw(id, stream);
+        withdraw(id, line);
         settle({ kind: 'aborted', sent: true });
       };
       const timer = setTimeout(() => {
-        withdraw(id, stream);
+        withdraw(id, line);
         settle({ kind: 'timed_out' });
       }, timeoutMs);
       pending.set(id, settle);
@@ -134,27 +135,26 @@ export function createWire(
         lingering.delete(id);
         settle({ kind: 'lost', reason: 'the server ended its answer without a result', cause: 'the stream ended' });
       };
-      inner
-        .send(message, { requestSignal: stream.signal, onRequestStreamEnd: ended, headers })
-        .catch((error: unknown) => {
-          settle(answerOfFault(error, limits.maxCauseChars));
-        });
+      const options: AskOptions = { onRequestStreamEnd: ended, headers, line };
+      inner.send(message, options).catch((error: unknown) => {
+        settle(answerOfFault(error, limits.maxCauseChars));
+      });
     });
   }
 
   /** The answer is here; its stream may have a last word, and gets a while to say it, but not for ever. */
-  function linger(id: number, stream: AbortController): void {
-    if (inner.hasPerRequestStream !== true || stream.signal.aborted) return;
-    lingering.set(id, stream);
+  function linger(id: number, line: Line): void {
+    if (inner.hasPerRequestStream !== true || line.isHungUp()) return;
+    lingering.set(id, line);
     for (const [oldest, left] of lingering) {
       if (lingering.size <= limits.maxLingeringStreams) return;
       lingering.delete(oldest);
-      left.abort();
+      left.hangUp();
     }
   }
 
   /** Tells the server that nobody waits: by a message, and by hanging up where the question has a line of its own. */
-  function withdraw(id: number, stream: AbortController): void {
+  function withdraw(id: number, line: Line): void {
     if (envelope === null || inner.hasPerRequestStream !== true) {
       const params = { requestId: id, reason: 'nobody waits for it any more' };
       const requestSignal = AbortSignal.timeout(limits.courtesyTimeoutMs);
@@ -162,7 +162,7 @@ export function createWire(
         .send({ jsonrpc: '2.0', method: 'notifications/cancelled', params }, { requestSignal })
         .catch(() => undefined);
     }
-    stream.abort();
+    line.hangUp();
   }
 
   async function close(): Promise<void> {

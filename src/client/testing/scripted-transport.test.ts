@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { replySchema } from '../../core/reply-schema.ts';
 import { codes, errors } from '../../core/taxonomy.ts';
+import { eventually } from '../../../test/support/eventually.ts';
 import { errorSamples, successSample } from '../../../test/support/reply-samples.ts';
 import { createClient } from '../create-client.ts';
 import * as words from './answers.ts';
@@ -140,7 +141,7 @@ describe('its clock', () => {
     const call = createClient({ transport })
       .call('refund')
       .then((value) => (result = value));
-    while (transport.clock.waiting === 0) await Promise.resolve();
+    await eventually('a wait', async () => transport.clock.waiting > 0);
     transport.clock.advance(19);
     await new Promise(setImmediate);
     assert.deepEqual([result, transport.clock.waiting], [undefined, 1]);

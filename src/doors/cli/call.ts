@@ -66,8 +66,7 @@ async function deliver(order: object, daemon: Daemon, untilMs: number, parts: Ca
     const answer = await daemon.ask({ method: 'POST', path: '/v1/calls', body, waitSeconds });
     const again = answer.kind === 'answered' ? notReadySeconds(replyIn(answer.body)) : null;
     // INVARIANT: asked again only where the gateway says that nothing ran; and the key is the same.
-    if (again === null && (answer.kind !== 'lost' || leftSeconds() < 20)) return settle(answer, daemon, leftSeconds, parts);
-    if (again === null) continue;
+    if (again === null) return settle(answer, daemon, leftSeconds, parts);
     if (leftSeconds() === 0) return answer;
     await pause(Math.min(Math.max(again, shortestPollSeconds), leftSeconds()), parts.timer);
   }

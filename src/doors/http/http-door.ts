@@ -3,8 +3,7 @@
  * a response, in the order in which a stranger may learn things. Must not decide anything about a call.
  */
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { internalError, refused } from '../../core/answer.ts';
 import type { CallId } from '../../core/call.ts';
 import type { Readiness } from '../../core/facts.ts';
@@ -29,8 +28,8 @@ export interface HttpDoor {
   handle(request: IncomingMessage, response: ServerResponse): boolean;
   /** Answers, in the door's words, a request for a path that nobody has. */
   handleUnknown(request: IncomingMessage, response: ServerResponse): void;
-  /** For the server's event of the same name: what cannot be read as HTTP. */
-  clientError(error: NodeJS.ErrnoException, socket: Duplex): void;
+  /** Answers, in the door's words, whatever on this server cannot be read as HTTP, at any of its doors. */
+  guard(server: Server): void;
   /** Takes no new calls, lets those under way end and their answers be flushed, and ends the streams. */
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }
@@ -146,7 +145,12 @@ export function createHttpDoor(parts: HttpDoorParts, options: Partial<HttpDoorOp
         return no === null ? unknownPath() : { kind: 'problem', problem: no };
       });
     },
-    clientError: (error, socket) => answerClientError(error, socket, underWay.mayBeAnswered(socket)),
+    guard(server) {
+      server.prependListener('request', (_request, response) => underWay.note(response));
+      server.on('clientError', (error, socket) => answerClientError(error, socket, underWay.mayBeAnswered(socket)));
+      // Nobody is asked for anything but the body that they announce.
+      server.on('checkExpectation', (request, response) => void server.emit('request', request, response));
+    },
     close({ drainMs = settings.drainMs } = {}) {
       closing ??= Promise.all([underWay.ended(drainMs), within(streams.close(), drainMs)]).then(() => undefined);
       return closing;

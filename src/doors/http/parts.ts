@@ -6,7 +6,7 @@ import type { Explanation } from '../../core/explain.ts';
 import type { Readiness } from '../../core/facts.ts';
 import type { Identity } from '../../core/identity.ts';
 import type { JsonObject } from '../../core/json.ts';
-import type { WrittenPolicy } from '../../core/policy/policy.ts';
+import type { Reach, WrittenPolicy } from '../../core/policy/policy.ts';
 import type { ErrorReply, Reply } from '../../core/reply.ts';
 import type { CodesOfClass, EffectClass } from '../../core/taxonomy.ts';
 import type { Requester } from '../../shell/await-outcome.ts';
@@ -24,6 +24,13 @@ export interface ListedTool {
   readonly description: string;
   readonly effect: EffectClass;
   readonly input_schema: JsonObject | null;
+}
+
+export interface PlainSession {
+  readonly session: string;
+  readonly seq: number;
+  readonly status: 'open';
+  readonly valid_next_actions: readonly string[];
 }
 
 /** One thing that is wrong with a configuration, and where. */
@@ -72,6 +79,8 @@ export interface HttpDoorParts {
   /** Refuses, on record, what cannot be made out to be one call. */
   unfit(errors: readonly FieldError[], who: Principal): Promise<Reply>;
   evaluate(raw: unknown, who: Principal): Promise<Explanation | ErrorReply>;
+  /** A session in which tools are called directly; `ceiling` is how far they may reach. */
+  openSession(who: Principal, ceiling: Reach | null): Promise<PlainSession | ErrorReply>;
   readonly workflows: WorkflowService;
   readonly view: TenantView;
   tools(who: Principal): readonly ListedTool[];

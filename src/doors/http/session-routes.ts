@@ -2,13 +2,18 @@
 import type { Principal } from '../../core/call.ts';
 import { defaultPage } from '../../core/http-routes.ts';
 import { isObject } from '../../core/json.ts';
+import type { Reach } from '../../core/policy/policy.ts';
 import type { SessionStatus, WalkedSession } from '../../shell/inspect-sessions.ts';
 import { type Answer, type Asked, json, jsonOrReply, reply } from './answer.ts';
 import { keysDiffer, principal, scopeOf, time, withControls } from './call-routes.ts';
 
 export async function openSession({ body, who, parts }: Asked): Promise<Answer> {
-  const { workflow } = body as { readonly workflow: string };
-  return jsonOrReply(await parts.workflows.open(workflow, principal(who)));
+  const { workflow, mode = null } = body as { readonly workflow?: string; readonly mode?: Reach };
+  const opened =
+    workflow === undefined
+      ? parts.openSession(principal(who), mode)
+      : parts.workflows.open(workflow, principal(who), mode);
+  return jsonOrReply(await opened);
 }
 
 export async function listSessions({ query, who, parts }: Asked): Promise<Answer> {

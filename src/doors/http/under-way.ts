@@ -3,6 +3,9 @@ import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 export interface UnderWay {
+  /** Somebody answers here, perhaps another door. */
+  note(response: ServerResponse): void;
+  /** This door does. */
   enter(response: ServerResponse): void;
   /** It goes on, and nobody waits for its end. */
   leave(response: ServerResponse): void;
@@ -18,17 +21,22 @@ export function createUnderWay(): UnderWay {
   const open = new Map<ServerResponse, Promise<void>>();
   const onSocket = new WeakMap<Duplex, Set<ServerResponse>>();
   const arriving = new WeakSet<ServerResponse>();
+  const note = (response: ServerResponse) => {
+    const { socket } = response;
+    if (socket === null) return;
+    const here = onSocket.get(socket) ?? new Set();
+    onSocket.set(socket, here.add(response));
+    response.on('close', () => here.delete(response));
+  };
   return {
+    note,
     enter(response) {
-      const { socket } = response;
       const { promise, resolve } = Promise.withResolvers<void>();
-      const others = (socket === null ? undefined : onSocket.get(socket)) ?? new Set();
-      if (socket !== null) onSocket.set(socket, others.add(response));
+      note(response);
       arriving.add(response);
       open.set(response, promise);
       response.on('close', () => {
         open.delete(response);
-        others.delete(response);
         resolve();
       });
     },

@@ -16,23 +16,30 @@ export type Body =
 const patience = 8;
 
 export function readBody(request: IncomingMessage, maxBytes: number): Promise<Body> {
-  const { promise, resolve } = Promise.withResolvers<Body>();
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  request.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes <= maxBytes) return void chunks.push(chunk);
-    chunks.length = 0;
-    resolve({ kind: 'too_large' });
-    if (bytes > maxBytes * patience) request.destroy();
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    let isOver = false;
+    const end = (body: () => Body) => {
+      if (isOver) return;
+      isOver = true;
+      resolve(body());
+    };
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= maxBytes) return void chunks.push(chunk);
+      chunks.length = 0;
+      end(() => ({ kind: 'too_large' }));
+      if (bytes > maxBytes * patience) request.destroy();
+    });
+    request.on('end', () => end(() => (bytes === 0 ? { kind: 'none' } : parse(chunks))));
+    request.on('error', () => end(() => ({ kind: 'broken' })));
+    request.on('close', () => end(() => ({ kind: 'broken' })));
   });
-  request.on('end', () => resolve(bytes === 0 ? { kind: 'none' } : parse(Buffer.concat(chunks))));
-  request.on('error', () => resolve({ kind: 'broken' }));
-  request.on('close', () => resolve({ kind: 'broken' }));
-  return promise;
 }
 
-function parse(bytes: Buffer): Body {
+function parse(chunks: readonly Buffer[]): Body {
+  const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
   try {
     return { kind: 'json', value: JSON.parse(bytes.toString('utf8')) };
   } catch {
@@ -102,7 +109,8 @@ export function refuseExchange(to: ServerResponse, status: number, code: number,
 
 /** The one answer that is no message of MCP, for nobody is there whom it could be given to. */
 export function refuseStranger(to: ServerResponse): void {
-  const message = 'the key of an agent is needed: send it as Authorization: Bearer <key>; recourse agents add makes one';
+  const message =
+    'the key of an agent is needed: send it as Authorization: Bearer <key>; recourse agents add makes one';
   const headers = { 'content-type': 'application/json', 'www-authenticate': 'Bearer realm="recourse"' };
   to.writeHead(401, headers).end(JSON.stringify({ jsonrpc: '2.0', error: { code: -32_001, message }, id: null }));
 }

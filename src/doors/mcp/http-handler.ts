@@ -20,7 +20,7 @@ import { isObject } from '../../core/json.ts';
 import { clientGone, readBody, refuseExchange, refuseStranger, webRequest, writeResponse } from './http-exchange.ts';
 import { createHttpSessions, type HttpSession } from './http-sessions.ts';
 import type { McpDoor } from './mcp-door.ts';
-import { type PlainCall, plainCall, plainExchange, writePlain } from './plain-call.ts';
+import { createKnownEnvelopes, type PlainCall, plainCall, plainExchange, writePlain } from './plain-call.ts';
 
 export interface HttpHandlerOptions {
   readonly path: string;
@@ -67,11 +67,13 @@ export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOpt
     legacy: 'reject',
     maxRequestBodySize: settings.maxBodyBytes,
   });
+  const envelopes = createKnownEnvelopes();
+  const whyNot = createDoorkeeper(settings);
   const underWay = new Set<Promise<void>>();
   let closing: Promise<void> | null = null;
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const no = whyNot(request, settings, closing !== null);
+    const no = whyNot(request, closing !== null);
     if (no !== null) return refuseExchange(response, no.status, refused, no.message);
     const who = await settings.authenticate?.(request);
     if (who === null) return refuseStranger(response);
@@ -82,9 +84,14 @@ export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOpt
     const isPost = request.method === 'POST';
     if (isPost && body.kind !== 'json') return refuseExchange(response, 400, PARSE_ERROR, 'the body is not JSON');
     const value = isPost && body.kind === 'json' ? body.value : undefined;
+    const known = envelopes.recognise(value, request);
+    if (known !== null) return servePlain(known, who, response);
     const outcome = classify(request, value);
     const plain = plainCall(outcome, request);
-    if (plain !== null) return servePlain(plain, who, response);
+    if (plain !== null) {
+      envelopes.remember(plain);
+      return servePlain(plain, who, response);
+    }
     const web = webRequest(request, clientGone(response));
     if (outcome.kind === 'legacy') return serveLegacy(web, value, who, response);
     if (who !== undefined) askers.set(web, who);
@@ -141,7 +148,7 @@ export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOpt
       // A stream that the client only listens on has no end to wait for.
       if (request.method === 'GET') return;
       underWay.add(served);
-      void served.finally(() => underWay.delete(served));
+      void served.then(() => underWay.delete(served));
     },
     sessions: () => sessions.size(),
     close({ drainMs = defaultDrainMs } = {}) {
@@ -176,19 +183,40 @@ interface No {
   readonly message: string;
 }
 
-function whyNot(request: IncomingMessage, settings: HttpHandlerOptions, isClosing: boolean): No | null {
-  const host = validateHostHeader(request.headers.host, [...settings.allowedHosts]);
-  if (!host.ok) return { status: 403, message: 'the host is not allowed: call this server by one of its own names' };
-  const origin = validateOriginHeader(request.headers.origin, [...settings.allowedOrigins]);
-  if (!origin.ok) return { status: 403, message: 'pages of this origin may not call this server' };
-  if (request.url?.split('?')[0] !== settings.path)
-    return { status: 404, message: `MCP is served at ${settings.path}` };
-  if (isClosing) return { status: 503, message: 'the server is closing' };
-  if (!['GET', 'POST', 'DELETE'].includes(request.method ?? ''))
-    return { status: 405, message: 'use GET, POST or DELETE' };
-  if (request.method === 'POST' && !isJson(request.headers['content-type']))
-    return { status: 415, message: 'the content type must be application/json' };
-  return null;
+/** Hosts and origins that were let in, so that the same names are not taken apart for every request. */
+const maxWelcome = 64;
+
+function createDoorkeeper(settings: HttpHandlerOptions) {
+  const allowedHosts = [...settings.allowedHosts];
+  const allowedOrigins = [...settings.allowedOrigins];
+  const welcome = new Set<string>();
+
+  function stranger({ host, origin }: IncomingMessage['headers']): No | null {
+    // No header holds a line's end, so two names never read as two others.
+    const names = `${host ?? ''}\n${origin ?? ''}`;
+    if (welcome.has(names)) return null;
+    if (!validateHostHeader(host, allowedHosts).ok)
+      return { status: 403, message: 'the host is not allowed: call this server by one of its own names' };
+    if (!validateOriginHeader(origin, allowedOrigins).ok)
+      return { status: 403, message: 'pages of this origin may not call this server' };
+    if (welcome.size >= maxWelcome) welcome.clear();
+    welcome.add(names);
+    return null;
+  }
+
+  return (request: IncomingMessage, isClosing: boolean): No | null => {
+    const { url, method, headers } = request;
+    const no = stranger(headers);
+    if (no !== null) return no;
+    if (url !== settings.path && url?.split('?')[0] !== settings.path)
+      return { status: 404, message: `MCP is served at ${settings.path}` };
+    if (isClosing) return { status: 503, message: 'the server is closing' };
+    if (method !== 'POST' && method !== 'GET' && method !== 'DELETE')
+      return { status: 405, message: 'use GET, POST or DELETE' };
+    if (method === 'POST' && !isJson(headers['content-type']))
+      return { status: 415, message: 'the content type must be application/json' };
+    return null;
+  };
 }
 
 function isJson(contentType: string | undefined): boolean {

@@ -22,15 +22,12 @@ export function passResult(reply: Reply, stateless: boolean, listing: JsonObject
     const allowed = !('outputSchema' in listing) || admitEnvelope(listing['outputSchema']) !== null;
     return allowed ? writeResult(reply, stateless) : besideSchema(reply, stateless);
   }
-  const { _meta: meta, ...result } = reply.result;
-  const told = Object.fromEntries(Object.entries(reply).filter(([field]) => isAboutTheCall.has(field)));
-  const passed: Record<string, unknown> = {
-    ...result,
-    _meta: { ...(isObject(meta) ? meta : {}), 'recourse/reply': told },
-  };
   // What kind of result this is, we say: a server must not make our client answer questions of its own.
-  delete passed['resultType'];
-  return passed as unknown as CallToolResult;
+  const { _meta: meta, resultType: _theirs, ...result } = reply.result;
+  const told: Record<string, unknown> = {};
+  for (const field of aboutTheCall) if (Object.hasOwn(reply, field)) told[field] = reply[field];
+  const passed: unknown = { ...result, _meta: { ...(isObject(meta) ? meta : {}), 'recourse/reply': told } };
+  return passed as CallToolResult;
 }
 
 /**
@@ -43,12 +40,12 @@ function besideSchema(reply: Reply, stateless: boolean): CallToolResult {
 }
 
 /** What the envelope says that the server's own result does not. */
-const isAboutTheCall = new Set<string>([
+const aboutTheCall = [
   'call_id',
   'session',
+  'errors',
   'seq',
   'replayed',
   'reversal_token',
-  'errors',
   'notices',
-] satisfies readonly (keyof SuccessReply)[]);
+] as const satisfies readonly (keyof SuccessReply)[];

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { request as httpRequest } from 'node:http';
+import { createServer, request as httpRequest } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 import { test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
 import { createCountingTool, createHeldTool } from '../../support/tools.ts';
@@ -34,6 +35,50 @@ test('a call whose client left goes on, and an equal one without a key takes its
   assert.deepEqual([status, body['result'], body['replayed'], body['call_id']], [200, 'done', true, left.id]);
   assert.equal(slow.runs.length, 1);
 });
+
+test('what is no HTTP is never answered in the place of a call under way, on its connection', async (t) => {
+  const slow = createHeldTool('slow');
+  const http = await openHttp(t, { tools: [slow.definition] });
+  const body = JSON.stringify({ tool: 'slow', args: {} });
+  const head = [
+    'POST /v1/calls HTTP/1.1',
+    'host: localhost',
+    `authorization: Bearer ${http.keys.agent}`,
+    'content-type: application/json',
+    `content-length: ${body.length}`,
+  ];
+  const heard = await heardAfter(http.url, `${head.join('\r\n')}\r\n\r\n${body}`, () => slow.begun());
+  assert.equal(heard, '', 'only the connection ends');
+  slow.runs[0]?.finish('done');
+  assert.equal((await http.call({ tool: 'slow', args: {} })).body['replayed'], true, 'and the call is on record');
+});
+
+test('nor in the place of what another door answers on the same server', async (t) => {
+  const http = await openHttp(t);
+  const held = Promise.withResolvers<void>();
+  const server = createServer(() => held.resolve());
+  http.door.guard(server);
+  t.after(() => void server.close().closeAllConnections());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const request = 'GET /mcp HTTP/1.1\r\nhost: localhost\r\n\r\n';
+  assert.equal(await heardAfter(url, request, () => held.promise), '');
+  assert.match(await heardAfter(url, '', async () => undefined), /^HTTP\/1\.1 400 [\s\S]+"code":"MalformedRequest"/);
+});
+
+/** Sends a request, and, once it is under way, something that is none; resolves to all that came back. */
+async function heardAfter(url: URL, request: string, underWay: () => Promise<unknown>): Promise<string> {
+  const socket = connect(Number(url.port), url.hostname);
+  let heard = '';
+  socket.on('data', (chunk: Buffer) => (heard += chunk.toString()));
+  socket.on('error', () => undefined);
+  const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()));
+  if (request !== '') socket.write(request);
+  await underWay();
+  socket.write('no HTTP at all\r\n\r\n');
+  await closed;
+  return heard;
+}
 
 test('a call that was answered is never taken over: the next equal one runs anew', async (t) => {
   const refund = createCountingTool('refund');

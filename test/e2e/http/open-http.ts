@@ -158,8 +158,7 @@ async function listen(door: HttpDoor): Promise<Server> {
     if (!door.handle(request, response)) door.handleUnknown(request, response);
   };
   server.on('request', take);
-  server.on('checkExpectation', take);
-  server.on('clientError', door.clientError);
+  door.guard(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return server;

@@ -6,12 +6,13 @@ import { describe, test } from 'node:test';
 import { openapiDocument } from '../../../src/core/openapi-paths.ts';
 import { aTool } from '../../support/tools.ts';
 import { codeIn, tableIn } from '../../support/read-docs.ts';
+import { coffee } from '../../support/workflows.ts';
 import { type Closing, openHttp, openOnce } from './open-http.ts';
 
 const tools = [aTool('echo', (args) => args, { effect: 'pure' }), aTool('pay', () => 'paid')];
 
 describe('what operators ask', () => {
-  const http = openOnce((t: Closing) => openHttp(t, { tools }));
+  const http = openOnce((t: Closing) => openHttp(t, { tools, workflows: [coffee()] }));
 
   test('the tools of an agent are listed to it, and to operators who name it', async () => {
     const { ask, keys } = http();
@@ -50,12 +51,15 @@ describe('what operators ask', () => {
     const other = await makeKey('other', 'agent', 'bot');
     for (const tool of ['pay', 'pay', 'nothing']) await call({ tool, args: {} });
     await call({ tool: 'pay', args: {} }, { key: other });
+    const { body: opened } = await ask('POST', '/v1/sessions', { body: { workflow: 'coffee' } });
+    await ask('POST', `/v1/sessions/${String(opened['session'])}/steps`, { body: { action: 'pay' } });
     const { text, headers } = await ask('GET', '/metrics', { key: keys.viewer });
     assert.equal(headers['content-type'], 'text/plain; version=0.0.4; charset=utf-8');
     const lines = text.split('\n');
     assert.ok(lines.includes('recourse_calls_total{outcome="succeeded",code=""} 2'), text);
     assert.ok(lines.includes('recourse_calls_total{outcome="unknown_action",code="UnknownAction"} 1'), text);
     assert.ok(lines.includes('recourse_refusals_total{code="UnknownAction",outcome="unknown_action"} 1'), text);
+    assert.ok(lines.includes('recourse_calls_total{outcome="invalid_transition",code="InvalidTransition"} 1'), text);
     assert.ok(lines.includes('recourse_calls_in_flight 0') && lines.includes('recourse_ready 1'), text);
     for (const line of lines)
       assert.match(line, /^(?:|# (?:HELP|TYPE) \w+ .+|\w+(?:\{(?:\w+="[^"\n]*",?)+\})? -?[\d.]+)$/);

@@ -27,8 +27,8 @@ import type { Ids } from './ports/ids.ts';
 import type { Notifier } from './ports/notifier.ts';
 import { commit } from './shell/commit.ts';
 import { drained, stopAll } from './shell/drain.ts';
-import { handleCall } from './shell/handle-call.ts';
 import { maskResults } from './shell/mask.ts';
+import { nestedCall } from './shell/nested-call.ts';
 import { recover } from './shell/recover.ts';
 import { countRepeats } from './shell/refuse.ts';
 import { createShell, type Shell } from './shell/shell.ts';
@@ -185,7 +185,7 @@ export async function openGateway<
   }
   const stopSweeping = startSweeping(shell, () => recordHeldClock(heldBack, shell));
   shell.live.readiness = { ready: true };
-  shell.live.callTool = (request, who) => handleCall(request, who, {}, shell);
+  shell.live.callTool = (request, who, ceiling) => nestedCall(request, who, ceiling, shell);
   const service = createWorkflowService(shell);
   const door = { ...createLibraryDoor(shell, self), ...createWorkflowDoor(service, shell, self) };
 

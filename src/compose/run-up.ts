@@ -44,6 +44,10 @@ export type UpEnd =
   | Refused;
 
 const defaultAddress: Address = { host: '127.0.0.1', port: 7_411 };
+const modeNotices = {
+  audit: 'AUDIT MODE from here on: policy is recorded and NOT enforced; every call that it denies runs.',
+  enforce: 'policy is enforced from here on.',
+} as const;
 const toolsPath = '/mcp';
 const defaultGraceMs = 5_000;
 /** Whoever ends it while it starts does not wait for servers that hang. */
@@ -107,7 +111,10 @@ async function start(order: UpOrder, open: OpenForServing): Promise<Start> {
     let gateway: LastingGateway | null = null;
     const record: Parameters<typeof createGovernance>[1]['record'] = async (next, last, by) => {
       const { recordPolicy } = await import('../shell/record-policy.ts');
-      return gateway !== null && recordPolicy(next, last, by, gateway.current().shell);
+      const recorded = gateway !== null && (await recordPolicy(next, last, by, gateway.current().shell));
+      // Whoever watches the process hears it as loudly as at its start, and when it is over.
+      if (recorded && next.written.mode !== last?.written.mode) order.onTrouble(modeNotices[next.written.mode]);
+      return recorded;
     };
     const governance = createGovernance(project, { load, record });
     const who = { file: order.file, agent: order.openAs ?? 'local', onNotice: order.onNotice };

@@ -12,7 +12,7 @@ import { fence } from './gates/fence.ts';
 import { input } from './gates/input.ts';
 import { known } from './gates/known.ts';
 import { model } from './gates/model.ts';
-import { policy } from './gates/policy.ts';
+import { neverPermitted, policy } from './gates/policy.ts';
 import { reachable, reachableWithInputs } from './gates/reachable.ts';
 import { ready } from './gates/ready.ts';
 import { session } from './gates/session.ts';
@@ -46,14 +46,18 @@ const softGates: ReadonlySet<GateName> = new Set(['policy', 'model', 'egress', '
 export const isSoftened = (gate: GateName, { policy }: Facts): boolean =>
   policy?.mode === 'audit' && softGates.has(gate);
 
-/** The gates of a gateway that only has tools: who asks, what for, and with which arguments. */
-export const baseLadder: Ladder = [ready, session, known, input, policy, model];
+/**
+ * The gates of a gateway that only has tools: who asks, what for, and with which arguments. Policy is asked twice: what it could
+ * never permit is refused before anything about the tool is told.
+ */
+export const baseLadder: Ladder = [ready, session, known, neverPermitted, input, policy, model];
 
 /** With workflows: reachable is asked twice, for guards that look at inputs can be judged only after those. */
 export const workflowLadder: Ladder = [
   ready,
   session,
   known,
+  neverPermitted,
   reachable,
   input,
   reachableWithInputs,

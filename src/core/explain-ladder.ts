@@ -7,6 +7,7 @@ import { isSoftened, type Ladder, standingGates } from './decide.ts';
 import type { Rung } from './explain.ts';
 import type { FactName, Facts } from './facts.ts';
 import { type GateAnswer, type GateName, gateNames } from './gate.ts';
+import { neverPermitted } from './gates/policy.ts';
 import type { JsonObject } from './json.ts';
 import { policyTool, ruleCallOf } from './policy/rule-call.ts';
 import type { RuleLook } from './policy/policy.ts';
@@ -26,46 +27,38 @@ export type Explained =
     };
 
 export function explainLadder(request: Request, facts: Facts, ladder: Ladder): Explained {
-  const standing = new Set(standingGates(ladder, facts.policy !== undefined));
-  const rungs: Rung[] = [];
+  const answers = new Map<GateName, Exclude<GateAnswer, { kind: 'need' }>>();
   let no: Extract<GateAnswer, { kind: 'refuse' | 'hold' }> | null = null;
-  for (const gate of gateNames) {
-    if (!standing.has(gate)) {
-      rungs.push(rung(gate, 'absent'));
-      continue;
-    }
-    if (no !== null) {
-      rungs.push(rung(gate, 'not_asked'));
-      continue;
-    }
-    const answer = ask(gate, request, facts, ladder);
+  for (const gate of ladder) {
+    const answer = gate.check(request, facts);
     if (answer.kind === 'need') return answer;
-    const saw = seenBy(gate, request, facts);
-    if (answer.kind === 'pass') {
-      const why = answer.rule === undefined ? null : `permitted by ${answer.rule}`;
-      rungs.push({ ...rung(gate, 'passed'), saw, why });
-      continue;
-    }
-    const softened = isSoftened(gate, facts);
-    if (!softened) no = answer;
-    const said = softened ? 'softened' : answer.kind === 'hold' ? 'held' : 'refused';
-    rungs.push({ gate, answer: said, saw, why: answer.refusal.message, change: changeFor(answer.refusal, facts) });
+    // A gate may stand on the ladder twice; what it says last counts. Policy's first word is only ever a no.
+    if (answer.kind !== 'pass' || gate !== neverPermitted) answers.set(gate.name, answer);
+    if (answer.kind === 'pass' || isSoftened(gate.name, facts)) continue;
+    no = answer;
+    break;
   }
+  const standing = new Set(standingGates(ladder, facts.policy !== undefined));
+  const rungs = gateNames.map((gate): Rung => {
+    const answer = answers.get(gate);
+    // Without a policy its gates have nothing to enforce but the ceiling of a session.
+    if (!standing.has(gate) && (answer === undefined || answer.kind === 'pass')) return rung(gate, 'absent');
+    return answer === undefined ? rung(gate, 'not_asked') : told(gate, answer, request, facts);
+  });
   const decision = no === null ? 'run' : no.kind;
   return { kind: 'explained', decision, refusal: no?.refusal ?? null, rungs, rules: looks(request, facts) };
 }
 
 const rung = (gate: GateName, answer: Rung['answer']): Rung => ({ gate, answer, saw: {}, why: null, change: null });
 
-/** A gate may stand on the ladder twice; the first of its answers that is no pass counts. */
-function ask(name: GateName, request: Request, facts: Facts, ladder: Ladder): GateAnswer {
-  let last: GateAnswer = { kind: 'pass' };
-  for (const gate of ladder) {
-    if (gate.name !== name) continue;
-    last = gate.check(request, facts);
-    if (last.kind !== 'pass') return last;
+function told(gate: GateName, answer: Exclude<GateAnswer, { kind: 'need' }>, request: Request, facts: Facts): Rung {
+  const saw = seenBy(gate, request, facts);
+  if (answer.kind === 'pass') {
+    const why = answer.rule === undefined ? null : `permitted by ${answer.rule}`;
+    return { ...rung(gate, 'passed'), saw, why };
   }
-  return last;
+  const said = isSoftened(gate, facts) ? 'softened' : answer.kind === 'hold' ? 'held' : 'refused';
+  return { gate, answer: said, saw, why: answer.refusal.message, change: changeFor(answer.refusal, facts) };
 }
 
 function looks(request: Request, facts: Facts): readonly RuleLook[] {

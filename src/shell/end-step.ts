@@ -8,7 +8,9 @@ import type { Json, JsonObject } from '../core/json.ts';
 import { safeText } from '../core/redact.ts';
 import type { Effect } from '../core/taxonomy.ts';
 import { type StepFact, viewAfter } from '../core/workflow/step.ts';
+import type { Moved } from '../core/workflow/workflow.ts';
 import type { StoredCall } from '../ports/store.ts';
+import { maskInputs } from './mask.ts';
 import { digestOf, draftOf, orphansOf, readStep } from './position.ts';
 import { nextActions, type Shell } from './shell.ts';
 import { givingBack, note, type Papers } from './transition.ts';
@@ -33,7 +35,7 @@ export function endStep(from: Call, call: Call, weighed: Weighed, effect: Effect
   const moves = call.state === 'SUCCEEDED' && from.state === 'DISPATCHED' && weighed.result !== undefined;
   if (!moves) return leave(from, call, weighed, effect, fact, shell);
   const now = shell.ports.clock.nowMs();
-  const moved = fact.workflow.machine.apply(fact.snapshot, call.tool, step.inputs, weighed.result ?? null, now);
+  const moved = move(call, step, weighed.result ?? null, now, shell);
   if (moved.kind === 'failed') return stopForRepair(call, moved, fact, shell);
   const snapshot = draftOf(moved.snapshot);
   const digest = digestOf(call.session as NonNullable<Call['session']>, snapshot.text, shell);
@@ -44,6 +46,12 @@ export function endStep(from: Call, call: Call, weighed: Weighed, effect: Effect
     papers: { workflow: { ...givingBack(call, from.state), snapshot }, expectSeq: fact.seq },
     facts: { state_before: fact.digest, state_after: digest, step: after.seq },
   };
+}
+
+/** INVARIANT: guards are asked about the inputs that came; the state is made of nothing that must not be shown. */
+function move({ tool, agent }: Call, { fact, inputs }: Step, result: Json, nowMs: number, shell: Shell): Moved {
+  const shown = maskInputs(inputs, agent, shell);
+  return fact.workflow.machine.apply(fact.snapshot, tool, inputs, result, nowMs, shown);
 }
 
 function leave(from: Call, call: Call, weighed: Weighed, effect: Effect, fact: StepFact, shell: Shell): StepEnd {
@@ -57,15 +65,9 @@ function leave(from: Call, call: Call, weighed: Weighed, effect: Effect, fact: S
 }
 
 /** A read whose result the workflow cannot take has had no effect: it failed, and the session stays where it is. */
-export function asFailedRead(call: Call, weighed: Weighed, { fact, inputs }: Step, shell: Shell): Weighed {
+export function asFailedRead(call: Call, weighed: Weighed, step: Step, shell: Shell): Weighed {
   if (call.effectClass !== 'pure' || weighed.result === undefined) return weighed;
-  const moved = fact.workflow.machine.apply(
-    fact.snapshot,
-    call.tool,
-    inputs,
-    weighed.result,
-    shell.ports.clock.nowMs(),
-  );
+  const moved = move(call, step, weighed.result, shell.ports.clock.nowMs(), shell);
   if (moved.kind !== 'failed') return weighed;
   const failure = {
     ...unfollowed,

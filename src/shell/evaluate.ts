@@ -21,14 +21,18 @@ import { nextActions, type Shell } from './shell.ts';
 /** `raw` is a call as any door takes it: `{tool, args, session?, model?}`. */
 export async function evaluateCall(raw: unknown, who: Principal, shell: Shell): Promise<Explanation | ErrorReply> {
   const read = readRequest(raw, shell.limits);
-  if (!read.ok) return unreadable(read.requested, invalidInput(read.requested, read.errors), who, shell);
+  if (!read.ok) {
+    const refusal = maskRefusal(invalidInput(read.requested, read.errors), null, who.agent, shell);
+    return unreadable(read.requested, refusal, who, shell);
+  }
   const { request } = read;
   let facts = firstFacts(who, shell);
   for (let fetched = 0; fetched <= shell.limits.maxFactFetches; fetched++) {
     const explained = explainLadder(request, facts, shell.ladder);
     if (explained.kind === 'explained') {
       const { decision, rungs, rules } = explained;
-      const refusal = explained.refusal === null ? null : maskRefusal(explained.refusal, who.agent, shell);
+      const no = explained.refusal;
+      const refusal = no === null ? null : maskRefusal(no, request.argsText, who.agent, shell);
       const next = facts.session?.found ? nextActions(shell, { ...who, session: request.session }, stepOf(facts)) : [];
       const reply = refusal === null ? null : say(request.tool, refusal, request.session, next, shell);
       return { ...who, tool: request.tool, decision, rungs, rules, reply };

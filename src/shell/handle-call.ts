@@ -120,7 +120,10 @@ async function run(
       : { kind: 'new' };
     if (admission.kind !== 'new' && admission.kind !== 'unadopted') return answerAdmission(admission, asked, shell);
 
+    const policy = shell.policy();
     const decided = await decideWithFacts(asked, takenBy, shell);
+    // INVARIANT: nothing runs, and nothing is refused, by a policy that another one has replaced while facts were fetched.
+    if (shell.policy() !== policy) continue;
     if ('unavailable' in decided)
       return storeUnavailable(refusal(asked.call, 'admit', {}, request, null, shell), decided.unavailable);
     const { decision, facts } = decided;

@@ -6,6 +6,8 @@ import { canonicalText } from '../core/canonical.ts';
 import { isObject, type Json } from '../core/json.ts';
 import type { AgentPolicy } from '../core/policy/policy.ts';
 import type { Refusal } from '../core/refusal.ts';
+import { gotOf } from '../core/schema/field-errors.ts';
+import { stepsOf, valueAt } from '../core/schema/json-pointer.ts';
 import type { Upstream } from '../ports/upstream.ts';
 import { policyOf, type Shell } from './shell.ts';
 
@@ -20,13 +22,35 @@ export function maskArgs(text: string, agent: string, shell: Shell): string {
   return policy === null ? text : canonicalText(policy.mask('args', JSON.parse(text) as Json));
 }
 
-/** A refusal shows what was sent in the wrong fields. */
-export function maskRefusal(refusal: Refusal, agent: string, shell: Shell): Refusal {
+/** The same of arguments that are no text: what a workflow's state may be made of. */
+export function maskInputs(inputs: Json, agent: string, shell: Shell): Json {
+  return redacting(policyOf(agent, shell)?.agent)?.mask('args', inputs) ?? inputs;
+}
+
+/** A refusal shows what was sent in the wrong fields. `argsText` is all that was sent; null if it could not be read. */
+export function maskRefusal(refusal: Refusal, argsText: string | null, agent: string, shell: Shell): Refusal {
   const policy = redacting(policyOf(agent, shell)?.agent);
   if (policy === null || refusal.error !== 'validation_failed') return refusal;
-  const errors = refusal.errors.map((error) => ({ ...error, got: maskAt(error.path, error.got as Json, policy) }));
+  const sent = argsText === null ? undefined : (JSON.parse(argsText) as Json);
+  const errors = refusal.errors.map((error) => ({
+    ...error,
+    got: maskGot(error.path, error.got as Json, sent, policy),
+  }));
   return { ...refusal, errors, details: { ...refusal.details, got: errors[0]?.got ?? null } };
 }
+
+/** What is shown of a large value is a text, and nothing in a text can be masked: so it is shown anew. */
+function maskGot(path: string, got: Json, sent: Json | undefined, policy: AgentPolicy): Json {
+  const steps = stepsOf(path);
+  const was = sent === undefined ? undefined : valueAt(sent, steps);
+  if (sent === undefined || was === undefined) return maskAt(withinRequest(steps), maskAt(steps, got, policy), policy);
+  const is = maskAt(steps, was as Json, policy);
+  return is === was ? got : gotOf(is);
+}
+
+/** A call that cannot be read is told by the places of the request, in which arguments are one field. */
+const withinRequest = (steps: readonly string[]): readonly string[] =>
+  steps[0] === 'args' || steps[0] === 'inputs' ? steps.slice(1) : steps;
 
 /** Every result passes through here before anybody looks at it. */
 export function maskResults(upstream: Upstream, policyFor: (agent: string) => AgentPolicy | null): Upstream {
@@ -45,12 +69,10 @@ function redacting(policy: AgentPolicy | null | undefined): AgentPolicy | null {
 }
 
 /** Masks a value as if it stood where it was found. */
-function maskAt(pointer: string, value: Json, policy: AgentPolicy): Json {
-  const steps = pointer.split('/').slice(1);
-  const names = steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
-  const whole = names.reduceRight<Json>((inner, name) => ({ [name]: inner }), value);
+function maskAt(steps: readonly string[], value: Json, policy: AgentPolicy): Json {
+  const whole = steps.reduceRight<Json>((inner, name) => ({ [name]: inner }), value);
   let masked: Json | undefined = policy.mask('args', whole);
-  for (const name of names) {
+  for (const name of steps) {
     // Something around it was masked as a whole.
     if (!isObject(masked)) return masked ?? null;
     masked = (masked as Readonly<Record<string, Json>>)[name];

@@ -28,7 +28,9 @@ export interface RefusedCall {
 export async function refuse(said: RefusedCall, shell: Shell): Promise<Answer> {
   const refusedCall = masked(said, shell);
   const { call, refusal } = refusedCall;
-  const name = canonicalText([call.tenant, call.agent, call.session, call.tool, call.fingerprint, refusal]);
+  // Under another policy it is another decision, in the same words or not.
+  const { policy = null } = policyPapers(shell).body;
+  const name = canonicalText([call.tenant, call.agent, call.session, call.tool, call.fingerprint, refusal, policy]);
   const earlier = shell.live.refusals.get(name);
   const now = shell.ports.clock.nowMs();
   if (earlier !== undefined && now - earlier.atMs < shell.limits.coalesceWindowMs) {
@@ -73,7 +75,7 @@ function masked(said: RefusedCall, shell: Shell): RefusedCall {
   return {
     ...said,
     argsText: argsText === null ? null : maskArgs(argsText, call.agent, shell),
-    refusal: maskRefusal(refusal, call.agent, shell),
+    refusal: maskRefusal(refusal, argsText, call.agent, shell),
   };
 }
 

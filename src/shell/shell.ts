@@ -5,9 +5,10 @@ import type { Catalogue } from '../core/catalogue.ts';
 import type { Ladder } from '../core/decide.ts';
 import type { PolicyFact, Readiness } from '../core/facts.ts';
 import type { Position } from '../core/journal/record.ts';
+import type { Json } from '../core/json.ts';
 import type { Limits } from '../core/limits.ts';
 import { listedTools } from '../core/policy/listed-tools.ts';
-import type { Policy } from '../core/policy/policy.ts';
+import type { Policy, Reach } from '../core/policy/policy.ts';
 import { ceilingOf } from '../core/policy/session-ceiling.ts';
 import type { Reply } from '../core/reply.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -74,14 +75,22 @@ export interface Live {
   readonly refusals: Map<string, { readonly callId: CallId; readonly atMs: number; count: number }>;
   /** Outcomes that could not be recorded yet; the sweeper tries again. */
   readonly unrecorded: Unrecorded[];
-  /** How a body calls another tool: through every gate, like anybody. Set by the composition root. */
-  callTool: (request: unknown, who: Principal) => Promise<Reply>;
+  /** How a body calls another tool: nested-call.ts. Set by the composition root. */
+  callTool: (request: NestedRequest, who: Principal, ceiling: Reach | null) => Promise<Reply>;
 }
 
 /** `ifMovedOn` says what to do when the call is no longer where the transition expects it. */
 export interface Unrecorded {
   readonly transition: Transition;
   readonly ifMovedOn: (() => Promise<void>) | null;
+}
+
+/** A call that a body makes, under a key of its own. */
+export interface NestedRequest {
+  readonly tool: string;
+  readonly args: Json;
+  readonly key: string;
+  readonly session?: string;
 }
 
 export interface Shell {

@@ -2,6 +2,7 @@
 import type { Call } from '../core/call.ts';
 import type { ToolEntry } from '../core/catalogue.ts';
 import type { Json } from '../core/json.ts';
+import { ceilingOf } from '../core/policy/session-ceiling.ts';
 import { advance, type CallEvent, type SideEffect } from '../core/lifecycle.ts';
 import type { StepFact } from '../core/workflow/step.ts';
 import type { AgentClient, Attempt } from '../ports/upstream.ts';
@@ -54,10 +55,16 @@ export function attemptOf(call: Call, work: Work, shell: Shell): Attempt {
 }
 
 /** The same key for the same call of the same body, however often the body is sent. */
-function callToolFor({ id, tenant, agent }: Call, shell: Shell): Attempt['callTool'] {
+function callToolFor({ id, tenant, agent, session }: Call, shell: Shell): Attempt['callTool'] {
+  const ceiling = ceilingOf(session);
   let calls = 0;
-  return (tool, args) => {
+  /** Where its calls run that may reach no further than its own session; known with the first reply. */
+  let within: string | null = null;
+  return async (tool, args) => {
     calls += 1;
-    return shell.live.callTool({ tool, args, key: `${id}/${calls}` }, { tenant, agent });
+    const request = { tool, args, key: `${id}/${calls}`, ...(within === null ? {} : { session: within }) };
+    const reply = await shell.live.callTool(request, { tenant, agent }, within === null ? ceiling : null);
+    if (ceiling !== null) within ??= reply.session;
+    return reply;
   };
 }

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { createMachine } from 'xstate';
-import { mount } from '../../src/index.ts';
+import { z } from 'zod';
+import { mount, tool } from '../../src/index.ts';
+import type { CallId } from '../../src/core/call.ts';
 import type { Policy } from '../../src/core/policy/policy.ts';
 import { openGateway as openWhole } from '../../src/main.ts';
 import { evaluateCall } from '../../src/shell/evaluate.ts';
@@ -85,6 +87,33 @@ describe('modes and changes', () => {
     assert.equal((await explain()).decision, 'run');
     successOf(await opened.gateway.handle(ask));
     assert.equal(pay.runs(), 1);
+  });
+
+  test('[C9-change-1] [C8-policy-1] a change while a call is being judged decides it, and the record names what decided', async (t) => {
+    const lax = aPolicy([anAgent('local', [['permit', 'pay']])]);
+    const strict = aPolicy([anAgent('local', [['deny', 'pay']])]);
+    const later = aPolicy([anAgent('local', [['deny', 'pay']]), anAgent('other', [])]);
+    let current = lax;
+    let runs = 0;
+    const input = z.object({}).refine(async () => {
+      if (current === lax) current = strict;
+      return true;
+    });
+    const pay = tool({ name: 'pay', input, run: async () => ({ runs: ++runs }) });
+    const file = path.join(folderOf(t), 'changing.db');
+    const opened = await openWhole({ tools: [pay], file, policy: () => current });
+    t.after(() => opened.gateway.close());
+    const { store, sha256 } = opened.shell.ports;
+    const policyOf = async (callId: string) => {
+      const [record] = await store.recordsOf(callId as CallId);
+      return (JSON.parse(record?.body ?? '{}') as { policy?: string }).policy;
+    };
+    const first = denialOf(await opened.gateway.handle({ tool: 'pay', args: {} }));
+    assert.equal(runs, 0);
+    assert.equal(await policyOf(first.call_id), sha256(strict.canonical));
+    current = later;
+    const second = denialOf(await opened.gateway.handle({ tool: 'pay', args: {} }));
+    assert.equal(await policyOf(second.call_id), sha256(later.canonical), 'the same words are another decision');
   });
 
   test('[C9-audit-1] audit mode lets it pass and records what enforcing would have said', async (t) => {

@@ -90,6 +90,13 @@ describe('rules', () => {
     assert.notEqual(unknown.did_you_mean, 'b/write', 'what is not listed is not suggested');
   });
 
+  test('[C1-policy-3] what a rule says of the tool alone is known before any call', async (t) => {
+    const tools = [aTool('look', () => ({}), { effect: 'pure' }), aTool('burn', () => ({}))];
+    const gateway = await open(t, tools, [anAgent('local', [['permit', '**', { when: 'tool.effect == "pure"' }]])]);
+    assert.deepEqual(successOf(await gateway.call({ tool: 'look' })).valid_next_actions, ['look']);
+    denialOf(await gateway.call({ tool: 'burn' }));
+  });
+
   test('[C9-broken-1] a missing field or an error denies, by the name of the rule, whatever it says', async (t) => {
     const gateway = await open(
       t,

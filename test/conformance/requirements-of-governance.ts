@@ -14,7 +14,8 @@ export const ofGovernance: Readonly<Record<string, string>> = {
   'C8-redact-1': 'what is masked is in no record and no reply; the tool gets what was sent',
   'C8-redact-2': 'a call whose record is masked is not sent again',
   'C9-broken-1': 'a missing field or an error in a condition denies, by name, whatever the rule says',
-  'C9-audit-1': 'audit mode lets pass what policy denies, records what enforcing would have said, and softens nothing else',
+  'C9-audit-1':
+    'audit mode lets pass what policy denies, records what enforcing would have said, and softens nothing else',
   'C9-change-1': 'a change of policy applies to the next call',
   'C9-validation-1': 'any text of configuration gives a configuration, or problems that each have file, line and fix',
   'C9-explain-1': 'an explanation decides like the call itself, and leaves nothing behind',

@@ -18,6 +18,23 @@ async function codeOf(up: GovernedUp, key: string): Promise<unknown> {
   return (await up.ask('/v1/calls', asked)).body['code'] ?? 'ran';
 }
 
+test('the process says loudly that an apply ends the enforcing, and when it begins again', async (t) => {
+  const up = await startGoverned(t, yaml([]));
+  await up.ready();
+  const key = up.keyOf('bot');
+  const apply = () => assert.equal(recourse(['apply', '--url', up.url], { cwd: up.home }).status, 0);
+  const heard = (what: RegExp) => eventually(`it says ${what}`, async () => what.test(up.said()));
+  up.write(`runtime: { mode: audit }\n${yaml([])}`);
+  apply();
+  assert.equal(await codeOf(up, key), 'ran');
+  await heard(/AUDIT MODE from here on/);
+  up.write(yaml([]));
+  apply();
+  assert.equal(await codeOf(up, key), 'POLICY_DENY');
+  await heard(/policy is enforced from here on/);
+  await up.stop();
+});
+
 test('what changed is told; what is wrong changes nothing', async (t) => {
   const up = await startGoverned(t, yaml([]));
   await up.ready();

@@ -39,6 +39,8 @@ export interface DoorOptions {
   readonly limits?: Partial<Limits>;
   readonly doorLimits?: Partial<McpDoorLimits>;
   readonly agent?: string;
+  /** Which actions are listed; all, if not given. */
+  readonly isListed?: NonNullable<NonNullable<McpDoorParts['workflow']>['isListed']>;
 }
 
 export interface OpenedDoor {
@@ -98,7 +100,8 @@ export async function openDoor(t: Closing, options: DoorOptions): Promise<Opened
     version: '0.0.0',
     who: { tenant: 'default', agent: options.agent ?? 'tester' },
     mode: options.mode ?? 'step',
-    workflow: workflow === undefined ? null : { service, name: workflow.name },
+    workflow:
+      workflow === undefined ? null : { service, name: workflow.name, isListed: options.isListed ?? (() => true) },
     tools:
       options.tools === undefined
         ? null

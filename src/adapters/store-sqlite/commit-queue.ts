@@ -96,5 +96,7 @@ function sizeOf(request: WriteRequest): number {
     bytes += body.length;
     for (const { text } of payloads) bytes += text.length;
   }
+  // Whoever could not be measured would count as no number, and nobody after it would find room.
+  if (!Number.isSafeInteger(bytes)) throw new TypeError('one of its texts is none');
   return bytes;
 }

@@ -12,18 +12,12 @@ export type KnownSessions = ReturnType<typeof createKnownSessions>;
 
 export function createKnownSessions() {
   const known = new Map<string, Session>();
-  let closed = false;
   return {
     /** INVARIANT: what is known of a session is what its last acknowledged commit left. Null: nobody knows what changed. */
     committed(changed: readonly Session[] | null): void {
       if (changed === null || known.size + changed.length > maxKnown) known.clear();
-      if (changed === null || closed) return;
-      for (const session of changed) known.set(session.id, session);
+      for (const session of changed ?? []) known.set(session.id, session);
     },
     find: (id: string): Session | null => known.get(id) ?? null,
-    close(): void {
-      closed = true;
-      known.clear();
-    },
   };
 }

@@ -69,7 +69,6 @@ export async function openOwner(
   const close = async () => {
     door?.close();
     await writer.drain();
-    sessions.close();
     // Before the writer, so that its closing is the last and folds the log into the file.
     database.close();
     await writer.close();

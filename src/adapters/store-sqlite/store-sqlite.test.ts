@@ -8,6 +8,7 @@ import type { Worker } from 'node:worker_threads';
 
 import {
   aCall,
+  aRecord,
   aTransition,
   commitOne,
   inserting,
@@ -93,8 +94,10 @@ test('a transition that cannot be written is refused alone', async () => {
     assert.equal(store.statistics().batches - before, 1);
     const strange = { ...aTransition(), token: () => 'a function' } as unknown as Transition;
     const empty = {} as unknown as Transition;
-    const third = await store.commit([strange, inserting(aCall()), empty]);
-    assert.deepEqual(third.map(verdictOf), ['illegal', 'committed', 'illegal']);
+    const measureless = aTransition({ records: [aRecord({ body: 7 as unknown as string })] });
+    const third = await store.commit([strange, measureless, inserting(aCall()), empty]);
+    assert.deepEqual(third.map(verdictOf), ['illegal', 'illegal', 'committed', 'illegal']);
+    await mustCommit(store, inserting(aCall()));
     assert.deepEqual((await verifyAll(store)).problems, []);
     await store.close();
   });

@@ -1,5 +1,6 @@
 /** Gate 7: does a rule permit it? The first that matches speaks; no match is the default, and no default is a no. */
 import { type Gate, pass } from '../gate.ts';
+import { isListed } from '../policy/listed-tools.ts';
 import { beyondSession, policyRefusal, unknownAgent } from '../policy/policy-refusal.ts';
 import { ruleCallOf } from '../policy/rule-call.ts';
 import { ceilingOf, isBeyond } from '../policy/session-ceiling.ts';
@@ -19,5 +20,19 @@ export const policy: Gate = {
     const judgement = agent.judge(ruleCallOf(request, facts, entry));
     const refusal = policyRefusal(judgement, entry.policyName);
     return refusal === null ? { kind: 'pass', rule: judgement.ref } : { kind: 'refuse', refusal };
+  },
+};
+
+/**
+ * Stands right behind `known`. INVARIANT: what could never be permitted answers with that and nothing else; not with what its
+ * arguments would have to be, nor with when it could be taken.
+ */
+export const neverPermitted: Gate = {
+  name: 'policy',
+  check(request, facts) {
+    const entry = facts.catalogue.get(request.tool);
+    const ceiling = ceilingOf(facts.session?.found ? facts.session.id : null);
+    if (entry === undefined || isListed(entry, facts.policy, ceiling)) return pass;
+    return policy.check(request, facts);
   },
 };

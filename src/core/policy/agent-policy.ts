@@ -71,9 +71,12 @@ export function createAgentPolicy({ written, rules, models, mask }: AgentParts, 
     explain,
     couldPermit(tool) {
       if (isBeyond(tool)) return false;
-      for (const { written: rule, holds } of candidatesFor(tool.name)) {
+      for (const { written: rule, holds, ofTool } of candidatesFor(tool.name)) {
+        const held = holds === null ? true : ofTool ? holds(anyCallOf(tool, written.agent)) : 'depends';
+        if (held === false) continue;
+        // What is the same for every call has decided; one that breaks denies them all.
+        if (held !== 'depends') return held === true && rule.effect !== 'deny';
         if (rule.effect !== 'deny') return true;
-        if (holds === null) return false;
       }
       return fallback.effect !== 'deny';
     },
@@ -90,6 +93,19 @@ export function createAgentPolicy({ written, rules, models, mask }: AgentParts, 
       ),
   };
 }
+
+/** Every call of the tool looks like this to a condition that reads nothing else of it. */
+const anyCallOf = (tool: PolicyTool, name: string): RuleCall => ({
+  tool,
+  args: null,
+  agent: { name },
+  principal: { tenant: '', agent: name },
+  session: { id: null, seq: 0, workflow: null },
+  state: null,
+  model: null,
+  host: null,
+  nowMs: 0,
+});
 
 /** A reach that is not known is beyond every ceiling. */
 function reachesWithin(reach: Reach, ceiling: Reach): boolean {

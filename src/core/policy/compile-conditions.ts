@@ -12,8 +12,15 @@ import { matchesTool, type ToolPattern } from './tool-pattern.ts';
 /** True, false, or why it could not be told. */
 export type Condition = (call: RuleCall) => boolean | { readonly problem: string };
 
+export interface CompiledCondition {
+  readonly ok: true;
+  readonly holds: Condition;
+  /** It looks at the tool and the agent alone, so it is the same for every call of the tool. */
+  readonly ofTool: boolean;
+}
+
 export interface Conditions {
-  compile(text: string, about: ToolPattern): { readonly ok: true; readonly holds: Condition } | CelProblem;
+  compile(text: string, about: ToolPattern): CompiledCondition | CelProblem;
   /** What could not be checked, once everything was compiled. */
   warnings(): readonly PolicyWarning[];
 }
@@ -41,10 +48,7 @@ interface Scope {
   readonly variables: Variables;
   /** Tools whose arguments are not known. */
   readonly unknown: readonly string[];
-  readonly compiled: Map<
-    string,
-    { readonly ok: true; readonly holds: Condition; readonly readsArgs: boolean } | CelProblem
-  >;
+  readonly compiled: Map<string, (CompiledCondition & { readonly readsArgs: boolean }) | CelProblem>;
 }
 
 export function createConditions(tools: readonly ToolShape[] | null): Conditions {
@@ -121,5 +125,6 @@ function compileCondition(text: string, variables: Variables) {
     const result = evaluate(readsNow ? { ...values, now: timestampOf(call.nowMs) } : values);
     return result.ok ? result.value === true : { problem: result.problem };
   };
-  return { ok: true, holds, readsArgs: reads.includes('args') } as const;
+  const ofTool = reads.every((name) => name === 'tool' || name === 'agent');
+  return { ok: true, holds, ofTool, readsArgs: reads.includes('args') } as const;
 }

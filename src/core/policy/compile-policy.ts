@@ -110,7 +110,10 @@ function compileRules(
         fix: writeOver,
         ...at,
       });
-    } else if (found.ok) compiled.push({ index, written: rule, pattern, holds: condition?.holds ?? null });
+    } else if (found.ok) {
+      const { holds, ofTool } = condition ?? { holds: null, ofTool: true };
+      compiled.push({ index, written: rule, pattern, holds, ofTool });
+    }
   }
   return compiled;
 }

@@ -12,7 +12,7 @@ export function isListed(entry: ToolEntry, policy: PolicyFact | undefined, ceili
   return policy.agent !== null && policy.agent.couldPermit(policyTool(entry));
 }
 
-const listings = new WeakMap<AgentPolicy, { readonly of: Catalogue; readonly listed: Catalogue }>();
+const listings = new WeakMap<AgentPolicy, WeakMap<Catalogue, Catalogue>>();
 const nothing: Catalogue = new Map();
 
 /** The same object for as long as neither policy nor catalogue changes. */
@@ -26,9 +26,11 @@ export function listedTools(
   if (policy === undefined) return catalogue;
   const { agent } = policy;
   if (agent === null) return nothing;
-  const known = listings.get(agent);
-  if (known?.of === catalogue) return known.listed;
+  const ofAgent = listings.get(agent) ?? new WeakMap<Catalogue, Catalogue>();
+  listings.set(agent, ofAgent);
+  const known = ofAgent.get(catalogue);
+  if (known !== undefined) return known;
   const listed = new Map([...catalogue].filter(([, entry]) => isListed(entry, policy)));
-  listings.set(agent, { of: catalogue, listed });
+  ofAgent.set(catalogue, listed);
   return listed;
 }

@@ -1,7 +1,8 @@
 /**
  * What of the arguments and the result must nobody see written? Paths such as `args.card.number`, `result.users.*.email` and
  * `args.**.password`, where `*` is any key or index and `**` any number of them. All paths are walked at once, so masking
- * takes time by the size of the value. Must not change what it does not mask: that is shared, not copied.
+ * takes time by the size of the value. Must not change what it does not mask: that is shared, not copied. A text where an
+ * argument should have fields is masked, for it could hold them.
  */
 import type { Json, JsonObject } from '../json.ts';
 import type { PolicyLimits } from './policy-limits.ts';
@@ -46,7 +47,11 @@ export function compileRedact(
   const isIdle = { args: isBare(roots.args), result: isBare(roots.result) };
   return {
     problems,
-    mask: (part, value) => (isIdle[part] ? value : maskWithin(value, starts[part], limits.maxMaskDepth)),
+    mask(part, value) {
+      if (isIdle[part]) return value;
+      const walk: Walk = { depthLeft: limits.maxMaskDepth, hidesTexts: part === 'args' };
+      return maskWithin(value, starts[part], walk);
+    },
   };
 }
 
@@ -90,34 +95,43 @@ function withDeep(nodes: readonly Node[]): readonly Node[] {
   return [...all];
 }
 
-function maskWithin(value: Json, nodes: readonly Node[], depthLeft: number): Json {
-  if (typeof value !== 'object' || value === null || nodes.length === 0) return value;
-  // INVARIANT: what is too deep to be looked through is not shown either.
-  if (depthLeft <= 0) return redacted;
-  return Array.isArray(value) ? maskList(value, nodes, depthLeft) : maskObject(value as JsonObject, nodes, depthLeft);
+interface Walk {
+  readonly depthLeft: number;
+  /** Models send the JSON text of an object where the object is meant: such a text cannot be looked through. */
+  readonly hidesTexts: boolean;
 }
 
-function maskList(list: readonly Json[], nodes: readonly Node[], depthLeft: number): Json {
+function maskWithin(value: Json, nodes: readonly Node[], walk: Walk): Json {
+  // `**` goes on everywhere, so it says nothing about this place.
+  if (typeof value === 'string' && walk.hidesTexts)
+    return nodes.some((node) => !node.stays && !isBare(node)) ? redacted : value;
+  if (typeof value !== 'object' || value === null || nodes.length === 0) return value;
+  // INVARIANT: what is too deep to be looked through is not shown either.
+  if (walk.depthLeft <= 0) return redacted;
+  return Array.isArray(value) ? maskList(value, nodes, walk) : maskObject(value as JsonObject, nodes, walk);
+}
+
+function maskList(list: readonly Json[], nodes: readonly Node[], walk: Walk): Json {
   let copy: Json[] | null = null;
   for (const [index, item] of list.entries()) {
-    const masked = maskAt(item, String(index), nodes, depthLeft);
+    const masked = maskAt(item, String(index), nodes, walk);
     if (masked !== item) (copy ??= [...list])[index] = masked;
   }
   return copy ?? list;
 }
 
-function maskObject(object: JsonObject, nodes: readonly Node[], depthLeft: number): Json {
+function maskObject(object: JsonObject, nodes: readonly Node[], walk: Walk): Json {
   let copy: Record<string, Json> | null = null;
   for (const key of Object.keys(object)) {
     const item = object[key] as Json;
-    const masked = maskAt(item, key, nodes, depthLeft);
+    const masked = maskAt(item, key, nodes, walk);
     // The copy has every key as its own already, so assigning never meets a setter.
     if (masked !== item) (copy ??= { ...object })[key] = masked;
   }
   return copy ?? object;
 }
 
-function maskAt(item: Json, key: string, nodes: readonly Node[], depthLeft: number): Json {
+function maskAt(item: Json, key: string, nodes: readonly Node[], walk: Walk): Json {
   const next: Node[] = [];
   for (const node of nodes) {
     const named = node.names.get(key);
@@ -126,5 +140,5 @@ function maskAt(item: Json, key: string, nodes: readonly Node[], depthLeft: numb
     if (node.any !== null) next.push(node.any);
     if (node.stays) next.push(node);
   }
-  return maskWithin(item, withDeep(next), depthLeft - 1);
+  return maskWithin(item, withDeep(next), { ...walk, depthLeft: walk.depthLeft - 1 });
 }

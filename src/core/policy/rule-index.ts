@@ -14,6 +14,8 @@ export interface CompiledRule {
   readonly pattern: ToolPattern;
   /** Null if it always counts. */
   readonly holds: Condition | null;
+  /** Whether the condition is the same for every call of a tool. */
+  readonly ofTool: boolean;
 }
 
 /** `maxKept` names are remembered; rules of others are looked up each time. */

@@ -126,13 +126,15 @@ export function runMachine(
         (scope) => machine.getInitialSnapshot(scope, undefined),
         () => null,
       ),
-    apply(snapshot, action, inputs, result, nowMs) {
+    apply(snapshot, action, inputs, result, nowMs, shown = inputs) {
       const state = restored(snapshot);
       if ('kind' in state) return state;
       const ownInputs = ownJson(inputs, generous);
+      const ownShown = shown === inputs ? ownInputs : ownJson(shown, generous);
       const ownResult = ownJson(result, generous);
-      if (!ownInputs.ok || !ownResult.ok) return failed('NotJson', `inputs or result of '${action}' are not JSON`);
-      const event = Object.freeze({ type: action, inputs: ownInputs.value, result: ownResult.value });
+      if (!ownInputs.ok || !ownShown.ok || !ownResult.ok)
+        return failed('NotJson', `inputs or result of '${action}' are not JSON`);
+      const event = Object.freeze({ type: action, inputs: ownShown.value, result: ownResult.value });
       const probe = probeWith(action, ownInputs.value);
       const step: Step = { event, probe, action, inputs: event.inputs, result: event.result, isTaken: false };
       return attempt(

@@ -63,8 +63,8 @@ export interface Machine {
   reachWith(snapshot: Snapshot, action: string, inputs: Json): Reach;
   /** Every action that is `yes` or `depends`, in the order of declaration; empty when the workflow is done. */
   next(snapshot: Snapshot): readonly string[];
-  /** The action succeeded with this result. */
-  apply(snapshot: Snapshot, action: string, inputs: Json, result: Json, nowMs: number): Moved;
+  /** The action succeeded with this result. `shown`: what the state may be made of, where that is not all of the inputs. */
+  apply(snapshot: Snapshot, action: string, inputs: Json, result: Json, nowMs: number, shown?: Json): Moved;
   /** The timer's time has come. */
   fire(snapshot: Snapshot, timer: WorkflowTimer, nowMs: number): Moved;
   /**

@@ -44,9 +44,9 @@ export const commands = {
     group: 'Write',
     says: 'does the policy decide as its tests say?',
     more: [
-      'Runs the cases of the files named, or else of recourse.test.yaml and *.recourse.test.yaml beside recourse.yaml. Tells each',
-      'case that is decided otherwise, by which rule and why, and which rules no case exercises. Needs no gateway and no server:',
-      'tools are as recourse.lock has them. Exits with 2 when a case fails.',
+      'Runs the cases of the files named, or else of recourse.test.yaml and *.recourse.test.yaml beside recourse.yaml.',
+      'Tells each case that is decided otherwise, by which rule and why, and which rules no case exercises. Needs no',
+      'gateway and no server: tools are as recourse.lock has them. Exits with 2 when a case fails.',
     ],
     argument: '[file…]',
     no: 'the configuration or a file of cases cannot be used',

@@ -25,7 +25,7 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bo
     if (bytes > maxBytes * patience) request.destroy();
   });
   request.on('end', () => resolve(bytes === 0 ? { kind: 'none' } : parse(chunks)));
-  request.on('error', () => resolve({ kind: 'broken' }));
+  // Comes in any case, after an error too; what is resolved already stays as it is.
   request.on('close', () => resolve({ kind: 'broken' }));
   return promise;
 }

@@ -18,29 +18,33 @@ export interface UnderWay {
 }
 
 export function createUnderWay(): UnderWay {
-  const open = new Map<ServerResponse, Promise<void>>();
+  const open = new Set<ServerResponse>();
   const onSocket = new WeakMap<Duplex, Set<ServerResponse>>();
   const arriving = new WeakSet<ServerResponse>();
+  let whenIdle: (() => void) | null = null;
+  const remove = (response: ServerResponse) => {
+    open.delete(response);
+    if (open.size === 0) whenIdle?.();
+  };
   const note = (response: ServerResponse) => {
     const { socket } = response;
     if (socket === null) return;
     const here = onSocket.get(socket) ?? new Set();
+    if (here.has(response)) return;
     onSocket.set(socket, here.add(response));
-    response.on('close', () => here.delete(response));
+    response.on('close', () => {
+      here.delete(response);
+      remove(response);
+    });
   };
   return {
     note,
     enter(response) {
-      const { promise, resolve } = Promise.withResolvers<void>();
       note(response);
       arriving.add(response);
-      open.set(response, promise);
-      response.on('close', () => {
-        open.delete(response);
-        resolve();
-      });
+      open.add(response);
     },
-    leave: (response) => void open.delete(response),
+    leave: remove,
     arrived: (response) => void arriving.delete(response),
     mayBeAnswered(socket) {
       const here = [...(onSocket.get(socket) ?? [])];
@@ -49,8 +53,9 @@ export function createUnderWay(): UnderWay {
     async ended(withinMs) {
       if (open.size === 0) return;
       const { promise, resolve } = Promise.withResolvers<void>();
+      whenIdle = resolve;
       const timer = setTimeout(resolve, withinMs);
-      await Promise.race([Promise.all(open.values()), promise]);
+      await promise;
       clearTimeout(timer);
     },
   };

@@ -3,8 +3,10 @@
  * and the drawing of its workflow; for the session of the connection, or for the one that the address names.
  */
 import { type ReadResourceResult, ResourceNotFoundError } from '@modelcontextprotocol/server';
+import type { Principal } from '../../core/call.ts';
 import { isObject, type Json, type JsonObject } from '../../core/json.ts';
 import type { Reply } from '../../core/reply.ts';
+import type { Workflow } from '../../core/workflow/workflow.ts';
 import type { SessionView } from '../../shell/workflow-service.ts';
 import { activeStates } from './active-states.ts';
 import { ownSession } from './connection.ts';
@@ -100,11 +102,21 @@ function draw(
   name: 'graph' | 'graph.mmd',
   active: readonly string[],
   served: ServedWorkflow,
-  { parts }: Serving,
+  { parts, connection }: Serving,
 ): Json {
   const workflow = servedWorkflow(served);
   if (workflow === null) throw new ResourceNotFoundError(`recourse://${name}`);
-  return name === 'graph' ? parts.graph.json(workflow, active) : parts.graph.mermaid(workflow, active);
+  const drawn = { ...workflow, graph: listedGraph(workflow, served, connection.who) };
+  return name === 'graph' ? parts.graph.json(drawn, active) : parts.graph.mermaid(drawn, active);
+}
+
+/** Without the edges of actions that are not listed to this agent: a drawing is a list, too. */
+function listedGraph({ graph, actions }: Workflow, { isListed }: ServedWorkflow, who: Principal): Workflow['graph'] {
+  const isShown = ({ action }: { readonly action: string | null }): boolean => {
+    const entry = action === null ? undefined : actions.get(action);
+    return entry === undefined || isListed === undefined || isListed(entry, who);
+  };
+  return { ...graph, edges: graph.edges.filter(isShown) };
 }
 
 function noSession(name: ResourceName, { parts, connection }: Serving): Promise<Reply> {

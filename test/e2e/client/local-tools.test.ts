@@ -48,6 +48,7 @@ test('plain functions run in the gateway, on its record', async (t) => {
     { n: 3 },
   );
   assert.equal(action, 'math/double');
+  assert.notEqual(await gateway.reply(call_id, { agent: 'support' }), null);
   assert.equal(await gateway.reply(call_id, { agent: 'somebody else' }), null);
 });
 

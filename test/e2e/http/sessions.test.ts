@@ -161,7 +161,7 @@ describe('workflow sessions', () => {
     }
     const unknown = await ask('POST', '/v1/sessions', { body: { workflow: 'tea' } });
     assert.deepEqual([unknown.status, unknown.body['known_actions']], [404, ['coffee', 'held']]);
-    assert.equal((await ask('POST', '/v1/sessions', { body: {} })).status, 422);
+    assert.equal((await ask('POST', '/v1/sessions', { body: { workflow: 7 } })).status, 422);
     const body = { action: 'pay', session: 'ses_another' };
     const differ = await ask('POST', `/v1/sessions/${session}/steps`, { body });
     assert.deepEqual([differ.status, differ.body['details']], [400, { field: 'session', got: null }]);

@@ -74,6 +74,12 @@ for (const [who, headers, status] of strangers)
     assert.equal(handler.sessions(), status === 200 ? 1 : 0);
   });
 
+test('who came in under one name is looked at again under another', async (t) => {
+  const { url } = await served(t);
+  for (const [who, headers, status] of [...strangers, ...strangers.toReversed()])
+    assert.equal((await send(url, 'POST', { ...json, ...headers }, [initialize])).status, status, who);
+});
+
 const wrong: readonly (readonly [string, string, Record<string, string>, string, number])[] = [
   ['another method', 'PUT', json, initialize, 405],
   ['another content type', 'POST', { ...json, 'content-type': 'text/plain' }, initialize, 415],

@@ -48,6 +48,20 @@ for (const revision of revisions) {
     assert.match(drawing.text, /stateDiagram/);
   });
 
+  test(`a drawing shows no action that is not listed to the agent, in ${revision}`, async (t) => {
+    const isListed = ({ name }: { readonly name: string }, who: { readonly agent: string }) =>
+      name !== 'cancel' || who.agent !== 'tester';
+    const client = await connectInMemory(t, (await openDoor(t, { workflow: coffee, isListed })).door, revision);
+    const graph = await readJson(client, 'recourse://graph');
+    assert.deepEqual(
+      graph.edges.map(({ action }: { action: string }) => action),
+      ['take_order', 'add_modifier', 'pay', 'fulfill'],
+    );
+    const { text } = await read(client, 'recourse://graph.mmd');
+    assert.match(text, /: pay/);
+    assert.doesNotMatch(text, /: cancel$/m);
+  });
+
   test(`the history has every attempt, refusals included, and can be read on, in ${revision}`, async (t) => {
     const client = await open(t, revision);
     await client.step({ action: 'pay' });

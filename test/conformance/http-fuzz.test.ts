@@ -92,39 +92,43 @@ function checkBytes(heard: string): void {
   }
 }
 
-test(`random HTTP never yields a 500 or an untyped body, from seed ${seed}`, { timeout: 24 * 3_600_000 }, async (t) => {
-  const amount = { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] };
-  const tools = [aTool('echo', (args) => args, { effect: 'pure' }), aTool('refund', () => 'paid', { input: amount })];
-  const http = await openHttp(t, { tools, workflows: [coffee()], unverified: true });
-  const first = await http.call({ tool: 'refund', args: { amount: 1 } });
-  const opened = await http.ask('POST', '/v1/sessions', { body: { workflow: 'coffee' } });
-  const ids = [String(first.body['call_id']), String(opened.body['session'])];
-  const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
-  const requests = randomRequests({ keys: [...Object.values(http.keys), http.keys.agent, http.keys.agent], ids });
-  const property = fc.asyncProperty(fc.array(requests, { minLength: atOnce, maxLength: atOnce }), async (some) => {
-    count.requests += some.filter(({ kind }) => kind === 'request').length;
-    count.connections += some.filter(({ kind }) => kind === 'bytes').length;
-    await Promise.all(
-      some.map((each) =>
-        each.kind === 'request' ? answerTo(http.url, each, agent) : answerToBytes(http.url, each.bytes),
-      ),
+test(
+  `[C3-http-1] random HTTP never yields a 500 or an untyped body, from seed ${seed}`,
+  { timeout: 24 * 3_600_000 },
+  async (t) => {
+    const amount = { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] };
+    const tools = [aTool('echo', (args) => args, { effect: 'pure' }), aTool('refund', () => 'paid', { input: amount })];
+    const http = await openHttp(t, { tools, workflows: [coffee()], unverified: true });
+    const first = await http.call({ tool: 'refund', args: { amount: 1 } });
+    const opened = await http.ask('POST', '/v1/sessions', { body: { workflow: 'coffee' } });
+    const ids = [String(first.body['call_id']), String(opened.body['session'])];
+    const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
+    const requests = randomRequests({ keys: [...Object.values(http.keys), http.keys.agent, http.keys.agent], ids });
+    const property = fc.asyncProperty(fc.array(requests, { minLength: atOnce, maxLength: atOnce }), async (some) => {
+      count.requests += some.filter(({ kind }) => kind === 'request').length;
+      count.connections += some.filter(({ kind }) => kind === 'bytes').length;
+      await Promise.all(
+        some.map((each) =>
+          each.kind === 'request' ? answerTo(http.url, each, agent) : answerToBytes(http.url, each.bytes),
+        ),
+      );
+    });
+    const timeLimit = { interruptAfterTimeLimit: seconds * 1_000, markInterruptAsFailure: false };
+    const numRuns = wanted > 0 ? Math.ceil(wanted / atOnce) : 1_000_000;
+    await fc.assert(property, { seed, numRuns, ...timeLimit });
+    agent.destroy();
+    assert.equal((await http.call({ tool: 'refund', args: { amount: 1 } })).status, 200, 'and the door goes on');
+    assert.deepEqual(
+      http.notices.filter(({ kind }) => kind === 'suppressed' || kind === 'unexpected'),
+      [],
     );
-  });
-  const timeLimit = { interruptAfterTimeLimit: seconds * 1_000, markInterruptAsFailure: false };
-  const numRuns = wanted > 0 ? Math.ceil(wanted / atOnce) : 1_000_000;
-  await fc.assert(property, { seed, numRuns, ...timeLimit });
-  agent.destroy();
-  assert.equal((await http.call({ tool: 'refund', args: { amount: 1 } })).status, 200, 'and the door goes on');
-  assert.deepEqual(
-    http.notices.filter(({ kind }) => kind === 'suppressed' || kind === 'unexpected'),
-    [],
-  );
-  const seen = [...statuses].sort(([a], [b]) => a - b).map(([status, times]) => `${status}: ${times}`);
-  t.diagnostic(
-    `${count.requests} requests, ${count.answers} of them answered (${seen.join(', ')}); ` +
-      `${count.connections} connections with random bytes, ${count.bytesAnswered} of them answered`,
-  );
-  for (const status of [200, 400, 401, 403, 404, 405, 415, 422])
-    assert.ok(statuses.has(status), `no ${status} was met`);
-  assert.ok(count.answers > count.requests / 2 && count.bytesAnswered > 0, 'most were answered');
-});
+    const seen = [...statuses].sort(([a], [b]) => a - b).map(([status, times]) => `${status}: ${times}`);
+    t.diagnostic(
+      `${count.requests} requests, ${count.answers} of them answered (${seen.join(', ')}); ` +
+        `${count.connections} connections with random bytes, ${count.bytesAnswered} of them answered`,
+    );
+    for (const status of [200, 400, 401, 403, 404, 405, 415, 422])
+      assert.ok(statuses.has(status), `no ${status} was met`);
+    assert.ok(count.answers > count.requests / 2 && count.bytesAnswered > 0, 'most were answered');
+  },
+);

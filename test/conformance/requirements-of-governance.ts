@@ -7,6 +7,7 @@ export const ofGovernance: Readonly<Record<string, string>> = {
   'C1-policy-5': 'an action is judged by the tool it is bound to, or by workflow/action',
   'C1-policy-6': 'a session reaches no further than the mode of its agent',
   'C1-model-1': 'a model that is not in the model policy is MODEL_DENIED',
+  'C3-http-1': 'whatever arrives over HTTP gets a typed body, and never a 500',
   'C4-deny-1': 'POLICY_DENY has the forms of seed 002, with rule_ref and rule_id, 403',
   'C4-deny-2': 'a refusal by policy reaches no tool, takes no key and is on record with its rule',
   'C6-retries-1': 'what is sent again is permitted by the policy of that moment',

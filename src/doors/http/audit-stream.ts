@@ -59,6 +59,9 @@ function startOf({ query, header }: Asked): Position | null | 'unclear' {
   return { epoch: epoch ?? 0, seq: seq ?? 0 };
 }
 
+/** As soon as a call would be refused for it. */
+const keyAskedEveryMs = 1_000;
+
 async function follow(
   { who, query, parts }: Asked,
   after: Position | null,
@@ -70,6 +73,7 @@ async function follow(
   /** Of the reader's own: where others are is none of their business. */
   let told = after;
   let beatAtMs = performance.now();
+  let askedAtMs = beatAtMs;
   reader.begin();
   for (;;) {
     const page = await parts.view.records(who.tenant, from, streamPage);
@@ -79,10 +83,13 @@ async function follow(
       told = record;
     }
     if (reader.isClosing()) return reader.end(ending('closing', told));
-    if (performance.now() - beatAtMs >= heartbeatMs) {
+    if (performance.now() - askedAtMs >= Math.min(keyAskedEveryMs, heartbeatMs)) {
       // A key that was revoked meanwhile opens nothing any more.
       const now = await stillWho();
       if (now === null || now.tenant !== who.tenant || !may(now, 'look')) return reader.end({ reason: 'key_revoked' });
+      askedAtMs = performance.now();
+    }
+    if (performance.now() - beatAtMs >= heartbeatMs) {
       if (!(await reader.take(': still here\n\n'))) return;
       beatAtMs = performance.now();
     }

@@ -3,7 +3,7 @@ import { openapiDocument } from '../../core/openapi-paths.ts';
 import { problemType } from '../../core/door-problems.ts';
 import type { Readiness } from '../../core/facts.ts';
 import { codes } from '../../core/taxonomy.ts';
-import { type Answer, type Asked, json } from './answer.ts';
+import { type Answer, type Asked, json, refuse } from './answer.ts';
 import { meantAgent } from './call-routes.ts';
 import type { ApplyProblem } from './parts.ts';
 import { metricsType, writeMetrics } from './write-metrics.ts';
@@ -18,10 +18,15 @@ export async function readPolicy({ parts }: Asked): Promise<Answer> {
   return json({ policy: parts.policy() });
 }
 
+/** The file is one for all tenants, so only those change it who run the gateway. */
 export async function applyPolicy({ parts, who }: Asked): Promise<Answer> {
+  if (who.tenant !== operatorTenant)
+    return refuse('RoleForbidden', `policy is applied by an admin of the tenant '${operatorTenant}'`);
   const applied = await parts.applyPolicy(who);
   return applied.ok ? json({ ...applied.about, applied: true }) : notApplied(applied.problems);
 }
+
+const operatorTenant = 'default';
 
 function notApplied(problems: readonly ApplyProblem[]): Answer {
   const [first] = problems;

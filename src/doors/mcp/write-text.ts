@@ -42,11 +42,17 @@ function ofPending(reply: PendingReply): readonly string[] {
 
 function ofRefusal(reply: ErrorReply): readonly string[] {
   return [
-    `${reply.error}: ${cut(reply.message, maxMessageChars)}`,
+    sentence(reply.message.startsWith(`${reply.error}: `) ? reply.message : `${reply.error}: ${reply.message}`),
     effectLine(reply.effect),
     advice(reply.resolution),
     next(reply.valid_next_actions),
   ];
+}
+
+/** A rule's own reason may lack its end. */
+function sentence(text: string): string {
+  const said = cut(text, maxMessageChars);
+  return /[.!?…]$/.test(said) ? said : `${said}.`;
 }
 
 function effectLine(effect: Effect): string {

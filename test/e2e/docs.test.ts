@@ -41,6 +41,8 @@ const textOf = (name: string) => documents.find((document) => document.folder ==
 const runElsewhere: Readonly<Record<string, string>> = {
   'npm install': 'CI, before everything else',
   'npm test': 'CI; this test is a part of it',
+  'npm start -- init': 'test/e2e/cli-init.test.ts; here the file is there already',
+  'npm start -- up': 'test/e2e/cli-up.test.ts: it runs until somebody ends it',
   'npm install recourse-gateway': 'nobody yet: it needs the registry',
 };
 

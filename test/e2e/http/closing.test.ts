@@ -49,6 +49,10 @@ test('what is no HTTP is never answered in the place of a call under way, on its
   ];
   const heard = await heardAfter(http.url, `${head.join('\r\n')}\r\n\r\n${body}`, () => slow.begun());
   assert.equal(heard, '', 'only the connection ends');
+  await eventually('the client is on record as gone', async () => {
+    const [left] = await http.shell.ports.store.listCalls({ limit: 1 });
+    return left !== undefined && left.requesterLeftAtMs !== null;
+  });
   slow.runs[0]?.finish('done');
   assert.equal((await http.call({ tool: 'slow', args: {} })).body['replayed'], true, 'and the call is on record');
 });

@@ -35,6 +35,14 @@ export async function driftOf(session: Session, shell: Shell): Promise<Pinned> {
   return carryOver(session, workflow, migrated, { by: 'migration', from_version: version }, comparison, shell);
 }
 
+/** What differs from the pin, for somebody who only looks: nothing is carried over. */
+export async function differences(session: Session, shell: Shell): Promise<readonly string[] | null> {
+  const workflow = shell.workflows.get(session.workflow?.name ?? '');
+  if (workflow === undefined || session.workflow === null) return null;
+  if (session.workflow.manifest === manifestOf(workflow, shell)) return null;
+  return compareManifests(await shell.ports.store.blob(session.workflow.manifest), workflow.manifest).changed;
+}
+
 /** On somebody's word: the state stays as it is, if it still makes sense. */
 export async function acceptDrift(session: Session, by: string, shell: Shell): Promise<Pinned> {
   const workflow = shell.workflows.get(session.workflow?.name ?? '');

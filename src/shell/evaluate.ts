@@ -3,16 +3,16 @@
  * recorded. Validators are asked, for their answer is a fact.
  */
 import { refused } from '../core/answer.ts';
-import type { CallId, Principal, Request, SessionId } from '../core/call.ts';
+import type { CallId, Principal, Request } from '../core/call.ts';
 import type { Explanation } from '../core/explain.ts';
 import { explainLadder } from '../core/explain-ladder.ts';
-import type { SessionFact } from '../core/facts.ts';
 import { gateNames } from '../core/gate.ts';
 import { invalidInput } from '../core/gates/invalid-input.ts';
 import type { Refusal } from '../core/refusal.ts';
 import type { ErrorReply } from '../core/reply.ts';
 import { readRequest } from '../core/request.ts';
 import { stepOf } from '../core/gates/reachable.ts';
+import { lookAtSession } from './fetch-session.ts';
 import { firstFacts, gather } from './gather-facts.ts';
 import { maskRefusal } from './mask.ts';
 import { sayFault } from './refuse.ts';
@@ -37,8 +37,11 @@ export async function evaluateCall(raw: unknown, who: Principal, shell: Shell): 
       const reply = refusal === null ? null : say(request.tool, refusal, request.session, next, shell);
       return { ...who, tool: request.tool, decision, rungs, rules, reply };
     }
-    if (explained.fact === 'session' && request.session === null) {
-      facts = { ...facts, session: await standing(who, shell) };
+    if (explained.fact === 'session') {
+      const looked = await lookAtSession(request.session, who, shell);
+      if ('fault' in looked) return sayFault(request.tool, request.session, looked.fault, shell);
+      const catalogue = looked.found && looked.step !== null ? looked.step.workflow.catalogue : facts.catalogue;
+      facts = { ...facts, session: looked, catalogue };
       continue;
     }
     const gathered = await gather(explained.fact, facts, request, who, null, shell);
@@ -46,13 +49,6 @@ export async function evaluateCall(raw: unknown, who: Principal, shell: Shell): 
     facts = gathered.facts;
   }
   throw new Error('bug: the gates never stop asking for facts');
-}
-
-/** The session that a call without one would get; where there is none yet, what it would be like. */
-async function standing({ tenant, agent }: Principal, shell: Shell): Promise<SessionFact> {
-  const found = shell.live.readiness.ready ? await shell.ports.store.standingSession(tenant, agent) : null;
-  const id = found?.id ?? ('ses_not_opened_yet' as SessionId);
-  return { found: true, id, state: 'open', reason: null, seq: found?.seq ?? 0, step: null };
 }
 
 function unreadable(requested: string | null, refusal: Refusal, who: Principal, shell: Shell): Explanation {

@@ -9,7 +9,7 @@ import type { Reach } from '../core/policy/policy.ts';
 import { withCeiling } from '../core/policy/session-ceiling.ts';
 import type { Session, StoreFault } from '../ports/store.ts';
 import { commit } from './commit.ts';
-import { driftOf } from './drift.ts';
+import { differences, driftOf } from './drift.ts';
 import { readStep } from './position.ts';
 import type { Shell } from './shell.ts';
 import { fireDue } from './timers.ts';
@@ -35,16 +35,43 @@ export async function fetchSession(
   shell: Shell,
 ): Promise<SessionFact | Unopened> {
   if (handle === null) return standingSession(who, shell);
+  return factOf(handle, who, shell, (found) => workflowFact(found, asking, shell));
+}
+
+/** The same for somebody who only looks: no timer fires, nothing is carried over, no session is opened. */
+export async function lookAtSession(
+  handle: SessionId | null,
+  who: Principal,
+  shell: Shell,
+): Promise<SessionFact | Unopened> {
+  if (handle !== null) return factOf(handle, who, shell, (found) => restingFact(found, shell));
+  const found = await shell.ports.store.standingSession(who.tenant, who.agent);
+  const id = found?.id ?? ('ses_not_opened_yet' as SessionId);
+  return { found: true, id, state: 'open', reason: null, seq: found?.seq ?? 0, step: null };
+}
+
+async function factOf(
+  handle: SessionId,
+  who: Principal,
+  shell: Shell,
+  ofWorkflow: (found: Session) => Promise<SessionFact | Unopened>,
+): Promise<SessionFact | Unopened> {
   const found = await shell.ports.store.session(handle);
   if (found === null) return { found: false, why: isOfAnotherStore(handle, shell) ? 'elsewhere' : 'unknown' };
   if (found.tenant !== who.tenant) return { found: false, why: 'unknown' };
   // A handle tells nothing to those who do not own it, but that a workflow cannot be resumed by them.
   if (found.agent !== who.agent) return { found: false, why: found.workflow === null ? 'unknown' : 'foreign' };
-  return found.workflow === null ? plainFact(found) : workflowFact(found, asking, shell);
+  if (found.workflow === null) return plainFact(found);
+  return shell.workflows.has(found.workflow.name) ? ofWorkflow(found) : { found: false, why: 'unserved' };
+}
+
+async function restingFact(session: Session, shell: Shell): Promise<SessionFact> {
+  const step = await readStep(session, null, await differences(session, shell), shell);
+  const reason = session.workflow?.reason ?? null;
+  return { found: true, id: session.id, state: session.state, reason, seq: session.seq, step };
 }
 
 async function workflowFact(found: Session, asking: Asking | null, shell: Shell): Promise<SessionFact | Unopened> {
-  if (!shell.workflows.has(found.workflow?.name ?? '')) return { found: false, why: 'unserved' };
   let takenBy = asking?.takenBy ?? null;
   if (takenBy === null && asking !== null && found.state === 'open')
     takenBy = await turnIsFree(found.id, asking.call, shell);

@@ -15,6 +15,7 @@ import { eventually } from '../support/eventually.ts';
 import { killMidCall } from '../support/kill-mid-call.ts';
 import { folderOf, openGateway } from '../support/open-gateway.ts';
 import { openWorkflow } from '../support/open-workflow.ts';
+import { createShiftedClock } from '../support/shifted-clock.ts';
 import { aTool, createCountingTool } from '../support/tools.ts';
 import { createWorld, executionsIn } from '../support/world.ts';
 
@@ -154,4 +155,27 @@ describe('modes and changes', () => {
     const denied = denialOf(await gateway.ask('shut', {}, { session: first.session ?? '' }));
     assert.equal(denied.human_message, 'denied: bar/shut is not in the allow list');
   });
+});
+
+test('[C9-explain-1] an explanation in a session of a workflow fires no timer that is due, and writes nothing', async (t) => {
+  const states = { waiting: { after: { 1000: 'late' }, on: { go: 'late' } }, late: { type: 'final' as const } };
+  const queue = mount(createMachine({ id: 'queue', initial: 'waiting', states }), {
+    name: 'queue',
+    actions: { go: { run: async () => ({}) } },
+  });
+  const clock = createShiftedClock();
+  const file = path.join(folderOf(t), 'looking.db');
+  const limits = { sweepEveryMs: 86_400_000 };
+  const { gateway, shell } = await openWhole({ tools: [], workflows: [queue], file, limits }, { clock });
+  t.after(() => gateway.close());
+  const view = await gateway.sessions.open('queue');
+  assert.ok(!('error' in view));
+  clock.forward(5_000);
+  const id = view.session as Parameters<typeof shell.ports.store.session>[0];
+  const before = await shell.ports.store.session(id);
+  const who = { tenant: 'default', agent: 'local' };
+  const explained = await evaluateCall({ tool: 'go', args: {}, session: id }, who, shell);
+  assert.ok('rungs' in explained && explained.decision === 'run', JSON.stringify(explained));
+  assert.deepEqual(await shell.ports.store.session(id), before);
+  assert.equal((await shell.ports.store.sessionEntries(id, 0, 10)).length, 1, 'only that it was opened');
 });

@@ -115,6 +115,17 @@ describe('rules', () => {
     }
   });
 
+  test('[C9-broken-1] what stands beside an error does not make up for it; what is not reached is none', async (t) => {
+    const said: readonly Said[] = [
+      ['permit', 'either', { when: 'args.missing == 1 || args.ok == true' }],
+      ['permit', 'guarded', { when: 'has(args.missing) && args.missing == 1 || args.ok == true' }],
+    ];
+    const tools = ['either', 'guarded'].map((name) => aTool(name, () => ({})));
+    const gateway = await open(t, tools, [anAgent('local', said)]);
+    assert.equal(denialOf(await gateway.call({ tool: 'either', args: { ok: true } })).rule_ref, 'recourse.yaml:10');
+    successOf(await gateway.call({ tool: 'guarded', args: { ok: true } }));
+  });
+
   test('[C1-policy-6] nothing reaches further than the mode of the agent', async (t) => {
     const look = aTool('look', () => ({}), { effect: 'pure' });
     const gateway = await open(

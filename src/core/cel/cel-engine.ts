@@ -15,6 +15,8 @@ export interface Evaluation {
   stepsLeft: number;
   /** What was thrown by something else than the engine: a value that refuses to be read. The first one counts. */
   foreign: { readonly thrown: unknown } | null;
+  /** The first error of the engine, whether or not the expression went on after it. */
+  failed: string | null;
   readonly matches: (text: string, pattern: string) => boolean;
   /** Operands that are looked through as a whole (searched, compared, joined), or whose keys are listed. */
   readonly traversed: ReadonlyMap<object, Traversal>;
@@ -138,5 +140,6 @@ export function isOfEngine(error: unknown): error is Error & { summary: string; 
 /** `&&`, `||` and loops catch what is thrown below them and go on; what must end the evaluation is kept here. */
 export function noteThrow(evaluation: Evaluation, error: unknown): void {
   if (error === tooMuchWork) evaluation.stepsLeft = -1;
-  else if (!isOfEngine(error)) evaluation.foreign ??= { thrown: error };
+  else if (isOfEngine(error)) evaluation.failed ??= error.summary;
+  else evaluation.foreign ??= { thrown: error };
 }

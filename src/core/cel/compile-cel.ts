@@ -18,6 +18,8 @@ export interface CelOptions {
   /** What it must give; anything that is JSON if not given. */
   readonly returns?: 'bool' | 'string';
   readonly limits?: Partial<CelLimits>;
+  /** An error anywhere is an error of the whole: `||`, `&&` and loops do not make up for it. */
+  readonly strict?: true;
   /** Which of the things that a value throws when it is read come out of `evaluate` unchanged; none if not given. */
   readonly throughSignals?: (thrown: unknown) => boolean;
 }
@@ -108,11 +110,11 @@ function createEvaluate(
   parsed: ParseResult,
   { traversed }: Inspected,
   { matches, start }: Matching,
-  { returns, throughSignals }: CelOptions,
+  { returns, throughSignals, strict }: CelOptions,
   limits: CelLimits,
 ): CompiledCel['evaluate'] {
   return (values) => {
-    const evaluation: Evaluation = { stepsLeft: limits.maxSteps, foreign: null, matches, traversed };
+    const evaluation: Evaluation = { stepsLeft: limits.maxSteps, foreign: null, failed: null, matches, traversed };
     start();
     let answer: CelResult;
     try {
@@ -128,6 +130,7 @@ function createEvaluate(
       return { ok: false, problem: unreadable };
     }
     if (evaluation.stepsLeft < 0) return { ok: false, problem: tooMuchWork.message };
+    if (strict === true && evaluation.failed !== null) return { ok: false, problem: plainWords(evaluation.failed) };
     if (answer.ok && returns !== undefined && typeof answer.value !== typeName[returns])
       return { ok: false, problem: `it must give a ${wordFor[returns]}, and gave ${sortOf(answer.value)}` };
     return answer;

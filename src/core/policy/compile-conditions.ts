@@ -115,7 +115,7 @@ function createScope(about: readonly string[], shapes: ReadonlyMap<string, Argum
 }
 
 function compileCondition(text: string, variables: Variables) {
-  const compiled = compileCel(text, { variables, returns: 'bool' });
+  const compiled = compileCel(text, { variables, returns: 'bool', strict: true });
   if (!compiled.ok) return compiled;
   const { evaluate, reads } = compiled;
   const readsNow = reads.includes('now');

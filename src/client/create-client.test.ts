@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';
 import { eventually } from '../../test/support/eventually.ts';
 import { errorSamples } from '../../test/support/reply-samples.ts';
-import { CallError } from './call-error.ts';
+import { denialOf, errorOf, scripted } from '../../test/support/scripted-client.ts';
 import { createClient, type ClientBounds } from './create-client.ts';
 import {
   createScriptedTransport,
@@ -19,31 +19,6 @@ import {
   timeout,
   unknownEffect,
 } from './testing.ts';
-import { ToolDeniedError } from './tool-denied-error.ts';
-
-const scripted = (answers: readonly ScriptedAnswer[], bounds: ClientBounds = {}) => {
-  const transport = createScriptedTransport({ refund: answers });
-  const client = createClient({ transport, ...bounds });
-  return { transport, client, call: () => client.call('refund', { order: 'ord_1' }) };
-};
-
-async function errorOf(call: Promise<unknown>): Promise<CallError> {
-  const error: unknown = await call.then(
-    (value) => assert.fail(`it succeeded: ${JSON.stringify(value)}`),
-    (thrown) => thrown,
-  );
-  assert.ok(error instanceof CallError, String(error));
-  return error;
-}
-
-async function denialOf(call: Promise<unknown>): Promise<ToolDeniedError> {
-  const error: unknown = await call.then(
-    () => assert.fail('it succeeded'),
-    (thrown) => thrown,
-  );
-  assert.ok(error instanceof ToolDeniedError, String(error));
-  return error;
-}
 
 describe('a call', () => {
   test('gives the value of a success, or the whole reply', async () => {

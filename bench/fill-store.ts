@@ -55,7 +55,7 @@ function bare(): Transition {
     key: null,
     session: null,
     reserve: [],
-    settle: [],
+    settle: [], approvals: [], task: null,
     blobs: [],
     records: [],
   };

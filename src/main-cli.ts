@@ -109,7 +109,12 @@ async function loadGraphs(argument: string, config: string | undefined): ReturnT
   const { configName, loadProject } = await import('./compose/load-project.ts');
   const file = /\.ya?ml$/.test(argument) ? argument : config;
   const wanted = argument === '' || file === argument ? {} : { workflowArgument: argument };
-  const loaded = await loadProject({ cwd: process.cwd(), ...(file === undefined ? {} : { file }), ...wanted });
+  const approversOf = async (written: string | null) => {
+    const { approversBeside } = await import('./compose/approvers-beside.ts');
+    return approversBeside(process.env['RECOURSE_FILE'] || (written ?? 'recourse.db'), nodeClock.nowMs());
+  };
+  const named = { ...(file === undefined ? {} : { file }), ...wanted, approversBeside: approversOf };
+  const loaded = await loadProject({ cwd: process.cwd(), ...named });
   const { workflows, warnings } = loaded.ok ? loaded.project : loaded;
   return {
     problems: loaded.ok ? [] : loaded.problems,

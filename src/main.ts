@@ -20,11 +20,13 @@ import type { Policy } from './core/policy/policy.ts';
 import type { Reply } from './core/reply.ts';
 import { type CallOptions, createLibraryDoor } from './doors/library/library-door.ts';
 import { createWorkflowDoor } from './doors/library/workflow-door.ts';
+import { createApprovalDoor } from './doors/library/approval-door.ts';
 import { joinUpstreams, type Joined } from './compose/join-upstreams.ts';
 import { serverConfig, type ServerOptions } from './compose/server-options.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Ids } from './ports/ids.ts';
 import type { Notifier } from './ports/notifier.ts';
+import { createApprovals } from './shell/approvals.ts';
 import { commit } from './shell/commit.ts';
 import { drained, stopAll } from './shell/drain.ts';
 import { maskResults } from './shell/mask.ts';
@@ -77,9 +79,13 @@ export interface CallRequest<Tools extends readonly Tool[], Name extends Tools[n
   readonly expected_seq?: number;
   readonly wait_seconds?: number;
   readonly deadline_seconds?: number;
+  /** Calls of reads that this one relies on. */
+  readonly evidence_refs?: readonly string[];
 }
 
-type Door = ReturnType<typeof createLibraryDoor> & ReturnType<typeof createWorkflowDoor>;
+type Door = ReturnType<typeof createLibraryDoor> &
+  ReturnType<typeof createWorkflowDoor> &
+  ReturnType<typeof createApprovalDoor>;
 
 export interface Gateway<
   Tools extends readonly Tool[],
@@ -187,7 +193,11 @@ export async function openGateway<
   shell.live.readiness = { ready: true };
   shell.live.callTool = (request, who, ceiling) => nestedCall(request, who, ceiling, shell);
   const service = createWorkflowService(shell);
-  const door = { ...createLibraryDoor(shell, self), ...createWorkflowDoor(service, shell, self) };
+  const door = {
+    ...createLibraryDoor(shell, self),
+    ...createWorkflowDoor(service, shell, self),
+    ...createApprovalDoor(createApprovals(shell), shell, self),
+  };
 
   let closing: Promise<void> | null = null;
   const close = async (drainSeconds: number): Promise<void> => {

@@ -3,9 +3,12 @@
  * by itself where a denial says for how long, and asks again, with the same key, where an answer was lost. Never retries
  * anything else: whether something may run again is for the gateway to decide.
  */
-import type { Reply, SuccessReply } from '../core/reply.ts';
+import type { ApprovalView } from '../core/approval-view.ts';
+import type { ErrorReply, Reply, SuccessReply } from '../core/reply.ts';
+import { awaitDecision, readApproval } from './approvals.ts';
 import { CallError } from './call-error.ts';
 import { maxSeconds, mustBeAmount, mustBeOptions, mustBeText } from './check-options.ts';
+import { completeSession } from './complete-session.ts';
 import { deliver, type Delivery } from './deliver.ts';
 import { pause } from './pause.ts';
 import { plainArgs } from './plain-args.ts';
@@ -24,6 +27,10 @@ export interface CallDefaults {
   readonly waitSeconds?: number;
   /** How long the call may take, waiting included, before the gateway gives it up. */
   readonly deadlineSeconds?: number;
+  /** When a person must approve first: `throw` the denial (the default), or `wait` for the person and ask again. */
+  readonly onDefer?: 'throw' | 'wait';
+  /** How long `wait` waits, in total: 600 by default. */
+  readonly deferSeconds?: number;
 }
 
 export interface ClientBounds {
@@ -56,15 +63,32 @@ export interface Client {
   /** The same with the whole reply. */
   send<Result = unknown>(tool: string, args?: unknown, options?: CallOptions): Promise<SuccessReply<Result>>;
   /** The reply of an earlier call, as it is; pending while it is under way. */
-  reply(callId: string, options?: { readonly signal?: AbortSignal }): Promise<Reply>;
+  reply(callId: string, options?: Interruptible): Promise<Reply>;
+  /** What became of an approval of this agent. Nobody approves from here. */
+  readonly approvals: {
+    read(approvalId: string, options?: Interruptible): Promise<ApprovalView>;
+    /** As soon as it is no longer pending, or as it is after `seconds`: 60 by default. */
+    wait(approvalId: string, options?: Interruptible & { readonly seconds?: number }): Promise<ApprovalView>;
+  };
+  /** Says that the session is done, or the agent's standing one. Throws ToolDeniedError COMPLETION_BLOCKED while something stands against it. */
+  complete(options?: Interruptible & { readonly session?: string }): Promise<SuccessReply>;
 }
 
-const defaultNames = ['session', 'turn', 'model', 'waitSeconds', 'deadlineSeconds'] as const;
+interface Interruptible {
+  readonly signal?: AbortSignal;
+}
+
+const defaultNames = ['session', 'turn', 'model', 'waitSeconds', 'deadlineSeconds', 'onDefer', 'deferSeconds'] as const;
 const boundNames = ['maxWaitSeconds', 'maxWaits', 'maxResends', 'maxPollSeconds'] as const;
 
 /** Everything that `createClient` takes beside the transport. */
 export const clientOptionNames: readonly string[] = [...defaultNames, ...boundNames, 'onReply'];
 const callOptionNames = [...defaultNames, 'key', 'expectedSeq', 'signal'];
+
+const defaultDeferSeconds = 600;
+const defaultApprovalSeconds = 60;
+/** A call that is deferred again and again, each time for another approval, comes to an end. */
+const maxDeferrals = 20;
 
 /** No bound of a count needs to be larger. */
 const maxCount = 1_000;
@@ -84,19 +108,33 @@ export function createClient(options: ClientOptions): Client {
   async function send<Result>(tool: string, args: unknown, own: CallOptions = {}): Promise<SuccessReply<Result>> {
     const call = wireCall(tool, args, options, own);
     const delivery: Delivery = { call, transport, wait, maxResends, maxPollSeconds, signal: own.signal };
+    const { onDefer = 'throw', deferSeconds = defaultDeferSeconds } = { ...options, ...withoutUndefined(own) };
     let waited = 0;
+    let waits = 0;
+    let deferred = 0;
+    let deferrals = 0;
     let answerWasLost = false;
-    for (let waits = 0; ; waits++) {
+    for (;;) {
       const { reply, lost } = await deliver(delivery, answerWasLost);
       answerWasLost = lost;
       if (isSuccess(reply)) {
         tell(onReply, reply);
         return reply as SuccessReply<Result>;
       }
+      const approvalId = onDefer === 'wait' ? approvalIn(reply) : null;
+      if (approvalId !== null && deferred < deferSeconds && deferrals < maxDeferrals) {
+        const looking = { transport, wait, signal: own.signal, call };
+        const { approval, seconds } = await awaitDecision(approvalId, deferSeconds - deferred, looking);
+        deferred += seconds;
+        deferrals += 1;
+        if (asksAgain[approval.state]) continue;
+        throw refusalOf(reply, call);
+      }
       const seconds = secondsToWait(reply);
       if (seconds === null || waits >= maxWaits || waited + seconds > maxWaitSeconds)
         throw answerWasLost ? refusalAfterLoss(reply, call) : refusalOf(reply, call);
       waited += seconds;
+      waits += 1;
       await wait(seconds, own.signal);
     }
   }
@@ -114,7 +152,42 @@ export function createClient(options: ClientOptions): Client {
       const message = `there is no reply for ${callId}${reply === null || !('error' in reply) ? '' : `: ${reply.message}`}`;
       throw new CallError({ ...said, message, effect: 'unknown', tool: null, callId, key: null });
     },
+    approvals: {
+      read: (id, { signal } = {}) => readApproval(mustBeId(id), { transport, wait, signal }),
+      async wait(id, { seconds = defaultApprovalSeconds, signal } = {}) {
+        mustBeAmount('approvals.wait', 'seconds', seconds, maxSeconds);
+        return (await awaitDecision(mustBeId(id), seconds, { transport, wait, signal })).approval;
+      },
+    },
+    async complete({ session = options.session, signal } = {}) {
+      mustBeText('complete', 'session', session);
+      return completeSession(session, { transport, wait, maxWaits, maxWaitSeconds, signal });
+    },
   };
+}
+
+function mustBeId(id: unknown): string {
+  if (typeof id === 'string' && id !== '') return id;
+  throw new TypeError('an approval is named by its id, such as that of a denial: error.approvalId');
+}
+
+/** INVARIANT: nobody who said no, or let the time pass, is asked again for it: an equal call would open another approval. */
+const asksAgain: Readonly<Record<ApprovalView['state'], boolean>> = {
+  pending: false,
+  granted: true,
+  // It ran: the gateway has the result.
+  used: true,
+  // The reply names who denied it, and why.
+  denied: true,
+  // The rules have changed: perhaps nobody needs to be asked any more.
+  void: true,
+  expired: false,
+  revoked: false,
+};
+
+function approvalIn(reply: ErrorReply): string | null {
+  const { code, resolution } = reply;
+  return code === 'POLICY_DEFER' && resolution.type === 'pending_approval' ? resolution.approval_id : null;
 }
 
 function wireCall(tool: string, args: unknown, defaults: CallDefaults, own: CallOptions): WireCall {
@@ -139,7 +212,10 @@ function wireCall(tool: string, args: unknown, defaults: CallDefaults, own: Call
 
 function checkDefaults(what: string, options: CallDefaults): void {
   for (const name of ['session', 'turn', 'model'] as const) mustBeText(what, name, options[name]);
-  for (const name of ['waitSeconds', 'deadlineSeconds'] as const) mustBeAmount(what, name, options[name], maxSeconds);
+  for (const name of ['waitSeconds', 'deadlineSeconds', 'deferSeconds'] as const)
+    mustBeAmount(what, name, options[name], maxSeconds);
+  if (options.onDefer !== undefined && options.onDefer !== 'throw' && options.onDefer !== 'wait')
+    throw new TypeError(`${what}: option 'onDefer' must be 'throw' or 'wait'`);
 }
 
 const withoutUndefined = <Shape extends object>(shape: Shape): Partial<Shape> =>

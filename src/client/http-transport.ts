@@ -42,6 +42,17 @@ export function httpTransport(options: HttpOptions): Transport {
       const init = { method: 'GET', headers: { accept: 'application/json', authorization } };
       return exchange(ask, `${base}/v1/calls/${encodeURIComponent(callId)}`, init, answerTimeoutSeconds, signal);
     },
+    approval(approvalId, waitSeconds, signal) {
+      const init = { method: 'GET', headers: { accept: 'application/json', authorization } };
+      const wait = Math.max(0, Math.round(waitSeconds * 1_000) / 1_000);
+      const url = `${base}/v1/approvals/${encodeURIComponent(approvalId)}${wait === 0 ? '' : `?wait=${wait}`}`;
+      return exchange(ask, url, init, answerTimeoutSeconds + wait, signal);
+    },
+    complete(session, signal) {
+      const headers = { 'content-type': 'application/json', accept: 'application/json', authorization };
+      const init = { method: 'POST', headers, body: JSON.stringify(session === undefined ? {} : { session }) };
+      return exchange(ask, `${base}/v1/complete`, init, answerTimeoutSeconds, signal);
+    },
   };
 }
 

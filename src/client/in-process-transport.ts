@@ -1,4 +1,5 @@
 /** Carries calls to a gateway in the same process. Nothing can be lost on the way, and a signal cancels the call itself. */
+import type { ApprovalView } from '../core/approval-view.ts';
 import type { Reply } from '../core/reply.ts';
 import { mustBeOptions, mustBeText } from './check-options.ts';
 import type { Answer, Transport } from './transport.ts';
@@ -12,6 +13,14 @@ interface Who {
 export interface InProcessGateway {
   handle(value: unknown, options?: Who & { readonly signal?: AbortSignal }): Promise<Reply>;
   reply(callId: string, options?: Who): Promise<Reply | null>;
+  complete?(value: { readonly session?: string }, options?: Who): Promise<Reply>;
+  readonly approvals?: {
+    wait(
+      approvalId: string,
+      waiting: { readonly seconds: number },
+      options?: Who & { readonly signal?: AbortSignal },
+    ): Promise<ApprovalView | null>;
+  };
 }
 
 export interface InProcessOptions {
@@ -25,19 +34,35 @@ export function inProcessTransport(gateway: InProcessGateway, options: InProcess
   for (const name of ['agent', 'tenant'] as const) mustBeText('inProcessTransport', name, options[name]);
   if (options.agent === undefined) throw new TypeError("inProcessTransport: option 'agent' must say who asks");
   const who: Who = { agent: options.agent, ...(options.tenant === undefined ? {} : { tenant: options.tenant }) };
+  /** A gateway that was closed meanwhile says so by an exception. */
+  const asked = async (ask: () => Promise<unknown>): Promise<Answer> => {
+    try {
+      return { kind: 'answered', body: await ask() };
+    } catch (cause) {
+      return { kind: 'lost', reason: 'the gateway could not be asked', cause };
+    }
+  };
+  const { approvals } = gateway;
   return {
     async send(call, signal): Promise<Answer> {
       if (signal?.aborted === true) return { kind: 'aborted', wasSent: false };
       const body = await gateway.handle(call, { ...who, ...(signal === undefined ? {} : { signal }) });
       return { kind: 'answered', body };
     },
-    async look(callId): Promise<Answer> {
-      try {
-        return { kind: 'answered', body: await gateway.reply(callId, who) };
-      } catch (cause) {
-        // A gateway that was closed meanwhile says so by an exception.
-        return { kind: 'lost', reason: 'the gateway could not be asked', cause };
-      }
-    },
+    look: (callId) => asked(() => gateway.reply(callId, who)),
+    ...(approvals === undefined
+      ? {}
+      : {
+          async approval(approvalId, seconds, signal): Promise<Answer> {
+            if (signal?.aborted === true) return { kind: 'aborted', wasSent: false };
+            const options = { ...who, ...(signal === undefined ? {} : { signal }) };
+            return asked(() => approvals.wait(approvalId, { seconds }, options));
+          },
+        }),
+    ...(gateway.complete === undefined
+      ? {}
+      : {
+          complete: (session) => asked(async () => gateway.complete?.(session === undefined ? {} : { session }, who)),
+        }),
   };
 }

@@ -19,4 +19,5 @@ export { tellModel } from './tell-model.ts';
 export { ToolDeniedError } from './tool-denied-error.ts';
 export { type AiSdkTool, type AnyTool, type OpenAiTool, type PlainTool, remote } from './tool-shapes.ts';
 export type { Answer, Pause, Transport, WireCall } from './transport.ts';
+export type { ApprovalView } from '../core/approval-view.ts';
 export type { ErrorReply, PendingReply, Reply, SuccessReply } from '../core/reply.ts';

@@ -14,6 +14,7 @@ export interface WireCall {
   readonly expected_seq?: number;
   readonly model?: string;
   readonly wait_seconds?: number;
+  readonly evidence_refs?: readonly string[];
   readonly deadline_seconds?: number;
 }
 
@@ -32,6 +33,10 @@ export interface Transport {
   send(call: WireCall, signal?: AbortSignal): Promise<Answer>;
   /** What became of a call that was pending. */
   look(callId: string, signal?: AbortSignal): Promise<Answer>;
+  /** An approval of this agent: as it is, or, with `waitSeconds`, as soon as it is no longer pending. */
+  readonly approval?: (approvalId: string, waitSeconds: number, signal?: AbortSignal) => Promise<Answer>;
+  /** The agent says that it is done with this session, or with its standing one. */
+  readonly complete?: (session: string | undefined, signal?: AbortSignal) => Promise<Answer>;
   /** For a call that says nothing about waiting: how long the gateway holds the line before it says `pending`. */
   readonly defaultWaitSeconds?: number;
   /** A clock of its own, for tests that must not sleep. */

@@ -10,6 +10,7 @@ import { emptyConfig } from '../config/config.ts';
 import { readConfig } from '../config/read-config.ts';
 import { isObject } from '../core/json.ts';
 import type { Daemon, DaemonAnswer, DaemonRequest, DaemonWish, FoundDaemon } from '../doors/cli/daemon.ts';
+import { followDaemon } from './follow-daemon.ts';
 import { configName } from './load-project.ts';
 import { readOperatorToken } from './operator-token.ts';
 import { isLoopback } from './run-address.ts';
@@ -39,6 +40,7 @@ export async function findDaemon(wish: DaemonWish): Promise<FoundDaemon> {
     store,
     remark: key.remark,
     ask: (request) => ask(url, request, authorization),
+    follow: (order) => followDaemon(url, order, authorization),
   };
   return { kind: 'found', daemon };
 }

@@ -71,7 +71,7 @@ export function createGovernance(first: Project, { load, record }: GovernancePar
   };
 }
 
-/** What a running process cannot change: its servers, its workflows, its store and address. */
+/** What a running process cannot change: its servers, its workflows, its store and address, and whom it tells. */
 function fixedParts(was: Config, is: Config): readonly string[] {
   const { mode: _was, ...runtimeWas } = was.runtime;
   const { mode: _is, ...runtimeIs } = is.runtime;
@@ -79,6 +79,7 @@ function fixedParts(was: Config, is: Config): readonly string[] {
     ['runtime', runtimeWas, runtimeIs],
     ['tools', was.tools.map(withoutPlace), is.tools.map(withoutPlace)],
     ['workflows', was.workflows.map(written), is.workflows.map(written)],
+    ['notify', was.notify, is.notify],
   ] as const;
   return parts.filter(([, before, after]) => JSON.stringify(before) !== JSON.stringify(after)).map(([name]) => name);
 }

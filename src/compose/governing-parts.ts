@@ -1,5 +1,6 @@
 /** What the commands to begin with, to write policy with and to ask a gateway with need of the world. Loaded when one of them is run. */
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { nodeClock } from '../adapters/system-node/clock.ts';
 import type { GoverningParts } from '../doors/cli/run-governing.ts';
 import { findDaemon } from './ask-daemon.ts';
@@ -8,6 +9,7 @@ import { findDaemon } from './ask-daemon.ts';
 export const governingParts: GoverningParts = {
   findDaemon,
   nowMs: () => nodeClock.nowMs(),
+  readText,
   newKey: () => `cli_${randomUUID()}`,
   initProject: async (order) => (await import('./init-project.ts')).initProject(order),
   pinTools: async (order) => (await import('./pin-tools.ts')).pinTools(order),
@@ -16,3 +18,16 @@ export const governingParts: GoverningParts = {
   onlyAgent: async (config) => (await import('./check-files.ts')).onlyAgent(config),
   watchFiles: async (config, onChange) => (await import('./watch-files.ts')).watchFiles(config, onChange),
 };
+
+const maxTextBytes = 4 << 20;
+
+async function readText(file: string): ReturnType<GoverningParts['readText']> {
+  try {
+    const bytes = await readFile(file);
+    return bytes.length > maxTextBytes
+      ? { problem: `'${file}' is larger than ${maxTextBytes} bytes: that is no list of arguments` }
+      : { text: bytes.toString('utf8') };
+  } catch (error) {
+    return { problem: `'${file}' cannot be read (${(error as NodeJS.ErrnoException).code}): check its name and mode` };
+  }
+}

@@ -7,9 +7,13 @@ import {
 import { placeOfStore } from '../adapters/store-sqlite/place.ts';
 
 /** Null if the folder does not exist. The store itself need not be there yet. */
-export function filesBeside(store: string): { readonly keys: string; readonly token: string } | null {
+export function filesBeside(
+  store: string,
+): { readonly keys: string; readonly token: string; readonly seal: string } | null {
   const place = placeOfStore(store);
-  return place === null ? null : { keys: `${place.file}.keys`, token: `${place.file}.token` };
+  if (place === null) return null;
+  const { file } = place;
+  return { keys: `${file}.keys`, token: `${file}.token`, seal: `${file}.seal` };
 }
 
 export async function openKeysBeside(

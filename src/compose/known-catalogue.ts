@@ -94,6 +94,7 @@ export function unpinned(name: string, servers: readonly ServerConfig[]): ToolEn
     effectClass,
     timeoutMs: defaultLimits.defaultTimeoutMs,
     dedupeWindowMs: rule?.dedupeWindowMs ?? null,
+    reportsWithinMs: rule?.reportsWithinMs ?? null,
     input: { kind: 'anything' },
     invokes: name,
     inputSchema: null,

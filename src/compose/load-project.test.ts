@@ -46,6 +46,7 @@ const pay: ToolEntry = {
   effectClass: 'plain',
   timeoutMs: 1_000,
   dedupeWindowMs: null,
+  reportsWithinMs: null,
   input: { kind: 'anything' },
   invokes: 'shop/pay',
   inputSchema: null,

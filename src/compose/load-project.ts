@@ -24,6 +24,8 @@ export interface ProjectRequest {
   readonly workflowArgument?: string;
   /** For `${NAME}`; that of the process if not given. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Who has a key that may approve, beside the store that is written, if any is; null if nobody knows. Not asked if not given. */
+  readonly approversBeside?: (store: string | null) => Promise<ReadonlySet<string> | null>;
 }
 
 export interface Project {
@@ -83,7 +85,9 @@ export async function loadProject(request: ProjectRequest): Promise<LoadedProjec
   }
   // Of workflows that were not loaded nobody knows the actions.
   const shapes = wanted === undefined ? knownShapes({ config: config.config, workflows }) : null;
-  const policy = compileWritten(config, shapes);
+  const { store } = inFolder(config.config, cwd, file).runtime;
+  const holders = config.config.policy === null ? null : ((await request.approversBeside?.(store)) ?? null);
+  const policy = compileWritten(config, shapes, holders);
   const told = [...config.allProblems(), ...problems];
   const warnings = config.allWarnings();
   if (told.length > 0) return { ...broken(told), warnings, workflows };

@@ -3,12 +3,17 @@ import { listedTools } from '../core/policy/listed-tools.ts';
 import { describeLadder } from '../core/decide.ts';
 import { createHttpDoor, type HttpDoor } from '../doors/http/http-door.ts';
 import type { HttpDoorOptions, HttpDoorParts, StatusReport } from '../doors/http/parts.ts';
-import { createCallCounts } from '../shell/call-counts.ts';
+import { createApprovals } from '../shell/approvals.ts';
+import { type CallCounts, createCallCounts } from '../shell/call-counts.ts';
+import { completeSession } from '../shell/complete.ts';
 import { evaluateCall } from '../shell/evaluate.ts';
 import { handleCall, handleUnfit } from '../shell/handle-call.ts';
 import { openPlain } from '../shell/open-plain.ts';
 import { policyHash } from '../shell/policy-papers.ts';
+import { countPending } from '../shell/count-pending.ts';
+import { gapsOf } from '../shell/runtime-gap.ts';
 import { policyOf } from '../shell/shell.ts';
+import { reportTask } from '../shell/tasks.ts';
 import { createTenantView } from '../shell/tenant-view.ts';
 import { createWorkflowService, type WorkflowService } from '../shell/workflow-service.ts';
 import type { Authenticate } from './authenticate.ts';
@@ -21,13 +26,15 @@ export interface HttpDoorOrder {
   readonly startedAtMs: number;
   readonly nowMs: () => number;
   readonly authenticate: Authenticate;
+  /** Those of every door; its own if not given. */
+  readonly counts?: CallCounts;
   /** Limits other than the usual ones. */
   readonly options?: Partial<HttpDoorOptions>;
 }
 
 export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, governance: Governance): HttpDoor {
   const shell = () => current().shell;
-  const counts = createCallCounts();
+  const { counts = createCallCounts() } = order;
   const uptimeSeconds = () => Math.floor((order.nowMs() - order.startedAtMs) / 1_000);
   const upstreams = () => current().upstreams.servers?.status() ?? [];
 
@@ -57,6 +64,11 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
     get view() {
       return createTenantView(shell());
     },
+    get approvals() {
+      return createApprovals(shell());
+    },
+    complete: (raw, who) => completeSession(raw, who, shell()),
+    reportTask: (callId, who) => reportTask(callId, who, shell()),
     tools: (who) =>
       [...listedTools(shell().catalogue(), policyOf(who.agent, shell())).values()].map((entry) => ({
         name: entry.name,
@@ -72,7 +84,7 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
       const hash = policy === null ? null : policyHash(policy, shell());
       return { ok: true, about: { changed, policy: hash, agents: [...(policy?.agents.keys() ?? [])] } };
     },
-    status: (): StatusReport => {
+    status: (tenant): StatusReport => {
       const { live, ladder } = shell();
       const policy = governance.current();
       return {
@@ -90,14 +102,17 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
         workflows: [...shell().workflows.keys()],
         upstreams: upstreams().map(({ name, state, tools, problem }) => ({ name, state, tools, problem })),
         gates: describeLadder(ladder, policy !== null),
+        gaps: gapsOf(tenant, shell()),
       };
     },
-    metrics: (tenant) => ({
+    metrics: async (tenant) => ({
       uptimeSeconds: uptimeSeconds(),
       ready: shell().live.readiness.ready,
       storeAvailable: !shell().live.storeDown,
       inFlight: [...shell().live.running.values()].filter(({ call }) => call.tenant === tenant).length,
       calls: counts.of(tenant),
+      gaps: gapsOf(tenant, shell()),
+      approvalsPending: await countPending(tenant, shell()),
       upstreams: upstreams().map(({ name, state }) => ({ name, state })),
     }),
     notify: (notice) => shell().ports.notify(notice),

@@ -107,7 +107,7 @@ function calledIn(bytes: Buffer): { readonly id: string | number; readonly tool:
 }
 
 function notReady(requested: string | null, readiness: NotReady): ErrorReply {
-  const answer = readyGate.check({} as never, { readiness, inFlight: { now: 0, max: 1 } } as never);
+  const answer = readyGate.check({} as never, { readiness, inFlight: { now: 0, max: 1 } } as never, []);
   if (answer.kind !== 'refuse') throw new Error('bug: a gateway that is not ready passed its gate');
   return refused(
     { requested, callId: `call_${randomUUID()}` as CallId, session: null, nextActions: [] },

@@ -5,13 +5,17 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import path from 'node:path';
 import type { Problem } from '../config/problem.ts';
+import type { Principal } from '../core/call.ts';
+import type { Reply } from '../core/reply.ts';
 import type { McpHttpHandler } from '../doors/mcp/http-handler.ts';
 import type { Notifier } from '../ports/notifier.ts';
+import { createCallCounts } from '../shell/call-counts.ts';
 import { type Address, allowedHosts, configuredAddress, isLoopback, listenAt, readAddress } from './run-address.ts';
 import type { Ready } from './ready.ts';
 import { createFront, type Front } from './run-front.ts';
 import { createGovernance, type Governance } from './governance.ts';
 import { openIdentity, type OpenIdentity } from './open-identity.ts';
+import { createSeal } from './seal.ts';
 import { keepOpen, type LastingGateway } from './serve-gateway.ts';
 import { type OpenForServing, type Refused, refusalOf, serversOf, servingOptions } from './serve-options.ts';
 
@@ -157,25 +161,30 @@ async function serveUntil(
   { governance, gateway, identity, file }: Started,
   { order, front, server, url, host }: Stage,
 ): Promise<void> {
-  const [{ createHttpHandler }, { openMcpDoor }, { openHttpDoor }] = await Promise.all([
+  const [{ createHttpHandler }, { openMcpDoor }, { openHttpDoor }, { openWebhooks }] = await Promise.all([
     import('../doors/mcp/http-handler.ts'),
     import('./serve-door.ts'),
     import('./open-http-door.ts'),
+    import('./open-webhooks.ts'),
   ]);
   const { workflows, warnings, policy } = governance.project();
   const names = [null, ...workflows.map(({ name }) => name)];
   const hosts = allowedHosts(host);
   const handlers = new Map<string, McpHttpHandler>();
   const who = { tenant: 'default', agent: order.openAs ?? 'local' };
+  const counts = createCallCounts();
+  const onReply = (reply: Reply, { tenant }: Principal) => counts.count(reply, tenant);
+  const seal = createSeal(file, order.onTrouble);
   for (const workflow of names) {
     const at = workflow === null ? toolsPath : `${toolsPath}/${encodeURIComponent(workflow)}`;
-    const door = openMcpDoor({ version: order.version, who, workflow, mode: 'step' }, gateway);
+    const served = { version: order.version, who, workflow, mode: 'step', seal, onReply } as const;
+    const door = openMcpDoor(served, gateway);
     const options = { path: at, allowedHosts: hosts, allowedOrigins: hosts, authenticate: identity.agentOf };
     handlers.set(at, createHttpHandler(door, options));
   }
   const clock = { startedAtMs: Date.now(), nowMs: () => Date.now() };
   const http = openHttpDoor(
-    { version: order.version, hosts, authenticate: identity.authenticate, ...clock },
+    { version: order.version, hosts, authenticate: identity.authenticate, counts, ...clock },
     gateway,
     governance,
   );
@@ -184,6 +193,8 @@ async function serveUntil(
       if (!http.handle(request, response)) http.handleUnknown(request, response);
     },
   };
+  const hooks = governance.project().config.notify;
+  const webhooks = await openWebhooks({ hooks, store: file, onTrouble: order.onTrouble }, gateway);
   http.guard(server);
   front.open({ handlers, http: others });
   const { gateway: opened, upstreams } = gateway.current();
@@ -205,7 +216,7 @@ async function serveUntil(
   });
   await stopped;
   front.close();
-  await Promise.all([http.close(), ...[...handlers.values()].map((handler) => handler.close())]);
+  await Promise.all([http.close(), webhooks.close(), ...[...handlers.values()].map((handler) => handler.close())]);
   await gateway.close();
   await identity.close();
 }

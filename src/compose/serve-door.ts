@@ -5,9 +5,15 @@ import { toMermaid } from '../core/workflow/draw/to-mermaid.ts';
 import { isListed, listedTools } from '../core/policy/listed-tools.ts';
 import { createMcpDoor, type McpDoor } from '../doors/mcp/mcp-door.ts';
 import type { McpDoorParts } from '../doors/mcp/parts.ts';
+import type { Reply } from '../core/reply.ts';
+import { completeSession } from '../shell/complete.ts';
 import { handleCall, handleUnfit } from '../shell/handle-call.ts';
+import { reportGap } from '../shell/runtime-gap.ts';
 import { policyOf, type Shell } from '../shell/shell.ts';
+import { reportTask } from '../shell/tasks.ts';
 import { createWorkflowService, type WorkflowService } from '../shell/workflow-service.ts';
+import type { Seal } from './seal.ts';
+import { approvalsOf } from './serve-approvals.ts';
 import type { LastingGateway } from './serve-gateway.ts';
 
 export interface Served {
@@ -16,10 +22,20 @@ export interface Served {
   /** The workflow's name; null for every tool. */
   readonly workflow: string | null;
   readonly mode: McpDoorParts['mode'];
+  /** By which the gateway knows its own states again. */
+  readonly seal: Seal;
+  /** Hears the reply of every call. */
+  readonly onReply?: (reply: Reply, who: Principal) => void;
 }
 
-export function openMcpDoor({ version, who, workflow, mode }: Served, { current }: LastingGateway): McpDoor {
+export function openMcpDoor(served: Served, { current }: LastingGateway): McpDoor {
+  const { version, who, workflow, mode, seal, onReply } = served;
   const shell = () => current().shell;
+  const heard = async (caller: Principal, call: Promise<Reply>): Promise<Reply> => {
+    const reply = await call;
+    onReply?.(reply, caller);
+    return reply;
+  };
   return createMcpDoor({
     name: workflow === null ? 'recourse' : `recourse-${workflow}`,
     version,
@@ -29,7 +45,7 @@ export function openMcpDoor({ version, who, workflow, mode }: Served, { current 
       workflow === null
         ? null
         : {
-            service: following(() => serviceFor(shell(), workflow)),
+            service: following(() => serviceFor(shell(), workflow), heard),
             name: workflow,
             isListed: (action, caller) => isListed(action, policyOf(caller.agent, shell())),
           },
@@ -37,7 +53,8 @@ export function openMcpDoor({ version, who, workflow, mode }: Served, { current 
       workflow === null
         ? {
             catalogue: (caller) => listedTools(shell().catalogue(), policyOf(caller.agent, shell())),
-            call: (raw, caller, from) => handleCall(raw, caller, from, shell()),
+            isDeclared: (tool) => shell().catalogue().has(tool),
+            call: (raw, caller, from) => heard(caller, handleCall(raw, caller, from, shell())),
           }
         : null,
     graph: {
@@ -46,6 +63,13 @@ export function openMcpDoor({ version, who, workflow, mode }: Served, { current 
     },
     unfit: (errors, caller) => handleUnfit(errors, caller, shell()),
     notify: (notice) => shell().ports.notify(notice),
+    approvals: approvalsOf(shell, seal),
+    completion: {
+      isServed: ({ agent }) => (policyOf(agent, shell())?.agent ?? null) !== null,
+      run: (raw, caller) => completeSession(raw, caller, shell()),
+    },
+    reportTask: (callId, caller) => reportTask(callId, caller, shell()),
+    reportGap: (gap) => reportGap(gap, shell()),
   });
 }
 
@@ -61,13 +85,16 @@ function serviceFor(shell: Shell, workflow: string): WorkflowService {
 }
 
 /** The service of whichever gateway is the current one. */
-function following(service: () => WorkflowService): WorkflowService {
+function following(
+  service: () => WorkflowService,
+  heard: (caller: Principal, call: Promise<Reply>) => Promise<Reply>,
+): WorkflowService {
   return {
     get workflows() {
       return service().workflows;
     },
     open: (...asked) => service().open(...asked),
-    step: (...asked) => service().step(...asked),
+    step: (name, raw, caller, from) => heard(caller, service().step(name, raw, caller, from)),
     reset: (...asked) => service().reset(...asked),
     fork: (...asked) => service().fork(...asked),
     accept: (...asked) => service().accept(...asked),

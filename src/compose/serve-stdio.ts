@@ -8,6 +8,7 @@ import type { Problem } from '../config/problem.ts';
 import { serveStdio } from '../doors/mcp/serve-stream.ts';
 import type { Notifier } from '../ports/notifier.ts';
 import { loadProject } from './load-project.ts';
+import { createSeal } from './seal.ts';
 import { openMcpDoor } from './serve-door.ts';
 import { keepOpen } from './serve-gateway.ts';
 import { type OpenForServing, type Refused, refusalOf, serversFor, servingOptions } from './serve-options.ts';
@@ -84,7 +85,8 @@ async function serve(
   if (!isStopped()) {
     const who = { tenant: 'default', agent: order.agent };
     const mode = order.mode === 'tools' ? 'tool_per_action' : 'step';
-    const door = openMcpDoor({ version: order.version, who, workflow: workflow.name, mode }, gateway);
+    const seal = createSeal(options.file, order.onTrouble);
+    const door = openMcpDoor({ version: order.version, who, workflow: workflow.name, mode, seal }, gateway);
     const served = serveStdio(door, { input: process.stdin, output });
     // What is running may end, and its reply reach the client, before the connection goes.
     onStop(() => void gateway.close().finally(() => served.close()));

@@ -8,6 +8,8 @@ export interface ServerToolOptions {
   readonly timeout_seconds?: number;
   /** For 'keyed': how long the server remembers `_meta["recourse/idempotency_key"]`. */
   readonly dedupe_window_seconds?: number;
+  /** For what answers at once and goes on working: by when `recourse/tasks/complete` must have reported it. */
+  readonly reports_within_seconds?: number;
 }
 
 interface CommonServerOptions {
@@ -35,7 +37,8 @@ export type ServerOptions = CommonServerOptions &
 export function serverConfig(options: ServerOptions): McpUpstreamConfig {
   const rules = Object.entries(options.tools ?? {}).map(([match, rule]): McpRule => {
     const { effect = null, timeout_seconds: timeout, dedupe_window_seconds: window } = rule;
-    return { match, effect, timeoutMs: milliseconds(timeout), dedupeWindowMs: milliseconds(window) };
+    const reportsWithinMs = milliseconds(rule.reports_within_seconds);
+    return { match, effect, timeoutMs: milliseconds(timeout), dedupeWindowMs: milliseconds(window), reportsWithinMs };
   });
   return {
     name: options.name,

@@ -1,10 +1,13 @@
 /** What may be written about an agent? Data only; what the parts mean together is checked in read-policy.ts. */
 import { reaches, ruleEffects } from '../core/policy/policy.ts';
-import { cel, duration, type Field, listOf, named, nameKey, type Shape, text } from './shape.ts';
+import { cel, count, duration, flag, type Field, listOf, named, nameKey, type Shape, text } from './shape.ts';
 
 const year = 366 * 86_400_000;
 /** A file may hold this many for one agent; a decision looks only at those that could match. */
 const maxRules = 10_000;
+/** More people than this nobody gathers for one call. */
+const maxNeeded = 20;
+const maxRequired = 100;
 
 export const reachText = (says: string): Shape => text(says, { oneOf: reaches });
 
@@ -22,7 +25,7 @@ const patterns: Shape = {
 const approvers = (says: string): Shape => listOf(says, text('a role', { pattern: nameKey }), 1);
 
 /** Only a rule that defers asks somebody. */
-export const deferKeys = ['approvers', 'expires', 'on_approve'] as const;
+export const deferKeys = ['approvers', 'needs', 'expires', 'on_approve', 'client_may_approve'] as const;
 
 export const ruleShape: Shape = {
   kind: 'fields',
@@ -37,8 +40,12 @@ export const ruleShape: Shape = {
       }),
     },
     approvers: { shape: approvers('the roles that may approve') },
-    expires: { shape: duration('how long an approval may take', 1_000, year) },
-    on_approve: { shape: text('what happens once it is approved', { oneOf: ['wait', 'run'] }) },
+    needs: { shape: count('how many different people must approve; 1 if not given', 1, maxNeeded) },
+    expires: { shape: duration('how long it may be approved, and an approval used; 24h if not given', 1_000, year) },
+    on_approve: {
+      shape: text('wait: the agent asks again; run: it runs as soon as it is approved', { oneOf: ['wait', 'run'] }),
+    },
+    client_may_approve: { shape: flag("whether the user of the agent's own client may approve; false if not given") },
   },
 };
 
@@ -92,6 +99,10 @@ const allow = (says: string, item: Shape): Shape => ({
   fields: { allow: { shape: listOf('these and no others', item), required: true } },
 });
 
+const requiredName = text('a tool, or an action of its workflow', {
+  pattern: ['^[^\\s*]{1,256}$', 'the whole name of a tool or an action, at most 256 characters'],
+});
+
 const agentShape: Shape = {
   kind: 'fields',
   says: 'what an agent may do',
@@ -114,8 +125,11 @@ const agentShape: Shape = {
         kind: 'fields',
         says: 'what must hold before it may say that it is done',
         fields: {
-          require: { shape: listOf('what must have happened', text('a name'), 1), required: true },
-          when: { shape: cel('over agent, principal, session, state and now: true makes it count') },
+          require: {
+            shape: listOf('tools or actions that must have succeeded in the session', requiredName, 1, maxRequired),
+          },
+          when: { shape: cel('over agent, principal, session, state and now: true makes require count') },
+          condition: { shape: cel('over agent, principal, session, state and now: what must be true') },
         },
       },
     },

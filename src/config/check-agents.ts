@@ -2,10 +2,9 @@
 import type { CelFieldType } from '../core/cel/check-types.ts';
 import { compileCel } from '../core/cel/compile-cel.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
-import { nearest } from '../core/nearest.ts';
 import { mapOf, textOf } from './plain-values.ts';
 import type { Tell, Warn } from './problem.ts';
-import { findScalar, placeOf } from './read-shape.ts';
+import { findScalar, hasKey, keyPlaceOf, placeOf } from './read-shape.ts';
 import type { Tree } from './yaml-tree.ts';
 
 type Path = readonly (string | number)[];
@@ -20,21 +19,38 @@ export interface AgentChecks {
 }
 
 export function checkAgents(read: JsonObject, checks: AgentChecks): void {
-  const roles = Object.keys(mapOf(read['roles']));
   for (const [name, each] of Object.entries(mapOf(read['agents']))) {
     const agent = mapOf(each);
     const here = ['agents', name];
     for (const [budget, { cost = undefined }] of Object.entries(mapOf(agent['budgets'])).filter(isMapEntry))
       checkFormula(textOf(cost), [...here, 'budgets', budget, 'cost'], checks);
-    checkFormula(textOf(mapOf(agent['completion'])['when']), [...here, 'completion', 'when'], checks);
-    warnUnknownRoles(roles, [...here, 'approvers'], checks);
-    const rules = subtreeAt(checks.tree, [...here, 'rules']);
-    for (const index of rules?.kind === 'list' ? rules.items.keys() : [])
-      warnUnknownRoles(roles, [...here, 'rules', index, 'approvers'], checks);
+    if ('approvers' in agent && !defers(agent))
+      checks.warn(keyPlaceOf(checks.tree, [...here, 'approvers']), ...nothingDeferred);
+    if ('completion' in agent) checkCompletion(mapOf(agent['completion']), [...here, 'completion'], checks);
   }
 }
 
 const isMapEntry = (entry: [string, unknown]): entry is [string, JsonObject] => isObject(entry[1]);
+
+const nothingDeferred = ['approvers: nothing is deferred for this agent', 'leave it out, or write defer'] as const;
+
+/** Whether anything of it can come to be asked for. */
+function defers({ default: last, rules, budgets }: JsonObject): boolean {
+  return (
+    last === 'defer' ||
+    (Array.isArray(rules) && rules.some((rule) => isObject(rule) && 'defer' in rule)) ||
+    Object.values(mapOf(budgets)).some((budget) => mapOf(budget)['on_exceed'] === 'defer')
+  );
+}
+
+/** Conditions are read with the rest of policy; here it only matters that there is something to hold. */
+function checkCompletion(completion: JsonObject, path: Path, { tree, tell }: AgentChecks): void {
+  const asks = hasKey(tree, [...path, 'require']);
+  if (!asks && !hasKey(tree, [...path, 'condition']))
+    tell(keyPlaceOf(tree, path), 'this completion asks for nothing', 'add require, or a condition');
+  else if (!asks && 'when' in completion)
+    tell(keyPlaceOf(tree, [...path, 'when']), "'when' has no meaning without require", 'add require, or leave it out');
+}
 
 function checkFormula(text: string | null, path: Path, { tree, tell }: AgentChecks): void {
   if (text === null) return;
@@ -43,24 +59,4 @@ function checkFormula(text: string | null, path: Path, { tree, tell }: AgentChec
   const inside = compiled.at === undefined ? undefined : findScalar(tree, path)?.inside(compiled.at);
   const fix = `write an expression over ${variables.join(', ')}`;
   tell(inside ?? placeOf(tree, path), `this expression is wrong: ${compiled.problem}`, fix);
-}
-
-/** A role without people is no mistake of the shape; it only means that nobody could approve. */
-function warnUnknownRoles(roles: readonly string[], path: Path, { tree, warn }: AgentChecks): void {
-  const list = subtreeAt(tree, path);
-  for (const item of list?.kind === 'list' ? list.items : []) {
-    if (item.kind !== 'scalar' || typeof item.value !== 'string' || roles.includes(item.value)) continue;
-    const near = nearest(item.value, roles);
-    const fix = near === null ? `add ${item.value} under roles, with its people` : `did you mean ${near}?`;
-    warn(item.at, `there is no role '${item.value}' under roles: nobody could approve`, fix);
-  }
-}
-
-function subtreeAt(tree: Tree, path: Path): Tree | undefined {
-  let here: Tree | undefined = tree;
-  for (const step of path) {
-    if (here?.kind === 'map') here = here.entries.get(String(step))?.value;
-    else here = here?.kind === 'list' ? here.items[Number(step)] : undefined;
-  }
-  return here;
 }

@@ -1,13 +1,26 @@
 /** What do the written rules become? Compiled with what is known about the tools; problems are told where they are written. */
+import { defaultLimits } from '../core/limits.ts';
+import { findUnapprovable } from '../core/policy/analyse/find-unapprovable.ts';
 import { compilePolicy } from '../core/policy/compile-policy.ts';
 import type { Policy, ToolShape } from '../core/policy/policy.ts';
 import type { ReadConfig } from './read-config.ts';
 
-/** `tools` is null if not all of them are known. Null without a policy, or with one that is wrong, which has been told. */
-export function compileWritten(read: ReadConfig, tools: readonly ToolShape[] | null): Policy | null {
+/**
+ * `tools` is null if not all of them are known; `holders` of keys that may approve, if nobody knows. Null without a policy, or
+ * with one that is wrong, which has been told.
+ */
+export function compileWritten(
+  read: ReadConfig,
+  tools: readonly ToolShape[] | null,
+  holders: ReadonlySet<string> | null = null,
+): Policy | null {
   const { config, tell, warn, placeOfPolicyProblem } = read;
   if (config.policy === null) return null;
   const compiled = compilePolicy(config.policy, tools);
+  const waitMs = config.runtime.limits.approvalWaitMs ?? defaultLimits.approvalWaitMs;
+  const found = findUnapprovable(config.policy, { waitMs, holders });
+  for (const each of found)
+    (each.severity === 'error' ? tell : warn)(placeOfPolicyProblem(each), each.message, each.fix);
   if (!compiled.ok) {
     for (const problem of compiled.problems) tell(placeOfPolicyProblem(problem), problem.message, problem.fix);
     return null;
@@ -16,5 +29,5 @@ export function compileWritten(read: ReadConfig, tools: readonly ToolShape[] | n
   const isSaid = tools === null && (config.lock !== null || config.tools.length === 0);
   const at = placeOfPolicyProblem({ agent: '', rule: null, field: 'rules', message: '', fix: '' });
   for (const { message, fix } of isSaid ? [] : compiled.warnings) warn(at, message, fix);
-  return compiled.policy;
+  return found.some(({ severity }) => severity === 'error') ? null : compiled.policy;
 }

@@ -7,6 +7,7 @@ import { credentialsShape, extensionsShape, notifyShape, playbookShape, rolesSha
 import { workflowShape } from './workflow-shape.ts';
 
 const year = 366 * 86_400_000;
+const month = 30 * 86_400_000;
 
 export const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
@@ -60,6 +61,13 @@ const rule: Shape = {
     effect: { shape: text('what a call does', { oneOf: Object.keys(effectClasses) }) },
     timeout: { shape: duration('how long a call may take') },
     dedupe_window: { shape: duration('for keyed: how long the server remembers our key', 1, year) },
+    reports_within: {
+      shape: duration(
+        'for what answers at once and goes on working: by when it must have reported that it is done',
+        1,
+        month,
+      ),
+    },
     reach: { shape: reachText('how far a call can reach; from its effect if not given') },
   },
 };

@@ -18,13 +18,29 @@ export interface Config {
   readonly agents: readonly AgentConfig[];
   readonly roles: JsonObject;
   readonly credentials: JsonObject;
-  readonly notify: JsonObject;
+  readonly notify: readonly NotifyConfig[];
   readonly playbook: JsonObject;
   /** Paths by name, as they are written. */
   readonly extensions: JsonObject;
   /** The tools as they were pinned; null without recourse.lock. */
   readonly lock: Lock | null;
 }
+
+/** Somebody who is told when something happens. */
+export interface NotifyConfig {
+  readonly name: string;
+  readonly url: string;
+  /** The codes of which it is told. */
+  readonly events: readonly string[];
+  /** What its messages are signed with; null leaves them unsigned. */
+  readonly secret: string | null;
+  readonly format: NotifyFormat;
+  /** Where a person finds the approval; `{approval_id}` stands for its id. Null for nowhere. */
+  readonly link: string | null;
+}
+
+export const notifyFormats = ['json', 'slack'] as const;
+export type NotifyFormat = (typeof notifyFormats)[number];
 
 export interface AgentConfig {
   readonly name: string;
@@ -68,6 +84,8 @@ export interface ToolRule {
   readonly effect: EffectClass | null;
   readonly timeoutMs: number | null;
   readonly dedupeWindowMs: number | null;
+  /** For what answers at once and goes on working: by when it must have reported that it is done. */
+  readonly reportsWithinMs: number | null;
   /** For ceilings; null if it follows from the effect. */
   readonly reach: Reach | null;
 }
@@ -95,7 +113,7 @@ export const emptyConfig: Config = {
   agents: [],
   roles: {},
   credentials: {},
-  notify: {},
+  notify: [],
   playbook: {},
   extensions: {},
   lock: null,

@@ -5,6 +5,10 @@ export const mapOf = (value: Json | undefined): JsonObject => (isObject(value) ?
 export const textOf = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null);
 export const numberOf = (value: Json | undefined): number | null => (typeof value === 'number' ? value : null);
 
+/** The texts of a list. */
+export const itemsOf = (value: Json | undefined): readonly string[] =>
+  Array.isArray(value) ? value.filter((each): each is string => typeof each === 'string') : [];
+
 export function textsOf(value: Json | undefined): Readonly<Record<string, string>> {
   const entries = Object.entries(mapOf(value));
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));

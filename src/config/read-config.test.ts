@@ -51,8 +51,15 @@ test('what is written is read', () => {
       timeoutMs: 30_000,
       trustAnnotations: true,
       rules: [
-        { match: 'read_*', effect: 'pure', timeoutMs: 250, dedupeWindowMs: null, reach: null },
-        { match: 'pay', effect: 'keyed', timeoutMs: null, dedupeWindowMs: 72_000_000, reach: null },
+        { match: 'read_*', effect: 'pure', timeoutMs: 250, dedupeWindowMs: null, reportsWithinMs: null, reach: null },
+        {
+          match: 'pay',
+          effect: 'keyed',
+          timeoutMs: null,
+          dedupeWindowMs: 72_000_000,
+          reportsWithinMs: null,
+          reach: null,
+        },
       ],
     },
     {

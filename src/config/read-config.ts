@@ -25,6 +25,7 @@ import {
   type Warn,
   type Warning,
 } from './problem.ts';
+import { readNotify } from './read-notify.ts';
 import { readPolicy } from './read-policy.ts';
 import { readServers } from './read-servers.ts';
 import { keyPlaceOf, placeOf, readShape } from './read-shape.ts';
@@ -95,7 +96,7 @@ function toConfig(read: JsonObject, tree: Tree, list: ProblemList, lockText: Loc
     agents,
     roles: mapOf(read['roles']),
     credentials: mapOf(read['credentials']),
-    notify: mapOf(read['notify']),
+    notify: readNotify(mapOf(read['notify']), { tree, tell, warn }),
     playbook: mapOf(read['playbook']),
     extensions: mapOf(read['extensions']),
     lock: checkLock(lockText, tools, list),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { defaultTerms } from '../core/approval.ts';
 import type { WrittenAgent } from '../core/policy/policy.ts';
 import { readConfig } from './read-config.ts';
 import { unenforced } from './unenforced.ts';
@@ -26,20 +27,23 @@ agents:
         when: args.amount > 500 &&
           args.currency == 'USD'
         reason: ask the platform team
-      - { defer: shop/refund, approvers: [finance], expires: 2h, on_approve: run }
+      - { defer: shop/refund, approvers: [finance], expires: 2h, on_approve: run, needs: 2, client_may_approve: true }
       -
         when: |
           true
         permit: 'x/y'
     model_policy: { allow: ["claude-*"] }
     redact: [args.card, 'result.**.email']
+    completion: { require: [shop/pay, close], when: session.seq > 0, condition: state.value == 'paid' }
+    approvers: [staff]
   idle: {}
+roles: { finance: [ann, bob], staff: [cyd] }
 `;
 
 const clerk: WrittenAgent = {
   agent: 'clerk',
   ref: 'f:3',
-  default: { effect: 'defer', ref: 'f:4' },
+  default: { effect: 'defer', ref: 'f:4', terms: { ...defaultTerms, roles: ['staff'] } },
   ceiling: { reach: 'network', ref: 'f:5' },
   rules: [
     { effect: 'permit', match: 'shop/get_*', when: null, reason: null, ref: 'f:7' },
@@ -50,11 +54,24 @@ const clerk: WrittenAgent = {
       reason: 'ask the platform team',
       ref: 'f:10',
     })),
-    { effect: 'defer', match: 'shop/refund', when: null, reason: null, ref: 'f:14' },
+    {
+      effect: 'defer',
+      match: 'shop/refund',
+      when: null,
+      reason: null,
+      ref: 'f:14',
+      terms: { roles: ['finance'], needed: 2, expiresMs: 7_200_000, onApprove: 'run', clientMayApprove: true },
+    },
     { effect: 'permit', match: 'x/y', when: 'true\n', reason: null, ref: 'f:16' },
   ],
   models: { allow: ['claude-*'], ref: 'f:19' },
   redact: ['args.card', 'result.**.email'],
+  completion: {
+    require: ['shop/pay', 'close'],
+    when: 'session.seq > 0',
+    condition: "state.value == 'paid'",
+    ref: 'f:21',
+  },
 };
 
 test('what is written about agents is read, each with its line', () => {
@@ -64,13 +81,14 @@ test('what is written about agents is read, each with its line', () => {
   assert.deepEqual(config.policy, {
     mode: 'enforce',
     ref: 'f:2',
-    agents: [clerk, { agent: 'idle', ref: 'f:21', ...nothing }],
+    agents: [clerk, { agent: 'idle', ref: 'f:23', ...nothing }],
+    roles: { finance: ['ann', 'bob'], staff: ['cyd'] },
   });
   assert.deepEqual(
     config.agents.map(({ name, at }) => [name, at.line]),
     [
       ['clerk', 3],
-      ['idle', 21],
+      ['idle', 23],
     ],
   );
   const deferring = (config.agents[0]?.written['rules'] ?? []) as readonly object[];
@@ -79,6 +97,8 @@ test('what is written about agents is read, each with its line', () => {
     approvers: ['finance'],
     expires: 7_200_000,
     on_approve: 'run',
+    needs: 2,
+    client_may_approve: true,
   });
 });
 
@@ -195,9 +215,6 @@ workflows:
   assert.deepEqual(
     warnings.map((each) => each.replace(/; .*/, '')),
     [
-      '12:9 defer: read and checked',
-      '13:9 approvers: read and checked, not enforced by this version yet',
-      "13:21 there is no role 'finance' under roles: nobody could approve",
       '16:5 limits: read and checked, not enforced by this version yet',
       '17:5 budgets: read and checked, not enforced by this version yet',
       '18:5 egress: read and checked, not enforced by this version yet',
@@ -221,13 +238,14 @@ test('every use of what is not enforced yet is a warning, and nothing else is', 
   b: { default: deny, limits: [] }
 roles: { r: [ann] }
 credentials: { v: { provider: vault, settings: { path: x }, match: [x] } }
-notify: { ops: { webhook: "https://x/y", events: [POLICY_DENY] } }
+notify: { ops: { webhook: "https://x/y", secret: 0123456789abcdef, events: [POLICY_DEFER, COMPLETION_BLOCKED, RUNTIME_GAP, POLICY_DENY] } }
 playbook: { server_error_5xx: escalate_to_human }
 extensions: { e: ./e.ts }
 `);
   assert.deepEqual(problems, []);
   const names = warnings.map((each) => /^\S+ (\w+)/.exec(each)?.[1]).toSorted();
-  const expected = [...unenforced.map(({ path }) => path.split('.').at(-1)), 'limits'].toSorted();
+  const keys = unenforced.map(({ path }) => (path.startsWith('notify') ? 'POLICY_DENY' : path.split('.').at(-1)));
+  const expected = [...keys, 'limits'].toSorted();
   assert.deepEqual(names, expected);
 });
 
@@ -239,10 +257,10 @@ test('a file with ten thousand rules is read, and one with more is told', () => 
 });
 
 test('more warnings than anybody reads are counted', () => {
-  const rules = Array.from({ length: 150 }, () => '      - defer: x\n').join('');
-  const { warnings } = toldIn(`agents:\n  a:\n    rules:\n${rules}`);
+  const agents = Array.from({ length: 150 }, (_, at) => `  a${at}: { limits: [] }\n`).join('');
+  const { warnings } = toldIn(`agents:\n${agents}`);
   assert.equal(warnings.length, 101);
-  assert.match(warnings.at(-1) ?? '', /^104:9 50 more warnings, of which this is one: defer/);
+  assert.match(warnings.at(-1) ?? '', /^102:11 50 more warnings, of which this is one: limits/);
 });
 
 test('a workflow and a server of one name are told apart by nobody', () => {

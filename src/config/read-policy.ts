@@ -2,21 +2,25 @@
  * What do the agents of a configuration say that decides calls, and where does each word of it stand? A rule over several
  * tools becomes several, at the same place. Rules that are wrong in themselves have been told and are left out.
  */
+import type { ApprovalTerms } from '../core/approval.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import {
+  completionParts,
   type PolicyProblem,
   type Reach,
   type RuleEffect,
   ruleEffects,
   type WrittenAgent,
+  type WrittenCompletion,
   type WrittenPolicy,
   type WrittenRule,
 } from '../core/policy/policy.ts';
 import { deferKeys, ruleShape } from './agent-shape.ts';
 import type { AgentConfig, RuntimeConfig } from './config.ts';
-import { mapOf, textOf } from './plain-values.ts';
+import { itemsOf, mapOf, textOf } from './plain-values.ts';
 import { type Place, refsBeside, type Tell } from './problem.ts';
-import { findScalar, keyPlaceOf, placeOf, readShape } from './read-shape.ts';
+import { findScalar, hasKey, keyPlaceOf, placeOf, readShape } from './read-shape.ts';
+import { readTerms } from './read-terms.ts';
 import type { Tree } from './yaml-tree.ts';
 
 export interface ReadPolicy {
@@ -60,10 +64,19 @@ export function readPolicy(
     }
   const written = [...placed.values()].map((each) => each.written);
   return {
-    policy: entry === undefined ? null : { mode, ref: refOf(entry.keyAt), agents: written },
+    policy: entry === undefined ? null : { mode, ref: refOf(entry.keyAt), agents: written, ...rolesIn(read, tree) },
     agents,
     placeOfProblem: (problem) => placeOfProblem(problem, placed.get(problem.agent), entry?.keyAt ?? tree.at),
   };
+}
+
+/** Who has which role; nothing if there are none. One whose people are wrong is there, and nobody has it. */
+function rolesIn(read: JsonObject, tree: Tree): Pick<WrittenPolicy, 'roles'> {
+  const written = tree.kind === 'map' ? tree.entries.get('roles')?.value : undefined;
+  if (written?.kind !== 'map' || written.entries.size === 0) return {};
+  const people = mapOf(read['roles']);
+  const roles = [...written.entries.keys()].map((role) => [role, itemsOf(people[role])] as const);
+  return { roles: Object.fromEntries(roles) };
 }
 
 interface Parts {
@@ -75,23 +88,35 @@ function readAgent(name: string, at: Place, read: JsonObject, tree: Tree, { tell
   const refTo = (key: string) => refOf(keyPlaceOf(tree, [key]));
   const effect = textOf(read['default']) as RuleEffect | null;
   const reach = textOf(read['mode']) as Reach | null;
-  const rules = itemsIn(tree, 'rules').flatMap((each) => readRule(each, { tell, refOf }));
+  const roles = 'approvers' in read ? itemsOf(read['approvers']) : null;
+  const rules = itemsIn(tree, 'rules').flatMap((each) => readRule(each, roles, { tell, refOf }));
   const written: WrittenAgent = {
     agent: name,
     ref: refOf(at),
-    default: effect === null ? null : { effect, ref: refTo('default') },
+    default:
+      effect === null
+        ? null
+        : { effect, ref: refTo('default'), ...(effect === 'defer' ? { terms: readTerms(roles) } : {}) },
     rules: rules.map((each) => each.written),
     ceiling: reach === null ? null : { reach, ref: refTo('mode') },
     models:
       'model_policy' in read
-        ? { allow: textsIn(mapOf(read['model_policy'])['allow']), ref: refTo('model_policy') }
+        ? { allow: itemsOf(mapOf(read['model_policy'])['allow']), ref: refTo('model_policy') }
         : null,
-    redact: textsIn(read['redact']),
+    redact: itemsOf(read['redact']),
+    ...('completion' in read ? { completion: readCompletion(mapOf(read['completion']), refTo('completion')) } : {}),
   };
   return { written, tree, rules };
 }
 
-function readRule(tree: Tree, { tell, refOf }: Parts): readonly PlacedRule[] {
+const readCompletion = (read: JsonObject, ref: string): WrittenCompletion => ({
+  require: itemsOf(read['require']),
+  when: textOf(read['when']),
+  condition: textOf(read['condition']),
+  ref,
+});
+
+function readRule(tree: Tree, roles: ApprovalTerms['roles'], { tell, refOf }: Parts): readonly PlacedRule[] {
   let isWhole = true;
   const notice = () => void (isWhole = false);
   // Its problems have been told; here it only matters whether there are any.
@@ -102,9 +127,10 @@ function readRule(tree: Tree, { tell, refOf }: Parts): readonly PlacedRule[] {
     if (key in rule)
       tell(keyPlaceOf(tree, [key]), `'${key}' has no meaning with ${effect}`, `leave it out, or write defer`);
   const tools: Json = rule[effect] ?? [];
-  const matches = typeof tools === 'string' ? [[tools, [effect]] as const] : textsIn(tools).map(place(effect));
+  const matches = typeof tools === 'string' ? [[tools, [effect]] as const] : itemsOf(tools).map(place(effect));
   const shared = { effect, when: textOf(rule['when']), reason: textOf(rule['reason']), ref: refOf(tree.at) };
-  return matches.map(([match, path]) => ({ written: { ...shared, match }, tree, path }));
+  const terms = effect === 'defer' ? { terms: readTerms(roles, rule) } : {};
+  return matches.map(([match, path]) => ({ written: { ...shared, match, ...terms }, tree, path }));
 }
 
 const place =
@@ -120,14 +146,29 @@ function placeOfProblem(problem: PolicyProblem, agent: PlacedAgent | undefined, 
     const inside = at === undefined ? undefined : findScalar(placed.tree, ['when'])?.inside(at);
     return inside ?? placeOf(placed.tree, ['when']);
   }
+  if (field === 'approvers' || field === 'needs' || field === 'expires')
+    return placeOfTerm(field, index, agent.tree, placed?.tree);
+  if (field === 'completion') return placeOfCompletion(problem, agent.tree);
   const path = field === 'models' ? ['model_policy', 'allow'] : [field];
   return index === undefined ? keyPlaceOf(agent.tree, path.slice(0, 1)) : placeOf(agent.tree, [...path, index]);
+}
+
+/** In the rule, if it says so itself; else where its agent does. */
+function placeOfTerm(field: string, index: number | undefined, agent: Tree, rule: Tree | undefined): Place {
+  const tree = [rule, agent].find((each) => each !== undefined && hasKey(each, [field]));
+  if (tree === undefined) return rule?.at ?? keyPlaceOf(agent, ['default']);
+  return index === undefined ? keyPlaceOf(tree, [field]) : placeOf(tree, [field, index]);
+}
+
+/** Its problems are about one of its conditions, and say which of them by `index`. */
+function placeOfCompletion({ index, at }: PolicyProblem, tree: Tree): Place {
+  const part = index === undefined ? undefined : completionParts[index];
+  if (part === undefined) return keyPlaceOf(tree, ['completion']);
+  const path = ['completion', part];
+  return (at === undefined ? undefined : findScalar(tree, path)?.inside(at)) ?? placeOf(tree, path);
 }
 
 function itemsIn(tree: Tree, key: string): readonly Tree[] {
   const list = tree.kind === 'map' ? tree.entries.get(key)?.value : undefined;
   return list?.kind === 'list' ? list.items : [];
 }
-
-const textsIn = (value: Json | undefined): readonly string[] =>
-  Array.isArray(value) ? value.filter((each): each is string => typeof each === 'string') : [];

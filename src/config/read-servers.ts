@@ -62,5 +62,6 @@ function toRule(match: string, rule: JsonObject, tell: (message: string, fix: st
   if (effect !== 'keyed' && dedupeWindowMs !== null)
     tell(`'${match}' has a window for keys and is not keyed`, 'add effect: keyed, or leave dedupe_window out');
   const reach = textOf(rule['reach']) as Reach | null;
-  return { match, effect, timeoutMs: numberOf(rule['timeout']), dedupeWindowMs, reach };
+  const reportsWithinMs = numberOf(rule['reports_within']);
+  return { match, effect, timeoutMs: numberOf(rule['timeout']), dedupeWindowMs, reportsWithinMs, reach };
 }

@@ -194,6 +194,12 @@ export function keyPlaceOf(tree: Tree, path: readonly (string | number)[]): Plac
   return (around.kind === 'map' && typeof last === 'string' ? around.entries.get(last)?.keyAt : undefined) ?? around.at;
 }
 
+/** Whether it is written at all, be it right or wrong. */
+export function hasKey(tree: Tree, path: readonly (string | number)[]): boolean {
+  const around = walk(tree, path.slice(0, -1));
+  return around.kind === 'map' && around.entries.has(String(path.at(-1)));
+}
+
 export function findScalar(tree: Tree, path: readonly (string | number)[]): TreeScalar | null {
   const found = walk(tree, path);
   return found.kind === 'scalar' ? found : null;

@@ -1,6 +1,7 @@
-/** What may be written about people, secrets, notices and recovery? Data only. Read and checked; unenforced.ts says what is not used yet. */
+/** What may be written about people, secrets, notices and recovery? Data only. unenforced.ts says what is not used yet. */
 import { codes, compensations, verdicts } from '../core/taxonomy.ts';
 import { toolPattern } from './agent-shape.ts';
+import { notifyFormats } from './config.ts';
 import { type Field, listOf, named, type Shape, text } from './shape.ts';
 
 const person = text('a person, as their key names them', {
@@ -42,6 +43,19 @@ export const notifyShape: Shape = named('who is told when something happens', {
     events: {
       shape: listOf('the codes that it is told about', text('a code of a denial', { oneOf: governanceCodes }), 1),
       required: true,
+    },
+    secret: {
+      shape: text('what its messages are signed with: ${NAME}', {
+        template: true,
+        pattern: ['^[^\\u0000-\\u001f\\u007f]{16,1024}$', 'one line of 16 to 1024 characters'],
+      }),
+    },
+    format: { shape: text('json if not given; slack for an incoming webhook of Slack', { oneOf: notifyFormats }) },
+    link: {
+      shape: text('where a person finds the approval; {approval_id} stands for its id', {
+        template: true,
+        pattern: ['^https?://[^\\s]{1,2000}$', 'an address that begins with http:// or https://'],
+      }),
     },
   },
 });

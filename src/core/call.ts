@@ -32,6 +32,8 @@ export interface Request {
   readonly model: string | null;
   /** How long the call may take from arrival to its last attempt; null means the gateway's default. */
   readonly deadlineMs: number | null;
+  /** The reads that it relies on, by their calls; absent without any. */
+  readonly evidence?: readonly string[];
 }
 
 /** One call, from the moment it is admitted. `advance` alone moves it. */

@@ -26,6 +26,8 @@ export interface ToolEntry {
   readonly timeoutMs: number;
   /** For `keyed`: how long the upstream remembers our key. A resend after that is a second write. */
   readonly dedupeWindowMs: number | null;
+  /** It answers at once and goes on working: within this time it must report that it is done. Null if its answer is the end of it. */
+  readonly reportsWithinMs: number | null;
   readonly input: InputRule;
   /** Under which name the upstream knows it: its own, or the tool that an action of a workflow is bound to. */
   readonly invokes: string;

@@ -4,10 +4,13 @@
  * fetches it and asks again from the top.
  * Path of a call: 3/7. Next: core/lifecycle.ts.
  */
+import type { Obligation } from './approval.ts';
 import type { Request } from './call.ts';
 import type { ToolEntry } from './catalogue.ts';
 import { argumentsIn, type FactName, type Facts } from './facts.ts';
-import { type Gate, type GateName, gateNames } from './gate.ts';
+import { type Gate, type GateName, gateNames, type HeldFor, type MetBy } from './gate.ts';
+import { approval } from './gates/approval.ts';
+import { evidence, namedEvidence } from './gates/evidence.ts';
 import { fence } from './gates/fence.ts';
 import { input } from './gates/input.ts';
 import { known } from './gates/known.ts';
@@ -29,8 +32,17 @@ export type Decision =
       readonly rule: string | null;
       /** What audit mode let pass. */
       readonly softened: readonly Softened[];
+      /** How its obligations are met; null without any. */
+      readonly approval: MetBy | null;
     }
-  | { readonly kind: 'refuse' | 'hold'; readonly gate: GateName; readonly refusal: Refusal }
+  | { readonly kind: 'refuse'; readonly gate: GateName; readonly refusal: Refusal }
+  | {
+      readonly kind: 'hold';
+      readonly gate: GateName;
+      readonly refusal: Refusal;
+      readonly approval: HeldFor | null;
+      readonly obligations: readonly Obligation[];
+    }
   | { readonly kind: 'need'; readonly gate: GateName; readonly fact: FactName };
 
 export interface Softened {
@@ -50,7 +62,18 @@ export const isSoftened = (gate: GateName, { policy }: Facts): boolean =>
  * The gates of a gateway that only has tools: who asks, what for, and with which arguments. Policy is asked twice: what it could
  * never permit is refused before anything about the tool is told.
  */
-export const baseLadder: Ladder = [ready, session, known, neverPermitted, input, policy, model];
+export const baseLadder: Ladder = [
+  ready,
+  session,
+  known,
+  neverPermitted,
+  input,
+  namedEvidence,
+  policy,
+  model,
+  approval,
+  evidence,
+];
 
 /** With workflows: reachable is asked twice, for guards that look at inputs can be judged only after those. */
 export const workflowLadder: Ladder = [
@@ -60,10 +83,13 @@ export const workflowLadder: Ladder = [
   neverPermitted,
   reachable,
   input,
+  namedEvidence,
   reachableWithInputs,
   fence,
   policy,
   model,
+  approval,
+  evidence,
 ];
 
 /** Every rung, and whether it stands: what is absent is said, not hidden. */
@@ -80,17 +106,25 @@ export function standingGates(ladder: Ladder, isGoverned: boolean): readonly Gat
   return ladder.map(({ name }) => name).filter((name) => isGoverned || !softGates.has(name));
 }
 
+const none: readonly Obligation[] = [];
+
 export function decide(request: Request, facts: Facts, ladder: Ladder = baseLadder): Decision {
   let rule: string | null = null;
+  let met: MetBy | null = null;
+  let obligations = none;
   const softened: Softened[] = [];
   for (const gate of ladder) {
-    const answer = gate.check(request, facts);
-    if (answer.kind === 'pass') rule ??= answer.rule ?? null;
-    else if (answer.kind !== 'need' && isSoftened(gate.name, facts))
+    const answer = gate.check(request, facts, obligations);
+    if (answer.kind === 'pass') {
+      rule ??= answer.rule ?? null;
+      met ??= answer.approval ?? null;
+      if (answer.obligation !== undefined) obligations = [...obligations, answer.obligation];
+    } else if (answer.kind !== 'need' && isSoftened(gate.name, facts))
       softened.push({ gate: gate.name, refusal: answer.refusal });
+    else if (answer.kind === 'hold') return { ...answer, gate: gate.name, obligations };
     else return { ...answer, gate: gate.name };
   }
   const tool = facts.catalogue.get(request.tool);
   invariant(tool !== undefined, 'the ladder let an undeclared tool pass');
-  return { kind: 'run', tool, args: argumentsIn(request, facts), rule, softened };
+  return { kind: 'run', tool, args: argumentsIn(request, facts), rule, softened, approval: met };
 }

@@ -2,6 +2,7 @@
  * Asks the whole ladder about one call and keeps what each gate saw and said. The same gates in the same order as `decide`,
  * so that an explanation cannot differ from the decision. Pure.
  */
+import { type Obligation, stateAt } from './approval.ts';
 import type { Request } from './call.ts';
 import { isSoftened, type Ladder, standingGates } from './decide.ts';
 import type { Rung } from './explain.ts';
@@ -29,11 +30,13 @@ export type Explained =
 export function explainLadder(request: Request, facts: Facts, ladder: Ladder): Explained {
   const answers = new Map<GateName, Exclude<GateAnswer, { kind: 'need' }>>();
   let no: Extract<GateAnswer, { kind: 'refuse' | 'hold' }> | null = null;
+  let obligations: readonly Obligation[] = [];
   for (const gate of ladder) {
-    const answer = gate.check(request, facts);
+    const answer = gate.check(request, facts, obligations);
     if (answer.kind === 'need') return answer;
     // A gate may stand on the ladder twice; what it says last counts. Policy's first word is only ever a no.
     if (answer.kind !== 'pass' || gate !== neverPermitted) answers.set(gate.name, answer);
+    if (answer.kind === 'pass' && answer.obligation !== undefined) obligations = [...obligations, answer.obligation];
     if (answer.kind === 'pass' || isSoftened(gate.name, facts)) continue;
     no = answer;
     break;
@@ -54,7 +57,8 @@ const rung = (gate: GateName, answer: Rung['answer']): Rung => ({ gate, answer, 
 function told(gate: GateName, answer: Exclude<GateAnswer, { kind: 'need' }>, request: Request, facts: Facts): Rung {
   const saw = seenBy(gate, request, facts);
   if (answer.kind === 'pass') {
-    const why = answer.rule === undefined ? null : `permitted by ${answer.rule}`;
+    const how = answer.obligation === undefined ? 'permitted' : 'deferred';
+    const why = answer.rule === undefined ? null : `${how} by ${answer.rule}`;
     return { ...rung(gate, 'passed'), saw, why };
   }
   const said = isSoftened(gate, facts) ? 'softened' : answer.kind === 'hold' ? 'held' : 'refused';
@@ -96,11 +100,17 @@ function seenBy(gate: GateName, request: Request, facts: Facts): JsonObject {
     }
     case 'model':
       return { model: request.model, allowed: facts.policy?.agent?.written.models?.allow ?? null };
+    case 'approval': {
+      const found = facts.approval?.found ?? null;
+      return found === null
+        ? {}
+        : { approval: found.id, state: stateAt(found, facts.nowMs), approvals: found.votes.length };
+    }
     case 'egress':
     case 'rate':
     case 'budget':
-    case 'approval':
     case 'evidence':
+      return request.evidence === undefined ? {} : { reads: [...request.evidence] };
     case 'credential':
       return {};
     default:

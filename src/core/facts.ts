@@ -2,7 +2,8 @@
  * Everything a decision may look at, gathered by the shell beforehand or on demand. A fact that was
  * not fetched is absent, never a default; every fact that was used is recorded, so that replay needs no world.
  */
-import type { Principal, Request, SessionId } from './call.ts';
+import type { Approval, ApprovalId } from './approval.ts';
+import type { CallId, Principal, Request, SessionId } from './call.ts';
 import type { Catalogue, FieldError } from './catalogue.ts';
 import type { Json } from './json.ts';
 import type { AgentPolicy } from './policy/policy.ts';
@@ -43,6 +44,33 @@ export interface PolicyFact {
   readonly ref: string;
 }
 
+/** What is known about the approval of a call that needs one. */
+export interface ApprovalFact {
+  /** Hash of who asks for what with which arguments, as the validators left them. */
+  readonly subject: string;
+  /** Hashes of the rules and the evidence under which it would be approved now. */
+  readonly rules: string;
+  readonly evidence: string | null;
+  /** The newest of this subject, whatever its state. */
+  readonly found: Approval | null;
+  /** A call that ran under an approval of this subject and whose outcome is this caller's; null if there is none. */
+  readonly ran: CallId | null;
+  /** The id of an approval that would have to be opened. */
+  readonly freshId: ApprovalId;
+  /** Pending approvals of the agent, and how many there may be. */
+  readonly open: { readonly now: number; readonly max: number };
+}
+
+/** What the reads said that the call relies on. */
+export type EvidenceFact =
+  | { readonly ok: true; readonly hash: string; readonly contents: readonly string[] }
+  | { readonly ok: false; readonly errors: readonly FieldError[] };
+
+/** What they say now; `changed` names the first that says something else. */
+export type EvidenceNowFact =
+  | { readonly kind: 'read'; readonly hash: string; readonly changed: string }
+  | { readonly kind: 'unreadable'; readonly problem: string };
+
 export interface Facts {
   readonly principal: Principal;
   readonly nowMs: number;
@@ -55,6 +83,11 @@ export interface Facts {
   readonly turnCancelled?: boolean;
   /** What the author's own validator said about the arguments. */
   readonly arguments?: ArgumentsFact;
+  /** Only of a call that needs an approval. */
+  readonly approval?: ApprovalFact;
+  /** Only of a call that names evidence. */
+  readonly evidence?: EvidenceFact;
+  readonly evidenceNow?: EvidenceNowFact;
   /** How many calls are under way, and how many may be. */
   readonly inFlight: { readonly now: number; readonly max: number };
 }
@@ -64,4 +97,4 @@ export const argumentsIn = (request: Request, facts: Facts): Json =>
   facts.arguments?.ok ? facts.arguments.args : request.args;
 
 /** The facts that a gate can ask for; the shell fetches exactly one at a time. */
-export type FactName = 'session' | 'turnCancelled' | 'arguments';
+export type FactName = 'session' | 'turnCancelled' | 'arguments' | 'approval' | 'evidence' | 'evidenceNow';

@@ -1,5 +1,6 @@
 /** A gate answers one question about a call. Gates are pure and know no other gate. */
-import type { Request } from './call.ts';
+import type { Approval, Obligation } from './approval.ts';
+import type { CallId, Request } from './call.ts';
 import type { FactName, Facts } from './facts.ts';
 import type { Refusal } from './refusal.ts';
 
@@ -24,16 +25,32 @@ export const gateNames = [
 export type GateName = (typeof gateNames)[number];
 
 export type GateAnswer =
-  /** `rule`: the `file:line` that said yes, where one did. */
-  | { readonly kind: 'pass'; readonly rule?: string }
+  /** `rule`: the `file:line` that said yes, where one did. `obligation`: what must be met before it may run. */
+  | {
+      readonly kind: 'pass';
+      readonly rule?: string;
+      readonly obligation?: Obligation;
+      readonly approval?: MetBy;
+    }
   | { readonly kind: 'refuse'; readonly refusal: Refusal }
   /** Nothing runs until a person decides; the reply says what is open. */
-  | { readonly kind: 'hold'; readonly refusal: Refusal }
+  | { readonly kind: 'hold'; readonly refusal: Refusal; readonly approval: HeldFor | null }
   | { readonly kind: 'need'; readonly fact: FactName };
+
+/** How the obligations of a call are met: by an approval that it uses up, or because it ran already, under this call. */
+export type MetBy =
+  | { readonly kind: 'granted'; readonly approval: Approval }
+  | { readonly kind: 'ran'; readonly call: CallId };
+
+/** What a held call waits for: an approval that an equal call has opened, or a new one, in place of one that is over. */
+export type HeldFor =
+  | { readonly kind: 'shared'; readonly approval: Approval }
+  | { readonly kind: 'fresh'; readonly replaces: Approval | null };
 
 export interface Gate {
   readonly name: GateName;
-  readonly check: (request: Request, facts: Facts) => GateAnswer;
+  /** `obligations`: what the gates before this one have left behind. */
+  readonly check: (request: Request, facts: Facts, obligations: readonly Obligation[]) => GateAnswer;
 }
 
 export const pass: GateAnswer = { kind: 'pass' };

@@ -2,6 +2,8 @@
  * Which bodies travel over HTTP beside the replies of calls? JSON Schema of each, by the name it has among the components of the
  * document. Those of requests stand alone, since the door checks by them. Must not know who sends which.
  */
+import { approvalAnswerBodies, approvalRequestBodies } from './approval-bodies.ts';
+import { gapKinds } from './gap.ts';
 import { gateNames } from './gate.ts';
 import { reaches, ruleEffects } from './policy/policy.ts';
 import {
@@ -38,6 +40,7 @@ const controls = {
   model: name,
   wait_seconds: notNegative,
   deadline_seconds: notNegative,
+  evidence_refs: listOf(name),
 };
 
 export const requestBodies = {
@@ -55,6 +58,7 @@ export const requestBodies = {
   SessionRequest: closedObject({ workflow: name, mode: oneOfNames(reaches) }, ['workflow', 'mode']),
   ForkRequest: closedObject({ seq: wholeNumber }, ['seq']),
   SettleRequest: closedObject({ happened: oneOfNames(['yes', 'no', 'unknown']), result: anything }, ['result']),
+  ...approvalRequestBodies,
   Nothing: closedObject({}),
 } as const satisfies Record<string, Schema>;
 
@@ -63,6 +67,7 @@ export type RequestName = keyof typeof requestBodies;
 export function answerBodies(ref: Ref) {
   return {
     ...listBodies(ref),
+    ...approvalAnswerBodies(ref),
     SessionView: closedObject({
       session: text,
       workflow: text,
@@ -119,8 +124,9 @@ export function answerBodies(ref: Ref) {
         uptime_seconds: wholeNumber,
         version: text,
         gates: listOf(closedObject({ gate: oneOfNames(gateNames), configured: truth })),
+        gaps: listOf(closedObject({ kind: oneOfNames(Object.keys(gapKinds)), count: wholeNumber })),
       },
-      required: ['ready', 'in_flight', 'store', 'uptime_seconds', 'version', 'gates'],
+      required: ['ready', 'in_flight', 'store', 'uptime_seconds', 'version', 'gates', 'gaps'],
     },
     Health: closedObject({ status: oneOfNames(['ready', 'starting', 'recovering', 'closing']) }),
     OpenapiDocument: object,

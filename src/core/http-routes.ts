@@ -2,40 +2,13 @@
  * Which paths does the HTTP door serve, to whom, with which query, body and answer? The one table from which the door routes
  * and openapi-paths.ts writes its document, so that they cannot differ. Data only.
  */
-import type { BodyName } from './http-bodies.ts';
-import type { Permission } from './identity.ts';
+import { approvalRoutes } from './approval-routes.ts';
 import { sessionStatusNames } from './http-bodies.ts';
+import { type HttpRoute, limit, text } from './http-route.ts';
 import { callStates } from './taxonomy.ts';
 
-/** How one parameter of a query is written. */
-export type QueryField =
-  | { readonly kind: 'text' }
-  | { readonly kind: 'count'; readonly max: number }
-  | { readonly kind: 'seconds' }
-  | { readonly kind: 'choice'; readonly of: readonly string[] }
-  /** `epoch.seq` of a record. */
-  | { readonly kind: 'position' };
+export { defaultPage, type HttpRoute, maxPage, type QueryField } from './http-route.ts';
 
-export interface HttpRoute {
-  readonly method: 'GET' | 'POST';
-  /** `{id}` stands for one segment. */
-  readonly path: string;
-  /** What the key must permit; `key` for any that is valid, null for whoever comes. */
-  readonly needs: Permission | 'key' | null;
-  readonly summary: string;
-  readonly query: Readonly<Record<string, QueryField>>;
-  /** Null if none is read. */
-  readonly body: BodyName | null;
-  /** What a success is: a body of components.schemas, a reply of a call, or text that is no JSON. */
-  readonly answer: BodyName | 'Reply' | 'text/event-stream' | 'text/plain';
-}
-
-/** How many a page of a list holds at most, and if nobody says how many. */
-export const maxPage = 200;
-export const defaultPage = 50;
-
-const text = { kind: 'text' } as const;
-const limit = { kind: 'count', max: maxPage } as const;
 const at = Number.MAX_SAFE_INTEGER;
 
 export const httpRoutes = {
@@ -163,6 +136,7 @@ export const httpRoutes = {
     body: null,
     answer: 'HistoryPage',
   },
+  ...approvalRoutes,
   listTools: {
     method: 'GET',
     path: '/v1/tools',

@@ -4,6 +4,9 @@
 export const keyRoles = ['agent', 'viewer', 'approver', 'admin'] as const;
 export type KeyRole = (typeof keyRoles)[number];
 
+/** Whose admins run the gateway itself: what is one for all tenants is theirs to change, and told to them. */
+export const operatorTenant = 'default';
+
 export interface Identity {
   readonly tenant: string;
   readonly role: KeyRole;

@@ -51,7 +51,7 @@ export function advance(call: Call, event: CallEvent): Advance {
     case 'refused':
       return isIn(call, '(none)', 'AWAITING_APPROVAL') ? ended(call, 'DENIED', 'refused') : unmoved(call);
     case 'held':
-      return isIn(call, '(none)') ? waits(call, 'AWAITING_APPROVAL', 'refused', call.deadlineAtMs) : unmoved(call);
+      return isIn(call, '(none)') ? waits(call, 'AWAITING_APPROVAL', 'held', call.deadlineAtMs) : unmoved(call);
     case 'rejected':
       return isIn(call, 'AWAITING_APPROVAL') ? ended(call, 'REJECTED', 'settled') : unmoved(call);
     case 'admitted':
@@ -90,6 +90,11 @@ export function advance(call: Call, event: CallEvent): Advance {
     default:
       return unreachable(event);
   }
+}
+
+/** Whether it is on its way: admitted, and without an outcome. */
+export function isUnderWay(state: Call['state']): boolean {
+  return state === 'PREPARED' || state === 'DISPATCHED' || state === 'RETRY_WAIT';
 }
 
 /** May the call be sent again although an answer was lost? Only if a second arrival cannot be a second effect. */

@@ -43,6 +43,11 @@ export interface Limits {
   /** Identical refusals within this time are counted, not listed. */
   readonly coalesceWindowMs: number;
   readonly maxCoalesced: number;
+  /** Approvals of one agent that may be pending at once. */
+  readonly maxPendingApprovals: number;
+  /** How long somebody who waits for an approval waits at most, and if they do not say. */
+  readonly maxApprovalWaitMs: number;
+  readonly approvalWaitMs: number;
   /** Waits between tries of a commit that the store could not take. */
   readonly storeRetryMs: readonly number[];
   /** How often the sweeper looks for due calls, and how many it takes at once. */
@@ -80,6 +85,9 @@ export const defaultLimits: Limits = {
   attachWindowMs: 10 * minute,
   coalesceWindowMs: minute,
   maxCoalesced: 1_024,
+  maxPendingApprovals: 100,
+  maxApprovalWaitMs: 10 * minute,
+  approvalWaitMs: minute,
   storeRetryMs: [2 * second, 4 * second, 6 * second],
   sweepEveryMs: second,
   sweepBatch: 256,

@@ -22,7 +22,16 @@ export type ReadRequest =
 /** A step of a workflow is a call in other words: what is called is an action, and its arguments are inputs. */
 export type RequestForm = 'call' | 'step';
 
-const common = ['session', 'key', 'turn', 'expected_seq', 'wait_seconds', 'deadline_seconds', 'model'] as const;
+const common = [
+  'session',
+  'key',
+  'turn',
+  'expected_seq',
+  'wait_seconds',
+  'deadline_seconds',
+  'model',
+  'evidence_refs',
+] as const;
 
 const words = {
   call: { tool: 'tool', args: 'args', what: 'the name of a tool', fields: ['tool', 'args', ...common] },
@@ -80,6 +89,8 @@ function read(value: unknown, limits: Limits, form: RequestForm): ReadRequest {
   const wait = number('wait_seconds', `seconds from 0 to ${maxSeconds}`, maxSeconds);
   const deadline = number('deadline_seconds', `seconds from 0 to ${maxSeconds}`, maxSeconds);
 
+  const evidence = evidenceOf(value['evidence_refs'], limits, wrong);
+
   const raw = form === 'step' ? inputsOf(value[argsField], wrong) : value[argsField];
   const written = canonicalise(raw === undefined ? {} : raw, { maxDepth: limits.maxDepth });
   if (!written.ok) wrong(`/${argsField}${written.path}`, 'JSON', written.problem);
@@ -110,12 +121,27 @@ function read(value: unknown, limits: Limits, form: RequestForm): ReadRequest {
       waitMs: wait === null ? null : wait * 1_000,
       model,
       deadlineMs: deadline === null ? null : deadline * 1_000,
+      ...(evidence.length === 0 ? {} : { evidence }),
     },
   };
 }
 
+type Wrong = (path: string, expected: string, got: unknown) => void;
+
+/** How many reads one call may rely on. */
+const maxEvidence = 16;
+
+function evidenceOf(given: unknown, { maxNameChars }: Limits, wrong: Wrong): readonly string[] {
+  if (given === undefined || given === null) return [];
+  const isRef = (ref: unknown) =>
+    typeof ref === 'string' && ref !== '' && ref.length <= maxNameChars && ref.isWellFormed();
+  if (Array.isArray(given) && given.length <= maxEvidence && given.every(isRef)) return [...new Set(given as string[])];
+  wrong('/evidence_refs', `a list of at most ${maxEvidence} call ids of reads`, given);
+  return [];
+}
+
 /** Many models write their inputs as a JSON text: it is understood. What is no object is no inputs. */
-function inputsOf(given: unknown, wrong: (path: string, expected: string, got: unknown) => void): unknown {
+function inputsOf(given: unknown, wrong: Wrong): unknown {
   if (given === undefined || given === null || (typeof given === 'string' && given.trim() === '')) return {};
   const inputs = typeof given === 'string' ? parsed(given) : given;
   if (isObject(inputs)) return inputs;

@@ -3,12 +3,16 @@
  * transition carries its own preconditions, succeeds or fails by itself, and is durable when the
  * promise resolves. Every store proves itself with test/conformance/store.ts.
  */
+import type { Approval, ApprovalId, ApprovalState } from '../core/approval.ts';
 import type { Call, CallId, IncarnationId, SessionId } from '../core/call.ts';
 import type { Position, RecordDraft } from '../core/journal/record.ts';
 import type { StoredRecord } from '../core/journal/verify.ts';
 import type { CallState } from '../core/taxonomy.ts';
 
-/** Move a call along legal states. `path` lists every state it passes, the last is `call.state`. */
+/**
+ * Move a call along legal states. `path` lists every state it passes, the last is `call.state`. An update out of
+ * AWAITING_APPROVAL makes the call the asker's: session, turn, key and fingerprint become those of `call`.
+ */
 export type CallChange =
   | { readonly kind: 'insert'; readonly call: Call; readonly path: readonly CallState[] }
   | {
@@ -83,7 +87,38 @@ export type SessionChange =
       readonly workflow: WorkflowChange | null;
     }
   | { readonly kind: 'cancel'; readonly id: SessionId }
+  /**
+   * The agent says that it is done: the session is closed for good. A conflict unless it is open, nobody has its turn, and it has
+   * exactly `expectEntries` records: whatever was read after they were counted is still all there is.
+   */
+  | { readonly kind: 'complete'; readonly id: SessionId; readonly expectEntries: number }
   | { readonly kind: 'cancel_turn'; readonly id: SessionId; readonly turn: string };
+
+/**
+ * Opens an approval, or moves it along legal states. A conflict if another version is found; at an opening also if an equal call
+ * of the agent has a live one (pending, granted or denied), or the agent has `maxPending` of them. Those of one transition are
+ * applied in order, all or none.
+ */
+export interface ApprovalWrite {
+  /** As it becomes; its version is one more than the one that is expected, or 1. */
+  readonly approval: Approval;
+  /** The version that must be found; null opens it. */
+  readonly expect: number | null;
+  /** Only with an opening. */
+  readonly maxPending: number | null;
+}
+
+/** Work that goes on after its call has succeeded, and must be reported before it is due. */
+export type TaskChange =
+  | { readonly kind: 'open'; readonly call: CallId; readonly dueAtMs: number }
+  /** A conflict on `task` unless it is open. */
+  | { readonly kind: 'close'; readonly call: CallId; readonly as: 'reported' | 'overdue' };
+
+export interface StoredTask {
+  readonly call: CallId;
+  readonly dueAtMs: number;
+  readonly state: 'open' | 'reported' | 'overdue';
+}
 
 /** Take `amount` of an account if settled + held + amount stays within the limit. */
 export interface Reservation {
@@ -116,6 +151,8 @@ export interface Transition {
   readonly session: SessionChange | null;
   readonly reserve: readonly Reservation[];
   readonly settle: readonly Settlement[];
+  readonly approvals: readonly ApprovalWrite[];
+  readonly task: TaskChange | null;
   readonly blobs: readonly Blob[];
   /** One for each state on the call's path, in order, then any others. Payloads named `args` and `reply` become the call's. */
   readonly records: readonly RecordDraft[];
@@ -136,6 +173,9 @@ export type CommitResult =
   | { readonly kind: 'conflict'; readonly on: 'key'; readonly callId: CallId; readonly fingerprint: string }
   | { readonly kind: 'conflict'; readonly on: 'session'; readonly found: Session | null }
   | { readonly kind: 'conflict'; readonly on: 'reserve'; readonly account: string }
+  /** `found`: the one that stands in the way; null if there is none, or there are too many. */
+  | { readonly kind: 'conflict'; readonly on: 'approval'; readonly found: Approval | null }
+  | { readonly kind: 'conflict'; readonly on: 'task'; readonly found: StoredTask | null }
   | { readonly kind: 'conflict'; readonly on: 'illegal'; readonly problem: string }
   /** Not acknowledged. The same transition may be committed again, whatever became of this try. */
   | { readonly kind: 'unavailable'; readonly fault: StoreFault; readonly message: string };
@@ -207,6 +247,16 @@ export interface CallFilter {
   readonly limit: number;
 }
 
+export interface ApprovalFilter {
+  readonly tenant: string;
+  readonly agent?: string;
+  readonly session?: string;
+  readonly state?: ApprovalState;
+  /** Only those older than this one: newest first, page by page. */
+  readonly before?: string;
+  readonly limit: number;
+}
+
 /** A record as people read it. */
 export interface JournalEntry extends Position {
   readonly kind: string;
@@ -261,6 +311,19 @@ export interface StoreReader {
   /** Refused calls with repeats that no record counts yet. */
   uncounted(limit: number): Promise<readonly StoredCall[]>;
   blob(hash: string): Promise<string | null>;
+  approval(id: ApprovalId): Promise<Approval | null>;
+  /** The newest of the agent with this subject, before or after an edit, whatever its state. */
+  approvalOf(tenant: string, agent: string, subject: string): Promise<Approval | null>;
+  /** The newest that waits with this call, or covers it. */
+  approvalOfCall(call: CallId): Promise<Approval | null>;
+  /** How many of the agent's are pending in the store, past their time or not. */
+  pendingApprovals(tenant: string, agent: string): Promise<number>;
+  listApprovals(filter: ApprovalFilter): Promise<readonly Approval[]>;
+  /** Granted ones that the gateway itself shall run, the oldest first; `after` is the last id seen. */
+  approvalsToRun(after: string, limit: number): Promise<readonly Approval[]>;
+  task(call: CallId): Promise<StoredTask | null>;
+  /** Open tasks whose time has come, the longest overdue first. */
+  dueTasks(nowMs: number, limit: number): Promise<readonly StoredTask[]>;
   listCalls(filter: CallFilter): Promise<readonly StoredCall[]>;
   recordsOf(id: CallId): Promise<readonly JournalEntry[]>;
   /** Records in order, with stored bytes, for verification: those after a position, from the first if null. */

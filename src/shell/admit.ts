@@ -6,6 +6,7 @@ import { replayed } from '../core/answer.ts';
 import type { Call, CallId, Principal, Request, SessionId } from '../core/call.ts';
 import { invalidInput } from '../core/gates/invalid-input.ts';
 import type { Refusal } from '../core/refusal.ts';
+import { isUnderWay } from '../core/lifecycle.ts';
 import type { Reply } from '../core/reply.ts';
 import type { CallState } from '../core/taxonomy.ts';
 import type { StoredCall, StoreFault } from '../ports/store.ts';
@@ -105,11 +106,7 @@ export async function attach(
   return { kind: 'answered', reply: replayed(await storedReply(earlier, shell)) };
 }
 
-export function isUnderWay(state: CallState): boolean {
-  return state === 'PREPARED' || state === 'DISPATCHED' || state === 'RETRY_WAIT';
-}
-
-function mayHaveHappened(state: CallState): boolean {
+export function mayHaveHappened(state: CallState): boolean {
   return isUnderWay(state) || state === 'SUCCEEDED' || state === 'IN_DOUBT' || state === 'CLOSED_UNKNOWN';
 }
 

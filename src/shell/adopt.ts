@@ -18,7 +18,7 @@ import { bare, note, numbered, type Papers, toTransition } from './transition.ts
 import { chain } from './work.ts';
 
 /** The earlier equal step whose result can be taken; null if there is none. */
-export function adoptable(call: Call, fact: StepFact): CallId | null {
+export function adoptable(call: Pick<Call, 'fingerprint'>, fact: StepFact): CallId | null {
   const found = fact.fences.find(({ inDoubt, fingerprint }) => !inDoubt && fingerprint === call.fingerprint);
   return found?.callId ?? null;
 }

@@ -4,10 +4,10 @@
  */
 import { pending } from '../core/answer.ts';
 import type { Call } from '../core/call.ts';
+import { isUnderWay } from '../core/lifecycle.ts';
 import type { Reply } from '../core/reply.ts';
 import type { StoredCall } from '../ports/store.ts';
 import type { AgentClient, Elicited } from '../ports/upstream.ts';
-import { isUnderWay } from './admit.ts';
 import { commit, keepForLater, pause } from './commit.ts';
 import { envelopeOf, storedReply } from './settle.ts';
 import type { Answer, Running, Shell } from './shell.ts';

@@ -7,7 +7,9 @@ import { advance } from '../core/lifecycle.ts';
 import type { RecordKind } from '../core/journal/record.ts';
 import { isSuccess } from '../core/reply.ts';
 import type { SessionChange, StoredCall } from '../ports/store.ts';
+import { invariant } from '../core/unreachable.ts';
 import { commit, nobodyWaits } from './commit.ts';
+import { endApproval } from './end-approval.ts';
 import { envelopeElsewhere, turnOf } from './end-step.ts';
 import { effectOf } from './settle.ts';
 import type { Running, Shell } from './shell.ts';
@@ -60,15 +62,18 @@ async function cancelAll(
   const parts = [...shell.live.running.values()].filter(isPart);
   for (const running of parts) running.cancel(scope);
   await Promise.allSettled(parts.map((running) => running.outcome));
-  // What waits for its next attempt is stopped now, not when its time has come.
-  const filter = { session: change.id, state: 'RETRY_WAIT', limit: shell.limits.sweepBatch } as const;
-  for (const call of await shell.ports.store.listCalls(filter))
-    if (change.kind === 'cancel' || call.turn === change.turn) await cancelWaiting(call, scope, shell);
+  // What waits for its next attempt, or for a person, is stopped now, not when its time has come.
+  for (const state of ['RETRY_WAIT', 'AWAITING_APPROVAL'] as const) {
+    const filter = { session: change.id, state, limit: shell.limits.sweepBatch };
+    for (const call of await shell.ports.store.listCalls(filter))
+      if (change.kind === 'cancel' || call.turn === change.turn) await cancelWaiting(call, scope, shell);
+  }
   return 'cancelled';
 }
 
-/** Stops a call between two attempts: nothing of it runs anywhere. */
+/** Stops a call between two attempts, or before the first: nothing of it runs anywhere. */
 export async function cancelWaiting(call: StoredCall, scope: CancelScope, shell: Shell): Promise<Cancelled> {
+  if (call.state === 'AWAITING_APPROVAL') return giveUp(call, scope, shell);
   const [next, effects] = advance(call, { kind: 'cancelled' });
   if (next.state === call.state) return 'already_ended';
   const reply = cancelled(await envelopeElsewhere(next, shell), scope, effectOf(next.state));
@@ -78,6 +83,15 @@ export async function cancelWaiting(call: StoredCall, scope: CancelScope, shell:
   nobodyWaits(result, shell);
   if (result.kind === 'unavailable') return 'store_unavailable';
   return result.kind === 'committed' ? 'cancelled' : 'already_ended';
+}
+
+/** Nobody is asked any more about a call that its caller gave up. */
+async function giveUp(call: StoredCall, scope: CancelScope, shell: Shell): Promise<Cancelled> {
+  const approval = await shell.ports.store.approvalOfCall(call.id);
+  invariant(approval !== null, 'a call that waits has its approval');
+  const ending = await endApproval(approval, { kind: 'cancelled', scope }, shell);
+  if (ending.kind === 'store_unavailable') return ending.kind;
+  return ending.kind === 'ended' ? 'cancelled' : 'already_ended';
 }
 
 function owns(who: Principal, thing: Principal): boolean {

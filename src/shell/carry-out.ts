@@ -11,19 +11,24 @@ import type { ErrorReply } from '../core/reply.ts';
 import type { CommitResult, StoreFault } from '../ports/store.ts';
 import type { Attempt, UpstreamResult } from '../ports/upstream.ts';
 import { onAbort } from './await-outcome.ts';
-import { commit, keepForLater, nobodyWaits } from './commit.ts';
+import { commit, isDoubtful, keepForLater, nobodyWaits } from './commit.ts';
 import type { Step } from './end-step.ts';
 import { giveBack, neverSent, stopUnsent, unsentEnding } from './end-unsent.ts';
 import { type AttemptEnd, sendAttempt } from './run-attempt.ts';
 import { answerStored, envelopeOf, settle, settleLate } from './settle.ts';
 import { type Answer, me, type Running, type Shell } from './shell.ts';
 import { type Papers, toTransition } from './transition.ts';
-import { weigh } from './weigh.ts';
+import { weigh, withNotices } from './weigh.ts';
 import { attemptOf, chain, stepOf, timeoutOf, type Work } from './work.ts';
 
 export type Started =
   | { readonly kind: 'running'; readonly running: Running }
-  | { readonly kind: 'conflict'; readonly result: Extract<CommitResult, { kind: 'conflict' }> }
+  /** `doubtful`: an earlier try of the same commit may have been applied unheard. */
+  | {
+      readonly kind: 'conflict';
+      readonly result: Extract<CommitResult, { kind: 'conflict' }>;
+      readonly doubtful: boolean;
+    }
   | { readonly kind: 'unavailable'; readonly fault: StoreFault };
 
 /** Makes the intent and the right to send durable in one commit, then sends without waiting for the end. */
@@ -67,7 +72,7 @@ export async function start(
     shell.live.running.delete(call.id);
     // Whoever waits, to cancel it or because the key led here, must not wait for ever: the record will tell.
     finish({ reply: pending(envelopeOf(call, shell, stepOf(work)), 1), position: null });
-    if (result.kind === 'conflict') return { kind: 'conflict', result };
+    if (result.kind === 'conflict') return { kind: 'conflict', result, doubtful: isDoubtful(result) };
     if (result.fault === 'overloaded') return { kind: 'unavailable', fault: result.fault };
     // The intent may be on record all the same; nothing was sent, and the record shall say so once it can.
     const reply = neverSent(dispatch.call, work, 'the store could not record the call in time', shell);
@@ -117,14 +122,15 @@ async function drive(dispatched: Call, work: Work, since: number, control: Contr
   const step = stepOf(work);
   const cameBackLate = (result: UpstreamResult) => {
     if (step !== null) orphanEnded(call, shell);
-    void late(call, { kind: 'came_back', result }, attempt, step, shell);
+    void late(call, { kind: 'came_back', result }, attempt, work, shell);
   };
   const sending = sendAttempt(attempt, cameBackLate, shell);
   control.onCancel(sending.cancel);
   const end = await sending.end;
   if (step !== null && end.kind !== 'came_back' && !sending.isBack()) orphanLeft(call, shell);
   const elapsedMs = shell.ports.clock.monotonicMs() - startedAt;
-  return settle(call, weigh(call, end, attempt.timeoutMs, shell.limits), step, shell, elapsedMs);
+  const weighed = withNotices(weigh(call, end, attempt.timeoutMs, shell.limits), work.notices ?? []);
+  return settle(call, weighed, step, shell, elapsedMs);
 }
 
 /** The body of a step runs on although nobody waits: until it comes back its action is `action_in_flight`. */
@@ -141,14 +147,15 @@ function orphanEnded({ id, session }: Call, { live }: Shell): void {
   if (orphans.size === 0) live.orphanSteps.delete(session);
 }
 
-async function late(call: Call, end: AttemptEnd, attempt: Attempt, step: Step | null, shell: Shell): Promise<void> {
+async function late(call: Call, end: AttemptEnd, attempt: Attempt, work: Work, shell: Shell): Promise<void> {
   if (shell.live.closed) {
     // The call is on record as in doubt or dispatched, which is still all that anybody can know.
     const reason = 'the gateway was closed before the body came back';
     return shell.ports.notify({ kind: 'suppressed', what: `a late result of call ${call.id}`, reason });
   }
   try {
-    await settleLate(call, weigh(call, end, attempt.timeoutMs, shell.limits), step, shell);
+    const weighed = withNotices(weigh(call, end, attempt.timeoutMs, shell.limits), work.notices ?? []);
+    await settleLate(call, weighed, stepOf(work), shell);
   } catch (error) {
     const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
     shell.ports.notify({

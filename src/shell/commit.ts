@@ -17,6 +17,7 @@ export async function commit(transition: Transition, shell: Shell): Promise<Comm
     invariant(answer !== undefined, 'the store answers every transition');
     if (answer.kind !== 'unavailable') {
       storeIsBack(shell);
+      if (answer.kind === 'conflict' && doubtful !== null) doubted.add(answer);
       return answer;
     }
     // INVARIANT: a try that may have been applied is not forgotten because a later one was refused for certain.
@@ -32,6 +33,11 @@ export async function commit(transition: Transition, shell: Shell): Promise<Comm
     await pause(shell.ports.clock, wait);
   }
 }
+
+const doubted = new WeakSet<CommitResult>();
+
+/** Whether an earlier try of the same transition may have been applied before this conflict was met. */
+export const isDoubtful = (result: CommitResult): boolean => doubted.has(result);
 
 /** The other faults come before the disk is touched, or undo what they did to it. */
 export function mayBeApplied(fault: StoreFault): boolean {

@@ -44,6 +44,12 @@ export async function evaluateCall(raw: unknown, who: Principal, shell: Shell): 
       facts = { ...facts, session: looked, catalogue };
       continue;
     }
+    if (explained.fact === 'evidenceNow') {
+      // An explanation sends nothing, not even a read: it says what would be if everything is as it was.
+      const hash = facts.evidence?.ok === true ? facts.evidence.hash : '';
+      facts = { ...facts, evidenceNow: { kind: 'read', hash, changed: '' } };
+      continue;
+    }
     const gathered = await gather(explained.fact, facts, request, who, null, shell);
     if (gathered.kind === 'store_unavailable') return sayFault(request.tool, request.session, gathered.fault, shell);
     facts = gathered.facts;

@@ -9,6 +9,7 @@ import type { Reach } from '../core/policy/policy.ts';
 import { withCeiling } from '../core/policy/session-ceiling.ts';
 import type { Session, StoreFault } from '../ports/store.ts';
 import { commit } from './commit.ts';
+import type { ApprovalAsker } from './fetch-approval.ts';
 import { differences, driftOf } from './drift.ts';
 import { readStep } from './position.ts';
 import type { Shell } from './shell.ts';
@@ -26,6 +27,7 @@ export interface Unopened {
 export interface Asking {
   readonly call: CallId;
   readonly takenBy: CallId | null;
+  readonly approval: ApprovalAsker;
 }
 
 export async function fetchSession(
@@ -88,7 +90,9 @@ async function workflowFact(found: Session, asking: Asking | null, shell: Shell)
 }
 
 function plainFact({ id, state, seq }: Session): SessionFact {
-  return { found: true, id, state, reason: null, seq, step: null };
+  // Nobody gives up a plain session: one that is closed was completed.
+  const reason = state === 'closed' ? 'completed' : null;
+  return { found: true, id, state, reason, seq, step: null };
 }
 
 function isOfAnotherStore(handle: string, { storeTag }: Shell): boolean {

@@ -4,6 +4,8 @@ import type { ArgumentsFact, FactName, Facts } from '../core/facts.ts';
 import { stepOf } from '../core/gates/reachable.ts';
 import { unreachable } from '../core/unreachable.ts';
 import type { StepFact } from '../core/workflow/step.ts';
+import { fetchApproval } from './fetch-approval.ts';
+import { fetchEvidence, readEvidenceAgain } from './fetch-evidence.ts';
 import { type Asking, fetchSession, type Unopened } from './fetch-session.ts';
 import { policyOf, type Shell } from './shell.ts';
 
@@ -47,6 +49,19 @@ export async function gather(
     }
     case 'arguments':
       return { kind: 'facts', facts: { ...facts, arguments: await validated(request, stepOf(facts), shell) } };
+    case 'approval': {
+      const approval = await fetchApproval(request, facts, who, asking?.approval ?? null, shell);
+      return { kind: 'facts', facts: { ...facts, approval } };
+    }
+    case 'evidence': {
+      const evidence = await fetchEvidence(request.evidence ?? [], who, shell);
+      return { kind: 'facts', facts: { ...facts, evidence } };
+    }
+    case 'evidenceNow': {
+      const bound = facts.evidence?.ok === true ? facts.evidence.contents : [];
+      const evidenceNow = await readEvidenceAgain(request.evidence ?? [], bound, shell);
+      return { kind: 'facts', facts: { ...facts, evidenceNow } };
+    }
     default:
       return unreachable(fact);
   }

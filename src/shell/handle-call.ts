@@ -8,22 +8,25 @@ import type { Call, CallId, Principal, Request, SessionId } from '../core/call.t
 import { decide, type Decision } from '../core/decide.ts';
 import type { FieldError } from '../core/catalogue.ts';
 import type { Facts } from '../core/facts.ts';
+import type { MetBy } from '../core/gate.ts';
 import { stepOf } from '../core/gates/reachable.ts';
 import { readRequest } from '../core/request.ts';
-import { isSuccess, type Reply } from '../core/reply.ts';
+import type { Reply } from '../core/reply.ts';
 import type { Effect } from '../core/taxonomy.ts';
 import { invariant } from '../core/unreachable.ts';
-import { project, type StepFact } from '../core/workflow/step.ts';
 import type { StoredCall, StoreFault } from '../ports/store.ts';
 import { type Admission, admitByKey, attach, claimedBy, inFlight } from './admit.ts';
 import { adopt, adoptable } from './adopt.ts';
+import { asItStands, waitingFor } from './as-it-stands.ts';
 import { awaitElsewhere, awaitOutcome, type Requester } from './await-outcome.ts';
 import { expireUnsent, start } from './carry-out.ts';
 import { mayBeApplied } from './commit.ts';
 import { firstFacts, gather } from './gather-facts.ts';
+import { holdCall } from './hold-call.ts';
 import { intentPapers } from './intent-papers.ts';
 import { newCall } from './new-call.ts';
 import { storeUnavailable } from './refuse.ts';
+import { withGaps } from './runtime-gap.ts';
 import {
   type Asked,
   type MeantStep,
@@ -36,8 +39,9 @@ import {
 } from './say-no.ts';
 import { answerStored, unrecorded } from './settle.ts';
 import { isFull, nextActions, type Running, type Shell } from './shell.ts';
+import { outcomeFor, type Taken, takeWaiting, voidApproval } from './take-waiting.ts';
 import { takeTurn } from './turn.ts';
-import { stepOf as stepOfWork } from './work.ts';
+import { stepOf as stepOfWork, type Work } from './work.ts';
 
 export function handleCall(
   raw: unknown,
@@ -46,7 +50,7 @@ export function handleCall(
   shell: Shell,
   step: MeantStep | null = null,
 ): Promise<Reply> {
-  const reply = answer(raw, who, requester, step, shell);
+  const reply = answer(raw, who, requester, step, shell).then((given) => withGaps(given, shell));
   // Whoever closes the gateway waits for these.
   shell.live.unanswered.add(reply);
   return reply.finally(() => shell.live.unanswered.delete(reply));
@@ -68,6 +72,12 @@ async function answer(
   } catch (error) {
     return unexpected(error, call, progress.started ? 'unknown' : 'none', shell);
   }
+}
+
+/** A call that was read before: one that waited, and that nobody asks for any more. */
+export function handleRequest(request: Request, who: Principal, fingerprint: string, shell: Shell): Promise<Reply> {
+  const call = { ...newCall({ ok: true, request }, who, shell), fingerprint };
+  return handle({ request, call, who, requester: {} }, { started: false }, shell);
 }
 
 /** For a door that cannot tell who asks, or what of it: the same refusal as for a call that cannot be read. */
@@ -107,14 +117,17 @@ async function handle(asked: Asked, progress: Progress, shell: Shell): Promise<R
 }
 
 async function run(
-  asked: Asked,
+  whole: Asked,
   takenBy: CallId | null,
   onRunning: ((running: Running) => void) | null,
   progress: Progress,
   shell: Shell,
 ): Promise<Reply> {
-  const { request, who } = asked;
+  const { who } = whole;
+  // An approver may have changed the arguments: from then on the call is what was approved.
+  let asked = whole;
   for (let round = 0; round <= shell.limits.maxRedecisions; round++) {
+    const { request } = asked;
     const admission: Admission = shell.live.readiness.ready
       ? await admitByKey(request, asked.call.fingerprint, who, shell)
       : { kind: 'new' };
@@ -133,6 +146,14 @@ async function run(
     const waits = decision.kind === 'refuse' && decision.refusal.error === 'action_in_flight';
     if (decision.kind !== 'run' && admission.kind === 'unadopted' && !waits)
       return asItStands(admission.reply, step, who, shell);
+    if (decision.kind === 'hold') {
+      const held = await holdCall({ ...asked.call, session }, decision, facts, request, shell);
+      if (held !== null) return held;
+      continue;
+    }
+    // INVARIANT: what was approved upon evidence that has changed covers nothing any more.
+    if (decision.kind === 'refuse' && decision.gate === 'evidence' && facts.evidenceNow?.kind === 'read')
+      await voidApproval(facts, shell);
     if (decision.kind !== 'run') return sayNo({ ...asked.call, session }, decision, facts, request, shell);
 
     const call = { ...asked.call, session, effectClass: decision.tool.effectClass };
@@ -148,13 +169,21 @@ async function run(
       if (adopted.kind === 'unavailable') return unrecorded(call, shell, { fact: step, inputs: decision.args });
       continue;
     }
+    const met: MetBy | null =
+      decision.approval ?? (asked.under === undefined ? null : { kind: 'granted', approval: asked.under });
+    if (met?.kind === 'ran') {
+      const outcome = await outcomeFor(met.call, { ...asked, call }, session, facts, shell);
+      if (outcome !== null) return answerAdmission(outcome, waitingFor(asked, call), shell);
+      continue;
+    }
     // Who names the sequence has seen the reply that gave it: theirs is a step of its own.
     if (request.key === null && (step === null || request.expectedSeq === null)) {
       const attached = await attach(call, session, shell);
       if (attached.kind !== 'new')
         return asItStands(await answerAdmission(attached, { ...asked, call }, shell), step, who, shell);
     }
-    const work = { tool: decision.tool, args: decision.args, step, client: asked.requester.client ?? null };
+    const client = asked.requester.client ?? null;
+    const work: Work = { tool: decision.tool, args: decision.args, step, client };
     if (shell.ports.clock.nowMs() >= call.deadlineAtMs) {
       const expired = await expireUnsent(call, stepOfWork(work), papers, shell);
       if (expired.kind === 'committed') return expired.reply;
@@ -164,8 +193,17 @@ async function run(
     }
     // The ladder counted when it began to ask; the last look is right before the place is taken.
     if (isFull(shell)) continue;
+    const approved: Taken =
+      met === null
+        ? { kind: 'taken', call, papers, notices: [] }
+        : await takeWaiting(met.approval, call, papers, asked, facts, shell);
+    if (approved.kind === 'edited') asked = approved.asked;
+    if (approved.kind !== 'taken') continue;
+    const { notices } = approved;
     progress.started = true;
-    const started = await start(call, [{ kind: 'admitted' }], work, papers, shell, asked.requester.cancelled);
+    const admitted = [{ kind: 'admitted' }] as const;
+    const cancelled = asked.requester.cancelled;
+    const started = await start(approved.call, admitted, { ...work, notices }, approved.papers, shell, cancelled);
     if (started.kind === 'running') {
       onRunning?.(started.running);
       if (step !== null) shell.live.streaks.delete(session);
@@ -180,21 +218,14 @@ async function run(
       if (claimed.kind !== 'new' && claimed.kind !== 'unadopted')
         return answerAdmission(claimed, { ...asked, call }, shell);
     }
-    // The first try of the commit was applied unheard, and somebody has taken the call over: the record speaks.
-    if (started.result.on === 'call') return (await answerStored(call.id, shell)).reply;
+    // The first try of the commit was applied unheard, and somebody has taken the call over: the record speaks. A call that
+    // waited for its approval may also simply be another's by now.
+    if (started.result.on === 'call' && (met === null || started.doubtful))
+      return (await answerStored(approved.call.id, shell)).reply;
     // INVARIANT: whoever loses a race for the intent has sent nothing, and decides again with what is true now.
     invariant(started.result.on !== 'illegal', 'an intent is a legal transition');
   }
   return sayBusy(asked, shell);
-}
-
-/** What happened stays; where the session stands, and what is next there, is said as it is now. */
-function asItStands(reply: Reply, step: StepFact | null, who: Principal, shell: Shell): Reply {
-  if (!isSuccess(reply) || step === null) return reply;
-  const { done: _done, next_action_schemas: _schemas, ...happened } = reply;
-  const state = project(step.snapshot, step.workflow.projection);
-  const now = { state, valid_next_actions: nextActions(shell, who, step), seq: step.seq };
-  return { ...happened, ...now, ...(step.snapshot.done ? { done: true } : {}) };
 }
 
 async function isStep({ session }: Request, who: Principal, shell: Shell): Promise<boolean> {
@@ -205,7 +236,7 @@ async function isStep({ session }: Request, who: Principal, shell: Shell): Promi
 
 /** Asks the ladder, fetching one fact at a time until it has an answer. */
 async function decideWithFacts(
-  { request, who, call }: Asked,
+  { request, who, call, under }: Asked,
   takenBy: CallId | null,
   shell: Shell,
 ): Promise<{ decision: Exclude<Decision, { kind: 'need' }>; facts: Facts } | { unavailable: StoreFault }> {
@@ -213,7 +244,8 @@ async function decideWithFacts(
   for (let fetched = 0; fetched <= shell.limits.maxFactFetches; fetched++) {
     const decision = decide(request, facts, shell.ladder);
     if (decision.kind !== 'need') return { decision, facts };
-    const gathered = await gather(decision.fact, facts, request, who, { call: call.id, takenBy }, shell);
+    const approval = { fingerprint: call.fingerprint, under: under?.id ?? null };
+    const gathered = await gather(decision.fact, facts, request, who, { call: call.id, takenBy, approval }, shell);
     if (gathered.kind === 'store_unavailable') return { unavailable: gathered.fault };
     facts = gathered.facts;
   }
@@ -251,7 +283,7 @@ async function joinUnderWay(call: StoredCall, attached: boolean, asked: Asked, s
 }
 
 /** A bug of ours: the caller gets a typed reply, the operator the cause, under one correlation id. */
-function unexpected(error: unknown, call: Call, effect: Effect, shell: Shell): Reply {
+export function unexpected(error: unknown, call: Call, effect: Effect, shell: Shell): Reply {
   const correlationId = shell.ports.ids.random('err_');
   const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
   shell.ports.notify({ kind: 'unexpected', correlationId, message: `call ${call.id} met a bug`, cause });

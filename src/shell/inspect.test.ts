@@ -73,6 +73,7 @@ test('the story of a refusal: the gate that spoke, and those that were not asked
     { gate: 'session', answer: 'passed' },
     { gate: 'known', answer: 'refused' },
     { gate: 'input', answer: 'not_asked' },
+    { gate: 'evidence', answer: 'not_asked' },
   ]);
   assert.ok(early?.gates.every(({ answer }) => answer === 'absent'));
   assert.deepEqual(early?.args, { kind: 'none' });

@@ -97,6 +97,17 @@ export function factsOf(facts: Facts, shell: Shell): JsonObject {
   if (facts.session !== undefined)
     seen['session'] = facts.session.found ? { state: facts.session.state, seq: facts.session.seq } : 'unknown';
   if (facts.turnCancelled !== undefined) seen['turn_cancelled'] = facts.turnCancelled;
+  if (facts.evidence?.ok === true) seen['evidence'] = facts.evidence.hash;
+  if (facts.evidenceNow !== undefined)
+    seen['evidence_now'] = facts.evidenceNow.kind === 'read' ? facts.evidenceNow.hash : facts.evidenceNow.problem;
+  if (facts.approval !== undefined)
+    seen['approval'] = {
+      subject: facts.approval.subject,
+      rules: facts.approval.rules,
+      found: facts.approval.found?.id ?? null,
+      version: facts.approval.found?.version ?? null,
+      state: facts.approval.found?.state ?? null,
+    };
   if (facts.arguments !== undefined) seen['validator'] = facts.arguments.ok ? 'accepted' : 'refused';
   return seen;
 }

@@ -2,6 +2,7 @@
  * Runs once before any door opens, and again when a process that forwarded its writes is gone: ends or resumes
  * every call that was left half done, by its effect class, and puts on record who never got their reply.
  */
+import { addNotices } from '../core/add-notices.ts';
 import { failed } from '../core/answer.ts';
 import type { Call, IncarnationId } from '../core/call.ts';
 import { canonicalText } from '../core/canonical.ts';
@@ -12,6 +13,7 @@ import { requesterLeft } from './await-outcome.ts';
 import { commit, nobodyWaits } from './commit.ts';
 import { countRepeats } from './refuse.ts';
 import { envelopeElsewhere, turnOf } from './end-step.ts';
+import { noticesOf } from './notices-of.ts';
 import { effectOf } from './settle.ts';
 import { me, type Shell } from './shell.ts';
 import { toolOf } from './tool-of.ts';
@@ -79,13 +81,14 @@ export async function end(
   const [next, effects] = advance(call, event);
   if (next.state === call.state) return null;
   const effect = effectOf(next.state);
-  const reply = failed(await envelopeElsewhere(next, shell), {
+  const outcome = failed(await envelopeElsewhere(next, shell), {
     classification: classify('unknown', undefined, call.effectClass),
     effect,
     ...(why ?? (event.kind === 'abandoned' ? stoppedMeanwhile : pastDeadline)),
     retryAfterSeconds: null,
     maxMessageChars: shell.limits.maxMessageChars,
   });
+  const reply = addNotices(outcome, await noticesOf(call.id, shell));
   const waits = next.state === 'RETRY_WAIT';
   const payloads = waits ? [] : [{ part: 'reply', text: canonicalText(reply) }];
   const body = { attempt: call.attempt, effect, event: event.kind };

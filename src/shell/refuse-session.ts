@@ -14,7 +14,7 @@ import type { Opened } from './workflow-sessions.ts';
 
 export function refuseSession(fact: SessionFact, id: SessionId, requested: string, shell: Shell): ErrorReply {
   const request = { session: id, turn: null, expectedSeq: null, tool: requested } as unknown as Request;
-  const answer = sessionGate.check(request, { ...firstFacts(anybody, shell), session: fact });
+  const answer = sessionGate.check(request, { ...firstFacts(anybody, shell), session: fact }, []);
   if (answer.kind !== 'refuse') throw new Error('bug: a session that is not there passed its gate');
   return say(requested, null, answer.refusal, shell);
 }

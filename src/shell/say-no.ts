@@ -1,16 +1,16 @@
 /** Every way in which the spine says no: by a gate, at the door, or because nothing could be read. Nothing ran. */
 import { type Envelope, refused } from '../core/answer.ts';
+import type { Approval } from '../core/approval.ts';
 import type { Call, Principal, Request, SessionId } from '../core/call.ts';
 import type { Decision } from '../core/decide.ts';
 import type { Facts } from '../core/facts.ts';
 import type { GateName } from '../core/gate.ts';
 import { invalidInput } from '../core/gates/invalid-input.ts';
 import { stepOf } from '../core/gates/reachable.ts';
-import type { JsonObject } from '../core/json.ts';
+import type { Json, JsonObject } from '../core/json.ts';
 import type { Refusal } from '../core/refusal.ts';
 import type { Reply } from '../core/reply.ts';
 import type { ReadRequest } from '../core/request.ts';
-import { invariant } from '../core/unreachable.ts';
 import type { StepFact } from '../core/workflow/step.ts';
 import type { Requester } from './await-outcome.ts';
 import { fetchSession } from './fetch-session.ts';
@@ -31,6 +31,9 @@ export interface Asked {
   readonly call: Call;
   readonly who: Principal;
   readonly requester: Requester;
+  /** The approval whose changed arguments it carries, and what its caller sent; absent unless an approver changed them. */
+  readonly under?: Approval;
+  readonly asked?: Json;
 }
 
 export function cancelledBefore(shell: Shell, who: Principal, step: StepFact | null = null): Refusal {
@@ -59,12 +62,11 @@ export async function refuseAtTheDoor(
 
 export async function sayNo(
   call: Call,
-  decision: Extract<Decision, { kind: 'refuse' | 'hold' }>,
+  decision: Extract<Decision, { kind: 'refuse' }>,
   facts: Facts,
   request: Request,
   shell: Shell,
 ): Promise<Reply> {
-  invariant(decision.kind !== 'hold', 'no gate holds a call until approvals are configured');
   const step = stepOf(facts);
   const about = refusal(call, decision.gate, factsOf(facts, shell), request, step, shell);
   const no = { ...about, refusal: decision.refusal };

@@ -2,16 +2,19 @@
  * A person settles a call that is in doubt: it took effect, it did not, or nobody will ever know. What they say is on record
  * with their name; agents cannot say it.
  */
+import { addNotices } from '../core/add-notices.ts';
 import { failed, type RestingReply, succeeded } from '../core/answer.ts';
 import type { CallId } from '../core/call.ts';
 import { canonicalise, canonicalText } from '../core/canonical.ts';
 import { isObject, type Json, type JsonObject } from '../core/json.ts';
 import { advance, type CallEvent } from '../core/lifecycle.ts';
 import { classify } from '../core/recovery/classify.ts';
+import type { Reply } from '../core/reply.ts';
 import type { StoredCall } from '../ports/store.ts';
 import { commit, nobodyWaits } from './commit.ts';
 import { envelopeElsewhere, turnOf } from './end-step.ts';
 import { snapshotOf } from './position.ts';
+import { noticesOf } from './notices-of.ts';
 import { effectOf } from './settle.ts';
 import type { Shell } from './shell.ts';
 import { toTransition } from './transition.ts';
@@ -36,7 +39,8 @@ export async function settleDoubt(id: CallId, judgement: Judgement, shell: Shell
     if (call === null) return 'not_found';
     if (call.state !== 'IN_DOUBT') return 'not_in_doubt';
     const [next, effects] = advance(call, eventOf(judgement));
-    const reply = await replyFor(call, { ...next, state: next.state }, judgement, shell);
+    const outcome = await replyFor(call, { ...next, state: next.state }, judgement, shell);
+    const reply = addNotices(outcome as Reply, await noticesOf(call.id, shell));
     const where = await standing(call, shell);
     const body = { by: judgement.by, effect: effectOf(next.state), attempt: call.attempt, ...where };
     const payloads = [{ part: 'reply', text: canonicalText(reply as unknown as Json) }];

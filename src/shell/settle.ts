@@ -7,13 +7,14 @@ import { type Envelope, failed, pending, type RestingReply } from '../core/answe
 import type { Call, CallId } from '../core/call.ts';
 import { canonicalText } from '../core/canonical.ts';
 import type { JsonObject } from '../core/json.ts';
-import { advance } from '../core/lifecycle.ts';
+import { advance, isUnderWay } from '../core/lifecycle.ts';
 import type { Reply } from '../core/reply.ts';
 import type { CallState, Effect } from '../core/taxonomy.ts';
 import { invariant } from '../core/unreachable.ts';
 import type { StoredCall } from '../ports/store.ts';
 import { commit, keepForLater, nobodyWaits } from './commit.ts';
 import { asFailedRead, endStep, envelopeOfStep, type Step, type StepEnd } from './end-step.ts';
+import { withTask } from './open-task.ts';
 import { type Answer, nextActions, type Shell } from './shell.ts';
 import { note, type Papers, toTransition } from './transition.ts';
 import type { Weighed } from './weigh.ts';
@@ -40,7 +41,8 @@ export async function settle(
     }
     const end = endOf(from, next, weighed, step, shell);
     const { reply } = end;
-    const transition = toTransition(from, next, effects, papersOf(next, weighed, end, elapsedMs), shell);
+    const papers = withTask(papersOf(next, weighed, end, elapsedMs), from, next, step, shell);
+    const transition = toTransition(from, next, effects, papers, shell);
     const result = await commit(transition, shell);
     if (result.kind === 'committed') return { reply: withSeq(reply, result.seq), position: result.position };
     if (result.kind === 'unavailable') {
@@ -61,8 +63,8 @@ export async function settleLate(call: Call, weighed: Weighed, step: Step | null
     if (found === null) return;
     const [next, effects] = advance(found, weighed.event);
     const end = endOf(found, next, weighed, step, shell);
-    const papers = papersOf(next, weighed, end, null);
-    const notes = [...(end.papers.notes ?? []), orphanNote(found, call.attempt, next.state, canonicalText(end.reply))];
+    const papers = withTask(papersOf(next, weighed, end, null), found, next, step, shell);
+    const notes = [...(papers.notes ?? []), orphanNote(found, call.attempt, next.state, canonicalText(end.reply))];
     const moved = next.state !== found.state;
     const transition = toTransition(found, next, effects, moved ? { ...papers, notes } : { notes }, shell);
     const result = await commit(transition, shell);
@@ -117,6 +119,8 @@ export async function answerStored(id: CallId, shell: Shell): Promise<Answer> {
 }
 
 export async function storedReply(call: StoredCall, shell: Shell): Promise<Reply> {
+  // What is kept of a call that waited for its approval is what its caller was told then.
+  if (isUnderWay(call.state)) return pending(envelopeOf(call, shell), 1);
   const stored = await shell.ports.store.reply(call.id);
   switch (stored.kind) {
     case 'text': {

@@ -1,16 +1,18 @@
 /** What the shell works with: the ports, the rules it was given, and what this incarnation holds in memory. */
 import type { CancelScope } from '../core/answer.ts';
+import type { ApprovalId } from '../core/approval.ts';
 import type { Call, CallId, IncarnationId, Principal, SessionId } from '../core/call.ts';
 import type { Catalogue } from '../core/catalogue.ts';
 import type { Ladder } from '../core/decide.ts';
 import type { PolicyFact, Readiness } from '../core/facts.ts';
 import type { Position } from '../core/journal/record.ts';
+import type { GapKind } from '../core/gap.ts';
 import type { Json } from '../core/json.ts';
 import type { Limits } from '../core/limits.ts';
 import { listedTools } from '../core/policy/listed-tools.ts';
 import type { Policy, Reach } from '../core/policy/policy.ts';
 import { ceilingOf } from '../core/policy/session-ceiling.ts';
-import type { Reply } from '../core/reply.ts';
+import type { Notice, Reply } from '../core/reply.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { Notifier } from '../ports/notifier.ts';
@@ -73,8 +75,16 @@ export interface Live {
   readonly snapshots: Map<SessionId, { readonly seq: number; readonly digest: string; readonly snapshot: Snapshot }>;
   readonly knownBlobs: Set<string>;
   readonly refusals: Map<string, { readonly callId: CallId; readonly atMs: number; count: number }>;
+  /** Gaps since the start: how many by tenant and kind, when each was recorded last, and what the next reply of a session tells. */
+  readonly gaps: Map<string, Map<GapKind, number>>;
+  readonly gapsSeen: Map<string, number>;
+  readonly gapNotices: Map<SessionId, readonly Notice[]>;
   /** Outcomes that could not be recorded yet; the sweeper tries again. */
   readonly unrecorded: Unrecorded[];
+  /** Who waits in this process for an approval to be decided. */
+  readonly approvalWaiters: Map<ApprovalId, Set<() => void>>;
+  /** Approved calls that this process is running by itself. */
+  readonly runsApproved: Set<ApprovalId>;
   /** How a body calls another tool: nested-call.ts. Set by the composition root. */
   callTool: (request: NestedRequest, who: Principal, ceiling: Reach | null) => Promise<Reply>;
 }
@@ -124,7 +134,12 @@ export function createShell(parts: Omit<Shell, 'live'>): Shell {
       snapshots: new Map(),
       knownBlobs: new Set(),
       refusals: new Map(),
+      gaps: new Map(),
+      gapsSeen: new Map(),
+      gapNotices: new Map(),
       unrecorded: [],
+      approvalWaiters: new Map(),
+      runsApproved: new Set(),
       callTool: () => Promise.reject(new Error('the gateway is not open yet')),
     },
   };

@@ -9,9 +9,13 @@ import { cancelWaiting } from './cancel.ts';
 import { start } from './carry-out.ts';
 import { nobodyWaits, storeIsBack } from './commit.ts';
 import { deniedNow } from './denied-now.ts';
+import { lapse } from './end-approval.ts';
 import { isMasked } from './mask.ts';
+import { noticesOf } from './notices-of.ts';
+import { closeOverdue } from './overdue-tasks.ts';
 import { end, takeOver } from './recover.ts';
 import { countRepeats } from './refuse.ts';
+import { runApproved } from './run-approved.ts';
 import { toolOf } from './tool-of.ts';
 import { fireAllDue } from './timers.ts';
 import { closeUnused } from './workflow-sessions.ts';
@@ -21,9 +25,11 @@ export async function sweep(shell: Shell): Promise<void> {
   await recordLate(shell);
   const due = await shell.ports.store.due(shell.ports.clock.nowMs(), shell.limits.sweepBatch);
   await Promise.all(due.map((call) => attendTo(call, shell)));
+  await runAllApproved(shell);
   await countRepeats(shell);
   await fireAllDue(shell);
   await closeUnused(shell);
+  await closeOverdue(shell);
 }
 
 async function attendTo(call: StoredCall, shell: Shell): Promise<void> {
@@ -35,14 +41,30 @@ async function attendTo(call: StoredCall, shell: Shell): Promise<void> {
       await takeOver(call, shell);
       return;
     case 'PREPARED':
-    case 'AWAITING_APPROVAL':
       if (now >= call.deadlineAtMs) await expire(call, shell);
       return;
+    case 'AWAITING_APPROVAL': {
+      const approval = await shell.ports.store.approvalOfCall(call.id);
+      if (approval !== null) await lapse(approval, shell);
+      return;
+    }
     case 'RETRY_WAIT':
       await resume(call, now, shell);
       return;
     default:
       return;
+  }
+}
+
+/** Approved, and not run yet: the process that was told of it is gone, or something was in the way. */
+async function runAllApproved(shell: Shell): Promise<void> {
+  const { sweepBatch } = shell.limits;
+  for (let after = ''; ;) {
+    const page = await shell.ports.store.approvalsToRun(after, sweepBatch);
+    for (const approval of page) runApproved(approval, shell);
+    const last = page.at(-1);
+    if (last === undefined || page.length < sweepBatch) return;
+    after = last.id;
   }
 }
 
@@ -66,9 +88,10 @@ async function resume(call: StoredCall, nowMs: number, shell: Shell): Promise<vo
   if (await isTurnOver(call, shell)) return void (await cancelWaiting(call, 'TurnCancelled', shell));
   // INVARIANT: a call of unknown effect goes out again only inside its window, by the clock of this very moment.
   if (call.tainted && !mayResend(call, shell.ports.clock.nowMs(), tool.dedupeWindowMs)) return expire(call, shell);
-  const work = { tool, args: JSON.parse(args.text) as Json, step, client: null };
+  const notices = await noticesOf(call.id, shell);
+  const work = { tool, args: JSON.parse(args.text) as Json, step, client: null, notices };
   // INVARIANT: nothing is sent again that the policy of this moment does not permit.
-  const denial = deniedNow(call, work, shell);
+  const denial = await deniedNow(call, work, shell);
   if (denial !== null) return expire(call, shell, { errorType: 'PolicyDenied', message: denial });
   const started = await start(call, [], work, { expectOpen: true }, shell);
   // INVARIANT: nothing is sent any more for a session that was cancelled.

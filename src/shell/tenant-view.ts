@@ -3,13 +3,15 @@
  * goes through here. What belongs to others does not exist.
  */
 import type { CallId, Principal, SessionId } from '../core/call.ts';
+import { isObject } from '../core/json.ts';
 import { type Position, recordKinds } from '../core/journal/record.ts';
 import type { Reply } from '../core/reply.ts';
 import type { Effect } from '../core/taxonomy.ts';
 import type { CallFilter, JournalEntry, StoredCall } from '../ports/store.ts';
 import type { ToldRecord } from './inspect.ts';
 import { createSessionInspection, type SessionInspection } from './inspect-sessions.ts';
-import { effectOf, storedReply } from './settle.ts';
+import { replyWithNotices } from './overdue-tasks.ts';
+import { effectOf } from './settle.ts';
 import { type Judged, type Judgement, settleDoubt } from './settle-doubt.ts';
 import type { Shell } from './shell.ts';
 
@@ -40,6 +42,8 @@ export interface TenantView {
   ownerOf(session: string, scope: Scope): Promise<Principal | null>;
   /** Records after a position, from the first if null. Those of no tenant (the journal's own) are nobody's. */
   records(tenant: string, after: Position | null, limit: number): Promise<RecordPage>;
+  /** Where the journal ends now, whoever's record it is. */
+  head(): Promise<Position>;
 }
 
 const beforeTheFirst: Position = { epoch: 0, seq: 0 };
@@ -57,10 +61,10 @@ export function createTenantView(shell: Shell): TenantView {
     if (tenant !== null) tenants.set(id, tenant);
     return tenant;
   };
-  const tenantOf = ({ call, session }: JournalEntry): Promise<string | null> => {
+  const tenantOf = ({ call, session, body }: JournalEntry): Promise<string | null> => {
     if (call !== null) return remember(call, () => store.call(call as CallId));
     if (session !== null) return remember(session, () => store.session(session as SessionId));
-    return Promise.resolve(null);
+    return Promise.resolve(namedIn(body));
   };
   const find = async (id: string, scope: Scope): Promise<StoredCall | null> => {
     const call = await store.call(id as CallId);
@@ -69,7 +73,7 @@ export function createTenantView(shell: Shell): TenantView {
   return {
     async reply(id, scope) {
       const call = await find(id, scope);
-      return call === null ? null : storedReply(call, shell);
+      return call === null ? null : replyWithNotices(call, shell);
     },
     async calls(scope, filter) {
       const found = await store.listCalls({ ...filter, ...within(scope) });
@@ -94,7 +98,22 @@ export function createTenantView(shell: Shell): TenantView {
       for (const entry of page) if ((await tenantOf(entry)) === tenant) records.push(tell(entry));
       return { records, last: placeOf(page.at(-1) ?? from), more: page.length === limit };
     },
+    async head() {
+      return placeOf((await store.entries(null, 1)).at(-1) ?? beforeTheFirst);
+    },
   };
+}
+
+/** A record of no call and no session may name its tenant; the gateway writes bodies, and no agent does. */
+function namedIn(body: string): string | null {
+  try {
+    const written: unknown = JSON.parse(body);
+    const tenant = isObject(written) ? written['tenant'] : null;
+    return typeof tenant === 'string' ? tenant : null;
+  } catch {
+    // Whoever reads a journal must be able to read a broken one.
+    return null;
+  }
 }
 
 /** INVARIANT: whatever a filter says, the scope has the last word. */

@@ -6,7 +6,16 @@ import type { Payload, RecordDraft, RecordKind } from '../core/journal/record.ts
 import type { SideEffect } from '../core/lifecycle.ts';
 import type { CallState } from '../core/taxonomy.ts';
 import { invariant } from '../core/unreachable.ts';
-import type { Blob, CallChange, KeyClaim, SessionChange, Transition, WorkflowChange } from '../ports/store.ts';
+import type {
+  ApprovalWrite,
+  Blob,
+  CallChange,
+  KeyClaim,
+  SessionChange,
+  TaskChange,
+  Transition,
+  WorkflowChange,
+} from '../ports/store.ts';
 import type { Shell } from './shell.ts';
 
 /** What goes into the records beside the state itself. */
@@ -19,6 +28,10 @@ export interface Papers {
   readonly expectOpen?: boolean;
   /** What the step does to the workflow of its session. */
   readonly workflow?: WorkflowChange | null;
+  /** What becomes of approvals in the same commit. */
+  readonly approvals?: readonly ApprovalWrite[];
+  /** Work that its success leaves to be reported. */
+  readonly task?: TaskChange | null;
   /** Records that are not a change of state, after those that are. */
   readonly notes?: readonly RecordDraft[];
 }
@@ -40,6 +53,8 @@ export function toTransition(
     call: path.length === 0 ? null : change(from, next, path),
     key: papers.key ?? null,
     session: step(next, path.includes('SUCCEEDED'), papers),
+    approvals: papers.approvals ?? [],
+    task: papers.task ?? null,
     blobs: papers.blobs ?? [],
     records: [...records, ...(papers.notes ?? [])],
   };
@@ -49,7 +64,19 @@ export function toTransition(
 export function bare(shell: Shell): Transition {
   const atMs = shell.ports.clock.nowMs();
   const token = shell.ports.ids.random('txn_');
-  return { token, atMs, call: null, key: null, session: null, reserve: [], settle: [], blobs: [], records: [] };
+  return {
+    token,
+    atMs,
+    call: null,
+    key: null,
+    session: null,
+    reserve: [],
+    settle: [],
+    approvals: [],
+    task: null,
+    blobs: [],
+    records: [],
+  };
 }
 
 export function note(kind: RecordKind, call: Call, body: JsonObject, payloads: readonly Payload[] = []): RecordDraft {

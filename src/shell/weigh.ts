@@ -8,7 +8,7 @@ import type { CallEvent } from '../core/lifecycle.ts';
 import type { Limits } from '../core/limits.ts';
 import { type Classification, classify } from '../core/recovery/classify.ts';
 import { safeText } from '../core/redact.ts';
-import type { PartialError } from '../core/reply.ts';
+import type { Notice, PartialError } from '../core/reply.ts';
 import { codes, type Effect, type EffectClass, type ErrorCode, type ErrorSubject } from '../core/taxonomy.ts';
 import { unreachable } from '../core/unreachable.ts';
 import type { Failure, ItemFailure } from '../ports/upstream.ts';
@@ -49,6 +49,12 @@ export function weigh(call: Call, end: AttemptEnd, timeoutMs: number, limits: Li
     default:
       return unreachable(end);
   }
+}
+
+/** The same, with what its reply says beside the outcome. */
+export function withNotices(weighed: Weighed, notices: readonly Notice[]): Weighed {
+  if (notices.length === 0) return weighed;
+  return { ...weighed, reply: (envelope, effect) => ({ ...weighed.reply(envelope, effect), notices }) };
 }
 
 function weighOutput(call: Call, output: unknown, errors: readonly ItemFailure[], limits: Limits): Weighed {

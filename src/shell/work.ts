@@ -5,6 +5,7 @@ import type { Json } from '../core/json.ts';
 import { ceilingOf } from '../core/policy/session-ceiling.ts';
 import { advance, type CallEvent, type SideEffect } from '../core/lifecycle.ts';
 import type { StepFact } from '../core/workflow/step.ts';
+import type { Notice } from '../core/reply.ts';
 import type { AgentClient, Attempt } from '../ports/upstream.ts';
 import type { Step } from './end-step.ts';
 import type { Shell } from './shell.ts';
@@ -17,6 +18,8 @@ export interface Work {
   readonly step: StepFact | null;
   /** Whom the body can ask while it runs. */
   readonly client: AgentClient | null;
+  /** What its reply says beside the outcome. */
+  readonly notices?: readonly Notice[];
 }
 
 export const stepOf = (work: Work): Step | null => (work.step === null ? null : { fact: work.step, inputs: work.args });

@@ -74,6 +74,8 @@ describe('modes and changes', () => {
         ['input', 'passed'],
         ['policy', 'refused'],
         ['model', 'not_asked'],
+        ['approval', 'not_asked'],
+        ['evidence', 'not_asked'],
       ],
     );
     assert.deepEqual(

@@ -35,7 +35,7 @@ export const nextId = (prefix: string): string => `${prefix}_${String(++made).pa
 
 const kindOf: Readonly<Record<CallState, RecordKind>> = {
   DENIED: 'refused',
-  AWAITING_APPROVAL: 'prepared',
+  AWAITING_APPROVAL: 'held',
   REJECTED: 'refused',
   EXPIRED: 'expired',
   CANCELLED: 'cancelled',
@@ -75,7 +75,17 @@ export function aRecord(over: Partial<RecordDraft> = {}): RecordDraft {
 }
 
 export function aTransition(over: Partial<Transition> = {}): Transition {
-  const nothing = { call: null, key: null, session: null, reserve: [], settle: [], blobs: [], records: [] };
+  const nothing = {
+    call: null,
+    key: null,
+    session: null,
+    reserve: [],
+    settle: [],
+    approvals: [],
+    task: null,
+    blobs: [],
+    records: [],
+  };
   return { token: nextId('token'), atMs: startMs, ...nothing, ...over };
 }
 

@@ -5,7 +5,10 @@
 import { describe } from 'node:test';
 
 import { provesAccounts } from './store-accounts.ts';
+import { provesApprovalReads } from './store-approval-reads.ts';
+import { provesApprovals } from './store-approvals.ts';
 import { provesCalls } from './store-calls.ts';
+import { provesCompletion } from './store-completion.ts';
 import type { StoreHome } from './store-fixtures.ts';
 import { provesJournal } from './store-journal.ts';
 import { provesKeys } from './store-keys.ts';
@@ -23,6 +26,11 @@ export function provesStore(name: string, create: () => Promise<StoreHome>): voi
     describe('sessions', () => provesSessions(create));
     describe('workflow sessions', () => provesWorkflows(create));
     describe('accounts', () => provesAccounts(create));
+    describe('approvals', () => {
+      provesApprovals(create);
+      provesApprovalReads(create);
+    });
+    describe('completion', () => provesCompletion(create));
     describe('reads', () => provesReads(create));
     describe('replies', () => provesReplies(create));
     describe('journal', () => provesJournal(create));

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import * as client from '../../src/client/index.ts';
 import * as testing from '../../src/client/testing.ts';
+import * as webhooks from '../../src/client/webhooks.ts';
 import * as api from '../../src/index.ts';
 
 test('the package exports exactly these values', () => {
@@ -67,6 +68,10 @@ test('recourse-gateway/testing exports exactly these values', () => {
   ]);
 });
 
+test('recourse-gateway/webhooks exports exactly these values', () => {
+  assert.deepEqual(Object.keys(webhooks).sort(), ['verifyWebhook']);
+});
+
 test('the package has exactly these entries', () => {
   const { exports } = JSON.parse(readFileSync(path.join(import.meta.dirname, '../../package.json'), 'utf8')) as {
     exports: object;
@@ -76,6 +81,7 @@ test('the package has exactly these entries', () => {
     '.': built('index'),
     './client': built('client/index'),
     './testing': built('client/testing'),
+    './webhooks': built('client/webhooks'),
     './package.json': './package.json',
   });
 });

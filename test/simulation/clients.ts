@@ -3,12 +3,14 @@
  * time, without one only after a reply that says that nothing happened, or once the record says that they left.
  */
 import type { SessionId } from '../../src/core/call.ts';
+import type { Json } from '../../src/core/json.ts';
 import { isPending, type Reply } from '../../src/core/reply.ts';
 import { createLibraryDoor } from '../../src/doors/library/library-door.ts';
 import { handleCall } from '../../src/shell/handle-call.ts';
 import type { MemoryState } from './memory-state.ts';
+import { isDeferral } from './reply-rules.ts';
 import { createWorkflowService } from '../../src/shell/workflow-service.ts';
-import { drawOperation, drawStep, type Operation, requestOf } from './operations.ts';
+import { argsIn, drawOperation, drawStep, type Operation, requestOf } from './operations.ts';
 import type { Random } from './random.ts';
 import type { ReplyWitness } from './reply-witness.ts';
 import type { Life, Scheduler } from './scheduler.ts';
@@ -35,6 +37,13 @@ interface Open {
   readonly what: string;
   readonly life: Life;
   readonly onLost: () => void;
+}
+
+/** Under which circumstances a reply is heard. */
+interface Hearing {
+  readonly wasReady: boolean;
+  readonly atMs: number;
+  readonly args: Json;
 }
 
 const mayHaveHappened: ReadonlySet<string> = new Set([
@@ -116,12 +125,19 @@ export function createClients(world: ClientWorld) {
     if (tries < 6) later(4_000, () => askAgainWhenSafe(operation, tries + 1));
   };
 
-  const onReply = (operation: Operation, reply: Reply, wasReady: boolean) => {
+  const onReply = (operation: Operation, reply: Reply, { wasReady, atMs, args }: Hearing) => {
     scheduler.say(() => `${operation.name} (${operation.manner}) hears ${JSON.stringify(reply).slice(0, 300)}`);
     world.replies.hear(reply, wasReady);
+    witness.approvals.heard(reply, atMs, args);
     operation.lastReply = reply;
     if (isPending(reply)) {
       if (operation.manner !== 'leaves') later(random.between(500, 6_000), () => poll(operation, reply.call_id, 6));
+      return;
+    }
+    if (isDeferral(reply) && operation.deferrals > 0) {
+      operation.deferrals -= 1;
+      operation.patience += 1;
+      later(random.between(500, 6_000), () => askAgainWhenSafe(operation));
       return;
     }
     if (operation.patience <= 0 || !('error' in reply) || reply.effect !== 'none') return;
@@ -138,13 +154,13 @@ export function createClients(world: ClientWorld) {
     const cancelled = new AbortController();
     const requester = { left: left.signal, cancelled: cancelled.signal };
     const raw = requestOf(operation, random, otherArguments);
-    let wasReady = false;
+    const hearing = { wasReady: false, atMs: scheduler.nowMs(), args: argsIn(operation, otherArguments) };
     let answered = false;
     operation.open += 1;
     const life = send(
       `${operation.name} ${JSON.stringify(raw)}`,
       (gateway) => {
-        wasReady = gateway.isReady();
+        hearing.wasReady = gateway.isReady();
         const shell = gateway.shell() as NonNullable<ReturnType<Gateway['shell']>>;
         const step = operation.isStep ? { session: operation.session } : null;
         return handleCall(raw, operation.who, requester, shell, step);
@@ -152,7 +168,7 @@ export function createClients(world: ClientWorld) {
       (reply) => {
         operation.open -= 1;
         answered = !isPending(reply);
-        onReply(operation, reply, wasReady);
+        onReply(operation, reply, hearing);
       },
       () => {
         operation.open -= 1;
@@ -257,6 +273,8 @@ export function createClients(world: ClientWorld) {
     begin: (name: string) => begin(drawOperation(name, sessions, random)),
     start: begin,
     ask,
+    send,
+    later,
     cancelSomething,
     openSession,
     operations,

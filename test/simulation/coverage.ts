@@ -1,8 +1,9 @@
 /** How often each fault met a call in each state: what `no failures` is worth. */
 
-const columns = [
+const callColumns = [
   '(idle)',
   '(none)',
+  'AWAITING_APPROVAL',
   'DISPATCHED',
   'RETRY_WAIT',
   'IN_DOUBT',
@@ -11,8 +12,12 @@ const columns = [
   'CANCELLED',
   'EXPIRED',
   'DENIED',
+  'REJECTED',
 ];
+/** Of what met approvals instead of calls. */
+export const approvalColumns = ['(idle)', 'pending', 'granted', 'used', 'denied', 'expired', 'revoked', 'void'];
 const short: Readonly<Record<string, string>> = {
+  AWAITING_APPROVAL: 'AWAITING',
   DISPATCHED: 'DISPATCH',
   RETRY_WAIT: 'RETRY_W',
   SUCCEEDED: 'SUCCEED',
@@ -26,7 +31,7 @@ export interface Coverage {
   table(): string;
 }
 
-export function createCoverage(): Coverage {
+export function createCoverage(columns: readonly string[] = callColumns): Coverage {
   const counts = new Map<string, Map<string, number>>();
   const bump = (fault: string, state: string, by: number) => {
     const row = counts.get(fault) ?? new Map<string, number>();
@@ -41,7 +46,7 @@ export function createCoverage(): Coverage {
     entries: () => counts,
     table() {
       const line = (name: string, cells: readonly string[]) =>
-        name.padEnd(26) + cells.map((cell) => cell.padStart(9)).join('');
+        name.padEnd(30) + cells.map((cell) => cell.padStart(9)).join('');
       const rows = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
       const body = rows.map(([fault, row]) =>
         line(
@@ -51,7 +56,7 @@ export function createCoverage(): Coverage {
       );
       return [
         line(
-          'fault × state',
+          columns === callColumns ? 'fault × state' : 'fault × approval',
           columns.map((state) => short[state] ?? state),
         ),
         ...body,

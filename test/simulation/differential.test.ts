@@ -39,6 +39,9 @@ async function contentOf(store: Store) {
     ),
     dueSessions: await store.dueSessions(Number.MAX_SAFE_INTEGER, 1_000),
     idleSessions: await store.idleSessions(Number.MAX_SAFE_INTEGER, 1_000),
+    approvals: await store.listApprovals({ tenant: 'acme', limit: 1_000 }),
+    toRun: await store.approvalsToRun('', 1_000),
+    tasks: await store.dueTasks(Number.MAX_SAFE_INTEGER, 1_000),
     keys: await Promise.all(
       calls.map(({ tenant, agent, key }) => (key === null ? null : store.key(tenant, agent, key, 0))),
     ),

@@ -1,12 +1,13 @@
 /**
  * Applies one transition to the shared state of a memory store. Everything is examined first, in the order of the port
- * (call, key, session, reservations), so that a conflict changes nothing.
+ * (call, key, session, reservations, approvals, task), so that a conflict changes nothing.
  */
 import type { CallId } from '../../src/core/call.ts';
 import type { CallChange, CommitResult, SessionChange, StoredCall, Transition } from '../../src/ports/store.ts';
+import { approvalConflict, taskConflict, writeTask } from './memory-approvals.ts';
 import type { Chain, MemoryRecord } from './memory-journal.ts';
 import { illegality } from './memory-legality.ts';
-import { changeWorkflow, withoutTimer } from './memory-workflows.ts';
+import { changeWorkflow, completed, withoutTimer } from './memory-workflows.ts';
 import {
   type CallRow,
   type MemoryState,
@@ -26,15 +27,20 @@ export function applyTransition(transition: Transition, state: MemoryState, chai
   const earlier = appliedBefore(transition, state);
   if (earlier !== null) return earlier;
   const accounts = new Map<string, { held: number; settled: number }>();
+  const approvals = transition.approvals.length === 0 ? state.approvals : new Map(state.approvals);
   const conflict =
     callConflict(transition.call, state) ??
     keyConflict(transition, state) ??
     sessionConflict(transition, state) ??
-    accountConflict(transition, accounts, state);
+    accountConflict(transition, accounts, state) ??
+    approvalConflict(transition.approvals, approvals) ??
+    taskConflict(transition.task, state);
   if (conflict !== null) return conflict;
 
   // Nothing below can be refused.
   for (const [name, account] of accounts) state.accounts.set(name, account);
+  state.approvals = approvals;
+  writeTask(transition.task, state);
   for (const { hash, text } of transition.blobs) state.blobs.set(hash, text);
   const seq = changeSession(transition.session, transition.atMs, state);
   const records = appendRecords(transition, state, chain);
@@ -99,6 +105,11 @@ function sessionConflict({ session, records }: Transition, state: MemoryState): 
   } else if (session !== null) {
     const found = state.sessions.get(session.id) ?? null;
     if (found === null) return no(null);
+    if (session.kind === 'complete' && found.standing)
+      return { kind: 'conflict', on: 'illegal', problem: 'a standing session is never complete' };
+    if (session.kind === 'complete' && (found.state !== 'open' || (found.workflow?.turn ?? null) !== null))
+      return no(found);
+    if (session.kind === 'complete' && session.expectEntries !== found.entries) return no(found);
     if (session.kind === 'step' && session.expectSeq !== null && session.expectSeq !== found.seq) return no(found);
     if (session.kind === 'step' && session.expectOpen && found.state !== 'open') return no(found);
     const change = session.kind === 'step' ? session.workflow : null;
@@ -166,7 +177,9 @@ function changeSession(change: SessionChange | null, atMs: number, state: Memory
   if (found === undefined) throw new Error('bug: the session was examined');
   const seq = found.seq + (change.kind === 'step' && change.advance ? 1 : 0);
   const usedAtMs = Math.max(found.usedAtMs, atMs);
-  const moved = { ...found, seq, usedAtMs, state: change.kind === 'cancel' ? ('cancelled' as const) : found.state };
+  const cancelled = change.kind === 'cancel' ? ('cancelled' as const) : found.state;
+  const moved =
+    change.kind === 'complete' ? completed({ ...found, usedAtMs }) : { ...found, seq, usedAtMs, state: cancelled };
   state.sessions.set(
     change.id,
     withoutTimer(change.kind === 'step' ? changeWorkflow(moved, change.workflow, state) : moved),
@@ -219,6 +232,7 @@ function writeCall(
   const row: CallRow = {
     call: {
       ...change.call,
+      ...(before === undefined || before.call.state === 'AWAITING_APPROVAL' ? {} : handsOf(before.call)),
       state: change.path.at(-1) as StoredCall['state'],
       seq: seq ?? before?.call.seq ?? 0,
       updatedAtMs: atMs,
@@ -235,6 +249,9 @@ function writeCall(
   if (unfinishedStates.has(row.call.state)) state.unfinished.add(id);
   else state.unfinished.delete(id);
 }
+
+/** Only a call that waited for an approval changes hands. */
+const handsOf = ({ session, turn, key, fingerprint }: StoredCall) => ({ session, turn, key, fingerprint });
 
 function writeMark(
   { id, requester, repeats }: Extract<CallChange, { kind: 'mark' }>,

@@ -1,13 +1,15 @@
 /** Can a transition be right at all, whatever the store holds? The memory store's own reading of the port. */
 import { legalTransitions } from '../../src/core/taxonomy.ts';
-import type { CallChange, Transition } from '../../src/ports/store.ts';
+import type { ApprovalWrite, CallChange, Transition } from '../../src/ports/store.ts';
 
 const writtenByTheStore: ReadonlySet<string> = new Set(['epoch_open', 'epoch_close', 'anchor', 'erased']);
 const maxRecords = 64;
+const maxApprovals = 16;
 const isAmount = (value: number) => Number.isSafeInteger(value) && value >= 0;
 
 /** Why the transition is illegal, or null. */
-export function illegality({ token, call, key, records, reserve, settle, session }: Transition): string | null {
+export function illegality(transition: Transition): string | null {
+  const { token, call, key, records, reserve, settle, session, approvals, task } = transition;
   if (token === '') return 'a transition needs a token';
   if (records.length > maxRecords) return `a transition holds at most ${maxRecords} records`;
   const own = records.find(({ kind }) => writtenByTheStore.has(kind));
@@ -16,6 +18,9 @@ export function illegality({ token, call, key, records, reserve, settle, session
     if (!isAmount(amount) || !Number.isSafeInteger(limit)) return `'${account}' is reserved in whole numbers from 0`;
   for (const { release, charge, account } of settle)
     if (!isAmount(release) || !Number.isSafeInteger(charge)) return `'${account}' is settled in whole numbers`;
+  if (approvals.length > maxApprovals) return `a transition writes at most ${maxApprovals} approvals`;
+  if (!approvals.every(isWrite)) return 'a write of an approval contradicts itself';
+  if (task?.kind === 'open' && !Number.isSafeInteger(task.dueAtMs)) return 'a task is due in whole milliseconds';
   if (session?.kind === 'step' && session.workflow !== null) {
     const { turn, call: about, operation, snapshot, fence } = session.workflow;
     if (about === null && (turn === 'take' || turn === 'release' || fence !== null))
@@ -25,6 +30,14 @@ export function illegality({ token, call, key, records, reserve, settle, session
   }
   if (call === null || call.kind === 'mark') return key === null ? null : 'a key is claimed by a call that moves';
   return wrongPath(call) ?? wrongPapers(call, { key, records });
+}
+
+/** It opens as the first version, pending and limited, or makes the next version of what was seen. */
+function isWrite({ approval, expect, maxPending }: ApprovalWrite): boolean {
+  const { version, state, openedAtMs, expiresAtMs } = approval;
+  if (![version, openedAtMs, expiresAtMs].every((number) => Number.isSafeInteger(number))) return false;
+  if (expect === null) return version === 1 && state === 'pending' && maxPending !== null && isAmount(maxPending);
+  return expect >= 0 && version === expect + 1 && maxPending === null;
 }
 
 function wrongPath(change: Exclude<CallChange, { kind: 'mark' }>): string | null {

@@ -9,6 +9,7 @@ import type {
   StoredCall,
   StoredText,
 } from '../../src/ports/store.ts';
+import { approvalReads } from './memory-approvals.ts';
 import { standingOf } from './memory-apply.ts';
 import { hashing, type MemoryRecord } from './memory-journal.ts';
 import { type CallRow, type MemoryState, nameOf, type PayloadPlace, placeName } from './memory-state.ts';
@@ -70,6 +71,7 @@ export function createMemoryReader(state: MemoryState, epoch: number) {
     uncounted: (limit: number): readonly StoredCall[] =>
       callsWhere(({ call, counted }) => call.repeats > counted, limit),
     blob: (hash: string) => state.blobs.get(hash) ?? null,
+    ...approvalReads(state),
     listCalls: (filter: CallFilter): readonly StoredCall[] =>
       callsWhere(({ call }) => fits(call, filter), Infinity)
         .reverse()

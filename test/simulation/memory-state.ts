@@ -2,9 +2,10 @@
  * What a memory store holds, shared by every incarnation that opens it, like many gateways on one database. Rows are
  * replaced, never changed, so what was read stays what it was.
  */
+import type { Approval } from '../../src/core/approval.ts';
 import type { CallState } from '../../src/core/taxonomy.ts';
 import type { Position } from '../../src/core/journal/record.ts';
-import type { CommitResult, Session, StoredCall, Transition } from '../../src/ports/store.ts';
+import type { CommitResult, Session, StoredCall, StoredTask, Transition } from '../../src/ports/store.ts';
 import type { Chain, MemoryRecord } from './memory-journal.ts';
 import type { Random } from './random.ts';
 
@@ -45,6 +46,9 @@ export interface MemoryState {
   readonly snapshots: Map<string, string>;
   readonly fences: Map<string, { readonly session: string; readonly call: string; readonly operation: string }>;
   readonly accounts: Map<string, { held: number; settled: number }>;
+  /** Replaced whole with every write, as everything here. */
+  approvals: Map<string, Approval>;
+  readonly tasks: Map<string, StoredTask>;
   readonly blobs: Map<string, string>;
   readonly tokens: Map<string, Extract<CommitResult, { kind: 'committed' }>>;
   readonly recordsByCall: Map<string, MemoryRecord[]>;
@@ -69,6 +73,8 @@ export function createMemoryState(random: Random, forgetsTokens = false): Memory
     snapshots: new Map(),
     fences: new Map(),
     accounts: new Map(),
+    approvals: new Map(),
+    tasks: new Map(),
     blobs: new Map(),
     tokens: new Map(),
     recordsByCall: new Map(),

@@ -6,6 +6,7 @@ import { canonicalText } from '../../src/core/canonical.ts';
 import type { CallId, IncarnationId } from '../../src/core/call.ts';
 import type { Position } from '../../src/core/journal/record.ts';
 import type { CommitResult, Store, Transition } from '../../src/ports/store.ts';
+import { eraseEdits } from './memory-approvals.ts';
 import { applyTransition, recordsOf } from './memory-apply.ts';
 import { highestTime, openChain } from './memory-journal.ts';
 import { createMemoryReader, type MemoryReader } from './memory-reader.ts';
@@ -54,7 +55,8 @@ export function openIncarnation(state: MemoryState, nowMs: number): Incarnation 
       const payloads = records.flatMap(({ epoch, seq, parts, payloads: kept }) =>
         parts.flatMap((part, index) => (kept[index] === null ? [] : [{ epoch, part, seq }])),
       );
-      if (payloads.length === 0) return { kind: 'committed', seq: call.seq, position: null };
+      const edited = eraseEdits(callId, state);
+      if (payloads.length + edited.length === 0) return { kind: 'committed', seq: call.seq, position: null };
       for (const { payloads: kept } of records) kept.fill(null);
       const session = call.session === null ? undefined : state.sessions.get(call.session);
       if (session !== undefined) state.sessions.set(session.id, { ...session, entries: session.entries + 1 });
@@ -62,7 +64,7 @@ export function openIncarnation(state: MemoryState, nowMs: number): Incarnation 
         kind: 'erased',
         call: callId,
         session: call.session,
-        body: canonicalText({ payloads, reason }),
+        body: canonicalText({ payloads, reason, ...(edited.length === 0 ? {} : { approvals: edited }) }),
         payloads: [],
       } as const;
       const record = chain.append(draft, session === undefined ? 0 : session.entries + 1, atMs);

@@ -22,6 +22,12 @@ export function changeWorkflow(session: Session, change: WorkflowChange | null, 
   };
 }
 
+/** Closed for good, by the word of its agent. */
+export function completed(session: Session): Session {
+  const { workflow } = session;
+  return { ...session, state: 'closed', workflow: workflow === null ? null : { ...workflow, reason: 'completed' } };
+}
+
 /** A session that is not open waits for nothing. */
 export function withoutTimer(session: Session): Session {
   if (session.state === 'open' || session.workflow === null) return session;

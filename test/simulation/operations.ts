@@ -45,6 +45,8 @@ export interface Operation {
   readonly fingerprint: string;
   /** How many more times it may ask by itself. */
   patience: number;
+  /** How many more times it asks again because a person has not decided yet. */
+  deferrals: number;
   /** Requests that are not answered yet. */
   open: number;
   lastReply: Reply | null;
@@ -60,7 +62,7 @@ export function makeOperation(
   const fingerprint = createHash('sha256')
     .update(`${given.tool}\u0000${place}${canonicalText(given.args)}`)
     .digest('hex');
-  return { ...given, isStep, fingerprint, patience: 5, open: 0, lastReply: null };
+  return { ...given, isStep, fingerprint, patience: 5, deferrals: 12, open: 0, lastReply: null };
 }
 
 export function drawOperation(name: string, sessions: ReadonlyMap<string, string>, random: Random): Operation {
@@ -108,10 +110,13 @@ export function drawStep(
   });
 }
 
+export const argsIn = ({ args }: Operation, otherArguments: boolean): JsonObject =>
+  otherArguments ? { ...args, amount: 10 } : args;
+
 /** The request as it goes over the wire. */
 export function requestOf(operation: Operation, random: Random, otherArguments: boolean): unknown {
   const { tool, key, session, turn, manner, isStep } = operation;
-  const args = otherArguments ? { ...operation.args, amount: 10 } : operation.args;
+  const args = argsIn(operation, otherArguments);
   const common = {
     ...(isStep ? { action: tool, inputs: args } : { tool, args }),
     ...(key === null ? {} : { key }),

@@ -43,7 +43,7 @@ const releasesEarly = (store: Store): Store => ({
 function releaseOf({ token, atMs }: Transition, id: SessionId, call: NonNullable<Step['workflow']>['call'] = null) {
   const workflow = { ...noChange, turn: 'release', call } as const;
   const session = { kind: 'step', id, advance: false, expectSeq: null, expectOpen: false, workflow } as const;
-  const bare = { call: null, key: null, reserve: [], settle: [], blobs: [], records: [] };
+  const bare = { call: null, key: null, reserve: [], settle: [], approvals: [], task: null, blobs: [], records: [] };
   return { ...bare, token: `${token} early`, atMs, session };
 }
 

@@ -21,14 +21,18 @@ export function isPromise(reply: Reply): boolean {
   return !isPending(reply) && (isSuccess(reply) || !unrecordedCodes.has(reply.code));
 }
 
+/** It waits for a person: nothing has happened, and something still may. */
+export const isDeferral = (reply: Reply): boolean => 'code' in reply && reply.code === 'POLICY_DEFER';
+
 /** What the reply says about the call it names; null while it is pending. */
 export function claimedEffect(reply: Reply): Effect | null {
-  if (isPending(reply)) return null;
+  if (isPending(reply) || isDeferral(reply)) return null;
   return isSuccess(reply) ? 'applied' : reply.effect;
 }
 
 /** A doubt may still be settled; anything else is said for ever. */
-export const isFinal = (reply: Reply): boolean => isPromise(reply) && claimedEffect(reply) !== 'unknown';
+export const isFinal = (reply: Reply): boolean =>
+  isPromise(reply) && !isDeferral(reply) && claimedEffect(reply) !== 'unknown';
 
 /** The reply without the word that tells a repetition from the first time. */
 export function wordsOf(reply: Reply): string {

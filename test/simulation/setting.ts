@@ -46,6 +46,7 @@ function entry(name: ToolName, timeoutMs: number, change: Partial<ToolEntry> = {
     effectClass,
     timeoutMs,
     dedupeWindowMs: null,
+    reportsWithinMs: null,
     input: { kind: 'anything' },
     invokes: name,
     inputSchema: null,

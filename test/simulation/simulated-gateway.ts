@@ -5,6 +5,7 @@
 import type { Catalogue } from '../../src/core/catalogue.ts';
 import { baseLadder, workflowLadder } from '../../src/core/decide.ts';
 import type { IncarnationId } from '../../src/core/call.ts';
+import type { Policy } from '../../src/core/policy/policy.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import type { Ids } from '../../src/ports/ids.ts';
 import type { OperatorNotice } from '../../src/ports/notifier.ts';
@@ -33,6 +34,8 @@ export interface GatewayWorld {
   readonly tampering: Tampering;
   /** What is served when a process starts: a later one may serve another version. */
   readonly workflows: () => ReadonlyMap<string, Workflow>;
+  /** As this gateway has read it; null in a world without policy. */
+  readonly policy: (gateway: string) => Policy | null;
   readonly mix: () => FaultMix;
   readonly openStore: (life: Life, nowMs: number) => Store;
   readonly upstreamFor: (life: Life, owner: string) => Upstream;
@@ -119,7 +122,7 @@ export function createGateway(name: string, skewMs: number, world: GatewayWorld)
         ladder: workflows.size === 0 ? baseLadder : workflowLadder,
         catalogue: () => world.tampering.catalogue ?? catalogue,
         workflows,
-        policy: () => null,
+        policy: () => world.policy(name),
         storeTag: '5eed5eed',
       });
       scheduler.say(() => `${name}: boots as ${shell?.ports.store.incarnation}, recovers ${recovers}`);

@@ -20,6 +20,8 @@ export interface StoreWorld {
   readonly fate: (life: Life, act: string) => Fate;
   readonly crash: (life: Life, why: string) => void;
   readonly cover: (fault: string, transition: Transition) => void;
+  /** Hears of everything that is sent to the store, at the moment it is. */
+  readonly onSubmit: (transition: Transition, life: Life) => void;
   /** Hears of everything that reached the store, in order, with what came of it. */
   readonly onCommit: (transition: Transition, result: CommitResult) => void;
 }
@@ -60,6 +62,7 @@ export function simulateStore(incarnation: Incarnation, life: Life, world: Store
       world.crash(life, 'before a commit');
       return never();
     }
+    for (const transition of transitions) world.onSubmit(transition, life);
     const fault = draw();
     if (fault !== null) for (const transition of transitions) world.cover(fault, transition);
     return new Promise((resolve) => {

@@ -5,6 +5,8 @@
 import type { Attempt } from '../../src/ports/upstream.ts';
 import type { CallChange, Transition } from '../../src/ports/store.ts';
 import { type CallState, callStates, legalTransitions } from '../../src/core/taxonomy.ts';
+import type { Policy } from '../../src/core/policy/policy.ts';
+import { createApprovalWitness } from './approval-witness.ts';
 import type { MemoryRecord } from './memory-journal.ts';
 import { classOfName } from './workflow-setting.ts';
 import { createWorkflowWitness } from './workflow-witness.ts';
@@ -18,7 +20,8 @@ export interface Broken {
 export interface CallAccount {
   readonly id: string;
   readonly tool: string;
-  readonly key: string | null;
+  /** Of whoever asked; a call that waited for an approval becomes the one's who asks again. */
+  key: string | null;
   state: CallState | '(none)';
   readonly path: CallState[];
   readonly owners: Map<number, string>;
@@ -32,9 +35,17 @@ export interface CallAccount {
 
 export type Witness = ReturnType<typeof createWitness>;
 
+/** What was refused, waits, or expired before it could be sent does not answer for its key. */
+const claiming: ReadonlySet<string> = new Set(['PREPARED', 'DISPATCHED', 'SUCCEEDED']);
 const noEffectStates: ReadonlySet<string> = new Set(['FAILED', 'DENIED', 'REJECTED', 'EXPIRED', 'CANCELLED']);
 
-export function createWitness() {
+/** What there is beside what happens: the policies that ever were, and the time of the world. */
+export interface Surroundings {
+  readonly policy: (hash: string) => Policy | null;
+  readonly nowMs: () => number;
+}
+
+export function createWitness({ policy, nowMs }: Surroundings = { policy: () => null, nowMs: () => 0 }) {
   const calls = new Map<string, CallAccount>();
   const callOfKey = new Map<string, string>();
   const effectsOf = new Map<string, number>();
@@ -67,7 +78,17 @@ export function createWitness() {
     return made;
   };
 
-  const workflows = createWorkflowWitness(breaks, (id) => calls.get(id)?.state ?? '(none)');
+  const stateOf = (id: string) => calls.get(id)?.state ?? '(none)';
+  const workflows = createWorkflowWitness(breaks, stateOf);
+  const allow = (name: string, effects: number) => effectsOf.set(name, (effectsOf.get(name) ?? 0) - effects);
+  const approvals = createApprovalWitness({
+    breaks,
+    stateOf,
+    isStep: workflows.isStep,
+    forgive: (tenant, agent, operation) => allow(`operation ${tenant}/${agent}/${operation}`, 1),
+    policy,
+    nowMs,
+  });
   const isPure = (tool: string) => classOfName(tool) === 'pure';
 
   /** A step that adopted a result has the effect of the one it adopted. */
@@ -92,7 +113,9 @@ export function createWitness() {
     if (change.kind === 'insert' && seen.state !== '(none)') breaks('4', `${call.id} was inserted twice`);
     // Whoever adopts for a key answers for it only once; the key stays with the call that did the work.
     const claims = call.key !== null && workflows.adoptedFrom(call.id) === null;
-    if (change.kind === 'insert' && claims && call.state !== 'DENIED' && call.state !== 'EXPIRED') {
+    const taken = change.kind === 'update' && change.expect.state === 'AWAITING_APPROVAL' && call.state === 'DISPATCHED';
+    if (taken) seen.key = call.key;
+    if (claims && (taken || (change.kind === 'insert' && claiming.has(call.state)))) {
       const name = JSON.stringify([call.tenant, call.agent, call.key]);
       if (callOfKey.has(name)) breaks('7', `key ${name} has two calls: ${callOfKey.get(name)} and ${call.id}`);
       callOfKey.set(name, call.id);
@@ -125,6 +148,7 @@ export function createWitness() {
   return {
     calls,
     workflows,
+    approvals,
     breaks,
     broken: () => broken,
     account,
@@ -134,6 +158,7 @@ export function createWitness() {
       workflows.foresee(records);
       if (call !== null && call.kind !== 'mark') moved(call, records, committer);
       workflows.applied(transition, records);
+      approvals.applied(transition, records);
       for (const { session: id, sessionSeq, kind } of records) {
         if (id === null) continue;
         const before = entries.get(id) ?? 0;
@@ -150,7 +175,8 @@ export function createWitness() {
     },
 
     /** An attempt leaves a gateway: at this moment its right to be sent must be on record. */
-    sent({ callId, attempt, tool, session }: Attempt, owner: string): void {
+    sent(sending: Attempt, owner: string): void {
+      const { callId, attempt, tool, session } = sending;
       const seen = account(callId, tool);
       const winner = seen.owners.get(attempt);
       if (winner === undefined) breaks('3', `attempt ${attempt} of ${callId} is sent before it is on record`);
@@ -159,6 +185,7 @@ export function createWitness() {
       seen.sent.add(attempt);
       seen.sends += 1;
       workflows.sent(session, callId);
+      approvals.sent(sending);
       const effectClass = classOfName(tool);
       const guarded = effectClass === 'plain' || effectClass === 'probeable';
       if (guarded && seen.sends > 1) breaks('6', `${callId}, a ${effectClass} call, is sent twice`);
@@ -188,7 +215,7 @@ export function createWitness() {
 
     /** Equal calls that are deliberately separate count for themselves. */
     forgive(tenant: string, agent: string, operation: string, effects: number): void {
-      effectsOf.set(`operation ${tenant}/${agent}/${operation}`, -effects);
+      allow(`operation ${tenant}/${agent}/${operation}`, effects);
     },
 
     /** Someone was told of this effect. */

@@ -28,9 +28,11 @@ export const actionsOf = {
 export type WorkflowName = keyof typeof actionsOf;
 export const workflowNames = Object.keys(actionsOf) as readonly WorkflowName[];
 
+export const toolBehind = (name: string): string => toolOfAction[name] ?? name;
+
 /** Of a tool, or of the tool behind an action; null for what nobody knows. */
 export function classOfName(name: string): EffectClass | null {
-  const tool = toolOfAction[name] ?? name;
+  const tool = toolBehind(name);
   return isToolName(tool) ? classOf[tool] : null;
 }
 

@@ -6,18 +6,21 @@ import type { IncarnationId } from '../../src/core/call.ts';
 import type { CommitResult, Transition } from '../../src/ports/store.ts';
 import type { Workflow } from '../../src/core/workflow/workflow.ts';
 import { recover } from '../../src/shell/recover.ts';
+import type { SimulatedPolicy } from './approval-setting.ts';
+import { createApprovers } from './approvers.ts';
 import { createClients } from './clients.ts';
-import { createCoverage } from './coverage.ts';
+import { approvalColumns, createCoverage } from './coverage.ts';
 import { type FaultMix, faultMixes, noFaults, type NodeFault } from './fault-mix.ts';
 import { createMemoryState } from './memory-state.ts';
 import { openIncarnation } from './memory-store.ts';
 import { createOperator } from './operator.ts';
 import { createRandom } from './random.ts';
 import { createReplyWitness } from './reply-witness.ts';
-import { createScheduler, type Life } from './scheduler.ts';
+import { createScheduler, type Life, type Scheduler } from './scheduler.ts';
 import { clockErrorMs, dedupeWindowMs, quarantineMs } from './setting.ts';
 import { createGateway, type Gateway, type Tampering } from './simulated-gateway.ts';
 import { type Fate, simulateStore } from './simulated-store.ts';
+import { createPolicies, type Policies } from './simulated-policy.ts';
 import { createTools } from './simulated-upstream.ts';
 import { createWitness } from './witness.ts';
 import { simulatedWorkflows } from './workflow-setting.ts';
@@ -33,6 +36,8 @@ export interface WorldOptions {
   readonly forgetsTokens?: boolean;
   /** Sessions of workflows beside everything else; or what a process that starts now serves. */
   readonly workflows?: boolean | (() => ReadonlyMap<string, Workflow>);
+  /** A policy that defers, people who decide, and an operator who changes it; or the policy it begins with. */
+  readonly approvals?: boolean | SimulatedPolicy;
   readonly traced?: boolean;
   readonly tampering?: Tampering;
   readonly quarantineMs?: number;
@@ -48,12 +53,19 @@ function workflowsOf({ workflows = false }: WorldOptions): () => ReadonlyMap<str
   return () => (workflows ? simulatedWorkflows : new Map());
 }
 
+function policiesOf({ approvals = false, seed }: WorldOptions, scheduler: Scheduler): Policies | null {
+  if (approvals === false) return null;
+  return createPolicies(createRandom(seed, 'policy'), scheduler, approvals === true ? undefined : approvals);
+}
+
 export function createWorld(options: WorldOptions) {
   const { seed } = options;
   const random = createRandom(seed, 'world');
   const scheduler = createScheduler(options.traced ?? false);
   const coverage = createCoverage();
-  const witness = createWitness();
+  const approvalCoverage = createCoverage(approvalColumns);
+  const policies = policiesOf(options, scheduler);
+  const witness = createWitness({ policy: (hash) => policies?.byHash(hash) ?? null, nowMs: scheduler.nowMs });
   const state = createMemoryState(createRandom(seed, 'store'), options.forgetsTokens ?? false);
   const replies = createReplyWitness(state, witness);
   state.onApplied = witness.applied;
@@ -61,9 +73,19 @@ export function createWorld(options: WorldOptions) {
   let diskFullUntilMs = 0;
 
   const stateOf = (callId: string) => state.calls.get(callId)?.call.state ?? '(none)';
-  const cover = (fault: string, callId: string) => coverage.hit(fault, stateOf(callId));
-  const coverTransition = (fault: string, { call }: Transition) =>
-    coverage.hit(fault, call === null ? '(idle)' : stateOf(call.kind === 'mark' ? call.id : call.call.id));
+  const coverApproval = (fault: string, callId: string) => {
+    const met = witness.approvals.stateOfCall(callId);
+    if (met !== null) approvalCoverage.hit(fault, met);
+  };
+  const cover = (fault: string, callId: string) => {
+    coverage.hit(fault, stateOf(callId));
+    coverApproval(fault, callId);
+  };
+  const coverTransition = (fault: string, { call, approvals }: Transition) => {
+    if (call !== null) cover(fault, call.kind === 'mark' ? call.id : call.call.id);
+    else coverage.hit(fault, '(idle)');
+    if (call === null) for (const { approval } of approvals) coverApproval(fault, approval.callId);
+  };
   /** A fault of a whole process meets every call it owns. */
   const coverLife = (fault: string, life: Life) => {
     const gateway = gateways.find(({ name }) => name === life.node);
@@ -71,6 +93,8 @@ export function createWorld(options: WorldOptions) {
     const own = [...state.unfinished].filter((id) => state.calls.get(id)?.call.owner === owner);
     if (own.length === 0) coverage.hit(fault, '(idle)');
     for (const id of own) cover(fault, id);
+    // Nobody owns what waits for a person: whatever happens to a process meets all of it.
+    for (const met of witness.approvals.liveStates()) approvalCoverage.hit(fault, met);
   };
 
   const crash = (life: Life, why: string) => {
@@ -120,6 +144,7 @@ export function createWorld(options: WorldOptions) {
     fate,
     crash,
     cover: coverTransition,
+    onSubmit: ({ token }: Transition, life: Life) => witness.approvals.submits(token, life.pausedUntilMs),
     onCommit: options.onCommit ?? (() => undefined),
   };
   const tools = createTools({
@@ -147,6 +172,7 @@ export function createWorld(options: WorldOptions) {
     random,
     tampering: options.tampering ?? {},
     workflows: workflowsOf(options),
+    policy: (name: string) => policies?.of(name) ?? null,
     mix: () => mix,
     openStore: (life: Life, nowMs: number) => simulateStore(openIncarnation(state, nowMs), life, storeWorld),
     upstreamFor: fatefulUpstream,
@@ -188,6 +214,8 @@ export function createWorld(options: WorldOptions) {
     tookEffect: tools.tookEffect,
   });
 
+  const approvers = createApprovers({ scheduler, random, witness, state, coverage: approvalCoverage, clients });
+
   const pauseFor = (gateway: Gateway, fault: string, ms: number) => {
     const life = gateway.life();
     if (life !== null) coverLife(fault, life);
@@ -225,6 +253,9 @@ export function createWorld(options: WorldOptions) {
     scheduler,
     random,
     coverage,
+    approvalCoverage,
+    policies,
+    approvers,
     witness,
     replies,
     state,

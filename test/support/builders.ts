@@ -43,6 +43,7 @@ export const aTool = (change: Partial<ToolEntry> = {}): ToolEntry => ({
   effectClass: 'plain',
   timeoutMs: 1_000,
   dedupeWindowMs: null,
+  reportsWithinMs: null,
   input: { kind: 'anything' },
   invokes: change.name ?? 'pay',
   inputSchema: null,

@@ -39,8 +39,13 @@ export interface Asked {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export async function startGoverned(t: TestContext, yaml: string, words: readonly string[] = []): Promise<GovernedUp> {
-  const home = folder(t);
+/** In a folder of its own, or in the one of another that has ended. */
+export async function startGoverned(
+  t: TestContext,
+  yaml: string,
+  words: readonly string[] = [],
+  home: string = folder(t),
+): Promise<GovernedUp> {
   const file = path.join(home, 'recourse.yaml');
   writeFileSync(file, yaml);
   const env = { ...process.env };

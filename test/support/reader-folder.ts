@@ -17,6 +17,7 @@ const entries = [
   ['', 'src/index.ts'],
   ['/client', 'src/client/index.ts'],
   ['/testing', 'src/client/testing.ts'],
+  ['/webhooks', 'src/client/webhooks.ts'],
 ] as const;
 const storeName = 'recourse.db';
 

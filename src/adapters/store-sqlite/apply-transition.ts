@@ -1,17 +1,18 @@
 /**
  * How does one transition become rows? Everything is examined before anything is written, so that a conflict undoes
- * nothing. The order of checks is call, key, session, reservations.
+ * nothing. The order of checks is call, key, session, reservations, approvals, task.
  */
 import { invariant } from '../../core/unreachable.ts';
 import type { CallChange, CommitResult, SessionChange, Transition } from '../../ports/store.ts';
 import { type Chain, seqAfter } from './chain.ts';
 import { type Conflict, illegal, recordsConflict, sessionConflict, stageAccounts } from './examine.ts';
 import type { Account, Ledger, MutableSession } from './ledger.ts';
-import { changeWorkflow, dropTimer, keepSnapshot } from './change-workflow.ts';
+import { changeWorkflow, completeSession, dropTimer, keepSnapshot } from './change-workflow.ts';
 import { illegality } from './legality.ts';
 import { callOf, type CallRow, positionOf } from './rows.ts';
 import { epochStride } from './schema.ts';
 import type { Statements } from './statements.ts';
+import { approvalConflict, taskConflict, writeApprovals, writeTask } from './write-approvals.ts';
 import { findConflict, moveTimer, type Outline, writeFast, writeMark, writeSlow } from './write-call.ts';
 
 const noAccounts: readonly Account[] = [];
@@ -41,6 +42,8 @@ export function applyTransition(transition: Transition, writing: Writing): Commi
     if ('kind' in staged) later = staged;
     else accounts = staged;
   }
+  if (transition.approvals.length > 0) later ??= approvalConflict(transition.approvals, statements);
+  if (transition.task !== null) later ??= taskConflict(transition.task, statements);
 
   const outline = outlineOf(transition, writing);
   if (move === null) {
@@ -57,6 +60,8 @@ export function applyTransition(transition: Transition, writing: Writing): Commi
   if (move !== null) moveTimer(move, statements);
   for (const { tenant, account, held, settled } of accounts)
     Object.assign(ledger.account(tenant, account), { held, settled, changed: true });
+  if (transition.approvals.length > 0) writeApprovals(transition.approvals, statements);
+  if (transition.task !== null) writeTask(transition.task, statements);
   for (const blob of transition.blobs) statements.insertBlob.run(blob.hash, blob.text);
   const changed = session === null ? null : changeSession(session, transition.atMs, writing);
   appendRecords(transition, writing);
@@ -116,6 +121,7 @@ function changeSession(change: SessionChange, atMs: number, { ledger, statements
   if (change.kind === 'step' && change.advance) session.seq += 1;
   if (change.kind === 'step' && change.workflow !== null) changeWorkflow(session, change.workflow, statements);
   if (change.kind === 'cancel') session.state = 'cancelled';
+  if (change.kind === 'complete') completeSession(session);
   if (session.state !== 'open') dropTimer(session, statements);
   if (change.kind === 'cancel_turn') statements.insertTurn.run(change.id, change.turn, atMs);
   session.changed = true;

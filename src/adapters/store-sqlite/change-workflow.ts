@@ -43,6 +43,12 @@ export function keepSnapshot(
   if (dueAtMs !== null) statements.insertSessionTimer.run(dueAtMs, id);
 }
 
+/** Closed for good, by the word of its agent. */
+export function completeSession(session: MutableSession): void {
+  session.state = 'closed';
+  if (session.workflow !== null) session.workflow = { ...session.workflow, reason: 'completed' };
+}
+
 /** A session that is not open waits for nothing. */
 export function dropTimer(session: MutableSession, statements: Statements): void {
   const timerAtMs = session.workflow?.timerAtMs ?? null;

@@ -92,6 +92,7 @@ function sizeOf(request: WriteRequest): number {
   let bytes = 1_024;
   if ('erase' in request) return bytes;
   for (const { text } of request.blobs) bytes += text.length;
+  for (const { approval } of request.approvals) bytes += JSON.stringify(approval).length;
   for (const { body, payloads } of request.records) {
     bytes += body.length;
     for (const { text } of payloads) bytes += text.length;

@@ -1,4 +1,7 @@
-/** How are a call's payloads erased? Salt and bytes go, the commitments stay, and a record says what and why. */
+/**
+ * How are a call's payloads erased? Salt and bytes go, the commitments stay, and a record says what and why. The arguments that an
+ * approver changed go with them.
+ */
 import { canonicalText } from '../../core/canonical.ts';
 import type { CallId, SessionId } from '../../core/call.ts';
 import { decodeHeader } from '../../core/journal/encode.ts';
@@ -26,14 +29,15 @@ export function eraseCall({ erase, reason, atMs }: EraseRequest, { statements, l
       if (statements.deletePayload.run(row.payload + index).changes === 1)
         payloads.push({ ...positionOf(row.at), part });
   }
+  const edited = (statements.eraseEdits.all(erase) as unknown as { id: string }[]).map(({ id }) => id).sort();
   // Nothing was left to erase: asking twice is asking once.
-  if (payloads.length === 0) return { kind: 'committed', seq: call.seq, position: null };
+  if (payloads.length + edited.length === 0) return { kind: 'committed', seq: call.seq, position: null };
   const session = call.session === null ? null : ledger.session(call.session);
   if (session !== null) {
     session.entries += 1;
     session.changed = true;
   }
-  const body = canonicalText({ payloads, reason });
+  const body = canonicalText({ payloads, reason, ...(edited.length === 0 ? {} : { approvals: edited }) });
   const draft = { kind: 'erased' as const, call: erase, session: call.session as SessionId | null, body, payloads: [] };
   const seq = chain.append(draft, session?.entries ?? 0, atMs);
   if (session !== null && session.workflow !== null)

@@ -2,7 +2,7 @@
  * Do the transition's expectations of its session and accounts hold? Only reads: nothing needs to be undone after a no.
  */
 import type { CommitResult, SessionChange, Transition } from '../../ports/store.ts';
-import { type Account, asItStands, type Ledger } from './ledger.ts';
+import { type Account, asItStands, type Ledger, type MutableSession } from './ledger.ts';
 
 export type Conflict = Extract<CommitResult, { kind: 'conflict' }>;
 
@@ -16,6 +16,7 @@ export function sessionConflict(change: SessionChange, ledger: Ledger): Conflict
   }
   const found = ledger.session(change.id);
   if (found === null) return { kind: 'conflict', on: 'session', found: null };
+  if (change.kind === 'complete') return completionConflict(change.expectEntries, found);
   if (change.kind !== 'step') return null;
   const stale = change.expectSeq !== null && change.expectSeq !== found.seq;
   const shut = change.expectOpen && found.state !== 'open';
@@ -31,6 +32,16 @@ export function sessionConflict(change: SessionChange, ledger: Ledger): Conflict
   // INVARIANT: one step of a session runs at a time, whoever asks.
   const taken = found.workflow.turn !== null && found.workflow.turn.call !== call;
   return taken && (turn === 'take' || turn === 'free') ? conflict : null;
+}
+
+function completionConflict(expectEntries: number, found: MutableSession): Conflict | null {
+  if (found.standing) return illegal(`session '${found.id}' is the agent's standing one, which is never complete`);
+  // INVARIANT: a session is completed once, not while a step of it runs, and not past a record that nobody weighed.
+  const isFree = (found.workflow?.turn ?? null) === null;
+  const isAsWeighed = found.entries === expectEntries;
+  return found.state === 'open' && isFree && isAsWeighed
+    ? null
+    : { kind: 'conflict', on: 'session', found: asItStands(found) };
 }
 
 /** A record can be numbered only in a session that exists, or that this transition opens. */

@@ -2,7 +2,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { aCall, aSession, inserting, marking, opening, updating } from '../../../test/conformance/store-fixtures.ts';
+import { anApproval, approving, becoming, openingOf } from '../../../test/conformance/approval-fixtures.ts';
+import {
+  aCall,
+  aSession,
+  aTransition,
+  inserting,
+  marking,
+  opening,
+  updating,
+} from '../../../test/conformance/store-fixtures.ts';
+import type { Approval } from '../../core/approval.ts';
 import { createFrameReader, encodeFrame, maxFrameBytes } from './frames.ts';
 import { areRequests } from './request-shape.ts';
 
@@ -34,13 +44,30 @@ test('a text beyond the limit makes no frame', () => {
   assert.equal(encodeFrame('x'.repeat(maxFrameBytes + 1)), null);
 });
 
+const { terms } = anApproval();
+const wrongApprovals: readonly object[] = [
+  ...Object.keys(anApproval()).map((name) => ({ [name]: undefined })),
+  { state: 'constructor' },
+  { terms: { ...terms, onApprove: 'later' } },
+  { terms: { ...terms, roles: [7] } },
+  { votes: [{ by: 'ada', atMs: 'now', saw: 'x' }] },
+  { edit: { by: 'ada', argsText: {}, subject: 's' } },
+  { decided: { by: 'ada', atMs: 1 } },
+];
+
 test('requests of the right shape pass, and one wrong field stops them', () => {
   const call = aCall();
+  const decided = { by: 'ada', atMs: 1, reason: null };
   const good = [
     inserting(call, undefined, { payloads: [{ part: 'args', text: '{}' }] }),
     updating(call, { state: 'DISPATCHED' }),
     marking(call.id, 'left'),
     opening(aSession()),
+    openingOf(anApproval()),
+    approving([becoming(anApproval(), { edit: { by: 'ada', argsText: null, subject: 's' }, decided })]),
+    aTransition({ task: { kind: 'open', call: call.id, dueAtMs: 1 } }),
+    aTransition({ task: { kind: 'close', call: call.id, as: 'overdue' } }),
+    aTransition({ session: { kind: 'complete', id: aSession().id, expectEntries: 1 } }),
     { erase: call.id, reason: 'asked', atMs: 1 },
   ];
   assert.ok(areRequests(good));
@@ -57,7 +84,14 @@ test('requests of the right shape pass, and one wrong field stops them', () => {
     [{ ...first, call: { kind: 'insert', call: { ...call, state: 'constructor' }, path: ['PREPARED'] } }],
     [{ ...first, call: { kind: 'drop table', call } }],
     [{ ...first, session: { kind: 'step' } }],
+    [{ ...first, session: { kind: 'complete', id: 'ses_1' } }],
+    [{ ...first, approvals: null }],
+    [{ ...first, task: undefined }],
+    [{ ...first, task: { kind: 'close', call: 'c', as: 'open' } }],
+    [{ ...first, task: { kind: 'open', call: 'c', dueAtMs: 0.5 } }],
     [{ erase: 7, reason: '', atMs: 1 }],
+    ...wrongApprovals.map((over) => [openingOf({ ...anApproval(), ...over } as Approval)]),
+    [approving([{ approval: anApproval(), expect: 0.5, maxPending: null }])],
   ];
   for (const requests of bad) assert.equal(areRequests(requests), false, JSON.stringify(requests));
 });

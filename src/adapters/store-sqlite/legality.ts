@@ -3,12 +3,15 @@
  * The store is the last to ask: what passes here and meets its expectations is written.
  */
 import { legalTransitions } from '../../core/taxonomy.ts';
-import type { CallChange, Transition } from '../../ports/store.ts';
+import type { ApprovalWrite, CallChange, Transition } from '../../ports/store.ts';
 
 const ownKinds: ReadonlySet<string> = new Set(['epoch_open', 'epoch_close', 'anchor', 'erased']);
 
 /** More than the longest path of a call; the search for unanswered replies relies on it. */
 export const maxRecords = 64;
+
+/** More than any act touches: the one that ends, the one that opens, and room. */
+export const maxApprovals = 16;
 
 /** Why the transition is illegal, or null. */
 export function illegality(transition: Transition): string | null {
@@ -21,6 +24,12 @@ export function illegality(transition: Transition): string | null {
     if (!isAmount(amount) || !Number.isSafeInteger(limit)) return `'${account}' is reserved in whole numbers from 0`;
   for (const { release, charge, account } of transition.settle)
     if (!isAmount(release) || !Number.isSafeInteger(charge)) return `'${account}' is settled in whole numbers`;
+  if (transition.approvals.length > 0) {
+    const problem = wrongApprovals(transition.approvals);
+    if (problem !== null) return problem;
+  }
+  if (transition.task?.kind === 'open' && !Number.isSafeInteger(transition.task.dueAtMs))
+    return 'a task is due at a whole number of milliseconds';
   const step = transition.session?.kind === 'step' ? transition.session : null;
   if (step !== null && step.workflow !== null) {
     const { turn, call: about, operation, snapshot, fence } = step.workflow;
@@ -53,6 +62,23 @@ function wrongRecords(change: Exclude<CallChange, { kind: 'mark' }>, { key, reco
   if (key === null) return null;
   const own = key.callId === change.call.id && key.tenant === change.call.tenant && key.agent === change.call.agent;
   return own ? null : 'a key is claimed for the call itself';
+}
+
+function wrongApprovals(writes: readonly ApprovalWrite[]): string | null {
+  if (writes.length > maxApprovals) return `a transition writes at most ${maxApprovals} approvals`;
+  for (const { approval, expect, maxPending } of writes) {
+    const { id, version, state, openedAtMs, expiresAtMs } = approval;
+    // INVARIANT: the version counts the changes, so whoever names one has seen the last.
+    if (version !== (expect ?? 0) + 1 || !Number.isSafeInteger(version) || version < 1)
+      return `approval '${id}' moves from version ${expect ?? 0} to the next, not to ${version}`;
+    if (expect === null && state !== 'pending') return `approval '${id}' opens as pending, not as ${state}`;
+    if ((expect === null) !== (maxPending !== null))
+      return 'how many may be pending is said exactly when one is opened';
+    if (maxPending !== null && !isAmount(maxPending)) return 'how many may be pending is a whole number from 0';
+    if (!Number.isSafeInteger(openedAtMs) || !Number.isSafeInteger(expiresAtMs))
+      return `the times of approval '${id}' are whole milliseconds`;
+  }
+  return null;
 }
 
 const isAmount = (value: number) => Number.isSafeInteger(value) && value >= 0;

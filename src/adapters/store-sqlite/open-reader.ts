@@ -6,6 +6,7 @@ import type { StoreReader } from '../../ports/store.ts';
 import { isEmpty, judgeIdentity, readIdentity } from './identity.ts';
 import { createReader } from './reader.ts';
 import { refusalOf, refuse, type Refused } from './refusal.ts';
+import { schemaVersion } from './schema.ts';
 
 export type OpenReaderResult = { readonly kind: 'opened'; readonly reader: StoreReader; close(): void } | Refused;
 
@@ -21,6 +22,11 @@ export async function openSqliteReader(file: string): Promise<OpenReaderResult> 
       database.close();
       return refuse('missing', `'${file}' is empty: start the gateway once, or name another file`);
     }
+    if (opened.version < schemaVersion) {
+      database.close();
+      const older = `'${file}' was written by an older version (schema ${opened.version}, this one knows ${schemaVersion})`;
+      return refuse('io', `${older}: start the gateway once, which brings it up to date`);
+    }
     return { kind: 'opened', reader: createReader(database), close: () => database.close() };
   } catch (error) {
     database.close();
@@ -30,7 +36,10 @@ export async function openSqliteReader(file: string): Promise<OpenReaderResult> 
 
 export async function openForReading(
   file: string,
-): Promise<{ readonly kind: 'opened'; readonly database: DatabaseSync; readonly empty: boolean } | Refused> {
+): Promise<
+  | { readonly kind: 'opened'; readonly database: DatabaseSync; readonly empty: boolean; readonly version: number }
+  | Refused
+> {
   // Loaded here and not above, so that an old Node can still load the program and say what it needs.
   const { DatabaseSync } = await import('node:sqlite');
   if (!existsSync(file)) return refuse('missing', `'${file}' does not exist: check the name`);
@@ -40,7 +49,7 @@ export async function openForReading(
     database.exec(`PRAGMA cache_size = -${cacheKibibytes}; PRAGMA trusted_schema = OFF`);
     const identity = readIdentity(database);
     const stranger = judgeIdentity(identity, file);
-    if (stranger === null) return { kind: 'opened', database, empty: isEmpty(identity) };
+    if (stranger === null) return { kind: 'opened', database, empty: isEmpty(identity), version: identity.version };
     database.close();
     return stranger;
   } catch (error) {

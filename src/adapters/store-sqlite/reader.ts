@@ -7,6 +7,7 @@ import { setImmediate as giveWay } from 'node:timers/promises';
 
 import type { CallId } from '../../core/call.ts';
 import type { CallFilter, StoredCall, StoredText, StoreReader } from '../../ports/store.ts';
+import { createApprovalReader } from './approval-reader.ts';
 import { unansweredFrom } from './epoch.ts';
 import { createJournalReader } from './journal-reader.ts';
 import { createSessionReader } from './session-reader.ts';
@@ -77,6 +78,7 @@ export function createReader(database: DatabaseSync): StoreReader {
     unanswered: async (limit) => unanswered(limit),
     uncounted: async (limit) => uncounted(limit),
     blob: async (hash) => blob(hash)?.text ?? null,
+    ...createApprovalReader(database),
     listCalls: (filter) => listCalls(database, filter),
     ...createJournalReader(database),
   };

@@ -1,4 +1,5 @@
 /** Is this a request that a forwarder may send? Only its shape: what it asks for is judged like everyone's. */
+import { approvalStates } from '../../core/approval.ts';
 import { recordKinds } from '../../core/journal/record.ts';
 import { callStates, effectClasses } from '../../core/taxonomy.ts';
 import type { WriteRequest } from './batch.ts';
@@ -82,7 +83,43 @@ const sessionChange = anyOf(
   }),
   object({ kind: literal('open'), session, snapshot, fences: list(object({ call: text, operation: text })) }),
   object({ kind: literal('cancel'), id: text }),
+  object({ kind: literal('complete'), id: text, expectEntries: whole }),
   object({ kind: literal('cancel_turn'), id: text, turn: text }),
+);
+
+const approval = object({
+  id: text,
+  version: whole,
+  tenant: text,
+  agent: text,
+  session: orNull(text),
+  tool: text,
+  subject: text,
+  rules: text,
+  evidence: orNull(text),
+  callId: text,
+  state: oneOf(approvalStates),
+  refs: list(text),
+  reason: orNull(text),
+  terms: object({
+    roles: orNull(list(text)),
+    needed: whole,
+    expiresMs: whole,
+    onApprove: oneOf({ wait: 0, run: 0 }),
+    clientMayApprove: flag,
+  }),
+  shown: text,
+  model: orNull(text),
+  votes: list(object({ by: text, atMs: whole, saw: text })),
+  edit: orNull(object({ by: text, argsText: orNull(text), subject: text })),
+  decided: orNull(object({ by: text, atMs: whole, reason: orNull(text) })),
+  openedAtMs: whole,
+  expiresAtMs: whole,
+});
+
+const taskChange = anyOf(
+  object({ kind: literal('open'), call: text, dueAtMs: whole }),
+  object({ kind: literal('close'), call: text, as: oneOf({ reported: 0, overdue: 0 }) }),
 );
 
 const record = object({
@@ -101,6 +138,8 @@ const transition = object({
   session: orNull(sessionChange),
   reserve: list(object({ tenant: text, account: text, amount: whole, limit: whole })),
   settle: list(object({ tenant: text, account: text, release: whole, charge: whole })),
+  approvals: list(object({ approval, expect: orNull(whole), maxPending: orNull(whole) })),
+  task: orNull(taskChange),
   blobs: list(object({ hash: text, text })),
   records: list(record),
 });

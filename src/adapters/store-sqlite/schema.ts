@@ -93,8 +93,27 @@ CREATE TABLE session_entries (
 ) STRICT, WITHOUT ROWID;
 `;
 
+const approvals = `
+CREATE TABLE approvals (
+  id TEXT PRIMARY KEY, tenant TEXT NOT NULL, agent TEXT NOT NULL, subject TEXT NOT NULL, edited_subject TEXT,
+  state TEXT NOT NULL, call_id TEXT NOT NULL, session TEXT, version INTEGER NOT NULL, opened_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL, on_approve TEXT NOT NULL, edited_args TEXT, body TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX approvals_live ON approvals (tenant, agent, subject) WHERE state IN ('pending', 'granted', 'denied');
+CREATE INDEX approvals_pending ON approvals (tenant, agent) WHERE state = 'pending';
+CREATE INDEX approvals_inbox ON approvals (tenant, id) WHERE state = 'pending';
+CREATE INDEX approvals_run ON approvals (id) WHERE state = 'granted' AND on_approve = 'run';
+CREATE INDEX approvals_subject ON approvals (tenant, agent, subject, id);
+CREATE INDEX approvals_edited ON approvals (tenant, agent, edited_subject, id) WHERE edited_subject IS NOT NULL;
+CREATE INDEX approvals_tenant ON approvals (tenant, id);
+CREATE INDEX approvals_call ON approvals (call_id, id);
+
+CREATE TABLE tasks (call_id TEXT PRIMARY KEY, due_at INTEGER NOT NULL, state TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE INDEX tasks_open ON tasks (due_at, call_id) WHERE state = 'open';
+`;
+
 /** The migration at index n makes a file of version n one of version n + 1. */
-export const migrations: readonly string[] = [first, workflows];
+export const migrations: readonly string[] = [first, workflows, approvals];
 export const schemaVersion = migrations.length;
 
 /** Brings a file to today's version, each step in a transaction of its own. */

@@ -25,6 +25,8 @@ export function prepareStatements(database: DatabaseSync) {
          reply_at = coalesce(?14, reply_at)
        WHERE id = ?15 AND state = ?16 AND attempt = ?17 AND owner IS ?18 AND due_at IS ?19 AND token <> ?10`,
     ),
+    // Out of AWAITING_APPROVAL the call becomes that of whoever asked again; at no other time does it change hands.
+    takeOverCall: prepare('UPDATE calls SET session = ?2, turn = ?3, key = ?4, fingerprint = ?5 WHERE id = ?1'),
     markCall: prepare(
       `UPDATE calls SET requester_left_at = ?2, repeats = repeats + ?3,
          reply_at = CASE WHEN reply_at IS NULL THEN NULL ELSE coalesce(?4, reply_at) END
@@ -72,6 +74,35 @@ export function prepareStatements(database: DatabaseSync) {
     writeAccount: prepare('INSERT OR REPLACE INTO accounts (tenant, account, held, settled) VALUES (?, ?, ?, ?)'),
 
     insertBlob: prepare('INSERT INTO blobs (hash, text) VALUES (?, ?) ON CONFLICT DO NOTHING'),
+
+    approval: prepare('SELECT * FROM approvals WHERE id = ?'),
+    liveApproval: prepare(
+      `SELECT * FROM approvals INDEXED BY approvals_live
+       WHERE tenant = ? AND agent = ? AND subject = ? AND state IN ('pending', 'granted', 'denied')`,
+    ),
+    pendingApprovals: prepare(
+      `SELECT count(*) AS pending FROM approvals INDEXED BY approvals_pending
+       WHERE tenant = ? AND agent = ? AND state = 'pending'`,
+    ),
+    insertApproval: prepare(
+      `INSERT INTO approvals (state, version, call_id, session, expires_at, on_approve, edited_subject, edited_args, body,
+         id, tenant, agent, subject, opened_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    updateApproval: prepare(
+      `UPDATE approvals SET state = ?, version = ?, call_id = ?, session = ?, expires_at = ?, on_approve = ?,
+         edited_subject = ?, edited_args = ?, body = ?
+       WHERE id = ?`,
+    ),
+    // The version moves too: whoever still holds the old one cannot write the arguments back.
+    eraseEdits: prepare(
+      `UPDATE approvals INDEXED BY approvals_call SET edited_args = NULL, version = version + 1
+       WHERE call_id = ? AND edited_args IS NOT NULL RETURNING id`,
+    ),
+
+    task: prepare('SELECT * FROM tasks WHERE call_id = ?'),
+    insertTask: prepare(`INSERT INTO tasks (call_id, due_at, state) VALUES (?, ?, 'open')`),
+    closeTask: prepare('UPDATE tasks SET state = ? WHERE call_id = ?'),
 
     token: prepare('SELECT seq, last_at FROM tokens WHERE token = ?'),
     insertToken: prepare('INSERT INTO tokens (token, seq, last_at) VALUES (?, ?, ?)'),

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { anApproval, approving, becoming, openingOf } from '../../../test/conformance/approval-fixtures.ts';
 import {
   aCall,
   aSession,
@@ -34,6 +35,11 @@ const requests: readonly WriteRequest[] = [
     settle: [{ tenant: 'a', account: 'b', release: 1, charge: 2 }],
     blobs: [{ hash: 'h', text: 't' }],
   }),
+  aTransition({ session: { kind: 'complete', id, expectEntries: 4 } }),
+  approving([becoming(anApproval({ edit: { by: 'ada', argsText: null, subject: 's' } }), { state: 'granted' })]),
+  openingOf(anApproval(), 7),
+  aTransition({ task: { kind: 'open', call: call.id, dueAtMs: 9 } }),
+  aTransition({ task: { kind: 'close', call: call.id, as: 'overdue' } }),
   { erase: call.id, reason: 'asked', atMs: 1 },
 ];
 
@@ -62,6 +68,8 @@ const outcomes: readonly (readonly [string, Outcome])[] = [
       results: [
         { kind: 'conflict', on: 'session', found: plain },
         { kind: 'conflict', on: 'illegal', problem: 'x' },
+        { kind: 'conflict', on: 'approval', found: anApproval() },
+        { kind: 'conflict', on: 'task', found: { call: call.id, dueAtMs: 1, state: 'open' } },
         { kind: 'unavailable', fault: 'io', message: 'y' },
       ],
       sessions: [],

@@ -14,15 +14,16 @@ type Update = Extract<CallChange, { kind: 'update' }>;
 type Step = Extract<SessionChange, { kind: 'step' }>;
 
 /** What hardly any transition has goes as it is. */
-type Rest = Pick<Transition, 'reserve' | 'settle' | 'blobs'>;
-const noRest: Rest = { reserve: [], settle: [], blobs: [] };
+type Rest = Pick<Transition, 'reserve' | 'settle' | 'approvals' | 'task' | 'blobs'>;
+const noRest: Rest = { reserve: [], settle: [], approvals: [], task: null, blobs: [] };
 
 export type FlatRequest = Flat | EraseRequest;
 
 export function flatten(request: WriteRequest): FlatRequest {
   if ('erase' in request) return request;
-  const { token, atMs, call, key, session, reserve, settle, blobs, records } = request;
-  const rest = reserve.length + settle.length + blobs.length === 0 ? null : { reserve, settle, blobs };
+  const { token, atMs, call, key, session, reserve, settle, approvals, task, blobs, records } = request;
+  const more = reserve.length + settle.length + approvals.length + blobs.length > 0 || task !== null;
+  const rest: Rest | null = more ? { reserve, settle, approvals, task, blobs } : null;
   const flat: unknown[] = [token, atMs, call, null, null, flatKey(key), flatSession(session), rest];
   if (call !== null && call.kind !== 'mark') {
     flat[2] = flatCall(call.call);
@@ -47,6 +48,8 @@ export function restore(flat: FlatRequest): WriteRequest {
     session: restoreSession(flat[6] as Flat | Exclude<SessionChange, Step> | null),
     reserve: rest.reserve,
     settle: rest.settle,
+    approvals: rest.approvals,
+    task: rest.task,
     blobs: rest.blobs,
     records,
   };

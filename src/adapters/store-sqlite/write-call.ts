@@ -98,7 +98,10 @@ function writeCall(move: Move, { token, atMs }: Transition, outline: Outline, st
   const { effectClass, state, attempt, owner, deadlineAtMs, dueAtMs } = call;
   const moved = [effectClass, state, attempt, owner, tainted, deadlineAtMs, dueAtMs, seq, atMs, token] as const;
   const found = [call.id, expect.state, expect.attempt, expect.owner, expect.dueAtMs] as const;
-  return statements.updateCall.run(...moved, lastAt, argsPayload, replyPayload, replyAt, ...found).changes === 1;
+  const { changes } = statements.updateCall.run(...moved, lastAt, argsPayload, replyPayload, replyAt, ...found);
+  if (changes === 1 && expect.state === 'AWAITING_APPROVAL')
+    statements.takeOverCall.run(call.id, call.session, call.turn, call.key, call.fingerprint);
+  return changes === 1;
 }
 
 export function writeMark(

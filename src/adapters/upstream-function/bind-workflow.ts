@@ -137,6 +137,7 @@ function entryOf(
     listing: null,
     policyName: operation,
     reach: tool?.reach ?? reachOf(effectClass),
+    reportsWithinMs: tool?.reportsWithinMs ?? null,
     host: tool?.host ?? null,
     operation: operationKey === null ? operation : null,
     operationOf: operationKey === null ? () => operation : keyed(operation, operationKey),

@@ -37,6 +37,8 @@ export interface CheckedTool {
   /** Null: the gateway's default. */
   readonly timeoutMs: number | null;
   readonly dedupeWindowMs: number | null;
+  /** Null: its answer is the end of it. */
+  readonly reportsWithinMs: number | null;
   /** Null: what its effect says. */
   readonly reach: Reach | null;
   readonly input: DeclaredSchema;
@@ -48,6 +50,8 @@ export interface CheckedTool {
 
 /** A year: no upstream is known to remember keys for longer. */
 const maxDedupeSeconds = 366 * 24 * 3_600;
+/** As in recourse.yaml. */
+const maxReportSeconds = 30 * 24 * 3_600;
 
 export type Loose = Readonly<Record<string, unknown>>;
 
@@ -59,6 +63,7 @@ const knownKeys = [
   'effect',
   'dedupe_window_seconds',
   'timeout_seconds',
+  'reports_within_seconds',
   'reach',
   'isolate',
   'blocking',
@@ -88,6 +93,7 @@ export function checkDefinition(definition: unknown): CheckedTool {
     effectClass,
     timeoutMs: timeoutOf(name, given),
     dedupeWindowMs: dedupeWindowOf(name, given, effectClass),
+    reportsWithinMs: milliseconds(name, given, 'reports_within_seconds', maxReportSeconds),
     input: schemaOf(name, 'input', given['input']),
     output: given['output'] === undefined ? null : schemaOf(name, 'output', given['output']),
     body: bodyOf(name, given),

@@ -59,7 +59,7 @@ export function createFunctionUpstream(
 }
 
 function entryOf(checked: CheckedTool, defaultTimeoutMs: number): ToolEntry {
-  const { name, description, effectClass, dedupeWindowMs, input, output } = checked;
+  const { name, description, effectClass, dedupeWindowMs, reportsWithinMs, input, output } = checked;
   const timeoutMs = checked.timeoutMs ?? defaultTimeoutMs;
   const manifest = canonicalText({
     name,
@@ -67,6 +67,7 @@ function entryOf(checked: CheckedTool, defaultTimeoutMs: number): ToolEntry {
     effect: effectClass,
     timeout_ms: timeoutMs,
     dedupe_window_ms: dedupeWindowMs,
+    ...(reportsWithinMs === null ? {} : { reports_within_ms: reportsWithinMs }),
     input: input.written,
     output: output === null ? null : output.written,
   });
@@ -76,6 +77,7 @@ function entryOf(checked: CheckedTool, defaultTimeoutMs: number): ToolEntry {
     effectClass,
     timeoutMs,
     dedupeWindowMs,
+    reportsWithinMs,
     input: input.rule,
     invokes: name,
     inputSchema: input.listed,

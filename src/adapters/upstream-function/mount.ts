@@ -88,6 +88,7 @@ function bodiesOf(workflow: CheckedWorkflow): readonly Tool[] {
       effectClass: effectClass ?? 'plain',
       timeoutMs: action.timeoutMs ?? workflow.timeoutMs,
       dedupeWindowMs,
+      reportsWithinMs: null,
       reach: null,
       input: anything.declared,
       output,

@@ -48,6 +48,8 @@ interface Described<Name extends string, Input, Output> {
   /** For 'keyed': how long the upstream remembers `ctx.idempotency_key`. */
   readonly dedupe_window_seconds?: number;
   readonly timeout_seconds?: number;
+  /** For what answers at once and goes on working: by when it must have reported `recourse/tasks/complete`. */
+  readonly reports_within_seconds?: number;
   /** How far a call can reach, for ceilings: 'read_only' if pure, else 'destructive', if not given. */
   readonly reach?: Reach;
 }

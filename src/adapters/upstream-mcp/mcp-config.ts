@@ -24,6 +24,8 @@ export interface McpRule {
   readonly effect: EffectClass | null;
   readonly timeoutMs: number | null;
   readonly dedupeWindowMs: number | null;
+  /** For what answers at once and goes on working; null, or absent, if its answer is the end of it. */
+  readonly reportsWithinMs?: number | null;
   /** For ceilings; from the effect if not given. */
   readonly reach?: Reach | null;
 }

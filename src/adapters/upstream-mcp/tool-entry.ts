@@ -44,6 +44,7 @@ export function entryOf(server: McpUpstreamConfig, listed: unknown, parts: Entry
   const rule = server.rules.find(({ match }) => matchesGlob(match, name));
   const effectClass = rule?.effect ?? (server.trustAnnotations && saysReadOnly(listing) ? 'pure' : 'plain');
   const timeoutMs = rule?.timeoutMs ?? server.timeoutMs ?? parts.defaultTimeoutMs;
+  const reportsWithinMs = rule?.reportsWithinMs ?? null;
   const fullName = `${server.name}/${name}`;
   const description = listing['description'] ?? listing['title'];
   const entry: ToolEntry = {
@@ -52,6 +53,7 @@ export function entryOf(server: McpUpstreamConfig, listed: unknown, parts: Entry
     effectClass,
     timeoutMs,
     dedupeWindowMs: dedupeWindow(effectClass, rule?.dedupeWindowMs ?? null),
+    reportsWithinMs,
     input: { kind: 'schema', check: compiled.check },
     invokes: fullName,
     inputSchema: schema as JsonObject,
@@ -64,6 +66,7 @@ export function entryOf(server: McpUpstreamConfig, listed: unknown, parts: Entry
       effect: effectClass,
       timeout_ms: timeoutMs,
       dedupe_window_ms: dedupeWindow(effectClass, rule?.dedupeWindowMs ?? null),
+      ...(reportsWithinMs === null ? {} : { reports_within_ms: reportsWithinMs }),
       tool: JSON.parse(written.text) as JsonObject,
     }),
   };

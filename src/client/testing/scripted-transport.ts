@@ -2,10 +2,12 @@
  * A transport that answers from a script, so that users can test what their agents do with a denial, a wait or a doubt
  * without a gateway. A call that the script does not foresee is a mistake of the test and is thrown as one.
  */
+import type { ApprovalState } from '../../core/approval.ts';
 import type { Reply } from '../../core/reply.ts';
 import type { Answer, Transport, WireCall } from '../transport.ts';
 import { unreachable } from '../unreachable.ts';
 import type { Envelope, ScriptedAnswer } from './scripted-answer.ts';
+import { scriptedApproval } from './scripted-approval.ts';
 import { scriptedClock, type ScriptedClock } from './scripted-clock.ts';
 
 /**
@@ -21,11 +23,17 @@ export interface ScriptOptions {
   readonly manualClock?: boolean;
   /** What replies name as next actions. */
   readonly validNextActions?: readonly string[];
+  /** By the id of an approval: its state, or one for each look; the last stands for all later ones. */
+  readonly approvals?: Readonly<Record<string, ApprovalState | readonly ApprovalState[]>>;
+  /** What is said to `complete`: one answer, or one for each time. */
+  readonly complete?: ScriptedAnswer | readonly ScriptedAnswer[];
 }
 
 export interface ScriptedTransport extends Transport {
   /** Every attempt that was made, in order, as it would have travelled. */
   readonly calls: readonly WireCall[];
+  /** The ids of approvals that were looked at, in order. */
+  readonly looks: readonly string[];
   readonly clock: ScriptedClock;
 }
 
@@ -36,6 +44,8 @@ export class UnscriptedCallError extends Error {
 export function createScriptedTransport(script: Script, options: ScriptOptions = {}): ScriptedTransport {
   const { clock, pause } = scriptedClock(options.manualClock === true);
   const calls: WireCall[] = [];
+  const looks: string[] = [];
+  let completions = 0;
   const used = new Map<string, number>();
   const underWay = new Map<string, { readonly call: WireCall; readonly then: readonly ScriptedAnswer[] }>();
 
@@ -82,6 +92,7 @@ export function createScriptedTransport(script: Script, options: ScriptOptions =
 
   return {
     calls,
+    looks,
     clock,
     pause,
     async send(call, signal) {
@@ -99,6 +110,28 @@ export function createScriptedTransport(script: Script, options: ScriptOptions =
       // The last answer stands for all later ones.
       if (later.length > 0) underWay.set(callId, { ...found, then: later });
       return answerTo(next, found.call, callId);
+    },
+    async approval(approvalId, _waitSeconds, signal) {
+      if (signal?.aborted === true) return { kind: 'aborted', wasSent: false };
+      const { approvals = {} } = options;
+      const scripted = Object.hasOwn(approvals, approvalId) ? approvals[approvalId] : undefined;
+      const states: readonly ApprovalState[] = typeof scripted === 'string' ? [scripted] : (scripted ?? []);
+      const at = looks.filter((each) => each === approvalId).length;
+      const state = states[Math.min(at, states.length - 1)];
+      if (state === undefined)
+        throw new UnscriptedCallError(`approval '${approvalId}' is not scripted: name its states in 'approvals'`);
+      looks.push(approvalId);
+      return { kind: 'answered', body: scriptedApproval(approvalId, state) };
+    },
+    async complete(session, signal) {
+      if (signal?.aborted === true) return { kind: 'aborted', wasSent: false };
+      const scripted = options.complete === undefined ? [] : [options.complete].flat();
+      const answer = scripted[Math.min(completions, scripted.length - 1)];
+      if (answer === undefined)
+        throw new UnscriptedCallError("'complete' is not scripted: give an answer in 'complete'");
+      completions += 1;
+      const call = { tool: 'complete', args: {}, key: '', ...(session === undefined ? {} : { session }) };
+      return answerTo(answer, call, `call_completed_${completions}`);
     },
   };
 }

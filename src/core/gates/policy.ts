@@ -19,7 +19,9 @@ export const policy: Gate = {
     if (agent === null) return { kind: 'refuse', refusal: unknownAgent(entry.policyName, ref) };
     const judgement = agent.judge(ruleCallOf(request, facts, entry));
     const refusal = policyRefusal(judgement, entry.policyName);
-    return refusal === null ? { kind: 'pass', rule: judgement.ref } : { kind: 'refuse', refusal };
+    if (refusal !== null) return { kind: 'refuse', refusal };
+    const { ref: rule, reason, terms } = judgement;
+    return terms === null ? { kind: 'pass', rule } : { kind: 'pass', rule, obligation: { ref: rule, reason, terms } };
   },
 };
 
@@ -33,6 +35,6 @@ export const neverPermitted: Gate = {
     const entry = facts.catalogue.get(request.tool);
     const ceiling = ceilingOf(facts.session?.found ? facts.session.id : null);
     if (entry === undefined || isListed(entry, facts.policy, ceiling)) return pass;
-    return policy.check(request, facts);
+    return policy.check(request, facts, []);
   },
 };

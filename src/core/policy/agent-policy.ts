@@ -3,9 +3,11 @@
  * rule whose condition cannot be evaluated denies, whatever it would have said. Every answer that does not depend on the
  * call is made once.
  */
+import { type ApprovalTerms, defaultTerms } from '../approval.ts';
 import { canonicalAgent, canonicalRules } from './canonical-policy.ts';
 import {
   type AgentPolicy,
+  type CompletionRule,
   type Judgement,
   type PolicyTool,
   type Reach,
@@ -13,6 +15,7 @@ import {
   type RuleCall,
   type RuleLook,
   type WrittenAgent,
+  type WrittenRule,
 } from './policy.ts';
 import type { PolicyLimits } from './policy-limits.ts';
 import type { Mask } from './redact-paths.ts';
@@ -25,9 +28,13 @@ export interface AgentParts {
   /** Null for any. */
   readonly models: readonly ToolPattern[] | null;
   readonly mask: Mask;
+  readonly completion: CompletionRule | null;
 }
 
-export function createAgentPolicy({ written, rules, models, mask }: AgentParts, limits: PolicyLimits): AgentPolicy {
+export function createAgentPolicy(
+  { written, rules, models, mask, completion }: AgentParts,
+  limits: PolicyLimits,
+): AgentPolicy {
   const candidatesFor = createRuleIndex(rules, limits.maxKeptTools);
   const answers = rules.map(answerOf);
   const fallback = fallbackOf(written);
@@ -91,6 +98,7 @@ export function createAgentPolicy({ written, rules, models, mask }: AgentParts, 
         written,
         candidatesFor(tool).map((rule) => rule.written),
       ),
+    completion,
   };
 }
 
@@ -113,6 +121,10 @@ function reachesWithin(reach: Reach, ceiling: Reach): boolean {
   return rank >= 0 && rank <= reaches.indexOf(ceiling);
 }
 
+/** INVARIANT: what defers always says how it is to be asked for. */
+const termsOf = ({ effect, terms }: Pick<WrittenRule, 'effect' | 'terms'>): ApprovalTerms | null =>
+  effect === 'defer' ? (terms ?? defaultTerms) : null;
+
 const answerOf = ({ written, index }: CompiledRule): Judgement => ({
   effect: written.effect,
   ref: written.ref,
@@ -120,6 +132,7 @@ const answerOf = ({ written, index }: CompiledRule): Judgement => ({
   reason: written.reason,
   rule: index,
   problem: null,
+  terms: termsOf(written),
 });
 
 const broken = ({ written, index }: CompiledRule, problem: string): Judgement => ({
@@ -129,6 +142,7 @@ const broken = ({ written, index }: CompiledRule, problem: string): Judgement =>
   reason: null,
   rule: index,
   problem,
+  terms: null,
 });
 
 const fallbackOf = ({ default: fallback, ref }: WrittenAgent): Judgement => ({
@@ -138,10 +152,19 @@ const fallbackOf = ({ default: fallback, ref }: WrittenAgent): Judgement => ({
   reason: null,
   rule: null,
   problem: null,
+  terms: fallback === null ? null : termsOf(fallback),
 });
 
 /** Its reason is the reach that the session may not pass. */
 const beyondOf = ({ ceiling }: WrittenAgent): Judgement | null =>
   ceiling === null
     ? null
-    : { effect: 'deny', ref: ceiling.ref, by: 'ceiling', reason: ceiling.reach, rule: null, problem: null };
+    : {
+        effect: 'deny',
+        ref: ceiling.ref,
+        by: 'ceiling',
+        reason: ceiling.reach,
+        rule: null,
+        problem: null,
+        terms: null,
+      };

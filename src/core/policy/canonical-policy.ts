@@ -2,21 +2,37 @@
  * Under which text is a policy hashed? What decides, without places and comments, so that moving a rule to another line
  * changes nothing. Must not hold anything that a decision does not depend on, nor leave anything out that one does.
  */
+import { type ApprovalTerms, defaultTerms } from '../approval.ts';
 import { canonicalText } from '../canonical.ts';
 import type { Json } from '../json.ts';
-import type { AgentPolicy, WrittenAgent, WrittenPolicy, WrittenRule } from './policy.ts';
+import { plainCondition } from './plain-condition.ts';
+import type { AgentPolicy, WrittenAgent, WrittenCompletion, WrittenPolicy, WrittenRule } from './policy.ts';
 
-const writeRule = ({ effect, match, when }: WrittenRule): { readonly [key: string]: Json } => ({
+const writeRule = ({ effect, match, when, terms }: WrittenRule): { readonly [key: string]: Json } => ({
   effect,
   match,
-  when: when?.trim() ?? null,
+  when: writeCondition(when),
+  ...writeTerms(effect, terms),
 });
+
+const writeCondition = (text: string | null): string | null => (text === null ? null : plainCondition(text));
+
+/** How it is asked for is part of what was decided: a call that one person approved is not one that two must. */
+function writeTerms(
+  effect: WrittenRule['effect'],
+  terms: ApprovalTerms = defaultTerms,
+): { readonly [key: string]: Json } {
+  if (effect !== 'defer') return {};
+  const { roles, needed, expiresMs, onApprove, clientMayApprove } = terms;
+  return { terms: { roles: roles === null ? null : writeSet(roles), needed, expiresMs, onApprove, clientMayApprove } };
+}
 
 /** The order of globs and paths means nothing. */
 const writeSet = (items: readonly string[]): readonly string[] => [...new Set(items)].sort();
 
 const writeFrame = ({ default: fallback, ceiling, redact }: WrittenAgent) => ({
   default: fallback?.effect ?? 'deny',
+  ...writeTerms(fallback?.effect ?? 'deny', fallback?.terms),
   ceiling: ceiling?.reach ?? null,
   redact: writeSet(redact),
 });
@@ -28,13 +44,28 @@ function writeAgent(agent: WrittenAgent): Json {
     models: agent.models === null ? null : writeSet(agent.models.allow),
     // What a rule says is part of what its caller was told.
     rules: agent.rules.map((rule) => ({ ...writeRule(rule), reason: rule.reason })),
+    ...(agent.completion === undefined ? {} : { completion: writeCompletion(agent.completion) }),
   };
 }
 
+const writeCompletion = ({ require, when, condition }: WrittenCompletion): Json => ({
+  require: writeSet(require),
+  when: writeCondition(when),
+  condition: writeCondition(condition),
+});
+
 export const canonicalAgent = (agent: WrittenAgent): string => canonicalText(writeAgent(agent));
 
-export const canonicalPolicy = ({ mode, agents }: WrittenPolicy): string =>
-  canonicalText({ mode, agents: Object.fromEntries(agents.map((agent) => [agent.agent, writeAgent(agent)])) });
+/** Who has a role is looked up when somebody decides; it binds no approval, and is part of the whole. */
+const writeRoles = (roles: NonNullable<WrittenPolicy['roles']>): Json =>
+  Object.fromEntries(Object.entries(roles).map(([role, people]) => [role, writeSet(people)]));
+
+export const canonicalPolicy = ({ mode, agents, roles = {} }: WrittenPolicy): string =>
+  canonicalText({
+    mode,
+    agents: Object.fromEntries(agents.map((agent) => [agent.agent, writeAgent(agent)])),
+    ...(Object.keys(roles).length === 0 ? {} : { roles: writeRoles(roles) }),
+  });
 
 /** Only what decides about one tool: other rules may come, go and move, and an approval of this one still stands. */
 export const canonicalRules = (agent: WrittenAgent, rules: readonly WrittenRule[]): string =>

@@ -39,6 +39,15 @@ const others = {
   now: 'timestamp',
 } as const satisfies Variables;
 
+/** What the conditions of a completion look at: there is no call. */
+export const completionVariables = {
+  agent: others.agent,
+  principal: others.principal,
+  session: others.session,
+  state: others.state,
+  now: others.now,
+} as const satisfies Variables;
+
 const untyped: Variables = { args: 'dyn', ...others };
 
 export const conditionVariables: readonly string[] = ['args', ...Object.keys(others)];

@@ -84,6 +84,7 @@ test('the default decides where no rule does, by its own line', () => {
     reason: null,
     rule: null,
     problem: null,
+    terms: null,
   });
 });
 
@@ -93,7 +94,7 @@ test('a rule whose condition cannot be evaluated denies by name, whatever it wou
     for (const args of [{}, { amount: 'many' }, null, [], { amount: null }] as const)
       assert.deepEqual(
         { ...policy.judge(call('pay/out', args)), problem: null },
-        { effect: 'deny', ref: 'recourse.yaml:7', by: 'broken_rule', reason: null, rule: 0, problem: null },
+        { effect: 'deny', ref: 'recourse.yaml:7', by: 'broken_rule', reason: null, rule: 0, problem: null, terms: null },
         JSON.stringify(args),
       );
     assert.match(policy.judge(call('pay/out')).problem ?? '', /no such key: amount/);
@@ -114,6 +115,7 @@ test('the ceiling speaks before every rule, and for what stands above it only', 
     reason: 'local_write',
     rule: null,
     problem: null,
+    terms: null,
   });
   assert.deepEqual(
     (['read_only', 'local_write', 'network', 'delegated', 'destructive'] as const).map((reach) => at(reach).effect),

@@ -4,6 +4,7 @@
  */
 import { createAgentPolicy } from './agent-policy.ts';
 import { canonicalPolicy } from './canonical-policy.ts';
+import { compileCompletion } from './compile-completion.ts';
 import { conditionVariables, type Conditions, createConditions } from './compile-conditions.ts';
 import type {
   AgentPolicy,
@@ -85,7 +86,8 @@ function compileAgent(written: WrittenAgent, conditions: Conditions, limits: Pol
   const models = written.models === null ? null : compileModels(written.models.allow, limits, tell);
   const { mask, problems } = compileRedact(written.redact, limits);
   for (const problem of problems) tell({ rule: null, field: 'redact', ...problem });
-  return createAgentPolicy({ written, rules, models, mask }, limits);
+  const completion = written.completion === undefined ? null : compileCompletion(written.completion, tell);
+  return createAgentPolicy({ written, rules, models, mask, completion }, limits);
 }
 
 function compileRules(

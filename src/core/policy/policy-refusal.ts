@@ -1,13 +1,42 @@
 /** What does an agent hear when policy says no? The sentence, the rule's place, and that asking again is no use. */
+import type { Approval, ApprovalId, Obligation } from '../approval.ts';
 import type { Refusal } from '../refusal.ts';
 import { unreachable } from '../unreachable.ts';
 import type { Judgement, Reach } from './policy.ts';
 
-/** Null for what is permitted. */
+/** Null for what is permitted, or deferred: the approval gate speaks about that. */
 export function policyRefusal(judgement: Judgement, tool: string): Refusal | null {
-  if (judgement.effect === 'permit') return null;
-  return denied(judgement.effect === 'defer' ? withoutApprovals(tool) : sentenceOf(judgement, tool), judgement.ref);
+  return judgement.effect === 'deny' ? denied(sentenceOf(judgement, tool), judgement.ref) : null;
 }
+
+/** Waits for a person; the rule's own words are for the person who is asked. */
+export function deferred(tool: string, { ref }: Obligation, id: ApprovalId): Refusal {
+  const sentence = `${tool} deferred for operator approval`;
+  return {
+    error: 'denied',
+    class: 'Governance',
+    code: 'POLICY_DEFER',
+    message: sentence,
+    human_message: sentence,
+    rule_ref: ref,
+    resolution: { type: 'pending_approval', approval_id: id },
+  };
+}
+
+/** A person said no to exactly this call; they are not asked again while their answer stands. */
+export function deniedByPerson(tool: string, { decided, refs }: Approval): Refusal {
+  const why = decided?.reason ?? null;
+  const sentence = `denied: ${tool} was denied by ${decided?.by ?? 'an approver'}${why === null ? '' : `: ${why}`}`;
+  return denied(sentence, refs[0] ?? 'approval');
+}
+
+/** Its approval covers nothing any more; an equal call asks for a new one. */
+export const voided = (tool: string, { id, refs }: Approval, what: string): Refusal =>
+  denied(`denied: ${tool} did not run: approval ${id} ${what}`, refs[0] ?? 'approval');
+
+/** Nobody reads an inbox that an agent floods. */
+export const tooManyOpen = (tool: string, ref: string, max: number): Refusal =>
+  denied(`denied: ${tool} needs an approval, and ${max} of this agent are pending already`, ref);
 
 /** An agent that policy does not know: nothing is permitted to it, and `ref` is where agents are declared. */
 export const unknownAgent = (tool: string, ref: string): Refusal => denied(notListed(tool), ref);
@@ -32,10 +61,6 @@ function sentenceOf({ by, reason, ref, problem }: Judgement, tool: string): stri
 }
 
 const notListed = (tool: string): string => `denied: ${tool} is not in the allow list`;
-
-/** A deferred call must not run, and nobody can be asked here. */
-const withoutApprovals = (tool: string): string =>
-  `denied: ${tool} deferred for operator approval, and approvals are not configured`;
 
 function denied(sentence: string, ref: string): Refusal {
   return {

@@ -2,6 +2,7 @@
  * What may an agent do? The words of policy: what is written, what it becomes, what it answers. Data and signatures only;
  * compile-policy.ts makes the one from the other.
  */
+import type { ApprovalTerms } from '../approval.ts';
 import type { Json } from '../json.ts';
 import type { EffectClass } from '../taxonomy.ts';
 
@@ -26,7 +27,24 @@ export interface WrittenRule {
   readonly reason: string | null;
   /** `file:line` of the rule. */
   readonly ref: string;
+  /** How a rule that defers wants to be asked for; the usual way if it does not say. */
+  readonly terms?: ApprovalTerms;
 }
+
+/** What must hold before an agent may say that it is done, beside that nothing is pending and nothing in doubt. */
+export interface WrittenCompletion {
+  /** Tools, or actions of its workflow, that must have succeeded in the session. */
+  readonly require: readonly string[];
+  /** CEL: whether `require` counts; null if it always does. */
+  readonly when: string | null;
+  /** CEL: what must be true; null for nothing. */
+  readonly condition: string | null;
+  /** `file:line` of it. */
+  readonly ref: string;
+}
+
+/** The parts of a completion that are conditions. */
+export const completionParts = ['when', 'condition'] as const;
 
 /** Everything that is written about one agent and decides calls. */
 export interface WrittenAgent {
@@ -34,7 +52,12 @@ export interface WrittenAgent {
   /** `file:line` of the agent: what a call meets that no rule and no default decides. */
   readonly ref: string;
   /** Null denies, by `ref`. */
-  readonly default: { readonly effect: RuleEffect; readonly ref: string } | null;
+  readonly default: {
+    readonly effect: RuleEffect;
+    readonly ref: string;
+    /** Of one that defers; the usual way if it does not say. */
+    readonly terms?: ApprovalTerms;
+  } | null;
   readonly rules: readonly WrittenRule[];
   /** The highest reach of its sessions; null for any. */
   readonly ceiling: { readonly reach: Reach; readonly ref: string } | null;
@@ -42,6 +65,7 @@ export interface WrittenAgent {
   readonly models: { readonly allow: readonly string[]; readonly ref: string } | null;
   /** Paths such as `args.card.number`, `result.users.*.email`, `args.**.password`. */
   readonly redact: readonly string[];
+  readonly completion?: WrittenCompletion;
 }
 
 export interface WrittenPolicy {
@@ -49,6 +73,8 @@ export interface WrittenPolicy {
   /** `file:line` where agents are declared: what an agent meets that is not among them. */
   readonly ref: string;
   readonly agents: readonly WrittenAgent[];
+  /** Who has which role, by the names of their keys. */
+  readonly roles?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** What the conditions of rules can look at. What is not known is null, and reading on from it is an error: the rule denies. */
@@ -87,6 +113,8 @@ export interface Judgement {
   readonly rule: number | null;
   /** Why a condition could not be evaluated; null if all could. */
   readonly problem: string | null;
+  /** How a deferred call is to be asked for; null unless it defers. */
+  readonly terms: ApprovalTerms | null;
 }
 
 /** One look at a rule on the way to the answer, for explanations. */
@@ -112,7 +140,20 @@ export interface AgentPolicy {
   readonly canonical: string;
   /** The same of one tool only: other rules may change without changing this. */
   canonicalFor(tool: string): string;
+  /** Whether its completion may be said; null if nothing more is asked for. */
+  readonly completion: CompletionRule | null;
 }
+
+/** The conditions of a completion, ready to ask. Never throws: a condition that cannot be evaluated does not hold. */
+export interface CompletionRule {
+  readonly written: WrittenCompletion;
+  /** Which of `require` count in this session now. */
+  required(session: CompletionCall): readonly string[];
+  holds(session: CompletionCall): boolean;
+}
+
+/** What the conditions of a completion can look at. */
+export type CompletionCall = Pick<RuleCall, 'agent' | 'principal' | 'session' | 'state' | 'nowMs'>;
 
 export interface Policy {
   readonly written: WrittenPolicy;
@@ -125,8 +166,8 @@ export interface PolicyProblem {
   readonly agent: string;
   /** Counted from 0; null if it is not about a rule. */
   readonly rule: number | null;
-  readonly field: 'match' | 'when' | 'redact' | 'models' | 'rules';
-  /** Which of the paths or globs, counted from 0. */
+  readonly field: 'match' | 'when' | 'redact' | 'models' | 'rules' | 'completion' | 'approvers' | 'needs' | 'expires';
+  /** Which of the paths, globs or approvers, or of `completionParts`, counted from 0. */
   readonly index?: number;
   readonly message: string;
   readonly fix: string;

@@ -3,6 +3,7 @@
  * decided. Pure: the instant is the case's own, or one that never changes. Must not print.
  */
 import { readCondition } from '../cel/read-condition.ts';
+import type { ApprovalTerms } from '../approval.ts';
 import type { Json } from '../json.ts';
 import type { AgentPolicy, Judgement, Policy, PolicyTool, RuleCall, RuleEffect, RuleLook } from './policy.ts';
 import { compileToolPattern, matchesTool } from './tool-pattern.ts';
@@ -39,6 +40,8 @@ export interface CaseDecision {
   readonly by: Judgement['by'] | 'models';
   readonly reason: string | null;
   readonly problem: string | null;
+  /** Who would be asked; null unless it defers. */
+  readonly terms: ApprovalTerms | null;
 }
 
 export interface CaseResult {
@@ -120,16 +123,18 @@ function callOf(test: PolicyCase, { host, ...tool }: CaseTool, tenant: string): 
 
 /** The model is asked about after the rules: what they deny is denied by them. */
 function decisionOf(agent: AgentPolicy, judgement: Judgement, model: string | null): CaseDecision {
-  const { effect, ref, by, reason, problem } = judgement;
+  const { effect, ref, by, reason, problem, terms } = judgement;
   const { models } = agent.written;
   if (effect !== 'deny' && models !== null && !agent.permitsModel(model))
-    return { effect: 'deny', code: 'MODEL_DENIED', ref: models.ref, by: 'models', reason: null, problem: null };
+    return { effect: 'deny', code: 'MODEL_DENIED', ref: models.ref, by: 'models', ...unsaid };
   const code = ({ permit: null, defer: 'POLICY_DEFER', deny: 'POLICY_DENY' } as const)[effect];
-  return { effect, code, ref, by, reason, problem };
+  return { effect, code, ref, by, reason, problem, terms };
 }
 
+const unsaid = { reason: null, problem: null, terms: null } as const;
+
 function ofNobody(test: PolicyCase, ref: string): CaseResult {
-  const decision = { effect: 'deny', code: 'POLICY_DENY', ref, by: 'default', reason: null, problem: null } as const;
+  const decision = { effect: 'deny', code: 'POLICY_DENY', ref, by: 'default', ...unsaid } as const;
   return { test, wrong: [`there is no agent '${test.agent}'`], decision, looks: [], assumedNow: false };
 }
 

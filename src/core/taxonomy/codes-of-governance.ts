@@ -95,6 +95,15 @@ export const codesOfGovernance = {
     http: 503,
     resolutions: ['retry_after'],
   },
+  APPROVAL_EDITED: {
+    title: 'Approved with changes',
+    meaning: 'The call ran with arguments that an approver changed.',
+    agent: 'Go on from what was really sent, not from what you asked for.',
+    operator: 'Nothing.',
+    class: 'Governance',
+    http: null,
+    resolutions: ['replan'],
+  },
   RUNTIME_GAP: {
     title: 'Not covered by policy',
     meaning: 'Something happened on which policy cannot decide; it always comes beside another decision.',

@@ -30,6 +30,9 @@ export const options = {
   happened: { value: 'yes|no|unknown', oneOf: ['yes', 'no', 'unknown'], says: 'whether the call took effect' },
   result: { value: 'json', says: 'with yes: what the tool returned, as far as it is known' },
   by: { value: 'name', says: 'who says so; the user of this machine if not given' },
+  args: { value: 'json|@file', says: 'approve it with these arguments instead' },
+  reason: { value: 'text', says: 'why' },
+  shown: { value: 'hash', says: 'decide only if it still is what approvals show had shown' },
   mode: {
     value: 'step|tools',
     oneOf: ['step', 'tools'],

@@ -3,6 +3,7 @@
  * that they cannot differ. Must not load anything of the gateway.
  */
 import { agentCommands } from './agent-commands.ts';
+import { approvalCommands } from './approval-commands.ts';
 import type { CommandEntry } from './command-entry.ts';
 import { governingCommands } from './governing-commands.ts';
 
@@ -103,6 +104,7 @@ export const commands = {
     ],
   },
   ...governingCommands,
+  ...approvalCommands,
   'calls ls': {
     group: 'Look',
     says: 'the newest calls, with their state and tool',

@@ -38,6 +38,26 @@ export type DaemonAnswer =
   /** Somebody answered who is no gateway. */
   | { readonly kind: 'stranger'; readonly status: number };
 
+/** One event of a stream. */
+export interface DaemonEvent {
+  readonly id: string | null;
+  readonly event: string;
+  readonly data: unknown;
+}
+
+export interface FollowOrder {
+  readonly path: string;
+  /** The id of the last event that was seen; null to begin now. */
+  readonly after: string | null;
+  /** Whatever happens from here on is told. */
+  readonly onOpen: () => void;
+  readonly onEvent: (event: DaemonEvent) => void;
+  readonly signal: AbortSignal;
+}
+
+/** `ended`: the stream is over, since the gateway closes or the signal was given. */
+export type FollowEnd = DaemonAnswer | { readonly kind: 'ended' };
+
 export interface Daemon {
   readonly url: string;
   /** By --url: then nobody else is meant. */
@@ -46,6 +66,8 @@ export interface Daemon {
   /** What the person should know, such as that no key was found; null if nothing. */
   readonly remark: string | null;
   ask(request: DaemonRequest): Promise<DaemonAnswer>;
+  /** A stream of events, until it ends. Not begun again here. */
+  follow(order: FollowOrder): Promise<FollowEnd>;
 }
 
 export type FoundDaemon =
@@ -79,7 +101,7 @@ export function sayTrouble(answer: DaemonAnswer, daemon: Daemon, terminal: Termi
   return code;
 }
 
-function troubleOf(answer: DaemonAnswer, { url, remark }: Daemon): readonly [sentence: string, code: ExitCode] {
+export function troubleOf(answer: DaemonAnswer, { url, remark }: Daemon): readonly [sentence: string, code: ExitCode] {
   switch (answer.kind) {
     case 'nobody':
       return [`nobody listens at ${url}: start it with recourse up, or name another with --url`, exitCodes.store.code];

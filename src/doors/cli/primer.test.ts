@@ -79,6 +79,7 @@ test('the command says which step went otherwise', async () => {
     paintTold: (_, text) => text,
     progress: null,
     env: {},
+    openScreen: null,
     onStop: () => () => undefined,
   };
   let removed = 0;

@@ -64,6 +64,10 @@ export async function runCommand(command: Command, parts: CliParts, terminal: Te
     if (command.name === 'up') return await (await import('./run-gateway.ts')).runUp(command, parts.gateways, terminal);
     const governs = governing(command.name);
     if (governs !== null) return await governs(command, { ...parts, ...(await parts.governing()) }, terminal);
+    if (command.name.startsWith('approvals ')) {
+      const { runApprovals } = await import('./run-approvals.ts');
+      return await runApprovals(command, { ...parts, ...(await parts.governing()) }, terminal);
+    }
     const onKeys = await keyCommand(command.name);
     if (onKeys !== null) return await onKeys(command, file, await parts.agents(), terminal);
     const opened = await parts.openStore(file);
@@ -111,6 +115,12 @@ async function inspect(command: Command, opened: OpenedStore, timer: Timer, term
     case 'call':
     case 'apply':
     case 'status':
+    case 'approvals ls':
+    case 'approvals show':
+    case 'approvals approve':
+    case 'approvals deny':
+    case 'approvals revoke':
+    case 'approvals watch':
     case 'agents ls':
     case 'agents add':
     case 'agents rotate':

@@ -1,5 +1,6 @@
 /** Which command of governing-commands.ts is it, and what does it need? Each is loaded when it is asked for. */
 import type { ApplyParts } from './apply.ts';
+import type { ApprovalsParts } from './approvals-parts.ts';
 import type { CallParts } from './call.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { ExplainParts } from './explain.ts';
@@ -12,6 +13,7 @@ import type { Terminal } from './terminal.ts';
 
 /** What the composition root hands in. */
 export type GoverningParts = Omit<CallParts, 'timer'> &
+  Omit<ApprovalsParts, 'timer'> &
   ExplainParts &
   ApplyParts & { readonly initProject: InitProject; readonly pinTools: PinTools };
 

@@ -2,8 +2,10 @@
  * Where does output go? Results to standard output, everything else to standard error. Colour only where a person looks
  * (NO_COLOR and FORCE_COLOR are respected); a reader that closes the pipe early has had enough, which is no error.
  */
+import { isatty } from 'node:tty';
 import { styleText } from 'node:util';
 import { exitCodes } from './exit-codes.ts';
+import type { Screen } from './screen.ts';
 
 export type Style = 'bold' | 'cyan' | 'dim' | 'green' | 'red' | 'yellow';
 export type Paint = (style: Style, text: string) => string;
@@ -17,6 +19,8 @@ export interface Terminal {
   readonly paintTold: Paint;
   /** Shows how far it is, in place; null where nobody watches. */
   readonly progress: ((text: string) => void) | null;
+  /** Takes the whole terminal; null where nobody sits at one. */
+  readonly openScreen: (() => Promise<Screen>) | null;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Calls back once when the person ends the command; returns how to stop listening. */
   readonly onStop: (callback: () => void) => () => void;
@@ -47,6 +51,7 @@ export function processTerminal(): Terminal {
     paint: (style, text) => styleText(style, text, { stream: stdout }),
     paintTold: (style, text) => styleText(style, text, { stream: stderr }),
     progress: stderr.isTTY ? (text) => void stderr.write(`\r\u001b[K${text}`) : null,
+    openScreen: isatty(0) && stdout.isTTY ? openScreen : null,
     env: process.env,
     onStop(callback) {
       listeners.add(callback);
@@ -57,6 +62,11 @@ export function processTerminal(): Terminal {
       };
     },
   };
+}
+
+/** Loaded only for the command that draws. */
+async function openScreen(): Promise<Screen> {
+  return (await import('./screen.ts')).openScreen(process.stdin, process.stdout);
 }
 
 function cannotWrite(error: NodeJS.ErrnoException): void {

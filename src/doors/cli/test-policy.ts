@@ -1,4 +1,5 @@
 /** The command `test`: does the policy decide as its tests say, and which of its rules did they exercise? */
+import { durationText } from '../../core/duration-text.ts';
 import type { Json } from '../../core/json.ts';
 import type { Policy, RuleLook } from '../../core/policy/policy.ts';
 import {
@@ -86,7 +87,7 @@ function linesOf(report: PolicyTestReport, { unpinned, refused }: Doubts): reado
       tool: test.tool,
       passed: wrong.length === 0,
       wrong,
-      decision,
+      decision: decisionLine(decision),
       looks: looks.map(({ ref, result, problem }) => ({ ref, result, problem })),
       now: assumedNow ? standardNow : null,
     })),
@@ -101,6 +102,14 @@ function linesOf(report: PolicyTestReport, { unpinned, refused }: Doubts): reado
       exercised: rules.filter(({ decided }) => decided > 0).length,
     },
   ];
+}
+
+/** In the words of the configuration. */
+function decisionLine({ terms, ...decision }: CaseDecision): object {
+  if (terms === null) return decision;
+  const { roles, needed, onApprove, clientMayApprove } = terms;
+  const approval = { approvers: roles, needs: needed, on_approve: onApprove, client_may_approve: clientMayApprove };
+  return { ...decision, approval: { ...approval, expires: durationText(terms.expiresMs) } };
 }
 
 function writeReport(
@@ -138,7 +147,7 @@ function writeFailure({ test, wrong, decision, looks }: CaseResult, paint: Paint
     `${paint('bold', harmless(test.ref))} ${paint('red', 'failed')} ${harmless(test.name)}`,
     `  ${harmless(test.agent)} calls ${harmless(test.tool)} ${harmless(JSON.stringify(test.args)).slice(0, maxShown)}`,
     ...wrong.map((each) => `  ${paint('red', '✗')} ${harmless(each)}`),
-    `  decided: ${decision.effect} at ${harmless(decision.ref)}, ${whyText(decision)}`,
+    `  decided: ${decision.effect} at ${harmless(decision.ref)}, ${whyText(decision)}${askedText(decision)}`,
     ...looks.map((look) => `    ${harmless(look.ref)}  ${lookText(look)}`),
     '',
   ].join('\n');
@@ -161,6 +170,16 @@ function whyText({ by, problem, reason }: CaseDecision): string {
     default:
       return unreachable(by);
   }
+}
+
+/** Who would be asked. */
+function askedText({ terms }: CaseDecision): string {
+  if (terms === null) return '';
+  const { roles, needed, clientMayApprove, expiresMs } = terms;
+  const people = needed === 1 ? 'somebody' : `${needed} people`;
+  const who = roles === null ? 'who may approve' : `of ${harmless(roles.join(', '))}`;
+  const client = clientMayApprove ? ', or the user of its client,' : '';
+  return `; ${people} ${who}${client} must approve within ${durationText(expiresMs)}`;
 }
 
 function lookText({ result, problem }: RuleLook): string {

@@ -29,6 +29,8 @@ export interface Asked {
   readonly header: (name: string) => string | undefined;
   /** Aborted when the client goes away before the answer was flushed. */
   readonly left: AbortSignal;
+  /** Aborted then, and when the door closes: for whoever only waits. */
+  readonly ended: AbortSignal;
   readonly readiness: Readiness;
   readonly parts: HttpDoorParts;
 }

@@ -109,17 +109,17 @@ export async function settleCall({ id, body, who, parts }: Asked): Promise<Answe
     case 'unclear':
       return refuseInput('settleCall', [{ path: '', expected: 'a judgement that can be kept', got: null }], parts);
     case 'store_unavailable':
-      return storeAway(parts.newCallId());
+      return storeAway('settle_call', parts.newCallId());
     default:
       return unreachable(judged);
   }
 }
 
 /** In the words of a call that meets the same. */
-function storeAway(callId: string): Answer {
+export function storeAway(requested: string, callId: string): Answer {
   return reply({
     error: 'session_error',
-    requested: 'settle_call',
+    requested,
     class: 'Session',
     code: 'StoreUnavailable',
     message: 'the store cannot record anything at the moment; ask again in a moment.',

@@ -1,7 +1,18 @@
 /** Who answers which route: one function for each line of the table, and the compiler counts them. */
 import type { RouteName } from '../../core/http-routes.ts';
 import type { Answer, Asked } from './answer.ts';
+import {
+  approve,
+  complete,
+  completeSession,
+  deny,
+  listApprovals,
+  readApproval,
+  reportTask,
+  revoke,
+} from './approval-routes.ts';
 import { createCall, evaluate, listCalls, readCall, settleCall } from './call-routes.ts';
+import type { StreamRoute } from './event-streams.ts';
 import {
   applyPolicy,
   listTools,
@@ -26,7 +37,7 @@ import {
 export type Handler = (asked: Asked) => Promise<Answer>;
 
 /** The streams are the door's own, since it must end them. */
-export const handlers: Readonly<Record<Exclude<RouteName, 'readAudit'>, Handler>> = {
+export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>> = {
   createCall,
   listCalls,
   readCall,
@@ -40,6 +51,14 @@ export const handlers: Readonly<Record<Exclude<RouteName, 'readAudit'>, Handler>
   forkSession,
   acceptSession,
   readHistory,
+  listApprovals,
+  readApproval,
+  approve,
+  deny,
+  revoke,
+  reportTask,
+  completeSession,
+  complete,
   listTools,
   readPolicy,
   applyPolicy,

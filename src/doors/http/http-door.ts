@@ -12,8 +12,10 @@ import { httpRoutes, type HttpRoute, type RouteName } from '../../core/http-rout
 import { type Identity, may } from '../../core/identity.ts';
 import { invariant } from '../../core/unreachable.ts';
 import { type Answer, type Asked, refuse, reply } from './answer.ts';
-import { createAuditStreams } from './audit-stream.ts';
+import { approvalStream } from './approval-stream.ts';
+import { auditStream } from './audit-stream.ts';
 import { answerClientError } from './client-error.ts';
+import { createEventStreams } from './event-streams.ts';
 import { findRoute, isOurs, readQuery } from './find-route.ts';
 import { handlers } from './handlers.ts';
 import { whyNotIn } from './may-come-in.ts';
@@ -39,7 +41,8 @@ const closed: NotReady = { ready: false, doing: 'closing', retryAfterSeconds: 2 
 
 export function createHttpDoor(parts: HttpDoorParts, options: Partial<HttpDoorOptions> = {}): HttpDoor {
   const settings = { ...defaultHttpDoorOptions, ...options };
-  const streams = createAuditStreams(settings);
+  const streams = createEventStreams({ readAudit: auditStream, readApprovalEvents: approvalStream }, settings);
+  const ending = new AbortController();
   const underWay = createUnderWay();
   let closing: Promise<void> | null = null;
   const readinessNow = (): Readiness => (closing === null ? parts.readiness() : closed);
@@ -76,11 +79,14 @@ export function createHttpDoor(parts: HttpDoorParts, options: Partial<HttpDoorOp
       get left() {
         return clientGone(response);
       },
+      get ended() {
+        return AbortSignal.any([clientGone(response), ending.signal]);
+      },
       readiness,
       parts,
     };
-    if (found.name !== 'readAudit') return handlers[found.name](asked);
-    return streams.open(asked, async () => {
+    if (found.name !== 'readAudit' && found.name !== 'readApprovalEvents') return handlers[found.name](asked);
+    return streams.open(found.name, asked, async () => {
       const now = await parts.authenticate(headers);
       return 'problem' in now ? null : now;
     });
@@ -152,6 +158,7 @@ export function createHttpDoor(parts: HttpDoorParts, options: Partial<HttpDoorOp
       server.on('checkExpectation', (request, response) => void server.emit('request', request, response));
     },
     close({ drainMs = settings.drainMs } = {}) {
+      ending.abort();
       closing ??= Promise.all([underWay.ended(drainMs), within(streams.close(), drainMs)]).then(() => undefined);
       return closing;
     },
@@ -179,7 +186,7 @@ const unknownPath = (): Answer =>
 
 /** In the words that a call gets, so that a client needs no others for this. */
 function notReady(readiness: NotReady, { newCallId }: HttpDoorParts): Answer {
-  const answer = readyGate.check({} as never, { readiness, inFlight: { now: 0, max: 1 } } as never);
+  const answer = readyGate.check({} as never, { readiness, inFlight: { now: 0, max: 1 } } as never, []);
   invariant(answer.kind === 'refuse', 'a gateway that is not ready does not pass its gate');
   const envelope = { requested: null, callId: newCallId() as CallId, session: null, nextActions: [] };
   return reply(refused(envelope, answer.refusal));

@@ -2,6 +2,7 @@
 import { openapiDocument } from '../../core/openapi-paths.ts';
 import { problemType } from '../../core/door-problems.ts';
 import type { Readiness } from '../../core/facts.ts';
+import { operatorTenant } from '../../core/identity.ts';
 import { codes } from '../../core/taxonomy.ts';
 import { type Answer, type Asked, json, refuse } from './answer.ts';
 import { meantAgent } from './call-routes.ts';
@@ -26,8 +27,6 @@ export async function applyPolicy({ parts, who }: Asked): Promise<Answer> {
   return applied.ok ? json({ ...applied.about, applied: true }) : notApplied(applied.problems);
 }
 
-const operatorTenant = 'default';
-
 function notApplied(problems: readonly ApplyProblem[]): Answer {
   const [first] = problems;
   const code = first?.code ?? 'ConfigSchemaViolation';
@@ -38,12 +37,12 @@ function notApplied(problems: readonly ApplyProblem[]): Answer {
   return { kind: 'problem', problem };
 }
 
-export async function readStatus({ parts }: Asked): Promise<Answer> {
-  return json(parts.status());
+export async function readStatus({ parts, who }: Asked): Promise<Answer> {
+  return json(parts.status(who.tenant));
 }
 
 export async function readMetrics({ parts, who }: Asked): Promise<Answer> {
-  return { kind: 'text', type: metricsType, text: writeMetrics(parts.metrics(who.tenant)) };
+  return { kind: 'text', type: metricsType, text: writeMetrics(await parts.metrics(who.tenant)) };
 }
 
 let document: ReturnType<typeof openapiDocument> | null = null;

@@ -9,8 +9,10 @@ import type { JsonObject } from '../../core/json.ts';
 import type { Reach, WrittenPolicy } from '../../core/policy/policy.ts';
 import type { ErrorReply, Reply } from '../../core/reply.ts';
 import type { CodesOfClass, EffectClass } from '../../core/taxonomy.ts';
+import type { ApprovalService } from '../../shell/approval-service.ts';
 import type { Requester } from '../../shell/await-outcome.ts';
 import type { CallCount } from '../../shell/call-counts.ts';
+import type { GapCount } from '../../shell/runtime-gap.ts';
 import type { TenantView } from '../../shell/tenant-view.ts';
 import type { WorkflowService } from '../../shell/workflow-service.ts';
 
@@ -56,17 +58,22 @@ export interface StatusReport {
   readonly uptime_seconds: number;
   readonly version: string;
   readonly gates: readonly { readonly gate: string; readonly configured: boolean }[];
+  /** What happened beside the calls that policy decides, since the process began. */
+  readonly gaps: readonly GapCount[];
   /** Whatever else an operator should see. */
   readonly [more: string]: unknown;
 }
 
-/** What /metrics tells; `inFlight` and `calls` are of one tenant. */
+/** What /metrics tells; `inFlight`, `calls`, `gaps` and `approvalsPending` are of one tenant. */
 export interface Measured {
   readonly uptimeSeconds: number;
   readonly ready: boolean;
   readonly storeAvailable: boolean;
   readonly inFlight: number;
   readonly calls: readonly CallCount[];
+  readonly gaps: readonly GapCount[];
+  /** Null if the store cannot tell. */
+  readonly approvalsPending: number | null;
   readonly upstreams: readonly { readonly name: string; readonly state: string }[];
 }
 
@@ -83,12 +90,18 @@ export interface HttpDoorParts {
   openSession(who: Principal, ceiling: Reach | null): Promise<PlainSession | ErrorReply>;
   readonly workflows: WorkflowService;
   readonly view: TenantView;
+  readonly approvals: ApprovalService;
+  /** `{ session? }`: the agent says that it is done. */
+  complete(raw: unknown, who: Principal): Promise<Reply>;
+  /** Work that went on after its call is complete. */
+  reportTask(callId: string, who: Principal): Promise<Reply>;
   tools(who: Principal): readonly ListedTool[];
   policy(): WrittenPolicy | null;
   /** `by`: who asked for it. A failure changes nothing. */
   applyPolicy(by: Identity): Promise<Applied>;
-  status(): StatusReport;
-  metrics(tenant: string): Measured;
+  /** As this tenant sees it. */
+  status(tenant: string): StatusReport;
+  metrics(tenant: string): Promise<Measured>;
   /** An error that was ignored on purpose, for the operator. */
   notify(notice: { readonly kind: 'suppressed'; readonly what: string; readonly reason: string }): void;
 }
@@ -101,8 +114,9 @@ export interface HttpDoorOptions {
   readonly maxBodyBytes: number;
   /** Characters of an id in a path, and of a value in a query. */
   readonly maxNameChars: number;
-  /** Streams of the journal that are open at once. */
+  /** Streams that are open at once: of everybody, and of one holder of keys. */
   readonly maxStreams: number;
+  readonly maxStreamsEach: number;
   /** How often a stream looks for new records, and how many it reads at once. */
   readonly streamEveryMs: number;
   readonly streamPage: number;
@@ -122,6 +136,7 @@ export const defaultHttpDoorOptions: HttpDoorOptions = {
   maxBodyBytes: 4 << 20,
   maxNameChars: 256,
   maxStreams: 100,
+  maxStreamsEach: 20,
   streamEveryMs: 250,
   streamPage: 100,
   heartbeatMs: 15_000,

@@ -14,7 +14,7 @@ export function writeMetrics(measured: Measured): string {
   return metricsOf(measured).map(write).join('');
 }
 
-function metricsOf({ calls, upstreams, ...measured }: Measured): readonly Metric[] {
+function metricsOf({ calls, gaps, upstreams, ...measured }: Measured): readonly Metric[] {
   const gauge = (name: string, help: string, value: number): Metric => ({
     name,
     type: 'gauge',
@@ -34,6 +34,15 @@ function metricsOf({ calls, upstreams, ...measured }: Measured): readonly Metric
       help: 'Those among them of which nothing ran, by code.',
       samples: calls.filter(({ refused }) => refused).map(({ code, outcome, count }) => [{ code, outcome }, count]),
     },
+    {
+      name: 'recourse_runtime_gaps_total',
+      type: 'counter',
+      help: 'What happened beside the calls that policy decides, by kind.',
+      samples: gaps.map(({ kind, count }) => [{ kind }, count]),
+    },
+    ...(measured.approvalsPending === null
+      ? []
+      : [gauge('recourse_approvals_pending', 'Approvals that wait for a person.', measured.approvalsPending)]),
     gauge('recourse_calls_in_flight', 'Calls that are being sent.', measured.inFlight),
     gauge('recourse_ready', 'Whether calls are decided.', Number(measured.ready)),
     gauge('recourse_store_available', 'Whether the store takes commits.', Number(measured.storeAvailable)),

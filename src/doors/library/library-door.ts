@@ -11,7 +11,7 @@ import type { Reply } from '../../core/reply.ts';
 import { type Cancelled, cancelCall, cancelSession, cancelTurn } from '../../shell/cancel.ts';
 import { openSession } from '../../shell/fetch-session.ts';
 import { handleCall, handleUnfit } from '../../shell/handle-call.ts';
-import { storedReply } from '../../shell/settle.ts';
+import { replyWithNotices } from '../../shell/overdue-tasks.ts';
 import type { Shell } from '../../shell/shell.ts';
 import { type Ceiling, reachOf } from './ceiling.ts';
 import { wrongOptions } from './check-caller.ts';
@@ -64,7 +64,7 @@ export function createLibraryDoor(shell: Shell, self: Principal) {
       const call = await shell.ports.store.call(callId as CallId);
       const { tenant, agent } = who(options);
       if (call === null || call.tenant !== tenant || call.agent !== agent) return null;
-      return storedReply(call, shell);
+      return replyWithNotices(call, shell);
     },
 
     async cancel(target: CancelTarget, options: Omit<CallOptions, 'signal'> = {}): Promise<Cancelled> {
@@ -91,7 +91,7 @@ export function createLibraryDoor(shell: Shell, self: Principal) {
 }
 
 /** A call gets a reply even then; what is not a call cannot be answered from a closed store. */
-function mustBeFit(options: unknown, shell: Shell): void {
+export function mustBeFit(options: unknown, shell: Shell): void {
   const [wrong] = wrongOptions(options, shell.limits.maxNameChars);
   if (wrong !== undefined) throw new GatewayError('bad_options', `${wrong.path} must be ${wrong.expected}`);
   if (shell.live.closed) throw new GatewayError('closed', 'the gateway is closed: create another one');

@@ -41,6 +41,6 @@ function pushed(call: WaitingCall, push: Push): Ask {
 }
 
 /** An empty declaration means forms, as it did before there were other modes. */
-function hasForms(elicitation: unknown): boolean {
+export function hasForms(elicitation: unknown): boolean {
   return isObject(elicitation) && ('form' in elicitation || !('url' in elicitation));
 }

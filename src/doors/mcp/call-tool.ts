@@ -1,14 +1,19 @@
 /**
- * Answers `tools/call`: with the reply, or, in revision 2026-07-28, with the questions that the running body has for
- * the client. The body runs on between the two, and its clock with it.
+ * Answers `tools/call`: with the reply, or, in revision 2026-07-28, with the questions that the running body has for the client, or
+ * the gateway for its user. A body runs on meanwhile, and its clock with it; a call that waits for an approval has no clock.
  */
 import type { CallToolResult, InputRequiredResult } from '@modelcontextprotocol/server';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import type { Reply } from '../../core/reply.ts';
+import { unreachable } from '../../core/unreachable.ts';
+import { hearUser, putToUser } from './ask-approval.ts';
 import { askClient } from './ask-client.ts';
+import { awaitApproval } from './await-approval.ts';
 import type { Exchange, Question } from './exchange.ts';
+import { ownTool, ownTools } from './own-tools.ts';
 import { performCall } from './perform-call.ts';
 import { readToolCall, requestText, type ToolCall } from './read-tool-call.ts';
+import { isSealed, stateProblems } from './sealed-states.ts';
 import type { Serving } from './serving.ts';
 import { createWaitingCall, type WaitingCall } from './waiting-call.ts';
 import { passResult, writeResult } from './write-result.ts';
@@ -17,7 +22,35 @@ type Answered = CallToolResult | InputRequiredResult;
 
 export async function callTool(params: unknown, exchange: Exchange, serving: Serving): Promise<Answered> {
   const asked = readToolCall(params);
-  if (exchange.state !== undefined) return comeBack(asked, exchange, serving);
+  const { state } = exchange;
+  if (isSealed(state)) return comeBackAsUser(state, asked, exchange, serving);
+  if (state !== undefined) return comeBack(asked, exchange, serving);
+  const { parts, connection } = serving;
+  if (parts.approvals !== undefined && ownTool(asked.name, parts, connection.who) === ownTools.awaitApproval)
+    return awaitApproval(asked, parts.approvals, exchange, serving);
+  const turn = await ask(asked, exchange, serving);
+  if ('questions' in turn) return turn.questions;
+  const put = await putToUser(turn.reply, asked, exchange, serving);
+  switch (put.kind) {
+    case 'unanswered':
+    case 'refused':
+      return write(turn.reply, asked, exchange, serving);
+    case 'asks':
+      return inputRequired([put.question], put.state);
+    case 'answered':
+      return askOnce(asked, exchange, serving);
+    default:
+      return unreachable(put);
+  }
+}
+
+/** Without putting it to the user: they were asked, and whatever is missing now is for others to say. */
+async function askOnce(asked: ToolCall, exchange: Exchange, serving: Serving): Promise<Answered> {
+  const turn = await ask(asked, exchange, serving);
+  return 'questions' in turn ? turn.questions : write(turn.reply, asked, exchange, serving);
+}
+
+function ask(asked: ToolCall, exchange: Exchange, serving: Serving): Promise<Conversed> {
   const { parts, connection, limits } = serving;
   const call = createWaitingCall(limits.maxOpenQuestions);
   const requester = { ...call.requester, client: askClient(call, exchange) };
@@ -25,30 +58,44 @@ export async function callTool(params: unknown, exchange: Exchange, serving: Ser
   return converse(call, asked, exchange, serving);
 }
 
-/** The client returns with answers, and waits on for the call that asked. */
-async function comeBack(asked: ToolCall, exchange: Exchange, serving: Serving): Promise<Answered> {
-  const { parked, connection, parts } = serving;
-  const request = requestText(asked);
-  const found = request === null ? null : parked.claim(exchange.state, connection, request);
-  if (found === null) {
-    const expected =
-      'the state of a question that is open, for this very call; read recourse://history before sending the call anew';
-    const refusal = await parts.unfit([{ path: '/requestState', expected, got: null }], connection.who);
-    return writeResult(refusal, connection.stateless);
-  }
-  found.call.answer(exchange.responses);
-  return converse(found.call, asked, exchange, serving);
+/** The client's user was asked whether the call may run, and the client returns with what they said. */
+async function comeBackAsUser(state: string, asked: ToolCall, exchange: Exchange, serving: Serving): Promise<Answered> {
+  const heard = await hearUser(state, asked, exchange, serving);
+  if (heard.kind !== 'refused') return askOnce(asked, exchange, serving);
+  return refuseState(`a state that is good for this call: of this one, ${stateProblems[heard.problem]}`, serving);
 }
 
-async function converse(call: WaitingCall, asked: ToolCall, exchange: Exchange, serving: Serving): Promise<Answered> {
+/** The client returns with answers, and waits on for the call that asked. */
+async function comeBack(asked: ToolCall, exchange: Exchange, serving: Serving): Promise<Answered> {
+  const { parked, connection } = serving;
+  const request = requestText(asked);
+  const found = request === null ? null : parked.claim(exchange.state, connection, request);
+  if (found === null)
+    return refuseState(
+      'the state of a question that is open, for this very call; read recourse://history before sending the call anew',
+      serving,
+    );
+  found.call.answer(exchange.responses);
+  const turn = await converse(found.call, asked, exchange, serving);
+  return 'questions' in turn ? turn.questions : write(turn.reply, asked, exchange, serving);
+}
+
+async function refuseState(expected: string, { parts, connection }: Serving): Promise<CallToolResult> {
+  const refusal = await parts.unfit([{ path: '/requestState', expected, got: null }], connection.who);
+  return writeResult(refusal, connection.stateless);
+}
+
+type Conversed = { readonly reply: Reply } | { readonly questions: InputRequiredResult };
+
+async function converse(call: WaitingCall, asked: ToolCall, exchange: Exchange, serving: Serving): Promise<Conversed> {
   const unfollow = call.follow(exchange);
   try {
     for (;;) {
       const turn = await call.turn();
-      if (turn.kind === 'replied') return write(turn.reply, asked, exchange, serving);
+      if (turn.kind === 'replied') return { reply: turn.reply };
       const request = requestText(asked);
       const state = request === null ? null : serving.parked.park({ call, request, connection: serving.connection });
-      if (state !== null) return inputRequired(turn.questions, state);
+      if (state !== null) return { questions: inputRequired(turn.questions, state) };
       call.failAll('too many calls wait for answers of their clients; ask again later');
     }
   } finally {

@@ -5,24 +5,37 @@
 import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
   SdkError,
   SdkErrorCode,
   type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import { cut } from '../../core/canonical.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
+import { plainly } from './plainly.ts';
 
 export interface Exchange {
   readonly capabilities: Readonly<Record<string, unknown>>;
+  /** What the client calls itself; nobody has checked it. */
+  readonly client: string | null;
   /** What the client returned with after we had asked it something; undefined the first time. */
   readonly state: unknown;
   readonly responses: Readonly<Record<string, unknown>>;
   /** Sends a question on the stream of the call; null where the request ends with the questions instead. */
   readonly push: Push | null;
+  /** Tells the client, on the stream of the call, how far it is; null unless the client asked for that and it can be done. */
+  readonly progress: ((told: Progress) => Promise<void>) | null;
   /** Calls `cancel` or `leave` should the client do so; the function that is returned stops that. */
   follow(cancel: () => void, leave: () => void): () => void;
   /** The result in the words of the client's revision. */
   project(result: CallToolResult, outputSchema: JsonObject | undefined): CallToolResult;
+}
+
+export interface Progress {
+  readonly progress: number;
+  readonly total: number;
+  readonly message: string;
 }
 
 /** What a running body asks its agent's client. */
@@ -48,12 +61,18 @@ export function exchangeOf(context: ServerContext, server: Server): Exchange {
   const { mcpReq } = context;
   const envelope: Readonly<Record<string, unknown>> | undefined = mcpReq.envelope;
   const declared = envelope === undefined ? server.getClientCapabilities() : envelope[CLIENT_CAPABILITIES_META_KEY];
+  const progressToken = mcpReq._meta?.['progressToken'];
   const push: Push = (method, params, options) => mcpReq.send({ method, params }, anyResult, options);
   return {
     capabilities: isObject(declared) ? declared : {},
+    client: clientName(envelope === undefined ? server.getClientVersion() : envelope[CLIENT_INFO_META_KEY]),
     state: mcpReq.requestState(),
     responses: mcpReq.inputResponses ?? {},
     push: envelope === undefined ? push : null,
+    progress:
+      progressToken === undefined
+        ? null
+        : (told) => mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...told } }),
     follow(cancel, leave) {
       const { signal } = mcpReq;
       const connection = context.http?.req?.signal;
@@ -75,4 +94,12 @@ export function exchangeOf(context: ServerContext, server: Server): Exchange {
 /** The SDK aborts with this error when the stream is gone, and with the client's own words when the client cancels. */
 function isConnectionLost(reason: unknown): boolean {
   return reason instanceof SdkError && reason.code === SdkErrorCode.ConnectionClosed;
+}
+
+const maxClientChars = 100;
+
+export function clientName(info: unknown): string | null {
+  if (!isObject(info) || typeof info['name'] !== 'string') return null;
+  const version = typeof info['version'] === 'string' ? ` ${info['version']}` : '';
+  return cut(plainly(`${info['name']}${version}`), maxClientChars);
 }

@@ -10,6 +10,7 @@ import {
   INVALID_REQUEST,
   localhostAllowedHostnames,
   localhostAllowedOrigins,
+  METHOD_NOT_FOUND,
   PARSE_ERROR,
   ProtocolError,
   validateHostHeader,
@@ -17,7 +18,17 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Principal } from '../../core/call.ts';
 import { isObject } from '../../core/json.ts';
-import { clientGone, readBody, refuseExchange, refuseStranger, webRequest, writeResponse } from './http-exchange.ts';
+import { besides } from './door-server.ts';
+import {
+  clientGone,
+  readBody,
+  refuseExchange,
+  refuseStranger,
+  sayError,
+  webRequest,
+  writeResponse,
+} from './http-exchange.ts';
+import { aboutMessage, isMismatch, unknownRequest } from './http-gaps.ts';
 import { createHttpSessions, type HttpSession } from './http-sessions.ts';
 import type { McpDoor } from './mcp-door.ts';
 import { createKnownEnvelopes, type PlainCall, plainCall, plainExchange, writePlain } from './plain-call.ts';
@@ -92,10 +103,19 @@ export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOpt
       envelopes.remember(plain);
       return servePlain(plain, who, response);
     }
+    const asking = who ?? door.who;
+    if (isPost) door.gaps.look(value, asking);
+    const unknown = unknownRequest(outcome, request);
+    if (unknown !== null) {
+      const beside = besides(await door.gaps.report('unknown_method', unknown.method, asking));
+      return sayError(response, 404, unknown.id, { code: METHOD_NOT_FOUND, message: 'Method not found', ...beside });
+    }
     const web = webRequest(request, clientGone(response));
     if (outcome.kind === 'legacy') return serveLegacy(web, value, who, response);
     if (who !== undefined) askers.set(web, who);
-    await writeResponse(await modern.fetch(web, { parsedBody: value }), response);
+    const answer = await modern.fetch(web, { parsedBody: value });
+    if (await isMismatch(answer)) void door.gaps.report('header_mismatch', aboutMessage(value), asking);
+    await writeResponse(answer, response);
   }
 
   async function servePlain(call: PlainCall, who: Principal | undefined, response: ServerResponse): Promise<void> {
@@ -105,8 +125,7 @@ export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOpt
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
       const { code, message } = error;
-      response.writeHead(200, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: call.id }));
+      sayError(response, 200, call.id, { code, message });
     }
   }
 
@@ -153,6 +172,7 @@ export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOpt
     sessions: () => sessions.size(),
     close({ drainMs = defaultDrainMs } = {}) {
       closing ??= (async () => {
+        door.stopWaiting();
         await settled(underWay, drainMs);
         await Promise.allSettled([modern.close(), sessions.close()]);
         door.close();

@@ -1,6 +1,6 @@
 /**
  * Which tools does the door list? For a workflow `step`, or one tool per action, and the two for its session; otherwise
- * every tool of the gateway as its own server describes it. The list never depends on where a session stands.
+ * every tool of the gateway as its own server describes it; then the gateway's own. The list never depends on where a session stands.
  */
 import type { Principal } from '../../core/call.ts';
 import type { Catalogue, ToolEntry } from '../../core/catalogue.ts';
@@ -8,6 +8,7 @@ import { cut } from '../../core/canonical.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import type { ActionEntry, Workflow } from '../../core/workflow/workflow.ts';
 import { admitEnvelope } from './admit-envelope.ts';
+import { ownListings } from './own-tools.ts';
 import type { McpDoorParts } from './parts.ts';
 import { replyOutputSchema } from './reply-output.ts';
 
@@ -25,7 +26,8 @@ export function listTools(parts: McpDoorParts, who: Principal): readonly JsonObj
   const direct = parts.tools === null ? [] : toolsOfCatalogue(parts.tools.catalogue(who));
   const listed = new Map<unknown, JsonObject>();
   // An action or a tool of the author's may be called like one of ours: the first of a name is the one that is served.
-  for (const tool of [...own, ...direct]) if (!listed.has(tool['name'])) listed.set(tool['name'], tool);
+  for (const tool of [...own, ...direct, ...ownListings(parts, who)])
+    if (!listed.has(tool['name'])) listed.set(tool['name'], tool);
   return [...listed.values()];
 }
 

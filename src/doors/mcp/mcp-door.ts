@@ -8,20 +8,27 @@ import {
   ProtocolErrorCode,
   type jsonSchemaValidator,
   type Result,
-  Server,
+  type Server,
 } from '@modelcontextprotocol/server';
 import type { Principal } from '../../core/call.ts';
+import type { Notice, Reply } from '../../core/reply.ts';
+import { isObject } from '../../core/json.ts';
 import { callTool } from './call-tool.ts';
 import { type Connection, createConnection } from './connection.ts';
+import { DoorServer } from './door-server.ts';
 import { type Exchange, exchangeOf } from './exchange.ts';
 import { listTools, servedWorkflow } from './list-tools.ts';
 import { createParkedCalls } from './parked-calls.ts';
 import { defaultMcpDoorLimits, type McpDoorParts, type Notify } from './parts.ts';
 import { listResources, listTemplates, readResource } from './resources.ts';
+import { createSealedStates } from './sealed-states.ts';
 import type { Serving } from './serving.ts';
+import { createGapWatch, type GapWatch, taskMethod } from './watch-gaps.ts';
 
 export interface McpDoor {
   readonly notify: Notify;
+  /** Whose requests these are where nothing says otherwise. */
+  readonly who: Principal;
   readonly info: { readonly name: string; readonly version: string };
   /** What the door remembers about one client. */
   connect(options?: { readonly stateless?: boolean; readonly who?: Principal | undefined }): Connection;
@@ -29,8 +36,12 @@ export interface McpDoor {
   createServer(connection: Connection): Server;
   /** One call of a tool, without a server of the SDK. */
   call(params: unknown, exchange: Exchange, connection: Connection): Promise<Result>;
+  /** For what comes in and is no call. */
+  readonly gaps: GapWatch;
   /** The client is gone, and with it whoever could answer for its calls. */
   release(connection: Connection): void;
+  /** Whoever waits for a person waits no longer. */
+  stopWaiting(): void;
   close(): void;
 }
 
@@ -42,11 +53,18 @@ const noValidator = {
 export function createMcpDoor(parts: McpDoorParts): McpDoor {
   const limits = { ...defaultMcpDoorLimits, ...parts.limits };
   const parked = createParkedCalls(limits);
+  const states = parts.approvals === undefined ? null : createSealedStates(parts.approvals, limits);
+  const gaps = createGapWatch(parts);
+  const closing = new AbortController();
+  const servingOf = (connection: Connection): Serving => {
+    return { parts, limits, parked, states, closing: closing.signal, connection };
+  };
   const capabilities = parts.workflow === null ? { tools: {} } : { tools: {}, resources: {} };
   const instructions = instructionsOf(parts);
   const info = { name: parts.name, version: parts.version };
   return {
     notify: parts.notify,
+    who: parts.who,
     info,
     connect: ({ stateless = false, who = parts.who } = {}) => createConnection(who, stateless),
     createServer(connection) {
@@ -55,16 +73,26 @@ export function createMcpDoor(parts: McpDoorParts): McpDoor {
         jsonSchemaValidator: noValidator,
         ...(instructions === null ? {} : { instructions }),
       };
-      const server = new Server(info, options);
-      const serving: Serving = { parts, limits, parked, connection };
+      const beside = (method: string): Promise<readonly Notice[]> =>
+        gaps.report('unknown_method', method, connection.who);
+      const server = new DoorServer(info, options, beside);
+      const serving = servingOf(connection);
+      // What else comes without an id was looked at where it came in.
+      server.fallbackNotificationHandler = async ({ method, params }) => {
+        if (method === taskMethod) await reportTask(params, serving);
+      };
       server.fallbackRequestHandler = (request, context) =>
         answerSafely(request.method, request.params, () => exchangeOf(context, server), serving);
       return server;
     },
-    call: (params, exchange, connection) =>
-      answerSafely('tools/call', params, () => exchange, { parts, limits, parked, connection }),
+    call: (params, exchange, connection) => answerSafely('tools/call', params, () => exchange, servingOf(connection)),
+    gaps,
     release: (connection) => parked.leaveOf(connection),
-    close: () => parked.close(),
+    stopWaiting: () => closing.abort(),
+    close() {
+      closing.abort();
+      parked.close();
+    },
   };
 }
 
@@ -95,6 +123,8 @@ async function answer(method: string, params: unknown, exchange: () => Exchange,
       return callTool(params, exchange(), serving);
     case 'tools/list':
       return { tools: listTools(serving.parts, serving.connection.who) };
+    case taskMethod:
+      return asResult(await reportTask(params, serving));
     case 'resources/list':
       return { resources: workflow === null ? [] : listResources() };
     case 'resources/templates/list':
@@ -106,6 +136,15 @@ async function answer(method: string, params: unknown, exchange: () => Exchange,
       throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'Method not found');
   }
 }
+
+/** On record whatever comes of it: a notification has no other answer. */
+function reportTask(params: unknown, { parts, connection }: Serving): Promise<Reply> {
+  const callId = isObject(params) ? params['call_id'] : undefined;
+  if (parts.reportTask !== undefined) return parts.reportTask(callId, connection.who);
+  throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'Method not found');
+}
+
+const asResult = (reply: Reply): Result => reply as unknown as Result;
 
 function instructionsOf({ workflow, mode }: McpDoorParts): string | null {
   const described = workflow === null ? null : servedWorkflow(workflow);

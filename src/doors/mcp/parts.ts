@@ -2,9 +2,11 @@
 import type { Principal } from '../../core/call.ts';
 import type { Catalogue, FieldError } from '../../core/catalogue.ts';
 import type { JsonObject } from '../../core/json.ts';
-import type { Reply } from '../../core/reply.ts';
+import type { Notice, Reply } from '../../core/reply.ts';
 import type { ActionEntry, Workflow } from '../../core/workflow/workflow.ts';
+import type { ApprovalService } from '../../shell/approval-service.ts';
 import type { Requester } from '../../shell/await-outcome.ts';
+import type { Gap } from '../../shell/runtime-gap.ts';
 import type { WorkflowService } from '../../shell/workflow-service.ts';
 
 /** The one workflow that this door serves. */
@@ -19,6 +21,8 @@ export interface ServedWorkflow {
 export interface DirectTools {
   /** Those that are listed to this agent. */
   readonly catalogue: (who: Principal) => Catalogue;
+  /** Whether there is a tool of this name, listed to anybody or not. */
+  readonly isDeclared?: (name: string) => boolean;
   readonly call: (raw: unknown, who: Principal, requester: Requester) => Promise<Reply>;
 }
 
@@ -30,6 +34,35 @@ export interface GraphWriters {
 
 /** An error that was ignored on purpose, for the operator. */
 export type Notify = (notice: { readonly kind: 'suppressed'; readonly what: string; readonly reason: string }) => void;
+
+/** What a state that is given to a client is bound to: it counts only while all of this is as it was. */
+export interface ApprovalBinding {
+  /** Moves with every word that is said about the approval. */
+  readonly version: number;
+  /** Hash of the agent's rules as they are now. */
+  readonly rules: string;
+  readonly expiresAtMs: number;
+}
+
+/** Approvals as this door speaks of them. */
+export interface DoorApprovals extends Pick<ApprovalService, 'read' | 'wait' | 'approve' | 'deny' | 'mayClientDecide'> {
+  /** Whether a call of this agent could be deferred at all. */
+  isServed(who: Principal): boolean;
+  /** Null if it is not an approval of this agent, or is not pending. */
+  binding(id: string, who: Principal): Promise<ApprovalBinding | null>;
+  /** What only this gateway can write under a text; null if it has no key to do that with. */
+  seal(text: string): string | null;
+  /** How long somebody waits who does not say, and at most. */
+  readonly waitMs: number;
+  readonly maxWaitMs: number;
+  nowMs(): number;
+}
+
+/** By which an agent says that it is done. */
+export interface DoorCompletion {
+  isServed(who: Principal): boolean;
+  run(raw: unknown, who: Principal): Promise<Reply>;
+}
 
 export interface McpDoorParts {
   readonly name: string;
@@ -44,6 +77,12 @@ export interface McpDoorParts {
   /** Refuses, on record, what cannot be made out to be a call at all. */
   readonly unfit: (errors: readonly FieldError[], who: Principal) => Promise<Reply>;
   readonly notify: Notify;
+  readonly approvals?: DoorApprovals;
+  readonly completion?: DoorCompletion;
+  /** Says that work which went on after its call is complete. */
+  readonly reportTask?: (callId: unknown, who: Principal) => Promise<Reply>;
+  /** Puts on record what policy cannot decide, and returns what is said about it. */
+  readonly reportGap?: (gap: Gap) => Promise<Notice>;
   readonly limits?: Partial<McpDoorLimits>;
 }
 
@@ -56,6 +95,14 @@ export interface McpDoorLimits {
   readonly parkedForMs: number;
   /** Entries of one page of a history. */
   readonly historyPage: number;
+  /** Whoever waits for an approval waits no longer if they do not say: below what clients wait for an answer. */
+  readonly awaitMs: number;
+  /** How often somebody who waits hears that they still do. */
+  readonly progressEveryMs: number;
+  /** How long the client's user may take to answer by a state. */
+  readonly sealedForMs: number;
+  /** States that were used, remembered until they have expired. */
+  readonly maxUsedStates: number;
 }
 
 export const defaultMcpDoorLimits: McpDoorLimits = {
@@ -63,4 +110,8 @@ export const defaultMcpDoorLimits: McpDoorLimits = {
   maxParkedCalls: 1_000,
   parkedForMs: 10 * 60_000,
   historyPage: 100,
+  awaitMs: 50_000,
+  progressEveryMs: 5_000,
+  sealedForMs: 15 * 60_000,
+  maxUsedStates: 10_000,
 };

@@ -6,13 +6,14 @@ import { randomUUID } from 'node:crypto';
 import { internalError } from '../../core/answer.ts';
 import type { CallId } from '../../core/call.ts';
 import type { FieldError } from '../../core/catalogue.ts';
-import { preview } from '../../core/canonical.ts';
+import { cut, pointerStep, preview } from '../../core/canonical.ts';
 import type { Json } from '../../core/json.ts';
-import type { Reply } from '../../core/reply.ts';
+import { isSuccess, type Reply } from '../../core/reply.ts';
 import type { Requester } from '../../shell/await-outcome.ts';
 import { type Connection, ownSession, stepInOwnSession } from './connection.ts';
 import { servedWorkflow, takesSessionArgument } from './list-tools.ts';
-import type { McpDoorParts, ServedWorkflow } from './parts.ts';
+import { ownTool, ownTools } from './own-tools.ts';
+import type { DoorCompletion, McpDoorParts, ServedWorkflow } from './parts.ts';
 import { argumentsOf, type ToolCall } from './read-tool-call.ts';
 
 interface Asked {
@@ -42,6 +43,8 @@ async function perform(asked: Asked): Promise<Reply> {
     const ofWorkflow = workflowAct(name, parts.workflow, asked);
     if (ofWorkflow !== null) return ofWorkflow();
   }
+  if (parts.completion !== undefined && ownTool(name, parts, connection.who) === ownTools.complete)
+    return complete(parts.completion, asked);
   if (parts.tools !== null) {
     // What is not an object is for the gateway to refuse, with the words it has for that.
     const args = argumentsOf(call) ?? call.args;
@@ -96,6 +99,25 @@ async function fork(served: ServedWorkflow, asked: Asked): Promise<Reply> {
     return unfit('/seq', 'a whole number from 0, or nothing', preview(seq), asked);
   const session = await meantSession(served, asked);
   return typeof session === 'string' ? served.service.fork(session, seq, asked.connection.who) : session.refusal;
+}
+
+/** Of the session that is meant: of a workflow's door one of this workflow, otherwise the agent's own unless it names one. */
+async function complete({ run }: DoorCompletion, asked: Asked): Promise<Reply> {
+  const { parts, connection, call } = asked;
+  const given = argumentsOf(call);
+  if (given === null) return unfit('/arguments', 'an object', preview(call.args), asked);
+  const [unknown] = Object.keys(given).filter((field) => field !== 'session');
+  if (unknown !== undefined) return unfit(`/${pointerStep(cut(unknown, 100))}`, 'only session', null, asked);
+  const session = given['session'] ?? call.controls['session'] ?? (parts.workflow === null ? null : connection.session);
+  if (parts.workflow === null) return run(session === null ? {} : { session }, connection.who);
+  if (typeof session !== 'string')
+    return unfit('/session', 'the session that an earlier reply named', preview(session), asked);
+  const view = await parts.workflow.service.look(session, connection.who);
+  if ('error' in view) return view;
+  const reply = await run({ session }, connection.who);
+  // What comes next on this connection begins anew.
+  if (isSuccess(reply) && connection.session === session) connection.session = null;
+  return reply;
 }
 
 /** The session that the caller named, or the connection's own. */

@@ -5,12 +5,14 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import {
   CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
   type InboundClassificationOutcome,
   type Result,
   SERVER_INFO_META_KEY,
 } from '@modelcontextprotocol/server';
 import { isObject } from '../../core/json.ts';
-import type { Exchange } from './exchange.ts';
+import { clientName, type Exchange } from './exchange.ts';
+import { ownTools } from './own-tools.ts';
 
 const revision = '2026-07-28';
 
@@ -37,6 +39,8 @@ function readPlain(
   if (typeof name !== 'string' || headers['mcp-name'] !== name) return null;
   // Answers to questions come with a state, and the SDK reads both.
   if ('requestState' in params || 'inputResponses' in params) return null;
+  // Who waits for an approval and wants to hear of it meanwhile needs a stream.
+  if (name === ownTools.awaitApproval && isObject(params['_meta']) && 'progressToken' in params['_meta']) return null;
   return { id, params };
 }
 
@@ -92,9 +96,11 @@ export function plainExchange({ params }: PlainCall, response: ServerResponse): 
   const declared = meta[CLIENT_CAPABILITIES_META_KEY];
   return {
     capabilities: isObject(declared) ? declared : {},
+    client: clientName(meta[CLIENT_INFO_META_KEY]),
     state: undefined,
     responses: {},
     push: null,
+    progress: null,
     follow(_cancel, leave) {
       const closed = () => {
         if (!response.writableFinished) leave();

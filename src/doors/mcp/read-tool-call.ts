@@ -16,7 +16,16 @@ export interface ToolCall {
   readonly controls: Readonly<Record<string, unknown>>;
 }
 
-const controlNames = ['session', 'key', 'turn', 'expected_seq', 'wait_seconds', 'deadline_seconds', 'model'] as const;
+const controlNames = [
+  'session',
+  'key',
+  'turn',
+  'expected_seq',
+  'wait_seconds',
+  'deadline_seconds',
+  'model',
+  'evidence_refs',
+] as const;
 /** Deeper arguments are refused by the gateway, so a call that has them never comes back with answers. */
 const maxDepth = 128;
 

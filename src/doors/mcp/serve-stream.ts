@@ -33,6 +33,11 @@ export function serveConnection(door: McpDoor, transport: Transport): ServedStre
       door.notify({ kind: 'suppressed', what: 'an error on an MCP connection', reason: error.message }),
   });
   // The SDK has put its own listeners on the transport by now.
+  const { onmessage } = transport;
+  transport.onmessage = (message, extra) => {
+    door.gaps.look(message, connection.who);
+    onmessage?.(message, extra);
+  };
   const onClose = transport.onclose;
   transport.onclose = () => {
     onClose?.();

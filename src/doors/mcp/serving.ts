@@ -2,10 +2,15 @@
 import type { Connection } from './connection.ts';
 import type { ParkedCalls } from './parked-calls.ts';
 import type { McpDoorLimits, McpDoorParts } from './parts.ts';
+import type { SealedStates } from './sealed-states.ts';
 
 export interface Serving {
   readonly parts: McpDoorParts;
   readonly limits: McpDoorLimits;
   readonly parked: ParkedCalls;
+  /** Null where there are no approvals. */
+  readonly states: SealedStates | null;
+  /** Aborted when nobody can wait for a person any longer, because the door closes. */
+  readonly closing: AbortSignal;
   readonly connection: Connection;
 }

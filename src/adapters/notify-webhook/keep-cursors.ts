@@ -1,0 +1,53 @@
+/** Keeps the cursors of all hooks in one file: one write at a time, and all changes that wait share the next. Must not decide where a hook stands. */
+import { type Cursors, writeCursors } from './cursor-file.ts';
+import type { Cursor } from './webhook.ts';
+
+export interface CursorKeeper {
+  of(name: string): Cursor;
+  /** In memory only; the next write has it. */
+  move(name: string, cursor: Cursor): void;
+  /** Resolves when what is in memory now is in the file, or the operator was told that it could not be. */
+  save(): Promise<void>;
+}
+
+export interface KeeperParts {
+  readonly file: string;
+  readonly storeTag: string;
+  readonly cursors: Cursors;
+  readonly onTrouble: (problem: string) => void;
+}
+
+export function keepCursors({ file, storeTag, cursors, onTrouble }: KeeperParts): CursorKeeper {
+  const kept = new Map(cursors);
+  let current: Promise<void> = Promise.resolve();
+  let next: Promise<void> | null = null;
+  let told = '';
+  const write = async () => {
+    try {
+      await writeCursors(file, storeTag, kept);
+      told = '';
+    } catch (error) {
+      const { code = 'unwritable' } = error as NodeJS.ErrnoException;
+      // Deliveries go on: a second one does less harm than none.
+      if (code !== told)
+        onTrouble(`'${file}' cannot be written (${code}): after a restart webhooks are told again what they know`);
+      told = code;
+    }
+  };
+  return {
+    of(name) {
+      const cursor = kept.get(name);
+      if (cursor === undefined) throw new Error(`bug: the webhook '${name}' has no cursor`);
+      return cursor;
+    },
+    move: (name, cursor) => void kept.set(name, cursor),
+    save() {
+      next ??= current.then(() => {
+        next = null;
+        current = write();
+        return current;
+      });
+      return next;
+    },
+  };
+}

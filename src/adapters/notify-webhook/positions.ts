@@ -1,0 +1,16 @@
+/** Which of two records came first, and how is a place in the journal written down? Pure. */
+import type { Position } from '../../core/journal/record.ts';
+
+export const isBefore = (one: Position, other: Position): boolean =>
+  one.epoch < other.epoch || (one.epoch === other.epoch && one.seq < other.seq);
+
+export const positionText = ({ epoch, seq }: Position): string => `${epoch}.${seq}`;
+
+/** Null for everything else. */
+export function readPosition(text: unknown): Position | null {
+  const [, epoch, seq] = typeof text === 'string' ? (/^(\d{1,15})\.(\d{1,15})$/.exec(text) ?? []) : [];
+  return epoch === undefined ? null : { epoch: Number(epoch), seq: Number(seq) };
+}
+
+/** Stable, and different for every record of every store. */
+export const deliveryId = (storeTag: string, at: Position): string => `evt_${storeTag}_${positionText(at)}`;

@@ -1,0 +1,86 @@
+/**
+ * How does a message look in Slack? What happened, about whom, and a button that leads to where a person decides. Nothing can be
+ * decided in Slack itself, and arguments stay out of it. Texts of others are escaped and cut to what Slack takes. Pure.
+ */
+import type { WebhookKind, WebhookMessage } from '../../core/webhook-message.ts';
+
+/** As Slack documents them; a message beyond any of them is refused as a whole. */
+export const slackLimits = { header: 150, text: 3_000, field: 2_000, fields: 10, button: 75, url: 3_000 } as const;
+
+const titles: Readonly<Record<WebhookKind, string>> = {
+  approval_opened: 'Approval wanted',
+  approval_approved: 'Approved',
+  approval_denied: 'Denied',
+  approval_revoked: 'Revoked',
+  approval_used: 'Approved call runs',
+  approval_expired: 'Approval expired',
+  approval_voided: 'Approval void',
+  refused: 'Completion blocked',
+  runtime_gap: 'Runtime gap',
+};
+
+export function slackMessage(message: WebhookMessage): Readonly<Record<string, unknown>> {
+  const { kind, tool, agent, approval, link } = message;
+  const about = tool ?? agent ?? message.event;
+  const title = escaped(`${titles[kind]}: ${about}`, slackLimits.header);
+  const reason = approval?.reason ?? message.message;
+  const lines = [
+    `*Tool* ${escaped(tool ?? '–', 300)}`,
+    `*Agent* ${escaped(agent ?? '–', 300)}`,
+    `*Reason* ${escaped(reason, 2_000)}`,
+  ];
+  const button = link === null || link.length > slackLimits.url ? [] : [buttonTo(link)];
+  return {
+    text: title,
+    blocks: [
+      { type: 'header', text: { type: 'plain_text', text: title } },
+      { type: 'section', text: marked(lines.join('\n')), fields: fieldsOf(message) },
+      ...button,
+    ],
+  };
+}
+
+function fieldsOf({ approval, tenant, at, call_id, id }: WebhookMessage): readonly unknown[] {
+  const fields: (readonly [string, string | null])[] = [
+    ['Approval', approval?.approval_id ?? null],
+    ['State', approval?.state ?? null],
+    ['Approved by', approval === null ? null : `${approval.approved_by.length} of ${approval.needed}`],
+    ['Decided by', decidedBy(approval?.decided ?? null)],
+    ['Expires', approval?.expires_at ?? null],
+    ['Rule', approval?.rule_ref ?? null],
+    ['Tenant', tenant],
+    ['Call', call_id],
+    ['At', at],
+    ['Id', id],
+  ];
+  return fields.flatMap(([name, value]) =>
+    value === null ? [] : [marked(`*${name}*\n${escaped(value, slackLimits.field - 100)}`)],
+  );
+}
+
+function decidedBy(decided: NonNullable<WebhookMessage['approval']>['decided']): string | null {
+  if (decided === null) return null;
+  return decided.reason === null ? decided.by : `${decided.by}: ${decided.reason}`;
+}
+
+/** Verbatim: Slack must make no links and no mentions of what others wrote. */
+const marked = (text: string) => ({ type: 'mrkdwn', text, verbatim: true });
+
+const buttonTo = (url: string) => ({
+  type: 'actions',
+  elements: [{ type: 'button', text: { type: 'plain_text', text: 'Open' }, url, action_id: 'open' }],
+});
+
+const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
+/** Cut before it is escaped, so that no escape is cut in two; counted as it is sent. */
+function escaped(text: string, maxChars: number): string {
+  const room = maxChars - 1;
+  let out = '';
+  for (const char of text) {
+    const next = escapes[char] ?? char;
+    if (out.length + next.length > room) return `${out}…`;
+    out += next;
+  }
+  return out;
+}

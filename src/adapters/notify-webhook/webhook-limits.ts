@@ -1,0 +1,52 @@
+/** Every limit of this adapter, by name, with its default. Receivers are strangers: how slow, dead or talkative they may be ends here. */
+export interface WebhookLimits {
+  /** How long a hook rests when there is nothing to do. */
+  readonly pollMs: number;
+  /** Records that are read at once; their payloads may be large. */
+  readonly pageSize: number;
+  /** Occurrences that are kept for all hooks, so that each record is read once. */
+  readonly maxKept: number;
+  /** A request that has no answer by then has failed. */
+  readonly timeoutMs: number;
+  /** Of an answer; the rest is not read. */
+  readonly maxAnswerBytes: number;
+  /** A message that is larger goes without arguments. */
+  readonly maxBodyBytes: number;
+  /** A delivery is given up after so many tries, or after so long, whichever comes first. */
+  readonly maxTries: number;
+  readonly maxAgeMs: number;
+  readonly backoffInitialMs: number;
+  readonly backoffMaxMs: number;
+  /** A wait is this part longer or shorter, by chance. */
+  readonly jitter: number;
+  readonly maxRetryAfterMs: number;
+  /** After so many tries the one behind may show whether it is the receiver that fails, or only this delivery. */
+  readonly patienceTries: number;
+  /** Deliveries of a hook that others went past; beyond this the oldest is given up. */
+  readonly maxAside: number;
+  /** Pages of no interest after which the cursor is written all the same. */
+  readonly saveEveryPages: number;
+  readonly maxCursorBytes: number;
+  /** How long a request under way may go on when the gateway closes. */
+  readonly closeGraceMs: number;
+}
+
+export const webhookLimits: WebhookLimits = {
+  pollMs: 250,
+  pageSize: 50,
+  maxKept: 1_000,
+  timeoutMs: 10_000,
+  maxAnswerBytes: 64 * 1_024,
+  maxBodyBytes: 256 * 1_024,
+  maxTries: 100,
+  maxAgeMs: 24 * 3_600_000,
+  backoffInitialMs: 1_000,
+  backoffMaxMs: 15 * 60_000,
+  jitter: 0.2,
+  maxRetryAfterMs: 3_600_000,
+  patienceTries: 5,
+  maxAside: 100,
+  saveEveryPages: 20,
+  maxCursorBytes: 1 << 20,
+  closeGraceMs: 1_000,
+};

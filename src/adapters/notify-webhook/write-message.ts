@@ -1,0 +1,37 @@
+/** Which bytes does a hook get? JSON for programs, Slack's blocks for people. Pure. */
+import { unreachable } from '../../core/unreachable.ts';
+import type { WebhookMessage } from '../../core/webhook-message.ts';
+import { slackMessage } from './slack-message.ts';
+import type { Webhook } from './webhook.ts';
+
+export function writeMessage(
+  told: Omit<WebhookMessage, 'link'>,
+  { format, link }: Pick<Webhook, 'format' | 'link'>,
+  maxBytes: number,
+): string {
+  const message: WebhookMessage = { ...told, link: linkTo(link, told.approval?.approval_id ?? null) };
+  switch (format) {
+    case 'json':
+      return within(message, maxBytes);
+    case 'slack':
+      return JSON.stringify(slackMessage(message));
+    default:
+      return unreachable(format);
+  }
+}
+
+const place = '{approval_id}';
+
+/** A link that names an approval leads nowhere without one. */
+function linkTo(link: string | null, id: string | null): string | null {
+  if (link === null || !link.includes(place)) return link;
+  return id === null ? null : link.replaceAll(place, encodeURIComponent(id));
+}
+
+/** Arguments may be megabytes; everything else is short. */
+function within(message: WebhookMessage, maxBytes: number): string {
+  const whole = JSON.stringify(message);
+  if (message.approval === null || Buffer.byteLength(whole) <= maxBytes) return whole;
+  const { edited_args: _edited, ...approval } = message.approval;
+  return JSON.stringify({ ...message, approval: { ...approval, args: null }, args_omitted: true });
+}

@@ -1,0 +1,98 @@
+/**
+ * What became of an approval? Looks at it, and waits until a person has decided, in looks that are short enough for any line. An
+ * agent can look and wait, and nothing else: whoever asks never decides.
+ */
+import type { ApprovalView } from '../core/approval-view.ts';
+import { CallError } from './call-error.ts';
+import { readProblem } from './read-problem.ts';
+import { readReply, secondsToWait } from './read-reply.ts';
+import type { Answer, Pause, Transport, WireCall } from './transport.ts';
+
+export interface Looking {
+  readonly transport: Transport;
+  readonly wait: Pause;
+  readonly signal: AbortSignal | undefined;
+  /** The call that waits for it, if there is one. */
+  readonly call?: Pick<WireCall, 'tool' | 'key'>;
+}
+
+/** Below the minute after which many proxies cut a silent connection. */
+const longestLookSeconds = 25;
+/** Between two looks that came back sooner than they were asked to, or not at all. */
+const shortestPauseSeconds = 1;
+const longestPauseSeconds = 5;
+
+export async function readApproval(id: string, looking: Looking): Promise<ApprovalView> {
+  const answer = await lookOf(looking.transport)(id, 0, looking.signal);
+  const approval = answer.kind === 'answered' ? viewIn(answer.body, id) : null;
+  return approval ?? fail(id, answer, looking);
+}
+
+/**
+ * As it is when it is no longer pending, or when the time is over. A line that is lost is taken up again: looking does nothing.
+ * `seconds` is how long it took.
+ */
+export async function awaitDecision(
+  id: string,
+  atMost: number,
+  looking: Looking,
+): Promise<{ readonly approval: ApprovalView; readonly seconds: number }> {
+  const { transport, wait, signal } = looking;
+  const look = lookOf(transport);
+  let waited = 0;
+  for (;;) {
+    const began = performance.now();
+    const answer = await look(id, Math.min(longestLookSeconds, atMost - waited), signal);
+    waited += (performance.now() - began) / 1_000;
+    if (answer.kind === 'aborted' || signal?.aborted === true)
+      return fail(id, { kind: 'aborted', wasSent: true }, looking);
+    const approval = answer.kind === 'answered' ? viewIn(answer.body, id) : null;
+    if (approval !== null && (approval.state !== 'pending' || waited >= atMost)) return { approval, seconds: waited };
+    const again = approval === null ? secondsUntilAgain(answer) : shortestPauseSeconds;
+    if (again === null || (approval === null && waited >= atMost)) return fail(id, answer, looking);
+    const seconds = Math.min(Math.max(again, shortestPauseSeconds), longestPauseSeconds, Math.max(0, atMost - waited));
+    await wait(seconds, signal);
+    waited = seconds === 0 ? atMost : waited + seconds;
+  }
+}
+
+function lookOf({ approval }: Transport): NonNullable<Transport['approval']> {
+  if (approval === undefined) throw new TypeError("this transport cannot look at approvals: it has no 'approval'");
+  return approval;
+}
+
+/** Null if asking again would bring the same. */
+function secondsUntilAgain(answer: Answer): number | null {
+  if (answer.kind !== 'answered') return longestPauseSeconds;
+  const reply = readReply(answer.body);
+  return reply === null ? null : secondsToWait(reply);
+}
+
+function viewIn(body: unknown, id: string): ApprovalView | null {
+  if (typeof body !== 'object' || body === null) return null;
+  const { approval_id: named, state } = body as Readonly<Record<string, unknown>>;
+  return named === id && typeof state === 'string' ? (body as ApprovalView) : null;
+}
+
+/** Looking has no effect; what became of the call meanwhile is not known by it: the gateway may run it once it is approved. */
+function fail(id: string, answer: Answer, { call, signal }: Looking): never {
+  const facts = { effect: 'unknown', tool: call?.tool ?? null, key: call?.key ?? null } as const;
+  if (answer.kind === 'aborted')
+    throw new CallError({
+      ...facts,
+      error: 'aborted',
+      message: `approval '${id}': its signal was aborted`,
+      cause: signal?.reason,
+    });
+  if (answer.kind !== 'answered')
+    throw new CallError({
+      ...facts,
+      error: 'no_reply',
+      message: `approval '${id}': ${answer.reason}`,
+      cause: answer.cause,
+    });
+  const { code, words } = readProblem(answer.body);
+  const hint = words === '' ? 'there is none, or it is not of this agent' : words;
+  const said = code === null ? { error: 'no_reply' as const } : { error: 'turned_away' as const, code };
+  throw new CallError({ ...facts, ...said, message: `approval '${id}' cannot be read: ${hint}` });
+}

@@ -1,0 +1,12 @@
+/** How long is that, as people write it? The largest unit that gives a whole number, as configuration reads it. */
+const units = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1_000],
+] as const;
+
+export function durationText(ms: number): string {
+  const [unit, size] = units.find(([, each]) => ms >= each && ms % each === 0) ?? ['ms', 1];
+  return `${ms / size}${unit}`;
+}

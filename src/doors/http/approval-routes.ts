@@ -1,0 +1,79 @@
+/** Approvals over HTTP: listed, looked at, waited for, decided by people. And whether an agent may say that it is done. */
+import type { ApprovalState, Decider } from '../../core/approval.ts';
+import type { DoorCode } from '../../core/door-problems.ts';
+import { defaultPage } from '../../core/http-routes.ts';
+import type { Identity } from '../../core/identity.ts';
+import type { Decided, DecideProblem, Word } from '../../shell/approval-service.ts';
+import { type Answer, type Asked, json, refuse, reply } from './answer.ts';
+import { principal, scopeOf, storeAway } from './call-routes.ts';
+
+export async function listApprovals({ query, who, parts }: Asked): Promise<Answer> {
+  const limit = Number(query['limit'] ?? defaultPage);
+  if (limit === 0) return json({ approvals: [], next: null });
+  const { agent, session, state, before } = query as Readonly<Record<string, string | undefined>>;
+  const found = await parts.approvals.list(scopeOf(who), {
+    ...(agent === undefined ? {} : { agent }),
+    ...(session === undefined ? {} : { session }),
+    ...(state === undefined ? {} : { state: state as ApprovalState }),
+    ...(before === undefined ? {} : { before }),
+    limit,
+  });
+  return json({ approvals: found, next: found.length < limit ? null : (found.at(-1)?.approval_id ?? null) });
+}
+
+export async function readApproval({ id, query, who, ended, parts }: Asked): Promise<Answer> {
+  const waitMs = Number(query['wait'] ?? 0) * 1_000;
+  const found =
+    waitMs === 0
+      ? await parts.approvals.read(id, scopeOf(who))
+      : await parts.approvals.wait(id, scopeOf(who), waitMs, ended);
+  return found === null ? unknownApproval(id) : json(found);
+}
+
+const unknownApproval = (id: string): Answer =>
+  refuse('UnknownApproval', `no approval '${id}' is known to this key; GET /v1/approvals lists those that are`);
+
+/** The route lets in only the keys of people who may approve; an agent's never gets here. */
+const person = ({ tenant, name }: Identity): Decider => ({ kind: 'person', tenant, name });
+
+export async function approve({ id, body, who, parts }: Asked): Promise<Answer> {
+  return answerTo(await parts.approvals.approve(id, person(who), body as Word), 'approve', id, parts);
+}
+
+export async function deny({ id, body, who, parts }: Asked): Promise<Answer> {
+  return answerTo(await parts.approvals.deny(id, person(who), body as Word), 'deny', id, parts);
+}
+
+export async function revoke({ id, body, who, parts }: Asked): Promise<Answer> {
+  return answerTo(await parts.approvals.revoke(id, person(who), body as Word), 'revoke', id, parts);
+}
+
+/** In the door's words; a store that is away is told as it is to a call. */
+export const codeOfProblem = {
+  not_found: 'UnknownApproval',
+  own_request: 'OwnRequest',
+  not_an_approver: 'NotAnApprover',
+  not_pending: 'NotPending',
+  already_approved: 'AlreadyApproved',
+  saw_another: 'SawAnother',
+  bad_edit: 'BadEdit',
+} as const satisfies Record<Exclude<DecideProblem, 'store_unavailable'>, DoorCode>;
+
+function answerTo(decided: Decided, requested: string, id: string, { newCallId }: Asked['parts']): Answer {
+  if (decided.ok) return json(decided.approval);
+  const { problem, message } = decided;
+  if (problem === 'store_unavailable') return storeAway(requested, newCallId());
+  return problem === 'not_found' ? unknownApproval(id) : refuse(codeOfProblem[problem], message);
+}
+
+export async function completeSession({ id, who, parts }: Asked): Promise<Answer> {
+  return reply(await parts.complete({ session: id }, principal(who)));
+}
+
+export async function complete({ body, who, parts }: Asked): Promise<Answer> {
+  return reply(await parts.complete(body, principal(who)));
+}
+
+export async function reportTask({ id, who, parts }: Asked): Promise<Answer> {
+  return reply(await parts.reportTask(id, principal(who)));
+}

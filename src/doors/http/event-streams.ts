@@ -1,0 +1,142 @@
+/**
+ * Streams of events out of the journal, whatever they tell. A stream reads on only when its reader has taken what there was, so
+ * nothing piles up here: one page is held, however slow the reader; one that takes nothing at all is cut off. There are only so many.
+ */
+import type { ServerResponse } from 'node:http';
+import { setImmediate as giveWay } from 'node:timers/promises';
+import { httpRoutes, type RouteName } from '../../core/http-routes.ts';
+import { type Identity, may } from '../../core/identity.ts';
+import type { Position } from '../../core/journal/record.ts';
+import { type Answer, type Asked, refuse } from './answer.ts';
+import { createReader, type Reader } from './event-reader.ts';
+import { isPosition } from './find-route.ts';
+import type { HttpDoorOptions } from './parts.ts';
+import { refuseInput } from './refuse-input.ts';
+
+export type StreamRoute = {
+  [Name in RouteName]: (typeof httpRoutes)[Name]['answer'] extends 'text/event-stream' ? Name : never;
+}[RouteName];
+
+export interface EventPage {
+  /** In order; `text` writes the whole event, when its turn has come. */
+  readonly events: readonly { readonly at: Position; readonly text: () => string }[];
+  /** Where to go on: the last record that was looked at, whoever's it was. */
+  readonly last: Position;
+  /** False when there was nothing more to look at. */
+  readonly more: boolean;
+}
+
+/** What one kind of stream tells. */
+export interface Telling {
+  /** Where whoever does not say begins; null for the first record. */
+  readonly begin: (asked: Asked) => Promise<Position | null>;
+  readonly page: (asked: Asked, after: Position | null, limit: number) => Promise<EventPage>;
+}
+
+export interface EventStreams {
+  open(name: StreamRoute, asked: Asked, stillWho: () => Promise<Identity | null>): Answer;
+  /** Tells every reader that it is over. */
+  close(): Promise<void>;
+}
+
+type Settings = Pick<
+  HttpDoorOptions,
+  'maxStreams' | 'maxStreamsEach' | 'streamEveryMs' | 'streamPage' | 'heartbeatMs' | 'slowReaderMs'
+>;
+
+export function createEventStreams(tellings: Readonly<Record<StreamRoute, Telling>>, settings: Settings): EventStreams {
+  const closing = new AbortController();
+  const open = new Map<Promise<void>, string>();
+  const { maxStreams, maxStreamsEach } = settings;
+  return {
+    open(name, asked, stillWho) {
+      const after = startOf(asked);
+      if (after === 'unclear') {
+        const wrong = { path: '/Last-Event-ID', expected: 'the position of a record, such as 3.17', got: null };
+        return refuseInput(name, [wrong], asked.parts);
+      }
+      if (open.size >= maxStreams)
+        return refuse('TooManyStreams', `${maxStreams} streams are open; try again later`, busy);
+      const holder = JSON.stringify([asked.who.tenant, asked.who.name]);
+      if ([...open.values()].filter((each) => each === holder).length >= maxStreamsEach)
+        return refuse('TooManyStreams', `${maxStreamsEach} streams of this holder are open; close one`, busy);
+      const run = (response: ServerResponse): Promise<void> => {
+        const reader = createReader(response, settings.slowReaderMs, closing.signal);
+        const stream = follow(name, asked, after, reader, stillWho, tellings[name], settings);
+        open.set(stream, holder);
+        return stream.finally(() => open.delete(stream));
+      };
+      return { kind: 'stream', run };
+    },
+    async close() {
+      closing.abort();
+      await Promise.allSettled(open.keys());
+    },
+  };
+}
+
+const busy = { 'retry-after': '5' };
+
+/** Where a reader that comes back had been goes before where it once began. */
+function startOf({ query, header }: Asked): Position | null | 'unclear' {
+  const said = header('last-event-id') ?? query['after'];
+  if (said === undefined || said === '') return null;
+  if (!isPosition(String(said))) return 'unclear';
+  const [epoch, seq] = String(said).split('.').map(Number);
+  return { epoch: epoch ?? 0, seq: seq ?? 0 };
+}
+
+/** As soon as a call would be refused for it. */
+const keyAskedEveryMs = 1_000;
+
+async function follow(
+  name: StreamRoute,
+  asked: Asked,
+  after: Position | null,
+  reader: Reader,
+  stillWho: () => Promise<Identity | null>,
+  telling: Telling,
+  { streamEveryMs, streamPage, heartbeatMs }: Settings,
+): Promise<void> {
+  const { who, query } = asked;
+  let from = after ?? (await telling.begin(asked));
+  /** Of the reader's own: where others are is none of their business. */
+  let told = after;
+  let beatAtMs = performance.now();
+  let askedAtMs = beatAtMs;
+  reader.begin();
+  for (;;) {
+    const page = await telling.page(asked, from, streamPage);
+    from = page.last;
+    for (const { at, text } of page.events) {
+      if (!(await reader.take(text()))) return;
+      told = at;
+    }
+    if (reader.isClosing()) return reader.end(ending('closing', told));
+    if (performance.now() - askedAtMs >= Math.min(keyAskedEveryMs, heartbeatMs)) {
+      // A key that was revoked meanwhile opens nothing any more.
+      if (!isStill(who, await stillWho(), name)) return reader.end({ reason: 'key_revoked' });
+      askedAtMs = performance.now();
+    }
+    if (performance.now() - beatAtMs >= heartbeatMs) {
+      if (!(await reader.take(': still here\n\n'))) return;
+      beatAtMs = performance.now();
+    }
+    // The store answers without waiting: others get their turn between two pages.
+    if (page.more) await giveWay();
+    else if (query['follow'] === 'false') return reader.end(ending('caught_up', told));
+    else if (!(await reader.pause(streamEveryMs))) return reader.end(ending('closing', told));
+  }
+}
+
+function isStill(who: Identity, now: Identity | null, name: StreamRoute): boolean {
+  if (now === null || now.tenant !== who.tenant || now.name !== who.name || now.role !== who.role) return false;
+  return may(now, httpRoutes[name].needs);
+}
+
+const ending = (reason: string, told: Position | null) => ({ reason, last: told === null ? null : textOf(told) });
+export const textOf = ({ epoch, seq }: Position): string => `${epoch}.${seq}`;
+
+/** One event as it is written, with the place of its record. */
+export const eventText = (at: Position, event: string, data: object): string =>
+  `id: ${textOf(at)}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;

@@ -1,0 +1,161 @@
+/**
+ * May the user of the agent's own client approve, and what do they say? Only where the rule says so, only by an answer to a question
+ * that this gateway asked: pushed on the stream of the call, or under a sealed state. Must not count anything else as a yes.
+ */
+import type { Decider } from '../../core/approval.ts';
+import { cut } from '../../core/canonical.ts';
+import { isObject, type Json, type JsonObject } from '../../core/json.ts';
+import type { Reply } from '../../core/reply.ts';
+import { unreachable } from '../../core/unreachable.ts';
+import type { ApprovalView } from '../../shell/approval-service.ts';
+import { hasForms } from './ask-client.ts';
+import type { Exchange, Question } from './exchange.ts';
+import { plainly } from './plainly.ts';
+import { requestText, type ToolCall } from './read-tool-call.ts';
+import { type ShownApproval, type StateHolder, type StateProblem } from './sealed-states.ts';
+import type { Serving } from './serving.ts';
+
+export type Put =
+  /** They cannot be asked, or have not answered: the approval stays open for others. */
+  | { readonly kind: 'unanswered' }
+  /** They said something that counts: the call is to be asked again. */
+  | { readonly kind: 'answered' }
+  | { readonly kind: 'asks'; readonly question: Question; readonly state: string }
+  | { readonly kind: 'refused'; readonly problem: StateProblem };
+
+const unanswered: Put = { kind: 'unanswered' };
+const questionKey = 'approval';
+/** INVARIANT: what cannot be shown whole is not put to the user of a client. */
+const maxShownChars = 8_000;
+const maxReasonChars = 500;
+/** The longest a timer can be set for. */
+const maxPushMs = 2 ** 31 - 1;
+
+const requestedSchema: JsonObject = {
+  type: 'object',
+  properties: {
+    approve: { type: 'boolean', title: 'Approve', description: 'Yes lets exactly this call run, once.' },
+    reason: {
+      type: 'string',
+      title: 'Reason',
+      description: 'Told to the agent if you say no.',
+      maxLength: maxReasonChars,
+    },
+  },
+  required: ['approve'],
+};
+
+/** After a reply that the call waits for an approval. */
+export async function putToUser(reply: Reply, call: ToolCall, exchange: Exchange, serving: Serving): Promise<Put> {
+  const { approvals } = serving.parts;
+  const id = approvalOf(reply);
+  if (approvals === undefined || id === null || !hasForms(exchange.capabilities['elicitation'])) return unanswered;
+  const { who } = serving.connection;
+  if (!(await approvals.mayClientDecide(id, who))) return unanswered;
+  const [view, binding] = [await approvals.read(id, who), await approvals.binding(id, who)];
+  const message = view === null ? null : questionAbout(view);
+  if (view === null || binding === null || message === null) return unanswered;
+  const params = { mode: 'form', message, requestedSchema };
+  const shown = { id, shown: view.shown };
+  if (exchange.push !== null) {
+    const timeout = Math.max(1, Math.min(binding.expiresAtMs - approvals.nowMs(), maxPushMs));
+    return hear(await pushed(params, timeout, exchange, serving.closing), shown, exchange, serving);
+  }
+  const holder = holderOf(call, serving);
+  const state = holder === null ? null : (serving.states?.give(shown, binding, holder) ?? null);
+  if (state === null) return unanswered;
+  return { kind: 'asks', question: { key: questionKey, method: 'elicitation/create', params }, state };
+}
+
+/** The client comes back with a sealed state, and perhaps with an answer. */
+export async function hearUser(state: string, call: ToolCall, exchange: Exchange, serving: Serving): Promise<Put> {
+  const holder = holderOf(call, serving);
+  if (holder === null || serving.states === null) return { kind: 'refused', problem: 'forged' };
+  const taken = await serving.states.take(state, holder);
+  if (!taken.ok) return { kind: 'refused', problem: taken.problem };
+  return hear(exchange.responses[questionKey], taken, exchange, serving);
+}
+
+function holderOf(call: ToolCall, { parts, connection }: Serving): StateHolder | null {
+  const request = requestText(call);
+  return request === null ? null : { door: parts.name, who: connection.who, request };
+}
+
+/** Undefined if there is no answer, for whatever reason. */
+async function pushed(
+  params: JsonObject,
+  timeout: number,
+  { push, follow }: Exchange,
+  closing: AbortSignal,
+): Promise<unknown> {
+  const gone = new AbortController();
+  const stop = () => gone.abort('the call is over');
+  const unfollow = follow(stop, stop);
+  try {
+    return await push?.('elicitation/create', params, { signal: AbortSignal.any([gone.signal, closing]), timeout });
+  } catch {
+    // A client that says it can be asked and then cannot is one that gave no answer.
+    return undefined;
+  } finally {
+    unfollow();
+  }
+}
+
+async function hear(
+  given: unknown,
+  { id, shown }: ShownApproval,
+  { client }: Exchange,
+  { parts: { approvals }, connection: { who } }: Serving,
+): Promise<Put> {
+  const said = readAnswer(given);
+  const by: Decider = { kind: 'client', ...who, ...(client === null ? {} : { client }) };
+  switch (said.kind) {
+    case 'nothing':
+      return unanswered;
+    // Whether it counted or not, the gate knows how the call stands now.
+    case 'yes':
+      await approvals?.approve(id, by, { shown });
+      return { kind: 'answered' };
+    case 'no':
+      await approvals?.deny(id, by, { shown, ...(said.reason === null ? {} : { reason: said.reason }) });
+      return { kind: 'answered' };
+    default:
+      return unreachable(said);
+  }
+}
+
+type Said = { readonly kind: 'yes' | 'nothing' } | { readonly kind: 'no'; readonly reason: string | null };
+
+/** INVARIANT: only an accepted form with `approve: true` is a yes. */
+export function readAnswer(given: unknown): Said {
+  if (!isObject(given)) return { kind: 'nothing' };
+  if (given['action'] === 'decline') return { kind: 'no', reason: null };
+  const content = given['action'] === 'accept' && isObject(given['content']) ? given['content'] : {};
+  if (content['approve'] === true) return { kind: 'yes' };
+  if (content['approve'] !== false) return { kind: 'nothing' };
+  const reason = typeof content['reason'] === 'string' ? plainly(content['reason']).trim() : '';
+  return { kind: 'no', reason: reason === '' ? null : cut(reason, maxReasonChars) };
+}
+
+function approvalOf(reply: Reply): string | null {
+  if (!('error' in reply) || reply.code !== 'POLICY_DEFER') return null;
+  return reply.resolution.type === 'pending_approval' ? reply.resolution.approval_id : null;
+}
+
+/** Null if it is too long to be shown whole. What it is asked about comes from strangers, and is shown so that it can be seen. */
+export function questionAbout({ tool, agent, reason, args, edited_args: edited }: ApprovalView): string | null {
+  const text = [
+    `May '${plainly(agent)}' call '${plainly(tool)}'? It runs once, with exactly these arguments:`,
+    shownJson(edited ?? args),
+    edited === undefined ? '' : `An approver changed them. The agent had asked for:\n${shownJson(args)}`,
+    reason === null ? '' : `Why you are asked: ${plainly(reason)}`,
+  ]
+    .filter((part) => part !== '')
+    .join('\n');
+  return text.length > maxShownChars ? null : text;
+}
+
+/** Line by line; the lines are ours. */
+function shownJson(value: Json): string {
+  return JSON.stringify(value, null, 2).split('\n').map(plainly).join('\n');
+}

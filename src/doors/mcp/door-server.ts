@@ -1,0 +1,53 @@
+/**
+ * A server of the SDK that says beside each `Method not found` what that means here. The SDK gives that answer by itself for
+ * methods of another revision, so it is looked at where it leaves.
+ */
+import {
+  isJSONRPCErrorResponse,
+  isJSONRPCRequest,
+  type JSONRPCMessage,
+  METHOD_NOT_FOUND,
+  Server,
+  type Transport,
+} from '@modelcontextprotocol/server';
+import type { Notice } from '../../core/reply.ts';
+
+/** What is said beside the answer to a request of this method. */
+export type BesideUnknown = (method: string) => Promise<readonly Notice[]>;
+
+export class DoorServer extends Server {
+  readonly #beside: BesideUnknown;
+
+  constructor(info: ConstructorParameters<typeof Server>[0], options: ServerOptions, beside: BesideUnknown) {
+    super(info, options);
+    this.#beside = beside;
+  }
+
+  override async connect(transport: Transport): Promise<void> {
+    await super.connect(transport);
+    // The transport itself is changed, not wrapped: the SDK knows its transports by what they are.
+    const open = new Map<string | number, string>();
+    const receive = transport.onmessage?.bind(transport);
+    const send = transport.send.bind(transport);
+    transport.onmessage = (message, extra) => {
+      if (isJSONRPCRequest(message) && message.method !== 'tools/call') open.set(message.id, message.method);
+      receive?.(message, extra);
+    };
+    transport.send = async (message, options) => {
+      const answered = 'method' in message || message.id === undefined ? undefined : open.get(message.id);
+      if (answered !== undefined && 'id' in message && message.id !== undefined) open.delete(message.id);
+      return send(answered === undefined ? message : await this.#withNotices(message, answered), options);
+    };
+  }
+
+  async #withNotices(message: JSONRPCMessage, method: string): Promise<JSONRPCMessage> {
+    if (!isJSONRPCErrorResponse(message) || message.error.code !== METHOD_NOT_FOUND) return message;
+    return { ...message, error: { ...message.error, ...besides(await this.#beside(method)) } };
+  }
+}
+
+type ServerOptions = NonNullable<ConstructorParameters<typeof Server>[1]>;
+
+/** The data of an error, where there is something to be said. */
+export const besides = (notices: readonly Notice[]): { data?: { notices: readonly Notice[] } } =>
+  notices.length === 0 ? {} : { data: { notices } };

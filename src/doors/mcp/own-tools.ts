@@ -1,0 +1,89 @@
+/**
+ * Which tools does the gateway itself offer beside those behind it? One to wait for an approval, one to say that the work is done.
+ * A tool or an action of the same name that somebody declared goes first, and then ours is not there.
+ */
+import type { Principal } from '../../core/call.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { approvalStates } from '../../core/approval.ts';
+import type { McpDoorParts } from './parts.ts';
+import { replyOutputSchema } from './reply-output.ts';
+
+export const ownTools = { awaitApproval: 'await_approval', complete: 'complete' } as const;
+
+export type OwnTool = (typeof ownTools)[keyof typeof ownTools];
+
+const text = { type: 'string' };
+const textOrNull = { type: ['string', 'null'] };
+
+const listings: Readonly<Record<OwnTool, JsonObject>> = {
+  await_approval: {
+    name: ownTools.awaitApproval,
+    description:
+      'Waits until a person has decided about an approval, or until the time is over, and says how it stands. The approval_id comes from a reply with code POLICY_DEFER. Once it is granted, send the same call again: then it runs.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        approval_id: { type: 'string', description: 'resolution.approval_id of the reply.' },
+        wait_seconds: { type: 'number', minimum: 0, description: 'How long to wait at most; 0 only looks.' },
+      },
+      required: ['approval_id'],
+      additionalProperties: false,
+    },
+    outputSchema: {
+      type: 'object',
+      properties: {
+        approval_id: text,
+        state: { enum: Object.keys(approvalStates) },
+        tool: text,
+        reason: textOrNull,
+        expires_at: text,
+        next: { type: 'string', description: 'What to do now.' },
+        error: text,
+        code: text,
+        message: text,
+        call_id: text,
+        session: textOrNull,
+      },
+      required: ['call_id', 'session'],
+    },
+    annotations: { readOnlyHint: true },
+  },
+  complete: {
+    name: ownTools.complete,
+    description:
+      'Says that the work of a session is done. Refused with COMPLETION_BLOCKED, and with what stands in the way, while approvals are pending, calls are in doubt, or something that is required is missing.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        session: { type: 'string', description: 'The session of an earlier reply; left out, your own.' },
+      },
+      additionalProperties: false,
+    },
+    outputSchema: replyOutputSchema,
+  },
+};
+
+/** Those that are served to this agent, as they are listed. */
+export function ownListings(parts: McpDoorParts, who: Principal): readonly JsonObject[] {
+  return Object.values(ownTools)
+    .filter((name) => ownTool(name, parts, who) !== null)
+    .map((name) => listings[name]);
+}
+
+/** The tool of ours that is meant by this name; null if it is none, is not served, or somebody declared one of that name. */
+export function ownTool(name: string | null, parts: McpDoorParts, who: Principal): OwnTool | null {
+  switch (name) {
+    case ownTools.awaitApproval:
+      return parts.approvals?.isServed(who) === true && !isDeclared(name, parts, who) ? name : null;
+    case ownTools.complete:
+      return parts.completion?.isServed(who) === true && !isDeclared(name, parts, who) ? name : null;
+    default:
+      return null;
+  }
+}
+
+/** An action counts in step mode, too: whoever calls it by its name must not end the session by that. */
+function isDeclared(name: string, { workflow, tools }: McpDoorParts, who: Principal): boolean {
+  if (workflow?.service.workflows.get(workflow.name)?.actions.has(name) === true) return true;
+  return tools !== null && (tools.isDeclared?.(name) ?? tools.catalogue(who).has(name));
+}

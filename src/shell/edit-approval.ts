@@ -1,0 +1,63 @@
+/** May a call be approved in this changed form? It must pass every gate before the approval, like a call of its agent's own. */
+import type { Approval, Edit } from '../core/approval.ts';
+import type { Request } from '../core/call.ts';
+import { canonicalise } from '../core/canonical.ts';
+import { decide } from '../core/decide.ts';
+import { argumentsIn } from '../core/facts.ts';
+import { type Json, utf8Length } from '../core/json.ts';
+import { placeOf, subjectOf } from './fetch-approval.ts';
+import { lookAtSession } from './fetch-session.ts';
+import { firstFacts, gather } from './gather-facts.ts';
+import { maskArgs } from './mask.ts';
+import type { Shell } from './shell.ts';
+
+export async function editOf(
+  approval: Approval,
+  args: Json,
+  by: string,
+  shell: Shell,
+): Promise<Edit | { readonly problem: string }> {
+  const written = canonicalise(args, { maxDepth: shell.limits.maxDepth });
+  if (!written.ok) return { problem: `the arguments are not JSON at '${written.path}': ${written.problem}` };
+  const argsText = written.text;
+  if (utf8Length(argsText) > shell.limits.maxInputBytes)
+    return { problem: `the arguments are larger than ${shell.limits.maxInputBytes} bytes` };
+  if (maskArgs(argsText, approval.agent, shell) !== argsText)
+    return { problem: 'what is redacted is not written down, so it cannot be changed here; deny it with a reason' };
+  const who = { tenant: approval.tenant, agent: approval.agent };
+  const request: Request = {
+    tool: approval.tool,
+    args,
+    argsText,
+    session: approval.session,
+    key: null,
+    turn: null,
+    expectedSeq: null,
+    waitMs: null,
+    model: approval.model,
+    deadlineMs: null,
+  };
+  let facts = firstFacts(who, shell);
+  for (let fetched = 0; fetched <= shell.limits.maxFactFetches; fetched++) {
+    const decision = decide(request, facts, shell.ladder);
+    if (decision.kind === 'run' || (decision.kind === 'hold' && decision.gate === 'approval')) {
+      const subject = subjectOf(who, request.tool, argumentsIn(request, facts), placeOf(facts), shell);
+      return { by, argsText, subject };
+    }
+    if (decision.kind !== 'need') {
+      // A person said no to exactly that call before: their word stands until it is taken back.
+      return { problem: `in this form it would be refused: ${decision.refusal.message}` };
+    }
+    if (decision.fact === 'session') {
+      const looked = await lookAtSession(request.session, who, shell);
+      if ('fault' in looked) return { problem: 'the store cannot be read; ask again' };
+      const catalogue = looked.found && looked.step !== null ? looked.step.workflow.catalogue : facts.catalogue;
+      facts = { ...facts, session: looked, catalogue };
+      continue;
+    }
+    const gathered = await gather(decision.fact, facts, request, who, null, shell);
+    if (gathered.kind === 'store_unavailable') return { problem: 'the store cannot be read; ask again' };
+    facts = gathered.facts;
+  }
+  return { problem: 'the gates never stop asking for facts' };
+}

@@ -1,0 +1,84 @@
+/** What is known about the approval of a call that needs one? Only reads; that a call shares, uses or opens one is the gate's word. */
+import { isUnderWay } from '../core/lifecycle.ts';
+import type { ApprovalId } from '../core/approval.ts';
+import type { Principal, Request, SessionId } from '../core/call.ts';
+import { canonicalText } from '../core/canonical.ts';
+import type { ToolEntry } from '../core/catalogue.ts';
+import { type ApprovalFact, argumentsIn, type Facts } from '../core/facts.ts';
+import { stepOf } from '../core/gates/reachable.ts';
+import type { Json } from '../core/json.ts';
+import { invariant } from '../core/unreachable.ts';
+import type { StoredCall } from '../ports/store.ts';
+import { mayHaveHappened } from './admit.ts';
+import { adoptable } from './adopt.ts';
+import type { Shell } from './shell.ts';
+
+/** Who looks: a call, under the approval whose changed arguments it carries if there is one; null for somebody who only asks. */
+export interface ApprovalAsker {
+  readonly fingerprint: string;
+  readonly under: ApprovalId | null;
+}
+
+/** Stands where a new id would: nothing was opened. */
+const notOpened = 'apr_not_opened_yet' as ApprovalId;
+
+export async function fetchApproval(
+  request: Request,
+  facts: Facts,
+  who: Principal,
+  asker: ApprovalAsker | null,
+  shell: Shell,
+): Promise<ApprovalFact> {
+  const { store, clock, ids } = shell.ports;
+  const entry = facts.catalogue.get(request.tool);
+  const agent = facts.policy?.agent ?? null;
+  invariant(entry !== undefined && agent !== null, 'an approval is asked for by a rule about a tool');
+  const subject = subjectOf(who, request.tool, argumentsIn(request, facts), placeOf(facts), shell);
+  const under = asker?.under ?? null;
+  const named = under === null ? null : await store.approval(under);
+  const found = named?.edit?.subject === subject ? named : await store.approvalOf(who.tenant, who.agent, subject);
+  const now = await store.pendingApprovals(who.tenant, who.agent);
+  const earlier = found?.state === 'used' ? await store.call(found.callId) : null;
+  const step = stepOf(facts);
+  const adopted = asker === null || step === null ? null : adoptable(asker, step);
+  const isTheirs = found !== null && earlier !== null && outcomeIsOf(request, found.terms.onApprove, earlier, shell);
+  const inTime = found !== null && clock.nowMs() < found.expiresAtMs;
+  return {
+    subject,
+    rules: rulesOf(agent.canonicalFor(entry.policyName), shell),
+    evidence: facts.evidence?.ok === true ? facts.evidence.hash : null,
+    found,
+    ran: adopted ?? (isTheirs && (inTime || found.terms.onApprove === 'wait') ? earlier.id : null),
+    freshId: asker === null ? notOpened : (ids.ordered('apr_', clock.nowMs()) as ApprovalId),
+    open: { now, max: shell.limits.maxPendingApprovals },
+  };
+}
+
+/** A step is a step of its session; any other call is the same in every session of its agent. */
+export const placeOf = (facts: Facts): SessionId | null =>
+  facts.session?.found && facts.session.step !== null ? facts.session.id : null;
+
+/** INVARIANT: of the arguments as the validators left them, which is what policy judged and the tool would get. */
+export function subjectOf(
+  { tenant, agent }: Principal,
+  tool: ToolEntry['name'],
+  args: Json,
+  place: SessionId | null,
+  { ports }: Shell,
+): string {
+  return ports.sha256(canonicalText({ tenant, agent, tool, args, place }));
+}
+
+const rulesOf = (canonical: string, { ports }: Shell): string => ports.sha256(canonical);
+
+/**
+ * Whether this caller gets the outcome of the call that used the approval. Who has a key of their own would have been answered
+ * by it. What the gateway ran by itself is for whoever asks; otherwise only a requester who is gone has left an outcome behind.
+ */
+function outcomeIsOf(request: Request, onApprove: 'wait' | 'run', call: StoredCall, shell: Shell): boolean {
+  if (request.key !== null || call.key !== null) return false;
+  const leftAt = call.requesterLeftAtMs;
+  const isLeft = leftAt !== null && leftAt > shell.ports.clock.nowMs() - shell.limits.attachWindowMs;
+  if (onApprove === 'run' && (isUnderWay(call.state) || mayHaveHappened(call.state) || leftAt !== null)) return true;
+  return isLeft && call.effectClass !== 'pure' && mayHaveHappened(call.state);
+}

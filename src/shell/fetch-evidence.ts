@@ -1,0 +1,78 @@
+/**
+ * What did the reads say that a call relies on, and do they still say it? Evidence is a read of the same agent that succeeded;
+ * reading it again is no call of anybody's: it is sent once, within a time limit, if policy permits that read now.
+ */
+import type { CallId, Principal } from '../core/call.ts';
+import { canonicalise, canonicalText } from '../core/canonical.ts';
+import type { EvidenceFact, EvidenceNowFact } from '../core/facts.ts';
+import type { Json } from '../core/json.ts';
+import { isSuccess, type Reply } from '../core/reply.ts';
+import type { StoredCall } from '../ports/store.ts';
+import { deniedNow } from './denied-now.ts';
+import { isMasked } from './mask.ts';
+import { storedReply } from './settle.ts';
+import type { Shell } from './shell.ts';
+import { toolOf } from './tool-of.ts';
+import { attemptOf, type Work } from './work.ts';
+
+export async function fetchEvidence(refs: readonly string[], who: Principal, shell: Shell): Promise<EvidenceFact> {
+  const found = await Promise.all(refs.map((ref) => contentOf(ref, who, shell)));
+  const wrong = found.findIndex((content) => content === null);
+  if (wrong < 0)
+    return { ok: true, hash: hashOf(refs, found as readonly string[], shell), contents: found as readonly string[] };
+  const expected = 'the call_id of a read of your own that succeeded';
+  return { ok: false, errors: [{ path: `/evidence_refs/${wrong}`, expected, got: refs[wrong] ?? null }] };
+}
+
+export async function readEvidenceAgain(
+  refs: readonly string[],
+  bound: readonly string[],
+  shell: Shell,
+): Promise<EvidenceNowFact> {
+  const contents: string[] = [];
+  for (const [index, ref] of refs.entries()) {
+    const call = await shell.ports.store.call(ref as CallId);
+    const read = call === null ? { problem: `${ref} is gone` } : await readAgain(call, shell);
+    if ('problem' in read) return { kind: 'unreadable', problem: read.problem };
+    if (read.content !== bound[index]) return { kind: 'read', hash: '', changed: `${call?.tool ?? ''} (${ref})` };
+    contents.push(read.content);
+  }
+  return { kind: 'read', hash: hashOf(refs, contents, shell), changed: '' };
+}
+
+const hashOf = (refs: readonly string[], contents: readonly string[], { ports }: Shell): string =>
+  ports.sha256(canonicalText(refs.map((ref, index) => [ref, contents[index] ?? null])));
+
+/** Hash of what a read returned; null if it is none, or not theirs. */
+async function contentOf(ref: string, who: Principal, shell: Shell): Promise<string | null> {
+  const call = await shell.ports.store.call(ref as CallId);
+  if (call === null || call.tenant !== who.tenant || call.agent !== who.agent) return null;
+  if (call.state !== 'SUCCEEDED' || call.effectClass !== 'pure') return null;
+  const reply: Reply = await storedReply(call, shell);
+  return isSuccess(reply) ? shell.ports.sha256(canonicalText(reply.result as Json)) : null;
+}
+
+async function readAgain(
+  call: StoredCall,
+  shell: Shell,
+): Promise<{ readonly content: string } | { readonly problem: string }> {
+  const { clock, store, upstream, sha256 } = shell.ports;
+  const { tool, step } = await toolOf(call, shell);
+  const args = await store.args(call.id);
+  const name = `${call.tool} (${call.id})`;
+  if (tool === undefined || args.kind !== 'text' || isMasked(args.text) || tool.effectClass !== 'pure')
+    return { problem: `${name} cannot be read again` };
+  const work: Work = { tool, args: JSON.parse(args.text) as Json, step, client: null };
+  if ((await deniedNow(call, work, shell)) !== null) return { problem: `${name} may not be read any more` };
+  const limitMs = Math.min(tool.timeoutMs, shell.limits.factTimeoutMs);
+  const attempt = attemptOf({ ...call, attempt: call.attempt + 1, deadlineAtMs: clock.nowMs() + limitMs }, work, shell);
+  const stop = new AbortController();
+  let takeBack = (): void => undefined;
+  const late = new Promise<null>((resolve) => (takeBack = clock.schedule(limitMs, () => resolve(null))));
+  const result = await Promise.race([upstream.invoke(attempt, stop.signal), late]);
+  takeBack();
+  stop.abort();
+  if (result === null || result.kind !== 'returned') return { problem: `${name} could not be read again` };
+  const written = canonicalise(result.output === undefined ? null : result.output, { maxDepth: shell.limits.maxDepth });
+  return written.ok ? { content: sha256(written.text) } : { problem: `${name} could not be read again` };
+}

@@ -1,0 +1,170 @@
+/**
+ * A call that a person must decide waits on record, with the approval it waits for, in one commit. An equal call that comes
+ * meanwhile is counted on the one that waits. Nothing runs, and no turn is kept.
+ */
+import { refused } from '../core/answer.ts';
+import { type Approval, joinObligations } from '../core/approval.ts';
+import type { Call, Request } from '../core/call.ts';
+import { canonicalText } from '../core/canonical.ts';
+import type { Decision } from '../core/decide.ts';
+import type { ApprovalFact, Facts } from '../core/facts.ts';
+import { stepOf } from '../core/gates/reachable.ts';
+import { advance } from '../core/lifecycle.ts';
+import type { ErrorReply, Reply } from '../core/reply.ts';
+import { invariant } from '../core/unreachable.ts';
+import { shownHash } from './approval-view.ts';
+import { commit, nobodyWaits } from './commit.ts';
+import { lapse } from './end-approval.ts';
+import { factsOf } from './intent-papers.ts';
+import { maskArgs } from './mask.ts';
+import { policyPapers } from './policy-papers.ts';
+import { storeUnavailable } from './refuse.ts';
+import { refusal } from './say-no.ts';
+import type { Shell } from './shell.ts';
+import { bare, note, numbered, toTransition } from './transition.ts';
+
+type Hold = Extract<Decision, { kind: 'hold' }>;
+
+/** Null if something moved meanwhile: decide again. */
+export async function holdCall(
+  call: Call,
+  hold: Hold,
+  facts: Facts,
+  request: Request,
+  shell: Shell,
+): Promise<Reply | null> {
+  const { approval, facts: fact } = { approval: hold.approval, facts: facts.approval };
+  invariant(approval !== null && fact !== undefined, 'a call is held for an approval');
+  if (approval.kind === 'shared') return shareApproval(call, approval.approval, hold, facts, request, shell);
+  if (approval.replaces !== null) {
+    const lapsed = await lapse(approval.replaces, shell);
+    if (lapsed === 'store_unavailable')
+      return storeUnavailable(refusal(call, hold.gate, {}, request, stepOf(facts), shell), 'io');
+    if (lapsed === 'lapsed') return null;
+  }
+  return openApproval(call, fact, hold, facts, request, shell);
+}
+
+/** The reply names the call that waits: whoever asked, it is that one which will run. */
+async function shareApproval(
+  call: Call,
+  approval: Approval,
+  hold: Hold,
+  facts: Facts,
+  request: Request,
+  shell: Shell,
+): Promise<Reply | null> {
+  const waiting = await shell.ports.store.call(approval.callId);
+  if (waiting === null || waiting.state !== 'AWAITING_APPROVAL') return null;
+  const about = refusal(call, hold.gate, {}, request, stepOf(facts), shell);
+  const count = waiting.repeats + 1;
+  // Every attempt of a step is in its history; of other calls the journal hears at 1, 10, 100 …
+  const speaks = stepOf(facts) !== null || /^10*$/.test(String(count));
+  const result = await commit(
+    {
+      ...bare(shell),
+      call: { kind: 'mark', id: waiting.id, requester: null, repeats: 1 },
+      session: speaks ? numbered(waiting) : null,
+      records: speaks ? [note('refusals_repeated', waiting, { count })] : [],
+    },
+    shell,
+  );
+  if (result.kind === 'unavailable') return storeUnavailable(about, result.fault);
+  if (result.kind === 'conflict') return null;
+  const envelope = { requested: call.tool, callId: waiting.id, session: call.session, nextActions: about.nextActions };
+  return refused(envelope, hold.refusal);
+}
+
+async function openApproval(
+  asked: Call,
+  fact: ApprovalFact,
+  hold: Hold,
+  facts: Facts,
+  request: Request,
+  shell: Shell,
+): Promise<Reply | null> {
+  const step = stepOf(facts);
+  const about = refusal(asked, hold.gate, {}, request, step, shell);
+  const terms = joinObligations(hold.obligations);
+  const openedAtMs = shell.ports.clock.nowMs();
+  const expiresAtMs = openedAtMs + terms.expiresMs;
+  // The clock of a call stands still while a person thinks: until then it is the approval's.
+  const call: Call = { ...asked, deadlineAtMs: expiresAtMs };
+  const argsText = facts.arguments?.ok ? canonicalText(facts.arguments.args) : request.argsText;
+  const shownArgs = maskArgs(argsText, call.agent, shell);
+  const sentArgs = maskArgs(request.argsText, call.agent, shell);
+  const draft: Approval = {
+    id: fact.freshId,
+    version: 1,
+    tenant: call.tenant,
+    agent: call.agent,
+    session: call.session,
+    tool: call.tool,
+    subject: fact.subject,
+    rules: fact.rules,
+    evidence: fact.evidence,
+    callId: call.id,
+    state: 'pending',
+    refs: hold.obligations.map(({ ref }) => ref),
+    reason: hold.obligations.find(({ reason }) => reason !== null)?.reason ?? null,
+    terms,
+    shown: '',
+    model: request.model,
+    votes: [],
+    edit: null,
+    decided: null,
+    openedAtMs,
+    expiresAtMs,
+  };
+  const approval: Approval = { ...draft, shown: shownHash(draft, shownArgs, shell) };
+  const [next, effects] = advance(call, { kind: 'held' });
+  const envelope = { requested: call.tool, callId: call.id, session: call.session, nextActions: about.nextActions };
+  const reply: ErrorReply = refused(envelope, hold.refusal);
+  const policy = policyPapers(shell);
+  const body = {
+    gate: hold.gate,
+    error: hold.refusal.error,
+    code: hold.refusal.code,
+    tool: call.tool,
+    tenant: call.tenant,
+    agent: call.agent,
+    rule: approval.refs[0] ?? null,
+    facts: factsOf(facts, shell),
+    ...(request.evidence === undefined ? {} : { evidence_refs: request.evidence }),
+    ...(step === null ? {} : { state_before: step.digest, step: step.seq }),
+    ...policy.body,
+  };
+  const opened = {
+    approval: approval.id,
+    subject: approval.subject,
+    rules: approval.rules,
+    evidence: approval.evidence,
+    refs: approval.refs,
+    shown: approval.shown,
+    roles: terms.roles,
+    needed: terms.needed,
+    on_approve: terms.onApprove,
+    client_may_approve: terms.clientMayApprove,
+    expires_at_ms: expiresAtMs,
+  };
+  const payloads = [
+    { part: 'args', text: shownArgs },
+    ...(sentArgs === shownArgs ? [] : [{ part: 'args_as_sent', text: sentArgs }]),
+    { part: 'reply', text: canonicalText(reply) },
+  ];
+  const papers = {
+    body: { held: body },
+    payloads: { held: payloads },
+    blobs: policy.blobs,
+    expectOpen: true,
+    notes: [note('approval_opened', call, opened)],
+    approvals: [{ approval, expect: null, maxPending: shell.limits.maxPendingApprovals }],
+  };
+  const result = await commit(toTransition(call, next, effects, papers, shell), shell);
+  nobodyWaits(result, shell);
+  if (result.kind === 'unavailable') return storeUnavailable(about, result.fault);
+  // An equal call was faster, the session ended, or too many are pending by now.
+  if (result.kind === 'conflict') return null;
+  for (const { hash } of policy.blobs) shell.live.knownBlobs.add(hash);
+  return reply;
+}

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import path from 'node:path';
+import { benchApproval } from './approval.ts';
 import { benchDecide } from './decide.ts';
 import { benchDurable } from './durable.ts';
 import { benchHelp } from './help.ts';
@@ -15,6 +16,7 @@ import { benchPolicy } from './policy.ts';
 const parts = {
   decide: () => benchDecide(),
   policy: () => benchPolicy(),
+  approval: benchApproval,
   durable: benchDurable,
   million: benchMillion,
   help: benchHelp,

@@ -22,7 +22,8 @@ export function approvalsOf(shell: () => Shell, seal: Seal): DoorApprovals {
       const policy = policyOf(agent, shell())?.agent ?? null;
       if (found === null || policy === null || found.tenant !== tenant || found.agent !== agent) return null;
       if (stateAt(found, nowMs()) !== 'pending') return null;
-      return { version: found.version, rules: sha256(policy.canonical), expiresAtMs: found.expiresAtMs };
+      const { version, expiresAtMs, session } = found;
+      return { version, rules: sha256(policy.canonical), expiresAtMs, session };
     },
     seal,
     get waitMs() {

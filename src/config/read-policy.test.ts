@@ -270,11 +270,14 @@ test('a workflow and a server of one name are told apart by nobody', () => {
   ]);
 });
 
-test('modes, grace and reach are read', () => {
-  const { config, problems } = toldIn(`runtime: { mode: audit, cold_start_grace: 30s }
-tools: { a: { mcp: { command: x }, tools: { "*": { reach: local_write } } } }
+test('modes, grace, limits and what is declared about tools are read', () => {
+  const limits = 'max_pending_approvals: 5, max_approval_wait_ms: 9000, approval_wait_ms: 400';
+  const { config, problems } = toldIn(`runtime: { mode: audit, cold_start_grace: 30s, limits: { ${limits} } }
+tools: { a: { mcp: { command: x }, tools: { "*": { reach: local_write, reports_within: 10m } } } }
 `);
   assert.deepEqual(problems, []);
   assert.deepEqual([config.runtime.mode, config.runtime.coldStartGraceMs], ['audit', 30_000]);
-  assert.equal(config.tools[0]?.rules[0]?.reach, 'local_write');
+  assert.deepEqual(config.runtime.limits, { maxPendingApprovals: 5, maxApprovalWaitMs: 9_000, approvalWaitMs: 400 });
+  const [rule] = config.tools[0]?.rules ?? [];
+  assert.deepEqual([rule?.reach, rule?.reportsWithinMs], ['local_write', 600_000]);
 });

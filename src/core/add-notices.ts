@@ -1,6 +1,11 @@
-/** Puts soft signals beside a reply. Pure; the reply itself says what it said. */
+/** Puts soft signals beside a reply. Pure; what the reply says stays what it was, and the same signal is told once. */
 import type { Notice, Reply } from './reply.ts';
 
-export function addNotices<R extends Reply>(reply: R, notices: readonly Notice[]): R {
-  return notices.length === 0 ? reply : { ...reply, notices: [...(reply.notices ?? []), ...notices] };
+export function addNotices<Given extends Reply>(reply: Given, notices: readonly Notice[]): Given {
+  const told = [...(reply.notices ?? [])];
+  for (const notice of notices) if (!told.some((earlier) => isSame(earlier, notice))) told.push(notice);
+  return told.length === (reply.notices?.length ?? 0) ? reply : { ...reply, notices: told };
 }
+
+const isSame = (one: Notice, other: Notice): boolean =>
+  one.code === other.code && one.human_message === other.human_message && one.budget_id === other.budget_id;

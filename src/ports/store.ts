@@ -3,16 +3,16 @@
  * transition carries its own preconditions, succeeds or fails by itself, and is durable when the
  * promise resolves. Every store proves itself with test/conformance/store.ts.
  */
-import type { Approval, ApprovalId, ApprovalState } from '../core/approval.ts';
+import type { Approval } from '../core/approval.ts';
 import type { Call, CallId, IncarnationId, SessionId } from '../core/call.ts';
 import type { Position, RecordDraft } from '../core/journal/record.ts';
 import type { StoredRecord } from '../core/journal/verify.ts';
 import type { CallState } from '../core/taxonomy.ts';
+import type { ApprovalReader, ApprovalWrite, StoredTask, TaskChange } from './store-approvals.ts';
 
-/**
- * Move a call along legal states. `path` lists every state it passes, the last is `call.state`. An update out of
- * AWAITING_APPROVAL makes the call the asker's: session, turn, key and fingerprint become those of `call`.
- */
+export type { ApprovalFilter, ApprovalWrite, StoredTask, TaskChange } from './store-approvals.ts';
+
+/** Move a call along legal states: `path` lists each. Out of AWAITING_APPROVAL it becomes the asker's: session, turn, key, fingerprint. */
 export type CallChange =
   | { readonly kind: 'insert'; readonly call: Call; readonly path: readonly CallState[] }
   | {
@@ -93,32 +93,6 @@ export type SessionChange =
    */
   | { readonly kind: 'complete'; readonly id: SessionId; readonly expectEntries: number }
   | { readonly kind: 'cancel_turn'; readonly id: SessionId; readonly turn: string };
-
-/**
- * Opens an approval, or moves it along legal states. A conflict if another version is found; at an opening also if an equal call
- * of the agent has a live one (pending, granted or denied), or the agent has `maxPending` of them. Those of one transition are
- * applied in order, all or none.
- */
-export interface ApprovalWrite {
-  /** As it becomes; its version is one more than the one that is expected, or 1. */
-  readonly approval: Approval;
-  /** The version that must be found; null opens it. */
-  readonly expect: number | null;
-  /** Only with an opening. */
-  readonly maxPending: number | null;
-}
-
-/** Work that goes on after its call has succeeded, and must be reported before it is due. */
-export type TaskChange =
-  | { readonly kind: 'open'; readonly call: CallId; readonly dueAtMs: number }
-  /** A conflict on `task` unless it is open. */
-  | { readonly kind: 'close'; readonly call: CallId; readonly as: 'reported' | 'overdue' };
-
-export interface StoredTask {
-  readonly call: CallId;
-  readonly dueAtMs: number;
-  readonly state: 'open' | 'reported' | 'overdue';
-}
 
 /** Take `amount` of an account if settled + held + amount stays within the limit. */
 export interface Reservation {
@@ -247,16 +221,6 @@ export interface CallFilter {
   readonly limit: number;
 }
 
-export interface ApprovalFilter {
-  readonly tenant: string;
-  readonly agent?: string;
-  readonly session?: string;
-  readonly state?: ApprovalState;
-  /** Only those older than this one: newest first, page by page. */
-  readonly before?: string;
-  readonly limit: number;
-}
-
 /** A record as people read it. */
 export interface JournalEntry extends Position {
   readonly kind: string;
@@ -271,7 +235,7 @@ export interface JournalEntry extends Position {
 }
 
 /** Point reads, which never wait for a commit. */
-export interface StoreReader {
+export interface StoreReader extends ApprovalReader {
   call(id: CallId): Promise<StoredCall | null>;
   args(id: CallId): Promise<StoredText>;
   reply(id: CallId): Promise<StoredText>;
@@ -311,19 +275,6 @@ export interface StoreReader {
   /** Refused calls with repeats that no record counts yet. */
   uncounted(limit: number): Promise<readonly StoredCall[]>;
   blob(hash: string): Promise<string | null>;
-  approval(id: ApprovalId): Promise<Approval | null>;
-  /** The newest of the agent with this subject, before or after an edit, whatever its state. */
-  approvalOf(tenant: string, agent: string, subject: string): Promise<Approval | null>;
-  /** The newest that waits with this call, or covers it. */
-  approvalOfCall(call: CallId): Promise<Approval | null>;
-  /** How many of the agent's are pending in the store, past their time or not. */
-  pendingApprovals(tenant: string, agent: string): Promise<number>;
-  listApprovals(filter: ApprovalFilter): Promise<readonly Approval[]>;
-  /** Granted ones that the gateway itself shall run, the oldest first; `after` is the last id seen. */
-  approvalsToRun(after: string, limit: number): Promise<readonly Approval[]>;
-  task(call: CallId): Promise<StoredTask | null>;
-  /** Open tasks whose time has come, the longest overdue first. */
-  dueTasks(nowMs: number, limit: number): Promise<readonly StoredTask[]>;
   listCalls(filter: CallFilter): Promise<readonly StoredCall[]>;
   recordsOf(id: CallId): Promise<readonly JournalEntry[]>;
   /** Records in order, with stored bytes, for verification: those after a position, from the first if null. */

@@ -14,6 +14,7 @@ import {
 import { safeText } from '../core/redact.ts';
 import type { ApprovalService, Decided, DecideProblem, Word } from './approval-service.ts';
 import { viewOf } from './approval-view.ts';
+import { onAbort } from './await-outcome.ts';
 import { commit, pause } from './commit.ts';
 import { editOf } from './edit-approval.ts';
 import { endApproval, wake } from './end-approval.ts';
@@ -68,6 +69,7 @@ export function createApprovals(shell: Shell): ApprovalService {
       approval: approval.id,
       by: name,
       as: by.kind,
+      ...throughClient(by),
       saw,
       state: next.state,
       approvals: next.votes.length,
@@ -128,7 +130,9 @@ export function createApprovals(shell: Shell): ApprovalService {
           if (found === null) return null;
           if (stateNow(found) !== 'pending' || leftMs <= 0 || signal?.aborted || !shell.live.readiness.ready)
             return await viewOf(found, shell);
-          await Promise.race([woken.promise, pause(clock, Math.min(leftMs, pollEveryMs)), aborted(signal)]);
+          const stopListening = onAbort(signal, woken.now);
+          await Promise.race([woken.promise, pause(clock, Math.min(leftMs, pollEveryMs))]);
+          stopListening();
         } finally {
           woken.forget();
         }
@@ -177,11 +181,15 @@ async function endBy(
   reason: string | null,
   shell: Shell,
 ): Promise<Decided | 'moved'> {
-  const ending = await endApproval(approval, { kind, by: nameOf(by), reason }, shell);
+  const ending = await endApproval(approval, { kind, by: nameOf(by), reason, ...throughClient(by) }, shell);
   if (ending.kind === 'moved') return 'moved';
   if (ending.kind === 'store_unavailable') return no('store_unavailable', 'the store cannot record it; ask again');
   return { ok: true, approval: await viewOf(ending.approval, shell) };
 }
+
+/** What the client calls itself through which its user spoke. */
+const throughClient = (by: Decider): { client?: string } =>
+  by.kind === 'client' && by.client !== undefined ? { client: by.client } : {};
 
 /** Registered before the look, so that a decision in between is not missed. */
 function awaken(id: ApprovalId, { live }: Shell) {
@@ -192,10 +200,5 @@ function awaken(id: ApprovalId, { live }: Shell) {
     waiters.delete(resolve);
     if (waiters.size === 0 && live.approvalWaiters.get(id) === waiters) live.approvalWaiters.delete(id);
   };
-  return { promise, forget };
-}
-
-function aborted(signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) return new Promise(() => undefined);
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  return { promise, now: resolve, forget };
 }

@@ -15,7 +15,7 @@ import type { CommitResult, Session } from '../ports/store.ts';
 import { commit } from './commit.ts';
 import { factsOfStanding, gatherStanding, type Standing } from './completion-facts.ts';
 import { fetchSession } from './fetch-session.ts';
-import { firstFacts } from './gather-facts.ts';
+import { firstFacts } from './first-facts.ts';
 import { unexpected } from './handle-call.ts';
 import { factsOf } from './intent-papers.ts';
 import { newCall } from './new-call.ts';

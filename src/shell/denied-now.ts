@@ -3,7 +3,7 @@ import type { Principal, Request } from '../core/call.ts';
 import type { Facts } from '../core/facts.ts';
 import { policy } from '../core/gates/policy.ts';
 import type { StoredCall } from '../ports/store.ts';
-import { firstFacts } from './gather-facts.ts';
+import { firstFacts } from './first-facts.ts';
 import type { Shell } from './shell.ts';
 import type { Work } from './work.ts';
 

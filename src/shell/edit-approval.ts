@@ -7,7 +7,8 @@ import { argumentsIn } from '../core/facts.ts';
 import { type Json, utf8Length } from '../core/json.ts';
 import { placeOf, subjectOf } from './fetch-approval.ts';
 import { lookAtSession } from './fetch-session.ts';
-import { firstFacts, gather } from './gather-facts.ts';
+import { firstFacts } from './first-facts.ts';
+import { gather } from './gather-facts.ts';
 import { maskArgs } from './mask.ts';
 import type { Shell } from './shell.ts';
 

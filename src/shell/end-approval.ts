@@ -20,7 +20,7 @@ import { bare, note, numbered, toTransition } from './transition.ts';
 
 /** How it ends. `cancelled`: the caller gave the call up. */
 export type ApprovalEnd =
-  | { readonly kind: 'denied' | 'revoked'; readonly by: string; readonly reason: string | null }
+  | { readonly kind: 'denied' | 'revoked'; readonly by: string; readonly client?: string; readonly reason: string | null }
   | { readonly kind: 'expired' }
   /** `why` is for the record and for whoever asks for the call. */
   | { readonly kind: 'void'; readonly why: string }
@@ -129,7 +129,7 @@ function wordsOf(end: ApprovalEnd): Readonly<Record<string, Json>> {
   switch (end.kind) {
     case 'denied':
     case 'revoked':
-      return { by: end.by, reason: end.reason };
+      return { by: end.by, reason: end.reason, ...(end.client === undefined ? {} : { client: end.client }) };
     case 'expired':
       return {};
     case 'void':

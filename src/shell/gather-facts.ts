@@ -7,24 +7,11 @@ import type { StepFact } from '../core/workflow/step.ts';
 import { fetchApproval } from './fetch-approval.ts';
 import { fetchEvidence, readEvidenceAgain } from './fetch-evidence.ts';
 import { type Asking, fetchSession, type Unopened } from './fetch-session.ts';
-import { policyOf, type Shell } from './shell.ts';
+import type { Shell } from './shell.ts';
 
 export type Gathered =
   | { readonly kind: 'facts'; readonly facts: Facts }
   | ({ readonly kind: 'store_unavailable' } & Unopened);
-
-export function firstFacts(principal: Principal, shell: Shell): Facts {
-  const { live, limits, catalogue } = shell;
-  const policy = policyOf(principal.agent, shell);
-  return {
-    principal,
-    nowMs: shell.ports.clock.nowMs(),
-    ...(policy === undefined ? {} : { policy }),
-    readiness: live.readiness,
-    catalogue: catalogue(),
-    inFlight: { now: live.running.size + live.orphans, max: limits.maxInFlight },
-  };
-}
 
 export async function gather(
   fact: FactName,

@@ -3,12 +3,12 @@
  * reply goes out, and nothing is thrown at the caller.
  * Path of a call: 2/7. Next: core/decide.ts.
  */
-import { internalError, replayed } from '../core/answer.ts';
+import { internalError, refused, replayed } from '../core/answer.ts';
+import type { Approval } from '../core/approval.ts';
 import type { Call, CallId, Principal, Request, SessionId } from '../core/call.ts';
 import { decide, type Decision } from '../core/decide.ts';
 import type { FieldError } from '../core/catalogue.ts';
 import type { Facts } from '../core/facts.ts';
-import type { MetBy } from '../core/gate.ts';
 import { stepOf } from '../core/gates/reachable.ts';
 import { readRequest } from '../core/request.ts';
 import type { Reply } from '../core/reply.ts';
@@ -21,7 +21,8 @@ import { asItStands, waitingFor } from './as-it-stands.ts';
 import { awaitElsewhere, awaitOutcome, type Requester } from './await-outcome.ts';
 import { expireUnsent, start } from './carry-out.ts';
 import { mayBeApplied } from './commit.ts';
-import { firstFacts, gather } from './gather-facts.ts';
+import { firstFacts } from './first-facts.ts';
+import { gather } from './gather-facts.ts';
 import { holdCall } from './hold-call.ts';
 import { intentPapers } from './intent-papers.ts';
 import { newCall } from './new-call.ts';
@@ -39,7 +40,15 @@ import {
 } from './say-no.ts';
 import { answerStored, unrecorded } from './settle.ts';
 import { isFull, nextActions, type Running, type Shell } from './shell.ts';
-import { outcomeFor, type Taken, takeWaiting, voidApproval } from './take-waiting.ts';
+import {
+  answeredBefore,
+  metBy,
+  outcomeFor,
+  type Taken,
+  takeWaiting,
+  voidApproval,
+  whyNotAlone,
+} from './take-waiting.ts';
 import { takeTurn } from './turn.ts';
 import { stepOf as stepOfWork, type Work } from './work.ts';
 
@@ -74,10 +83,11 @@ async function answer(
   }
 }
 
-/** A call that was read before: one that waited, and that nobody asks for any more. */
-export function handleRequest(request: Request, who: Principal, fingerprint: string, shell: Shell): Promise<Reply> {
+/** A call that was read before and that nobody asks for any more: it runs under this approval, or not at all. */
+export function handleRequest(request: Request, only: Approval, fingerprint: string, shell: Shell): Promise<Reply> {
+  const who = { tenant: only.tenant, agent: only.agent };
   const call = { ...newCall({ ok: true, request }, who, shell), fingerprint };
-  return handle({ request, call, who, requester: {} }, { started: false }, shell);
+  return handle({ request, call, who, requester: {}, only }, { started: false }, shell);
 }
 
 /** For a door that cannot tell who asks, or what of it: the same refusal as for a call that cannot be read. */
@@ -160,6 +170,9 @@ async function run(
     invariant(session !== null, 'the ladder let a call pass without a session');
     if (asked.requester.cancelled?.aborted)
       return refuseAtTheDoor(cancelledBefore(shell, who, step), { ...asked, call }, shell);
+    const met = metBy(decision, asked);
+    const alone = asked.only === undefined ? null : await whyNotAlone(asked.only, met, call, session, shell);
+    if (alone !== null) return refused({ requested: call.tool, callId: call.id, session, nextActions: [] }, alone);
     const papers = intentPapers(call, request, decision, facts, shell);
     const earlier = step === null ? null : adoptable(call, step);
     if (earlier !== null && step !== null) {
@@ -169,8 +182,6 @@ async function run(
       if (adopted.kind === 'unavailable') return unrecorded(call, shell, { fact: step, inputs: decision.args });
       continue;
     }
-    const met: MetBy | null =
-      decision.approval ?? (asked.under === undefined ? null : { kind: 'granted', approval: asked.under });
     if (met?.kind === 'ran') {
       const outcome = await outcomeFor(met.call, { ...asked, call }, session, facts, shell);
       if (outcome !== null) return answerAdmission(outcome, waitingFor(asked, call), shell);
@@ -179,8 +190,10 @@ async function run(
     // Who names the sequence has seen the reply that gave it: theirs is a step of its own.
     if (request.key === null && (step === null || request.expectedSeq === null)) {
       const attached = await attach(call, session, shell);
-      if (attached.kind !== 'new')
+      if (attached.kind !== 'new') {
+        if (met !== null && attached.kind !== 'unavailable') await answeredBefore(met.approval, shell);
         return asItStands(await answerAdmission(attached, { ...asked, call }, shell), step, who, shell);
+      }
     }
     const client = asked.requester.client ?? null;
     const work: Work = { tool: decision.tool, args: decision.args, step, client };
@@ -211,7 +224,7 @@ async function run(
     }
     if (started.kind === 'unavailable')
       return mayBeApplied(started.fault)
-        ? unrecorded(call, shell, stepOfWork(work))
+        ? unrecorded(approved.call, shell, stepOfWork(work))
         : storeUnavailable(refusal(call, 'admit', {}, request, step, shell), started.fault);
     if (started.result.on === 'key') {
       const claimed = await claimedBy(started.result, request, call.fingerprint, shell);

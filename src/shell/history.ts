@@ -96,7 +96,7 @@ async function tell(
 ): Promise<HistoryEntry | null> {
   const body = read(record.body);
   const base = { entry: record.sessionSeq, at: time(record.timeMs), agent: session.agent };
-  if (record.kind === 'refused')
+  if (record.kind === 'refused' || record.kind === 'held')
     return {
       ...base,
       ...digests(isObject(body['facts']) ? { ...body['facts'] } : {}),

@@ -129,9 +129,8 @@ async function openApproval(
     tenant: call.tenant,
     agent: call.agent,
     rule: approval.refs[0] ?? null,
-    facts: factsOf(facts, shell),
+    facts: { ...factsOf(facts, shell), ...(step === null ? {} : { state: step.digest, step: step.seq }) },
     ...(request.evidence === undefined ? {} : { evidence_refs: request.evidence }),
-    ...(step === null ? {} : { state_before: step.digest, step: step.seq }),
     ...policy.body,
   };
   const opened = {

@@ -3,7 +3,7 @@ import { refused } from '../core/answer.ts';
 import type { Call, Request } from '../core/call.ts';
 import { ready } from '../core/gates/ready.ts';
 import type { ErrorReply } from '../core/reply.ts';
-import { firstFacts } from './gather-facts.ts';
+import { firstFacts } from './first-facts.ts';
 import type { Shell } from './shell.ts';
 
 /** Null if it is ready. What sends nothing needs no place among the calls under way. */

@@ -7,7 +7,7 @@ import { session as sessionGate } from '../core/gates/session.ts';
 import type { Refusal } from '../core/refusal.ts';
 import type { ErrorReply } from '../core/reply.ts';
 import type { Session } from '../ports/store.ts';
-import { firstFacts } from './gather-facts.ts';
+import { firstFacts } from './first-facts.ts';
 import { sayFault } from './refuse.ts';
 import type { Shell } from './shell.ts';
 import type { Opened } from './workflow-sessions.ts';

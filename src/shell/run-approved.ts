@@ -4,7 +4,7 @@
  */
 import { isUnderWay } from '../core/lifecycle.ts';
 import { type Approval, type ApprovalId, stateAt } from '../core/approval.ts';
-import type { Principal, Request } from '../core/call.ts';
+import type { Request } from '../core/call.ts';
 import type { Json } from '../core/json.ts';
 import type { ErrorReply } from '../core/reply.ts';
 import type { StoredCall } from '../ports/store.ts';
@@ -26,9 +26,9 @@ export function runApproved(approval: Approval, shell: Shell): void {
     })
     .finally(() => {
       runsApproved.delete(approval.id);
-      unanswered.delete(run as never);
+      unanswered.delete(run);
     });
-  unanswered.add(run as never);
+  unanswered.add(run);
 }
 
 async function attempt(id: ApprovalId, shell: Shell): Promise<void> {
@@ -42,8 +42,7 @@ async function attempt(id: ApprovalId, shell: Shell): Promise<void> {
   const sent = await asSent(waiting, shell);
   // What was masked cannot be sent by anybody but its caller, who simply asks again.
   if (sent === null || isMasked(sent.argsText)) return;
-  const who: Principal = { tenant: approval.tenant, agent: approval.agent };
-  const reply = await handleRequest(requestOf(waiting, approval, sent), who, waiting.fingerprint, shell);
+  const reply = await handleRequest(requestOf(waiting, approval, sent), approval, waiting.fingerprint, shell);
   const after = await store.call(waiting.id);
   if (after === null) return;
   // INVARIANT: nobody has heard the outcome, so an equal call finds it free.

@@ -14,7 +14,8 @@ import type { ReadRequest } from '../core/request.ts';
 import type { StepFact } from '../core/workflow/step.ts';
 import type { Requester } from './await-outcome.ts';
 import { fetchSession } from './fetch-session.ts';
-import { firstFacts, gather } from './gather-facts.ts';
+import { firstFacts } from './first-facts.ts';
+import { gather } from './gather-facts.ts';
 import { factsOf } from './intent-papers.ts';
 import { refuse, storeUnavailable } from './refuse.ts';
 import { refuseStep } from './refuse-step.ts';
@@ -33,6 +34,8 @@ export interface Asked {
   readonly requester: Requester;
   /** The approval whose changed arguments it carries, and what its caller sent; absent unless an approver changed them. */
   readonly under?: Approval;
+  /** Nobody asks for it: the gateway runs it by itself, under this approval or not at all. */
+  readonly only?: Approval;
   readonly asked?: Json;
 }
 

@@ -57,8 +57,8 @@ export interface TurnQueue {
 export interface Live {
   readiness: Readiness;
   readonly running: Map<CallId, Running>;
-  /** Calls that have not been answered yet, whether or not they run. */
-  readonly unanswered: Set<Promise<Reply>>;
+  /** What has not been answered yet, whether or not it runs: calls, and what runs for nobody. */
+  readonly unanswered: Set<Promise<unknown>>;
   /** Bodies that nobody waits for any more and that have not come back. */
   orphans: number;
   storeDown: boolean;

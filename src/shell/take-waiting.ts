@@ -3,14 +3,18 @@
  * that makes its intent durable. Where an approver changed the arguments, theirs are sent, and the reply says so.
  */
 import { isUnderWay } from '../core/lifecycle.ts';
-import { type Approval, ended } from '../core/approval.ts';
+import { type Approval, ended, stateAt } from '../core/approval.ts';
 import { editNotice } from '../core/approval-notice.ts';
 import { replayed } from '../core/answer.ts';
 import type { Call, CallId, SessionId } from '../core/call.ts';
+import type { Decision } from '../core/decide.ts';
 import type { Facts } from '../core/facts.ts';
+import type { MetBy } from '../core/gate.ts';
 import type { Json } from '../core/json.ts';
+import { voided } from '../core/policy/policy-refusal.ts';
+import type { Refusal } from '../core/refusal.ts';
 import type { Notice, Reply } from '../core/reply.ts';
-import { type Admission, attach, mayHaveHappened } from './admit.ts';
+import { type Admission, attach, inFlight, mayHaveHappened } from './admit.ts';
 import { commit } from './commit.ts';
 import { lapse } from './end-approval.ts';
 import type { Asked } from './say-no.ts';
@@ -25,6 +29,32 @@ export type Taken =
   /** It covers nothing any more: decide again. */
   | { readonly kind: 'moved' };
 
+export const metBy = ({ approval }: Extract<Decision, { kind: 'run' }>, { under }: Asked): MetBy | null =>
+  approval ?? (under === undefined ? null : { kind: 'granted', approval: under });
+
+/**
+ * Why a call that nobody asks for must not run now; null if it may. INVARIANT: it runs under its own approval alone, and never in
+ * place of an earlier equal call whose requester is gone: whoever comes back gets that outcome.
+ */
+export async function whyNotAlone(
+  only: Approval,
+  met: MetBy | null,
+  call: Call,
+  session: SessionId,
+  { ports, limits }: Shell,
+): Promise<Refusal | null> {
+  if (met?.kind !== 'granted' || met.approval.id !== only.id)
+    return voided(call.tool, only, 'is void: the rules it was bound to have changed');
+  if (call.key !== null || call.effectClass === 'pure') return null;
+  const earlier = await ports.store.abandoned(session, call.fingerprint, ports.clock.nowMs() - limits.attachWindowMs);
+  return earlier !== null && mayHaveHappened(earlier.state) ? inFlight(earlier) : null;
+}
+
+/** Its caller got the outcome of an earlier equal call, so that nothing shall run under it any more. */
+export async function answeredBefore(approval: Approval, shell: Shell): Promise<void> {
+  await lapse(approval, shell, 'an earlier equal call has answered its caller');
+}
+
 export async function takeWaiting(
   approval: Approval,
   call: Call,
@@ -37,8 +67,10 @@ export async function takeWaiting(
   // Whoever sends what was approved, asked for it in that form or not, has it.
   const isAsApproved = edit === null || asked.under?.id === approval.id || facts.approval?.subject === edit.subject;
   if (!isAsApproved) {
-    // Erased: nobody knows any more what was approved.
-    if (edit.argsText === null) return { kind: 'moved' };
+    if (edit.argsText === null) {
+      await lapse(approval, shell, 'what was approved has been erased');
+      return { kind: 'moved' };
+    }
     const args = JSON.parse(edit.argsText) as Json;
     return {
       kind: 'edited',
@@ -52,12 +84,10 @@ export async function takeWaiting(
   }
   const waiting = await shell.ports.store.call(approval.callId);
   if (waiting === null || waiting.state !== 'AWAITING_APPROVAL') return { kind: 'moved' };
-  const { session, turn, key, fingerprint, effectClass, deadlineAtMs } = call;
-  const { id, attempt, owner, tainted, createdAtMs, dueAtMs, tenant, agent, tool, state } = waiting;
-  const theirs: Call = {
-    ...{ id, tenant, agent, tool, state, attempt, owner, tainted, createdAtMs, dueAtMs },
-    ...{ session, turn, key, fingerprint, effectClass, deadlineAtMs },
-  };
+  // INVARIANT: one that ran out while the gates were asked covers nothing.
+  if (stateAt(approval, shell.ports.clock.nowMs()) !== 'granted') return { kind: 'moved' };
+  const { id, state, attempt, owner, tainted, createdAtMs, dueAtMs } = waiting;
+  const theirs: Call = { ...call, id, state, attempt, owner, tainted, createdAtMs, dueAtMs };
   const notices = asked.asked === undefined ? [] : [editNotice(approval, asked.asked, asked.request.args)];
   const body = {
     approval: approval.id,

@@ -67,7 +67,8 @@ export async function openApprovalGateway(
     tools,
     agent,
     policy: () => policy,
-    limits: { sweepEveryMs: 20, maxPendingApprovals: 10_000 },
+    // An owner that is gone is not waited for: the next one is started by the test.
+    limits: { sweepEveryMs: 20, maxPendingApprovals: 10_000, storeRetryMs: [20, 50, 100] },
     onNotice,
   });
   const { store } = shell.ports;

@@ -3,13 +3,12 @@
  * answers. Every tool is deferred; its name says by which rule. What a call carries is its mark and an amount.
  */
 import { existsSync, readFileSync } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { appendFile } from 'node:fs/promises';
 import { type ApprovalTerms, defaultTerms } from '../../src/core/approval.ts';
 import { compilePolicy } from '../../src/core/policy/compile-policy.ts';
 import type { Policy } from '../../src/core/policy/policy.ts';
 import type { EffectClass } from '../../src/core/taxonomy.ts';
 import { type Tool, tool } from '../../src/index.ts';
-import { anAgent } from '../support/a-policy.ts';
 
 export const agent = 'chaos';
 
@@ -55,11 +54,15 @@ export interface Line extends Marked {
 }
 
 export function approvalPolicy(): Policy {
-  const rules = anAgent(
-    agent,
-    kindNames.map((name) => ['defer', name]),
-  ).rules.map((rule) => ({ ...rule, terms: termsOf(rule.match as KindName) }));
-  const agents = [{ ...anAgent(agent, []), rules }];
+  const rules = kindNames.map((name, index) => ({
+    effect: 'defer' as const,
+    match: name,
+    when: null,
+    reason: null,
+    ref: `recourse.yaml:${10 + index}`,
+    terms: termsOf(name),
+  }));
+  const agents = [{ agent, ref: 'recourse.yaml:5', rules, default: null, ceiling: null, models: null, redact: [] }];
   const compiled = compilePolicy({ mode: 'enforce', ref: 'recourse.yaml:4', agents, roles: {} }, null);
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.problems));
   return compiled.policy;
@@ -76,12 +79,10 @@ export function approvalTools(
   ledger: string,
   around: (moment: 'before' | 'after') => void = () => undefined,
 ): readonly Tool[] {
-  let handle: Promise<FileHandle> | null = null;
   const write = async (line: Line) => {
     around('before');
-    const file = await (handle ??= open(ledger, 'a'));
-    await file.write(`${JSON.stringify(line)}\n`);
-    await file.sync();
+    // One write with O_APPEND, and an fsync before the file is closed.
+    await appendFile(ledger, `${JSON.stringify(line)}\n`, { flush: true });
     around('after');
     return { done: line.mark, amount: line.amount };
   };

@@ -56,6 +56,7 @@ describe('a completion', () => {
     assert.equal(denied.human_message, 'agent cannot complete: 2 approvals pending');
     assert.deepEqual(denied.resolution, { type: 'pending_approvals', approval_ids: [first, second] });
     assert.equal(denied.rule_ref, undefined);
+    successOf(await complete(opened, await opened.gateway.openSession()));
     assert.ok((await approvals.deny(first, ana, {})).ok);
     assert.ok((await approvals.approve(second, ana, {})).ok);
     const granted = blocked(await complete(opened));
@@ -123,6 +124,7 @@ describe('a completion', () => {
     const underWay = blocked(await complete(opened));
     assert.equal(underWay.human_message, 'agent cannot complete: 1 call under way');
     assert.deepEqual(underWay.resolution, { type: 'reconcile', call_id: run.context.call_id });
+    successOf(await complete(opened, await opened.gateway.openSession()));
     run.finish('end');
     successOf(await running);
     successOf(await complete(opened));
@@ -220,11 +222,8 @@ describe('a session that is complete', () => {
   test('[C4-complete-4] was completed by its own agent: to others it is not there', async (t) => {
     const opened = await openApprovals(t, [act], { agents: [...agents(), anAgent('eve', [['permit', '**']])] });
     const session = await opened.gateway.openSession();
-    for (const who of [
-      { ...local, agent: 'eve' },
-      { ...local, tenant: 'acme' },
-    ]) {
-      const reply = errorOf(await ask(opened, { session }, who), 'session_error');
+    for (const other of [{ agent: 'eve' }, { tenant: 'acme' }]) {
+      const reply = errorOf(await ask(opened, { session }, { ...local, ...other }), 'session_error');
       assert.deepEqual([reply.code, reply.session, httpStatusOf(reply)], ['UnknownSession', null, 404]);
     }
     successOf(await complete(opened, session));

@@ -88,11 +88,11 @@ export function createApprovalWitness({ breaks, stateOf, isStep, forgive, policy
 
   const votes = (account: ApprovalAccount, next: Approval, records: readonly MemoryRecord[]) => {
     const [vote, ...more] = records.filter(({ kind }) => kind === 'approval_approved');
-    const { by } = JSON.parse(vote?.body ?? '{}') as { by?: string };
+    const { by, edited_subject: edited } = JSON.parse(vote?.body ?? '{}') as { by?: string; edited_subject?: string };
     if (by === undefined || more.length > 0) return breaks('votes', `${next.id} is approved without the record of one vote`);
     const editText = next.edit?.argsText ?? null;
-    if (editText !== account.editText) {
-      // Whoever voted before has voted for another form.
+    if (editText !== account.editText || edited !== undefined) {
+      // Whoever voted before has voted for another form, or for the same one under another's name.
       account.voters.clear();
       account.editText = editText;
       totals.edited += 1;
@@ -205,7 +205,8 @@ export function createApprovalWitness({ breaks, stateOf, isStep, forgive, policy
         if (write.expect === null) opens(write, call, records);
         else changes(write, transition, records);
       }
-      if (call !== null && call.kind !== 'mark' && call.path.includes('DISPATCHED')) dispatches(call, transition, records);
+      // One that adopts the result of another passes DISPATCHED too, and is never sent.
+      if (call !== null && call.kind !== 'mark' && call.call.state === 'DISPATCHED') dispatches(call, transition, records);
       const touched = [...approvals.map(({ approval }) => approval.callId), ...(call === null || call.kind === 'mark' ? [] : [call.call.id])];
       for (const id of touched) {
         const row = ofCall.get(id)?.row;

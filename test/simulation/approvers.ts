@@ -74,7 +74,7 @@ export function createApprovers({ scheduler, random, witness, state, coverage, c
   /** What a person was told is decided is on record as decided. */
   const heardYes = (id: string, { approval }: Extract<Decided, { ok: true }>) => {
     const row = state.approvals.get(id);
-    if (row === undefined || (approval.state !== 'pending' && row.state === 'pending'))
+    if (row === undefined || (approval.state === 'granted' && row.state === 'pending'))
       witness.breaks('votes', `a person was told that ${id} is ${approval.state}, on record it is ${row?.state}`);
   };
 

@@ -7,8 +7,9 @@ import type { Coverage } from './coverage.ts';
 import { faultMixes, type MixName } from './fault-mix.ts';
 import { checkChains, checkLiveness, checkRecords, checkWalks, forgottenResult } from './final-checks.ts';
 import { createRandom } from './random.ts';
-import type { Broken } from './witness.ts';
+import type { Broken, Witness } from './witness.ts';
 import { workflowNames } from './workflow-setting.ts';
+import type { Policies } from './simulated-policy.ts';
 import { createWorld, type World, type WorldOptions } from './world.ts';
 
 export interface SeedReport {
@@ -19,9 +20,12 @@ export interface SeedReport {
   readonly effects: number;
   /** Of workflow sessions: how often a state moved, and how many of these moves were adoptions. */
   readonly walked: { readonly moves: number; readonly adoptions: number };
+  /** What became of the approvals; all 0 in a world without them. */
+  readonly approvals: Witness['approvals']['totals'];
   /** Of every byte of every chain: the same seed gives the same digest. */
   readonly digest: string;
   readonly coverage: Coverage;
+  readonly approvalCoverage: Coverage;
   readonly story: readonly string[];
 }
 
@@ -29,6 +33,8 @@ const workMs = 30_000;
 /** Longer than deadline, lease, late execution and the polls of the most patient client together. */
 const restBoundMs = 240_000;
 const maxSteps = 200_000;
+/** After the work people still decide for a while. */
+const decideMs = 40_000;
 
 /** What kind of world a seed makes; options that are given win. */
 export function characterOf(seed: number): Omit<WorldOptions, 'seed'> {
@@ -69,6 +75,7 @@ function plan(world: World): void {
   for (let index = 0; index < operations; index++)
     scheduler.after(random.between(500, workMs), null, '', () => clients.begin(`o${index}`));
   if (world.options.workflows === true) planWalks(world);
+  if (world.policies !== null) planDecisions(world, world.policies);
   const cancellations = random.between(0, 2);
   for (let index = 0; index < cancellations; index++)
     scheduler.after(random.between(2_000, workMs), null, '', clients.cancelSomething);
@@ -98,11 +105,31 @@ function planWalks({ scheduler, random, clients }: World): void {
   }
 }
 
+/** People look every few seconds, for as long as anybody may ask; the operator changes the policy a few times. */
+function planDecisions({ scheduler, random, approvers, gateways, approvalCoverage, witness }: World, policies: Policies): void {
+  const look = () => {
+    approvers.look();
+    if (scheduler.nowMs() < workMs + decideMs) scheduler.after(random.between(300, 3_500), null, '', look);
+  };
+  scheduler.after(random.between(1_000, 4_000), null, '', look);
+  const names = gateways.map(({ name }) => name);
+  const changes = random.between(0, 4);
+  for (let index = 0; index < changes; index++) {
+    const how = random.chance(0.5) ? 'rewrite' : 'change';
+    scheduler.after(random.between(2_000, workMs), null, '', () => {
+      for (const met of witness.approvals.liveStates())
+        approvalCoverage.hit(how === 'rewrite' ? 'policy written anew' : 'policy changed', met);
+      policies[how](names);
+    });
+  }
+}
+
 function isAtRest({ state, clients, tools, gateways }: World): boolean {
   if (state.unfinished.size > 0 || !clients.isQuiet() || tools.underWay() > 0) return false;
   return gateways.every((one) => {
     const live = one.shell()?.live;
-    return live !== undefined && live.readiness.ready && live.unrecorded.length === 0 && live.running.size === 0;
+    if (live === undefined || !live.readiness.ready || live.runsApproved.size > 0) return false;
+    return live.unrecorded.length === 0 && live.running.size === 0;
   });
 }
 
@@ -135,7 +162,7 @@ function checkAtRest({ state, witness, clients, tools, replies, options }: World
   replies.readBack();
 }
 
-export function reportOf({ options, witness, scheduler, state, coverage }: World): SeedReport {
+export function reportOf({ options, witness, scheduler, state, coverage, approvalCoverage }: World): SeedReport {
   const digest = createHash('sha256');
   for (const { records } of state.chains) for (const { header, hash } of records) digest.update(header).update(hash);
   let effects = 0;
@@ -147,8 +174,10 @@ export function reportOf({ options, witness, scheduler, state, coverage }: World
     calls: state.calls.size,
     effects,
     walked: witness.workflows.totals(),
+    approvals: witness.approvals.totals,
     digest: digest.digest('hex'),
     coverage,
+    approvalCoverage,
     story: scheduler.story(),
   };
 }

@@ -14,7 +14,7 @@ tools:
   shop:
     mcp: { command: shop, args: [-y], env: { KEY: "\${TOKEN}" } }
     annotations: trust
-    tools: { "get_*": { effect: pure, reach: read_only }, pay: { effect: keyed, dedupe_window: 20h } }
+    tools: { "get_*": { effect: pure, reach: read_only }, pay: { effect: keyed, dedupe_window: 20h }, export: { reports_within: 10m } }
 agents:
   clerk:
     default: deny
@@ -27,6 +27,8 @@ agents:
         approvers: [finance]
         expires: 2h
         on_approve: run
+        needs: 2
+        client_may_approve: true
       - deny: "**"
         when: |
           has(args.force) &&
@@ -37,7 +39,7 @@ agents:
     egress: { allow: [api.example.com] }
     model_policy: { allow: ["claude-*"] }
     redact: [args.card, "result.**.email"]
-    completion: { require: [tests], when: session.seq > 0 }
+    completion: { require: [tests], when: session.seq > 0, condition: "state == null || size(state.value) > 0" }
     approvers: [finance]
 workflows:
   desk:
@@ -56,7 +58,7 @@ const included = `agents:
   ops: { default: permit, rules: [&r { deny: shop/pay }, *r] }
 roles: { finance: [ann, bob] }
 credentials: { v: { provider: vault, settings: { path: x }, match: [shop/pay] } }
-notify: { ops: { webhook: "https://x/y", events: [POLICY_DENY] } }
+notify: { ops: { webhook: "https://x/y", events: [POLICY_DENY, POLICY_DEFER], secret: 0123456789abcdef, format: slack, link: "https://x/{approval_id}" } }
 playbook: { server_error_5xx: escalate_to_human }
 `;
 

@@ -2,6 +2,7 @@
  * A real gateway on a real file behind an MCP door, put together from its parts; tools that are called directly answer what
  * the test says. When the test is over, everything is closed and the folder removed.
  */
+import assert from 'node:assert/strict';
 import crypto from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,19 +12,26 @@ import { nodeClock } from '../../src/adapters/system-node/clock.ts';
 import { nodeIds } from '../../src/adapters/system-node/ids.ts';
 import { createFunctionUpstream } from '../../src/adapters/upstream-function/function-upstream.ts';
 import type { MountedWorkflow } from '../../src/adapters/upstream-function/mount.ts';
+import { createSeal } from '../../src/compose/seal.ts';
+import { approvalsOf } from '../../src/compose/serve-approvals.ts';
 import type { Catalogue, ToolEntry } from '../../src/core/catalogue.ts';
 import { workflowLadder } from '../../src/core/decide.ts';
 import type { JsonObject } from '../../src/core/json.ts';
 import { defaultLimits, type Limits } from '../../src/core/limits.ts';
+import { listedTools } from '../../src/core/policy/listed-tools.ts';
+import type { Policy } from '../../src/core/policy/policy.ts';
 import { toJsonGraph } from '../../src/core/workflow/draw/to-json-graph.ts';
 import { toMermaid } from '../../src/core/workflow/draw/to-mermaid.ts';
 import { createMcpDoor, type McpDoor } from '../../src/doors/mcp/mcp-door.ts';
 import type { McpDoorLimits, McpDoorParts } from '../../src/doors/mcp/parts.ts';
 import type { OperatorNotice } from '../../src/ports/notifier.ts';
 import type { Attempt, Failure, Upstream } from '../../src/ports/upstream.ts';
+import { completeSession } from '../../src/shell/complete.ts';
 import { handleCall, handleUnfit } from '../../src/shell/handle-call.ts';
-import { createShell, type Shell } from '../../src/shell/shell.ts';
+import { reportGap } from '../../src/shell/runtime-gap.ts';
+import { createShell, policyOf, type Shell } from '../../src/shell/shell.ts';
 import { startSweeping } from '../../src/shell/sweep.ts';
+import { reportTask } from '../../src/shell/tasks.ts';
 import { createWorkflowService, type WorkflowService } from '../../src/shell/workflow-service.ts';
 
 /** As a server lists it, with what it answers. */
@@ -39,6 +47,8 @@ export interface DoorOptions {
   readonly limits?: Partial<Limits>;
   readonly doorLimits?: Partial<McpDoorLimits>;
   readonly agent?: string;
+  /** Which rules decide; without, everything is permitted. */
+  readonly policy?: Policy;
   /** Which actions are listed; all, if not given. */
   readonly isListed?: NonNullable<NonNullable<McpDoorParts['workflow']>['isListed']>;
 }
@@ -89,7 +99,7 @@ export async function openDoor(t: Closing, options: DoorOptions): Promise<Opened
     ladder: workflowLadder,
     catalogue: () => catalogue,
     workflows: new Map(bound === undefined ? [] : [[bound.workflow.name, bound.workflow]]),
-    policy: () => null,
+    policy: () => options.policy ?? null,
     storeTag: await store.identity(),
   });
   const stopSweeping = startSweeping(shell, async () => undefined);
@@ -105,13 +115,24 @@ export async function openDoor(t: Closing, options: DoorOptions): Promise<Opened
     tools:
       options.tools === undefined
         ? null
-        : { catalogue: () => catalogue, call: (raw, who, from) => handleCall(raw, who, from, shell) },
+        : {
+            catalogue: ({ agent }) => listedTools(catalogue, policyOf(agent, shell)),
+            isDeclared: (tool) => catalogue.has(tool),
+            call: (raw, who, from) => handleCall(raw, who, from, shell),
+          },
     graph: {
       mermaid: ({ graph }, active) => toMermaid(graph, active),
       json: ({ graph }, active) => toJsonGraph(graph, active),
     },
     unfit: (errors, who) => handleUnfit(errors, who, shell),
     notify,
+    approvals: approvalsOf(() => shell, createSeal(path.join(folder, 'recourse.db'), assert.fail)),
+    completion: {
+      isServed: ({ agent }) => (policyOf(agent, shell)?.agent ?? null) !== null,
+      run: (raw, who) => completeSession(raw, who, shell),
+    },
+    reportTask: (callId, who) => reportTask(callId, who, shell),
+    reportGap: (gap) => reportGap(gap, shell),
     ...(options.doorLimits === undefined ? {} : { limits: options.doorLimits }),
   });
   t.after(async () => {

@@ -11,6 +11,6 @@ export function signWebhook(
   const timestamp = String(timestampSeconds);
   const headers = { 'Recourse-Id': id, 'Recourse-Timestamp': timestamp };
   if (secret === null) return headers;
-  const signature = createHmac('sha256', secret).update(`${id}.${body}`).digest('hex');
+  const signature = createHmac('sha256', secret).update(`${id}.${timestamp}.${body}`).digest('hex');
   return { ...headers, 'Recourse-Signature': `v1=${signature}` };
 }

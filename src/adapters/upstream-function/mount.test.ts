@@ -37,6 +37,7 @@ const refund = tool({
   effect: 'keyed',
   dedupe_window_seconds: 60,
   timeout_seconds: 7,
+  reports_within_seconds: 300,
   run: async () => ({ ok: true }),
 });
 
@@ -87,6 +88,7 @@ test('a bound action takes over what its tool declares', () => {
     [pay.invokes, pay.boundTool, pay.effectClass, pay.timeoutMs, pay.dedupeWindowMs, pay.input.kind, pay.overlap],
     ['payments/refund', 'payments/refund', 'keyed', 7_000, 60_000, 'validator', false],
   );
+  assert.deepEqual([pay.reportsWithinMs, workflow.actions.get('take_order')?.reportsWithinMs], [300_000, null]);
   assert.equal(pay.operation, null);
   assert.equal(pay.operationOf({ amount: 3 }), 'payments/refund:3');
   assert.deepEqual(pay.inputSchema?.['required'], ['amount']);

@@ -48,6 +48,7 @@ const refused: readonly (readonly [string, unknown, RegExp])[] = [
   ['a timeout of nothing', { ...right, timeout_seconds: 0 }, /its timeout_seconds is not usable/],
   ['a timeout that is no number', { ...right, timeout_seconds: Number.NaN }, /its timeout_seconds is not usable/],
   ['a timeout without end', { ...right, timeout_seconds: Infinity }, /use a number of seconds above 0 and up to 86400/],
+  ['a report that is never due', { ...right, reports_within_seconds: 0 }, /its reports_within_seconds is not usable/],
   ['no input schema', { ...right, input: undefined }, /it has no input schema; give one, or input: \{\}/],
   [
     'an input schema that does not compile',

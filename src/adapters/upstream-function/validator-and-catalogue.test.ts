@@ -143,16 +143,20 @@ test('the catalogue declares each tool, with a rule that the gate can apply', ()
     effect: 'keyed',
     dedupe_window_seconds: 60,
     timeout_seconds: 1.5,
+    reports_within_seconds: 600,
     run: async () => null,
   });
   const read = tool({ ...base, name: 'read', input: z.object({}), effect: 'pure', run: async () => null });
   const { catalogue } = createFunctionUpstream([keyed, read], { defaultTimeoutMs: 7_000 });
   const entry = catalogue.get('it');
   assert.deepEqual([entry?.effectClass, entry?.timeoutMs, entry?.dedupeWindowMs], ['keyed', 1_500, 60_000]);
-  assert.ok(entry?.input.kind === 'schema');
+  assert.equal(entry?.reportsWithinMs, 600_000);
+  assert.match(entry.manifest, /"reports_within_ms":600000/);
+  assert.ok(entry.input.kind === 'schema');
   assert.deepEqual(entry.input.check([]), [{ path: '', expected: 'object', got: [] }]);
   const other = catalogue.get('read');
   assert.deepEqual([other?.effectClass, other?.timeoutMs, other?.input.kind], ['pure', 7_000, 'validator']);
+  assert.equal(other?.reportsWithinMs, null);
 });
 
 test('the manifest is the canonical text of what was declared', () => {

@@ -47,6 +47,18 @@ test('the first rule that matches speaks, then the server, then the gateway', ()
   assert.deepEqual(declared({ rules: [rule('own/pay', { effect: 'pure' })] }), ['plain', 30_000, null]);
 });
 
+test('a tool that goes on working after its answer is declared, and its manifest says so', () => {
+  const entryWith = (rules: readonly McpRule[]) => {
+    const result = entryOf({ ...server, rules }, { name: 'pay', inputSchema: { type: 'object' } }, parts);
+    assert.ok(result.ok);
+    return result.entry;
+  };
+  const [plain, later] = [entryWith([rule('pay', {})]), entryWith([rule('pay', { reportsWithinMs: 600_000 })])];
+  assert.deepEqual([plain.reportsWithinMs, later.reportsWithinMs], [null, 600_000]);
+  assert.match(later.manifest, /"reports_within_ms":600000/);
+  assert.equal(plain.manifest, entryWith([]).manifest);
+});
+
 test('a tool that changes has another manifest, one that does not has the same', () => {
   const manifestOf = (listed: object) => {
     const result = entryOf(server, { name: 'pay', inputSchema: { type: 'object' }, ...listed }, parts);

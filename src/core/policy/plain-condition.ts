@@ -5,7 +5,7 @@
 
 /** Strings in which a quote may mean something else, and ends of lines that a comment may go on behind. */
 const uncertain = /[\\\r]|'''|"""/;
-const stringOrGap = /'[^'\n]*'|"[^"\n]*"|(?:\/\/[^\n]*|[ \t\n])+/g;
+const stringOrGap = /'[^']*'|"[^"]*"|(?:\/\/[^\n]*|[ \t\n])+/g;
 
 export function plainCondition(text: string): string {
   if (uncertain.test(text)) return text.trim();

@@ -61,7 +61,7 @@ export const approvalCommands = {
     options: ['reason', 'shown', ...beside],
     needs: ['reason'],
     means: { reason: 'why, for the agent and the record', key: otherKey },
-    examples: [['recourse approvals deny apr_01k4w… --reason "ask the customer first"', 'with a reason it can act on']],
+    examples: [['recourse approvals deny apr_01k4w… --reason too-much', 'with a reason it can act on']],
   },
   'approvals revoke': {
     group: 'Approve',

@@ -5,7 +5,7 @@
 import type { ApprovalEvent, ApprovalView } from '../../core/approval-view.ts';
 import { unreachable } from '../../core/unreachable.ts';
 import type { Key } from './screen.ts';
-import { sentenceOf, stateNow } from './write-approval.ts';
+import { pairsOf, sentenceOf, stateNow } from './write-approval.ts';
 
 /** What the person is doing. What is asked about is kept as it was shown when the question came up. */
 export type WatchMode =
@@ -138,6 +138,13 @@ function move({ name, text }: Key): -1 | 1 | null {
   return name === 'down' || text === 'j' ? 1 : null;
 }
 
+/** Not past the last line, however large the screen is. */
+function scrolled(to: number, seen: ApprovalView | undefined, nowMs: number): number {
+  if (seen === undefined) return 0;
+  const lines = pairsOf(seen, nowMs).reduce((sum, [, value]) => sum + value.split('\n').length, 0);
+  return Math.min(Math.max(0, to), lines);
+}
+
 function inList(state: WatchState, key: Key): Watched {
   const step = move(key);
   if (step !== null) {
@@ -160,7 +167,10 @@ function asking(state: WatchState, seen: ApprovalView, { text }: Key, from: numb
 
 function inDetails(state: WatchState, mode: WatchMode & { kind: 'details' }, key: Key): Watched {
   const step = move(key);
-  if (step !== null) return [{ ...state, mode: { ...mode, from: Math.max(0, mode.from + step) } }, []];
+  if (step !== null) {
+    const seen = state.pending.find((each) => each.approval_id === mode.id);
+    return [{ ...state, mode: { ...mode, from: scrolled(mode.from + step, seen, state.nowMs) } }, []];
+  }
   if (key.name === 'escape' || key.name === 'enter' || key.text === 'q')
     return [{ ...state, mode: { kind: 'list' } }, []];
   const seen = state.pending.find((each) => each.approval_id === mode.id);
@@ -170,7 +180,8 @@ function inDetails(state: WatchState, mode: WatchMode & { kind: 'details' }, key
 /** INVARIANT: only a y approves, and only what was on the screen when the question came up. */
 function inApproving(state: WatchState, mode: WatchMode & { kind: 'approving' }, key: Key): Watched {
   const step = move(key);
-  if (step !== null) return [{ ...state, mode: { ...mode, from: Math.max(0, mode.from + step) } }, []];
+  if (step !== null)
+    return [{ ...state, mode: { ...mode, from: scrolled(mode.from + step, mode.seen, state.nowMs) } }, []];
   const list: WatchState = { ...state, mode: { kind: 'list' } };
   if (key.text !== 'y') return [list, []];
   const { approval_id: id, shown } = mode.seen;

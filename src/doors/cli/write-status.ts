@@ -26,6 +26,7 @@ export function writeStatus(report: Report, paint: Paint): string {
     ...lines('servers', serversIn(report)),
     ...lines('policy', policyIn(report, governed)),
     ['calls', callsIn(report)],
+    ...lines('gaps', gapsIn(report)),
     ...lines('gates', gatesIn(report)),
     ...lines('warnings', warningsIn(report)),
   ] as const;
@@ -81,6 +82,12 @@ function gatesIn({ gates }: Report): readonly string[] {
       .flatMap(({ gate, configured }) => (configured === stands && typeof gate === 'string' ? [gate] : []))
       .join(', ');
   return [named(true), ...(named(false) === '' ? [] : [`absent: ${named(false)}`])];
+}
+
+/** What happened beside the calls that policy decides; nothing is said where nothing did. */
+function gapsIn({ gaps }: Report): readonly string[] {
+  if (!isList(gaps)) return [];
+  return gaps.map(({ kind, count }) => `${textOf(kind, '?')}: ${textOf(count, '?')}`);
 }
 
 function warningsIn({ warnings }: Report): readonly string[] {

@@ -18,9 +18,13 @@ import type { Serving } from './serving.ts';
 export type Put =
   /** They cannot be asked, or have not answered: the approval stays open for others. */
   | { readonly kind: 'unanswered' }
-  /** They said something that counts: the call is to be asked again. */
-  | { readonly kind: 'answered' }
-  | { readonly kind: 'asks'; readonly question: Question; readonly state: string }
+  /** They said something that counts: the call is to be asked again, in the session in which it waits. */
+  | { readonly kind: 'answered'; readonly session: string | null }
+  | { readonly kind: 'asks'; readonly question: Question; readonly state: string };
+
+/** What came of a state that the client brought; whether or not there was an answer, the call is to be asked again. */
+export type Heard =
+  | { readonly kind: 'heard'; readonly session: string | null }
   | { readonly kind: 'refused'; readonly problem: StateProblem };
 
 const unanswered: Put = { kind: 'unanswered' };
@@ -59,7 +63,9 @@ export async function putToUser(reply: Reply, call: ToolCall, exchange: Exchange
   const shown = { id, shown: view.shown };
   if (exchange.push !== null) {
     const timeout = Math.max(1, Math.min(binding.expiresAtMs - approvals.nowMs(), maxPushMs));
-    return hear(await pushed(params, timeout, exchange, serving.closing), shown, exchange, serving);
+    const given = await pushed(params, timeout, exchange, serving.closing);
+    const counts = await hear(given, shown, exchange, serving);
+    return counts ? { kind: 'answered', session: binding.session } : unanswered;
   }
   const holder = holderOf(call, serving);
   const state = holder === null ? null : (serving.states?.give(shown, binding, holder) ?? null);
@@ -68,12 +74,13 @@ export async function putToUser(reply: Reply, call: ToolCall, exchange: Exchange
 }
 
 /** The client comes back with a sealed state, and perhaps with an answer. */
-export async function hearUser(state: string, call: ToolCall, exchange: Exchange, serving: Serving): Promise<Put> {
+export async function hearUser(state: string, call: ToolCall, exchange: Exchange, serving: Serving): Promise<Heard> {
   const holder = holderOf(call, serving);
   if (holder === null || serving.states === null) return { kind: 'refused', problem: 'forged' };
   const taken = await serving.states.take(state, holder);
   if (!taken.ok) return { kind: 'refused', problem: taken.problem };
-  return hear(exchange.responses[questionKey], taken, exchange, serving);
+  await hear(exchange.responses[questionKey], taken, exchange, serving);
+  return { kind: 'heard', session: taken.session };
 }
 
 function holderOf(call: ToolCall, { parts, connection }: Serving): StateHolder | null {
@@ -101,24 +108,24 @@ async function pushed(
   }
 }
 
+/** Whether anything was said. Whether it counted, the gate knows: it says how the call stands now. */
 async function hear(
   given: unknown,
   { id, shown }: ShownApproval,
   { client }: Exchange,
   { parts: { approvals }, connection: { who } }: Serving,
-): Promise<Put> {
+): Promise<boolean> {
   const said = readAnswer(given);
   const by: Decider = { kind: 'client', ...who, ...(client === null ? {} : { client }) };
   switch (said.kind) {
     case 'nothing':
-      return unanswered;
-    // Whether it counted or not, the gate knows how the call stands now.
+      return false;
     case 'yes':
       await approvals?.approve(id, by, { shown });
-      return { kind: 'answered' };
+      return true;
     case 'no':
       await approvals?.deny(id, by, { shown, ...(said.reason === null ? {} : { reason: said.reason }) });
-      return { kind: 'answered' };
+      return true;
     default:
       return unreachable(said);
   }

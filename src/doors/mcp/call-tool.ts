@@ -33,12 +33,11 @@ export async function callTool(params: unknown, exchange: Exchange, serving: Ser
   const put = await putToUser(turn.reply, asked, exchange, serving);
   switch (put.kind) {
     case 'unanswered':
-    case 'refused':
       return write(turn.reply, asked, exchange, serving);
     case 'asks':
       return inputRequired([put.question], put.state);
     case 'answered':
-      return askOnce(asked, exchange, serving);
+      return askOnce({ ...asked, heldIn: put.session }, exchange, serving);
     default:
       return unreachable(put);
   }
@@ -61,7 +60,7 @@ function ask(asked: ToolCall, exchange: Exchange, serving: Serving): Promise<Con
 /** The client's user was asked whether the call may run, and the client returns with what they said. */
 async function comeBackAsUser(state: string, asked: ToolCall, exchange: Exchange, serving: Serving): Promise<Answered> {
   const heard = await hearUser(state, asked, exchange, serving);
-  if (heard.kind !== 'refused') return askOnce(asked, exchange, serving);
+  if (heard.kind === 'heard') return askOnce({ ...asked, heldIn: heard.session }, exchange, serving);
   return refuseState(`a state that is good for this call: of this one, ${stateProblems[heard.problem]}`, serving);
 }
 

@@ -42,12 +42,9 @@ export class DoorServer extends Server {
 
   async #withNotices(message: JSONRPCMessage, method: string): Promise<JSONRPCMessage> {
     if (!isJSONRPCErrorResponse(message) || message.error.code !== METHOD_NOT_FOUND) return message;
-    return { ...message, error: { ...message.error, ...besides(await this.#beside(method)) } };
+    const notices = await this.#beside(method);
+    return notices.length === 0 ? message : { ...message, error: { ...message.error, data: { notices } } };
   }
 }
 
 type ServerOptions = NonNullable<ConstructorParameters<typeof Server>[1]>;
-
-/** The data of an error, where there is something to be said. */
-export const besides = (notices: readonly Notice[]): { data?: { notices: readonly Notice[] } } =>
-  notices.length === 0 ? {} : { data: { notices } };

@@ -107,11 +107,6 @@ export function refuseExchange(to: ServerResponse, status: number, code: number,
   to.writeHead(status, headers).end(JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null }));
 }
 
-/** An error of JSON-RPC as the answer to a request. */
-export function sayError(to: ServerResponse, status: number, id: string | number, error: object): void {
-  to.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', error, id }));
-}
-
 /** The one answer that is no message of MCP, for nobody is there whom it could be given to. */
 export function refuseStranger(to: ServerResponse): void {
   const message =

@@ -10,7 +10,6 @@ import {
   INVALID_REQUEST,
   localhostAllowedHostnames,
   localhostAllowedOrigins,
-  METHOD_NOT_FOUND,
   PARSE_ERROR,
   ProtocolError,
   validateHostHeader,
@@ -18,17 +17,8 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Principal } from '../../core/call.ts';
 import { isObject } from '../../core/json.ts';
-import { besides } from './door-server.ts';
-import {
-  clientGone,
-  readBody,
-  refuseExchange,
-  refuseStranger,
-  sayError,
-  webRequest,
-  writeResponse,
-} from './http-exchange.ts';
-import { aboutMessage, isMismatch, unknownRequest } from './http-gaps.ts';
+import { clientGone, readBody, refuseExchange, refuseStranger, webRequest, writeResponse } from './http-exchange.ts';
+import { aboutMessage, isMismatch } from './http-gaps.ts';
 import { createHttpSessions, type HttpSession } from './http-sessions.ts';
 import type { McpDoor } from './mcp-door.ts';
 import { createKnownEnvelopes, type PlainCall, plainCall, plainExchange, writePlain } from './plain-call.ts';
@@ -105,11 +95,6 @@ export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOpt
     }
     const asking = who ?? door.who;
     if (isPost) door.gaps.look(value, asking);
-    const unknown = unknownRequest(outcome, request);
-    if (unknown !== null) {
-      const beside = besides(await door.gaps.report('unknown_method', unknown.method, asking));
-      return sayError(response, 404, unknown.id, { code: METHOD_NOT_FOUND, message: 'Method not found', ...beside });
-    }
     const web = webRequest(request, clientGone(response));
     if (outcome.kind === 'legacy') return serveLegacy(web, value, who, response);
     if (who !== undefined) askers.set(web, who);
@@ -125,7 +110,8 @@ export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOpt
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
       const { code, message } = error;
-      sayError(response, 200, call.id, { code, message });
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: call.id }));
     }
   }
 

@@ -42,6 +42,8 @@ export interface ApprovalBinding {
   /** Hash of the agent's rules as they are now. */
   readonly rules: string;
   readonly expiresAtMs: number;
+  /** The session that the call waits in. */
+  readonly session: string | null;
 }
 
 /** Approvals as this door speaks of them. */

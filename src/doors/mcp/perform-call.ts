@@ -83,7 +83,8 @@ async function step(
 ): Promise<Reply> {
   const raw = { ...call.controls, ...given };
   const take = (session: unknown) => served.service.step(served.name, { ...raw, session }, connection.who, requester);
-  const named = raw['session'] ?? null;
+  // A client without a connection need not know which session was opened for its first request.
+  const named = raw['session'] ?? call.heldIn;
   if (named !== null) return take(named);
   return stepInOwnSession(connection, served, typeof raw['key'] === 'string', take);
 }

@@ -14,6 +14,8 @@ export interface ToolCall {
   readonly args: unknown;
   /** What `_meta["recourse/…"]` says about the call, by the names of the gateway's own fields. */
   readonly controls: Readonly<Record<string, unknown>>;
+  /** The session in which this very call waits for an approval; null if it is asked for the first time. */
+  readonly heldIn: string | null;
 }
 
 const controlNames = [
@@ -39,6 +41,7 @@ export function readToolCall(params: unknown): ToolCall {
     gotName: name === null ? preview(read['name'] ?? null) : null,
     args: read['arguments'],
     controls: Object.fromEntries(said.map((name) => [name, meta[`recourse/${name}`]])),
+    heldIn: null,
   };
 }
 

@@ -33,7 +33,9 @@ export interface ShownApproval {
   readonly shown: string;
 }
 
-export type Taken = ({ readonly ok: true } & ShownApproval) | { readonly ok: false; readonly problem: StateProblem };
+export type Taken =
+  | ({ readonly ok: true; readonly session: string | null } & ShownApproval)
+  | { readonly ok: false; readonly problem: StateProblem };
 
 export type SealedStates = ReturnType<typeof createSealedStates>;
 
@@ -94,7 +96,7 @@ export function createSealedStates(approvals: DoorApprovals, { sealedForMs, maxU
       if (used.size > maxUsedStates && oldest !== undefined) used.delete(oldest);
       const now = await approvals.binding(id, holder.who);
       if (now === null || now.version !== version) return no('replayed');
-      return now.rules === rules ? { ok: true, id, shown } : no('outdated');
+      return now.rules === rules ? { ok: true, id, shown, session: now.session } : no('outdated');
     },
   };
 }

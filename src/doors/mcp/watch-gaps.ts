@@ -11,20 +11,6 @@ import type { McpDoorParts } from './parts.ts';
 /** By which an agent says that work which went on after its call is complete. */
 export const taskMethod = 'recourse/tasks/complete';
 
-/** What this door or the SDK answers in revision 2026-07-28; anything else is not known. */
-const knownRequests: ReadonlySet<string> = new Set([
-  'tools/call',
-  'tools/list',
-  'resources/list',
-  'resources/templates/list',
-  'resources/read',
-  'server/discover',
-  'subscriptions/listen',
-  taskMethod,
-]);
-
-export const isKnownRequest = (method: string): boolean => knownRequests.has(method);
-
 /** What a client may say by itself without wanting an answer. */
 const knownNotifications: ReadonlySet<string> = new Set([
   'notifications/initialized',

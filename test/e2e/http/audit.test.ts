@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -8,63 +7,22 @@ import { answerBodies } from '../../../src/core/http-bodies.ts';
 import { eventually } from '../../support/eventually.ts';
 import { aTool } from '../../support/tools.ts';
 import { coffee } from '../../support/workflows.ts';
+import { listenTo, type Stream } from './listen.ts';
 import { openHttp, type OpenedHttp } from './open-http.ts';
 
 const tools = [aTool('echo', (args) => args)];
-
-interface Event {
-  readonly id: string | null;
-  readonly event: string | null;
-  readonly data: Record<string, unknown>;
-}
-
-interface Stream {
-  readonly response: IncomingMessage;
-  readonly events: readonly Event[];
-  readonly comments: readonly string[];
-  readonly ended: Promise<void>;
-  stop(): void;
-}
 
 const isRecord = new Ajv2020({ strict: false, validateFormats: false }).compile(
   answerBodies((name) => ({ $ref: `#/${name}` })).AuditRecord,
 );
 
-/** Reads a stream as a browser would, and holds each record against the document. */
-async function listen(t: TestContext, { url }: OpenedHttp, key: string, query = '', last?: string): Promise<Stream> {
-  const headers = { authorization: `Bearer ${key}`, ...(last === undefined ? {} : { 'last-event-id': last }) };
-  const request = httpRequest(new URL(`/v1/audit${query}`, url), { headers, agent: false });
-  request.on('error', () => undefined);
-  t.after(() => void request.destroy());
-  request.end();
-  const [response] = (await once(request, 'response')) as [IncomingMessage];
-  assert.equal(response.statusCode, 200);
-  assert.equal(response.headers['content-type'], 'text/event-stream');
-  const events: Event[] = [];
-  const comments: string[] = [];
-  let rest = '';
-  response.on('data', (chunk: Buffer) => {
-    const blocks = `${rest}${chunk.toString('utf8')}`.split('\n\n');
-    rest = blocks.pop() ?? '';
-    for (const block of blocks) {
-      if (block.startsWith(':')) comments.push(block);
-      else events.push(read(block));
-    }
+/** Holds each record against the document. */
+const listen = (t: TestContext, http: OpenedHttp, key: string, query = '', last?: string): Promise<Stream> =>
+  listenTo(t, http, `/v1/audit${query}`, key, last, ({ id, event, data }) => {
+    if (event !== 'record') return;
+    assert.ok(isRecord(data), JSON.stringify([isRecord.errors, data]));
+    assert.equal(data['position'], id);
   });
-  response.on('error', () => undefined);
-  const ended = new Promise<void>((resolve) => response.on('close', () => resolve()));
-  return { response, events, comments, ended, stop: () => request.destroy() };
-}
-
-function read(block: string): Event {
-  const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(block)?.[1] ?? null;
-  const event = { id: field('id'), event: field('event'), data: JSON.parse(field('data') ?? '{}') as Event['data'] };
-  if (event.event === 'record') {
-    assert.ok(isRecord(event.data), JSON.stringify([isRecord.errors, event.data]));
-    assert.equal(event.data['position'], event.id);
-  }
-  return event;
-}
 
 const kindsOf = ({ events }: Stream) => events.map(({ event, data }) => (event === 'record' ? data['kind'] : event));
 const records = (stream: Stream, count: number) =>

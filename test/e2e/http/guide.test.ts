@@ -30,7 +30,8 @@ test('the guide lists every route, in the order of the code, with who may ask it
   );
   for (const [index, name] of routeNames.entries()) {
     const said = rows[index]?.[2] ?? '';
-    if (name === 'createCall' || name === 'takeStep' || name === 'readAudit') continue;
+    const isStream = httpRoutes[name].answer === 'text/event-stream';
+    if (name === 'createCall' || name === 'takeStep' || isStream) continue;
     for (const field of Object.keys(httpRoutes[name].query))
       assert.ok(codeIn(said).includes(field), `${name} ${field}`);
   }

@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { httpRoutes, type RouteName, routeNames } from '../../../src/core/http-routes.ts';
 import { keyRoles } from '../../../src/core/identity.ts';
+import { aPolicy, anAgent } from '../../support/a-policy.ts';
 import { createHeldTool, aTool } from '../../support/tools.ts';
 import { coffee } from '../../support/workflows.ts';
 import { type Answered, openHttp, type OpenedHttp } from './open-http.ts';
@@ -29,6 +30,9 @@ async function settle({ ask, call, makeKey }: OpenedHttp, slow: ReturnType<typeo
   note(await call({ tool: 'echo', args: { secret }, key: 'shared-key' }, { key }));
   note(await call({ tool: 'broken', args: { secret } }, { key }));
   note(await call({ tool: 'nothing', args: { secret } }, { key }));
+  const held = await call({ tool: 'held', args: { secret } }, { key });
+  note(held);
+  ids.push((held.body['resolution'] as { approval_id: string }).approval_id);
   note(await call({ tool: 'slow', args: { secret }, wait_seconds: 0 }, { key }));
   await slow.begun();
   const opened = await ask('POST', '/v1/sessions', { key, body: { workflow: 'coffee' } });
@@ -38,6 +42,8 @@ async function settle({ ask, call, makeKey }: OpenedHttp, slow: ReturnType<typeo
   return { ids: [...new Set(ids)], agents: ['bot', 'vera'], key };
 }
 
+const isStream = (name: RouteName) => httpRoutes[name].answer === 'text/event-stream';
+
 const pick = <Value>(values: readonly Value[], at: number): Value => values[at % values.length] as Value;
 
 /** A request for a route, made of what the other tenant has. */
@@ -46,9 +52,9 @@ function requestFor(name: RouteName, island: Island, draw: number) {
   const id = pick(island.ids, draw);
   const session = pick(island.ids, draw >> 3);
   const queries = Object.keys(query)
-    .filter((_, index) => ((draw >> 6) & (1 << index)) !== 0)
+    .filter((field, index) => field !== 'follow' && ((draw >> 6) & (1 << index)) !== 0)
     .map((field) => `${field}=${valueOf(field, island, draw)}`);
-  const search = [...queries, ...(name === 'readAudit' ? ['follow=false'] : [])];
+  const search = [...queries, ...(isStream(name) ? ['follow=false'] : [])];
   const bodies: Readonly<Record<string, unknown>> = {
     CallRequest: { tool: pick(['echo', 'broken'], draw), args: { draw }, ...((draw & 1) === 0 ? { session } : {}) },
     StepRequest: { action: pick(['take_order', 'pay', 'cancel'], draw), inputs: { drink: 'tea' } },
@@ -56,6 +62,10 @@ function requestFor(name: RouteName, island: Island, draw: number) {
     SettleRequest: { happened: pick(['yes', 'no', 'unknown'], draw), result: 'taken over' },
     SessionRequest: { workflow: 'coffee' },
     ForkRequest: (draw & 1) === 0 ? {} : { seq: 0 },
+    ApproveRequest: (draw & 1) === 0 ? {} : { args: { taken: 'over' }, reason: 'because' },
+    DenyRequest: { reason: 'because' },
+    RevokeRequest: {},
+    CompleteRequest: (draw & 1) === 0 ? { session } : {},
     Nothing: {},
   };
   return {
@@ -63,7 +73,8 @@ function requestFor(name: RouteName, island: Island, draw: number) {
     target: `${path.replace('{id}', id)}${search.length === 0 ? '' : `?${search.join('&')}`}`,
     ...(body === null ? {} : { body: bodies[body] }),
     /** Whether something of the other is asked for, and so must not be found. */
-    asksForTheirs: path.includes('{id}') || (body === 'CallRequest' && (draw & 1) === 0),
+    asksForTheirs:
+      path.includes('{id}') || ((body === 'CallRequest' || body === 'CompleteRequest') && (draw & 1) === 0),
   };
 }
 
@@ -71,17 +82,18 @@ function valueOf(field: string, { ids, agents }: Island, draw: number): string {
   if (field === 'agent') return pick(agents, draw >> 2);
   if (field === 'session' || field === 'before') return pick(ids, draw >> 4);
   if (field === 'limit') return '200';
+  if (field === 'wait') return '0.01';
   if (field === 'after') return '0.0';
   return pick(['echo', 'coffee', 'SUCCEEDED', 'open', '0'], draw >> 5);
 }
 
 /** What the records of a stream are about. Their texts hold what we ourselves sent before. */
 const subjectsIn = (stream: string): string =>
-  [...stream.matchAll(/"(?:call_id|session)":"(\w+)"/g)].map(([, id]) => id).join(' ');
+  [...stream.matchAll(/"(?:call_id|session|approval_id)":"(\w+)"/g)].map(([, id]) => id).join(' ');
 
 /** What is there of the other tenant, as its own operators see it. */
 async function whole({ ask }: OpenedHttp, key: string): Promise<string> {
-  const parts = ['/v1/calls?limit=200', '/v1/sessions?limit=200', '/v1/audit?follow=false'];
+  const parts = ['/v1/approvals?limit=200', '/v1/calls?limit=200', '/v1/sessions?limit=200', '/v1/audit?follow=false'];
   const seen = await Promise.all(parts.map((part) => ask('GET', part, { key })));
   return seen.map(({ text }) => text).join('\n');
 }
@@ -92,13 +104,20 @@ test('nothing of another tenant is found, shown or changed, on any route, by any
     throw new Error('jammed');
   });
   const http = await openHttp(t, {
-    tools: [aTool('echo', (args) => args), broken, slow.definition],
+    tools: [aTool('echo', (args) => args), broken, slow.definition, aTool('held', (args) => args)],
     workflows: [coffee()],
+    policy: aPolicy([
+      anAgent('bot', [
+        ['defer', 'held'],
+        ['permit', '*'],
+        ['permit', '*/*'],
+      ]),
+    ]),
   });
   const island = await settle(http, slow);
   const theirViewer = await http.makeKey('other', 'viewer', 'vera');
   const before = await whole(http, theirViewer);
-  assert.ok(before.includes(secret) && island.ids.length >= 6);
+  assert.ok(before.includes(secret) && island.ids.length >= 9);
 
   const same = await http.call({ tool: 'echo', args: { secret: 'own' }, key: 'shared-key' });
   assert.deepEqual([same.status, same.body['result']], [200, { secret: 'own' }], 'their key is not ours');
@@ -114,13 +133,13 @@ test('nothing of another tenant is found, shown or changed, on any route, by any
     assert.ok(!text.includes(secret), what);
     // What was sent may come back; no other id of theirs may.
     const request = `${target} ${JSON.stringify(sent)}`;
-    const told = name === 'readAudit' ? subjectsIn(text) : text;
+    const told = isStream(name) ? subjectsIn(text) : text;
     for (const id of island.ids) if (!request.includes(id)) assert.ok(!told.includes(id), `${id} in ${what}`);
     asked.set(`${name} ${role}`, (asked.get(`${name} ${role}`) ?? 0) + 1);
     found.set(status, (found.get(status) ?? 0) + 1);
   });
-  await fc.assert(property, { seed, numRuns: 600 });
-  const lists = ['/v1/calls', '/v1/sessions'];
+  await fc.assert(property, { seed, numRuns: 1_000 });
+  const lists = ['/v1/calls', '/v1/sessions', '/v1/approvals'];
   for (const list of lists) {
     const { text } = await http.ask('GET', `${list}?limit=200`, { key: http.keys.admin });
     for (const id of island.ids) assert.ok(!text.includes(id), `${id} in ${list}`);

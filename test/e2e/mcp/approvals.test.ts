@@ -132,20 +132,23 @@ test('approvals over MCP', { timeout: 240_000 }, async (t) => {
       assert.match(String(wrong.structuredContent?.['message']), /wait_seconds/);
     });
 
-    await t.test(`the client's user approves where the rule says so: the reply is the result, in ${revision}`, async (t) => {
-      const seen: string[] = [];
-      const yes = answering(seen, { action: 'accept', content: { approve: true } });
-      const { call } = await connected(t, up, keys.asker, revision, yes);
-      const sum = fresh();
-      assert.match(sumOf(await call('everything/get-sum', sum)) ?? '', new RegExp(`${sum.a + sum.b}`));
-      assert.equal(seen.length, 1);
-      assert.match(seen[0] ?? '', /everything\/get-sum/);
-      assert.match(seen[0] ?? '', new RegExp(`"a": ${sum.a},`));
-      assert.match(seen[0] ?? '', /sums move money/);
-      const { body } = await up.ask('/v1/approvals?state=used&agent=asker', { key: up.operatorKey() });
-      const [used] = body['approvals'] as readonly { readonly decided: { readonly by: string } }[];
-      assert.equal(used?.decided.by, 'the user of asker');
-    });
+    await t.test(
+      `the client's user approves where the rule says so: the reply is the result, in ${revision}`,
+      async (t) => {
+        const seen: string[] = [];
+        const yes = answering(seen, { action: 'accept', content: { approve: true } });
+        const { call } = await connected(t, up, keys.asker, revision, yes);
+        const sum = fresh();
+        assert.match(sumOf(await call('everything/get-sum', sum)) ?? '', new RegExp(`${sum.a + sum.b}`));
+        assert.equal(seen.length, 1);
+        assert.match(seen[0] ?? '', /everything\/get-sum/);
+        assert.match(seen[0] ?? '', new RegExp(`"a": ${sum.a},`));
+        assert.match(seen[0] ?? '', /sums move money/);
+        const { body } = await up.ask('/v1/approvals?state=used&agent=asker', { key: up.operatorKey() });
+        const [used] = body['approvals'] as readonly { readonly decided: { readonly by: string } }[];
+        assert.equal(used?.decided.by, 'the user of asker');
+      },
+    );
 
     const no = { action: 'accept', content: { approve: false, reason: 'not today' } };
     for (const [what, answer, why] of [

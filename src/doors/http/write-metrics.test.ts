@@ -1,0 +1,35 @@
+/** The text that Prometheus reads: gaps by kind, approvals that wait, and nothing about what nobody can tell. */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { Measured } from './parts.ts';
+import { writeMetrics } from './write-metrics.ts';
+
+const measured: Measured = {
+  uptimeSeconds: 1,
+  ready: true,
+  storeAvailable: true,
+  inFlight: 0,
+  calls: [],
+  gaps: [
+    { kind: 'unknown_method', count: 3 },
+    { kind: 'unreported_task', count: 1 },
+  ],
+  approvalsPending: 2,
+  upstreams: [],
+};
+
+it('gaps are counted by kind, and pending approvals are a gauge', () => {
+  const lines = writeMetrics(measured).split('\n');
+  for (const line of [
+    '# TYPE recourse_runtime_gaps_total counter',
+    'recourse_runtime_gaps_total{kind="unknown_method"} 3',
+    'recourse_runtime_gaps_total{kind="unreported_task"} 1',
+    '# TYPE recourse_approvals_pending gauge',
+    'recourse_approvals_pending 2',
+  ])
+    assert.ok(lines.includes(line), line);
+});
+
+it('a store that cannot tell how many approvals wait is not taken for one without any', () => {
+  assert.ok(!writeMetrics({ ...measured, approvalsPending: null }).includes('recourse_approvals_pending'));
+});

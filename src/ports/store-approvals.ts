@@ -1,0 +1,56 @@
+/** What a store keeps of approvals and of work that goes on after its call: how it is written, and how it is read. */
+import type { Approval, ApprovalId, ApprovalState } from '../core/approval.ts';
+import type { CallId } from '../core/call.ts';
+
+/**
+ * Opens an approval, or moves it along legal states. A conflict if another version is found; at an opening also if an equal call
+ * of the agent has a live one (pending, granted or denied), or the agent has `maxPending` of them. Those of one transition are
+ * applied in order, all or none.
+ */
+export interface ApprovalWrite {
+  /** As it becomes; its version is one more than the one that is expected, or 1. */
+  readonly approval: Approval;
+  /** The version that must be found; null opens it. */
+  readonly expect: number | null;
+  /** Only with an opening. */
+  readonly maxPending: number | null;
+}
+
+/** Work that goes on after its call has succeeded, and must be reported before it is due. */
+export type TaskChange =
+  | { readonly kind: 'open'; readonly call: CallId; readonly dueAtMs: number }
+  /** A conflict on `task` unless it is open. */
+  | { readonly kind: 'close'; readonly call: CallId; readonly as: 'reported' | 'overdue' };
+
+export interface StoredTask {
+  readonly call: CallId;
+  readonly dueAtMs: number;
+  readonly state: 'open' | 'reported' | 'overdue';
+}
+
+export interface ApprovalFilter {
+  readonly tenant: string;
+  readonly agent?: string;
+  readonly session?: string;
+  readonly state?: ApprovalState;
+  /** Only those older than this one: newest first, page by page. */
+  readonly before?: string;
+  readonly limit: number;
+}
+
+/** Point reads, which never wait for a commit. */
+export interface ApprovalReader {
+  approval(id: ApprovalId): Promise<Approval | null>;
+  /** The newest of the agent with this subject, before or after an edit, whatever its state. */
+  approvalOf(tenant: string, agent: string, subject: string): Promise<Approval | null>;
+  /** The newest that waits with this call, or covers it. */
+  approvalOfCall(call: CallId): Promise<Approval | null>;
+  /** How many of the agent's are pending in the store, past their time or not. */
+  pendingApprovals(tenant: string, agent: string): Promise<number>;
+  listApprovals(filter: ApprovalFilter): Promise<readonly Approval[]>;
+  /** Granted ones that the gateway itself shall run, the oldest first; `after` is the last id seen. */
+  approvalsToRun(after: string, limit: number): Promise<readonly Approval[]>;
+  task(call: CallId): Promise<StoredTask | null>;
+  /** Open tasks whose time has come, the longest overdue first. */
+  dueTasks(nowMs: number, limit: number): Promise<readonly StoredTask[]>;
+}

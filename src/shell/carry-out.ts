@@ -12,6 +12,7 @@ import type { CommitResult, StoreFault } from '../ports/store.ts';
 import type { Attempt, UpstreamResult } from '../ports/upstream.ts';
 import { onAbort } from './await-outcome.ts';
 import { commit, isDoubtful, keepForLater, nobodyWaits } from './commit.ts';
+import { deniedNow } from './denied-now.ts';
 import type { Step } from './end-step.ts';
 import { giveBack, neverSent, stopUnsent, unsentEnding } from './end-unsent.ts';
 import { type AttemptEnd, sendAttempt } from './run-attempt.ts';
@@ -172,6 +173,8 @@ async function reclaim(call: Call, work: Work, missed: number, shell: Shell): Pr
   const now = shell.ports.clock.nowMs();
   if (missed >= shell.limits.maxRedecisions || now >= call.deadlineAtMs) return giveBack(call, work, shell);
   if (call.tainted && !mayResend(call, now, work.tool.dedupeWindowMs)) return giveBack(call, work, shell);
+  // INVARIANT: what a person took back meanwhile, or policy does not permit any more, is not sent.
+  if ((await deniedNow(call, work, shell)) !== null) return giveBack(call, work, shell);
   const withheld: CallEvent = { kind: 'withheld', attempt: call.attempt, atMs: now };
   const again = chain(call, [withheld, claim(work, call, shell)]);
   const papers = withClaim({ expectOpen: true }, again.call);

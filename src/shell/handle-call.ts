@@ -3,7 +3,7 @@
  * reply goes out, and nothing is thrown at the caller.
  * Path of a call: 2/7. Next: core/decide.ts.
  */
-import { internalError, refused, replayed } from '../core/answer.ts';
+import { internalError, replayed } from '../core/answer.ts';
 import type { Approval } from '../core/approval.ts';
 import type { Call, CallId, Principal, Request, SessionId } from '../core/call.ts';
 import { decide, type Decision } from '../core/decide.ts';
@@ -49,7 +49,7 @@ import {
   voidApproval,
   whyNotAlone,
 } from './take-waiting.ts';
-import { takeTurn } from './turn.ts';
+import { isStep, takeTurn } from './turn.ts';
 import { stepOf as stepOfWork, type Work } from './work.ts';
 
 export function handleCall(
@@ -156,6 +156,8 @@ async function run(
     const waits = decision.kind === 'refuse' && decision.refusal.error === 'action_in_flight';
     if (decision.kind !== 'run' && admission.kind === 'unadopted' && !waits)
       return asItStands(admission.reply, step, who, shell);
+    const alone = await whyNotAlone(decision, asked, session, shell);
+    if (alone !== null) return alone;
     if (decision.kind === 'hold') {
       const held = await holdCall({ ...asked.call, session }, decision, facts, request, shell);
       if (held !== null) return held;
@@ -171,8 +173,6 @@ async function run(
     if (asked.requester.cancelled?.aborted)
       return refuseAtTheDoor(cancelledBefore(shell, who, step), { ...asked, call }, shell);
     const met = metBy(decision, asked);
-    const alone = asked.only === undefined ? null : await whyNotAlone(asked.only, met, call, session, shell);
-    if (alone !== null) return refused({ requested: call.tool, callId: call.id, session, nextActions: [] }, alone);
     const papers = intentPapers(call, request, decision, facts, shell);
     const earlier = step === null ? null : adoptable(call, step);
     if (earlier !== null && step !== null) {
@@ -212,11 +212,10 @@ async function run(
         : await takeWaiting(met.approval, call, papers, asked, facts, shell);
     if (approved.kind === 'edited') asked = approved.asked;
     if (approved.kind !== 'taken') continue;
-    const { notices } = approved;
     progress.started = true;
     const admitted = [{ kind: 'admitted' }] as const;
-    const cancelled = asked.requester.cancelled;
-    const started = await start(approved.call, admitted, { ...work, notices }, approved.papers, shell, cancelled);
+    const sent: Work = { ...work, notices: approved.notices };
+    const started = await start(approved.call, admitted, sent, approved.papers, shell, asked.requester.cancelled);
     if (started.kind === 'running') {
       onRunning?.(started.running);
       if (step !== null) shell.live.streaks.delete(session);
@@ -239,12 +238,6 @@ async function run(
     invariant(started.result.on !== 'illegal', 'an intent is a legal transition');
   }
   return sayBusy(asked, shell);
-}
-
-async function isStep({ session }: Request, who: Principal, shell: Shell): Promise<boolean> {
-  if (session === null || shell.workflows.size === 0 || !shell.live.readiness.ready) return false;
-  const found = await shell.ports.store.session(session);
-  return found !== null && found.workflow !== null && found.tenant === who.tenant && found.agent === who.agent;
 }
 
 /** Asks the ladder, fetching one fact at a time until it has an answer. */

@@ -9,17 +9,19 @@ import { canonicalText } from '../core/canonical.ts';
 import type { Decision } from '../core/decide.ts';
 import type { ApprovalFact, Facts } from '../core/facts.ts';
 import { stepOf } from '../core/gates/reachable.ts';
+import type { Json } from '../core/json.ts';
 import { advance } from '../core/lifecycle.ts';
 import type { ErrorReply, Reply } from '../core/reply.ts';
 import { invariant } from '../core/unreachable.ts';
 import { shownHash } from './approval-view.ts';
-import { commit, nobodyWaits } from './commit.ts';
+import { commit, isDoubtful, mayBeApplied, nobodyWaits } from './commit.ts';
 import { lapse } from './end-approval.ts';
 import { factsOf } from './intent-papers.ts';
 import { maskArgs } from './mask.ts';
 import { policyPapers } from './policy-papers.ts';
 import { storeUnavailable } from './refuse.ts';
 import { refusal } from './say-no.ts';
+import { answerStored, unrecorded } from './settle.ts';
 import type { Shell } from './shell.ts';
 import { bare, note, numbered, toTransition } from './transition.ts';
 
@@ -161,7 +163,13 @@ async function openApproval(
   };
   const result = await commit(toTransition(call, next, effects, papers, shell), shell);
   nobodyWaits(result, shell);
+  if (result.kind === 'unavailable' && mayBeApplied(result.fault)) {
+    // It may be on record, and somebody may approve it: nobody can say that nothing will come of it.
+    return unrecorded(call, shell, step === null ? null : { fact: step, inputs: JSON.parse(argsText) as Json });
+  }
   if (result.kind === 'unavailable') return storeUnavailable(about, result.fault);
+  // The first try was applied unheard, and somebody has moved the call on: the record speaks.
+  if (isDoubtful(result)) return (await answerStored(call.id, shell)).reply;
   // An equal call was faster, the session ended, or too many are pending by now.
   if (result.kind === 'conflict') return null;
   for (const { hash } of policy.blobs) shell.live.knownBlobs.add(hash);

@@ -5,15 +5,14 @@
 import { isUnderWay } from '../core/lifecycle.ts';
 import { type Approval, ended, stateAt } from '../core/approval.ts';
 import { editNotice } from '../core/approval-notice.ts';
-import { replayed } from '../core/answer.ts';
+import { refused, replayed } from '../core/answer.ts';
 import type { Call, CallId, SessionId } from '../core/call.ts';
 import type { Decision } from '../core/decide.ts';
 import type { Facts } from '../core/facts.ts';
 import type { MetBy } from '../core/gate.ts';
 import type { Json } from '../core/json.ts';
 import { voided } from '../core/policy/policy-refusal.ts';
-import type { Refusal } from '../core/refusal.ts';
-import type { Notice, Reply } from '../core/reply.ts';
+import type { ErrorReply, Notice, Reply } from '../core/reply.ts';
 import { type Admission, attach, inFlight, mayHaveHappened } from './admit.ts';
 import { commit } from './commit.ts';
 import { lapse } from './end-approval.ts';
@@ -33,21 +32,24 @@ export const metBy = ({ approval }: Extract<Decision, { kind: 'run' }>, { under 
   approval ?? (under === undefined ? null : { kind: 'granted', approval: under });
 
 /**
- * Why a call that nobody asks for must not run now; null if it may. INVARIANT: it runs under its own approval alone, and never in
- * place of an earlier equal call whose requester is gone: whoever comes back gets that outcome.
+ * What is said instead of running a call that nobody asks for; null if it may go on. INVARIANT: it runs under its own approval alone,
+ * opens no other, and never takes the place of an earlier equal call whose requester is gone: whoever comes back gets that outcome.
  */
 export async function whyNotAlone(
-  only: Approval,
-  met: MetBy | null,
-  call: Call,
-  session: SessionId,
+  decision: Decision,
+  { only, ...asked }: Asked,
+  session: SessionId | null,
   { ports, limits }: Shell,
-): Promise<Refusal | null> {
+): Promise<ErrorReply | null> {
+  if (only === undefined || session === null || decision.kind === 'refuse' || decision.kind === 'need') return null;
+  const { id, tool, key, fingerprint } = asked.call;
+  const envelope = { requested: tool, callId: id, session, nextActions: [] };
+  const met = decision.kind === 'run' ? metBy(decision, asked) : null;
   if (met?.kind !== 'granted' || met.approval.id !== only.id)
-    return voided(call.tool, only, 'is void: the rules it was bound to have changed');
-  if (call.key !== null || call.effectClass === 'pure') return null;
-  const earlier = await ports.store.abandoned(session, call.fingerprint, ports.clock.nowMs() - limits.attachWindowMs);
-  return earlier !== null && mayHaveHappened(earlier.state) ? inFlight(earlier) : null;
+    return refused(envelope, voided(tool, only, 'is void: the rules it was bound to have changed'));
+  if (key !== null || decision.kind !== 'run' || decision.tool.effectClass === 'pure') return null;
+  const earlier = await ports.store.abandoned(session, fingerprint, ports.clock.nowMs() - limits.attachWindowMs);
+  return earlier !== null && mayHaveHappened(earlier.state) ? refused(envelope, inFlight(earlier)) : null;
 }
 
 /** Its caller got the outcome of an earlier equal call, so that nothing shall run under it any more. */

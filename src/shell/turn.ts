@@ -2,7 +2,7 @@
  * Whose turn is it in a workflow session? Steps of one session run one after the other, in the order in which they came.
  * This queue keeps the order within a process; between processes the store's own turn decides.
  */
-import type { CallId, SessionId } from '../core/call.ts';
+import type { CallId, Principal, Request, SessionId } from '../core/call.ts';
 import { onAbort, type Requester } from './await-outcome.ts';
 import { pause } from './commit.ts';
 import type { Shell, TurnQueue } from './shell.ts';
@@ -12,6 +12,13 @@ export type Turn =
   /** The queue is full, or the wait took too long: `by` had the turn. */
   | { readonly kind: 'busy'; readonly by: CallId }
   | { readonly kind: 'cancelled' };
+
+/** Whether the call has to wait for a turn at all: it names a workflow session of its own agent. */
+export async function isStep({ session }: Request, who: Principal, shell: Shell): Promise<boolean> {
+  if (session === null || shell.workflows.size === 0 || !shell.live.readiness.ready) return false;
+  const found = await shell.ports.store.session(session);
+  return found !== null && found.workflow !== null && found.tenant === who.tenant && found.agent === who.agent;
+}
 
 export async function takeTurn(id: SessionId, call: CallId, requester: Requester, shell: Shell): Promise<Turn> {
   const { turns } = shell.live;

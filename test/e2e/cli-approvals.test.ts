@@ -9,21 +9,20 @@ import { eventually } from '../support/eventually.ts';
 import { type GovernedUp, startGoverned } from '../support/governed-up.ts';
 import { bin, exitOf, objectsIn } from '../support/recourse-process.ts';
 import { rules, smallServer } from '../support/small-server.ts';
+import { send } from './http/open-http.ts';
 
 const yaml = `agents:
 ${rules('bot', ['{ defer: small/echo, when: args.amount > 100.0, reason: money leaves, needs: 2 }', '{ defer: small/echo, reason: somebody should look }'])}tools:
 ${smallServer()}`;
-
-/** A command that is waited for keeps this process busy: nobody can hear that an idle connection was closed meanwhile. */
-const closing = { connection: 'close' };
 
 /** A gateway that defers, and how its agent asks for something. */
 async function open(t: TestContext) {
   const up = await startGoverned(t, yaml);
   await up.ready();
   const key = up.keyOf('bot');
+  // On a connection of its own: a command that is waited for keeps this process from hearing that an idle one was closed.
   const ask = (amount: number) =>
-    up.ask('/v1/calls', { key, body: { tool: 'small/echo', args: { amount } }, headers: closing });
+    send(new URL(up.url), 'POST', '/v1/calls', { key, body: { tool: 'small/echo', args: { amount } } });
   const defer = async (amount: number): Promise<string> => {
     const { status, body } = await ask(amount);
     assert.equal(status, 202, JSON.stringify(body));
@@ -158,7 +157,7 @@ function restart(t: TestContext, { url, home }: GovernedUp): void {
 }
 
 test('without a terminal it prints a line for each change, and goes on after a restart', async (t) => {
-  const { up, key, defer, run } = await open(t);
+  const { up, defer, run } = await open(t);
   const before = await defer(1);
   const lines = startWatching(t, up, 'pipe');
   const json = startWatching(t, up, 'json');
@@ -198,12 +197,7 @@ test('without a terminal it prints a line for each change, and goes on after a r
       ),
     60_000,
   );
-  const { body } = await up.ask('/v1/calls', {
-    key,
-    body: { tool: 'small/echo', args: { amount: 3 } },
-    headers: closing,
-  });
-  const later = String((body['resolution'] as { approval_id: string }).approval_id);
+  const later = await defer(3);
   await eventually('what came after', async () => lines.heard().includes(later), 30_000);
   assert.equal(lines.heard().split(before).length, 2, 'what was told is not told again');
   lines.child.kill('SIGINT');

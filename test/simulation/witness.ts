@@ -226,8 +226,6 @@ export function createWitness({ policy, nowMs }: Surroundings = { policy: () => 
         if (effect === 'none') account(callId).toldNone = true;
         return;
       }
-      // Nothing has happened to a call that waits for a person; what they will say is theirs.
-      if (seen.state === 'AWAITING_APPROVAL') return;
       if (effect === 'applied' && !tookEffect(seen))
         breaks('effect', `${callId} was reported as applied, but never took effect`);
       if (effect !== 'none' || isPure(seen.tool)) return;

@@ -5,6 +5,7 @@
 import type { Policy } from '../policy.ts';
 import { callablesOf } from './callable.ts';
 import { findIdle } from './find-idle-agents.ts';
+import { findNeverComplete } from './find-never-complete.ts';
 import { findNeverMatching } from './find-never-matching.ts';
 import { explore, findPolicyDeadEnds } from './find-policy-dead-ends.ts';
 import { findShadowed } from './find-shadowed.ts';
@@ -45,6 +46,7 @@ export function analysePolicy(
       ...(callables === null ? [] : findUnknownTools(name, rules, callables)),
       ...explored.flatMap((each) => findPolicyDeadEnds(agent, each, work)),
       ...(idle === null ? [] : [idle]),
+      ...findNeverComplete(agent, callables, context, work),
     ];
   });
   const { findings, undecided } = listed(found, bounds.maxFindings);

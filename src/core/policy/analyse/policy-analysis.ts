@@ -14,7 +14,9 @@ export type PolicyFindingKind =
   /** A state of a workflow in which every legal action is denied. */
   | 'policy_dead_end'
   /** None of the tools could ever be permitted to this agent. */
-  | 'idle_agent';
+  | 'idle_agent'
+  /** Its completion requires what it can never have done. */
+  | 'never_completes';
 
 /** What proves a finding; `says` tells it to people. */
 export type Counterexample =

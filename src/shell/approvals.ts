@@ -170,7 +170,7 @@ async function notSeen(approval: Approval, { shown }: Word, shell: Shell): Promi
 }
 
 function reasonOf({ reason }: Pick<Word, 'reason'>): string | null {
-  const text = typeof reason === 'string' ? safeText(reason, maxReasonChars).trim() : '';
+  const text = typeof reason === 'string' ? safeText(reason.toWellFormed(), maxReasonChars).trim() : '';
   return text === '' ? null : text;
 }
 

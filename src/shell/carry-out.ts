@@ -174,7 +174,8 @@ async function reclaim(call: Call, work: Work, missed: number, shell: Shell): Pr
   if (missed >= shell.limits.maxRedecisions || now >= call.deadlineAtMs) return giveBack(call, work, shell);
   if (call.tainted && !mayResend(call, now, work.tool.dedupeWindowMs)) return giveBack(call, work, shell);
   // INVARIANT: what a person took back meanwhile, or policy does not permit any more, is not sent.
-  if ((await deniedNow(call, work, shell)) !== null) return giveBack(call, work, shell);
+  const stored = await shell.ports.store.call(call.id);
+  if (stored !== null && (await deniedNow(stored, work, shell)) !== null) return giveBack(call, work, shell);
   const withheld: CallEvent = { kind: 'withheld', attempt: call.attempt, atMs: now };
   const again = chain(call, [withheld, claim(work, call, shell)]);
   const papers = withClaim({ expectOpen: true }, again.call);

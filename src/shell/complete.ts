@@ -16,7 +16,6 @@ import { commit } from './commit.ts';
 import { factsOfStanding, gatherStanding, type Standing } from './completion-facts.ts';
 import { fetchSession } from './fetch-session.ts';
 import { firstFacts } from './first-facts.ts';
-import { unexpected } from './handle-call.ts';
 import { factsOf } from './intent-papers.ts';
 import { newCall } from './new-call.ts';
 import { notReady } from './not-ready.ts';
@@ -27,6 +26,7 @@ import { withGaps } from './runtime-gap.ts';
 import { refusal, refuseUnreadable, sayNo } from './say-no.ts';
 import { nextActions, type Shell } from './shell.ts';
 import { bare } from './transition.ts';
+import { unexpected } from './unexpected.ts';
 
 type Found = Extract<SessionFact, { found: true }>;
 

@@ -3,16 +3,15 @@
  * reply goes out, and nothing is thrown at the caller.
  * Path of a call: 2/7. Next: core/decide.ts.
  */
-import { internalError, replayed } from '../core/answer.ts';
+import { replayed } from '../core/answer.ts';
 import type { Approval } from '../core/approval.ts';
-import type { Call, CallId, Principal, Request, SessionId } from '../core/call.ts';
+import type { CallId, Principal, Request, SessionId } from '../core/call.ts';
 import { decide, type Decision } from '../core/decide.ts';
 import type { FieldError } from '../core/catalogue.ts';
 import type { Facts } from '../core/facts.ts';
 import { stepOf } from '../core/gates/reachable.ts';
 import { readRequest } from '../core/request.ts';
 import type { Reply } from '../core/reply.ts';
-import type { Effect } from '../core/taxonomy.ts';
 import { invariant } from '../core/unreachable.ts';
 import type { StoredCall, StoreFault } from '../ports/store.ts';
 import { type Admission, admitByKey, attach, claimedBy, inFlight } from './admit.ts';
@@ -39,7 +38,7 @@ import {
   sayNo,
 } from './say-no.ts';
 import { answerStored, unrecorded } from './settle.ts';
-import { isFull, nextActions, type Running, type Shell } from './shell.ts';
+import { isFull, type Running, type Shell } from './shell.ts';
 import {
   answeredBefore,
   metBy,
@@ -50,6 +49,7 @@ import {
   whyNotAlone,
 } from './take-waiting.ts';
 import { isStep, takeTurn } from './turn.ts';
+import { unexpected } from './unexpected.ts';
 import { stepOf as stepOfWork, type Work } from './work.ts';
 
 export function handleCall(
@@ -286,16 +286,4 @@ async function joinUnderWay(call: StoredCall, attached: boolean, asked: Asked, s
   if (running !== undefined) return replayed(await awaitOutcome(running, request.waitMs, waiting, shell));
   const waitMs = request.waitMs ?? Math.max(0, call.deadlineAtMs - shell.ports.clock.nowMs());
   return replayed(await awaitElsewhere(call, waitMs, waiting, shell));
-}
-
-/** A bug of ours: the caller gets a typed reply, the operator the cause, under one correlation id. */
-export function unexpected(error: unknown, call: Call, effect: Effect, shell: Shell): Reply {
-  const correlationId = shell.ports.ids.random('err_');
-  const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  shell.ports.notify({ kind: 'unexpected', correlationId, message: `call ${call.id} met a bug`, cause });
-  const requested = call.tool === '' ? null : call.tool;
-  // Where there are workflows, what is next depends on a session that a bug may have kept from being read.
-  const next = requested === null || shell.workflows.size > 0 ? [] : nextActions(shell, call);
-  const envelope = { requested, callId: call.id, session: null, nextActions: next };
-  return internalError(envelope, correlationId, effect);
 }

@@ -169,7 +169,8 @@ async function openApproval(
   }
   if (result.kind === 'unavailable') return storeUnavailable(about, result.fault);
   // The first try was applied unheard, and somebody has moved the call on: the record speaks.
-  if (isDoubtful(result)) return (await answerStored(call.id, shell)).reply;
+  if (result.kind === 'conflict' && result.on === 'call' && isDoubtful(result))
+    return (await answerStored(call.id, shell)).reply;
   // An equal call was faster, the session ended, or too many are pending by now.
   if (result.kind === 'conflict') return null;
   for (const { hash } of policy.blobs) shell.live.knownBlobs.add(hash);

@@ -11,7 +11,6 @@ import { unreachable } from '../core/unreachable.ts';
 import { project } from '../core/workflow/step.ts';
 import type { StoredCall } from '../ports/store.ts';
 import { commit } from './commit.ts';
-import { unexpected } from './handle-call.ts';
 import { newCall } from './new-call.ts';
 import { notReady } from './not-ready.ts';
 import { giveUp, overdueNotices } from './overdue-tasks.ts';
@@ -21,6 +20,7 @@ import { withGaps } from './runtime-gap.ts';
 import { refuseUnreadable } from './say-no.ts';
 import { nextActions, type Shell } from './shell.ts';
 import { bare, note, numbered } from './transition.ts';
+import { unexpected } from './unexpected.ts';
 
 /** Under this name it is asked for, and refused. */
 export const reporting = 'recourse/tasks/complete';

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import type { Reply } from '../../src/index.ts';
 import { type Death, openApprovalGateway } from './approval-gateway.ts';
 import type { ApprovalRequest } from './approval-round.ts';
+import type { Marked } from './approval-world.ts';
 
 export type AskerOrder =
   | {
@@ -13,7 +14,7 @@ export type AskerOrder =
       readonly request: ApprovalRequest & { readonly wait_seconds?: number };
       readonly times: number;
     }
-  | { readonly order: 'approve'; readonly approval: string; readonly by: string };
+  | { readonly order: 'approve'; readonly approval: string; readonly by: string; readonly args?: Marked };
 
 export interface AskerPlace {
   readonly file: string;
@@ -30,7 +31,8 @@ say({ role: gateway.role });
 async function obey(order: AskerOrder): Promise<readonly Reply[] | string | null> {
   if (order.order === 'ask')
     return Promise.all(Array.from({ length: order.times }, () => gateway.handle(order.request)));
-  const decided = await approvals.approve(order.approval, { kind: 'person', tenant: 'default', name: order.by }, {});
+  const word = order.args === undefined ? {} : { args: { ...order.args } };
+  const decided = await approvals.approve(order.approval, { kind: 'person', tenant: 'default', name: order.by }, word);
   return decided.ok ? decided.approval.state : decided.problem;
 }
 

@@ -8,6 +8,7 @@ import type { Reply } from '../../src/index.ts';
 import { compiledEnvironment } from '../support/compile-cache.ts';
 import type { AskerOrder, AskerPlace } from './approval-asker.ts';
 import type { ApprovalRequest } from './approval-round.ts';
+import type { Marked } from './approval-world.ts';
 
 export interface Asker {
   readonly role: string;
@@ -16,7 +17,7 @@ export interface Asker {
     request: ApprovalRequest & { readonly wait_seconds?: number },
     times?: number,
   ): Promise<readonly (Reply | null)[]>;
-  approve(approval: string, by: string): Promise<string | null>;
+  approve(approval: string, by: string, args?: Marked): Promise<string | null>;
   /** SIGKILL, and gone when this resolves. */
   kill(): Promise<void>;
   /** In good order. */
@@ -56,7 +57,8 @@ export async function startAsker(t: TestContext, place: AskerPlace): Promise<Ask
     ask: async (request, times = 1) =>
       ((await tell({ order: 'ask', request, times })) as readonly Reply[] | null) ??
       Array.from({ length: times }, () => null),
-    approve: async (approval, by) => (await tell({ order: 'approve', approval, by })) as string | null,
+    approve: async (approval, by, args) =>
+      (await tell({ order: 'approve', approval, by, ...(args === undefined ? {} : { args }) })) as string | null,
     kill,
     async end() {
       child.stdin?.end();

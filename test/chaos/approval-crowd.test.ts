@@ -15,7 +15,7 @@ import { type Asker, startAsker } from './approval-askers.ts';
 import { checkEffects } from './approval-check.ts';
 import type { Death } from './approval-gateway.ts';
 import type { ApprovalRequest } from './approval-round.ts';
-import { askedAmount, type KindName, ledgerLines } from './approval-world.ts';
+import { askedAmount, editedAmount, type KindName, ledgerLines } from './approval-world.ts';
 
 const isSoak = process.env['RECOURSE_SOAK'] === '1';
 const times = isSoak ? 20 : 1;
@@ -168,6 +168,35 @@ async function outcomeOf(request: ApprovalRequest, all: readonly Asker[], ledger
   const state = await withReader(file, async (reader) => (await reader.call(line.call_id as CallId))?.state);
   assert.ok(state === 'SUCCEEDED' || state === 'IN_DOUBT', `'${mark}' had an effect, and its call is ${state}`);
 }
+
+test('[C6-approval-9] a changed call whose process died says that it was changed, whoever ends it', async (t) => {
+  const place = aPlace(t);
+  const told: Reply[] = [];
+  for (const tool of ['charge_wait', 'post_wait'] as const) {
+    const mortal = await startAsker(t, { ...place, death: { act: 'outcome', moment: 'before', nth: 1 } });
+    const request = aRequest(tool, tool);
+    const id = approvalIn((await mortal.ask(request))[0]);
+    assert.equal(await mortal.approve(id, 'ana', { mark: tool, amount: editedAmount }), 'granted');
+    assert.deepEqual(await mortal.ask(request), [null]);
+  }
+  const heir = await startAsker(t, place);
+  for (const tool of ['charge_wait', 'post_wait'] as const) {
+    const [reply] = await heir.ask({ ...aRequest(tool, tool), wait_seconds: 30 });
+    assert.ok(reply);
+    told.push(reply);
+    assert.deepEqual(
+      reply.notices?.map(({ code }) => code),
+      ['APPROVAL_EDITED'],
+      JSON.stringify(reply),
+    );
+    const lines = marksIn(place.ledger, tool);
+    assert.ok(lines.every(({ amount, call_id: callId }) => amount === editedAmount && callId === reply.call_id));
+  }
+  const [charged, posted] = told as [Reply, Reply];
+  assert.ok(isSuccess(charged) && isRefusal(posted) && posted.effect === 'unknown', JSON.stringify(told));
+  await heir.end();
+  await checkFile(place.file);
+});
 
 test(`[C6-approval-2] ${overHttp} concurrent POST /v1/calls to a real process for one grant have one effect`, async (t) => {
   const { ledger } = aPlace(t);

@@ -5,8 +5,8 @@ import type { OperatorNotice } from '../../src/index.ts';
 import { createApprovals } from '../../src/shell/approvals.ts';
 import { agent, approvalPolicy, approvalTools } from './approval-world.ts';
 
-/** What is made durable or sent while a call is held, decided and run. */
-export const acts = ['hold', 'vote', 'grant', 'deny', 'revoke', 'expire', 'use', 'send', 'outcome'] as const;
+/** What is made durable or sent while a call is held, decided and run; what most depends on first. */
+export const acts = ['use', 'grant', 'send', 'outcome', 'hold', 'vote', 'deny', 'revoke', 'expire'] as const;
 export type Act = (typeof acts)[number];
 
 export interface Death {

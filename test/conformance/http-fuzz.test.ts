@@ -11,6 +11,7 @@ import { doorProblems } from '../../src/core/door-problems.ts';
 import { checkAnswer } from '../e2e/http/check-answer.ts';
 import { openHttp } from '../e2e/http/open-http.ts';
 import { type RandomRequest, randomRequests } from '../support/http-random.ts';
+import { aPolicy, anAgent } from '../support/a-policy.ts';
 import { aTool } from '../support/tools.ts';
 import { coffee } from '../support/workflows.ts';
 
@@ -98,10 +99,20 @@ test(
   async (t) => {
     const amount = { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] };
     const tools = [aTool('echo', (args) => args, { effect: 'pure' }), aTool('refund', () => 'paid', { input: amount })];
-    const http = await openHttp(t, { tools, workflows: [coffee()], unverified: true });
+    const held = aTool('held', (args) => args);
+    const policy = aPolicy([
+      anAgent('bot', [
+        ['defer', 'held'],
+        ['permit', '*'],
+        ['permit', '*/*'],
+      ]),
+    ]);
+    const http = await openHttp(t, { tools: [...tools, held], workflows: [coffee()], policy, unverified: true });
     const first = await http.call({ tool: 'refund', args: { amount: 1 } });
     const opened = await http.ask('POST', '/v1/sessions', { body: { workflow: 'coffee' } });
-    const ids = [String(first.body['call_id']), String(opened.body['session'])];
+    const waits = await http.call({ tool: 'held', args: { amount: 1 } });
+    const { approval_id: approval } = waits.body['resolution'] as { readonly approval_id: string };
+    const ids = [String(first.body['call_id']), String(opened.body['session']), approval];
     const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
     const requests = randomRequests({ keys: [...Object.values(http.keys), http.keys.agent, http.keys.agent], ids });
     const property = fc.asyncProperty(fc.array(requests, { minLength: atOnce, maxLength: atOnce }), async (some) => {

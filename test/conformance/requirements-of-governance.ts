@@ -10,12 +10,15 @@ export const ofGovernance: Readonly<Record<string, string>> = {
   'C3-http-1': 'whatever arrives over HTTP gets a typed body, and never a 500',
   'C4-deny-1': 'POLICY_DENY has the forms of seed 002, with rule_ref and rule_id, 403',
   'C4-deny-2': 'a refusal by policy reaches no tool, takes no key and is on record with its rule',
-  'C4-complete-1': 'COMPLETION_BLOCKED has the form of seed 002, lists all that blocks, 409, and clears when it is resolved',
+  'C4-complete-1':
+    'COMPLETION_BLOCKED has the form of seed 002, lists all that blocks, 409, and clears when it is resolved',
   'C4-complete-2': 'approvals that are pending or not used, calls in doubt and calls under way block a completion',
-  'C4-complete-3': 'required actions must have succeeded in the session, and a condition that cannot be judged does not hold',
+  'C4-complete-3':
+    'required actions must have succeeded in the session, and a condition that cannot be judged does not hold',
   'C4-complete-4': 'a session is completed once, by its agent, and no call slips through while it is',
   'C4-gap-1': 'a gap is told beside another decision, is on record for its tenant alone, and is counted',
-  'C4-gap-2': 'work that is not reported in time is a gap, told once to its agent and always beside the reply of its call',
+  'C4-gap-2':
+    'work that is not reported in time is a gap, told once to its agent and always beside the reply of its call',
   'C4-defer-1': 'POLICY_DEFER has the form of seed 002, with rule_ref and approval_id, 202, and nothing runs',
   'C6-approval-1': 'an approved call waits for its caller, who asks again, and runs once',
   'C6-approval-2': 'however many ask at once, one approval is one effect',
@@ -33,6 +36,7 @@ export const ofGovernance: Readonly<Record<string, string>> = {
   'C6-approval-14': 'an approval survives a restart in every state',
   'C6-approval-15': 'a step that waits keeps no turn, and its state moves only when it runs',
   'C6-approval-16': 'a lost reply of an approved call is found by an equal call, and nothing runs twice',
+  'C6-chaos-3': 'kill -9 among asks and decisions: an approval survives every act, and is used once',
   'C6-evidence-1': 'a call and its approval are bound to the evidence that they name',
   'C6-evidence-2': 'evidence that changed after approval: nothing is sent, and the approval is void',
   'C6-evidence-3': 'a call that cannot be undone reads its evidence again',

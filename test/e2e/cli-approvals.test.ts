@@ -1,6 +1,6 @@
 /** `recourse approvals`: a person looks and decides beside a gateway that runs, with single commands and on a live screen. */
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -136,7 +136,7 @@ function startWatching(t: TestContext, up: GovernedUp, how: 'pipe' | 'json' | 't
   const env = { ...process.env, TERM: 'xterm', NO_COLOR: '1' };
   const child =
     how === 'terminal'
-      ? spawn('script', ['-qfec', `stty rows 30 cols 100; ${line}`, '/dev/null'], { cwd: up.home, env })
+      ? spawn('script', ['-qfec', `stty rows 30 cols 100; exec ${line}`, '/dev/null'], { cwd: up.home, env })
       : spawn(process.execPath, words, { cwd: up.home, env });
   t.after(() => child.kill('SIGKILL'));
   let heard = '';
@@ -234,11 +234,23 @@ test('on a terminal it is a live screen with keys, and the terminal is given bac
 
 test('the terminal is given back too when the command is ended from outside', async (t) => {
   const { up } = await open(t);
-  for (const keys of ['\u0003', '\u0004']) {
+  const ends: readonly (readonly [how: string, code: number])[] = [
+    ['\u0003', 0],
+    ['SIGTERM', 0],
+    ['SIGHUP', 129],
+  ];
+  for (const [how, code] of ends) {
     const screen = startWatching(t, up, 'terminal');
     await eventually('the screen', async () => /nobody waits for a person/.test(screen.heard()), 30_000);
-    screen.type(keys);
-    assert.equal(await exitOf(screen.child), 0);
+    if (how.startsWith('SIG')) process.kill(Number(childOf(screen.child)), how);
+    else screen.type(how);
+    assert.equal(await exitOf(screen.child), code, how);
     assert.ok(screen.heard().endsWith('\u001b[?1049l'), JSON.stringify(screen.heard().slice(-40)));
   }
 });
+
+/** The command itself: the terminal that it was given is its parent. */
+function childOf({ pid }: ChildProcess): string {
+  const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' });
+  return stdout.trim();
+}

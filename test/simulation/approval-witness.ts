@@ -12,6 +12,7 @@ import type { ApprovalWrite, CallChange, Transition } from '../../src/ports/stor
 import type { Attempt } from '../../src/ports/upstream.ts';
 import { papersOf, readPolicies } from './approval-papers.ts';
 import type { MemoryRecord } from './memory-journal.ts';
+import { limits } from './setting.ts';
 
 export interface ApprovalAccount {
   /** As it was written last. */
@@ -221,6 +222,10 @@ export function createApprovalWitness({ breaks, stateOf, isStep, forgive, policy
       const account = ofCall.get(callId);
       if (account === undefined) return;
       if (!account.wasUsed) breaks('used', `${callId} is sent while its approval is ${account.row.state}`);
+      const { revokedAtMs } = account;
+      // What was won before may still go out inside its window.
+      if (revokedAtMs !== null && nowMs() > revokedAtMs + limits.sendWindowMs + looksAheadMs)
+        breaks('taken back', `${callId} is sent ${nowMs() - revokedAtMs} ms after its approval was revoked`);
       const form = account.editText ?? account.argsText;
       if (canonicalText(args) !== form) breaks('form', `${callId} was approved as ${form}, and is sent as ${canonicalText(args)}`);
     },

@@ -236,7 +236,7 @@ function writeCall(
       state: change.path.at(-1) as StoredCall['state'],
       seq: seq ?? before?.call.seq ?? 0,
       updatedAtMs: atMs,
-      requesterLeftAtMs: before?.call.requesterLeftAtMs ?? null,
+      requesterLeftAtMs: before?.call.state === 'AWAITING_APPROVAL' ? null : (before?.call.requesterLeftAtMs ?? null),
       repeats: before?.call.repeats ?? 0,
     },
     args: payloadIn(records, 'args') ?? before?.args ?? null,

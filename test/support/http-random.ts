@@ -36,7 +36,10 @@ function targets({ ids }: Known): fc.Arbitrary<readonly [method: string, target:
     .tuple(anyOf(routeNames), id)
     .map(([name, one]) => [httpRoutes[name].method, httpRoutes[name].path.replace('{id}', one)] as const);
   const other = fc.tuple(methods, route).map(([method, [, path]]) => [method, path] as const);
-  const segment = fc.oneof(anyOf(['', 'v1', 'calls', 'sessions', 'audit', '%', '*']), someText.map(inUrl));
+  const segment = fc.oneof(
+    anyOf(['', 'v1', 'calls', 'sessions', 'approvals', 'events', 'audit', '%', '*']),
+    someText.map(inUrl),
+  );
   const odd = fc
     .tuple(methods, fc.array(segment, { maxLength: 6 }))
     .map(([method, parts]) => [method, `/${parts.join('/')}`] as const);
@@ -95,12 +98,29 @@ function headers({ keys }: Known): fc.Arbitrary<Record<string, string>> {
 }
 
 function bodies({ ids }: Known): fc.Arbitrary<Buffer | null> {
-  const word = fc.oneof(anyOf(['echo', 'refund', 'take_order', 'coffee', 'bot', 'k1', 'yes', ...ids]), someText);
-  const names = ['tool', 'args', 'action', 'inputs', 'session', 'key', 'workflow', 'seq', 'happened', 'agent', 'model'];
+  const word = fc.oneof(
+    anyOf(['echo', 'refund', 'held', 'take_order', 'coffee', 'bot', 'k1', 'yes', ...ids]),
+    someText,
+  );
+  const names = [
+    'tool',
+    'args',
+    'action',
+    'inputs',
+    'session',
+    'key',
+    'workflow',
+    'seq',
+    'happened',
+    'agent',
+    'model',
+    'reason',
+    'shown',
+  ];
   const field = anyOf([...names, 'wait_seconds', 'deadline_seconds', 'expected_seq', 'turn', '__proto__', 'x']);
   const value = fc.oneof(word, fc.jsonValue({ maxDepth: 2 }), fc.integer(), fc.constant({ amount: 1 }));
   const likely = fc.dictionary(field, value, { maxKeys: 5 });
-  const call = fc.record({ tool: anyOf(['echo', 'refund']), args: fc.constantFrom({}, { amount: 2 }, [1]) });
+  const call = fc.record({ tool: anyOf(['echo', 'refund', 'held']), args: fc.constantFrom({}, { amount: 2 }, [1]) });
   const text = fc
     .oneof(call, likely, fc.jsonValue({ maxDepth: 3 }))
     .map((one) => Buffer.from(JSON.stringify(one), 'utf8'));

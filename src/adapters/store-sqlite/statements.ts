@@ -25,8 +25,10 @@ export function prepareStatements(database: DatabaseSync) {
          reply_at = coalesce(?14, reply_at)
        WHERE id = ?15 AND state = ?16 AND attempt = ?17 AND owner IS ?18 AND due_at IS ?19 AND token <> ?10`,
     ),
-    // Out of AWAITING_APPROVAL the call becomes that of whoever asked again; at no other time does it change hands.
-    takeOverCall: prepare('UPDATE calls SET session = ?2, turn = ?3, key = ?4, fingerprint = ?5 WHERE id = ?1'),
+    // Out of AWAITING_APPROVAL the call becomes that of whoever asked again, who is there; at no other time does it change hands.
+    takeOverCall: prepare(
+      'UPDATE calls SET session = ?2, turn = ?3, key = ?4, fingerprint = ?5, requester_left_at = NULL WHERE id = ?1',
+    ),
     markCall: prepare(
       `UPDATE calls SET requester_left_at = ?2, repeats = repeats + ?3,
          reply_at = CASE WHEN reply_at IS NULL THEN NULL ELSE coalesce(?4, reply_at) END

@@ -94,7 +94,15 @@ test('a rule whose condition cannot be evaluated denies by name, whatever it wou
     for (const args of [{}, { amount: 'many' }, null, [], { amount: null }] as const)
       assert.deepEqual(
         { ...policy.judge(call('pay/out', args)), problem: null },
-        { effect: 'deny', ref: 'recourse.yaml:7', by: 'broken_rule', reason: null, rule: 0, problem: null, terms: null },
+        {
+          effect: 'deny',
+          ref: 'recourse.yaml:7',
+          by: 'broken_rule',
+          reason: null,
+          rule: 0,
+          problem: null,
+          terms: null,
+        },
         JSON.stringify(args),
       );
     assert.match(policy.judge(call('pay/out')).problem ?? '', /no such key: amount/);

@@ -217,7 +217,10 @@ test('approvals over MCP', { timeout: 240_000 }, async (t) => {
   await t.test('who waits does not keep the process from ending', async (t) => {
     const { call } = await connected(t, up, keys.bot, '2026-07-28');
     const id = deferred(await call('everything/get-sum', fresh()));
-    const waiting = call('await_approval', { approval_id: id, wait_seconds: 60 }).catch(() => null);
+    let told = 0;
+    const onprogress = () => void (told += 1);
+    const waiting = call('await_approval', { approval_id: id, wait_seconds: 60 }, { onprogress }).catch(() => null);
+    await eventually('it waits', async () => told > 0);
     const from = performance.now();
     assert.equal(await up.stop(), 0);
     assert.ok(performance.now() - from < 8_000, `${performance.now() - from} ms`);

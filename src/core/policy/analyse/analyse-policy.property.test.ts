@@ -98,13 +98,22 @@ const callsPerPolicy = 30;
 const policies = 700;
 
 test('a rule that is said never to decide never decides, and an idle agent is never permitted anything', () => {
-  const claims = { shadowed_rule: 0, never_matches: 0, unknown_tool: 0, idle_agent: 0, policy_dead_end: 0 };
+  const claims = {
+    shadowed_rule: 0,
+    never_matches: 0,
+    unknown_tool: 0,
+    idle_agent: 0,
+    policy_dead_end: 0,
+    never_completes: 0,
+  };
   let judged = 0;
   let byCondition = 0;
   fc.assert(
     fc.property(world, fc.array(asked, { minLength: callsPerPolicy, maxLength: callsPerPolicy }), (drawn, calls) => {
       const { rules, effect, ceiling, tools, isPinned } = drawn;
+      const required = tools[0]?.name ?? '';
       const more = {
+        completion: { require: [required], when: null, condition: null, ref: 'recourse.yaml:9' },
         default: { effect, ref: 'recourse.yaml:9' },
         ceiling: ceiling === null ? null : { reach: ceiling, ref: 'recourse.yaml:9' },
       };
@@ -133,6 +142,7 @@ test('a rule that is said never to decide never decides, and an idle agent is ne
         judged++;
         const says = `${JSON.stringify(rules)} on ${JSON.stringify(call)}: ${JSON.stringify(judgement)}`;
         for (const { kind, rule: about, mayBreak } of findings) {
+          if (kind === 'never_completes' && tool.name === required) assert.equal(judgement.effect, 'deny', says);
           if (kind === 'idle_agent') assert.equal(judgement.effect, 'deny', says);
           if (kind === 'unknown_tool' && isPinned) assert.notEqual(judgement.rule, about, says);
           if ((kind !== 'shadowed_rule' && kind !== 'never_matches') || judgement.rule !== about) continue;
@@ -147,5 +157,6 @@ test('a rule that is said never to decide never decides, and an idle agent is ne
   );
   assert.equal(judged, policies * callsPerPolicy);
   assert.ok(claims.shadowed_rule > 300 && claims.never_matches > 100 && claims.idle_agent > 15, JSON.stringify(claims));
+  assert.ok(claims.never_completes > 50, JSON.stringify(claims));
   assert.ok(byCondition > 30, `only ${byCondition} rules were shadowed by conditions`);
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { policyOf, writtenAgent } from '../../../../test/support/written-policy.ts';
+import type { WorkflowGraph } from '../../workflow/graph.ts';
 import { analysePolicy } from './analyse-policy.ts';
 import type { KnownAction, KnownTool, PolicyContext } from './policy-analysis.ts';
 
@@ -21,7 +22,7 @@ const anAction = (policyName: string, boundTool: string | null): KnownAction => 
   inputSchema: null,
 });
 
-const graph = { name: 'desk', states: [], edges: [], initial: [] } as never;
+const graph: WorkflowGraph = { name: 'desk', type: 'atomic', initial: null, states: [], edges: [] };
 const actions = new Map([
   ['close', anAction('desk/close', null)],
   ['refund', anAction('shop/refund', 'shop/refund')],
@@ -29,7 +30,6 @@ const actions = new Map([
 const tools = ['shop/pay', 'shop/get', 'shop/refund'].map(aTool);
 const plain: PolicyContext = { tools, workflows: new Map() };
 
-/** Without its graph a workflow is only looked at by name here. */
 function foundIn(require: readonly string[], rules: readonly string[], context: PolicyContext = plain) {
   const completion = { require, when: null, condition: null, ref: 'recourse.yaml:30' };
   const { findings } = analysePolicy(policyOf([writtenAgent(rules, { completion })]), context);

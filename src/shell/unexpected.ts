@@ -1,0 +1,18 @@
+/** A bug of ours, met on the way of somebody's request: it is never thrown at them. */
+import { internalError } from '../core/answer.ts';
+import type { Call } from '../core/call.ts';
+import type { Reply } from '../core/reply.ts';
+import type { Effect } from '../core/taxonomy.ts';
+import { nextActions, type Shell } from './shell.ts';
+
+/** The caller gets a typed reply, the operator the cause, under one correlation id. */
+export function unexpected(error: unknown, call: Call, effect: Effect, shell: Shell): Reply {
+  const correlationId = shell.ports.ids.random('err_');
+  const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  shell.ports.notify({ kind: 'unexpected', correlationId, message: `call ${call.id} met a bug`, cause });
+  const requested = call.tool === '' ? null : call.tool;
+  // Where there are workflows, what is next depends on a session that a bug may have kept from being read.
+  const next = requested === null || shell.workflows.size > 0 ? [] : nextActions(shell, call);
+  const envelope = { requested, callId: call.id, session: null, nextActions: next };
+  return internalError(envelope, correlationId, effect);
+}

@@ -13,6 +13,7 @@ export {
 export type { StepRequest } from './adapters/upstream-function/step-request.ts';
 export type { ToolContext } from './adapters/upstream-function/tool-context.ts';
 export { partial, ToolFailure } from './adapters/upstream-function/tool-failure.ts';
+export type { ApprovalView } from './core/approval-view.ts';
 export { httpStatusOf } from './core/http-status.ts';
 export { defaultLimits, type Limits } from './core/limits.ts';
 export {

@@ -34,7 +34,7 @@ describe('a call', () => {
     await client.call(
       'refund',
       { a: 1 },
-      { session: 'ses_2', key: 'k1', expectedSeq: 3, model: 'm', deadlineSeconds: 9 },
+      { session: 'ses_2', key: 'k1', expectedSeq: 3, evidenceRefs: ['call_1'], model: 'm', deadlineSeconds: 9 },
     );
     assert.deepEqual(transport.calls, [
       {
@@ -44,6 +44,7 @@ describe('a call', () => {
         session: 'ses_2',
         turn: 't1',
         expected_seq: 3,
+        evidence_refs: ['call_1'],
         model: 'm',
         wait_seconds: 5,
         deadline_seconds: 9,

@@ -54,6 +54,8 @@ export interface CallOptions extends CallDefaults {
   /** The name of the caller's intention; made up if left out. The same key never runs a call twice. */
   readonly key?: string;
   readonly expectedSeq?: number;
+  /** Calls of reads that this one relies on: if they read something else by then, it does not run. */
+  readonly evidenceRefs?: readonly string[];
   readonly signal?: AbortSignal;
 }
 
@@ -83,7 +85,7 @@ const boundNames = ['maxWaitSeconds', 'maxWaits', 'maxResends', 'maxPollSeconds'
 
 /** Everything that `createClient` takes beside the transport. */
 export const clientOptionNames: readonly string[] = [...defaultNames, ...boundNames, 'onReply'];
-const callOptionNames = [...defaultNames, 'key', 'expectedSeq', 'signal'];
+const callOptionNames = [...defaultNames, 'key', 'expectedSeq', 'evidenceRefs', 'signal'];
 
 const defaultDeferSeconds = 600;
 const defaultApprovalSeconds = 60;
@@ -204,6 +206,7 @@ function wireCall(tool: string, args: unknown, defaults: CallDefaults, own: Call
     session,
     turn,
     expected_seq: own.expectedSeq,
+    evidence_refs: own.evidenceRefs,
     model,
     wait_seconds: waitSeconds,
     deadline_seconds: deadlineSeconds,

@@ -45,7 +45,7 @@ export interface Limits {
   readonly maxCoalesced: number;
   /** Approvals of one agent that may be pending at once. */
   readonly maxPendingApprovals: number;
-  /** How long somebody who waits for an approval waits at most, and if they do not say. */
+  /** How long somebody who waits for an approval waits at most, and if they do not say: many clients give up after a minute. */
   readonly maxApprovalWaitMs: number;
   readonly approvalWaitMs: number;
   /** Waits between tries of a commit that the store could not take. */
@@ -87,7 +87,7 @@ export const defaultLimits: Limits = {
   maxCoalesced: 1_024,
   maxPendingApprovals: 100,
   maxApprovalWaitMs: 10 * minute,
-  approvalWaitMs: minute,
+  approvalWaitMs: 50 * second,
   storeRetryMs: [2 * second, 4 * second, 6 * second],
   sweepEveryMs: second,
   sweepBatch: 256,

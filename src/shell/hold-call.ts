@@ -39,12 +39,18 @@ export async function holdCall(
   invariant(approval !== null && fact !== undefined, 'a call is held for an approval');
   if (approval.kind === 'shared') return shareApproval(call, approval.approval, hold, facts, request, shell);
   if (approval.replaces !== null) {
+    // The call that used it up may have claimed this very key since the key was looked up.
+    if (approval.replaces.state === 'used' && (await isClaimed(request, call, shell))) return null;
     const lapsed = await lapse(approval.replaces, shell);
     if (lapsed === 'store_unavailable')
       return storeUnavailable(refusal(call, hold.gate, {}, request, stepOf(facts), shell), 'io');
     if (lapsed === 'lapsed') return null;
   }
   return openApproval(call, fact, hold, facts, request, shell);
+}
+
+async function isClaimed({ key }: Request, { tenant, agent }: Call, { ports }: Shell): Promise<boolean> {
+  return key !== null && (await ports.store.key(tenant, agent, key, ports.clock.nowMs())) !== null;
 }
 
 /** The reply names the call that waits: whoever asked, it is that one which will run. */

@@ -172,7 +172,9 @@ async function outcomeOf(request: ApprovalRequest, all: readonly Asker[], ledger
 test('[C6-approval-9] a changed call whose process died says that it was changed, whoever ends it', async (t) => {
   const place = aPlace(t);
   const told: Reply[] = [];
-  for (const tool of ['charge_wait', 'post_wait'] as const) {
+  // The plain one first: the next process must not come to an end of that one, but of its own.
+  const tools = ['post_wait', 'charge_wait'] as const;
+  for (const tool of tools) {
     const mortal = await startAsker(t, { ...place, death: { act: 'outcome', moment: 'before', nth: 1 } });
     const request = aRequest(tool, tool);
     const id = approvalIn((await mortal.ask(request))[0]);
@@ -180,7 +182,7 @@ test('[C6-approval-9] a changed call whose process died says that it was changed
     assert.deepEqual(await mortal.ask(request), [null]);
   }
   const heir = await startAsker(t, place);
-  for (const tool of ['charge_wait', 'post_wait'] as const) {
+  for (const tool of tools) {
     const [reply] = await heir.ask({ ...aRequest(tool, tool), wait_seconds: 30 });
     assert.ok(reply);
     told.push(reply);
@@ -192,7 +194,7 @@ test('[C6-approval-9] a changed call whose process died says that it was changed
     const lines = marksIn(place.ledger, tool);
     assert.ok(lines.every(({ amount, call_id: callId }) => amount === editedAmount && callId === reply.call_id));
   }
-  const [charged, posted] = told as [Reply, Reply];
+  const [posted, charged] = told as [Reply, Reply];
   assert.ok(isSuccess(charged) && isRefusal(posted) && posted.effect === 'unknown', JSON.stringify(told));
   await heir.end();
   await checkFile(place.file);

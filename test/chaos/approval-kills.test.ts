@@ -117,6 +117,7 @@ async function recoverAndCheck(
   );
   try {
     return await withReader(file, async (reader) => {
+      assert.deepEqual(await reader.unanswered(1), [], 'whoever did not get their reply is on record as gone');
       await checkWaiting(reader);
       await checkAnswers(heard, reader, (callId) => gateway.gateway.reply(callId));
       count.asked += heard.asked.size;

@@ -39,6 +39,7 @@ const pinned: Readonly<Record<keyof typeof taxonomy, readonly string[]>> = {
     'Workflow',
   ],
   codes: [
+    'APPROVAL_EDITED',
     'ActionInFlight',
     'BUDGET_EXCEEDED',
     'BUDGET_WARNING',
@@ -206,6 +207,7 @@ describe('the taxonomy is public and frozen', () => {
         'EGRESS_DENIED',
         'MODEL_DENIED',
         'CREDENTIAL_UNAVAILABLE',
+        'APPROVAL_EDITED',
         'RUNTIME_GAP',
       ],
       Internal: ['Unexpected'],

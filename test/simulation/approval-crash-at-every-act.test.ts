@@ -11,6 +11,7 @@ import type { SimulatedPolicy, Stance } from './approval-setting.ts';
 import { noFaults } from './fault-mix.ts';
 import { checkChains, checkLiveness, checkRecords } from './final-checks.ts';
 import { makeOperation } from './operations.ts';
+import { isDeferral } from './reply-rules.ts';
 import type { Life } from './scheduler.ts';
 import type { Fate } from './simulated-store.ts';
 import { classOf, type ToolName, toolNames } from './setting.ts';
@@ -42,12 +43,19 @@ async function live({ tool, key, stance, at, edits }: Story, deaths: readonly De
     return deaths.find((death) => death.act === acts.length - 1)?.fate ?? 'lives';
   };
   const stances = Object.fromEntries(toolNames.map((name) => [name, stance])) as SimulatedPolicy['stances'];
-  const world = createWorld({ seed: 7, mix: noFaults, gateways: at === 'another' ? 2 : 1, fate, approvals: { stances, layout: 0 } });
+  const world = createWorld({
+    seed: 7,
+    mix: noFaults,
+    gateways: at === 'another' ? 2 : 1,
+    fate,
+    approvals: { stances, layout: 0 },
+  });
   const { scheduler, clients, gateways, witness, state, tools, approvers } = world;
   const who = { tenant: 'acme', agent: 'ann' };
   const args = { amount: 4, operation: 'o' };
   const operation = makeOperation({ name: 'o', who, tool, key, session: null, turn: null, manner: 'patient', args });
   operation.deferrals = 30;
+  operation.patience = 60;
   for (const [index, gateway] of gateways.entries()) gateway.boot(index === 0 ? 'everything' : 'nothing');
   scheduler.after(500, null, '', () => {
     counting = true;
@@ -57,7 +65,14 @@ async function live({ tool, key, stance, at, edits }: Story, deaths: readonly De
   const decide = () => {
     const [open] = [...state.approvals.values()].filter((row) => row.state === 'pending');
     const voted = open?.votes.length ?? 0;
-    if (open !== undefined) approvers.say(edits && voted === 0 ? 'edit' : 'approve', open.id, person(['ana', 'ben'][voted] ?? 'ana'), false, 0);
+    if (open !== undefined)
+      approvers.say(
+        edits && voted === 0 ? 'edit' : 'approve',
+        open.id,
+        person(['ana', 'ben'][voted] ?? 'ana'),
+        false,
+        0,
+      );
     if (scheduler.nowMs() < 150_000) scheduler.after(2_000, null, '', decide);
   };
   scheduler.after(2_500, null, '', decide);
@@ -73,13 +88,29 @@ async function live({ tool, key, stance, at, edits }: Story, deaths: readonly De
   checkRecords(state, witness);
   checkChains(state, witness);
   const reply = operation.lastReply;
-  const told = reply === null || 'pending' in reply ? 'nothing' : isSuccess(reply) ? 'success' : reply.effect === 'none' ? 'none' : 'unknown';
+  const told =
+    reply === null || 'pending' in reply
+      ? 'nothing'
+      : isSuccess(reply)
+        ? 'success'
+        : isDeferral(reply)
+          ? 'to wait'
+          : reply.effect === 'none'
+            ? 'none'
+            : 'unknown';
   let effects = 0;
   for (const call of witness.calls.values())
     effects = classOf[tool] === 'pure' ? Math.min(1, effects + call.executions) : effects + call.effects;
   const broken = witness.broken();
   const approvals = [...state.approvals.values()];
-  return { acts, effects, told, approvals, needed, problem: broken === null ? null : `${broken.invariant}: ${broken.detail}` };
+  return {
+    acts,
+    effects,
+    told,
+    approvals,
+    needed,
+    problem: broken === null ? null : `${broken.invariant}: ${broken.detail}`,
+  };
 }
 
 const stories: readonly (readonly [string, Omit<Story, 'tool' | 'key'>])[] = [
@@ -100,7 +131,10 @@ for (const [name, story] of stories)
       for (const key of ['k', null]) {
         const healthy = await live({ ...story, tool, key }, []);
         assert.deepEqual([healthy.told, healthy.effects, healthy.problem], ['success', 1, null]);
-        assert.deepEqual(healthy.approvals.map(({ state }) => state), ['used']);
+        assert.deepEqual(
+          healthy.approvals.map(({ state }) => state),
+          ['used'],
+        );
         for (let act = 0; act < healthy.acts.length; act++)
           for (const fate of fates) {
             const ending = await live({ ...story, tool, key }, [{ act, fate }]);
@@ -112,10 +146,19 @@ for (const [name, story] of stories)
             assert.notEqual(ending.told, 'nothing', `${where}: the agent never heard how it ended`);
             if (ending.told === 'success') assert.equal(ending.effects, 1, where);
             if (ending.told === 'none') assert.equal(classOf[tool] === 'pure' ? 0 : ending.effects, 0, where);
-            // One approval was asked for, it outlived the death, and it was used: nobody had to decide twice.
+            // Without a key, and with others alive who know of no death, it cannot know when it may ask again.
+            if (key !== null || story.at === 'the same') assert.notEqual(ending.told, 'to wait', where);
+            // It outlived the death, and was used: nobody had to decide twice, except about a read, which answers for no other.
             const used = ending.approvals.filter(({ state }) => state === 'used');
-            assert.deepEqual([used.length, ending.approvals.length], [1, 1], where);
-            assert.ok(used.every(({ votes }) => new Set(votes.map(({ by }) => by)).size >= ending.needed), where);
+            const most = classOf[tool] === 'pure' && key === null ? 2 : 1;
+            assert.ok(
+              used.length >= 1 && ending.approvals.length <= most,
+              `${where}: ${used.length} of ${ending.approvals.length} were used`,
+            );
+            assert.ok(
+              used.every(({ votes }) => new Set(votes.map(({ by }) => by)).size >= ending.needed),
+              where,
+            );
           }
       }
     });

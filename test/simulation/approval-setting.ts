@@ -54,7 +54,12 @@ export function policyOf(policy: SimulatedPolicy): Policy {
   const name = JSON.stringify(policy);
   const known = compiled.get(name);
   if (known !== undefined) return known;
-  const written = { mode: 'enforce', ref: 'recourse.yaml:4', agents: agents.map((agent) => agentOf(agent, policy)), roles } as const;
+  const written = {
+    mode: 'enforce',
+    ref: 'recourse.yaml:4',
+    agents: agents.map((agent) => agentOf(agent, policy)),
+    roles,
+  } as const;
   const made = compilePolicy(written, null);
   if (!made.ok) throw new Error(JSON.stringify(made.problems));
   compiled.set(name, made.policy);
@@ -66,8 +71,16 @@ function agentOf(agent: string, { stances: chosen, layout }: SimulatedPolicy): W
   const order = [...toolNames.slice(from), ...toolNames.slice(0, from)];
   const unrelated: WrittenRule = { effect: 'deny', match: `other${layout}/*`, when: null, reason: null, ref: '' };
   const said = order.flatMap((tool) =>
-    stances[chosen[tool]].map((saying: Saying): WrittenRule => ({ ...saying, match: tool, reason: layout % 2 === 0 ? null : `reason ${layout}`, ref: '' })),
+    stances[chosen[tool]].map((saying: Saying): WrittenRule => ({
+      ...saying,
+      match: tool,
+      reason: layout % 2 === 0 ? null : `reason ${layout}`,
+      ref: '',
+    })),
   );
-  const rules = (layout % 3 === 0 ? said : [unrelated, ...said]).map((rule, index) => ({ ...rule, ref: `recourse.yaml:${10 + layout + index}` }));
+  const rules = (layout % 3 === 0 ? said : [unrelated, ...said]).map((rule, index) => ({
+    ...rule,
+    ref: `recourse.yaml:${10 + layout + index}`,
+  }));
   return { agent, ref: 'recourse.yaml:5', default: null, rules, ceiling: null, models: null, redact: [] };
 }

@@ -62,14 +62,24 @@ export function createApprovalWitness({ breaks, stateOf, isStep, forgive, policy
   const opens = ({ approval }: ApprovalWrite, call: CallChange | null, records: readonly MemoryRecord[]) => {
     const { id } = approval;
     const held = papersOf(records, 'held');
-    if (call?.kind !== 'insert' || call.call.id !== approval.callId || call.call.state !== 'AWAITING_APPROVAL' || held === null)
+    if (
+      call?.kind !== 'insert' ||
+      call.call.id !== approval.callId ||
+      call.call.state !== 'AWAITING_APPROVAL' ||
+      held === null
+    )
       return breaks('waits', `${id} is opened without a call that waits for it`);
     const what = whatOf(call.call, held.args);
     const equal = [...accounts.values()].find((other) => other.what === what && live.has(other.row.state));
-    if (equal !== undefined) breaks('shared', `${id} is opened while ${equal.row.id}, ${equal.row.state}, is about the same`);
+    if (equal !== undefined)
+      breaks('shared', `${id} is opened while ${equal.row.id}, ${equal.row.state}, is about the same`);
     const judgement = judged(held.policy, approval.agent, approval.tool, JSON.parse(held.args) as Json);
-    if (judgement?.effect !== 'defer') breaks('covered', `${id} is opened for a call that policy answers with ${judgement?.effect}`);
-    if (judgement?.terms?.needed !== approval.terms.needed || judgement.terms.expiresMs !== approval.expiresAtMs - approval.openedAtMs)
+    if (judgement?.effect !== 'defer')
+      breaks('covered', `${id} is opened for a call that policy answers with ${judgement?.effect}`);
+    if (
+      judgement?.terms?.needed !== approval.terms.needed ||
+      judgement.terms.expiresMs !== approval.expiresAtMs - approval.openedAtMs
+    )
       breaks('rules', `${id} is opened under other terms than its rule has`);
     const account: ApprovalAccount = {
       row: approval,
@@ -90,7 +100,8 @@ export function createApprovalWitness({ breaks, stateOf, isStep, forgive, policy
   const votes = (account: ApprovalAccount, next: Approval, records: readonly MemoryRecord[]) => {
     const [vote, ...more] = records.filter(({ kind }) => kind === 'approval_approved');
     const { by, edited_subject: edited } = JSON.parse(vote?.body ?? '{}') as { by?: string; edited_subject?: string };
-    if (by === undefined || more.length > 0) return breaks('votes', `${next.id} is approved without the record of one vote`);
+    if (by === undefined || more.length > 0)
+      return breaks('votes', `${next.id} is approved without the record of one vote`);
     const editText = next.edit?.argsText ?? null;
     if (editText !== account.editText || edited !== undefined) {
       // Whoever voted before has voted for another form, or for the same one under another's name.
@@ -99,8 +110,10 @@ export function createApprovalWitness({ breaks, stateOf, isStep, forgive, policy
       totals.edited += 1;
     }
     const client = `the user of ${next.agent}`;
-    if (by === next.agent || (by === client && !next.terms.clientMayApprove)) breaks('votes', `${by} decides ${next.id}, which ${next.agent} asked for`);
-    if (!said.has(wordOf(by, 'approve', next.id))) breaks('votes', `${by} is on record for ${next.id}, and never said so`);
+    if (by === next.agent || (by === client && !next.terms.clientMayApprove))
+      breaks('votes', `${by} decides ${next.id}, which ${next.agent} asked for`);
+    if (!said.has(wordOf(by, 'approve', next.id)))
+      breaks('votes', `${by} is on record for ${next.id}, and never said so`);
     if (account.voters.has(by)) breaks('votes', `${by} is counted twice for ${next.id}`);
     account.voters.add(by);
     const enough = account.voters.size >= account.row.terms.needed;
@@ -111,7 +124,12 @@ export function createApprovalWitness({ breaks, stateOf, isStep, forgive, policy
     totals.granted += 1;
   };
 
-  const uses = (account: ApprovalAccount, next: Approval, { call, atMs }: Transition, records: readonly MemoryRecord[]) => {
+  const uses = (
+    account: ApprovalAccount,
+    next: Approval,
+    { call, atMs }: Transition,
+    records: readonly MemoryRecord[],
+  ) => {
     const { row } = account;
     totals.used += 1;
     account.wasUsed = true;
@@ -119,7 +137,12 @@ export function createApprovalWitness({ breaks, stateOf, isStep, forgive, policy
     if (atMs >= row.expiresAtMs) breaks('late', `${row.id} is used ${atMs - row.expiresAtMs} ms after its time`);
     if (account.voters.size < row.terms.needed) breaks('votes', `${row.id} is used with ${account.voters.size} votes`);
     const intent = papersOf(records, 'prepared');
-    if (call?.kind !== 'update' || call.call.id !== row.callId || call.expect.state !== 'AWAITING_APPROVAL' || intent === null)
+    if (
+      call?.kind !== 'update' ||
+      call.call.id !== row.callId ||
+      call.expect.state !== 'AWAITING_APPROVAL' ||
+      intent === null
+    )
       return breaks('used', `${row.id} is used, but not by the call that waited for it`);
     const form = account.editText ?? account.argsText;
     if (intent.args !== form || whatOf(call.call, account.argsText) !== account.what)
@@ -130,7 +153,12 @@ export function createApprovalWitness({ breaks, stateOf, isStep, forgive, policy
       breaks('rules', `${row.id} is used under other rules than it was given for`);
     const { operation } = JSON.parse(account.argsText) as { operation?: string };
     const earlier = [...accounts.values()].some(
-      (other) => other !== account && other.what === account.what && other.wasUsed && other.row.terms.onApprove === 'run' && other.row.expiresAtMs <= next.openedAtMs,
+      (other) =>
+        other !== account &&
+        other.what === account.what &&
+        other.wasUsed &&
+        other.row.terms.onApprove === 'run' &&
+        other.row.expiresAtMs <= next.openedAtMs,
     );
     if (earlier && operation !== undefined) forgive(row.tenant, row.agent, operation);
   };
@@ -141,8 +169,10 @@ export function createApprovalWitness({ breaks, stateOf, isStep, forgive, policy
     if (account === undefined) return breaks('waits', `${next.id} is changed, and was never opened`);
     const { row } = account;
     for (const field of ['callId', 'agent', 'tool', 'subject', 'rules', 'openedAtMs', 'expiresAtMs'] as const)
-      if (row[field] !== next[field]) breaks('form', `the ${field} of ${next.id} changes from ${row[field]} to ${next[field]}`);
-    if (next.version !== row.version + 1) breaks('used', `${next.id} goes from version ${row.version} to ${next.version}`);
+      if (row[field] !== next[field])
+        breaks('form', `the ${field} of ${next.id} changes from ${row[field]} to ${next[field]}`);
+    if (next.version !== row.version + 1)
+      breaks('used', `${next.id} goes from version ${row.version} to ${next.version}`);
     switch (next.state) {
       case 'pending':
       case 'granted':
@@ -178,13 +208,19 @@ export function createApprovalWitness({ breaks, stateOf, isStep, forgive, policy
       const judgement = judged(intent.policy, agent, tool, JSON.parse(intent.args) as Json);
       const taken = approvals.filter(({ approval }) => approval.callId === id && approval.state === 'used').length;
       if (judgement?.effect === 'deny') breaks('covered', `${id} is sent, and policy denies it`);
-      if (judgement?.effect === 'defer' && taken !== 1) breaks('covered', `${id} is deferred, and is sent with ${taken} approvals`);
+      if (judgement?.effect === 'defer' && taken !== 1)
+        breaks('covered', `${id} is deferred, and is sent with ${taken} approvals`);
       return;
     }
     if (account === undefined) return;
     const asked = submitted.get(token);
     const { revokedAtMs } = account;
-    if (revokedAtMs !== null && asked !== undefined && asked.atMs > revokedAtMs + looksAheadMs && asked.pausedUntilMs <= revokedAtMs)
+    if (
+      revokedAtMs !== null &&
+      asked !== undefined &&
+      asked.atMs > revokedAtMs + looksAheadMs &&
+      asked.pausedUntilMs <= revokedAtMs
+    )
       breaks('taken back', `${id} is sent again ${asked.atMs - revokedAtMs} ms after its approval was revoked`);
   };
 
@@ -192,7 +228,8 @@ export function createApprovalWitness({ breaks, stateOf, isStep, forgive, policy
     accounts,
     totals,
     stateOfCall: (call: string): ApprovalState | null => ofCall.get(call)?.row.state ?? null,
-    liveStates: (): readonly ApprovalState[] => [...accounts.values()].map(({ row }) => row.state).filter((state) => waiting.has(state)),
+    liveStates: (): readonly ApprovalState[] =>
+      [...accounts.values()].map(({ row }) => row.state).filter((state) => waiting.has(state)),
     /** A person, or the user of an agent's client, is about to say this. */
     says: (by: string, word: 'approve' | 'deny' | 'revoke', id: string) => void said.add(wordOf(by, word, id)),
     submits: (token: string, pausedUntilMs: number) => {
@@ -207,8 +244,12 @@ export function createApprovalWitness({ breaks, stateOf, isStep, forgive, policy
         else changes(write, transition, records);
       }
       // One that adopts the result of another passes DISPATCHED too, and is never sent.
-      if (call !== null && call.kind !== 'mark' && call.call.state === 'DISPATCHED') dispatches(call, transition, records);
-      const touched = [...approvals.map(({ approval }) => approval.callId), ...(call === null || call.kind === 'mark' ? [] : [call.call.id])];
+      if (call !== null && call.kind !== 'mark' && call.call.state === 'DISPATCHED')
+        dispatches(call, transition, records);
+      const touched = [
+        ...approvals.map(({ approval }) => approval.callId),
+        ...(call === null || call.kind === 'mark' ? [] : [call.call.id]),
+      ];
       for (const id of touched) {
         const row = ofCall.get(id)?.row;
         const waits = stateOf(id) === 'AWAITING_APPROVAL';
@@ -227,7 +268,8 @@ export function createApprovalWitness({ breaks, stateOf, isStep, forgive, policy
       if (revokedAtMs !== null && nowMs() > revokedAtMs + limits.sendWindowMs + looksAheadMs)
         breaks('taken back', `${callId} is sent ${nowMs() - revokedAtMs} ms after its approval was revoked`);
       const form = account.editText ?? account.argsText;
-      if (canonicalText(args) !== form) breaks('form', `${callId} was approved as ${form}, and is sent as ${canonicalText(args)}`);
+      if (canonicalText(args) !== form)
+        breaks('form', `${callId} was approved as ${form}, and is sent as ${canonicalText(args)}`);
     },
 
     /** `askedAtMs`: when whoever hears it had asked. `args`: what they had asked for. */
@@ -237,7 +279,8 @@ export function createApprovalWitness({ breaks, stateOf, isStep, forgive, policy
         const id = reply.resolution.type === 'pending_approval' ? reply.resolution.approval_id : '';
         const named = accounts.get(id);
         if (named === undefined) return breaks('names', `a caller was told of ${id}, which nobody opened`);
-        if (named !== account) breaks('names', `a caller was told of ${id} and of ${reply.call_id}, which do not belong together`);
+        if (named !== account)
+          breaks('names', `a caller was told of ${id} and of ${reply.call_id}, which do not belong together`);
         if (named.grantedAtMs !== null && named.grantedAtMs < askedAtMs)
           breaks('ignored', `a caller is told to wait for ${id}, which was granted before it asked`);
         return;

@@ -63,7 +63,10 @@ export function createApprovers({ scheduler, random, witness, state, coverage, c
         }
       },
       (decided) => {
-        scheduler.say(() => `${nameOf(by)} hears of ${id}: ${decided?.ok === true ? decided.approval.state : (decided?.problem ?? 'nothing')}`);
+        scheduler.say(
+          () =>
+            `${nameOf(by)} hears of ${id}: ${decided?.ok === true ? decided.approval.state : (decided?.problem ?? 'nothing')}`,
+        );
         if (decided?.ok === true) heardYes(id, decided);
         else if (decided?.problem === 'own_request') coverage.hit('a person: asked for it', 'pending');
       },

@@ -28,11 +28,15 @@ const withApprovals = (store: Store, lie: (approval: Approval) => Approval): Sto
 
 /** The call that takes an approval along; null for everything else. */
 const intentOf = ({ call }: Transition): Extract<CallChange, { kind: 'update' }> | null =>
-  call?.kind === 'update' && call.expect.state === 'AWAITING_APPROVAL' && call.call.state === 'DISPATCHED' ? call : null;
+  call?.kind === 'update' && call.expect.state === 'AWAITING_APPROVAL' && call.call.state === 'DISPATCHED'
+    ? call
+    : null;
 
 /** The right to run is taken, and the approval stays as it was. */
 const keepsApprovals = (store: Store): Store =>
-  withTransitions(store, (transition) => (intentOf(transition) === null ? transition : { ...transition, approvals: [] }));
+  withTransitions(store, (transition) =>
+    intentOf(transition) === null ? transition : { ...transition, approvals: [] },
+  );
 
 /** Whoever finds another version of the approval, or the call gone, runs it all the same, as a call of its own. */
 const ignoresVersions = (store: Store): Store => ({
@@ -48,7 +52,15 @@ const ignoresVersions = (store: Store): Store => ({
       const insert = { kind: 'insert', call: own, path: ['PREPARED', 'DISPATCHED'] } as const;
       const records = transition.records.map((record) => ({ ...record, call: own.id }));
       const session = { ...transition.session, workflow: null };
-      const again = { ...transition, token: `${transition.token} again`, call: insert, key: null, approvals: [], session, records };
+      const again = {
+        ...transition,
+        token: `${transition.token} again`,
+        call: insert,
+        key: null,
+        approvals: [],
+        session,
+        records,
+      };
       return (await store.commit([again]))[0] ?? result;
     });
     return Promise.all(forced);
@@ -102,7 +114,10 @@ function forgetsVoters(store: Store): Store {
     ...transition,
     approvals: transition.approvals.map((write) => ({
       ...write,
-      approval: { ...write.approval, votes: write.approval.votes.map((vote) => ({ ...vote, by: names.get(vote.by) ?? vote.by })) },
+      approval: {
+        ...write.approval,
+        votes: write.approval.votes.map((vote) => ({ ...vote, by: names.get(vote.by) ?? vote.by })),
+      },
     })),
   }));
 }
@@ -144,18 +159,27 @@ const forgetsRevocations = (store: Store): Store => ({
   },
 });
 
-/** A process that slept past its window sends what it won, and what was taken back meanwhile. */
-const forgetsSleep = (ports: Ports): Ports => {
-  let counted = 0;
-  let seen = ports.clock.monotonicMs();
-  const monotonicMs = () => {
-    const now = ports.clock.monotonicMs();
-    counted += Math.min(now - seen, 150);
-    seen = now;
-    return counted;
+/** A process falls asleep right after it won a call, does not notice, and sends what it won. */
+const zombieMs = 52_000;
+function sleepsBeforeItSends(ports: Ports): Ports {
+  let slept = 0;
+  const { store, clock } = ports;
+  const nap = () => new Promise<void>((resolve) => clock.schedule(zombieMs, resolve));
+  return {
+    ...ports,
+    clock: { ...clock, monotonicMs: () => clock.monotonicMs() - slept },
+    store: {
+      ...store,
+      async commit(transitions) {
+        const results = await store.commit(transitions);
+        const won = transitions.some((one, index) => intentOf(one) !== null && results[index]?.kind === 'committed');
+        if (won) await nap();
+        if (won) slept += zombieMs;
+        return results;
+      },
+    },
   };
-  return { ...ports, clock: { ...ports.clock, monotonicMs } };
-};
+}
 
 /** The callers are told of an approval that nobody can find. */
 const namesAnother = (ports: Ports): Ports => ({
@@ -163,36 +187,66 @@ const namesAnother = (ports: Ports): Ports => ({
   store: withTransitions(ports.store, (transition) => ({
     ...transition,
     approvals: transition.approvals.map((write) =>
-      write.expect === null ? { ...write, approval: { ...write.approval, id: `${write.approval.id}x` as ApprovalId } } : write,
+      write.expect === null
+        ? { ...write, approval: { ...write.approval, id: `${write.approval.id}x` as ApprovalId } }
+        : write,
     ),
   })),
 });
 
 const racing = { ...faultMixes.pauses, store: { 'slow commit': 0.4 }, stallAtAct: 0.002 };
-const sleepy = { ...faultMixes.sleep, node: { calm: 1 }, stallAtAct: 0.02 };
 const everythingRuns: SimulatedPolicy = {
   stances: { read: 'permit', charge: 'one runs', refund: 'one runs', mail: 'one runs' },
   layout: 0,
 };
 
-const planted = (lie: (ports: Ports) => Ports, more: Partial<ReturnType<PlantedBug['plant']>> = {}) => () => ({
-  approvals: true,
-  wildClocks: false,
-  tampering: { ports: lie },
-  ...more,
-});
+const planted =
+  (lie: (ports: Ports) => Ports, more: Partial<ReturnType<PlantedBug['plant']>> = {}) =>
+  () => ({
+    approvals: true,
+    wildClocks: false,
+    tampering: { ports: lie },
+    ...more,
+  });
 const lyingStore = (lie: (store: Store) => Store) => planted((ports) => ({ ...ports, store: lie(ports.store) }));
 
 export const plantedApprovalBugs: readonly PlantedBug[] = [
-  { name: 'an approval is not used up with the intent', plant: lyingStore(keepsApprovals), breaks: ['waits', 'covered'] },
-  { name: 'an approval is used without a look at its version', plant: planted((ports) => ({ ...ports, store: ignoresVersions(ports.store) }), { mix: racing, approvals: everythingRuns }), breaks: ['covered', 'waits', 'used', '1', '7'] },
-  { name: 'nobody looks at the time of an approval', plant: lyingStore((store) => withTrueTimes(store, neverExpires(store))), breaks: ['late', '19'] },
+  {
+    name: 'an approval is not used up with the intent',
+    plant: lyingStore(keepsApprovals),
+    breaks: ['waits', 'covered'],
+  },
+  {
+    name: 'an approval is used without a look at its version',
+    plant: planted((ports) => ({ ...ports, store: ignoresVersions(ports.store) }), {
+      mix: racing,
+      approvals: everythingRuns,
+    }),
+    breaks: ['covered', 'waits', 'used', '1', '7'],
+  },
+  {
+    name: 'nobody looks at the time of an approval',
+    plant: lyingStore((store) => withTrueTimes(store, neverExpires(store))),
+    breaks: ['late', '19'],
+  },
   { name: 'what an approver changed is ignored', plant: lyingStore(ignoresEdits), breaks: ['form'] },
   { name: 'the rules are not compared', plant: planted(sameRules), breaks: ['rules'] },
   { name: 'one person votes twice', plant: lyingStore(forgetsVoters), breaks: ['votes'] },
-  { name: 'two incarnations run the same approval', plant: planted(sendsWhatAnotherWon, { mix: racing, approvals: everythingRuns }), breaks: ['5', '3', '1', 'covered', 'turn'] },
+  {
+    name: 'two incarnations run the same approval',
+    plant: planted(sendsWhatAnotherWon, { mix: racing, approvals: everythingRuns }),
+    breaks: ['5', '3', '1', 'covered', 'turn'],
+  },
   { name: 'a denial is forgotten', plant: lyingStore(forgetsDenials), breaks: ['early'] },
   { name: 'what was revoked is sent again', plant: lyingStore(forgetsRevocations), breaks: ['taken back'] },
-  { name: 'a zombie sends what it won before it slept', plant: planted(forgetsSleep, { mix: sleepy, approvals: everythingRuns }), breaks: ['taken back', '2', 'effect', '1', 'turn'] },
-  { name: 'callers are told of an approval that is not there', plant: planted(namesAnother), breaks: ['names', 'ignored'] },
+  {
+    name: 'a zombie sends what it won before it slept',
+    plant: planted(sleepsBeforeItSends, { mix: faultMixes.pauses, approvals: everythingRuns }),
+    breaks: ['taken back', '2', 'effect', '1', 'turn'],
+  },
+  {
+    name: 'callers are told of an approval that is not there',
+    plant: planted(namesAnother),
+    breaks: ['names', 'ignored'],
+  },
 ];

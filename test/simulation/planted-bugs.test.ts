@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createBudget, onlySeed } from './budget.ts';
+import { plantedApprovalBugs } from './planted-approval-bugs.ts';
 import { plantedBugs } from './planted-bugs.ts';
 import { plantedWorkflowBugs } from './planted-workflow-bugs.ts';
 import { runSeed } from './run-seed.ts';
@@ -10,7 +11,7 @@ const enough = 20_000;
 /** On a busy machine the share of the time may be over before anything happened. */
 const atLeast = 600;
 
-for (const { name, plant, breaks } of [...plantedBugs, ...plantedWorkflowBugs])
+for (const { name, plant, breaks } of [...plantedBugs, ...plantedWorkflowBugs, ...plantedApprovalBugs])
   test(`the rig finds: ${name}`, { skip: onlySeed !== null, timeout: 24 * 3_600_000 }, async (context) => {
     const goesOn = createBudget(0.3, enough);
     for (let seed = 1; seed <= atLeast || goesOn(seed); seed++) {
@@ -27,6 +28,16 @@ test('without a bug the same worlds hold', { skip: onlySeed !== null }, async ()
     const { mix } = plant();
     for (let seed = 1; mix !== undefined && seed <= 40; seed++) {
       const { broken } = await runSeed({ seed, mix, wildClocks: false });
+      assert.equal(broken, null, `the mix of '${name}', seed ${seed}: ${broken?.detail}`);
+    }
+  }
+});
+
+test('without a bug the same worlds with approvals hold', { skip: onlySeed !== null }, async () => {
+  for (const { name, plant } of plantedApprovalBugs) {
+    const { mix, approvals = true } = plant();
+    for (let seed = 1; mix !== undefined && seed <= 12; seed++) {
+      const { broken } = await runSeed({ seed, mix, approvals, wildClocks: false });
       assert.equal(broken, null, `the mix of '${name}', seed ${seed}: ${broken?.detail}`);
     }
   }

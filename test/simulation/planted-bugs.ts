@@ -14,7 +14,10 @@ import type { WorldOptions } from './world.ts';
 export interface PlantedBug {
   readonly name: string;
   /** Made anew for each world, because some of them remember. */
-  readonly plant: () => Pick<WorldOptions, 'tampering' | 'quarantineMs' | 'mix' | 'wildClocks' | 'workflows' | 'approvals'>;
+  readonly plant: () => Pick<
+    WorldOptions,
+    'tampering' | 'quarantineMs' | 'mix' | 'wildClocks' | 'workflows' | 'approvals'
+  >;
   /** The invariants that may notice it. */
   readonly breaks: readonly string[];
 }

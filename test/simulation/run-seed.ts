@@ -106,7 +106,10 @@ function planWalks({ scheduler, random, clients }: World): void {
 }
 
 /** People look every few seconds, for as long as anybody may ask; the operator changes the policy a few times. */
-function planDecisions({ scheduler, random, approvers, gateways, approvalCoverage, witness }: World, policies: Policies): void {
+function planDecisions(
+  { scheduler, random, approvers, gateways, approvalCoverage, witness }: World,
+  policies: Policies,
+): void {
   const look = () => {
     approvers.look();
     if (scheduler.nowMs() < workMs + decideMs) scheduler.after(random.between(300, 3_500), null, '', look);

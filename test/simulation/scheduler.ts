@@ -36,7 +36,7 @@ export interface Scheduler {
 /** A tick comes when no promise is left to run: nothing in the world waits for real time. */
 const settlePromises = () => new Promise<void>((resolve) => process.nextTick(resolve));
 
-const linesKept = 4000;
+const linesKept = 400;
 
 export function createScheduler(traced: boolean): Scheduler {
   const heap = createEventHeap<Event>();

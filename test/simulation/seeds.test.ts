@@ -31,7 +31,7 @@ test('a seed is replayed', { skip: onlySeed === null && 'no RECOURSE_SEED' }, as
 
 test('the invariants hold in every world', { skip: onlySeed !== null, timeout: 24 * 3_600_000 }, async (context) => {
   const coverage = createCoverage();
-  const goesOn = createBudget(0.6);
+  const goesOn = createBudget(0.35);
   const started = performance.now();
   let [seeds, steps, calls, effects, twice, moves, adoptions] = [0, 0, 0, 0, 0, 0, 0];
   const run = async (seed: number) => {

@@ -50,7 +50,11 @@ export function createPolicies(random: Random, scheduler: Scheduler, given?: Sim
       apply({ ...latest, layout: latest.layout + random.between(1, 5) }, gateways);
     },
     /** Other rules about one tool; those about the others stay. */
-    change(gateways: readonly string[], tool: ToolName = random.pick(toolNames), stance: Stance = random.chance(0.5) ? draw() : random.pick(names)): void {
+    change(
+      gateways: readonly string[],
+      tool: ToolName = random.pick(toolNames),
+      stance: Stance = random.chance(0.5) ? draw() : random.pick(names),
+    ): void {
       scheduler.say(() => `operator: from now on ${tool} is '${stance}'`);
       apply({ stances: { ...latest.stances, [tool]: stance }, layout: latest.layout + random.between(0, 1) }, gateways);
     },

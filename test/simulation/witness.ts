@@ -113,7 +113,8 @@ export function createWitness({ policy, nowMs }: Surroundings = { policy: () => 
     if (change.kind === 'insert' && seen.state !== '(none)') breaks('4', `${call.id} was inserted twice`);
     // Whoever adopts for a key answers for it only once; the key stays with the call that did the work.
     const claims = call.key !== null && workflows.adoptedFrom(call.id) === null;
-    const taken = change.kind === 'update' && change.expect.state === 'AWAITING_APPROVAL' && call.state === 'DISPATCHED';
+    const taken =
+      change.kind === 'update' && change.expect.state === 'AWAITING_APPROVAL' && call.state === 'DISPATCHED';
     if (taken) seen.key = call.key;
     if (claims && (taken || (change.kind === 'insert' && claiming.has(call.state)))) {
       const name = JSON.stringify([call.tenant, call.agent, call.key]);

@@ -59,7 +59,7 @@ export const approvalRoutes = {
     method: 'POST',
     path: '/v1/approvals/{id}/revoke',
     needs: 'approve',
-    summary: 'Takes back what was decided, before a call has run under it.',
+    summary: 'Takes back what was decided: no call begins under it any more, and none is sent again.',
     query: {},
     body: 'RevokeRequest',
     answer: 'ApprovalView',

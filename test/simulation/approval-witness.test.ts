@@ -28,10 +28,27 @@ const editText = '{"amount":2,"operation":"o"}';
 const callOf = (change: Partial<Call> = {}): Call =>
   aCall({ tool: 'mail', agent: 'ann', session: null, state: 'AWAITING_APPROVAL', attempt: 0, owner: null, ...change });
 const first: Approval = {
-  ...{ id: 'apr_1' as ApprovalId, version: 1, tenant: callOf().tenant, agent: 'ann', session: null, tool: 'mail' },
-  ...{ subject: 's', rules: 'r', evidence: null, callId: callOf().id, state: 'pending', refs: [], reason: null },
+  id: 'apr_1' as ApprovalId,
+  version: 1,
+  tenant: callOf().tenant,
+  agent: 'ann',
+  session: null,
+  tool: 'mail',
+  subject: 's',
+  rules: 'r',
+  evidence: null,
+  callId: callOf().id,
+  state: 'pending',
+  refs: [],
+  reason: null,
   terms: { ...defaultTerms, needed: 2, expiresMs: 50_000 },
-  ...{ shown: '', model: null, votes: [], edit: null, decided: null, openedAtMs: 1_000, expiresAtMs: 51_000 },
+  shown: '',
+  model: null,
+  votes: [],
+  edit: null,
+  decided: null,
+  openedAtMs: 1_000,
+  expiresAtMs: 51_000,
 };
 const blank = {
   token: 't',
@@ -220,7 +237,9 @@ function using(how: Parameters<typeof use>[1], edit: string | null = null): Seen
 const again = (act: (witness: Seen) => void): Seen => {
   const witness = using({});
   assert.equal(witness.broken(), null, witness.broken()?.detail);
-  witness.calls.get(callOf().id)!.state = 'AWAITING_APPROVAL';
+  const account = witness.account(callOf().id);
+  account.state = 'AWAITING_APPROVAL';
+  account.owners.clear();
   act(witness);
   return witness;
 };

@@ -65,10 +65,10 @@ export const approvalCommands = {
   },
   'approvals revoke': {
     group: 'Approve',
-    says: 'take back what was decided, before a call has run under it',
+    says: 'take back what was decided: no call begins under it any more, and none is sent again',
     more: ['A call that waits ends there. An equal call asks anew.'],
     argument: 'approval_id',
-    no: 'there is no such approval, or it is used or over',
+    no: 'there is no such approval, or no decision to take back',
     options: ['reason', ...beside],
     means: { reason: 'why, for the record', key: otherKey },
     examples: [['recourse approvals revoke apr_01k4w…', 'it was a mistake']],

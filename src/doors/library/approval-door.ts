@@ -87,7 +87,7 @@ export function createApprovalDoor(service: ApprovalService, shell: Shell, self:
         const { by, ...word } = says;
         return service.deny(id, person(by, options), word);
       },
-      /** Takes back what was decided, before a call has run under it. */
+      /** Takes back what was decided: no call begins under it any more, and none is sent again. */
       async revoke(id: string, says: Omit<PersonSays, 'shown'>, options: Tenant = {}): Promise<Decided> {
         mustBeFit(options, shell);
         const { by, ...word } = says;

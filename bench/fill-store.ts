@@ -55,7 +55,9 @@ function bare(): Transition {
     key: null,
     session: null,
     reserve: [],
-    settle: [], approvals: [], task: null,
+    settle: [],
+    approvals: [],
+    task: null,
     blobs: [],
     records: [],
   };

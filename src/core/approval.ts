@@ -136,6 +136,20 @@ function stricter(one: ApprovalTerms, other: ApprovalTerms): ApprovalTerms {
   };
 }
 
+/** Whether it is as good as one that was asked for under these terms now. INVARIANT: nobody gets by with less than what is wanted. */
+export function covers(
+  { terms, votes, agent, tenant, openedAtMs }: Approval,
+  wanted: ApprovalTerms,
+  nowMs: number,
+): boolean {
+  const allowed = wanted.roles;
+  const isByThem = allowed === null || (terms.roles?.every((role) => allowed.includes(role)) ?? false);
+  const client = nameOf({ kind: 'client', tenant, agent });
+  const isByClient = votes.some(({ by }) => by === client);
+  const isInTime = nowMs < openedAtMs + wanted.expiresMs;
+  return isByThem && terms.needed >= wanted.needed && isInTime && (wanted.clientMayApprove || !isByClient);
+}
+
 /** Who says something about an approval: a person with a key, or the user of the agent's own client. */
 export type Decider =
   | { readonly kind: 'person'; readonly tenant: string; readonly name: string }

@@ -11,13 +11,15 @@ import {
   voted,
   whyNotDecide,
 } from '../core/approval.ts';
+import { isUnderWay } from '../core/lifecycle.ts';
 import { safeText } from '../core/redact.ts';
 import type { ApprovalService, Decided, DecideProblem, Word } from './approval-service.ts';
 import { viewOf } from './approval-view.ts';
 import { onAbort } from './await-outcome.ts';
+import { isBoundNow } from './bound-now.ts';
 import { commit, pause } from './commit.ts';
 import { editOf } from './edit-approval.ts';
-import { endApproval, wake } from './end-approval.ts';
+import { endApproval, lapse, wake } from './end-approval.ts';
 import { runApproved } from './run-approved.ts';
 import type { Shell } from './shell.ts';
 import type { Scope } from './tenant-view.ts';
@@ -54,6 +56,10 @@ export function createApprovals(shell: Shell): ApprovalService {
   const approve = async (approval: Approval, by: Decider, word: Word): Promise<Decided | 'moved'> => {
     const against = notNow(approval, 'approve') ?? notBy(approval, by, shell) ?? (await notSeen(approval, word, shell));
     if (against !== null) return against;
+    if (!(await isBoundNow(approval, shell))) {
+      await lapse(approval, shell);
+      return no('not_pending', 'it is void: the rules it was asked for under have changed; the agent asks anew');
+    }
     const name = nameOf(by);
     const edit = word.args === undefined ? null : await editOf(approval, word.args, name, shell);
     if (edit !== null && 'problem' in edit) return no('bad_edit', edit.problem);
@@ -74,7 +80,7 @@ export function createApprovals(shell: Shell): ApprovalService {
       state: next.state,
       approvals: next.votes.length,
       needed: approval.terms.needed,
-      ...(edit === null ? {} : { edited_subject: edit.subject }),
+      ...(edit === null ? {} : { edited: true }),
       ...(reason === null ? {} : { reason }),
     };
     const payloads = edit === null ? [] : [{ part: 'edited_args', text: edit.argsText ?? 'null' }];
@@ -115,7 +121,10 @@ export function createApprovals(shell: Shell): ApprovalService {
       deciding(id, by, async (approval) => {
         // To take a decision back is to be careful: whoever may approve anything may do it, whatever their role.
         if (by.kind !== 'person') return no('not_an_approver', 'only a person with a key takes a decision back');
+        if (by.name === approval.agent) return no('own_request', 'who asked for it may not decide it');
         const state = stateNow(approval);
+        if (state === 'used' && (await isOver(approval, shell)))
+          return no('not_pending', 'the call has run under it, and that cannot be taken back');
         if (state !== 'granted' && state !== 'denied' && state !== 'used')
           return no('not_pending', `there is no decision to take back: it is ${state}`);
         return endBy('revoked', approval, by, reasonOf(word), shell);
@@ -185,6 +194,12 @@ async function endBy(
   if (ending.kind === 'moved') return 'moved';
   if (ending.kind === 'store_unavailable') return no('store_unavailable', 'the store cannot record it; ask again');
   return { ok: true, approval: await viewOf(ending.approval, shell) };
+}
+
+/** A call that is under way, or in doubt, may still be sent again: that can be stopped. */
+async function isOver({ callId }: Approval, { ports }: Shell): Promise<boolean> {
+  const call = await ports.store.call(callId);
+  return call === null || !(isUnderWay(call.state) || call.state === 'IN_DOUBT');
 }
 
 /** What the client calls itself through which its user spoke. */

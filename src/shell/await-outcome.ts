@@ -27,6 +27,9 @@ export interface Requester {
 
 export type { AgentClient, Elicited };
 
+export const isGone = ({ cancelled, left, joined }: Requester): boolean =>
+  [cancelled, left, joined].some((signal) => signal?.aborted === true);
+
 const retryAfterSeconds = 1;
 const pollEveryMs = 100;
 

@@ -53,8 +53,13 @@ export async function start(
   // Whoever waits hears the error; a run that nobody waits for must not bring the process down.
   outcome.catch(() => undefined);
   const running: Running = { call, outcome, cancel: control.cancel };
-  // Registered before the commit, so that a cancellation of its session finds it at any moment.
-  shell.live.running.set(call.id, running);
+  // Registered before the commit, so that a cancellation of its session finds it at any moment. A call that waited for its
+  // approval may have several who try: the place is the first one's, until one of them has won.
+  if (!shell.live.running.has(call.id)) shell.live.running.set(call.id, running);
+  // INVARIANT: who loses the call does not take the winner's place away.
+  const forget = () => {
+    if (shell.live.running.get(call.id) === running) shell.live.running.delete(call.id);
+  };
 
   const submittedAt = shell.ports.clock.monotonicMs();
   const dispatch = chain(call, [...events, claim(work, call, shell)]);
@@ -63,14 +68,14 @@ export async function start(
   try {
     result = await commit(transition, shell);
   } catch (error) {
-    shell.live.running.delete(call.id);
+    forget();
     fail(error);
     throw error;
   } finally {
     stopListening();
   }
   if (result.kind !== 'committed') {
-    shell.live.running.delete(call.id);
+    forget();
     // Whoever waits, to cancel it or because the key led here, must not wait for ever: the record will tell.
     finish({ reply: pending(envelopeOf(call, shell, stepOf(work)), 1), position: null });
     if (result.kind === 'conflict') return { kind: 'conflict', result, doubtful: isDoubtful(result) };
@@ -81,9 +86,8 @@ export async function start(
     return { kind: 'unavailable', fault: result.fault };
   }
   for (const { hash } of transition.blobs) shell.live.knownBlobs.add(hash);
-  drive(dispatch.call, work, submittedAt, control, shell)
-    .then(finish, fail)
-    .finally(() => shell.live.running.delete(call.id));
+  shell.live.running.set(call.id, running);
+  drive(dispatch.call, work, submittedAt, control, shell).then(finish, fail).finally(forget);
   return { kind: 'running', running };
 }
 

@@ -1,4 +1,7 @@
-/** What stands against an agent that says it is done? Only reads, and never all calls of a session: those that are open, and one success of each name. */
+/**
+ * What stands against an agent that says it is done? Never looks at all calls of a session: at those that are open, and one success
+ * of each name. Only reads, but that an approval which the rules have made void is ended here.
+ */
 import { stateAt } from '../core/approval.ts';
 import type { Principal } from '../core/call.ts';
 import type { Catalogue } from '../core/catalogue.ts';
@@ -8,6 +11,8 @@ import type { JsonObject } from '../core/json.ts';
 import type { CompletionCall } from '../core/policy/policy.ts';
 import type { CallId, SessionId } from '../core/call.ts';
 import { isUnderWay } from '../core/lifecycle.ts';
+import { isBoundNow } from './bound-now.ts';
+import { lapse } from './end-approval.ts';
 import { policyOf, type Shell } from './shell.ts';
 
 type Found = Extract<SessionFact, { found: true }>;
@@ -56,10 +61,8 @@ export function factsOfStanding({ against, required }: Standing): JsonObject {
 }
 
 /** Whatever is not finished has a timer, and those are few: a session's own are picked from them. */
-async function openCalls(
-  session: SessionId,
-  { ports, limits }: Shell,
-): Promise<Pick<Against, 'pending' | 'granted' | 'underWay'>> {
+async function openCalls(session: SessionId, shell: Shell): Promise<Pick<Against, 'pending' | 'granted' | 'underWay'>> {
+  const { limits, ports } = shell;
   const { store, clock } = ports;
   const nowMs = clock.nowMs();
   const found = { pending: [] as string[], granted: [] as string[], underWay: [] as CallId[] };
@@ -71,7 +74,10 @@ async function openCalls(
       if (call.state !== 'AWAITING_APPROVAL') continue;
       const approval = await store.approvalOfCall(call.id);
       const state = approval === null ? null : stateAt(approval, nowMs);
-      if (approval !== null && (state === 'pending' || state === 'granted')) found[state].push(approval.id);
+      if (approval === null || (state !== 'pending' && state !== 'granted')) continue;
+      // What the rules have made void holds nobody up, and its call waits no longer.
+      if (await isBoundNow(approval, shell)) found[state].push(approval.id);
+      else await lapse(approval, shell);
     }
     const last = page.at(-1);
     if (last === undefined || page.length < limits.sweepBatch) return found;

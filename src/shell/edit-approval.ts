@@ -1,15 +1,15 @@
 /** May a call be approved in this changed form? It must pass every gate before the approval, like a call of its agent's own. */
-import type { Approval, Edit } from '../core/approval.ts';
+import { type Approval, type ApprovalTerms, covers, type Edit, joinObligations } from '../core/approval.ts';
 import type { Request } from '../core/call.ts';
 import { canonicalise } from '../core/canonical.ts';
-import { decide } from '../core/decide.ts';
+import { decide, type Decision } from '../core/decide.ts';
 import { argumentsIn } from '../core/facts.ts';
 import { type Json, utf8Length } from '../core/json.ts';
 import { placeOf, subjectOf } from './fetch-approval.ts';
 import { lookAtSession } from './fetch-session.ts';
 import { firstFacts } from './first-facts.ts';
 import { gather } from './gather-facts.ts';
-import { maskArgs } from './mask.ts';
+import { isMasked, maskArgs } from './mask.ts';
 import type { Shell } from './shell.ts';
 
 export async function editOf(
@@ -23,7 +23,8 @@ export async function editOf(
   const argsText = written.text;
   if (utf8Length(argsText) > shell.limits.maxInputBytes)
     return { problem: `the arguments are larger than ${shell.limits.maxInputBytes} bytes` };
-  if (maskArgs(argsText, approval.agent, shell) !== argsText)
+  // What was copied from where it is shown holds the mark, which no tool must ever get in place of the value.
+  if (isMasked(argsText) || maskArgs(argsText, approval.agent, shell) !== argsText)
     return { problem: 'what is redacted is not written down, so it cannot be changed here; deny it with a reason' };
   const who = { tenant: approval.tenant, agent: approval.agent };
   const request: Request = {
@@ -42,6 +43,12 @@ export async function editOf(
   for (let fetched = 0; fetched <= shell.limits.maxFactFetches; fetched++) {
     const decision = decide(request, facts, shell.ladder);
     if (decision.kind === 'run' || (decision.kind === 'hold' && decision.gate === 'approval')) {
+      const wanted = termsIn(decision);
+      // INVARIANT: a change does not take a call out of the hands of those who must approve it in its new form.
+      if (wanted !== null && !covers(approval, wanted, facts.nowMs))
+        return {
+          problem: `in this form others must approve it (${whoIn(wanted)}); deny it, and let the agent ask for that`,
+        };
       const subject = subjectOf(who, request.tool, argumentsIn(request, facts), placeOf(facts), shell);
       return { by, argsText, subject };
     }
@@ -62,3 +69,12 @@ export async function editOf(
   }
   return { problem: 'the gates never stop asking for facts' };
 }
+
+/** Under which terms a call of this form would be asked for; null if it needs no approval. */
+function termsIn(decision: Extract<Decision, { kind: 'run' | 'hold' }>): ApprovalTerms | null {
+  if (decision.kind === 'hold') return joinObligations(decision.obligations);
+  return decision.approval?.kind === 'granted' ? decision.approval.approval.terms : null;
+}
+
+const whoIn = ({ roles, needed }: ApprovalTerms): string =>
+  `${needed} of ${roles === null ? 'those who may approve' : `the role ${roles.join(' or ')}`}`;

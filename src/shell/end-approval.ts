@@ -20,7 +20,12 @@ import { bare, note, numbered, toTransition } from './transition.ts';
 
 /** How it ends. `cancelled`: the caller gave the call up. */
 export type ApprovalEnd =
-  | { readonly kind: 'denied' | 'revoked'; readonly by: string; readonly client?: string; readonly reason: string | null }
+  | {
+      readonly kind: 'denied' | 'revoked';
+      readonly by: string;
+      readonly client?: string;
+      readonly reason: string | null;
+    }
   | { readonly kind: 'expired' }
   /** `why` is for the record and for whoever asks for the call. */
   | { readonly kind: 'void'; readonly why: string }

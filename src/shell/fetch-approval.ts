@@ -69,7 +69,7 @@ export function subjectOf(
   return ports.sha256(canonicalText({ tenant, agent, tool, args, place }));
 }
 
-const rulesOf = (canonical: string, { ports }: Shell): string => ports.sha256(canonical);
+export const rulesOf = (canonical: string, { ports }: Shell): string => ports.sha256(canonical);
 
 /**
  * Whether this caller gets the outcome of the call that used the approval. Who has a key of their own would have been answered

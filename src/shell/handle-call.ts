@@ -11,13 +11,13 @@ import type { FieldError } from '../core/catalogue.ts';
 import type { Facts } from '../core/facts.ts';
 import { stepOf } from '../core/gates/reachable.ts';
 import { readRequest } from '../core/request.ts';
-import type { Reply } from '../core/reply.ts';
+import { isPending, type Reply } from '../core/reply.ts';
 import { invariant } from '../core/unreachable.ts';
 import type { StoredCall, StoreFault } from '../ports/store.ts';
-import { type Admission, admitByKey, attach, claimedBy, inFlight } from './admit.ts';
+import { type Admission, admitByKey, claimedBy, inFlight } from './admit.ts';
 import { adopt, adoptable } from './adopt.ts';
 import { asItStands, waitingFor } from './as-it-stands.ts';
-import { awaitElsewhere, awaitOutcome, type Requester } from './await-outcome.ts';
+import { awaitElsewhere, awaitOutcome, isGone, type Requester } from './await-outcome.ts';
 import { expireUnsent, start } from './carry-out.ts';
 import { mayBeApplied } from './commit.ts';
 import { firstFacts } from './first-facts.ts';
@@ -39,15 +39,7 @@ import {
 } from './say-no.ts';
 import { answerStored, unrecorded } from './settle.ts';
 import { isFull, type Running, type Shell } from './shell.ts';
-import {
-  answeredBefore,
-  metBy,
-  outcomeFor,
-  type Taken,
-  takeWaiting,
-  voidApproval,
-  whyNotAlone,
-} from './take-waiting.ts';
+import { attachUnder, metBy, outcomeFor, type Taken, takeWaiting, voidApproval, whyNotAlone } from './take-waiting.ts';
 import { isStep, takeTurn } from './turn.ts';
 import { unexpected } from './unexpected.ts';
 import { stepOf as stepOfWork, type Work } from './work.ts';
@@ -189,11 +181,9 @@ async function run(
     }
     // Who names the sequence has seen the reply that gave it: theirs is a step of its own.
     if (request.key === null && (step === null || request.expectedSeq === null)) {
-      const attached = await attach(call, session, shell);
-      if (attached.kind !== 'new') {
-        if (met !== null && attached.kind !== 'unavailable') await answeredBefore(met.approval, shell);
+      const attached = await attachUnder(met, call, session, shell);
+      if (attached.kind !== 'new')
         return asItStands(await answerAdmission(attached, { ...asked, call }, shell), step, who, shell);
-      }
     }
     const client = asked.requester.client ?? null;
     const work: Work = { tool: decision.tool, args: decision.args, step, client };
@@ -282,8 +272,13 @@ async function joinUnderWay(call: StoredCall, attached: boolean, asked: Asked, s
   const { request, requester } = asked;
   if (!attached && request.waitMs === null) return refuseAtTheDoor(inFlight(call), asked, shell);
   const waiting: Requester = attached ? requester : { joined: requester.cancelled ?? requester.left };
+  const { clock } = shell.ports;
+  const until = clock.monotonicMs() + (request.waitMs ?? Math.max(0, call.deadlineAtMs - clock.nowMs()));
   const running = shell.live.running.get(call.id);
-  if (running !== undefined) return replayed(await awaitOutcome(running, request.waitMs, waiting, shell));
-  const waitMs = request.waitMs ?? Math.max(0, call.deadlineAtMs - shell.ports.clock.nowMs());
-  return replayed(await awaitElsewhere(call, waitMs, waiting, shell));
+  if (running !== undefined) {
+    const reply = await awaitOutcome(running, request.waitMs, waiting, shell);
+    // An attempt that lost the call to another process has no outcome: it comes there, and whoever waits goes on waiting.
+    if (!isPending(reply) || isGone(waiting)) return replayed(reply);
+  }
+  return replayed(await awaitElsewhere(call, Math.max(0, until - clock.monotonicMs()), waiting, shell));
 }

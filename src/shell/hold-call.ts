@@ -139,11 +139,12 @@ async function openApproval(
     rule: approval.refs[0] ?? null,
     facts: { ...factsOf(facts, shell), ...(step === null ? {} : { state: step.digest, step: step.seq }) },
     ...(request.evidence === undefined ? {} : { evidence_refs: request.evidence }),
+    ...(request.expectedSeq === null ? {} : { expected_seq: request.expectedSeq }),
     ...policy.body,
   };
+  // INVARIANT: no hash of the arguments as they are: what is masked in them, or erased later, could be found by trying.
   const opened = {
     approval: approval.id,
-    subject: approval.subject,
     rules: approval.rules,
     evidence: approval.evidence,
     refs: approval.refs,

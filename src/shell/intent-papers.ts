@@ -102,7 +102,6 @@ export function factsOf(facts: Facts, shell: Shell): JsonObject {
     seen['evidence_now'] = facts.evidenceNow.kind === 'read' ? facts.evidenceNow.hash : facts.evidenceNow.problem;
   if (facts.approval !== undefined)
     seen['approval'] = {
-      subject: facts.approval.subject,
       rules: facts.approval.rules,
       found: facts.approval.found?.id ?? null,
       version: facts.approval.found?.version ?? null,

@@ -53,19 +53,22 @@ async function attempt(id: ApprovalId, shell: Shell): Promise<void> {
 interface Sent {
   readonly argsText: string;
   readonly evidence: readonly string[];
+  /** From which sequence alone its agent wants it to run. */
+  readonly expectedSeq: number | null;
 }
 
 /** As its agent sent it, before any validator touched it. */
 async function asSent(call: StoredCall, shell: Shell): Promise<Sent | null> {
   const held = (await shell.ports.store.recordsOf(call.id)).find(({ kind }) => kind === 'held');
-  const { evidence_refs: evidence = [] } = JSON.parse(held?.body ?? '{}') as { evidence_refs?: readonly string[] };
+  const body = JSON.parse(held?.body ?? '{}') as { evidence_refs?: readonly string[]; expected_seq?: number };
+  const asked = { evidence: body.evidence_refs ?? [], expectedSeq: body.expected_seq ?? null };
   const raw = held?.payloads.find(({ part }) => part === 'args_as_sent');
-  if (raw !== undefined) return raw.text === null ? null : { argsText: raw.text, evidence };
+  if (raw !== undefined) return raw.text === null ? null : { argsText: raw.text, ...asked };
   const stored = await shell.ports.store.args(call.id);
-  return stored.kind === 'text' ? { argsText: stored.text, evidence } : null;
+  return stored.kind === 'text' ? { argsText: stored.text, ...asked } : null;
 }
 
-function requestOf(call: StoredCall, { model }: Approval, { argsText, evidence }: Sent): Request {
+function requestOf(call: StoredCall, { model }: Approval, { argsText, evidence, expectedSeq }: Sent): Request {
   return {
     tool: call.tool,
     args: JSON.parse(argsText) as Json,
@@ -73,7 +76,7 @@ function requestOf(call: StoredCall, { model }: Approval, { argsText, evidence }
     session: call.session,
     key: call.key,
     turn: call.turn,
-    expectedSeq: null,
+    expectedSeq,
     waitMs: 0,
     model,
     deadlineMs: null,

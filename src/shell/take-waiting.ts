@@ -13,6 +13,7 @@ import type { MetBy } from '../core/gate.ts';
 import type { Json } from '../core/json.ts';
 import { voided } from '../core/policy/policy-refusal.ts';
 import type { ErrorReply, Notice, Reply } from '../core/reply.ts';
+import type { StoredCall } from '../ports/store.ts';
 import { type Admission, attach, inFlight, mayHaveHappened } from './admit.ts';
 import { commit } from './commit.ts';
 import { lapse } from './end-approval.ts';
@@ -39,22 +40,41 @@ export async function whyNotAlone(
   decision: Decision,
   { only, ...asked }: Asked,
   session: SessionId | null,
-  { ports, limits }: Shell,
+  shell: Shell,
 ): Promise<ErrorReply | null> {
   if (only === undefined || session === null || decision.kind === 'refuse' || decision.kind === 'need') return null;
-  const { id, tool, key, fingerprint } = asked.call;
+  const { id, tool, key } = asked.call;
   const envelope = { requested: tool, callId: id, session, nextActions: [] };
   const met = decision.kind === 'run' ? metBy(decision, asked) : null;
   if (met?.kind !== 'granted' || met.approval.id !== only.id)
     return refused(envelope, voided(tool, only, 'is void: the rules it was bound to have changed'));
   if (key !== null || decision.kind !== 'run' || decision.tool.effectClass === 'pure') return null;
-  const earlier = await ports.store.abandoned(session, fingerprint, ports.clock.nowMs() - limits.attachWindowMs);
-  return earlier !== null && mayHaveHappened(earlier.state) ? refused(envelope, inFlight(earlier)) : null;
+  const earlier = await leftBehind(asked.call, session, shell);
+  return earlier === null ? null : refused(envelope, inFlight(earlier));
 }
 
-/** Its caller got the outcome of an earlier equal call, so that nothing shall run under it any more. */
-export async function answeredBefore(approval: Approval, shell: Shell): Promise<void> {
-  await lapse(approval, shell, 'an earlier equal call has answered its caller');
+/** An earlier equal call that may have happened and whose requester is gone; null without one. */
+async function leftBehind(call: Call, session: SessionId, { ports, limits }: Shell): Promise<StoredCall | null> {
+  const since = ports.clock.nowMs() - limits.attachWindowMs;
+  const earlier = await ports.store.abandoned(session, call.fingerprint, since);
+  return earlier !== null && mayHaveHappened(earlier.state) ? earlier : null;
+}
+
+/**
+ * Takes the place of a requester who left. INVARIANT: an approval whose caller gets the outcome of an earlier equal call ends before
+ * they get it; otherwise another process could run it as soon as that place is taken.
+ */
+export async function attachUnder(
+  met: Extract<MetBy, { kind: 'granted' }> | null,
+  call: Call,
+  session: SessionId,
+  shell: Shell,
+): Promise<Exclude<Admission, { kind: 'unadopted' }>> {
+  if (met !== null && call.effectClass !== 'pure' && (await leftBehind(call, session, shell)) !== null) {
+    const lapsed = await lapse(met.approval, shell, 'an earlier equal call has answered its caller');
+    if (lapsed === 'store_unavailable') return { kind: 'unavailable', fault: 'io' };
+  }
+  return attach(call, session, shell);
 }
 
 export async function takeWaiting(

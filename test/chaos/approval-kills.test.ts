@@ -87,7 +87,7 @@ async function runRounds(t: TestContext, ends: readonly End[]) {
   const seconds = ((performance.now() - started) / 1_000).toFixed(1);
   const finishes = [...count.finishes].map(([finish, times]) => `${times} ${finish}`).join(', ');
   t.diagnostic(
-    `${count.rounds} of ${ends.length} rounds, each ended by a kill (${atActs} at ${acts.length} acts), in ${seconds} s: ${count.asked} asks, ${count.told} decisions ` +
+    `${count.rounds} of ${ends.length} rounds, each ended by a kill (${atActs} of ${2 * acts.length * deathsEach} at acts), in ${seconds} s: ${count.asked} asks, ${count.told} decisions ` +
       `acknowledged, ${count.effects} calls ran, ${count.inDoubt} in doubt; asked again: ${finishes}; ` +
       `${report.records} records in ${report.epochs} epochs hold`,
   );

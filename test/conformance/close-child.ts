@@ -8,7 +8,16 @@ for (let round = 0; round < Number(rounds); round++) {
   if (opened.kind === 'refused') throw new Error(opened.message);
   const { store } = opened;
   const body = { kind: 'clock_held', call: null, session: null, body: '{}', payloads: [] } as const;
-  const nothing = { call: null, key: null, session: null, reserve: [], settle: [], approvals: [], task: null, blobs: [] };
+  const nothing = {
+    call: null,
+    key: null,
+    session: null,
+    reserve: [],
+    settle: [],
+    approvals: [],
+    task: null,
+    blobs: [],
+  };
   const [result] = await store.commit([{ token: `t${round}`, atMs: 1, ...nothing, records: [body] }]);
   if (result?.kind === 'committed' && result.position !== null) store.answered(result.position);
   await new Promise((resolve) => setTimeout(resolve, round % 3));

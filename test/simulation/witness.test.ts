@@ -32,7 +32,18 @@ const attempt: Attempt = {
   client: null,
   callTool: () => Promise.reject(new Error('no tools here')),
 };
-const blank = { token: 't', atMs: 0, key: null, session: null, reserve: [], settle: [], approvals: [], task: null, blobs: [], records: [] };
+const blank = {
+  token: 't',
+  atMs: 0,
+  key: null,
+  session: null,
+  reserve: [],
+  settle: [],
+  approvals: [],
+  task: null,
+  blobs: [],
+  records: [],
+};
 const recordsOf = (id: string, ...states: string[]) =>
   states.map(
     (said) =>

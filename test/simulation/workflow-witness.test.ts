@@ -11,7 +11,17 @@ import { createWorkflowWitness } from './workflow-witness.ts';
 
 const id = 'ses_1' as SessionId;
 const [one, two] = ['call_1' as CallId, 'call_2' as CallId];
-const blank = { token: 't', atMs: 0, key: null, reserve: [], settle: [], approvals: [], task: null, blobs: [], records: [] };
+const blank = {
+  token: 't',
+  atMs: 0,
+  key: null,
+  reserve: [],
+  settle: [],
+  approvals: [],
+  task: null,
+  blobs: [],
+  records: [],
+};
 const snapshotOf = (count: number) => ({ text: JSON.stringify({ context: { count } }), dueAtMs: null });
 
 /** A witness, the states of calls as it is told them, and what it noticed. */

@@ -1,5 +1,5 @@
 /** Gate 12: has a person agreed to exactly this call? All obligations of the gates before become one approval. */
-import { type Approval, type ApprovalId, stateAt } from '../approval.ts';
+import { type Approval, type ApprovalId, covers, joinObligations, stateAt } from '../approval.ts';
 import type { ApprovalFact } from '../facts.ts';
 import { type Gate, type GateAnswer, pass } from '../gate.ts';
 import { deferred, deniedByPerson, tooManyOpen } from '../policy/policy-refusal.ts';
@@ -20,8 +20,14 @@ export const approval: Gate = {
     if (fact === undefined) return { kind: 'need', fact: 'approval' };
     const { found, ran } = fact;
     if (ran !== null) return { kind: 'pass', approval: { kind: 'ran', call: ran } };
-    if (found === null || !isBound(found, fact)) return opens(tool, first, fact, found);
-    switch (stateAt(found, facts.nowMs)) {
+    if (found === null || found.rules !== fact.rules) return opens(tool, first, fact, found);
+    const state = stateAt(found, facts.nowMs);
+    // INVARIANT: a person's no is to the call: other evidence, or asking in another place, does not talk around it.
+    if (state === 'denied') return { kind: 'refuse', refusal: deniedByPerson(tool, found) };
+    // INVARIANT: an approval covers a call only upon the evidence it was asked for with, and only by those who must approve it now.
+    if (found.evidence !== fact.evidence || !covers(found, joinObligations(obligations), facts.nowMs))
+      return opens(tool, first, fact, found);
+    switch (state) {
       case 'pending':
         return {
           kind: 'hold',
@@ -30,23 +36,16 @@ export const approval: Gate = {
         };
       case 'granted':
         return { kind: 'pass', approval: { kind: 'granted', approval: found } };
-      case 'denied':
-        return { kind: 'refuse', refusal: deniedByPerson(tool, found) };
       case 'expired':
       case 'used':
       case 'revoked':
       case 'void':
         return opens(tool, first, fact, found);
       default:
-        return unreachable(found.state as never);
+        return unreachable(state);
     }
   },
 };
-
-/** INVARIANT: an approval covers a call only under the rules and the evidence that it was asked for with. */
-function isBound(found: Approval, { rules, evidence }: ApprovalFact): boolean {
-  return found.rules === rules && found.evidence === evidence;
-}
 
 function opens(
   tool: string,

@@ -25,4 +25,8 @@ export type CodesOfClass<Class extends ErrorClass> = {
 export type NoticeCode = { [Code in ErrorCode]: (typeof codes)[Code]['http'] extends null ? Code : never }[ErrorCode];
 export type DeniedCode = Exclude<GovernanceCode, NoticeCode>;
 
-export const noticeCodes = ['BUDGET_WARNING', 'APPROVAL_EDITED', 'RUNTIME_GAP'] as const satisfies readonly NoticeCode[];
+export const noticeCodes = [
+  'BUDGET_WARNING',
+  'APPROVAL_EDITED',
+  'RUNTIME_GAP',
+] as const satisfies readonly NoticeCode[];

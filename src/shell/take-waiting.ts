@@ -54,10 +54,15 @@ export async function whyNotAlone(
 }
 
 /** An earlier equal call that may have happened and whose requester is gone; null without one. */
-async function leftBehind(call: Call, session: SessionId, { ports, limits }: Shell): Promise<StoredCall | null> {
+async function leftBehind(call: Call, session: SessionId, shell: Shell): Promise<StoredCall | null> {
+  const { ports, limits } = shell;
   const since = ports.clock.nowMs() - limits.attachWindowMs;
   const earlier = await ports.store.abandoned(session, call.fingerprint, since);
-  return earlier !== null && mayHaveHappened(earlier.state) ? earlier : null;
+  if (earlier === null || mayHaveHappened(earlier.state)) return earlier;
+  // What only waits, or came to nothing, must not stand before an older one that happened.
+  const mark = { kind: 'mark', id: earlier.id, requester: 'returned', repeats: 0 } as const;
+  const cleared = await commit({ ...bare(shell), call: mark }, shell);
+  return cleared.kind === 'committed' ? leftBehind(call, session, shell) : earlier;
 }
 
 /**

@@ -101,7 +101,7 @@ function vote(
 ): Approval {
   const changedTo = edit === null ? null : { by, argsText: edit, subject: 'e' };
   const next: Approval = { ...first, version, state, edit: changedTo };
-  const body = { by, ...(edit === null ? {} : { edited_subject: 'e' }) };
+  const body = { by, ...(edit === null ? {} : { edited: true }) };
   witness.applied({ ...blank, call: null, approvals: [become(next)] }, [record('approval_approved', body)], me);
   return next;
 }

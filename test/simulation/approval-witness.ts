@@ -99,7 +99,7 @@ export function createApprovalWitness({ breaks, stateOf, isStep, forgive, policy
 
   const votes = (account: ApprovalAccount, next: Approval, records: readonly MemoryRecord[]) => {
     const [vote, ...more] = records.filter(({ kind }) => kind === 'approval_approved');
-    const { by, edited_subject: edited } = JSON.parse(vote?.body ?? '{}') as { by?: string; edited_subject?: string };
+    const { by, edited } = JSON.parse(vote?.body ?? '{}') as { by?: string; edited?: true };
     if (by === undefined || more.length > 0)
       return breaks('votes', `${next.id} is approved without the record of one vote`);
     const editText = next.edit?.argsText ?? null;

@@ -18,8 +18,18 @@ const plainEnv = Object.fromEntries(Object.entries(process.env).filter(([name]) 
 
 export function folder(t: TestContext): string {
   const made = mkdtempSync(join(tmpdir(), 'recourse-cli-'));
-  t.after(() => rmSync(made, { recursive: true, force: true }));
+  t.after(() => removeFolder(made));
   return made;
+}
+
+/** A process that is killed only after this may still write into it: then it goes with the tests. A hook that throws would keep the others from running. */
+function removeFolder(made: string): void {
+  const remove = () => rmSync(made, { recursive: true, force: true, maxRetries: 3 });
+  try {
+    remove();
+  } catch {
+    process.on('exit', remove);
+  }
 }
 
 export interface Setting {

@@ -58,8 +58,11 @@ test('kill -9 between a delivery and its cursor: told again under the same id, a
     told += 3;
   }
   receiver.answer(() => 200);
-  await startChild(t, file, receiver.url);
+  const last = await startChild(t, file, receiver.url);
   await eventually('the last one again', async () => receiver.got.length === told);
+  // It writes into the folder that is about to be removed.
+  last.kill();
+  await last.gone;
   const ids = receiver.ids().map((id) => id.split('_')[2] ?? '');
   const expected = Array.from({ length: rounds }, (_, round) => [ids[round * 3], ids[round * 3 + 1]]).flat();
   assert.deepEqual([...new Set(ids)], expected, 'in the order in which they happened');

@@ -156,7 +156,7 @@ export type Decider =
   /** `client`: what it calls itself, for the record; nobody has checked it. */
   | { readonly kind: 'client'; readonly tenant: string; readonly agent: string; readonly client?: string };
 
-/** The name under which it is on record; a person's name cannot hold a space, so no person has the other. */
+/** The name under which it is on record. A person who took the other's name decides nothing of that agent's. */
 export function nameOf(decider: Decider): string {
   switch (decider.kind) {
     case 'person':
@@ -175,6 +175,10 @@ export function stateAt(approval: Approval, nowMs: number): ApprovalState {
   return isLive(approval) && nowMs >= approval.expiresAtMs ? 'expired' : approval.state;
 }
 
+/** Whether somebody of this name asked for it, or has taken the name of the client's user. */
+export const isOwnRequest = ({ tenant, agent }: Approval, name: string): boolean =>
+  name === agent || name === nameOf({ kind: 'client', tenant, agent });
+
 /** Why this one may not decide; null if they may. INVARIANT: who asked never decides, and an agent's key never does. */
 export function whyNotDecide(
   approval: Approval,
@@ -185,7 +189,7 @@ export function whyNotDecide(
     const own = decider.tenant === approval.tenant && decider.agent === approval.agent;
     return own && approval.terms.clientMayApprove ? null : 'not_an_approver';
   }
-  if (decider.name === approval.agent) return 'own_request';
+  if (isOwnRequest(approval, decider.name)) return 'own_request';
   if (approval.terms.roles === null) return null;
   const mayBe = approval.terms.roles.some((role) => roles.get(role)?.includes(decider.name) === true);
   return mayBe ? null : 'not_an_approver';

@@ -101,9 +101,22 @@ export function describeLadder(
   return gateNames.map((gate) => ({ gate, configured: standing.has(gate) }));
 }
 
-/** Without a policy the gates that enforce it have nothing to say. */
+const standing = new WeakMap<
+  Ladder,
+  { readonly governed: readonly GateName[]; readonly others: readonly GateName[] }
+>();
+
+/** Each once, though some are asked twice. Without a policy the gates that enforce it have nothing to say. */
 export function standingGates(ladder: Ladder, isGoverned: boolean): readonly GateName[] {
-  return ladder.map(({ name }) => name).filter((name) => isGoverned || !softGates.has(name));
+  const known = standing.get(ladder) ?? namesOf(ladder);
+  standing.set(ladder, known);
+  return isGoverned ? known.governed : known.others;
+}
+
+function namesOf(ladder: Ladder) {
+  const names = new Set(ladder.map(({ name }) => name));
+  const governed = gateNames.filter((name) => names.has(name));
+  return { governed, others: governed.filter((name) => !softGates.has(name)) };
 }
 
 const none: readonly Obligation[] = [];

@@ -17,8 +17,7 @@ export function shownHash(
 }
 
 export async function viewOf(approval: Approval, shell: Shell): Promise<ApprovalView> {
-  const stored = await shell.ports.store.args(approval.callId);
-  const argsText = stored.kind === 'text' ? stored.text : null;
+  const argsText = await askedArgs(approval, shell);
   return {
     approval_id: approval.id,
     state: stateAt(approval, shell.ports.clock.nowMs()),
@@ -44,6 +43,16 @@ export async function viewOf(approval: Approval, shell: Shell): Promise<Approval
     expires_at: time(approval.expiresAtMs),
     shown: shownHash(approval, argsText, shell),
   };
+}
+
+/** As its agent asked for it: a changed call that has run has the arguments that were sent. Null once they were erased. */
+async function askedArgs({ callId, edit }: Approval, { ports: { store } }: Shell): Promise<string | null> {
+  if (edit !== null) {
+    const held = (await store.recordsOf(callId)).find(({ kind }) => kind === 'held');
+    return held?.payloads.find(({ part }) => part === 'args')?.text ?? null;
+  }
+  const stored = await store.args(callId);
+  return stored.kind === 'text' ? stored.text : null;
 }
 
 /** RFC 3339 in whole seconds. */

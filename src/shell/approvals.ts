@@ -6,6 +6,7 @@ import {
   type Approval,
   type ApprovalId,
   type Decider,
+  isOwnRequest,
   nameOf,
   stateAt,
   voted,
@@ -121,7 +122,7 @@ export function createApprovals(shell: Shell): ApprovalService {
       deciding(id, by, async (approval) => {
         // To take a decision back is to be careful: whoever may approve anything may do it, whatever their role.
         if (by.kind !== 'person') return no('not_an_approver', 'only a person with a key takes a decision back');
-        if (by.name === approval.agent) return no('own_request', 'who asked for it may not decide it');
+        if (isOwnRequest(approval, by.name)) return no('own_request', 'who asked for it may not decide it');
         const state = stateNow(approval);
         if (state === 'used' && (await isOver(approval, shell)))
           return no('not_pending', 'the call has run under it, and that cannot be taken back');

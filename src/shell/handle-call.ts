@@ -20,6 +20,7 @@ import { asItStands, waitingFor } from './as-it-stands.ts';
 import { awaitElsewhere, awaitOutcome, isGone, type Requester } from './await-outcome.ts';
 import { expireUnsent, start } from './carry-out.ts';
 import { mayBeApplied } from './commit.ts';
+import { lapse } from './end-approval.ts';
 import { firstFacts } from './first-facts.ts';
 import { gather } from './gather-facts.ts';
 import { holdCall } from './hold-call.ts';
@@ -150,6 +151,12 @@ async function run(
       return asItStands(admission.reply, step, who, shell);
     const alone = await whyNotAlone(decision, asked, session, shell);
     if (alone !== null) return alone;
+    // INVARIANT: what an approver wrote is never asked for in the agent's name: once it is not to be had, the call is the agent's own again.
+    if (decision.kind === 'hold' && asked.under !== undefined) {
+      await lapse(asked.under, shell);
+      asked = whole;
+      continue;
+    }
     if (decision.kind === 'hold') {
       const held = await holdCall({ ...asked.call, session }, decision, facts, request, shell);
       if (held !== null) return held;
@@ -200,8 +207,10 @@ async function run(
       met === null
         ? { kind: 'taken', call, papers, notices: [] }
         : await takeWaiting(met.approval, call, papers, asked, facts, shell);
-    if (approved.kind === 'edited') asked = approved.asked;
-    if (approved.kind !== 'taken') continue;
+    if (approved.kind !== 'taken') {
+      asked = approved.kind === 'edited' ? approved.asked : whole;
+      continue;
+    }
     progress.started = true;
     const admitted = [{ kind: 'admitted' }] as const;
     const sent: Work = { ...work, notices: approved.notices };

@@ -10,6 +10,7 @@ import { settleDoubt } from '../../src/shell/settle-doubt.ts';
 import { anAgent, type Said } from '../support/a-policy.ts';
 import { blocked } from '../support/blocked-completion.ts';
 import { checkReply, errorOf, successOf } from '../support/check-reply.ts';
+import { eventually } from '../support/eventually.ts';
 import { ana, openApprovals } from '../support/open-approvals.ts';
 import { createShiftedClock } from '../support/shifted-clock.ts';
 import { aTool, createHeldTool } from '../support/tools.ts';
@@ -268,19 +269,19 @@ describe('a session that is complete', () => {
     const { call, gateway, shell } = opened;
     const rounds = 48;
     let completed = 0;
+    const openCalls = async (session: SessionId) =>
+      (await shell.ports.store.unfinished('', 1_000)).filter((found) => found.session === session);
+    const later = async (n: number): Promise<void> => (n > 0 ? giveWay().then(() => later(n - 1)) : undefined);
     for (let round = 0; round < rounds; round++) {
       ends = Promise.withResolvers();
       const session = (await gateway.openSession()) as SessionId;
-      const begins = async (): Promise<Reply> => {
-        for (let turn = 0; turn < round % 6; turn++) await giveWay();
-        return call({ tool: 'held', args: { round }, session });
-      };
-      // Both orders: who is first in the queue of commits differs.
+      const begins = () => later(round % 6).then(() => call({ tool: 'held', args: { round }, session }));
+      // Both orders: who is first in the queue of commits differs. In every eighth round the call is there for certain.
       const before = round % 2 === 0 ? begins() : null;
-      const word = complete(opened, session);
+      if (round % 8 === 0) await eventually('it runs', async () => (await openCalls(session)).length === 1);
+      const word = later(round % 7).then(() => complete(opened, session));
       const running = before ?? begins();
-      const reply = await word;
-      const open = (await shell.ports.store.unfinished('', 1_000)).filter((found) => found.session === session);
+      const [reply, open] = [await word, await openCalls(session)];
       ends.resolve('end');
       const outcome = await running;
       if ('error' in reply) {

@@ -230,6 +230,6 @@ describe('the order of the gates', () => {
       .status()
       .gates.filter(({ configured }) => configured)
       .map(({ gate }) => gate);
-    assert.deepEqual(standing, ['ready', 'session', 'known', 'input']);
+    assert.deepEqual(standing, ['ready', 'session', 'known', 'input', 'evidence']);
   });
 });

@@ -67,7 +67,7 @@ describe('the journal', () => {
     });
     assert.equal(deadline, (await gateway.stored(reply.call_id)).deadlineAtMs);
     assert.deepEqual(facts, {
-      gates: ['ready', 'session', 'known', 'input'],
+      gates: ['ready', 'session', 'known', 'input', 'evidence'],
       ready: true,
       in_flight: 0,
       session: { state: 'open', seq: 0 },

@@ -199,14 +199,19 @@ export function provesCompletion(create: Create): void {
     assert.deepEqual([after.session, after.turn, after.key, after.fingerprint], [second, 't2', 'k2', 'f2']);
   });
 
-  prove('one whose requester left while it waited is found in the place that it was taken to', async (store) => {
-    const [first, second] = [await openedSession(store), await openedSession(store)];
-    const waiting = aCall({ session: first, state: 'AWAITING_APPROVAL' });
-    await mustCommit(store, inserting(waiting));
-    await mustCommit(store, marking(waiting.id, 'left', 0, { atMs: startMs + 5 }));
-    assert.equal((await store.abandoned(first, 'f1', startMs))?.id, waiting.id);
-    await mustCommit(store, updating(waiting, { state: 'PREPARED', session: second, fingerprint: 'f2' }));
-    assert.equal(await store.abandoned(first, 'f1', startMs), null);
-    assert.equal((await store.abandoned(second, 'f2', startMs))?.id, waiting.id);
-  });
+  prove(
+    'one whose requester left while it waited has another once it is taken over, and is found where that one leaves it',
+    async (store) => {
+      const [first, second] = [await openedSession(store), await openedSession(store)];
+      const waiting = aCall({ session: first, state: 'AWAITING_APPROVAL' });
+      await mustCommit(store, inserting(waiting));
+      await mustCommit(store, marking(waiting.id, 'left', 0, { atMs: startMs + 5 }));
+      assert.equal((await store.abandoned(first, 'f1', startMs))?.id, waiting.id);
+      await mustCommit(store, updating(waiting, { state: 'PREPARED', session: second, fingerprint: 'f2' }));
+      assert.equal(await store.abandoned(first, 'f1', startMs), null);
+      assert.equal(await store.abandoned(second, 'f2', startMs), null);
+      await mustCommit(store, marking(waiting.id, 'left', 0, { atMs: startMs + 6 }));
+      assert.equal((await store.abandoned(second, 'f2', startMs))?.id, waiting.id);
+    },
+  );
 }

@@ -85,6 +85,15 @@ test('the result of an MCP server passes unchanged, with what we know about the 
   assert.deepEqual(passed, { ...theirs, _meta: { theirs: true, 'recourse/reply': told } });
 });
 
+test('what is to be noticed is told to the model behind the result of an MCP server', () => {
+  const theirs = { content: [{ type: 'text', text: 'refunded 4' }], structuredContent: { amount: 4 } };
+  const notice = { code: 'APPROVAL_EDITED', human_message: 'approved with changes by ana: amount' };
+  const reply = { ...successSample, result: theirs, notices: [notice] } as unknown as Reply;
+  const { content, structuredContent } = passResult(reply, false, {});
+  assert.deepEqual(content, [...theirs.content, { type: 'text', text: `note: ${notice.human_message}` }]);
+  assert.deepEqual(structuredContent, theirs.structuredContent);
+});
+
 test('a server cannot make our client answer its questions', () => {
   const asking = { resultType: 'input_required', inputRequests: {}, content: [] };
   assert.ok(!('resultType' in passResult({ ...successSample, result: asking }, false, {})));

@@ -16,7 +16,7 @@ export function writeResult(reply: Reply, stateless: boolean): CallToolResult {
   };
 }
 
-/** For a tool of an MCP server, as it is listed: its result, unchanged but for what we know about the call. */
+/** For a tool of an MCP server, as it is listed: its result, with nothing but what we know about the call added. */
 export function passResult(reply: Reply, stateless: boolean, listing: JsonObject): CallToolResult {
   if (!isSuccess(reply) || !isObject(reply.result)) {
     const allowed = !('outputSchema' in listing) || admitEnvelope(listing['outputSchema']) !== null;
@@ -26,7 +26,10 @@ export function passResult(reply: Reply, stateless: boolean, listing: JsonObject
   const { _meta: meta, resultType: _theirs, ...result } = reply.result;
   const told: Record<string, unknown> = {};
   for (const field of aboutTheCall) if (Object.hasOwn(reply, field)) told[field] = reply[field];
-  const passed: unknown = { ...result, _meta: { ...(isObject(meta) ? meta : {}), 'recourse/reply': told } };
+  // A model reads the content alone: what is said beside the result, such as that an approver changed the call, is said there, too.
+  const notes = (reply.notices ?? []).map(({ human_message: text }) => ({ type: 'text', text: `note: ${text}` }));
+  const content = Array.isArray(result['content']) ? { content: [...result['content'], ...notes] } : {};
+  const passed: unknown = { ...result, ...content, _meta: { ...(isObject(meta) ? meta : {}), 'recourse/reply': told } };
   return passed as CallToolResult;
 }
 

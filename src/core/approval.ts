@@ -195,6 +195,16 @@ export function whyNotDecide(
   return mayBe ? null : 'not_an_approver';
 }
 
+/** The votes of those who could still vote: who has lost the role since has no say any more. */
+export function standingVotes(approval: Approval, roles: ReadonlyMap<string, readonly string[]>): readonly Vote[] {
+  const { tenant, agent } = approval;
+  const user: Decider = { kind: 'client', tenant, agent };
+  return approval.votes.filter(({ by }) => {
+    const decider: Decider = by === nameOf(user) ? user : { kind: 'person', tenant, name: by };
+    return whyNotDecide(approval, decider, roles) === null;
+  });
+}
+
 export interface Said {
   readonly decider: Decider;
   readonly atMs: number;

@@ -8,6 +8,7 @@ import {
   type Decider,
   isOwnRequest,
   nameOf,
+  standingVotes,
   stateAt,
   voted,
   whyNotDecide,
@@ -69,7 +70,8 @@ export function createApprovals(shell: Shell): ApprovalService {
       return no('already_approved', `${name} has approved it already; ${approval.terms.needed} different people must`);
     const atMs = clock.nowMs();
     const { shown: saw } = await viewOf(edit === null ? approval : { ...approval, edit }, shell);
-    const next = voted(approval, { decider: by, atMs, saw }, edit);
+    const votes = standingVotes(approval, rolesOf(shell));
+    const next = voted({ ...approval, votes }, { decider: by, atMs, saw }, edit);
     const call = await store.call(approval.callId);
     const reason = reasonOf(word);
     const body = {
@@ -164,9 +166,10 @@ export function createApprovals(shell: Shell): ApprovalService {
 
 const no = (problem: DecideProblem, message: string): Decided => ({ ok: false, problem, message });
 
+const rolesOf = (shell: Shell) => new Map(Object.entries(shell.policy()?.written.roles ?? {}));
+
 function notBy(approval: Approval, by: Decider, shell: Shell): Decided | null {
-  const roles = new Map(Object.entries(shell.policy()?.written.roles ?? {}));
-  const why = whyNotDecide(approval, by, roles);
+  const why = whyNotDecide(approval, by, rolesOf(shell));
   if (why === null) return null;
   if (why === 'own_request') return no(why, 'who asked for it may not decide it');
   const wanted =

@@ -32,6 +32,23 @@ describe('an approval', () => {
     assert.equal((await approvals.approve(id, { kind: 'person', tenant: 'elsewhere', name: 'ana' }, {})).ok, false);
   });
 
+  test('[C6-approval-8] the vote of somebody who has lost the role since does not count', async (t) => {
+    const refund = createCountingTool('payments/refund');
+    const agents = [refunds({ roles: ['finance'], needed: 2 })];
+    const roles = { finance: ['ana', 'ben', 'cleo'] };
+    const { call, approvals, change } = await openApprovals(t, [refund.definition], { agents, roles });
+    const { id } = deferralOf(await call(ask));
+    const by = async (name: string) => {
+      const decided = await approvals.approve(id, { kind: 'person', tenant: 'default', name }, {});
+      return decided.ok ? decided.approval.state : decided.problem;
+    };
+    assert.equal(await by('ana'), 'pending');
+    change({ agents, roles: { finance: ['ben', 'cleo'] } });
+    assert.equal(await by('ben'), 'pending');
+    assert.equal(await by('cleo'), 'granted');
+    successOf(await call(ask));
+  });
+
   test('[C6-approval-9] edited and approved: what was approved is sent, once, and the reply says so', async (t) => {
     const sent: unknown[] = [];
     const refund = aTool('payments/refund', (args) => (sent.push(args), { done: true }));

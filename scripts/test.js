@@ -5,7 +5,7 @@ import { globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const simulationSeconds = 60;
+const simulationSeconds = 40;
 
 /** Hundreds of processes load the same sources: what one of them compiled, the others find. */
 const compiled = mkdtempSync(join(tmpdir(), 'recourse-compiled-'));
@@ -15,12 +15,13 @@ process.on('exit', () => rmSync(compiled, { recursive: true, force: true }));
 /** A stage is a list of command lines, or the pattern that found nothing to run. */
 const command = (name, ...line) => ({ name, find: () => ({ lines: [line] }) });
 
-const tests = (name, globs, env = {}, timeoutSeconds = 300) => ({
+/** `atOnce`: files that mostly wait for processes and disks overlap; two cores are busy with fewer that compute. */
+const tests = (name, globs, env = {}, { timeoutSeconds = 300, atOnce = 2 } = {}) => ({
   name,
   env,
   find: () => {
     const found = globs.map((glob) => globSync(glob).sort());
-    const options = ['--test-reporter=spec', '--test-concurrency=2', `--test-timeout=${timeoutSeconds * 1000}`];
+    const options = ['--test-reporter=spec', `--test-concurrency=${atOnce}`, `--test-timeout=${timeoutSeconds * 1000}`];
     const lines = [[process.execPath, '--test', ...options, ...found.flat()]];
     return found.flat().length === 0
       ? { lines: [], missing: globs.join(', ') }
@@ -48,17 +49,19 @@ const plans = {
   check,
   test: [
     ...check,
-    tests('conformance', ['test/conformance/**/*.test.ts'], {
-      RECOURSE_PROPERTY_SECONDS: '6',
-      RECOURSE_PROPERTY_SEED: '1',
-    }),
+    tests(
+      'conformance',
+      ['test/conformance/**/*.test.ts'],
+      { RECOURSE_PROPERTY_SECONDS: '5', RECOURSE_PROPERTY_SEED: '1' },
+      { atOnce: 3 },
+    ),
     tests('simulation', ['test/simulation/**/*.test.ts'], {
       RECOURSE_SIMULATION_SECONDS: String(simulationSeconds),
       // The same seeds for everybody, so that a change is judged by what it changed; a soak draws others every day.
       RECOURSE_FIRST_SEED: '1',
     }),
     tests('chaos', ['test/chaos/**/*.test.ts']),
-    tests('e2e', ['test/e2e/**/*.test.ts']),
+    tests('e2e', ['test/e2e/**/*.test.ts'], {}, { atOnce: 4 }),
     examples,
   ],
   examples: [examples],
@@ -67,16 +70,16 @@ const plans = {
       'properties',
       ['test/conformance/workflow-properties.test.ts', 'src/core/workflow/**/*.test.ts'],
       { RECOURSE_PROPERTY_SECONDS: '300', RANDOM_RUNS: '3000' },
-      24 * 3600,
+      { timeoutSeconds: 24 * 3600 },
     ),
     tests(
       'fuzz',
       ['test/conformance/*-fuzz.test.ts', 'test/e2e/mcp/fuzz.test.ts'],
       { RECOURSE_FUZZ_RUNS: '1000000', RECOURSE_FUZZ_REQUESTS: '1000000' },
-      24 * 3600,
+      { timeoutSeconds: 24 * 3600 },
     ),
-    tests('simulation', ['test/simulation/**/*.test.ts'], { RECOURSE_SOAK: '1' }, 24 * 3600),
-    tests('chaos', ['test/chaos/**/*.test.ts'], { RECOURSE_SOAK: '1' }, 24 * 3600),
+    tests('simulation', ['test/simulation/**/*.test.ts'], { RECOURSE_SOAK: '1' }, { timeoutSeconds: 24 * 3600 }),
+    tests('chaos', ['test/chaos/**/*.test.ts'], { RECOURSE_SOAK: '1' }, { timeoutSeconds: 24 * 3600 }),
   ],
 };
 

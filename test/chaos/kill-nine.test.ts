@@ -20,7 +20,7 @@ import type { Moment } from './kill-child.ts';
 import { chaosTools, linesIn } from './chaos-tools.ts';
 import { checkLines, checkStates } from './check-world.ts';
 
-const rounds = process.env['RECOURSE_SOAK'] === '1' ? 500 : 50;
+const rounds = process.env['RECOURSE_SOAK'] === '1' ? 500 : 25;
 const seed = Number(process.env['RECOURSE_CHAOS_SEED'] ?? Date.now() % 1_000_000);
 const workMs = 350;
 const startMs = 400;

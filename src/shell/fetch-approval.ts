@@ -1,6 +1,6 @@
 /** What is known about the approval of a call that needs one? Only reads; that a call shares, uses or opens one is the gate's word. */
 import { isUnderWay } from '../core/lifecycle.ts';
-import type { ApprovalId } from '../core/approval.ts';
+import type { Approval, ApprovalId } from '../core/approval.ts';
 import type { Principal, Request, SessionId } from '../core/call.ts';
 import { canonicalText } from '../core/canonical.ts';
 import type { ToolEntry } from '../core/catalogue.ts';
@@ -38,7 +38,7 @@ export async function fetchApproval(
   const named = under === null ? null : await store.approval(under);
   const found = named?.edit?.subject === subject ? named : await store.approvalOf(who.tenant, who.agent, subject);
   const now = await store.pendingApprovals(who.tenant, who.agent);
-  const earlier = found?.state === 'used' ? await store.call(found.callId) : null;
+  const earlier = found === null ? null : await ranUnder(found, shell);
   const step = stepOf(facts);
   const adopted = asker === null || step === null ? null : adoptable(asker, step);
   const isTheirs = found !== null && earlier !== null && outcomeIsOf(request, found.terms.onApprove, earlier, shell);
@@ -70,6 +70,13 @@ export function subjectOf(
 }
 
 export const rulesOf = (canonical: string, { ports }: Shell): string => ports.sha256(canonical);
+
+/** The call that used it up. One that was taken back while its call was on the way, or in doubt, has been used all the same. */
+async function ranUnder({ state, callId }: Approval, { ports }: Shell): Promise<StoredCall | null> {
+  if (state !== 'used' && state !== 'revoked') return null;
+  const call = await ports.store.call(callId);
+  return call !== null && (state === 'used' || isUnderWay(call.state) || mayHaveHappened(call.state)) ? call : null;
+}
 
 /**
  * Whether this caller gets the outcome of the call that used the approval. Who has a key of their own would have been answered

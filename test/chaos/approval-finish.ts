@@ -56,6 +56,11 @@ export async function finishCase(request: ApprovalRequest, place: Place): Promis
       assert.ok(before === undefined && own.some(({ verb }) => verb === 'deny'), what);
       return 'denied';
     }
+    // Taken back before it was sent again: it ended without effect, and its key says so for good.
+    if (reply.error === 'action_error' && reply.error_type === 'PolicyDenied' && request.key !== undefined) {
+      assert.ok(before === undefined && own.some(({ verb }) => verb === 'revoke'), what);
+      return 'denied';
+    }
     if (reply.error !== 'denied' || reply.resolution.type !== 'pending_approval') continue;
     // The reply had been given, and only its way out of the process was cut: who asks now asks for another call.
     if (before !== undefined) {

@@ -7,7 +7,7 @@ import { mount } from '../../src/index.ts';
 import { anAgent } from '../support/a-policy.ts';
 import { errorOf, successOf } from '../support/check-reply.ts';
 import { eventually } from '../support/eventually.ts';
-import { ana, openApprovals } from '../support/open-approvals.ts';
+import { ana, ben, openApprovals } from '../support/open-approvals.ts';
 import { aTool, createCountingTool } from '../support/tools.ts';
 
 const agents = (match: string, terms: Partial<ApprovalTerms> = {}) => [
@@ -157,5 +157,27 @@ describe('run by itself', () => {
     const late = await opened.approvals.approve(id, ana, {});
     assert.equal(late.ok ? '' : late.problem, 'not_pending');
     assert.equal(refund.runs(), 0);
+  });
+});
+
+describe('taken back while it is on its way', () => {
+  test('[C6-approval-7] [C6-approval-16] an equal call gets the outcome of what was sent, and nobody is asked again', async (t) => {
+    const gate = Promise.withResolvers<void>();
+    let runs = 0;
+    const refund = aTool('refund', async () => {
+      runs += 1;
+      await gate.promise;
+      return { runs };
+    });
+    const terms = { onApprove: 'run' } as const;
+    const { call, approvals, all } = await openApprovals(t, [refund], { agents: agents('refund', terms) });
+    const denied = await call({ tool: 'refund' });
+    const id = approvalOf(denied);
+    assert.ok((await approvals.approve(id, ana, {})).ok);
+    await eventually('it runs', async () => runs === 1);
+    assert.ok((await approvals.revoke(id, ben, {})).ok);
+    const again = call({ tool: 'refund' });
+    gate.resolve();
+    assert.deepEqual([successOf(await again).call_id, runs, (await all()).length], [denied.call_id, 1, 1]);
   });
 });

@@ -126,6 +126,10 @@ export async function runBeside(words: readonly string[], cwd: string) {
   return { status: child.exitCode, ...ended };
 }
 
+/** What another process of this run has compiled. */
+const compiledByOthers: Readonly<Record<string, string>> =
+  process.env['NODE_COMPILE_CACHE'] === undefined ? {} : { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] };
+
 export interface ServeSetting {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -136,7 +140,7 @@ export async function connectServe(t: TestContext, words: readonly string[], { c
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [bin, 'serve', ...words],
-    env: { PATH: process.env['PATH'] ?? '', ...env },
+    env: { PATH: process.env['PATH'] ?? '', ...compiledByOthers, ...env },
     cwd,
     stderr: 'pipe',
   });

@@ -157,7 +157,14 @@ const lastSession = (file: string): Promise<string> =>
 
 function environment(own: string): NodeJS.ProcessEnv {
   const tools = [path.join(path.dirname(own), 'bin'), path.dirname(process.execPath), process.env['PATH'] ?? ''];
-  return { PATH: tools.join(path.delimiter), TMPDIR: path.dirname(own), NO_COLOR: '1' };
+  const compiled = process.env['NODE_COMPILE_CACHE'];
+  return {
+    PATH: tools.join(path.delimiter),
+    TMPDIR: path.dirname(own),
+    NO_COLOR: '1',
+    // What another process of this run has compiled.
+    ...(compiled === undefined ? {} : { NODE_COMPILE_CACHE: compiled }),
+  };
 }
 
 function finished(child: ChildProcess): Promise<Ran> {

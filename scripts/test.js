@@ -49,12 +49,10 @@ const plans = {
   check,
   test: [
     ...check,
-    tests(
-      'conformance',
-      ['test/conformance/**/*.test.ts'],
-      { RECOURSE_PROPERTY_SECONDS: '5', RECOURSE_PROPERTY_SEED: '1' },
-      { atOnce: 3 },
-    ),
+    tests('conformance', ['test/conformance/**/*.test.ts'], {
+      RECOURSE_PROPERTY_SECONDS: '5',
+      RECOURSE_PROPERTY_SEED: '1',
+    }),
     tests('simulation', ['test/simulation/**/*.test.ts'], {
       RECOURSE_SIMULATION_SECONDS: String(simulationSeconds),
       // The same seeds for everybody, so that a change is judged by what it changed; a soak draws others every day.

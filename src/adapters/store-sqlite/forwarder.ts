@@ -33,6 +33,12 @@ export function createForwarder(settings: Settings, database: DatabaseSync, firs
     return found;
   };
 
+  /** A look that began before this one may have come too early: then it is looked once more. */
+  const findOwner = async () => {
+    const found = linking === null ? null : await linking;
+    return found ?? (linking ??= relink());
+  };
+
   const whyGone = async (): Promise<CommitResult> => {
     const lock = await takeLock(place.lock);
     if (lock.kind === 'held') lock.free();
@@ -44,7 +50,7 @@ export function createForwarder(settings: Settings, database: DatabaseSync, firs
   };
 
   const send = async (requests: readonly string[]): Promise<readonly CommitResult[]> => {
-    const owner = link.alive() ? link : await (linking ??= relink());
+    const owner = link.alive() ? link : await findOwner();
     if (owner === null) {
       const gone = await whyGone();
       return requests.map(() => gone);

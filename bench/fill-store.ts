@@ -1,4 +1,5 @@
 /** Fills a store with finished calls, three records each, as the gateway would have written them. */
+import { nothingYet } from '../src/shell/transition.ts';
 import { openSqliteStore } from '../src/adapters/store-sqlite/open-store.ts';
 import { nodeIds } from '../src/adapters/system-node/ids.ts';
 import type { Call, CallId, SessionId } from '../src/core/call.ts';
@@ -47,20 +48,7 @@ export async function fillStore(file: string, records: number): Promise<number> 
 }
 
 function bare(): Transition {
-  const token = nodeIds.random('txn_');
-  return {
-    token,
-    atMs: Date.now(),
-    call: null,
-    key: null,
-    session: null,
-    reserve: [],
-    settle: [],
-    approvals: [],
-    task: null,
-    blobs: [],
-    records: [],
-  };
+  return { token: nodeIds.random('txn_'), atMs: Date.now(), ...nothingYet };
 }
 
 function aCall(session: SessionId, owner: Call['owner']): Call {

@@ -22,7 +22,8 @@ export type ReadRequest =
 /** A step of a workflow is a call in other words: what is called is an action, and its arguments are inputs. */
 export type RequestForm = 'call' | 'step';
 
-const common = [
+/** What may be said about a call beside its tool and arguments, at every door. */
+export const controlNames = [
   'session',
   'key',
   'turn',
@@ -34,8 +35,13 @@ const common = [
 ] as const;
 
 const words = {
-  call: { tool: 'tool', args: 'args', what: 'the name of a tool', fields: ['tool', 'args', ...common] },
-  step: { tool: 'action', args: 'inputs', what: 'the name of an action', fields: ['action', 'inputs', ...common] },
+  call: { tool: 'tool', args: 'args', what: 'the name of a tool', fields: ['tool', 'args', ...controlNames] },
+  step: {
+    tool: 'action',
+    args: 'inputs',
+    what: 'the name of an action',
+    fields: ['action', 'inputs', ...controlNames],
+  },
 } as const;
 
 export function readRequest(value: unknown, limits: Limits, form: RequestForm = 'call'): ReadRequest {

@@ -6,9 +6,8 @@ import { decide, type Decision } from '../core/decide.ts';
 import { argumentsIn } from '../core/facts.ts';
 import { type Json, utf8Length } from '../core/json.ts';
 import { placeOf, subjectOf } from './fetch-approval.ts';
-import { lookAtSession } from './fetch-session.ts';
 import { firstFacts } from './first-facts.ts';
-import { gather } from './gather-facts.ts';
+import { gatherLooking } from './gather-facts.ts';
 import { isMasked, maskArgs } from './mask.ts';
 import type { Shell } from './shell.ts';
 
@@ -56,14 +55,7 @@ export async function editOf(
       // A person said no to exactly that call before: their word stands until it is taken back.
       return { problem: `in this form it would be refused: ${decision.refusal.message}` };
     }
-    if (decision.fact === 'session') {
-      const looked = await lookAtSession(request.session, who, shell);
-      if ('fault' in looked) return { problem: 'the store cannot be read; ask again' };
-      const catalogue = looked.found && looked.step !== null ? looked.step.workflow.catalogue : facts.catalogue;
-      facts = { ...facts, session: looked, catalogue };
-      continue;
-    }
-    const gathered = await gather(decision.fact, facts, request, who, null, shell);
+    const gathered = await gatherLooking(decision.fact, facts, request, who, shell);
     if (gathered.kind === 'store_unavailable') return { problem: 'the store cannot be read; ask again' };
     facts = gathered.facts;
   }

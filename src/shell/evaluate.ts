@@ -12,9 +12,8 @@ import type { Refusal } from '../core/refusal.ts';
 import type { ErrorReply } from '../core/reply.ts';
 import { readRequest } from '../core/request.ts';
 import { stepOf } from '../core/gates/reachable.ts';
-import { lookAtSession } from './fetch-session.ts';
 import { firstFacts } from './first-facts.ts';
-import { gather } from './gather-facts.ts';
+import { gatherLooking } from './gather-facts.ts';
 import { maskRefusal } from './mask.ts';
 import { sayFault } from './refuse.ts';
 import { nextActions, type Shell } from './shell.ts';
@@ -38,20 +37,7 @@ export async function evaluateCall(raw: unknown, who: Principal, shell: Shell): 
       const reply = refusal === null ? null : say(request.tool, refusal, request.session, next, shell);
       return { ...who, tool: request.tool, decision, rungs, rules, reply };
     }
-    if (explained.fact === 'session') {
-      const looked = await lookAtSession(request.session, who, shell);
-      if ('fault' in looked) return sayFault(request.tool, request.session, looked.fault, shell);
-      const catalogue = looked.found && looked.step !== null ? looked.step.workflow.catalogue : facts.catalogue;
-      facts = { ...facts, session: looked, catalogue };
-      continue;
-    }
-    if (explained.fact === 'evidenceNow') {
-      // An explanation sends nothing, not even a read: it says what would be if everything is as it was.
-      const hash = facts.evidence?.ok === true ? facts.evidence.hash : '';
-      facts = { ...facts, evidenceNow: { kind: 'read', hash, changed: '' } };
-      continue;
-    }
-    const gathered = await gather(explained.fact, facts, request, who, null, shell);
+    const gathered = await gatherLooking(explained.fact, facts, request, who, shell);
     if (gathered.kind === 'store_unavailable') return sayFault(request.tool, request.session, gathered.fault, shell);
     facts = gathered.facts;
   }

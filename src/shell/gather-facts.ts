@@ -1,12 +1,12 @@
 /** Fetches the one fact a gate asked for. An author's validator has a time limit; what cannot be had is a typed answer. */
 import type { Principal, Request } from '../core/call.ts';
-import type { ArgumentsFact, FactName, Facts } from '../core/facts.ts';
+import type { ArgumentsFact, FactName, Facts, SessionFact } from '../core/facts.ts';
 import { stepOf } from '../core/gates/reachable.ts';
 import { unreachable } from '../core/unreachable.ts';
 import type { StepFact } from '../core/workflow/step.ts';
 import { fetchApproval } from './fetch-approval.ts';
 import { fetchEvidence, readEvidenceAgain } from './fetch-evidence.ts';
-import { type Asking, fetchSession, type Unopened } from './fetch-session.ts';
+import { type Asking, fetchSession, lookAtSession, type Unopened } from './fetch-session.ts';
 import type { Shell } from './shell.ts';
 
 export type Gathered =
@@ -22,12 +22,8 @@ export async function gather(
   shell: Shell,
 ): Promise<Gathered> {
   switch (fact) {
-    case 'session': {
-      const found = await fetchSession(request.session, who, asking, shell);
-      if ('fault' in found) return { kind: 'store_unavailable', ...found };
-      const catalogue = found.found && found.step !== null ? found.step.workflow.catalogue : facts.catalogue;
-      return { kind: 'facts', facts: { ...facts, session: found, catalogue } };
-    }
+    case 'session':
+      return withSession(await fetchSession(request.session, who, asking, shell), facts);
     case 'turnCancelled': {
       const session = facts.session?.found ? facts.session.id : null;
       const turnCancelled =
@@ -52,6 +48,26 @@ export async function gather(
     default:
       return unreachable(fact);
   }
+}
+
+/** The same for somebody who only asks what would be: nothing is opened, fired or sent, not even a read of evidence. */
+export async function gatherLooking(
+  fact: FactName,
+  facts: Facts,
+  request: Request,
+  who: Principal,
+  shell: Shell,
+): Promise<Gathered> {
+  if (fact === 'session') return withSession(await lookAtSession(request.session, who, shell), facts);
+  if (fact !== 'evidenceNow') return gather(fact, facts, request, who, null, shell);
+  const hash = facts.evidence?.ok === true ? facts.evidence.hash : '';
+  return { kind: 'facts', facts: { ...facts, evidenceNow: { kind: 'read', hash, changed: '' } } };
+}
+
+function withSession(found: SessionFact | Unopened, facts: Facts): Gathered {
+  if ('fault' in found) return { kind: 'store_unavailable', ...found };
+  const catalogue = found.found && found.step !== null ? found.step.workflow.catalogue : facts.catalogue;
+  return { kind: 'facts', facts: { ...facts, session: found, catalogue } };
 }
 
 async function validated(request: Request, step: StepFact | null, shell: Shell): Promise<ArgumentsFact> {

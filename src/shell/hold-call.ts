@@ -35,7 +35,8 @@ export async function holdCall(
   request: Request,
   shell: Shell,
 ): Promise<Reply | null> {
-  const { approval, facts: fact } = { approval: hold.approval, facts: facts.approval };
+  const { approval } = hold;
+  const fact = facts.approval;
   invariant(approval !== null && fact !== undefined, 'a call is held for an approval');
   if (approval.kind === 'shared') return shareApproval(call, approval.approval, hold, facts, request, shell);
   if (approval.replaces !== null) {

@@ -60,23 +60,24 @@ export function toTransition(
   };
 }
 
+/** What a transition is that changes nothing. */
+export const nothingYet: Omit<Transition, 'token' | 'atMs'> = {
+  call: null,
+  key: null,
+  session: null,
+  reserve: [],
+  settle: [],
+  approvals: [],
+  task: null,
+  blobs: [],
+  records: [],
+};
+
 /** A transition that changes nothing yet, with a token of its own. */
 export function bare(shell: Shell): Transition {
   const atMs = shell.ports.clock.nowMs();
   const token = shell.ports.ids.random('txn_');
-  return {
-    token,
-    atMs,
-    call: null,
-    key: null,
-    session: null,
-    reserve: [],
-    settle: [],
-    approvals: [],
-    task: null,
-    blobs: [],
-    records: [],
-  };
+  return { token, atMs, ...nothingYet };
 }
 
 export function note(kind: RecordKind, call: Call, body: JsonObject, payloads: readonly Payload[] = []): RecordDraft {

@@ -15,6 +15,7 @@ import type {
   Transition,
 } from '../../src/ports/store.ts';
 import { nodeHashing } from '../../src/adapters/store-sqlite/node-hashing.ts';
+import { nothingYet } from '../../src/shell/transition.ts';
 
 /** Where a store lives: opened, closed, killed and opened again, always with the same data. */
 export interface StoreHome {
@@ -75,18 +76,7 @@ export function aRecord(over: Partial<RecordDraft> = {}): RecordDraft {
 }
 
 export function aTransition(over: Partial<Transition> = {}): Transition {
-  const nothing = {
-    call: null,
-    key: null,
-    session: null,
-    reserve: [],
-    settle: [],
-    approvals: [],
-    task: null,
-    blobs: [],
-    records: [],
-  };
-  return { token: nextId('token'), atMs: startMs, ...nothing, ...over };
+  return { token: nextId('token'), atMs: startMs, ...nothingYet, ...over };
 }
 
 const recordsOfPath = (call: Call, path: readonly CallState[], payloads: RecordDraft['payloads']): RecordDraft[] =>

@@ -4,6 +4,7 @@
  */
 import { canonicalise, preview } from '../../core/canonical.ts';
 import { isObject } from '../../core/json.ts';
+import { controlNames } from '../../core/request.ts';
 
 export interface ToolCall {
   /** Null if there is no name to be read. */
@@ -18,16 +19,6 @@ export interface ToolCall {
   readonly heldIn: string | null;
 }
 
-const controlNames = [
-  'session',
-  'key',
-  'turn',
-  'expected_seq',
-  'wait_seconds',
-  'deadline_seconds',
-  'model',
-  'evidence_refs',
-] as const;
 /** Deeper arguments are refused by the gateway, so a call that has them never comes back with answers. */
 const maxDepth = 128;
 

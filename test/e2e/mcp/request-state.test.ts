@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { eventually } from '../../support/eventually.ts';
 import { everything, type GovernedUp, startGoverned } from '../../support/governed-up.ts';
 import { type RawMcp, rawMcp } from '../../support/mcp-raw.ts';
 
@@ -11,7 +12,8 @@ const rules = (agent: string, more = '') => `  ${agent}:
       - defer: everything/get-sum
         client_may_approve: true
 ${more}`;
-const yaml = (more = '') => `${everything}agents:\n${rules('bot', more)}${rules('twin')}`;
+const yaml = (more = '') =>
+  `${everything}agents:\n${rules('bot', more)}${rules('twin')}${rules('brief', '        expires: 1s\n')}`;
 
 const capabilities = { elicitation: { form: {} } };
 const yes = { approval: { action: 'accept', content: { approve: true } } };
@@ -108,6 +110,19 @@ test('states of approvals', { timeout: 240_000 }, async (t) => {
     await twin.refused(mine, requestState, /somebody else or for another call/);
     await bot.refused({ a: 5, b: 6 }, requestState, /somebody else or for another call/);
     await bot.runs(mine, requestState);
+  });
+
+  await t.test('one that has expired is refused and recorded, and nothing runs', async () => {
+    const key = up.keyOf('brief');
+    const brief = await asAgent(up, key);
+    const { requestState } = await brief.ask(sum);
+    await eventually('its time is over', async () => {
+      const { body } = await up.ask('/v1/approvals', { key });
+      return (body['approvals'] as readonly { readonly state: string }[])[0]?.state === 'expired';
+    });
+    const id = await brief.refused(sum, requestState, /its time is over/);
+    assert.equal((await up.ask(`/v1/calls/${id}`, { key })).body['error'], 'validation_failed');
+    assert.equal(await effects(up, 'brief'), 0);
   });
 
   await t.test('of many who come at once with one state one is heard', async () => {

@@ -6,6 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const simulationSeconds = 40;
+/** Of what failed, the summary repeats at most so many characters for each command. */
+const maxToldFailures = 20_000;
+const maxLastWords = 2_000;
 
 /** Hundreds of processes load the same sources: what one of them compiled, the others find. */
 const compiled = mkdtempSync(join(tmpdir(), 'recourse-compiled-'));
@@ -102,15 +105,25 @@ function run([file, ...args], env) {
 
 const countIn = (printed, what) => Number(new RegExp(`^\\S*ℹ ${what} (\\d+)`, 'm').exec(printed)?.[1] ?? 0);
 
+/** What a failed command said of its failures, or else its last words: a reader of a long log finds them at its end. */
+function failuresIn(printed) {
+  const told = printed.lastIndexOf('✖ failing tests:');
+  const words = told === -1 ? printed.slice(-maxLastWords) : printed.slice(told, told + maxToldFailures);
+  return `${words.trimEnd()}\n`;
+}
+
 async function runStage(stage) {
   const started = performance.now();
   process.stdout.write(`\n── ${stage.name}\n`);
   const { lines, missing } = stage.find();
   const problem = missing === undefined ? '' : `found nothing to run in ${missing}`;
-  const result = { name: stage.name, problem, counts: {}, seconds: 0 };
+  const result = { name: stage.name, problem, failures: '', counts: {}, seconds: 0 };
   for (const line of lines) {
     const { code, printed, failure } = await run(line, stage.env);
-    if (code !== 0) result.problem ||= failure;
+    if (code !== 0) {
+      result.problem ||= failure;
+      result.failures += failuresIn(printed);
+    }
     if (!line.includes('--test')) continue;
     for (const what of ['tests', 'pass', 'fail', 'cancelled', 'skipped', 'todo']) {
       result.counts[what] = countIn(printed, what);
@@ -129,6 +142,8 @@ function summarise(plan, results) {
     return `${problem ? '✖' : '✔'} ${name.padEnd(12)} ${seconds.toFixed(1).padStart(6)} s  ${[tests, problem].filter(Boolean).join('  ')}`;
   });
   const failed = results.filter(({ problem }) => problem).length;
+  for (const { name, failures } of results)
+    if (failures !== '') process.stdout.write(`\n── what failed in ${name}\n${failures}`);
   const time = results.reduce((sum, { seconds }) => sum + seconds, 0).toFixed(1);
   const verdict = failed === 0 ? `all ${results.length} stages passed` : `${failed} of ${results.length} stages failed`;
   const counts = ['tests', 'pass', 'fail', 'cancelled', 'skipped', 'todo'].map((what) => `ℹ ${what} ${total(what)}`);

@@ -167,9 +167,12 @@ export async function openCeiling(file: string, template: Template) {
   await write([['insertSession', ...identity, 'open', 0, 0, 0, 0, ...pinned]]);
   let next = 0;
   return {
-    async call(): Promise<void> {
+    /** `before`: what is done before each of the two commits. */
+    async call(before: () => Promise<void> = () => Promise.resolve()): Promise<void> {
       const [intent, outcome] = commitsOf(template, next++);
+      await before();
       await write(intent);
+      await before();
       await write(outcome);
     },
     async close(): Promise<void> {

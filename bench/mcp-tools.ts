@@ -33,16 +33,14 @@ export async function benchMcpTools(folder: string): Promise<readonly Row[]> {
   const first = await connectClient(ours.url);
   await call(first, 'up/step')();
   await first.close();
-  const committing = await startChild('./mcp-bare-child.ts', 'commits', path.join(folder, 'committing.db'), file);
   const ceiling = await openCeiling(path.join(folder, 'ceiling.db'), templateOf(file));
 
   const places = {
     direct: { url: upstream.url, tool: 'step' },
     ours: { url: ours.url, tool: 'up/step' },
     peer: { url: peer.url, tool: 'step' },
-    committing: { url: committing.url, tool: 'step' },
   };
-  type Side = keyof typeof places | 'commits';
+  type Side = keyof typeof places | 'commits' | 'all';
   const sides = new Map<Side, Call>();
   const clients: Client[] = [];
   for (const [side, { url, tool }] of Object.entries(places) as [
@@ -62,6 +60,9 @@ export async function benchMcpTools(folder: string): Promise<readonly Row[]> {
   const commits = () => ceiling.call();
   await warm('commits', Array<Call>(warmConnections).fill(commits));
   sides.set('commits', commits);
+  // What the bar names, done in the order in which a call does it. Commits in a loop of their own find the disk, the thread and the
+  // caches awake: a lone fsync after a pause as long as a call takes twice as long as in a loop, whoever asks for it.
+  sides.set('all', () => ceiling.call(sides.get('direct')));
 
   const seen = new Map([...sides.keys()].map((side): [Side, number[]] => [side, []]));
   for (let round = -1; round < rounds; round++)
@@ -71,24 +72,23 @@ export async function benchMcpTools(folder: string): Promise<readonly Row[]> {
     }
   await Promise.all(clients.map((client) => client.close()));
   await ceiling.close();
-  for (const child of [ours, peer, committing, upstream]) await child.stop();
+  for (const child of [ours, peer, upstream]) await child.stop();
 
   const p50 = (side: Side) => median(seen.get(side) ?? []);
-  const allowed = 2 * p50('direct') + p50('commits');
+  const apart = 2 * p50('direct') + p50('commits');
   const ms = (value: number) => `${value.toFixed(2)} ms`;
   return [
     {
-      what: 'tools/call through the gateway: p50, of twice the direct call plus the two commits',
-      ratio: p50('ours') / allowed,
+      what: 'tools/call through the gateway: p50, of two direct calls and the two commits, one after the other',
+      ratio: p50('ours') / p50('all'),
       bar: { atMost: 1 },
-      detail: `${ms(p50('ours'))} of 2 × ${ms(p50('direct'))} + ${ms(p50('commits'))}`,
+      detail: `${ms(p50('ours'))} of ${ms(p50('all'))}`,
     },
     {
-      // Commits one after the other find their thread awake and its pages at hand; commits inside of calls do not.
-      what: 'tools/call through the gateway: p50, of the direct call plus one to a bare tool that makes the two commits',
-      ratio: p50('ours') / (p50('direct') + p50('committing')),
+      what: 'tools/call through the gateway: p50, of the same two measured apart, each in a loop of its own',
+      ratio: p50('ours') / apart,
       bar: null,
-      detail: `${ms(p50('ours'))} of ${ms(p50('direct'))} + ${ms(p50('committing'))}`,
+      detail: `${ms(p50('ours'))} of 2 × ${ms(p50('direct'))} + ${ms(p50('commits'))}`,
     },
     {
       what: 'tools/call through the gateway: p50, of @fiberplane/mcp-gateway 0.7.1',

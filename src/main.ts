@@ -5,6 +5,7 @@
 import crypto from 'node:crypto';
 import { nodeClock } from './adapters/system-node/clock.ts';
 import { nodeIds } from './adapters/system-node/ids.ts';
+import { defaultLone, neverLone } from './adapters/store-sqlite/lone-writer.ts';
 import { openSqliteStore } from './adapters/store-sqlite/open-store.ts';
 import type { MountedWorkflow } from './adapters/upstream-function/mount.ts';
 import type { StepRequest } from './adapters/upstream-function/step-request.ts';
@@ -66,6 +67,8 @@ export interface SystemParts {
   readonly ids?: Ids;
   /** False for a process that only looks in: what others left is not its to judge. */
   readonly recovers?: boolean;
+  /** True for a process that does nothing but serve: its event loop may wait for the disk while one caller is all it has. */
+  readonly ownsLoop?: boolean;
 }
 
 type Named<Tools extends readonly Tool[], Name> = Extract<Tools[number], { readonly name: Name }>;
@@ -145,7 +148,8 @@ export async function openGateway<
   const notify = quietly(options.onNotice ?? printNotice);
   const clock = system.clock ?? nodeClock;
   const upstreams = await joinUpstreams(options, limits);
-  const opened = await openSqliteStore({ file: options.file ?? 'recourse.db', nowMs: () => clock.nowMs() });
+  const lone = system.ownsLoop === true ? defaultLone : neverLone;
+  const opened = await openSqliteStore({ file: options.file ?? 'recourse.db', nowMs: () => clock.nowMs(), lone });
   if (opened.kind === 'refused') {
     await upstreams.close();
     throw new GatewayError(opened.reason, opened.message);
@@ -191,7 +195,7 @@ export async function openGateway<
   }
   const stopSweeping = startSweeping(shell, () => recordHeldClock(heldBack, shell));
   shell.live.readiness = { ready: true };
-  shell.live.callTool = (request, who, ceiling) => nestedCall(request, who, ceiling, shell);
+  shell.live.callTool = (request, who, bodyOf, ceiling) => nestedCall(request, who, bodyOf, ceiling, shell);
   const service = createWorkflowService(shell);
   const door = {
     ...createLibraryDoor(shell, self),

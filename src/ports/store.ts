@@ -290,7 +290,8 @@ export interface Store extends StoreReader {
   readonly incarnation: IncarnationId;
   /** The highest time in the journal at opening: time never goes back behind it. */
   readonly highestTimeMs: number;
-  commit(transitions: readonly Transition[]): Promise<readonly CommitResult[]>;
+  /** `alone`: nobody else is being served, so whoever asks may be the one who waits for the disk. */
+  commit(transitions: readonly Transition[], alone?: boolean): Promise<readonly CommitResult[]>;
   /** The reply recorded at this position has reached its requester; written with some later commit. */
   answered(position: Position): void;
   /** Delete the payloads of a call, salt and all; their commitments stay and an `erased` record says why. */

@@ -13,7 +13,7 @@ export async function commit(transition: Transition, shell: Shell): Promise<Comm
   const waits = live.storeDown ? [] : limits.storeRetryMs;
   let doubtful: StoreFault | null = null;
   for (let tries = 0; ; tries++) {
-    const [answer] = await shell.ports.store.commit([transition]);
+    const [answer] = await shell.ports.store.commit([transition], live.unanswered.size <= 1);
     invariant(answer !== undefined, 'the store answers every transition');
     if (answer.kind !== 'unavailable') {
       storeIsBack(shell);

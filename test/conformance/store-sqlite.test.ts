@@ -7,9 +7,10 @@ import type { Worker } from 'node:worker_threads';
 import { openSqliteStore } from '../../src/adapters/store-sqlite/open-store.ts';
 import { spawnWorker } from '../../src/adapters/store-sqlite/writer-thread.ts';
 import type { Store } from '../../src/ports/store.ts';
-import { provesStore } from './store.ts';
+import { provesStore, provesWriting, type StoreHome } from './store.ts';
 
-provesStore('SQLite', async () => {
+/** `alone`: every commit is said to come alone, so that the asking thread and the worker write in turn. */
+const home = (alone: boolean) => async (): Promise<StoreHome> => {
   const folder = mkdtempSync(path.join(tmpdir(), 'recourse-store-'));
   let open: { store: Store; worker: Worker } | null = null;
   return {
@@ -21,10 +22,12 @@ provesStore('SQLite', async () => {
         file: path.join(folder, 'store.db'),
         nowMs: () => 1_600_000_000_000,
         spawn: (options) => (worker = spawnWorker(options)),
+        lone: { after: 0, foldEvery: 3, maxMs: 60_000 },
       });
       if (opened.kind === 'refused') throw new Error(opened.message);
       open = { store: opened.store, worker: worker as unknown as Worker };
-      return opened.store;
+      const { store } = opened;
+      return { ...store, commit: (transitions) => store.commit(transitions, alone) };
     },
     async crash() {
       // A dead worker closes no epoch; closing then only frees the lock, as the kernel does for a dead process.
@@ -36,4 +39,7 @@ provesStore('SQLite', async () => {
       rmSync(folder, { recursive: true });
     },
   };
-});
+};
+
+provesStore('SQLite', home(false));
+provesWriting('SQLite, where commits come alone,', home(true));

@@ -36,3 +36,14 @@ export function provesStore(name: string, create: () => Promise<StoreHome>): voi
     describe('journal', () => provesJournal(create));
   });
 }
+
+/** For a store that writes in more than one way: what depends on who wrote, and on what they remember of the file. */
+export function provesWriting(name: string, create: () => Promise<StoreHome>): void {
+  describe(`${name} keeps the contract of stores`, () => {
+    describe('sessions', () => provesSessions(create));
+    describe('workflow sessions', () => provesWorkflows(create));
+    describe('accounts', () => provesAccounts(create));
+    describe('replies', () => provesReplies(create));
+    describe('journal', () => provesJournal(create));
+  });
+}

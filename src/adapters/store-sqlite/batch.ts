@@ -12,7 +12,7 @@ import { readTail } from './epoch.ts';
 import { eraseCall, type EraseRequest } from './erase-call.ts';
 import { illegal } from './examine.ts';
 import { createLedger } from './ledger.ts';
-import { faultOf, isEnvironmental, textOf } from './refusal.ts';
+import { faultOf, isEnvironmental, sqlite, sqliteCode, textOf } from './refusal.ts';
 import type { Statements } from './statements.ts';
 
 export type WriteRequest = Transition | EraseRequest;
@@ -27,11 +27,16 @@ export interface Batch {
 
 type KeyName = { tenant: string; agent: string; key: string };
 
+/** In the form of SQLite's own. */
+const lockedOut = Object.assign(new Error('the file is locked'), { errcode: sqlite.busy });
+
 const purgeAtOnce = 64;
 const purgeEveryMs = 1_000;
 const tokensKept = 10_000;
 
 class Fenced extends Error {}
+/** Somebody else holds the file, and nothing was written. */
+class Locked extends Error {}
 
 export function createBatchWriter(database: DatabaseSync, statements: Statements, chain: Chain, file: string) {
   const writing: Writing = { statements, chain, ledger: createLedger(statements) };
@@ -68,7 +73,11 @@ export function createBatchWriter(database: DatabaseSync, statements: Statements
   };
 
   const begin = () => {
-    statements.begin.run();
+    try {
+      statements.begin.run();
+    } catch (error) {
+      throw sqliteCode(error) === sqlite.busy ? new Locked(textOf(error)) : error;
+    }
     const newest = statements.newestEpoch.get() as { epoch: number } | undefined;
     // INVARIANT: a writer that was replaced writes nothing more.
     if (newest?.epoch !== epoch) throw new Fenced();
@@ -121,21 +130,42 @@ export function createBatchWriter(database: DatabaseSync, statements: Statements
       return results;
     } catch (error) {
       undo();
+      if (error instanceof Locked) throw error;
       if (!isEnvironmental(error) && !(error instanceof Fenced) && applyOne === apply)
         return attempt(batch, applyCarefully);
-      const fenced = `another process has taken '${file}' over: stop this one`;
-      const { fault, message } =
-        error instanceof Fenced ? { fault: 'fenced' as const, message: fenced } : faultOf(error, file);
-      return batch.requests.map(() => ({ kind: 'unavailable', fault, message }));
+      return allUnavailable(batch, error);
+    }
+  };
+
+  const allUnavailable = ({ requests }: Batch, error: unknown): CommitResult[] => {
+    const fenced = `another process has taken '${file}' over: stop this one`;
+    const { fault, message } =
+      error instanceof Fenced ? { fault: 'fenced' as const, message: fenced } : faultOf(error, file);
+    return requests.map(() => ({ kind: 'unavailable', fault, message }));
+  };
+
+  /** Null while somebody else holds the file. */
+  const tryRun = (batch: Batch): CommitResult[] | null => {
+    try {
+      return attempt(batch, apply);
+    } catch (error) {
+      if (error instanceof Locked) return null;
+      throw error;
     }
   };
 
   return {
+    tryRun,
     run(batch: Batch): CommitResult[] {
-      const results = attempt(batch, apply);
+      const results = tryRun(batch) ?? allUnavailable(batch, lockedOut);
       if (erasing) database.exec('PRAGMA secure_delete = OFF; PRAGMA wal_checkpoint(TRUNCATE)');
       erasing = false;
       return results;
+    },
+    /** Another connection of this process has written since: nothing that is remembered of the file holds. */
+    lookAgain(): void {
+      ledger.lookAgain();
+      headIsCertain = false;
     },
     /** The plain sessions that this batch changed; null if nobody can say. */
     changed: () => ledger.changed(),

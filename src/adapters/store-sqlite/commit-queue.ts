@@ -39,6 +39,7 @@ export function createCommitQueue(limits: BatchLimits, file: string) {
   return {
     isEmpty: () => waiting.length === 0,
     length: () => waiting.length,
+    bytes: () => bytesWaiting,
     /** Null, or why it cannot wait here. */
     add(request: WriteRequest, group: Group, index: number): CommitResult | null {
       let own: number;

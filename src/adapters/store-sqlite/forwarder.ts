@@ -100,7 +100,7 @@ export function createForwarder(settings: Settings, database: DatabaseSync, firs
     answered: (position) => link.answered(position),
     erase: async (id, reason, atMs) => (await write([{ erase: id, reason, atMs }]))[0] as CommitResult,
     onForwarderGone: () => () => {},
-    statistics: () => ({ batches: 0, requests: 0 }),
+    statistics: () => ({ batches: 0, requests: 0, alone: 0 }),
     async close() {
       if (closed) return;
       closed = true;

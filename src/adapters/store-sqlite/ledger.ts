@@ -80,13 +80,17 @@ export function createLedger(statements: Statements) {
     },
     /** The plain sessions that changed since the last time, as they stand now; null if there are too many to tell, or it is not known which. */
     changed(): readonly Session[] | null {
-      const told = forgotten || written.size > maxTold ? null : [...written].filter(isPlain);
+      const told = forgotten || written.size > maxTold ? null : [...written].filter(isPlain).map(asItStands);
       forgotten = false;
       written.clear();
       return told;
     },
     forget(): void {
       forgotten = true;
+      this.lookAgain();
+    },
+    /** Somebody else has written, and told of it. */
+    lookAgain(): void {
       sessions.clear();
       accounts.clear();
     },

@@ -9,6 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { IncarnationId } from '../../core/call.ts';
 import { type BatchLimits, defaultBatch } from './commit-queue.ts';
 import { createForwarder } from './forwarder.ts';
+import { defaultLone, type LoneLimits } from './lone-writer.ts';
 import { openForReading } from './open-reader.ts';
 import { openOwner, type Settings } from './owner.ts';
 import { type OwnerLink, linkToOwner } from './owner-link.ts';
@@ -21,6 +22,7 @@ import { type Spawn, spawnWorker } from './writer-thread.ts';
 export interface OpenOptions {
   readonly file: string;
   readonly batch?: Partial<BatchLimits>;
+  readonly lone?: Partial<LoneLimits>;
   readonly incarnation?: IncarnationId;
   /** The file grows to at most this many pages of 4 KiB; beyond, commits answer `disk_full`. */
   readonly maxPages?: number;
@@ -53,6 +55,7 @@ export async function openSqliteStore(options: OpenOptions): Promise<OpenResult>
   const settings: Settings = {
     place,
     batch: { ...defaultBatch, ...options.batch },
+    lone: { ...defaultLone, ...options.lone },
     incarnation: options.incarnation ?? (`inc_${randomUUID()}` as IncarnationId),
     maxPages: options.maxPages ?? null,
     markEveryMs: options.markEveryMs ?? 100,

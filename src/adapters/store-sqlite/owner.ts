@@ -6,6 +6,7 @@ import { createPrivately, type Lock } from './lock.ts';
 import { openForReading } from './open-reader.ts';
 import { createEmptyPlaces } from './empty-places.ts';
 import { createKnownSessions } from './known-sessions.ts';
+import type { LoneLimits } from './lone-writer.ts';
 import type { Place } from './place.ts';
 import { createReader, leftBehind } from './reader.ts';
 import { refusalOf, type Refused } from './refusal.ts';
@@ -18,6 +19,7 @@ import type { Spawn } from './writer-thread.ts';
 export interface Settings {
   readonly place: Place;
   readonly batch: BatchLimits;
+  readonly lone: LoneLimits;
   readonly incarnation: IncarnationId;
   readonly maxPages: number | null;
   readonly markEveryMs: number;
@@ -81,7 +83,7 @@ export async function openOwner(
       places.mayBe(session, fingerprint) ? reader.abandoned(session, fingerprint, sinceMs) : null,
     incarnation: settings.incarnation,
     highestTimeMs,
-    commit: (transitions) => writer.write(transitions),
+    commit: (transitions, alone) => writer.write(transitions, alone),
     answered: (position) => writer.answered(position),
     erase: async (id, reason, atMs) => (await writer.write([{ erase: id, reason, atMs }]))[0] as CommitResult,
     onForwarderGone: departures.listen,

@@ -50,8 +50,8 @@ for (const [index, request] of requests.entries())
 
 const plain = aSession({ standing: true, seq: 3, entries: 9, state: 'stopped' });
 const outcomes: readonly (readonly [string, Outcome])[] = [
-  ['nothing', { results: [], sessions: [] }],
-  ['nobody knows what changed', { results: [], sessions: null }],
+  ['nothing', { results: [], sessions: [], parts: 1 }],
+  ['nobody knows what changed', { results: [], sessions: null, parts: 2 }],
   [
     'what was committed, with its place and without one',
     {
@@ -60,6 +60,7 @@ const outcomes: readonly (readonly [string, Outcome])[] = [
         { kind: 'committed', seq: 7, position: { epoch: 2, seq: 2 ** 40 } },
       ],
       sessions: [plain, aSession()],
+      parts: 3,
     },
   ],
   [
@@ -73,6 +74,7 @@ const outcomes: readonly (readonly [string, Outcome])[] = [
         { kind: 'unavailable', fault: 'io', message: 'y' },
       ],
       sessions: [],
+      parts: 1,
     },
   ],
 ];

@@ -164,16 +164,22 @@ function restoreRecord(flat: Flat): RecordDraft {
 export interface Outcome {
   readonly results: readonly CommitResult[];
   readonly sessions: readonly Session[] | null;
+  /** How many parts the requests came in. */
+  readonly parts: number;
 }
 
 /** As JSON: a text crosses in one piece. What was committed is numbers alone; any other result goes as it is. */
-export function writeOutcome({ results, sessions }: Outcome): string {
-  return JSON.stringify([results.map(flatResult), sessions === null ? null : sessions.map(flatPlain)]);
+export function writeOutcome({ results, sessions, parts }: Outcome): string {
+  return JSON.stringify([results.map(flatResult), sessions === null ? null : sessions.map(flatPlain), parts]);
 }
 
 export function readOutcome(text: string): Outcome {
-  const [results, sessions] = JSON.parse(text) as [(number[] | CommitResult)[], Flat[] | null];
-  return { results: results.map(restoreResult), sessions: sessions === null ? null : sessions.map(restorePlain) };
+  const [results, sessions, parts] = JSON.parse(text) as [(number[] | CommitResult)[], Flat[] | null, number];
+  return {
+    results: results.map(restoreResult),
+    sessions: sessions === null ? null : sessions.map(restorePlain),
+    parts,
+  };
 }
 
 function flatResult(result: CommitResult): readonly number[] | CommitResult {

@@ -26,11 +26,13 @@ export interface Part {
   readonly bytes: number;
   /** The mark up to which replies reached their requesters, if it moved. */
   readonly answered: number | null;
+  /** Another connection of this process has written since the last part. */
+  readonly isStale: boolean;
 }
 
 export type ToWorker =
   | ({ readonly type: 'part' } & Part)
-  | { readonly type: 'close'; readonly answered: number | null; readonly nowMs: number };
+  | { readonly type: 'close'; readonly answered: number | null; readonly nowMs: number; readonly isStale: boolean };
 
 /** How it begins; afterwards every batch answers with a text, its outcome. */
 export type FromWorker =
@@ -67,10 +69,11 @@ function start(): Refused | null {
   };
 
   port.on('message', (message: ToWorker) => {
+    if (message.isStale) writer.lookAgain();
     if (message.type === 'close') return close(message.answered, message.nowMs);
-    const { intake, closing } = createIntake(message);
+    const { intake, parts, closing } = createIntake(message);
     const results = writer.run(intake);
-    port.postMessage(writeOutcome({ results, sessions: writer.changed() }));
+    port.postMessage(writeOutcome({ results, sessions: writer.changed(), parts: parts() }));
     const last = closing();
     if (last !== null) close(last.answered, last.nowMs);
   });
@@ -82,10 +85,12 @@ function start(): Refused | null {
 function createIntake(first: Part) {
   const requests: WriteRequest[] = [];
   let bytes = 0;
+  let parts = 0;
   let answered: number | null = null;
   let last: Extract<ToWorker, { type: 'close' }> | null = null;
   const add = (part: Part) => {
     answered = part.answered ?? answered;
+    parts += 1;
     bytes += part.bytes;
     for (const flat of part.requests) requests.push(restore(flat));
   };
@@ -105,7 +110,7 @@ function createIntake(first: Part) {
       return true;
     },
   };
-  return { intake, closing: () => last };
+  return { intake, parts: () => parts, closing: () => last };
 }
 
 try {

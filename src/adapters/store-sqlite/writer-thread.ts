@@ -10,7 +10,7 @@ export interface WriterThread {
   readonly highestTimeMs: number;
   post(part: Part): void;
   /** Ends the epoch and the worker. */
-  close(answered: number | null, nowMs: number): Promise<void>;
+  close(answered: number | null, nowMs: number, isStale?: boolean): Promise<void>;
   listen(listener: ThreadListener): void;
   /** Whether the process must stay for it: while somebody waits, and not while it is idle. */
   hold(wanted: boolean): void;
@@ -62,10 +62,10 @@ export function startWriterThread(options: WorkerOptions, spawn: Spawn): Promise
     const thread = ({ epoch, highestTimeMs }: Extract<FromWorker, { type: 'ready' }>): WriterThread => ({
       epoch,
       highestTimeMs,
-      post: ({ requests, bytes, answered }) => post({ type: 'part', requests, bytes, answered }),
-      close(answered, nowMs) {
+      post: ({ requests, bytes, answered, isStale }) => post({ type: 'part', requests, bytes, answered, isStale }),
+      close(answered, nowMs, isStale = false) {
         hold(true);
-        post({ type: 'close', answered, nowMs });
+        post({ type: 'close', answered, nowMs, isStale });
         return ended;
       },
       listen(next) {

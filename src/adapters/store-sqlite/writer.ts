@@ -1,7 +1,7 @@
 /**
  * How does a commit reach the worker and come back? Requests go to it in small parts as they come, and it takes all
  * that have arrived into one batch with one fsync: the slower the disk, the larger the batches, and nobody waits for a
- * timer. If the worker dies, what it had is `unavailable`, and the next commit starts another, which goes on in the
+ * timer. One that comes alone does not go there at all: see lone-writer.ts. If the worker dies, what it had is `unavailable`, and the next commit starts another, which goes on in the
  * same epoch: the lock is still ours.
  */
 import type { Position } from '../../core/journal/record.ts';
@@ -10,13 +10,16 @@ import type { WriteRequest } from './batch.ts';
 import { type BatchLimits, createCommitQueue, type Group, land, notPlain, type Waiting } from './commit-queue.ts';
 import { drained } from './epoch.ts';
 import type { KnownSessions } from './known-sessions.ts';
+import { createLoneWriter, type LoneLimits, type Written } from './lone-writer.ts';
 import type { Refused } from './refusal.ts';
 import type { RepliesUnderWay } from './replies-under-way.ts';
+import type { Part } from './worker.ts';
 import { type Spawn, startWriterThread, type ThreadListener, type WriterThread } from './writer-thread.ts';
 
 export interface WriterOptions {
   readonly file: string;
   readonly batch: BatchLimits;
+  readonly lone: LoneLimits;
   readonly maxPages: number | null;
   readonly markEveryMs: number;
   readonly nowMs: () => number;
@@ -27,10 +30,13 @@ export interface Statistics {
   /** Batches that came back: one COMMIT each. */
   readonly batches: number;
   readonly requests: number;
+  /** Of the batches, those that the asking thread wrote itself. */
+  readonly alone: number;
 }
 
 export interface Writer {
-  write(requests: readonly WriteRequest[]): Promise<readonly CommitResult[]>;
+  /** `alone`: whoever asks knows of nobody else who could be waiting. */
+  write(requests: readonly WriteRequest[], alone?: boolean): Promise<readonly CommitResult[]>;
   answered(position: Position): void;
   statistics(): Statistics;
   /** Takes nothing more and writes what waits. */
@@ -60,9 +66,14 @@ export function createWriter(
   /** In the worker's hands, in the order of their results. */
   const posted: Waiting[] = [];
   let postedBytes = 0;
+  /** Parts that the worker has not answered yet, those with nothing but a mark among them. */
+  let partsOut = 0;
   const room = () =>
     posted.length < limits.maxTransitions * batchesPosted && postedBytes < limits.maxBytes * batchesPosted;
-  const statistics = { batches: 0, requests: 0 };
+  const lone = createLoneWriter(file, options.maxPages, first.epoch, options.lone);
+  /** What the worker remembers of the file does not hold: something was written beside it. */
+  let isStale = false;
+  const statistics = { batches: 0, requests: 0, alone: 0 };
   let thread: WriterThread | null = first;
   let scheduled = false;
   let starting = false;
@@ -79,19 +90,20 @@ export function createWriter(
     scheduled = false;
     if (queue.isEmpty()) return settleIdle();
     if (thread === null) return void restart();
-    if (posted.length === 0) thread.hold(true);
-    while (!queue.isEmpty() && room()) {
-      const part = queue.take();
-      try {
-        postPart(part, thread);
-      } catch {
-        // One of them cannot be cloned; each is tried by itself, so that only that one is refused.
-        for (const waiting of part) {
-          try {
-            postPart([waiting], thread);
-          } catch (error) {
-            land(waiting, notPlain(error));
-          }
+    while (!queue.isEmpty() && room()) postEach(queue.take(), thread);
+  };
+
+  const postEach = (part: readonly Waiting[], to: WriterThread) => {
+    if (posted.length === 0) to.hold(true);
+    try {
+      postPart(part, to);
+    } catch {
+      // One of them cannot be cloned; each is tried by itself, so that only that one is refused.
+      for (const waiting of part) {
+        try {
+          postPart([waiting], to);
+        } catch (error) {
+          land(waiting, notPlain(error));
         }
       }
     }
@@ -100,9 +112,33 @@ export function createWriter(
   const postPart = (part: readonly Waiting[], to: WriterThread) => {
     let bytes = 0;
     for (const waiting of part) bytes += waiting.bytes;
-    to.post({ requests: part.map(({ flat }) => flat), bytes, answered: markIfDue() });
+    postTo(to, { requests: part.map(({ flat }) => flat), bytes, answered: markIfDue() });
     postedBytes += bytes;
     for (const waiting of part) posted.push(waiting);
+  };
+
+  const postTo = (to: WriterThread, part: Omit<Part, 'isStale'>) => {
+    to.post({ ...part, isStale });
+    isStale = false;
+    partsOut += 1;
+    lone.workerWrites();
+  };
+
+  /** After a turn of the loop: whoever was there already and could not be heard has asked by now, and they go together. */
+  const postAlone = (asked: number) => {
+    if (queue.length() !== asked || partsOut > 0 || thread === null) {
+      lone.isNotAlone();
+      return post();
+    }
+    const part = queue.take();
+    const written = lone.write(
+      part.map(({ request }) => request),
+      markIfDue,
+    );
+    if (written === null) return postEach(part, thread);
+    isStale = true;
+    statistics.alone += 1;
+    landWritten(part, written);
   };
 
   /** The mark costs a page of its own, and an older one only makes a restart more careful: a few times a second do. */
@@ -124,18 +160,24 @@ export function createWriter(
     for (const waiting of lost) land(waiting, result);
   };
 
+  const landWritten = (written: readonly Waiting[], { results, sessions: changed }: Written) => {
+    sessions.committed(changed);
+    if (results.length > 0) statistics.batches += 1;
+    statistics.requests += results.length;
+    for (const [index, waiting] of written.entries()) {
+      const result = results[index] as CommitResult;
+      if (result.kind === 'unavailable') replies.putBack();
+      else if (!('erase' in waiting.request)) replies.committed(waiting.request, result);
+      land(waiting, result);
+    }
+  };
+
   const listener: ThreadListener = {
-    results({ results, sessions: changed }) {
-      sessions.committed(changed);
-      if (results.length > 0) statistics.batches += 1;
-      statistics.requests += results.length;
-      for (const [index, waiting] of posted.splice(0, results.length).entries()) {
-        const result = results[index] as CommitResult;
-        postedBytes -= waiting.bytes;
-        if (result.kind === 'unavailable') replies.putBack();
-        else if (!('erase' in waiting.request)) replies.committed(waiting.request, result);
-        land(waiting, result);
-      }
+    results(outcome) {
+      partsOut -= outcome.parts;
+      const written = posted.splice(0, outcome.results.length);
+      for (const { bytes } of written) postedBytes -= bytes;
+      landWritten(written, outcome);
       schedule();
     },
     died(cause) {
@@ -143,6 +185,7 @@ export function createWriter(
       sessions.committed(null);
       replies.putBack();
       postedBytes = 0;
+      partsOut = 0;
       const message = `the writer of '${file}' stopped (${cause}): it starts again with the next commit`;
       landAll(posted.splice(0), unavailable('io', message));
       schedule();
@@ -179,22 +222,25 @@ export function createWriter(
       flushTimer = null;
       if (thread === null || closed) return;
       const answered = replies.take();
-      if (answered !== null) thread.post({ requests: [], bytes: 0, answered });
+      if (answered !== null) postTo(thread, { requests: [], bytes: 0, answered });
     }, markEveryMs).unref();
   };
 
   first.listen(listener);
   first.hold(false);
   return {
-    write(requests) {
+    write(requests, alone = false) {
       if (requests.length === 0) return Promise.resolve([]);
+      if (!alone) lone.isNotAlone();
       return new Promise((resolve) => {
         const group: Group = { results: [], missing: requests.length, resolve };
         for (const [index, request] of requests.entries()) {
           const refused = closed ? closedResult : queue.add(request, group, index);
           if (refused !== null) land({ group, index }, refused);
         }
-        if (queue.length() >= partRequests && thread !== null) post();
+        if (alone && !scheduled && queue.length() === requests.length && lone.takes(queue.bytes()))
+          setImmediate(postAlone, requests.length);
+        else if (queue.length() >= partRequests && thread !== null) post();
         else schedule();
       });
     },
@@ -215,7 +261,8 @@ export function createWriter(
       closing = true;
       // INVARIANT: only when every reply arrived does the epoch say that nobody waits.
       const answered = replies.allAnswered() ? drained : replies.take();
-      await thread?.close(answered, nowMs());
+      lone.close();
+      await thread?.close(answered, nowMs(), isStale);
     },
   };
 }

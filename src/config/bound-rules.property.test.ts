@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc, { type GeneratorValue } from 'fast-check';
+import { timesDrawn } from '../../test/support/times-drawn.ts';
 import type { AgentPolicy, Policy } from '../core/policy/policy.ts';
 import { compileWritten } from './compile-written.ts';
 import { readConfig } from './read-config.ts';
@@ -76,7 +77,7 @@ function load(text: string): { readonly policy: Policy; readonly clerk: AgentPol
 }
 
 const someRules = fc.array(aRule, { minLength: 1, maxLength: 6 });
-const options = { seed: 20_260_728, numRuns: 400 };
+const options = { seed: 20_260_728, numRuns: timesDrawn(400, 170) };
 
 test('comments, lines, reasons, roles and rules about other tools change nothing that an approval binds', () => {
   const count = { moved: 0, left: 0 };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { timesDrawn } from '../../test/support/times-drawn.ts';
 import { type Lock, type LockedTool, readLock, shapesOf, writeLock } from './lock.ts';
 import { readConfig } from './read-config.ts';
 
@@ -79,7 +80,7 @@ test('any lock is read as it was written, and written as it was read', () => {
         for (const [name, tool] of tools)
           assert.equal(JSON.stringify(read.lock.servers.get(server)?.get(name)?.sha256), JSON.stringify(tool.sha256));
     }),
-    { seed: 4, numRuns: 300 },
+    { seed: 4, numRuns: timesDrawn(300, 75) },
   );
 });
 

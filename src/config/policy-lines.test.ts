@@ -7,6 +7,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { parse } from 'yaml';
+import { timesDrawn } from '../../test/support/times-drawn.ts';
 import { drawFiles, drawnTools } from '../../test/support/policy-layout.ts';
 import type { Policy, RuleCall, WrittenRule } from '../core/policy/policy.ts';
 import { compileWritten } from './compile-written.ts';
@@ -156,7 +157,7 @@ test('from every compiled rule one comes back to the line it was written on, and
           assert.ok(found.length > 0, `${judgement.ref} does not ${judgement.effect} ${tool}`);
         }
     }),
-    { seed: 11, numRuns: 400 },
+    { seed: 11, numRuns: timesDrawn(400, 120) },
   );
   t.diagnostic(JSON.stringify(count));
   for (const [what, many] of Object.entries(count)) assert.ok(many > 50, `only ${many} ${what}`);

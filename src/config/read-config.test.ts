@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { timesDrawn } from '../../test/support/times-drawn.ts';
 import { goodTexts } from '../../test/support/config-noise.ts';
 import { compileSchema } from '../core/schema/compile-schema.ts';
 import { configSchema } from './config-schema.ts';
@@ -255,7 +256,7 @@ test('no text makes it throw, and every problem stands inside the file', () => {
         assert.ok(message !== '' && fix !== '');
       }
     }),
-    { numRuns: 500 },
+    { numRuns: timesDrawn(500, 150) },
   );
 });
 

@@ -15,6 +15,8 @@ const target = text('the state to go to', { pattern: targetName });
 const assign = named('fields of the context and what they become', cel('over context, inputs and result'), fieldName);
 const quietAssign = named('fields of the context and what they become', cel('over context'), fieldName);
 
+const raised = text('an event that the machine answers itself, by an edge under on', { pattern: stateName });
+
 const edge = (guardOver: string, assigned: Shape): Shape => ({
   kind: 'fields',
   says: 'where to go, when, and what changes',
@@ -22,6 +24,7 @@ const edge = (guardOver: string, assigned: Shape): Shape => ({
     target: { shape: target },
     guard: { shape: cel(`over ${guardOver}: true lets it through`) },
     assign: { shape: assigned },
+    raise: { shape: raised },
     reenter: { shape: flag('leave and enter the state again') },
     description: { shape: text('what it means') },
   },
@@ -31,11 +34,11 @@ const edge = (guardOver: string, assigned: Shape): Shape => ({
 const edges = (name: string, guardOver: string, assigned: Shape): Shape => {
   const one: Shape = {
     kind: 'either',
-    says: 'a target or { target, guard, assign }',
+    says: 'a target or { target, guard, assign, raise }',
     text: target,
     map: edge(guardOver, assigned),
   };
-  const says = 'a target, { target, guard, assign }, or a list of them';
+  const says = 'a target, { target, guard, assign, raise }, or a list of them';
   return { kind: 'again', name, shape: () => ({ ...one, says, list: listOf('tried in order', one, 1) }) };
 };
 
@@ -43,8 +46,8 @@ const loudEdges = edges('edges', 'context and inputs', assign);
 const quietEdges = edges('quiet_edges', 'context', quietAssign);
 const change: Shape = {
   kind: 'fields',
-  says: 'what changes',
-  fields: { assign: { shape: quietAssign, required: true } },
+  says: 'what changes, and what the machine is told of',
+  fields: { assign: { shape: quietAssign }, raise: { shape: raised } },
 };
 
 const state: Shape = {

@@ -1,8 +1,8 @@
 /**
  * Which machine do the states of a YAML workflow make? Written as XState writes it: targets are found, and expressions become
- * guards and assigns under their own text as names, so that refusals can show them and a changed one is a changed machine.
+ * guards and assigns, and what is raised an action, under their own text as names, so that refusals can show them and a changed one is a changed machine.
  */
-import { assign } from 'xstate';
+import { assign, raise } from 'xstate';
 import type { CelType } from '../core/cel/check-types.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import { nearest } from '../core/nearest.ts';
@@ -65,9 +65,14 @@ class StateReader {
   readonly guards: Record<string, unknown> = {};
   readonly actions: Record<string, unknown> = {};
   readonly #parts: StateParts;
+  /** Events that no agent sends: the machine raises them itself. */
+  readonly #raised: ReadonlySet<string>;
 
   constructor(parts: StateParts) {
     this.#parts = parts;
+    this.#raised = new Set(
+      raisedIn({ states: parts.definition['states'] ?? null, on: parts.definition['on'] ?? null }),
+    );
   }
 
   readState(state: JsonObject, path: Path, route: readonly string[]): JsonObject {
@@ -77,7 +82,7 @@ class StateReader {
     const children = Object.entries(mapOf(state['states'])).map(([name, child]) => {
       return [name, this.readState(mapOf(child), [...path, 'states', name], [...route, name])] as const;
     });
-    const changed = (key: string) => this.#assign([...path, key, 'assign'], mapOf(state[key])['assign'], { context });
+    const changed = (key: string) => this.#actions([...path, key], mapOf(state[key]), { context });
     return withoutGaps({
       type: textOf(state['type']),
       description: textOf(state['description']),
@@ -99,8 +104,12 @@ class StateReader {
     const { context, inputs: known, tree, tell } = this.#parts;
     const entries = Object.entries(mapOf(raw)).map(([action, edges]) => {
       const inputs = known.get(action);
+      if (inputs === undefined && this.#raised.has(action)) {
+        const place = { path: [...path, action], route, guardOver: { context }, assignOver: { context } };
+        return [action, this.#edges(edges, place) ?? {}] as const;
+      }
       if (inputs === undefined) {
-        const near = nearest(action, [...known.keys()]);
+        const near = nearest(action, [...known.keys(), ...this.#raised]);
         const fix = near === null ? 'add it under actions' : `did you mean ${near}?`;
         tell(keyPlaceOf(tree, [...path, action]), `there is no action '${action}'`, fix);
       }
@@ -134,7 +143,7 @@ class StateReader {
   #edge(raw: Json, { path, route, guardOver, assignOver }: EdgePlace): JsonObject {
     const edge: JsonObject = typeof raw === 'string' ? { target: raw } : mapOf(raw);
     const target = this.#target(edge['target'], typeof raw === 'string' ? path : [...path, 'target'], route);
-    const changed = this.#assign([...path, 'assign'], edge['assign'], assignOver);
+    const changed = this.#actions(path, edge, assignOver);
     const idle = changed === null && edge['target'] === undefined;
     if (idle) this.actions[stay] = assign({});
     return withoutGaps({
@@ -162,6 +171,21 @@ class StateReader {
     return text;
   }
 
+  /** In the order in which they stand: what is raised is answered after the whole step has been taken. */
+  #actions(path: Path, written: JsonObject, over: Variables): Json | null {
+    const changed = this.#assign([...path, 'assign'], written['assign'], over);
+    const event = textOf(written['raise']);
+    if (event === null) return changed;
+    const { inputs, tree, tell } = this.#parts;
+    if (inputs.has(event)) {
+      const fix = 'name an event that only the machine raises';
+      tell(placeOf(tree, [...path, 'raise']), `'${event}' is an action, and would come without its inputs`, fix);
+    }
+    const name = `raise ${event}`;
+    this.actions[name] = raise({ type: event });
+    return changed === null ? name : [changed, name];
+  }
+
   #assign(path: Path, fields: Json | undefined, over: Variables): string | null {
     if (fields === undefined) return null;
     const become = this.#parts.expressions.readFields(path, mapOf(fields), over);
@@ -183,4 +207,12 @@ function valuesOf({ context, event }: StepArgs): Readonly<Record<string, unknown
       return event.result;
     },
   };
+}
+
+/** Every event that a state or an edge of it raises. The depth of a file is limited where it is read. */
+function raisedIn(value: Json): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(raisedIn);
+  return Object.entries(mapOf(value)).flatMap(([key, inside]) =>
+    key === 'raise' && typeof inside === 'string' ? [inside] : raisedIn(inside),
+  );
 }

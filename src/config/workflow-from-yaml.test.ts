@@ -1,40 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compileMachine } from '../core/workflow/compile-machine.ts';
-import type { Moved, Snapshot } from '../core/workflow/workflow.ts';
-import { readConfig } from './read-config.ts';
-import { type WrittenWorkflow, workflowFromYaml } from './workflow-from-yaml.ts';
-
-const indent = (text: string) => text.replace(/^/gm, '    ');
-
-function read(text: string): { written: WrittenWorkflow | null; problems: readonly string[] } {
-  const file = `tools:\n  shop:\n    mcp: { command: shop }\nworkflows:\n  w:\n${indent(text)}`;
-  const config = readConfig(file, 'recourse.yaml');
-  const [workflow] = config.config.workflows;
-  const written = workflow?.kind === 'written' ? workflowFromYaml(workflow, config.tell) : null;
-  return {
-    written,
-    problems: config.allProblems().map(({ line, column, message }) => `${line - 5}:${column - 4} ${message}`),
-  };
-}
-
-function compile(text: string) {
-  const { written, problems } = read(text);
-  assert.deepEqual(problems, []);
-  assert.ok(written !== null);
-  const { machine, options } = written;
-  const updates = new Map(
-    Object.entries(options.actions).map(([name, { update }]) => [name, (update ?? null) as never]),
-  );
-  const compiled = compileMachine(machine, { name: options.name, actions: updates });
-  if (!compiled.ok) assert.fail(compiled.problems.join('\n'));
-  return { ...compiled, options };
-}
-
-function moved(result: Moved): Snapshot {
-  if (result.kind !== 'moved') assert.fail(`${result.errorType}: ${result.problem}`);
-  return result.snapshot;
-}
+import { compileYaml as compile, moved, readYaml as read } from '../../test/support/yaml-workflow.ts';
 
 const coffee = `
 version: "1"
@@ -210,43 +176,6 @@ states:
   for (const action of ['left', 'right']) at = moved(machine.apply(at, action, {}, {}, 0));
   assert.equal(at.done, true);
   assert.ok(graph.edges.some(({ kind, to }) => kind === 'done' && to?.[0] === 'stopped'));
-});
-
-test('one region tells another by what it raises', () => {
-  const text = `
-context: { told: 0 }
-type: parallel
-actions: { pay: {}, look: {} }
-states:
-  money:
-    initial: due
-    states:
-      due: { on: { pay: { target: paid, raise: settled } } }
-      paid: { on: { look: { target: seen } } }
-      seen: { type: final, entry: { assign: { told: context.told + 10 }, raise: noticed } }
-  parcel:
-    initial: held
-    states:
-      held: { on: { settled: { target: free, guard: context.told == 0, assign: { told: context.told + 1 } } } }
-      free: { on: { noticed: gone } }
-      gone: { type: final }
-`;
-  const { machine } = compile(text);
-  let at = moved(machine.start(0));
-  assert.deepEqual(machine.next(at), ['pay']);
-  at = moved(machine.apply(at, 'pay', {}, {}, 0));
-  assert.deepEqual([at.value, at.context], [{ money: 'paid', parcel: 'free' }, { told: 1 }]);
-  at = moved(machine.apply(at, 'look', {}, {}, 0));
-  assert.deepEqual([at.value, at.context, at.done], [{ money: 'seen', parcel: 'gone' }, { told: 11 }, true]);
-  const near = read(text.replace('settled: {', 'setled: {'));
-  assert.deepEqual(near.problems, ["15:21 there is no action 'setled'"]);
-  const taken = read(text.replace('raise: settled', 'raise: look'));
-  assert.ok(
-    taken.problems.includes("9:48 'look' is an action, and would come without its inputs"),
-    String(taken.problems),
-  );
-  const inputs = read(text.replace('guard: context.told == 0', 'guard: inputs.sum == 0'));
-  assert.match(String(inputs.problems), /there is no variable inputs here/);
 });
 
 const wrong: readonly (readonly [what: string, text: string, problem: string])[] = [

@@ -1,10 +1,12 @@
 /**
- * Gives the senders of webhooks the gateway that they tell of. Only the owner of the store's file sends; a process that takes it over
- * goes on where the last one stopped. Never keeps a call waiting, and a hook that cannot be started is told, not fatal.
+ * Gives the senders of webhooks the gateway that they tell of. Of the processes that serve a store one sends, whether or not it owns
+ * the store: the owner may be one that has no hooks. When it dies another goes on where it stopped. Never keeps a call waiting, and
+ * a hook that cannot be started is told, not fatal.
  */
 import { startWebhooks, type Webhooks } from '../adapters/notify-webhook/start-webhooks.ts';
 import type { Webhook } from '../adapters/notify-webhook/webhook.ts';
 import { webhookLimits } from '../adapters/notify-webhook/webhook-limits.ts';
+import { takeLock } from '../adapters/store-sqlite/lock.ts';
 import { placeOfStore } from '../adapters/store-sqlite/place.ts';
 import { nodeClock } from '../adapters/system-node/clock.ts';
 import type { ApprovalId } from '../core/approval.ts';
@@ -28,22 +30,29 @@ export async function openWebhooks(
   if (hooks.length === 0) return { close: async () => undefined };
   let started: Promise<Webhooks | null> = Promise.resolve(null);
   let told = '';
+  const place = placeOfStore(store)?.file ?? store;
   const start = async (): Promise<Webhooks | null> => {
+    // INVARIANT: two processes never send the same message, nor write down where the hooks stand.
+    const lock = await takeLock(`${place}.hooks-lock`);
+    if (lock.kind === 'taken') return null;
     try {
-      return await startWebhooks(hooks, {
+      if (lock.kind === 'refused') throw new Error(lock.message);
+      const running = await startWebhooks(hooks, {
         store: () => current().shell.ports.store,
         async approval(id) {
           const { shell } = current();
           const found = await shell.ports.store.approval(id as ApprovalId);
           return found === null ? null : { tenant: found.tenant, view: await viewOf(found, shell) };
         },
-        file: `${placeOfStore(store)?.file ?? store}.hooks.json`,
+        file: `${place}.hooks.json`,
         clock: nodeClock,
         random: Math.random,
         limits: webhookLimits,
         onTrouble,
       });
+      return { close: () => running.close().finally(lock.free) };
     } catch (error) {
+      if (lock.kind === 'held') lock.free();
       const problem = error instanceof Error ? error.message : String(error);
       if (problem !== told) onTrouble(`webhooks could not be started, and will be tried again: ${problem}`);
       told = problem;
@@ -51,7 +60,7 @@ export async function openWebhooks(
     }
   };
   const look = () => {
-    started = started.then((running) => running ?? (current().gateway.role === 'owner' ? start() : null));
+    started = started.then((running) => running ?? start());
   };
   look();
   await started;

@@ -4,6 +4,7 @@ import type { AgentPolicy } from '../core/policy/policy.ts';
 import type { DoorApprovals } from '../doors/mcp/parts.ts';
 import { createApprovals } from '../shell/approvals.ts';
 import { policyOf, type Shell } from '../shell/shell.ts';
+import { spendAsking } from '../shell/spend-asking.ts';
 import type { Seal } from './seal.ts';
 
 export function approvalsOf(shell: () => Shell, seal: Seal): DoorApprovals {
@@ -25,6 +26,7 @@ export function approvalsOf(shell: () => Shell, seal: Seal): DoorApprovals {
       const { version, expiresAtMs, session } = found;
       return { version, rules: sha256(policy.canonical), expiresAtMs, session };
     },
+    spend: (id, who, version) => spendAsking(id, who, version, shell()),
     seal,
     get waitMs() {
       return shell().limits.approvalWaitMs;

@@ -41,7 +41,7 @@ export interface ApprovalFilter {
 /** Point reads, which never wait for a commit. */
 export interface ApprovalReader {
   approval(id: ApprovalId): Promise<Approval | null>;
-  /** The newest of the agent with this subject, before or after an edit, whatever its state. */
+  /** Of the agent's with this subject, before or after an edit: one that is denied, else granted, else pending, else any; the newest of them. */
   approvalOf(tenant: string, agent: string, subject: string): Promise<Approval | null>;
   /** The newest that waits with this call, or covers it. */
   approvalOfCall(call: CallId): Promise<Approval | null>;

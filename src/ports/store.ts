@@ -252,8 +252,8 @@ export interface StoreReader extends ApprovalReader {
   snapshot(id: SessionId, seq: number): Promise<string | null>;
   /** Fences whose call is in doubt or has succeeded since, the oldest first. */
   fences(id: SessionId): Promise<readonly Fence[]>;
-  /** Workflow sessions with a timer that is due and a turn that is free, the longest overdue first. */
-  dueSessions(nowMs: number, limit: number): Promise<readonly Session[]>;
+  /** Workflow sessions pinned to one of these manifests, with a timer that is due and a turn that is free, the longest overdue first. */
+  dueSessions(nowMs: number, manifests: readonly string[], limit: number): Promise<readonly Session[]>;
   /** Workflow sessions, the last used first. */
   listSessions(filter: SessionFilter): Promise<readonly Session[]>;
   /** Open or stopped workflow sessions in which nothing runs and no timer waits, unused since then, the longest unused first. */

@@ -3,24 +3,29 @@
  * instead of doing it again, and only then the workflow's state advances: one commit, nothing is sent.
  */
 import { succeeded } from '../core/answer.ts';
-import type { Call, CallId } from '../core/call.ts';
+import type { Call, CallId, Request } from '../core/call.ts';
 import { canonicalText } from '../core/canonical.ts';
 import type { Json } from '../core/json.ts';
 import { isObject } from '../core/json.ts';
 import type { Reply } from '../core/reply.ts';
-import type { StepFact } from '../core/workflow/step.ts';
+import type { FenceFact, StepFact } from '../core/workflow/step.ts';
 import type { StoreFault } from '../ports/store.ts';
 import { commit, nobodyWaits } from './commit.ts';
 import { endStep } from './end-step.ts';
+import { fingerprintIn } from './new-call.ts';
 import { withSeq } from './settle.ts';
 import { me, type Shell } from './shell.ts';
 import { bare, note, numbered, type Papers, toTransition } from './transition.ts';
 import { chain } from './work.ts';
 
 /** The earlier equal step whose result can be taken; null if there is none. */
-export function adoptable(call: Pick<Call, 'fingerprint'>, fact: StepFact): CallId | null {
-  const found = fact.fences.find(({ inDoubt, fingerprint }) => !inDoubt && fingerprint === call.fingerprint);
-  return found?.callId ?? null;
+export function adoptable(fingerprint: string, request: Request, fact: StepFact, shell: Shell): FenceFact | null {
+  const isEqual = (fence: FenceFact) =>
+    fence.fingerprint === fingerprint ||
+    // In a fork the step may be one of the session that it comes from.
+    (fence.session !== request.session &&
+      fence.fingerprint === fingerprintIn(fence.session ?? '', request.tool, request.argsText, shell));
+  return fact.fences.find((fence) => !fence.inDoubt && isEqual(fence)) ?? null;
 }
 
 export type Adopted =
@@ -31,7 +36,7 @@ export type Adopted =
 
 export async function adopt(
   call: Call,
-  earlier: CallId,
+  { callId: earlier, session: asked }: FenceFact,
   fact: StepFact,
   inputs: Json,
   papers: Papers,
@@ -39,7 +44,8 @@ export async function adopt(
 ): Promise<Adopted> {
   const result = await resultOf(earlier, shell);
   if (result === undefined) return { kind: 'no' };
-  const place = await takePlace(earlier, shell);
+  const isInherited = asked !== call.session;
+  const place = isInherited ? null : await takePlace(earlier, shell);
   if (place !== null) return { kind: 'unavailable', fault: place };
   const now = shell.ports.clock.nowMs();
   const dispatched = chain(call, [{ kind: 'admitted' }, { kind: 'claimed', owner: me(shell), leaseUntilMs: now }]);
@@ -73,8 +79,8 @@ export async function adopt(
       notes: [
         ...(end.papers.notes ?? []),
         note('adopted', ended.call, { from: earlier, ...end.facts }),
-        // The key of the earlier step is answered by the call that moved the state for it.
-        note('adopted', { ...ended.call, id: earlier }, { by: ended.call.id }),
+        // The key of the earlier step is answered by the call that moved the state for it, in its own session.
+        ...(isInherited ? [] : [note('adopted', { ...ended.call, id: earlier }, { by: ended.call.id })]),
       ],
     },
     shell,

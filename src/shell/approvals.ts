@@ -29,6 +29,8 @@ import { bare, note, numbered } from './transition.ts';
 
 /** How often somebody who waits looks for what another process decided. */
 const pollEveryMs = 250;
+/** Who wait in this process at once: each of them looks so often. One more is told at once how it stands. */
+const maxWaiters = 1_024;
 const maxReasonChars = 500;
 
 export function createApprovals(shell: Shell): ApprovalService {
@@ -133,7 +135,8 @@ export function createApprovals(shell: Shell): ApprovalService {
         return endBy('revoked', approval, by, reasonOf(word), shell);
       }),
     async wait(id, scope, waitMs, signal) {
-      const until = clock.monotonicMs() + Math.min(Math.max(0, waitMs), shell.limits.maxApprovalWaitMs);
+      const mayWait = waitersIn(shell) < maxWaiters;
+      const until = clock.monotonicMs() + (mayWait ? Math.min(Math.max(0, waitMs), shell.limits.maxApprovalWaitMs) : 0);
       for (;;) {
         const woken = awaken(id as ApprovalId, shell);
         try {
@@ -209,6 +212,12 @@ async function isOver({ callId }: Approval, { ports }: Shell): Promise<boolean> 
 /** What the client calls itself through which its user spoke. */
 const throughClient = (by: Decider): { client?: string } =>
   by.kind === 'client' && by.client !== undefined ? { client: by.client } : {};
+
+function waitersIn({ live }: Shell): number {
+  let count = 0;
+  for (const waiters of live.approvalWaiters.values()) count += waiters.size;
+  return count;
+}
 
 /** Registered before the look, so that a decision in between is not missed. */
 function awaken(id: ApprovalId, { live }: Shell) {

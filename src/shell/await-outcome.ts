@@ -10,7 +10,7 @@ import type { StoredCall } from '../ports/store.ts';
 import type { AgentClient, Elicited } from '../ports/upstream.ts';
 import { commit, keepForLater, pause } from './commit.ts';
 import { envelopeOf, storedReply } from './settle.ts';
-import type { Answer, Running, Shell } from './shell.ts';
+import type { Answer, BodyOf, Running, Shell } from './shell.ts';
 import { leaving } from './transition.ts';
 
 /** Who waits for the reply. A door passes what it can know; neither signal is needed. */
@@ -23,6 +23,8 @@ export interface Requester {
   readonly joined?: AbortSignal | undefined;
   /** Whom a body can ask while it runs. */
   readonly client?: AgentClient | undefined;
+  /** It is a body that asks. */
+  readonly bodyOf?: BodyOf | undefined;
 }
 
 export type { AgentClient, Elicited };

@@ -15,6 +15,7 @@ import { commit, isDoubtful, keepForLater, nobodyWaits } from './commit.ts';
 import { deniedNow } from './denied-now.ts';
 import type { Step } from './end-step.ts';
 import { giveBack, neverSent, stopUnsent, unsentEnding } from './end-unsent.ts';
+import { rememberBlobs } from './policy-papers.ts';
 import { type AttemptEnd, sendAttempt } from './run-attempt.ts';
 import { answerStored, envelopeOf, settle, settleLate } from './settle.ts';
 import { type Answer, me, type Running, type Shell } from './shell.ts';
@@ -85,7 +86,7 @@ export async function start(
     keepForLater(unsentEnding(dispatch.call, work, { kind: 'expired' }, reply, shell), shell);
     return { kind: 'unavailable', fault: result.fault };
   }
-  for (const { hash } of transition.blobs) shell.live.knownBlobs.add(hash);
+  rememberBlobs(transition.blobs, shell);
   shell.live.running.set(call.id, running);
   drive(dispatch.call, work, submittedAt, control, shell).then(finish, fail).finally(forget);
   return { kind: 'running', running };

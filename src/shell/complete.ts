@@ -14,6 +14,7 @@ import { project } from '../core/workflow/step.ts';
 import type { CommitResult, Session } from '../ports/store.ts';
 import { commit } from './commit.ts';
 import { factsOfStanding, gatherStanding, type Standing } from './completion-facts.ts';
+import { lapse } from './end-approval.ts';
 import { fetchSession } from './fetch-session.ts';
 import { firstFacts } from './first-facts.ts';
 import { factsOf } from './intent-papers.ts';
@@ -76,6 +77,9 @@ async function complete(asked: Asked, shell: Shell): Promise<Reply> {
     const next = nextActions(shell, there, session.step);
     const no = completionRefusal(standing.against, standing.ref, next);
     if (no !== null) return block({ ...asked, call: there }, no, standing, facts, shell);
+    const ending = await endOutOfReach(standing, shell);
+    if (ending === 'store_unavailable') return notRecorded(asked, 'io', shell);
+    if (ending === 'ended') continue;
     const result = counted.standing
       ? await keepWord(counted, session, standing, shell)
       : await close(counted, session, standing, shell);
@@ -84,6 +88,19 @@ async function complete(asked: Asked, shell: Shell): Promise<Reply> {
     invariant(result === null || result.on === 'session', `completing met a conflict on ${result?.on}`);
   }
   return notRecorded(asked, 'overloaded', shell);
+}
+
+/** INVARIANT: nothing is left behind that a person granted and nobody can use: it ends before its session does, and that is counted. */
+async function endOutOfReach({ outOfReach }: Standing, shell: Shell): Promise<'none' | 'ended' | 'store_unavailable'> {
+  for (const approval of outOfReach) {
+    const lapsed = await lapse(
+      approval,
+      shell,
+      'its step could not be reached any more when its session was completed',
+    );
+    if (lapsed === 'store_unavailable') return lapsed;
+  }
+  return outOfReach.length === 0 ? 'none' : 'ended';
 }
 
 function notRecorded({ call, request }: Asked, fault: string, shell: Shell): Reply {

@@ -1,24 +1,23 @@
 /**
  * What stands against an agent that says it is done? Never looks at all calls of a session: at those that are open, and one success
- * of each name. Only reads, but that an approval which the rules have made void is ended here.
+ * of each name. What is open is gathered by open-calls.ts.
  */
-import { stateAt } from '../core/approval.ts';
-import type { Principal } from '../core/call.ts';
+import type { Approval } from '../core/approval.ts';
+import type { CallId, Principal } from '../core/call.ts';
 import type { Catalogue } from '../core/catalogue.ts';
 import type { Against, Undone } from '../core/completion.ts';
 import type { SessionFact } from '../core/facts.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { CompletionCall } from '../core/policy/policy.ts';
-import type { CallId, SessionId } from '../core/call.ts';
-import { isUnderWay } from '../core/lifecycle.ts';
-import { isBoundNow } from './bound-now.ts';
-import { lapse } from './end-approval.ts';
+import { openCalls } from './open-calls.ts';
 import { policyOf, type Shell } from './shell.ts';
 
 type Found = Extract<SessionFact, { found: true }>;
 
 export interface Standing {
   readonly against: Against;
+  /** What stands against nothing, and could never be used once the session is closed. */
+  readonly outOfReach: readonly Approval[];
   /** The names that had to be done. */
   readonly required: readonly string[];
   /** `file:line` of the completion; null if the agent has none. */
@@ -29,7 +28,7 @@ export interface Standing {
 const maxDoubts = 1_000;
 
 export async function gatherStanding(session: Found, who: Principal, shell: Shell): Promise<Standing> {
-  const open = await openCalls(session.id, shell);
+  const { outOfReach, ...open } = await openCalls(session, who, shell);
   const inDoubt = await callsInDoubt(session, who, shell);
   const rule = policyOf(who.agent, shell)?.agent?.completion ?? null;
   const asked = completionCall(session, who, shell);
@@ -41,6 +40,7 @@ export async function gatherStanding(session: Found, who: Principal, shell: Shel
       undone: await undoneOf(required, session, who, shell),
       conditionHolds: rule?.holds(asked) ?? true,
     },
+    outOfReach,
     required,
     ref: rule?.written.ref ?? null,
   };
@@ -58,31 +58,6 @@ export function factsOfStanding({ against, required }: Standing): JsonObject {
     not_done: undone.map(({ name }) => name),
     condition_holds: conditionHolds,
   };
-}
-
-/** Whatever is not finished has a timer, and those are few: a session's own are picked from them. */
-async function openCalls(session: SessionId, shell: Shell): Promise<Pick<Against, 'pending' | 'granted' | 'underWay'>> {
-  const { limits, ports } = shell;
-  const { store, clock } = ports;
-  const nowMs = clock.nowMs();
-  const found = { pending: [] as string[], granted: [] as string[], underWay: [] as CallId[] };
-  for (let after = ''; ;) {
-    const page = await store.unfinished(after, limits.sweepBatch);
-    for (const call of page) {
-      if (call.session !== session) continue;
-      if (isUnderWay(call.state)) found.underWay.push(call.id);
-      if (call.state !== 'AWAITING_APPROVAL') continue;
-      const approval = await store.approvalOfCall(call.id);
-      const state = approval === null ? null : stateAt(approval, nowMs);
-      if (approval === null || (state !== 'pending' && state !== 'granted')) continue;
-      // What the rules have made void holds nobody up, and its call waits no longer.
-      if (await isBoundNow(approval, shell)) found[state].push(approval.id);
-      else await lapse(approval, shell);
-    }
-    const last = page.at(-1);
-    if (last === undefined || page.length < limits.sweepBatch) return found;
-    after = last.id;
-  }
 }
 
 /** INVARIANT: a session that goes on from another one has its doubts, too. */

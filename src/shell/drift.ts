@@ -3,7 +3,7 @@
  * rests until somebody accepts the change. Policy is not part of the pin.
  */
 import { canonicalText } from '../core/canonical.ts';
-import type { JsonObject } from '../core/json.ts';
+import { isObject, type JsonObject } from '../core/json.ts';
 import { compareManifests, type Comparison } from '../core/workflow/compare-manifests.ts';
 import { hush } from '../core/workflow/hush.ts';
 import type { Migration, Position, Snapshot, Workflow } from '../core/workflow/workflow.ts';
@@ -102,7 +102,9 @@ function migrate(snapshot: Snapshot, migration: Migration): Position | { readonl
   try {
     const given: unknown = migration({ value: snapshot.value, context: snapshot.context });
     hush(given);
-    const { value, context } = given as Position;
+    if (!isObject(given) || given['value'] === undefined)
+      return { problem: 'it must return { value, context }, and no promise of them' };
+    const { value, context } = given as unknown as Position;
     // As it will be read back: what is not JSON shows now.
     return JSON.parse(canonicalText({ value, context })) as Position;
   } catch (error) {

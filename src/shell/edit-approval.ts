@@ -22,8 +22,11 @@ export async function editOf(
   const argsText = written.text;
   if (utf8Length(argsText) > shell.limits.maxInputBytes)
     return { problem: `the arguments are larger than ${shell.limits.maxInputBytes} bytes` };
-  // What was copied from where it is shown holds the mark, which no tool must ever get in place of the value.
-  if (isMasked(argsText) || maskArgs(argsText, approval.agent, shell) !== argsText)
+  // What was copied from where it is shown holds the mark, which no tool must ever get in place of the value. And what an approver
+  // could not see they cannot leave out either.
+  const asked = await shell.ports.store.args(approval.callId);
+  const hides = asked.kind === 'text' && isMasked(asked.text);
+  if (hides || isMasked(argsText) || maskArgs(argsText, approval.agent, shell) !== argsText)
     return { problem: 'what is redacted is not written down, so it cannot be changed here; deny it with a reason' };
   const who = { tenant: approval.tenant, agent: approval.agent };
   const request: Request = {

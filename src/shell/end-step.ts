@@ -135,7 +135,7 @@ function stopForRepair(
 export function envelopeOfStep(call: Call, fact: StepFact, shell: Shell): Envelope {
   const session = call.session as NonNullable<Call['session']>;
   const operation = fact.workflow.actions.get(call.tool)?.operation ?? '';
-  const doubt = { operation, callId: call.id, fingerprint: call.fingerprint, inDoubt: true };
+  const doubt = { operation, callId: call.id, session, fingerprint: call.fingerprint, inDoubt: true };
   const others = fact.fences.filter(({ callId }) => callId !== call.id);
   const fences = call.state === 'IN_DOUBT' ? [...others, doubt] : others;
   const now: StepFact = { ...fact, fences, running: orphansOf(session, shell) };

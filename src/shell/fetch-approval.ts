@@ -1,6 +1,6 @@
 /** What is known about the approval of a call that needs one? Only reads; that a call shares, uses or opens one is the gate's word. */
 import { isUnderWay } from '../core/lifecycle.ts';
-import type { Approval, ApprovalId } from '../core/approval.ts';
+import { type Approval, type ApprovalId, stateAt } from '../core/approval.ts';
 import type { Principal, Request, SessionId } from '../core/call.ts';
 import { canonicalText } from '../core/canonical.ts';
 import type { ToolEntry } from '../core/catalogue.ts';
@@ -13,7 +13,7 @@ import { mayHaveHappened } from './admit.ts';
 import { adoptable } from './adopt.ts';
 import type { Shell } from './shell.ts';
 
-/** Who looks: a call, under the approval whose changed arguments it carries if there is one; null for somebody who only asks. */
+/** Who looks: a call, under the approval whose changed arguments it carries, or by which it runs by itself; null for somebody who only asks. */
 export interface ApprovalAsker {
   readonly fingerprint: string;
   readonly under: ApprovalId | null;
@@ -36,19 +36,24 @@ export async function fetchApproval(
   const subject = subjectOf(who, request.tool, argumentsIn(request, facts), placeOf(facts), shell);
   const under = asker?.under ?? null;
   const named = under === null ? null : await store.approval(under);
-  const found = named?.edit?.subject === subject ? named : await store.approvalOf(who.tenant, who.agent, subject);
+  const rules = rulesOf(agent.canonicalFor(entry.policyName), shell);
+  const standing = await store.approvalOf(who.tenant, who.agent, subject);
+  // INVARIANT: a no to exactly this call stands, also against one that somebody else has changed into it.
+  const isNo = standing?.rules === rules && stateAt(standing, clock.nowMs()) === 'denied';
+  const isMeant = named?.subject === subject || named?.edit?.subject === subject;
+  const found = isMeant && !isNo ? named : standing;
   const now = await store.pendingApprovals(who.tenant, who.agent);
   const earlier = found === null ? null : await ranUnder(found, shell);
   const step = stepOf(facts);
-  const adopted = asker === null || step === null ? null : adoptable(asker, step);
+  const adopted = asker === null || step === null ? null : adoptable(asker.fingerprint, request, step, shell);
   const isTheirs = found !== null && earlier !== null && outcomeIsOf(request, found.terms.onApprove, earlier, shell);
   const inTime = found !== null && clock.nowMs() < found.expiresAtMs;
   return {
     subject,
-    rules: rulesOf(agent.canonicalFor(entry.policyName), shell),
+    rules,
     evidence: facts.evidence?.ok === true ? facts.evidence.hash : null,
     found,
-    ran: adopted ?? (isTheirs && (inTime || found.terms.onApprove === 'wait') ? earlier.id : null),
+    ran: adopted?.callId ?? (isTheirs && (inTime || found.terms.onApprove === 'wait') ? earlier.id : null),
     freshId: asker === null ? notOpened : (ids.ordered('apr_', clock.nowMs()) as ApprovalId),
     open: { now, max: shell.limits.maxPendingApprovals },
   };

@@ -16,10 +16,11 @@ import { toolOf } from './tool-of.ts';
 import { attemptOf, type Work } from './work.ts';
 
 export async function fetchEvidence(refs: readonly string[], who: Principal, shell: Shell): Promise<EvidenceFact> {
-  const found = await Promise.all(refs.map((ref) => contentOf(ref, who, shell)));
-  const wrong = found.findIndex((content) => content === null);
-  if (wrong < 0)
-    return { ok: true, hash: hashOf(refs, found as readonly string[], shell), contents: found as readonly string[] };
+  const found = await Promise.all(refs.map((ref) => readingOf(ref, who, shell)));
+  const readings = found.filter((reading) => reading !== null);
+  const contents = readings.map(({ content }) => content);
+  if (readings.length === found.length) return { ok: true, hash: hashOf(readings, shell), contents };
+  const wrong = found.indexOf(null);
   const expected = 'the call_id of a read of your own that succeeded';
   return { ok: false, errors: [{ path: `/evidence_refs/${wrong}`, expected, got: refs[wrong] ?? null }] };
 }
@@ -29,27 +30,36 @@ export async function readEvidenceAgain(
   bound: readonly string[],
   shell: Shell,
 ): Promise<EvidenceNowFact> {
-  const contents: string[] = [];
+  const readings: Reading[] = [];
   for (const [index, ref] of refs.entries()) {
     const call = await shell.ports.store.call(ref as CallId);
-    const read = call === null ? { problem: `${ref} is gone` } : await readAgain(call, shell);
+    if (call === null) return { kind: 'unreadable', problem: `${ref} is gone` };
+    const read = await readAgain(call, shell);
     if ('problem' in read) return { kind: 'unreadable', problem: read.problem };
-    if (read.content !== bound[index]) return { kind: 'read', hash: '', changed: `${call?.tool ?? ''} (${ref})` };
-    contents.push(read.content);
+    if (read.content !== bound[index]) return { kind: 'read', hash: '', changed: `${call.tool} (${ref})` };
+    readings.push({ of: call.fingerprint, content: read.content });
   }
-  return { kind: 'read', hash: hashOf(refs, contents, shell), changed: '' };
+  return { kind: 'read', hash: hashOf(readings, shell), changed: '' };
 }
 
-const hashOf = (refs: readonly string[], contents: readonly string[], { ports }: Shell): string =>
-  ports.sha256(canonicalText(refs.map((ref, index) => [ref, contents[index] ?? null])));
+/** What was read, and the hash of what it said. */
+interface Reading {
+  readonly of: string;
+  readonly content: string;
+}
 
-/** Hash of what a read returned; null if it is none, or not theirs. */
-async function contentOf(ref: string, who: Principal, shell: Shell): Promise<string | null> {
+/** By what was read, not by when: whoever looks again before they ask again, and finds the same, relies on the same. */
+const hashOf = (readings: readonly Reading[], { ports }: Shell): string =>
+  ports.sha256(canonicalText(readings.map(({ of, content }) => [of, content])));
+
+/** Null if it is no read, or not theirs. */
+async function readingOf(ref: string, who: Principal, shell: Shell): Promise<Reading | null> {
   const call = await shell.ports.store.call(ref as CallId);
   if (call === null || call.tenant !== who.tenant || call.agent !== who.agent) return null;
   if (call.state !== 'SUCCEEDED' || call.effectClass !== 'pure') return null;
   const reply: Reply = await storedReply(call, shell);
-  return isSuccess(reply) ? shell.ports.sha256(canonicalText(reply.result as Json)) : null;
+  if (!isSuccess(reply)) return null;
+  return { of: call.fingerprint, content: shell.ports.sha256(canonicalText(reply.result as Json)) };
 }
 
 async function readAgain(

@@ -100,6 +100,9 @@ function isOfAnotherStore(handle: string, { storeTag }: Shell): boolean {
   return tag !== undefined && tag !== storeTag;
 }
 
+/** Agents whose standing session is remembered; of others the store is asked. */
+const maxStanding = 4_096;
+
 /** The agent's own session for calls that name none; opened on first use, found again after a restart. */
 async function standingSession(who: Principal, shell: Shell): Promise<SessionFact | Unopened> {
   const { store } = shell.ports;
@@ -109,13 +112,18 @@ async function standingSession(who: Principal, shell: Shell): Promise<SessionFac
   const found =
     remembered === undefined ? await store.standingSession(who.tenant, who.agent) : await store.session(remembered);
   if (found !== null && found.standing && found.state === 'open') {
-    shell.live.standing.set(name, found.id);
+    remember(name, found.id, shell);
     return plainFact(found);
   }
   const opened = await openSession(who, true, shell);
   if ('fault' in opened) return opened;
-  shell.live.standing.set(name, opened.id);
+  remember(name, opened.id, shell);
   return plainFact(opened);
+}
+
+function remember(name: string, id: SessionId, { live: { standing } }: Shell): void {
+  if (standing.size >= maxStanding && !standing.has(name)) standing.clear();
+  standing.set(name, id);
 }
 
 /** `ceiling`: how far its calls may reach; null for as far as policy lets them. */

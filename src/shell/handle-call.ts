@@ -158,7 +158,7 @@ async function run(
       continue;
     }
     if (decision.kind === 'hold') {
-      const held = await holdCall({ ...asked.call, session }, decision, facts, request, shell);
+      const held = await holdCall({ ...asked.call, session }, decision, facts, asked, shell);
       if (held !== null) return held;
       continue;
     }
@@ -173,7 +173,7 @@ async function run(
       return refuseAtTheDoor(cancelledBefore(shell, who, step), { ...asked, call }, shell);
     const met = metBy(decision, asked);
     const papers = intentPapers(call, request, decision, facts, shell);
-    const earlier = step === null ? null : adoptable(call, step);
+    const earlier = step === null ? null : adoptable(call.fingerprint, request, step, shell);
     if (earlier !== null && step !== null) {
       const keyless = admission.kind === 'unadopted' ? { ...papers, key: null } : papers;
       const adopted = await adopt(call, earlier, step, decision.args, keyless, shell);
@@ -192,8 +192,8 @@ async function run(
       if (attached.kind !== 'new')
         return asItStands(await answerAdmission(attached, { ...asked, call }, shell), step, who, shell);
     }
-    const client = asked.requester.client ?? null;
-    const work: Work = { tool: decision.tool, args: decision.args, step, client };
+    const { client = null, bodyOf } = asked.requester;
+    const work: Work = { tool: decision.tool, args: decision.args, step, client, bodyOf };
     if (shell.ports.clock.nowMs() >= call.deadlineAtMs) {
       const expired = await expireUnsent(call, stepOfWork(work), papers, shell);
       if (expired.kind === 'committed') return expired.reply;
@@ -241,7 +241,7 @@ async function run(
 
 /** Asks the ladder, fetching one fact at a time until it has an answer. */
 async function decideWithFacts(
-  { request, who, call, under }: Asked,
+  { request, who, call, under, only }: Asked,
   takenBy: CallId | null,
   shell: Shell,
 ): Promise<{ decision: Exclude<Decision, { kind: 'need' }>; facts: Facts } | { unavailable: StoreFault }> {
@@ -249,7 +249,7 @@ async function decideWithFacts(
   for (let fetched = 0; fetched <= shell.limits.maxFactFetches; fetched++) {
     const decision = decide(request, facts, shell.ladder);
     if (decision.kind !== 'need') return { decision, facts };
-    const approval = { fingerprint: call.fingerprint, under: under?.id ?? null };
+    const approval = { fingerprint: call.fingerprint, under: (under ?? only)?.id ?? null };
     const gathered = await gather(decision.fact, facts, request, who, { call: call.id, takenBy, approval }, shell);
     if (gathered.kind === 'store_unavailable') return { unavailable: gathered.fault };
     facts = gathered.facts;

@@ -18,12 +18,13 @@ import { commit, isDoubtful, mayBeApplied, nobodyWaits } from './commit.ts';
 import { lapse } from './end-approval.ts';
 import { factsOf } from './intent-papers.ts';
 import { maskArgs } from './mask.ts';
-import { policyPapers } from './policy-papers.ts';
+import { policyPapers, rememberBlobs } from './policy-papers.ts';
 import { storeUnavailable } from './refuse.ts';
-import { refusal } from './say-no.ts';
+import { type Asked, refusal } from './say-no.ts';
 import { answerStored, unrecorded } from './settle.ts';
 import type { Shell } from './shell.ts';
 import { bare, note, numbered, toTransition } from './transition.ts';
+import { notesOnOpening, notesOnSharing } from './waiting-sessions.ts';
 
 type Hold = Extract<Decision, { kind: 'hold' }>;
 
@@ -32,13 +33,14 @@ export async function holdCall(
   call: Call,
   hold: Hold,
   facts: Facts,
-  request: Request,
+  asked: Asked,
   shell: Shell,
 ): Promise<Reply | null> {
+  const { request } = asked;
   const { approval } = hold;
   const fact = facts.approval;
   invariant(approval !== null && fact !== undefined, 'a call is held for an approval');
-  if (approval.kind === 'shared') return shareApproval(call, approval.approval, hold, facts, request, shell);
+  if (approval.kind === 'shared') return shareApproval(call, approval.approval, hold, facts, asked, shell);
   if (approval.replaces !== null) {
     // The call that used it up may have claimed this very key since the key was looked up.
     if (approval.replaces.state === 'used' && (await isClaimed(request, call, shell))) return null;
@@ -47,7 +49,7 @@ export async function holdCall(
       return storeUnavailable(refusal(call, hold.gate, {}, request, stepOf(facts), shell), 'io');
     if (lapsed === 'lapsed') return null;
   }
-  return openApproval(call, fact, hold, facts, request, shell);
+  return openApproval(call, fact, hold, facts, asked, shell);
 }
 
 async function isClaimed({ key }: Request, { tenant, agent }: Call, { ports }: Shell): Promise<boolean> {
@@ -60,7 +62,7 @@ async function shareApproval(
   approval: Approval,
   hold: Hold,
   facts: Facts,
-  request: Request,
+  { request, requester }: Asked,
   shell: Shell,
 ): Promise<Reply | null> {
   const waiting = await shell.ports.store.call(approval.callId);
@@ -69,12 +71,14 @@ async function shareApproval(
   const count = waiting.repeats + 1;
   // Every attempt of a step is in its history; of other calls the journal hears at 1, 10, 100 …
   const speaks = stepOf(facts) !== null || /^10*$/.test(String(count));
+  const waiters = await notesOnSharing(waiting, approval.id, call, requester.bodyOf, shell);
   const result = await commit(
     {
       ...bare(shell),
       call: { kind: 'mark', id: waiting.id, requester: null, repeats: 1 },
-      session: speaks ? numbered(waiting) : null,
-      records: speaks ? [note('refusals_repeated', waiting, { count })] : [],
+      // INVARIANT: a session that begins to wait is open: whoever completes it has seen that it waits, or this conflicts.
+      session: waiters.length > 0 ? numbered(call, true) : speaks ? numbered(waiting) : null,
+      records: [...(speaks ? [note('refusals_repeated', waiting, { count })] : []), ...waiters],
     },
     shell,
   );
@@ -89,7 +93,7 @@ async function openApproval(
   fact: ApprovalFact,
   hold: Hold,
   facts: Facts,
-  request: Request,
+  { request, requester }: Asked,
   shell: Shell,
 ): Promise<Reply | null> {
   const step = stepOf(facts);
@@ -166,7 +170,7 @@ async function openApproval(
     payloads: { held: payloads },
     blobs: policy.blobs,
     expectOpen: true,
-    notes: [note('approval_opened', call, opened)],
+    notes: [note('approval_opened', call, opened), ...notesOnOpening(call, approval.id, requester.bodyOf)],
     approvals: [{ approval, expect: null, maxPending: shell.limits.maxPendingApprovals }],
   };
   const result = await commit(toTransition(call, next, effects, papers, shell), shell);
@@ -181,6 +185,6 @@ async function openApproval(
     return (await answerStored(call.id, shell)).reply;
   // An equal call was faster, the session ended, or too many are pending by now.
   if (result.kind === 'conflict') return null;
-  for (const { hash } of policy.blobs) shell.live.knownBlobs.add(hash);
+  rememberBlobs(policy.blobs, shell);
   return reply;
 }

@@ -10,8 +10,6 @@ export function newCall(read: ReadRequest, who: Principal, shell: Shell): Call {
   const request = read.ok ? read.request : null;
   const tool = read.ok ? read.request.tool : (read.requested ?? '');
   const identity = read.ok ? read.request.argsText : canonicalText(read.errors as unknown as Json);
-  const handle = request?.session ?? '';
-  const place = handle.startsWith(`ses_${shell.storeTag}_`) ? `${handle}\u0000` : '';
   return {
     id: shell.ports.ids.ordered('call_', now) as CallId,
     ...who,
@@ -19,9 +17,8 @@ export function newCall(read: ReadRequest, who: Principal, shell: Shell): Call {
     turn: request?.turn ?? null,
     tool,
     key: request?.key ?? null,
-    // A step is a step of its session: the same action with the same inputs in another one is another call.
     // INVARIANT: the fingerprint is of the arguments as they were sent, before any validator touched them.
-    fingerprint: shell.ports.sha256(`${tool}\u0000${place}${identity}`),
+    fingerprint: fingerprintIn(request?.session ?? '', tool, identity, shell),
     effectClass: 'plain',
     state: '(none)',
     attempt: 0,
@@ -31,4 +28,10 @@ export function newCall(read: ReadRequest, who: Principal, shell: Shell): Call {
     deadlineAtMs: now + (request?.deadlineMs ?? shell.limits.defaultDeadlineMs),
     dueAtMs: null,
   };
+}
+
+/** A step is a step of its session: the same action with the same inputs in another one is another call. */
+export function fingerprintIn(handle: string, tool: string, identity: string, shell: Shell): string {
+  const place = handle.startsWith(`ses_${shell.storeTag}_`) ? `${handle}\u0000` : '';
+  return shell.ports.sha256(`${tool}\u0000${place}${identity}`);
 }

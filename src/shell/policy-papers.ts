@@ -12,6 +12,15 @@ export function policyHash(policy: Policy, shell: Shell): string {
   return known;
 }
 
+/** Blobs that are known to be in the store. Whatever is forgotten is written once more, and kept once. */
+const maxKnownBlobs = 4_096;
+
+/** After the commit that carried them. */
+export function rememberBlobs(blobs: readonly Pick<Blob, 'hash'>[], { live: { knownBlobs } }: Shell): void {
+  if (knownBlobs.size + blobs.length > maxKnownBlobs) knownBlobs.clear();
+  for (const { hash } of blobs) knownBlobs.add(hash);
+}
+
 /** Nothing where no policy is configured. */
 export function policyPapers(shell: Shell): { readonly body: JsonObject; readonly blobs: readonly Blob[] } {
   const policy = shell.policy();

@@ -9,8 +9,9 @@ import { invariant } from '../core/unreachable.ts';
 import type { Session, SnapshotDraft } from '../ports/store.ts';
 import { policyOf, type Shell } from './shell.ts';
 
-/** Sessions whose last snapshot is kept in memory. */
+/** Sessions whose last snapshot is kept in memory, and how long its text may be: a longer one is read anew each time. */
 const maxRemembered = 4_096;
+const maxRememberedChars = 8_192;
 
 /** Null if the session has no workflow, or one that this gateway does not serve. */
 export async function readStep(
@@ -25,6 +26,7 @@ export async function readStep(
   const fences = (await shell.ports.store.fences(session.id)).map(({ operation, call }): FenceFact => ({
     operation,
     callId: call.id,
+    session: call.session,
     fingerprint: call.fingerprint,
     inDoubt: call.state === 'IN_DOUBT',
   }));
@@ -69,7 +71,8 @@ export async function snapshotOf(session: Session, shell: Shell) {
   const text = await shell.ports.store.snapshot(session.id, session.seq);
   invariant(text !== null, `the state of session ${session.id} at ${session.seq} is on record`);
   const snapshot = freeze(JSON.parse(text)) as Snapshot;
-  return remember(session.id, { seq: session.seq, snapshot, digest: digestOf(session.id, text, shell) }, shell);
+  const read = { seq: session.seq, snapshot, digest: digestOf(session.id, text, shell) };
+  return text.length > maxRememberedChars ? read : remember(session.id, read, shell);
 }
 
 function remember<Kept extends { seq: number; snapshot: Snapshot; digest: string }>(
@@ -78,7 +81,7 @@ function remember<Kept extends { seq: number; snapshot: Snapshot; digest: string
   shell: Shell,
 ): Kept {
   const { snapshots } = shell.live;
-  if (snapshots.size >= maxRemembered) snapshots.clear();
+  if (snapshots.size >= maxRemembered && !snapshots.has(id)) snapshots.clear();
   snapshots.set(id, kept);
   return kept;
 }

@@ -6,6 +6,7 @@ import { invalidInput } from '../core/gates/invalid-input.ts';
 import { session as sessionGate } from '../core/gates/session.ts';
 import type { Refusal } from '../core/refusal.ts';
 import type { ErrorReply } from '../core/reply.ts';
+import { nextActions, type StepFact } from '../core/workflow/step.ts';
 import type { Session } from '../ports/store.ts';
 import { firstFacts } from './first-facts.ts';
 import { sayFault } from './refuse.ts';
@@ -19,18 +20,27 @@ export function refuseSession(fact: SessionFact, id: SessionId, requested: strin
   return say(requested, null, answer.refusal, shell);
 }
 
+/** Steps take seconds, timers any time: whoever waits for a place is in no hurry. */
+const fullForSeconds = 30;
+
 /** The gate of sessions looks at the session alone. */
 const anybody = { tenant: '', agent: '' };
 
-function say(requested: string, session: SessionId | null, refusal: Refusal, shell: Shell): ErrorReply {
+function say(
+  requested: string,
+  session: SessionId | null,
+  refusal: Refusal,
+  shell: Shell,
+  nextActions: readonly string[] = [],
+): ErrorReply {
   const callId = shell.ports.ids.ordered('call_', shell.ports.clock.nowMs()) as CallId;
-  return refused({ requested, callId, session, nextActions: [] }, refusal);
+  return refused({ requested, callId, session, nextActions }, refusal);
 }
 
 export function unopened(requested: string, opened: Exclude<Opened, { kind: 'opened' }>, shell: Shell): ErrorReply {
   switch (opened.kind) {
     case 'full':
-      return sayFault(requested, null, 'overloaded', shell);
+      return full(requested, shell);
     case 'unavailable':
       return sayFault(requested, null, opened.fault, shell);
     case 'broken':
@@ -38,6 +48,17 @@ export function unopened(requested: string, opened: Exclude<Opened, { kind: 'ope
     default:
       return opened satisfies never;
   }
+}
+
+function full(requested: string, shell: Shell): ErrorReply {
+  const refusal: Refusal = {
+    error: 'session_error',
+    class: 'Workflow',
+    code: 'Busy',
+    message: `all ${shell.limits.maxSessions} sessions are in use: a step runs in them, or a timer waits. Go on in one of yours, or ask again later.`,
+    resolution: { type: 'retry_after', retry_after_seconds: fullForSeconds },
+  };
+  return say(requested, null, refusal, shell);
 }
 
 export function broken(requested: string, problem: string, shell: Shell): ErrorReply {
@@ -64,9 +85,11 @@ export function inFlight(requested: string, session: Session, shell: Shell): Err
   return say(requested, session.id, refusal, shell);
 }
 
-export function notKept(seq: number | null, session: Session, shell: Shell): ErrorReply {
+/** The session that was to be forked stands where it stood. */
+export function notKept(seq: number | null, session: Session, fact: StepFact, shell: Shell): ErrorReply {
   const expected = `a step that is kept, from 0 to ${session.seq}`;
-  return say('fork_session', session.id, invalidInput('fork_session', [{ path: '/seq', expected, got: seq }]), shell);
+  const refusal = invalidInput('fork_session', [{ path: '/seq', expected, got: seq }]);
+  return say('fork_session', session.id, refusal, shell, nextActions(fact));
 }
 
 export function unknownWorkflow(name: string, shell: Shell): ErrorReply {

@@ -29,7 +29,7 @@ export async function refuseStep(refused: RefusedCall, step: StepFact, shell: Sh
   const streak = counts ? countUp(session, shell) : 0;
   const { sharpenAfter, stopAfter } = step.workflow.refusals;
   const stops = counts && stopAfter !== null && streak >= stopAfter;
-  const refusal = streak >= sharpenAfter ? sharpened(refused.refusal, streak, stops, step) : refused.refusal;
+  const refusal = streak >= sharpenAfter ? sharpened(refused, streak, stops, step) : refused.refusal;
   const next = stops ? [] : refused.nextActions;
   const { reply } = await recordNew({ ...refused, refusal, facts, nextActions: next }, shell);
   if (stops) await stop(session, refused, streak, shell);
@@ -44,16 +44,23 @@ function countUp(session: SessionId, { live }: Shell): number {
 }
 
 /** The form of the refusal stays; what follows it gets plainer. */
-function sharpened(refusal: Refusal, streak: number, stops: boolean, step: StepFact): Refusal {
-  const [first] = nextActions(step);
-  const again =
-    refusal.error === 'validation_failed' ? 'Do not send the same inputs again' : 'Do not send it again like this';
+function sharpened({ refusal, call }: RefusedCall, streak: number, stops: boolean, step: StepFact): Refusal {
   const hint = stops
     ? 'The session is stopped now: reset it, or tell the person you work for.'
-    : first === undefined
-      ? 'No action is possible here: tell the person you work for.'
-      : `${again}: call one of valid_next_actions, such as '${first}'.`;
+    : hintAt(step, call.tool, refusal);
   return { ...refusal, message: `${refusal.message} Refused ${streak} times in a row. ${hint}` };
+}
+
+/** Where the action itself is possible its inputs were the mistake: it is no way out to take it once more as it was. */
+function hintAt(step: StepFact, requested: string, { error }: Refusal): string {
+  const next = nextActions(step);
+  if (step.snapshot.done) return 'The workflow has ended: reset the session, or open another, to begin anew.';
+  if (next.length === 0) return 'No action is possible here: tell the person you work for.';
+  const again = error === 'validation_failed' ? 'Do not send the same inputs again' : 'Do not send it again like this';
+  const other = next.find((action) => action !== requested);
+  if (!next.includes(requested)) return `${again}: call one of valid_next_actions, such as '${other}'.`;
+  const change = `${again}: change the inputs of '${requested}'`;
+  return other === undefined ? `${change}.` : `${change}, or call another of valid_next_actions, such as '${other}'.`;
 }
 
 async function stop(session: SessionId, { call }: RefusedCall, streak: number, shell: Shell): Promise<void> {

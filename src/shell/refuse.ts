@@ -12,7 +12,7 @@ import type { Refusal } from '../core/refusal.ts';
 import type { ErrorReply } from '../core/reply.ts';
 import { commit, nobodyWaits } from './commit.ts';
 import { maskArgs, maskRefusal } from './mask.ts';
-import { policyPapers } from './policy-papers.ts';
+import { policyPapers, rememberBlobs } from './policy-papers.ts';
 import type { Answer, Shell } from './shell.ts';
 import { bare, note, numbered, toTransition } from './transition.ts';
 
@@ -30,7 +30,9 @@ export async function refuse(said: RefusedCall, shell: Shell): Promise<Answer> {
   const { call, refusal } = refusedCall;
   // Under another policy it is another decision, in the same words or not.
   const { policy = null } = policyPapers(shell).body;
-  const name = canonicalText([call.tenant, call.agent, call.session, call.tool, call.fingerprint, refusal, policy]);
+  const what = canonicalText([call.tenant, call.agent, call.session, call.tool, call.fingerprint, refusal, policy]);
+  // Only its hash is kept: a refusal may name every tool there is, and a thousand of them are remembered.
+  const name = shell.ports.sha256(what);
   const earlier = shell.live.refusals.get(name);
   const now = shell.ports.clock.nowMs();
   if (earlier !== undefined && now - earlier.atMs < shell.limits.coalesceWindowMs) {
@@ -62,7 +64,7 @@ export async function recordNew(said: RefusedCall, shell: Shell): Promise<Answer
   const result = await commit(toTransition(call, next, effects, papers, shell), shell);
   nobodyWaits(result, shell);
   if (result.kind === 'committed') {
-    for (const { hash } of policy.blobs) shell.live.knownBlobs.add(hash);
+    rememberBlobs(policy.blobs, shell);
     return { reply: answer, position: result.position };
   }
   if (result.kind === 'unavailable') return { reply: storeUnavailable(refusedCall, result.fault), position: null };

@@ -15,6 +15,7 @@ import { commit, nobodyWaits } from './commit.ts';
 import { envelopeElsewhere, turnOf } from './end-step.ts';
 import { snapshotOf } from './position.ts';
 import { noticesOf } from './notices-of.ts';
+import { reportsWithinAsDeclared, withTask } from './open-task.ts';
 import { effectOf } from './settle.ts';
 import type { Shell } from './shell.ts';
 import { toTransition } from './transition.ts';
@@ -45,7 +46,8 @@ export async function settleDoubt(id: CallId, judgement: Judgement, shell: Shell
     const body = { by: judgement.by, effect: effectOf(next.state), attempt: call.attempt, ...where };
     const payloads = [{ part: 'reply', text: canonicalText(reply as unknown as Json) }];
     const papers = { ...(await turnOf(call, next, shell)), body: { settled: body }, payloads: { settled: payloads } };
-    const result = await commit(toTransition(call, next, effects, papers, shell), shell);
+    const whole = withTask(papers, call, next, await reportsWithinAsDeclared(call.id, shell), shell);
+    const result = await commit(toTransition(call, next, effects, whole, shell), shell);
     if (result.kind === 'committed') {
       nobodyWaits(result, shell);
       return 'settled';

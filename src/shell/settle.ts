@@ -14,7 +14,7 @@ import { invariant } from '../core/unreachable.ts';
 import type { StoredCall } from '../ports/store.ts';
 import { commit, keepForLater, nobodyWaits } from './commit.ts';
 import { asFailedRead, endStep, envelopeOfStep, type Step, type StepEnd } from './end-step.ts';
-import { withTask } from './open-task.ts';
+import { reportsWithin, withTask } from './open-task.ts';
 import { type Answer, nextActions, type Shell } from './shell.ts';
 import { note, type Papers, toTransition } from './transition.ts';
 import type { Weighed } from './weigh.ts';
@@ -41,7 +41,13 @@ export async function settle(
     }
     const end = endOf(from, next, weighed, step, shell);
     const { reply } = end;
-    const papers = withTask(papersOf(next, weighed, end, elapsedMs), from, next, step, shell);
+    const papers = withTask(
+      papersOf(next, weighed, end, elapsedMs),
+      from,
+      next,
+      reportsWithin(next, step, shell),
+      shell,
+    );
     const transition = toTransition(from, next, effects, papers, shell);
     const result = await commit(transition, shell);
     if (result.kind === 'committed') return { reply: withSeq(reply, result.seq), position: result.position };
@@ -63,7 +69,7 @@ export async function settleLate(call: Call, weighed: Weighed, step: Step | null
     if (found === null) return;
     const [next, effects] = advance(found, weighed.event);
     const end = endOf(found, next, weighed, step, shell);
-    const papers = withTask(papersOf(next, weighed, end, null), found, next, step, shell);
+    const papers = withTask(papersOf(next, weighed, end, null), found, next, reportsWithin(next, step, shell), shell);
     const notes = [...(papers.notes ?? []), orphanNote(found, call.attempt, next.state, canonicalText(end.reply))];
     const moved = next.state !== found.state;
     const transition = toTransition(found, next, effects, moved ? { ...papers, notes } : { notes }, shell);

@@ -86,7 +86,7 @@ export interface Live {
   /** Approved calls that this process is running by itself. */
   readonly runsApproved: Set<ApprovalId>;
   /** How a body calls another tool: nested-call.ts. Set by the composition root. */
-  callTool: (request: NestedRequest, who: Principal, ceiling: Reach | null) => Promise<Reply>;
+  callTool: (request: NestedRequest, who: Principal, bodyOf: BodyOf, ceiling: Reach | null) => Promise<Reply>;
 }
 
 /** `ifMovedOn` says what to do when the call is no longer where the transition expects it. */
@@ -94,6 +94,9 @@ export interface Unrecorded {
   readonly transition: Transition;
   readonly ifMovedOn: (() => Promise<void>) | null;
 }
+
+/** The call whose body calls on: the outermost one, where a body was called by another. Its session waits for what the body waits for. */
+export type BodyOf = Pick<Call, 'id' | 'tool' | 'session'>;
 
 /** A call that a body makes, under a key of its own. */
 export interface NestedRequest {

@@ -61,6 +61,8 @@ async function fireNext(session: Session, shell: Shell): Promise<boolean> {
 /** For the sweeper: sessions in which time passed and nobody asked. */
 export async function fireAllDue(shell: Shell): Promise<void> {
   if (shell.workflows.size === 0) return;
-  const due = await shell.ports.store.dueSessions(shell.ports.clock.nowMs(), shell.limits.sweepBatch);
+  // INVARIANT: timers that rest, because nobody here may fire them, keep no others from being looked at.
+  const manifests = [...shell.workflows.values()].map((workflow) => manifestOf(workflow, shell));
+  const due = await shell.ports.store.dueSessions(shell.ports.clock.nowMs(), manifests, shell.limits.sweepBatch);
   for (const { id } of due) await fireDue(id, shell);
 }

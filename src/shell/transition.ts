@@ -94,11 +94,11 @@ export function leaving(call: Call, shell: Shell): Transition {
   };
 }
 
-/** Numbers records within the session that moves no sequence and asks nothing of it. */
-export function numbered(call: Call): SessionChange | null {
+/** Numbers records within the session that moves no sequence and asks nothing of it, but that it is open if that is said. */
+export function numbered(call: Call, expectOpen = false): SessionChange | null {
   return call.session === null
     ? null
-    : { kind: 'step', id: call.session, advance: false, expectSeq: null, expectOpen: false, workflow: null };
+    : { kind: 'step', id: call.session, advance: false, expectSeq: null, expectOpen, workflow: null };
 }
 
 function step(call: Call, success: boolean, papers: Papers): SessionChange | null {

@@ -8,7 +8,7 @@ import type { StepFact } from '../core/workflow/step.ts';
 import type { Notice } from '../core/reply.ts';
 import type { AgentClient, Attempt } from '../ports/upstream.ts';
 import type { Step } from './end-step.ts';
-import type { Shell } from './shell.ts';
+import type { BodyOf, Shell } from './shell.ts';
 
 /** A tool and the arguments it will get. */
 export interface Work {
@@ -18,6 +18,8 @@ export interface Work {
   readonly step: StepFact | null;
   /** Whom the body can ask while it runs. */
   readonly client: AgentClient | null;
+  /** The call whose body asked for it; absent where no body did. */
+  readonly bodyOf?: BodyOf | undefined;
   /** What its reply says beside the outcome. */
   readonly notices?: readonly Notice[];
 }
@@ -53,12 +55,12 @@ export function attemptOf(call: Call, work: Work, shell: Shell): Attempt {
     timeoutMs: timeoutOf(work, call, shell.ports.clock.nowMs()),
     workflowContext: work.step === null ? null : work.step.snapshot.context,
     client: work.client,
-    callTool: callToolFor(call, shell),
+    callTool: callToolFor(call, work.bodyOf ?? call, shell),
   };
 }
 
 /** The same key for the same call of the same body, however often the body is sent. */
-function callToolFor({ id, tenant, agent, session }: Call, shell: Shell): Attempt['callTool'] {
+function callToolFor({ id, tenant, agent, session }: Call, bodyOf: BodyOf, shell: Shell): Attempt['callTool'] {
   const ceiling = ceilingOf(session);
   let calls = 0;
   /** Where its calls run that may reach no further than its own session; known with the first reply. */
@@ -66,7 +68,7 @@ function callToolFor({ id, tenant, agent, session }: Call, shell: Shell): Attemp
   return async (tool, args) => {
     calls += 1;
     const request = { tool, args, key: `${id}/${calls}`, ...(within === null ? {} : { session: within }) };
-    const reply = await shell.live.callTool(request, { tenant, agent }, within === null ? ceiling : null);
+    const reply = await shell.live.callTool(request, { tenant, agent }, bodyOf, within === null ? ceiling : null);
     if (ceiling !== null) within ??= reply.session;
     return reply;
   };

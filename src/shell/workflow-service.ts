@@ -90,13 +90,13 @@ export function createWorkflowService(all: Shell, only: string | null = null): W
       if (found.fact.drift !== null) return refuseSession(found.whole, found.session.id, 'fork_session', shell);
       const at = seq ?? found.session.seq;
       const kept = await shell.ports.store.snapshot(found.session.id, at);
-      if (kept === null) return notKept(seq, found.session, shell);
+      if (kept === null) return notKept(seq, found.session, found.fact, shell);
       const snapshot = await rearmed(JSON.parse(kept) as Snapshot, found.session, at, shell);
       const problem = found.fact.workflow.machine.problemWith(snapshot);
       if (problem !== null) return broken('fork_session', problem, shell);
       const about = { from: found.session.id, from_step: at };
-      // INVARIANT: what is in doubt is in doubt in every session that goes on from there.
-      const fences = found.fact.fences.filter(({ inDoubt }) => inDoubt);
+      // INVARIANT: what is in doubt is in doubt in every session that goes on from there, and what came of it is adopted in each.
+      const { fences } = found.fact;
       const opened = await openAt(
         found.fact.workflow,
         snapshot,

@@ -13,6 +13,7 @@ import type { Snapshot, Workflow } from '../core/workflow/workflow.ts';
 import type { CommitResult, Session, StoreFault } from '../ports/store.ts';
 import { commit } from './commit.ts';
 import { digestOf, draftOf, manifestOf, snapshotOf } from './position.ts';
+import { rememberBlobs } from './policy-papers.ts';
 import type { Shell } from './shell.ts';
 import { bare, noChange } from './transition.ts';
 
@@ -94,7 +95,7 @@ export async function openAt(
   );
   if (result.kind === 'unavailable') return { kind: 'unavailable', fault: result.fault };
   if (result.kind === 'conflict') return { kind: 'unavailable', fault: 'overloaded' };
-  shell.live.knownBlobs.add(manifest);
+  rememberBlobs([{ hash: manifest }], shell);
   return { kind: 'opened', session };
 }
 

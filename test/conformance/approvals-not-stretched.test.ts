@@ -113,8 +113,14 @@ describe('an approval', () => {
     const { id } = deferralOf(await call(wish));
     const shown = (await approvals.read(id, everything))?.args as Record<string, unknown>;
     assert.equal(shown['card'], '[redacted]');
-    const said = await approvals.approve(id, ana, { args: { ...shown, amount: 50 } as never });
-    assert.equal(said.ok ? '' : said.problem, 'bad_edit');
+    for (const args of [{ ...shown, amount: 50 }, { amount: 50 }, { amount: 50, card: '4112' }]) {
+      const said = await approvals.approve(id, ana, { args: args as never });
+      assert.equal(
+        said.ok ? '' : said.problem,
+        'bad_edit',
+        'what they could not see they neither change nor leave out',
+      );
+    }
     assert.ok((await approvals.approve(id, ana, {})).ok);
     successOf(await call(wish));
     assert.deepEqual(sent, [wish.args]);

@@ -49,6 +49,21 @@ test('[C6-evidence-1] an approved call runs if what it relies on is as it was', 
   assert.equal(refund.runs(), 1);
 });
 
+test('[C6-evidence-1] who looks again before asking again, and finds the same, has the approval', async (t) => {
+  const { call, approvals, order, ref, refund } = await openOrders(t);
+  const ask = { tool: 'payments/refund', args: { amount: 100 }, evidence_refs: [ref] };
+  const looked = async () => successOf(await call({ tool: 'orders/read' })).call_id;
+  const id = deferred(await call(ask));
+  assert.equal(deferred(await call({ ...ask, evidence_refs: [await looked()] })), id);
+  order.total = 20;
+  const fresh = { ...ask, evidence_refs: [await looked()] };
+  const other = deferred(await call(fresh));
+  assert.notEqual(other, id, 'something else was found');
+  assert.ok((await approvals.approve(other, ana, {})).ok);
+  successOf(await call({ ...fresh, evidence_refs: [await looked()] }));
+  assert.equal(refund.runs(), 1);
+});
+
 test('[C6-evidence-2] changed after approval: nothing is sent, StaleEvidence, and the approval is void', async (t) => {
   const { call, approvals, order, ref, refund } = await openOrders(t);
   const ask = { tool: 'payments/refund', args: { amount: 100 }, evidence_refs: [ref] };

@@ -1,11 +1,13 @@
 /** CONTRACT section 4 for RUNTIME_GAP, on a real store: what policy cannot decide is told, counted and on record. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { createMachine } from 'xstate';
 import type { CallId } from '../../src/core/call.ts';
-import { type OperatorNotice, type Reply, tool } from '../../src/index.ts';
+import { mount, type MountedWorkflow, type OperatorNotice, type Reply, tool } from '../../src/index.ts';
 import { openGateway } from '../../src/main.ts';
 import { gapsOf, type GapKind, reportGap } from '../../src/shell/runtime-gap.ts';
 import { recordPolicy } from '../../src/shell/record-policy.ts';
+import { settleDoubt } from '../../src/shell/settle-doubt.ts';
 import type { Shell } from '../../src/shell/shell.ts';
 import { createTenantView } from '../../src/shell/tenant-view.ts';
 import { reportTask } from '../../src/shell/tasks.ts';
@@ -22,12 +24,17 @@ const local = { tenant: 'default', agent: 'local' };
 const act = aTool('act', () => 'done');
 const minute = 60_000;
 
-async function open(t: TestContext, tools: readonly ReturnType<typeof aTool>[] = [act], limits: object = {}) {
+async function open(
+  t: TestContext,
+  tools: readonly ReturnType<typeof aTool>[] = [act],
+  limits: object = {},
+  workflows: readonly MountedWorkflow[] = [],
+) {
   const clock: ShiftedClock = createShiftedClock();
   const notices: OperatorNotice[] = [];
   const onNotice = (notice: OperatorNotice) => void notices.push(notice);
   const file = path.join(folderOf(t), 'recourse.db');
-  const { gateway, shell } = await openGateway({ tools, file, onNotice, limits }, { clock });
+  const { gateway, shell } = await openGateway({ tools, workflows, file, onNotice, limits }, { clock });
   t.after(() => gateway.close({ drain_seconds: 0 }));
   return { gateway, shell, clock, notices };
 }
@@ -224,6 +231,37 @@ describe('work that goes on after its call', () => {
     const task = await eventually('its task', () => shell.ports.store.task(doubt.call_id as CallId));
     assert.equal(task.state, 'open');
     assert.deepEqual((await kindsOf(doubt.call_id, shell)).slice(-3), ['settled', 'task_opened', 'orphaned']);
+  });
+
+  test('[C4-gap-2] is begun by a person who says that it happened, although they do not have the tool', async (t) => {
+    const settings = { input: {}, timeout_seconds: 0.05, run: async () => new Promise<never>(() => undefined) };
+    const lost = tool({ name: 'lost', reports_within_seconds: 600, ...settings });
+    const brief = tool({ name: 'brief', ...settings });
+    const machine = createMachine({ id: 'flow', initial: 'on', states: { on: { on: { lose: 'on' } } } });
+    const flow = mount(machine, { actions: { lose: { tool: 'lost' } } });
+    const first = await open(t, [lost, brief] as never, {}, [flow]);
+    const inDoubt = async (reply: Promise<Reply>) => errorOf(await reply, 'action_timeout').call_id as CallId;
+    const [plain, again, other] = [
+      await inDoubt(first.gateway.handle({ tool: 'lost' })),
+      await inDoubt(first.gateway.handle({ tool: 'lost', args: { again: true } })),
+      await inDoubt(first.gateway.handle({ tool: 'brief' })),
+    ];
+    const step = await inDoubt(first.gateway.handleStep({ action: 'lose', inputs: {} }));
+    await first.gateway.close({ drain_seconds: 0 });
+    const { shell, clock } = await open(t, []);
+    for (const [id, happened, task] of [
+      [plain, 'yes', 'open'],
+      [step, 'yes', 'open'],
+      [again, 'no', undefined],
+      [other, 'yes', undefined],
+    ] as const) {
+      assert.equal(await settleDoubt(id, { happened, by: 'ana' }, shell), 'settled');
+      const found = await shell.ports.store.task(id);
+      assert.equal(found?.state, task);
+      if (found !== null) assert.ok(found.dueAtMs > clock.nowMs() + 9 * minute, 'counted from now');
+    }
+    assert.deepEqual((await kindsOf(plain, shell)).slice(-2), ['settled', 'task_opened']);
+    assert.deepEqual(successOf(await report(plain, shell)).result, { reported: true });
   });
 
   test('[C4-gap-2] is remembered over a restart', async (t) => {

@@ -27,6 +27,7 @@ const lists: Readonly<Record<string, string>> = {
   'C1-limits-3': 'the number of wrong fields in a reply is bounded',
   'C1-limits-4': 'an unknown field of a call is an error',
   'C1-limits-5': 'a result beyond the limit is OutputMalformed',
+  'C1-limits-6': 'what a process remembers is bounded, whoever floods it',
   'C1-input-1': 'arguments that fit the schema pass, in every schema language',
   'C1-input-2': 'validators may replace the arguments; tool and record see the result',
   'C1-input-3': 'validators may be asynchronous',

@@ -29,25 +29,35 @@ async function granted(store: Store, over: Partial<Approval>, change: Partial<Ap
 export function provesApprovalReads(create: Create): void {
   const prove = withStore(create);
 
-  prove('the newest with a subject is found, before and after an edit, whatever its state', async (store) => {
-    const of = (subject: string) => store.approvalOf('acme', 'clerk', subject);
-    const asked = await mustOpenApproval(store, { subject: 'asked' });
-    assert.deepEqual(await of('asked'), asked);
-    assert.equal(await of('changed'), null);
-    const change = becoming(asked, { state: 'granted', edit: edited('{"amount":5}', 'changed') });
-    await mustCommit(store, approving([change]));
-    assert.deepEqual(await of('asked'), change.approval);
-    assert.deepEqual(await of('changed'), change.approval);
-    const newer = await mustOpenApproval(store, { subject: 'changed' });
-    assert.deepEqual(await of('changed'), newer, 'another was opened since');
-    const newest = await granted(store, { subject: 'third' }, { edit: edited('{}', 'changed') });
-    assert.deepEqual(await of('changed'), newest, 'another was changed into it since');
-    const over = becoming(newest, { state: 'void' });
-    await mustCommit(store, approving([over]));
-    assert.deepEqual(await of('changed'), over.approval, 'also one that covers nothing any more');
-    assert.equal(await store.approvalOf('other', 'clerk', 'asked'), null);
-    assert.equal(await store.approvalOf('acme', 'robot', 'asked'), null);
-  });
+  prove(
+    'one with a subject is found, before and after an edit: a no first, then a yes, then what waits',
+    async (store) => {
+      const of = (subject: string) => store.approvalOf('acme', 'clerk', subject);
+      const asked = await mustOpenApproval(store, { subject: 'asked' });
+      assert.deepEqual(await of('asked'), asked);
+      assert.equal(await of('changed'), null);
+      const change = becoming(asked, { state: 'granted', edit: edited('{"amount":5}', 'changed') });
+      await mustCommit(store, approving([change]));
+      assert.deepEqual(await of('asked'), change.approval);
+      assert.deepEqual(await of('changed'), change.approval);
+      const newer = await mustOpenApproval(store, { subject: 'changed' });
+      assert.deepEqual(await of('changed'), change.approval, 'a yes goes before what waits');
+      const newest = await granted(store, { subject: 'third' }, { edit: edited('{}', 'changed') });
+      assert.deepEqual(await of('changed'), newest, 'another was changed into it since');
+      const over = becoming(newest, { state: 'void' });
+      await mustCommit(store, approving([over, becoming(change.approval, { state: 'used' })]));
+      assert.deepEqual(await of('changed'), newer, 'what is over does not hide what waits');
+      const no = becoming(newer, { state: 'denied' });
+      await mustCommit(store, approving([no]));
+      await granted(store, { subject: 'fourth' }, { edit: edited('{}', 'changed') });
+      assert.deepEqual(await of('changed'), no.approval, 'a no goes before a newer yes');
+      await mustCommit(store, approving([becoming(no.approval, { state: 'revoked' })]));
+      assert.deepEqual((await of('changed'))?.subject, 'fourth');
+      assert.deepEqual((await of('third'))?.state, 'void', 'also one that covers nothing any more');
+      assert.equal(await store.approvalOf('other', 'clerk', 'asked'), null);
+      assert.equal(await store.approvalOf('acme', 'robot', 'asked'), null);
+    },
+  );
 
   prove('the newest of a call is found', async (store) => {
     const callId = nextId('call') as CallId;

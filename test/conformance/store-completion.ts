@@ -129,7 +129,7 @@ export function provesCompletion(create: Create): void {
     const [one, two] = [await store.session(plain), await store.session(flow)];
     assert.deepEqual([one?.state, one?.seq, one?.entries, one?.usedAtMs], ['closed', 0, 2, startMs + 7]);
     assert.deepEqual([two?.state, two?.workflow?.reason, two?.workflow?.timerAtMs], ['closed', 'completed', null]);
-    assert.deepEqual(await store.dueSessions(startMs + 99, 9), []);
+    assert.deepEqual(await store.dueSessions(startMs + 99, ['m1'], 9), []);
     assert.equal(await store.countSessions(), 0);
     for (const id of [plain, flow]) {
       const found = await store.session(id);

@@ -172,10 +172,13 @@ export function provesWorkflows(create: Create): void {
     const late = await opened(store, startMs + 50);
     const soon = await opened(store, startMs + 10);
     await opened(store);
-    const due = async (atMs: number) => (await store.dueSessions(atMs, 10)).map(({ id }) => id);
+    const due = async (atMs: number) => (await store.dueSessions(atMs, ['m1'], 10)).map(({ id }) => id);
     assert.deepEqual(await due(startMs + 9), []);
     assert.deepEqual(await due(startMs + 100), [soon, late]);
-    assert.equal((await store.dueSessions(startMs + 100, 1)).length, 1);
+    assert.equal((await store.dueSessions(startMs + 100, ['m1'], 1)).length, 1);
+    assert.deepEqual(await store.dueSessions(startMs + 100, ['m2'], 10), []);
+    assert.equal((await store.dueSessions(startMs + 100, ['m2', 'm1'], 10)).length, 2);
+    assert.deepEqual(await store.dueSessions(startMs + 100, [], 10), [], 'whoever serves nothing fires nothing');
     await mustCommit(store, change(soon, { snapshot: { text: '1', dueAtMs: startMs + 90 } }));
     assert.deepEqual(await due(startMs + 100), [late, soon]);
     await mustCommit(store, change(late, { snapshot: { text: '1', dueAtMs: null } }));
@@ -261,7 +264,7 @@ export function provesWorkflows(create: Create): void {
     assert.equal(verdictOf(await commitOne(again, change(id, taking(two)))), 'session');
     await mustCommit(again, change(id, { turn: 'release', call: one }));
     assert.deepEqual(
-      (await again.dueSessions(startMs + 20, 10)).map((due) => due.id),
+      (await again.dueSessions(startMs + 20, ['m1'], 10)).map((due) => due.id),
       [id],
     );
   });

@@ -62,6 +62,25 @@ describe('a step', () => {
     refusal(await gateway.ask('pay', {}, { session: fork.session ?? '' }), 'action_error');
   });
 
+  for (const settled of ['before the fork', 'after it'] as const)
+    test(`[C6-fence-5] in doubt, and settled ${settled} as a success, is adopted in the fork and where it comes from, and runs once`, async (t) => {
+      const { workflow, ran } = doubtful();
+      const gateway = await openWorkflow(t, [workflow]);
+      const session = await gateway.open();
+      const { call_id: id } = refusal(await gateway.ask('pay', { to: 1 }, { session, key: 'k' }), 'action_error');
+      const settle = () => gateway.settle(id, { happened: 'yes', by: 'ada', result: { paid: 1 } });
+      if (settled === 'before the fork') await settle();
+      const { session: fork } = success(await gateway.sessions.fork(session));
+      if (settled === 'after it') await settle();
+      for (const place of [fork ?? '', session]) {
+        const { session: there, replayed, result } = success(await gateway.ask('pay', { to: 1 }, { session: place }));
+        assert.deepEqual([there, replayed, result], [place, true, { paid: 1 }]);
+      }
+      const again = success(await gateway.ask('pay', { to: 1 }, { session, key: 'k' }));
+      assert.equal(again.session, session, 'the key of the first step answers for its own session');
+      assert.equal(ran(), 1);
+    });
+
   test('[C6-settle-2] in doubt is settled by the words yes, no and unknown of somebody with a name, and by nothing else', async (t) => {
     const { workflow, ran } = doubtful();
     const gateway = await openWorkflow(t, [workflow]);

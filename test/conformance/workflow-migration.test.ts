@@ -27,6 +27,10 @@ const waiting = (after: object) => ({
   },
 });
 
+const other = mount(createMachine({ id: 'other', ...waiting({ [minute]: 'late' }) } as never), {
+  actions: { go: { run: async () => ({}) } },
+} as never);
+
 /** As the file has it: the timers of the session's last state, and the row that the sweeper looks for. */
 function timersIn(file: string, session: string): Readonly<Record<string, number>> {
   const database = new DatabaseSync(file, { readOnly: true });
@@ -205,6 +209,42 @@ describe('a session that is carried over', () => {
     clock.forward(minute + 1_000);
     await eventually('the sweeper fires the timer', async () => lastSeq(first.file, session) > seq);
   });
+
+  for (const rests of ['drifted', 'served by nobody here'] as const)
+    test(`[C1-timer-2] and the timers of others fire although more sessions than a sweep looks at are ${rests}`, async (t) => {
+      const clock = createShiftedClock();
+      const resting = rests === 'drifted' ? version('1', waiting({ [minute]: 'late' })) : other;
+      const first = await openWorkflow(t, [resting], { clock });
+      for (let opened = 0; opened < 3; opened++) await first.open();
+      await first.close();
+      clock.forward(minute + 1_000);
+      const limits = { sweepEveryMs: 20, sweepBatch: 2 };
+      const served = version('2', waiting({ [2 * minute]: 'late' }));
+      const second = await openWorkflow(t, [served], { clock, file: first.file, limits });
+      const session = await second.open();
+      clock.forward(2 * minute);
+      await eventually('the sweeper fires the timer', async () => lastSeq(first.file, session) > 0, 5_000);
+    });
+
+  for (const [what, given] of [
+    ['nothing', () => undefined],
+    ['a promise', async () => ({ value: 'calm', context: {} })],
+    ['a text', () => 'calm'],
+  ] as const)
+    test(`[C1-drift-2] stays as it was if its migration gives ${what}, and the refusal says what it must give`, async (t) => {
+      const first = await openWorkflow(t, [version('1', waiting({}))]);
+      const session = await first.open();
+      await first.close();
+      const changed = mount(createMachine({ id: 'patience', context: {}, ...waiting({}) } as never), {
+        version: '2',
+        actions: { go: { run: async () => ({}) } },
+        migrations: { '1': given },
+      } as never);
+      const second = await openWorkflow(t, [changed], { file: first.file });
+      const { code, message } = refusal(await second.ask('go', {}, { session }), 'session_error');
+      assert.equal(code, 'ManifestDrift');
+      assert.match(message, /its migration failed: it must return \{ value, context \}, and no promise of them\.$/);
+    });
 
   test('[C1-drift-3] stays as it was if its new state cannot say how long to wait', async (t) => {
     const first = await openWorkflow(t, [version('1', waiting({ [minute]: 'late' }))]);

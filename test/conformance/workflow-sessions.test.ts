@@ -1,6 +1,8 @@
 /** Workflow sessions: turns, sequences, reset, fork, resume, drift and limits. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { createMachine } from 'xstate';
+import { mount } from '../../src/index.ts';
 import { openWorkflow, refusal, success } from '../support/open-workflow.ts';
 import { createShiftedClock } from '../support/shifted-clock.ts';
 import { eventually } from '../support/eventually.ts';
@@ -132,7 +134,8 @@ describe('a session', () => {
     assert.equal(countOf(success(await gateway.ask('increment', {}, { session }))), 4);
     const now = success(await gateway.sessions.fork(session));
     assert.equal(countOf(now), 4);
-    refusal(await gateway.sessions.fork(session, { seq: 99 }), 'validation_failed');
+    const never = refusal(await gateway.sessions.fork(session, { seq: 99 }), 'validation_failed');
+    assert.deepEqual([never.session, never.valid_next_actions], [session, ['increment', 'look']]);
     const [opened] = await gateway.history(fork.session ?? '');
     assert.deepEqual(
       [opened?.kind, opened?.detail['from'], opened?.detail['from_step']],
@@ -182,6 +185,38 @@ describe('a session', () => {
     assert.equal((await bar.history(session)).filter(({ outcome }) => outcome === 'unknown_action').length, 4);
   });
 
+  test('[C1-refusals-1] hears to change its inputs where the action itself is possible, and what else is', async (t) => {
+    const input = { type: 'object', required: ['n'] };
+    const bar = await openWorkflow(t, [
+      counter({ refusals: { sharpen_after: 1 }, inputValidators: { look: () => 'no' } }),
+    ]);
+    const one = mount(createMachine({ id: 'one', initial: 'a', states: { a: { on: { go: 'a' } } } }), {
+      refusals: { sharpen_after: 1 },
+      actions: { go: { input, run: async () => ({}) } },
+    } as never);
+    const only = await openWorkflow(t, [one]);
+    const messages = [await bar.ask('look', {}), await only.ask('go', {})].map(
+      (reply) => refusal(reply, 'validation_failed').message,
+    );
+    assert.match(
+      messages[0] ?? '',
+      /again: change the inputs of 'look', or call another of .*, such as 'increment'\.$/,
+    );
+    assert.match(messages[1] ?? '', /again: change the inputs of 'go'\.$/);
+  });
+
+  test('[C1-refusals-1] hears how to begin anew where the workflow has ended', async (t) => {
+    const bar = await openWorkflow(t, [coffee()]);
+    const session = await bar.open();
+    success(await bar.ask('take_order', { drink: 'latte' }, { session }));
+    success(await bar.ask('cancel', {}, { session }));
+    const ask = async () => refusal(await bar.ask('pay', {}, { session }), 'invalid_transition').message;
+    assert.match(
+      [await ask(), await ask(), await ask()].at(-1) ?? '',
+      /3 times in a row\. The workflow has ended: reset/,
+    );
+  });
+
   test('[C1-refusals-2] counts only refusals in a row', async (t) => {
     const bar = await openWorkflow(t, [counter({ refusals: { sharpen_after: 2, stop_after: 2 } })]);
     const session = await bar.open();
@@ -222,6 +257,7 @@ describe('a session', () => {
     await eventually('run 2 of the body', async () => held.runs.length === 2);
     const full = refusal((await gateway.sessions.open('held')) as never, 'session_error');
     assert.equal(full.code, 'Busy');
+    assert.match(full.message, /^all 2 sessions are in use/);
     for (const run of held.runs) run.finish('x');
     success(await running);
     success(await also);

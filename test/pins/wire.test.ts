@@ -24,6 +24,7 @@ test('the kinds of journal records', () => {
     'refused',
     'held',
     'approval_opened',
+    'approval_awaited',
     'approval_approved',
     'approval_denied',
     'approval_revoked',

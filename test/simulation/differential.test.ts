@@ -26,6 +26,8 @@ function summary(result: CommitResult | undefined): unknown {
 
 async function contentOf(store: Store) {
   const calls = await store.listCalls({ limit: 1_000 });
+  const flows = await store.listSessions({ limit: 1_000 });
+  const manifests = [...new Set(flows.flatMap(({ workflow }) => workflow?.manifest ?? []))];
   const ids = [...new Set(calls.flatMap(({ session }) => (session === null ? [] : [session])))].sort();
   return {
     calls,
@@ -37,7 +39,7 @@ async function contentOf(store: Store) {
     histories: await Promise.all(
       ids.map(async (id) => (await store.sessionEntries(id, 0, 1_000)).map(({ kind, body }) => ({ kind, body }))),
     ),
-    dueSessions: await store.dueSessions(Number.MAX_SAFE_INTEGER, 1_000),
+    dueSessions: await store.dueSessions(Number.MAX_SAFE_INTEGER, manifests, 1_000),
     idleSessions: await store.idleSessions(Number.MAX_SAFE_INTEGER, 1_000),
     approvals: await store.listApprovals({ tenant: 'acme', limit: 1_000 }),
     toRun: await store.approvalsToRun('', 1_000),

@@ -1,5 +1,5 @@
 /** Approvals and tasks of a memory store: what stands against a write, what it leaves, and what is read of them. */
-import { type Approval, isLive, legalApprovalMoves } from '../../src/core/approval.ts';
+import { type Approval, type ApprovalState, isLive, legalApprovalMoves } from '../../src/core/approval.ts';
 import type { ApprovalFilter, ApprovalWrite, CommitResult, StoredTask, TaskChange } from '../../src/ports/store.ts';
 import type { MemoryState } from './memory-state.ts';
 
@@ -72,11 +72,14 @@ export function approvalReads(state: MemoryState) {
     approval.tenant === tenant && approval.agent === agent;
   return {
     approval: (id: string) => state.approvals.get(id) ?? null,
-    approvalOf: (tenant: string, agent: string, subject: string) =>
-      where(
+    approvalOf: (tenant: string, agent: string, subject: string) => {
+      const found = where(
         (approval) =>
           isOf(tenant, agent, approval) && (approval.subject === subject || approval.edit?.subject === subject),
-      ).at(-1) ?? null,
+      );
+      const newest = (wanted: ApprovalState) => found.findLast(({ state }) => state === wanted);
+      return newest('denied') ?? newest('granted') ?? newest('pending') ?? found.at(-1) ?? null;
+    },
     approvalOfCall: (call: string) => where(({ callId }) => callId === call).at(-1) ?? null,
     pendingApprovals: (tenant: string, agent: string) =>
       where((approval) => isOf(tenant, agent, approval) && approval.state === 'pending').length,

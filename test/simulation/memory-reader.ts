@@ -106,10 +106,13 @@ function sessionReads(state: MemoryState) {
         })
         .sort((a, b) => byId(a.call, b.call));
     },
-    dueSessions: (nowMs: number, limit: number): readonly Session[] =>
+    dueSessions: (nowMs: number, manifests: readonly string[], limit: number): readonly Session[] =>
       sessionsWhere(
         ({ state: now, workflow }) =>
-          now === 'open' && workflow?.turn === null && (workflow.timerAtMs ?? Infinity) <= nowMs,
+          now === 'open' &&
+          workflow?.turn === null &&
+          (workflow.timerAtMs ?? Infinity) <= nowMs &&
+          manifests.includes(workflow.manifest),
       )
         .sort(byTimer)
         .slice(0, limit),

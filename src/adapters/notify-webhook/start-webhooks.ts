@@ -16,7 +16,7 @@ export interface Webhooks {
   close(): Promise<void>;
 }
 
-/** Rejects if the store cannot be read. Only the owner of the store's file may start them. */
+/** Rejects if the store cannot be read. Only one process at a time may start them. */
 export async function startWebhooks(hooks: readonly Webhook[], parts: WebhookParts): Promise<Webhooks> {
   const { store, file, clock, random, limits, onTrouble } = parts;
   const storeTag = await store().identity();

@@ -26,9 +26,15 @@ export function createApprovalReader(database: DatabaseSync): ApprovalReader {
   const newest = (index: string, column: string) =>
     `SELECT * FROM (SELECT * FROM approvals INDEXED BY ${index}
        WHERE tenant = ?1 AND agent = ?2 AND ${column} = ?3 ORDER BY id DESC LIMIT 1)`;
+  const live = (index: string, column: string) =>
+    `SELECT * FROM approvals INDEXED BY ${index}
+       WHERE tenant = ?1 AND agent = ?2 AND ${column} = ?3 AND state IN ('pending', 'granted', 'denied')`;
+  // INVARIANT: what is over never hides what is live, nor a yes a no.
   const bySubject = database.prepare(
-    `${newest('approvals_subject', 'subject')} UNION ALL ${newest('approvals_edited', 'edited_subject')}
-     ORDER BY id DESC LIMIT 1`,
+    `SELECT * FROM (
+       ${live('approvals_live', 'subject')} UNION ALL ${live('approvals_edited', 'edited_subject')}
+       UNION ALL ${newest('approvals_subject', 'subject')} UNION ALL ${newest('approvals_edited', 'edited_subject')}
+     ) ORDER BY (state = 'denied') DESC, (state = 'granted') DESC, (state = 'pending') DESC, id DESC LIMIT 1`,
   );
   const byCall = database.prepare(
     'SELECT * FROM approvals INDEXED BY approvals_call WHERE call_id = ? ORDER BY id DESC LIMIT 1',

@@ -7,6 +7,12 @@ import type { Position } from '../../core/journal/record.ts';
 import { callStates } from '../../core/taxonomy.ts';
 import type { CommitResult, Transition } from '../../ports/store.ts';
 
+/**
+ * Calls whose requester left, of which it is not known that they have ended. Of more than these the oldest is forgotten: a reply that it
+ * may get later holds the mark, and a restart looks at more records than it must.
+ */
+const maxLeft = 10_000;
+
 export type RepliesUnderWay = ReturnType<typeof createRepliesUnderWay>;
 
 /** `alreadyLeft`: calls of earlier epochs that may still get a reply although their requester left. */
@@ -49,6 +55,8 @@ export function createRepliesUnderWay(epoch: number, alreadyLeft: Iterable<strin
       const seq = result.position?.epoch === epoch ? result.position.seq : null;
       if (call !== null && call.kind === 'mark') {
         if (call.requester === 'left') {
+          const [oldest] = left.size >= maxLeft ? left : [];
+          if (oldest !== undefined) left.delete(oldest);
           left.add(call.id);
           forget(call.id);
         } else if (call.requester === 'returned') {
@@ -78,6 +86,8 @@ export function createRepliesUnderWay(epoch: number, alreadyLeft: Iterable<strin
       written = -1;
     },
     allAnswered: () => callAt.size === 0,
+    /** How many calls are remembered as left. */
+    left: () => left.size,
   };
 }
 

@@ -22,6 +22,7 @@ export function createSessionReader(database: DatabaseSync): SessionReader {
   const due = sessions(
     `SELECT sessions.* FROM timers JOIN sessions ON sessions.id = timers.subject
      WHERE timers.due_at <= ? AND timers.kind = 'session' AND sessions.state = 'open' AND sessions.turn_call IS NULL
+       AND sessions.manifest IN (SELECT value FROM json_each(?))
      ORDER BY timers.due_at, timers.subject LIMIT ?`,
   );
   const idle = sessions(
@@ -38,7 +39,7 @@ export function createSessionReader(database: DatabaseSync): SessionReader {
         operation: row.fenced,
         call: callOf(row),
       })),
-    dueSessions: async (nowMs, limit) => due(nowMs, limit),
+    dueSessions: async (nowMs, manifests, limit) => due(nowMs, JSON.stringify(manifests), limit),
     idleSessions: async (usedBeforeMs, limit) => idle(usedBeforeMs, limit),
     countSessions: async () => (count.get() as { count: number }).count,
     listSessions: async ({ limit, ...filter }): Promise<readonly Session[]> => {

@@ -22,6 +22,7 @@ export const recordKinds = {
   refused: 'a gate refused the call; nothing ran',
   held: 'the call waits for a person; nothing ran',
   approval_opened: 'a person was asked to approve a call',
+  approval_awaited: 'a session waits for the approval of a call that is in another one',
   approval_approved: 'a person approved a call, as it was asked for or changed',
   approval_denied: 'a person denied a call',
   approval_revoked: 'a person took back what was decided about a call',

@@ -1,6 +1,7 @@
 /** What changed between the manifest that a session is pinned to and today's? In words that an operator can act on. */
 import { canonicalText } from '../canonical.ts';
 import { isObject, type Json } from '../json.ts';
+import { compareMachines } from './compare-machines.ts';
 
 const maxNamed = 8;
 
@@ -19,7 +20,7 @@ export function compareManifests(before: string | null, after: string): Comparis
   const changed: string[] = [];
   const versions = [text(old['version']), text(now['version'])];
   if (versions[0] !== versions[1]) changed.push(`version '${versions[0]}' became '${versions[1]}'`);
-  if (!same(old['machine'], now['machine'])) changed.push('the machine');
+  if (!same(old['machine'], now['machine'])) changed.push(...compareMachines(old['machine'], now['machine']));
   changed.push(...members('action', old['actions'], now['actions']), ...members('tool', old['tools'], now['tools']));
   const shown = changed.slice(0, maxNamed);
   const more = changed.length - shown.length;

@@ -2,7 +2,7 @@
  * Where a session stands when a step is asked for, and what follows from it: which actions are next, and how much of the
  * state is shown. Everything here was read by the shell beforehand.
  */
-import type { CallId } from '../call.ts';
+import type { CallId, SessionId } from '../call.ts';
 import { canonicalText } from '../canonical.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { ActionEntry, Projection, Snapshot, Workflow } from './workflow.ts';
@@ -11,6 +11,8 @@ import type { ActionEntry, Projection, Snapshot, Workflow } from './workflow.ts'
 export interface FenceFact {
   readonly operation: string;
   readonly callId: CallId;
+  /** Where it was asked for: of a fork, that can be the session it comes from. */
+  readonly session: SessionId | null;
   readonly fingerprint: string;
   readonly inDoubt: boolean;
 }

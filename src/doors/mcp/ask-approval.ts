@@ -108,7 +108,10 @@ async function pushed(
   }
 }
 
-/** Whether anything was said. Whether it counted, the gate knows: it says how the call stands now. */
+/**
+ * Whether the call is to be asked again. Whether a yes counted, the gate knows: it says how the call stands now. A no that came too
+ * late asks for nothing: no approval is opened for what its user does not want.
+ */
 async function hear(
   given: unknown,
   { id, shown }: ShownApproval,
@@ -123,9 +126,10 @@ async function hear(
     case 'yes':
       await approvals?.approve(id, by, { shown });
       return true;
-    case 'no':
-      await approvals?.deny(id, by, { shown, ...(said.reason === null ? {} : { reason: said.reason }) });
-      return true;
+    case 'no': {
+      const denied = await approvals?.deny(id, by, { shown, ...(said.reason === null ? {} : { reason: said.reason }) });
+      return denied?.ok === true;
+    }
     default:
       return unreachable(said);
   }

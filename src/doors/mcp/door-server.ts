@@ -7,6 +7,7 @@ import {
   isJSONRPCRequest,
   type JSONRPCMessage,
   METHOD_NOT_FOUND,
+  type RequestId,
   Server,
   type Transport,
 } from '@modelcontextprotocol/server';
@@ -26,11 +27,14 @@ export class DoorServer extends Server {
   override async connect(transport: Transport): Promise<void> {
     await super.connect(transport);
     // The transport itself is changed, not wrapped: the SDK knows its transports by what they are.
-    const open = new Map<string | number, string>();
+    const open = new Map<RequestId, string>();
     const receive = transport.onmessage?.bind(transport);
     const send = transport.send.bind(transport);
     transport.onmessage = (message, extra) => {
-      if (isJSONRPCRequest(message) && message.method !== 'tools/call') open.set(message.id, message.method);
+      if (isJSONRPCRequest(message) && message.method !== 'tools/call') remember(message.id, message.method, open);
+      // What the client cancelled is never answered.
+      else if ('method' in message && message.method === 'notifications/cancelled')
+        open.delete(message.params?.['requestId'] as RequestId);
       receive?.(message, extra);
     };
     transport.send = async (message, options) => {
@@ -45,6 +49,15 @@ export class DoorServer extends Server {
     const notices = await this.#beside(method);
     return notices.length === 0 ? message : { ...message, error: { ...message.error, data: { notices } } };
   }
+}
+
+/** Requests of one client without an answer. What is not known is answered at once, so that it is never the oldest of so many. */
+const maxOpen = 4_096;
+
+function remember(id: RequestId, method: string, open: Map<RequestId, string>): void {
+  const [oldest] = open.size >= maxOpen ? open.keys() : [];
+  if (oldest !== undefined) open.delete(oldest);
+  open.set(id, method);
 }
 
 type ServerOptions = NonNullable<ConstructorParameters<typeof Server>[1]>;

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Principal } from '../../core/call.ts';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import { endCancelled } from './end-cancelled.ts';
 import type { McpDoor } from './mcp-door.ts';
 
 export interface HttpSession {
@@ -70,6 +71,7 @@ export function createHttpSessions(door: McpDoor, { maxSessions, sessionIdleMs }
       };
       try {
         await server.connect(transport);
+        endCancelled(transport);
         const response = await serve(session);
         if (transport.sessionId === undefined) await session.close();
         return response;

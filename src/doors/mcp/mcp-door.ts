@@ -125,6 +125,9 @@ async function answer(method: string, params: unknown, exchange: () => Exchange,
       return { tools: listTools(serving.parts, serving.connection.who) };
     case taskMethod:
       return asResult(await reportTask(params, serving));
+    // Common clients ask everybody for their prompts. That there are none is an answer, and nothing for an auditor to look at.
+    case 'prompts/list':
+      return { prompts: [] };
     case 'resources/list':
       return { resources: workflow === null ? [] : listResources() };
     case 'resources/templates/list':

@@ -52,6 +52,8 @@ export interface DoorApprovals extends Pick<ApprovalService, 'read' | 'wait' | '
   isServed(who: Principal): boolean;
   /** Null if it is not an approval of this agent, or is not pending. */
   binding(id: string, who: Principal): Promise<ApprovalBinding | null>;
+  /** Uses up what was asked about this version, on record; false if it was used before, or somebody has said something since. */
+  spend(id: string, who: Principal, version: number): Promise<boolean>;
   /** What only this gateway can write under a text; null if it has no key to do that with. */
   seal(text: string): string | null;
   /** How long somebody waits who does not say, and at most. */
@@ -103,8 +105,6 @@ export interface McpDoorLimits {
   readonly progressEveryMs: number;
   /** How long the client's user may take to answer by a state. */
   readonly sealedForMs: number;
-  /** States that were used, remembered until they have expired. */
-  readonly maxUsedStates: number;
 }
 
 export const defaultMcpDoorLimits: McpDoorLimits = {
@@ -115,5 +115,4 @@ export const defaultMcpDoorLimits: McpDoorLimits = {
   awaitMs: 50_000,
   progressEveryMs: 5_000,
   sealedForMs: 15 * 60_000,
-  maxUsedStates: 10_000,
 };

@@ -90,12 +90,16 @@ async function step(
 }
 
 async function reset(served: ServedWorkflow, asked: Asked): Promise<Reply> {
+  const given = onlyFields(['session'], asked);
+  if ('wrong' in given) return unfit(...given.wrong, asked);
   const session = await meantSession(served, asked);
   return typeof session === 'string' ? served.service.reset(session, asked.connection.who) : session.refusal;
 }
 
 async function fork(served: ServedWorkflow, asked: Asked): Promise<Reply> {
-  const seq = argumentsOf(asked.call)?.['seq'] ?? null;
+  const given = onlyFields(['session', 'seq'], asked);
+  if ('wrong' in given) return unfit(...given.wrong, asked);
+  const seq = given.fields['seq'] ?? null;
   if (seq !== null && !(typeof seq === 'number' && Number.isSafeInteger(seq) && seq >= 0))
     return unfit('/seq', 'a whole number from 0, or nothing', preview(seq), asked);
   const session = await meantSession(served, asked);
@@ -105,11 +109,10 @@ async function fork(served: ServedWorkflow, asked: Asked): Promise<Reply> {
 /** Of the session that is meant: of a workflow's door one of this workflow, otherwise the agent's own unless it names one. */
 async function complete({ run }: DoorCompletion, asked: Asked): Promise<Reply> {
   const { parts, connection, call } = asked;
-  const given = argumentsOf(call);
-  if (given === null) return unfit('/arguments', 'an object', preview(call.args), asked);
-  const [unknown] = Object.keys(given).filter((field) => field !== 'session');
-  if (unknown !== undefined) return unfit(`/${pointerStep(cut(unknown, 100))}`, 'only session', null, asked);
-  const session = given['session'] ?? call.controls['session'] ?? (parts.workflow === null ? null : connection.session);
+  const given = onlyFields(['session'], asked);
+  if ('wrong' in given) return unfit(...given.wrong, asked);
+  const session =
+    given.fields['session'] ?? call.controls['session'] ?? (parts.workflow === null ? null : connection.session);
   if (parts.workflow === null) return run(session === null ? {} : { session }, connection.who);
   if (typeof session !== 'string')
     return unfit('/session', 'the session that an earlier reply named', preview(session), asked);
@@ -120,6 +123,19 @@ async function complete({ run }: DoorCompletion, asked: Asked): Promise<Reply> {
   if (isSuccess(reply) && connection.session === session) connection.session = null;
   return reply;
 }
+
+/** INVARIANT: who misspells `session` does not end, reset or fork another one than they meant. */
+function onlyFields(known: readonly string[], { call }: Asked): OnlyFields {
+  const fields = argumentsOf(call);
+  if (fields === null) return { wrong: ['/arguments', 'an object', preview(call.args)] };
+  const unknown = Object.keys(fields).find((field) => !known.includes(field));
+  if (unknown === undefined) return { fields };
+  return { wrong: [`/${pointerStep(cut(unknown, 100))}`, `only ${known.join(' and ')}`, null] };
+}
+
+type OnlyFields =
+  | { readonly fields: Readonly<Record<string, unknown>> }
+  | { readonly wrong: readonly [path: string, expected: string, got: Json] };
 
 /** The session that the caller named, or the connection's own. */
 async function meantSession(served: ServedWorkflow, asked: Asked): Promise<string | { readonly refusal: Reply }> {

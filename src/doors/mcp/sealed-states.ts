@@ -1,9 +1,9 @@
 /**
  * By what does a client prove that its user was asked about an approval? By a state that only this gateway can have written, good
  * once, for one agent, one request and one version of the approval, under the rules as they were, for a limited time. It holds no
- * secret and needs no memory, so it outlives the process; what was used is remembered besides. Must not decide anything.
+ * secret and needs no memory, so it outlives the process: by being used it moves the version. Must not decide anything.
  */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Principal } from '../../core/call.ts';
 import { canonicalText } from '../../core/canonical.ts';
 import type { ApprovalBinding, DoorApprovals, McpDoorLimits } from './parts.ts';
@@ -40,28 +40,16 @@ export type Taken =
 export type SealedStates = ReturnType<typeof createSealedStates>;
 
 const prefix = 'approval1.';
-const nonceBytes = 16;
 const maxStateChars = 4_096;
 
 /** Told from other states by its beginning, whether or not it is genuine. */
 export const isSealed = (state: unknown): state is string => typeof state === 'string' && state.startsWith(prefix);
 
-type Fields = readonly [
-  nonce: string,
-  holder: string,
-  expiresAtMs: number,
-  id: string,
-  shown: string,
-  version: number,
-  rules: string,
-];
+type Fields = readonly [holder: string, expiresAtMs: number, id: string, shown: string, version: number, rules: string];
 
-type StateLimits = Pick<McpDoorLimits, 'sealedForMs' | 'maxUsedStates'>;
+type StateLimits = Pick<McpDoorLimits, 'sealedForMs'>;
 
-export function createSealedStates(approvals: DoorApprovals, { sealedForMs, maxUsedStates }: StateLimits) {
-  /** Used nonces, the oldest first. */
-  const used = new Set<string>();
-
+export function createSealedStates(approvals: DoorApprovals, { sealedForMs }: StateLimits) {
   const fieldsOf = (state: string): Fields | null => {
     const [text = '', mark = '', ...more] = state.slice(prefix.length).split('.');
     if (state.length > maxStateChars || more.length > 0) return null;
@@ -76,8 +64,7 @@ export function createSealedStates(approvals: DoorApprovals, { sealedForMs, maxU
     /** Null if nothing can be sealed here: then the client is not asked. */
     give({ id, shown }: ShownApproval, { version, rules, expiresAtMs }: ApprovalBinding, holder: StateHolder) {
       const until = Math.min(approvals.nowMs() + sealedForMs, expiresAtMs);
-      const nonce = randomBytes(nonceBytes).toString('base64url');
-      const text = canonicalText([nonce, nameOf(holder), until, id, shown, version, rules] satisfies Fields);
+      const text = canonicalText([nameOf(holder), until, id, shown, version, rules] satisfies Fields);
       const mark = approvals.seal(text);
       return mark === null ? null : `${prefix}${Buffer.from(text).toString('base64url')}.${mark}`;
     },
@@ -85,18 +72,15 @@ export function createSealedStates(approvals: DoorApprovals, { sealedForMs, maxU
     async take(state: string, holder: StateHolder): Promise<Taken> {
       const fields = fieldsOf(state);
       if (fields === null) return no('forged');
-      const [nonce, given, expiresAtMs, id, shown, version, rules] = fields;
+      const [given, expiresAtMs, id, shown, version, rules] = fields;
       if (given !== nameOf(holder)) return no('foreign');
       if (approvals.nowMs() >= expiresAtMs) return no('expired');
-      if (used.has(nonce)) return no('replayed');
-      // INVARIANT: taken before anything is waited for, so that of two who come at once one is refused.
-      used.add(nonce);
-      const [oldest] = used;
-      // What is forgotten is still held off by the version, which every decision moves.
-      if (used.size > maxUsedStates && oldest !== undefined) used.delete(oldest);
       const now = await approvals.binding(id, holder.who);
       if (now === null || now.version !== version) return no('replayed');
-      return now.rules === rules ? { ok: true, id, shown, session: now.session } : no('outdated');
+      if (now.rules !== rules) return no('outdated');
+      // INVARIANT: used up on record before anything that was said counts, so that of two who come with it one is refused.
+      const isFirst = await approvals.spend(id, holder.who, version);
+      return isFirst ? { ok: true, id, shown, session: now.session } : no('replayed');
     },
   };
 }

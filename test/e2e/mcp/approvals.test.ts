@@ -175,6 +175,28 @@ test('approvals over MCP', { timeout: 240_000 }, async (t) => {
         assert.match(sumOf(await later('everything/get-sum', sum)) ?? '', new RegExp(`${sum.a + sum.b}`));
       });
 
+    await t.test(
+      `a no that comes too late opens no approval for what the user does not want, in ${revision}`,
+      async (t) => {
+        const sum = fresh();
+        const other = await connected(t, up, keys.asker, revision);
+        // While they think somebody else approves, and another client of the agent uses that.
+        const prepare = (client: Client) =>
+          client.setRequestHandler('elicitation/create', async () => {
+            const id = deferred(await other.call('everything/get-sum', sum), deferLine + 3);
+            assert.equal((await decide(up, id, 'approve')).status, 200);
+            assert.match(sumOf(await other.call('everything/get-sum', sum)) ?? '', new RegExp(`${sum.a + sum.b}`));
+            return { action: 'accept', content: { approve: false } } as never;
+          });
+        const options = { capabilities: { elicitation: { form: {} } }, prepare };
+        const { call } = await connected(t, up, keys.asker, revision, options);
+        assert.equal((await call('everything/get-sum', sum)).isError, true);
+        const { body } = await up.ask('/v1/approvals?state=pending', { key: up.operatorKey() });
+        const open = body['approvals'] as readonly { readonly args: { readonly a: number } }[];
+        assert.ok(!open.some(({ args }) => args.a === sum.a), JSON.stringify(open));
+      },
+    );
+
     await t.test(`a client that cannot be asked gets the deferral, in ${revision}`, async (t) => {
       const { call } = await connected(t, up, keys.asker, revision);
       deferred(await call('everything/get-sum', fresh()), deferLine + 3);

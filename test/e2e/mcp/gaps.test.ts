@@ -93,7 +93,7 @@ const ways = { 'over HTTP': overHttp, 'over lines': overLines } as const;
 for (const [way, connect] of Object.entries(ways))
   for (const revision of revisions) {
     /** The last is of the other revision, so that the SDK answers it by itself. */
-    const unknown = ['x/unknown', 'prompts/list', revision === '2026-07-28' ? 'ping' : 'server/discover'];
+    const unknown = ['x/unknown', 'prompts/get', revision === '2026-07-28' ? 'ping' : 'server/discover'];
     test(`methods that are not known are told so, with a notice, ${way}, in ${revision}`, async (t) => {
       const { door, shell } = await opened(t);
       const send = await connect(t, door, revision);
@@ -114,6 +114,16 @@ for (const [way, connect] of Object.entries(ways))
           assert.equal(status, 200, 'clients make an error of HTTP of anything else, and lose the notice');
         await untilOnRecord(shell, { kind: 'unknown_method', subject: method, agent: 'tester' });
       }
+    });
+
+    test(`lists of what is not there are empty, and no gap, ${way}, in ${revision}`, async (t) => {
+      const { door, shell } = await opened(t);
+      const send = await connect(t, door, revision);
+      for (const [at, what] of ['prompts', 'resources'].entries()) {
+        const { result } = await send({ id: at + 1, method: `${what}/list` });
+        assert.deepEqual(result?.[what], []);
+      }
+      assert.deepEqual(await gaps(shell), []);
     });
 
     test(`a call in a notification never runs and is on record, ${way}, in ${revision}`, async (t) => {

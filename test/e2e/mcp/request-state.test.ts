@@ -157,12 +157,17 @@ test('states of approvals', { timeout: 240_000 }, async (t) => {
   await t.test('a state survives kill -9, and works once all the same', async (t) => {
     const kept = { a: 10, b: 10 };
     const { requestState } = await bot.ask(kept);
+    // Their user closed the question: nothing was decided, and the state is used up nevertheless.
+    const closed = { a: 11, b: 11 };
+    const { requestState: spent } = await bot.ask(closed);
+    await bot.send(closed, { requestState: spent, inputResponses: { approval: { action: 'cancel' } } });
     const seal = path.join(up.home, 'recourse.db.seal');
     assert.equal(statSync(seal).mode & 0o777, 0o600);
     await up.stop('SIGKILL');
     const again = await startGoverned(t, yaml('      - permit: everything/echo\n'), [], up.home);
     await again.ready();
     const later = await asAgent(again, keys.bot);
+    await later.refused(closed, spent, /used before/);
     await later.runs(kept, requestState);
     await later.refused(kept, requestState, /used before/);
     await again.stop('SIGKILL');

@@ -59,6 +59,18 @@ for (const revision of revisions) {
     assert.ok(isRefusal(reply) && reply.code === 'StaleSequence', JSON.stringify(reply));
   });
 
+  test(`who misspells \`session\` does not reset or fork the connection's own, in ${revision}`, async (t) => {
+    const { door } = await openDoor(t, { workflow: coffee });
+    const client = await connectInMemory(t, door, revision);
+    const { session } = (await client.step(order)).reply;
+    for (const tool of ['reset_session', 'fork_session'])
+      for (const given of [{ session_id: 'ses_other' }, 'ses_other', ['ses_other']]) {
+        const { reply } = await client.call(tool, given);
+        assert.ok(isRefusal(reply) && reply.error === 'validation_failed', JSON.stringify(reply));
+      }
+    assert.equal((await client.step({ action: 'pay', session })).isError, false, 'it stands where it stood');
+  });
+
   test(`a session is put back to its beginning and keeps its name, in ${revision}`, async (t) => {
     const { door } = await openDoor(t, { workflow: coffee });
     const client = await connectInMemory(t, door, revision);

@@ -16,18 +16,31 @@ process.env.NODE_COMPILE_CACHE = compiled;
 process.on('exit', () => rmSync(compiled, { recursive: true, force: true }));
 
 /** A stage is a list of command lines, or the pattern that found nothing to run. */
-const command = (name, ...line) => ({ name, find: () => ({ lines: [line] }) });
+const command = (name, ...lines) => ({ name, find: () => ({ lines: lines.map((line) => line.split(' ')) }) });
 
-/** `atOnce`: files that mostly wait for processes and disks overlap; two cores are busy with fewer that compute. */
-const tests = (name, globs, env = {}, { timeoutSeconds = 300, atOnce = 2 } = {}) => ({
+/** The compiler looks again only at what changed since the last time; a fresh clone has no last time. */
+const sinceLastTime = '--incremental --tsBuildInfoFile node_modules/.cache/recourse/types.tsbuildinfo';
+
+/**
+ * `atOnce`: files that mostly wait for processes and disks overlap; two cores are busy with fewer that compute. `together`: files
+ * in these folders share one process, beside the others, because to start one for each takes longer than most of them.
+ */
+const tests = (name, globs, env = {}, { timeoutSeconds = 300, atOnce = 2, together = [], except = [] } = {}) => ({
   name,
   env,
+  timeoutSeconds,
   find: () => {
-    const found = globs.map((glob) => globSync(glob).sort());
-    const options = ['--test-reporter=spec', `--test-concurrency=${atOnce}`, `--test-timeout=${timeoutSeconds * 1000}`];
-    const lines = [[process.execPath, '--test', ...options, ...found.flat()]];
-    return found.flat().length === 0
-      ? { lines: [], missing: globs.join(', ') }
+    const found = globs.map((glob) => globSync(glob, { exclude: except }).sort());
+    const inOne = (file) => together.some((folder) => file.startsWith(folder));
+    const options = ['--test', '--test-reporter=spec', `--test-timeout=${timeoutSeconds * 1000}`];
+    const lines = [
+      [[`--test-concurrency=${atOnce}`], found.flat().filter((file) => !inOne(file))],
+      [['--test-isolation=none'], found.flat().filter(inOne)],
+    ]
+      .filter(([, files]) => files.length > 0)
+      .map(([how, files]) => [process.execPath, ...options, ...how, ...files]);
+    return lines.length === 0
+      ? { lines, missing: globs.join(', ') }
       : { lines, missing: globs.find((_, at) => found[at].length === 0) };
   },
 });
@@ -41,17 +54,22 @@ const examples = {
   },
 };
 
-const check = [
-  command('types', 'npm', 'run', '--silent', 'types'),
-  command('format', 'oxfmt', '--check'),
-  command('lint', 'oxlint', '--deny-warnings'),
-  tests('unit', ['src/**/*.test.ts', 'test/pins/**/*.test.ts', 'test/tidy.test.ts']),
+/** What lives in these folders keeps nothing and waits for nothing, and so do its tests. */
+const together = ['src/core/', 'src/config/', 'src/client/'];
+/** Each of these starts one process after the other: the loop of a minute leaves them to `test`. */
+const inProcesses = ['src/**/*-processes.test.ts', 'test/pins/cli*.test.ts'];
+
+const check = (env, except) => [
+  command('types', 'tsc -p src/core', 'tsc -p src/client', `tsc -p . --noEmit ${sinceLastTime}`),
+  command('format', 'oxfmt --check'),
+  command('lint', 'oxlint --deny-warnings'),
+  tests('unit', ['src/**/*.test.ts', 'test/pins/**/*.test.ts', 'test/tidy.test.ts'], env, { together, except }),
 ];
 
 const plans = {
-  check,
+  check: check({ RECOURSE_QUICK: '1' }, inProcesses),
   test: [
-    ...check,
+    ...check({}, []),
     tests('conformance', ['test/conformance/**/*.test.ts'], {
       RECOURSE_PROPERTY_SECONDS: '5',
       RECOURSE_PROPERTY_SEED: '1',
@@ -87,20 +105,39 @@ const plans = {
 const colours = process.stdout.isTTY ? { FORCE_COLOR: '1' } : {};
 
 /** Runs one command, passing its output through, and resolves to its exit code and what it printed. */
-function run([file, ...args], env) {
+function run([file, ...args], { env, timeoutSeconds = 0 }, show) {
   return new Promise((resolve) => {
     const child = spawn(file, args, {
       env: { ...process.env, ...colours, ...env },
       stdio: ['ignore', 'pipe', 'inherit'],
+      // Files that share a process have nobody else who would end one that never comes back.
+      ...(args.includes('--test-isolation=none') ? { timeout: timeoutSeconds * 1000, killSignal: 'SIGKILL' } : {}),
     });
     let printed = '';
     child.stdout.on('data', (chunk) => {
       printed += chunk;
-      process.stdout.write(chunk);
+      show(chunk);
     });
     child.on('error', (error) => resolve({ code: 1, printed: error.message, failure: error.message }));
     child.on('close', (code, signal) => resolve({ code: code ?? 1, printed, failure: signal ?? `exit ${code}` }));
   });
+}
+
+/** All lines of a test stage at once; the others one by one. What runs beside the first is shown when it has ended. */
+async function runLines(lines, stage) {
+  const show = (text) => process.stdout.write(text);
+  const ends = [];
+  if (!lines[0]?.includes('--test')) {
+    for (const line of lines) ends.push(await run(line, stage, show));
+    return ends;
+  }
+  const [first, ...others] = lines.map((line, at) => run(line, stage, at === 0 ? show : () => undefined));
+  ends.push(await first);
+  for (const other of others) {
+    ends.push(await other);
+    show(ends.at(-1).printed);
+  }
+  return ends;
 }
 
 const countIn = (printed, what) => Number(new RegExp(`^\\S*ℹ ${what} (\\d+)`, 'm').exec(printed)?.[1] ?? 0);
@@ -118,17 +155,16 @@ async function runStage(stage) {
   const { lines, missing } = stage.find();
   const problem = missing === undefined ? '' : `found nothing to run in ${missing}`;
   const result = { name: stage.name, problem, failures: '', counts: {}, seconds: 0 };
-  for (const line of lines) {
-    const { code, printed, failure } = await run(line, stage.env);
+  for (const [at, { code, printed, failure }] of (await runLines(lines, stage)).entries()) {
     if (code !== 0) {
       result.problem ||= failure;
       result.failures += failuresIn(printed);
     }
-    if (!line.includes('--test')) continue;
+    if (!lines[at].includes('--test')) continue;
     for (const what of ['tests', 'pass', 'fail', 'cancelled', 'skipped', 'todo']) {
-      result.counts[what] = countIn(printed, what);
+      result.counts[what] = (result.counts[what] ?? 0) + countIn(printed, what);
     }
-    if (result.counts.tests === 0) result.problem ||= 'ran no test';
+    if (countIn(printed, 'tests') === 0) result.problem ||= 'ran no test';
   }
   result.seconds = (performance.now() - started) / 1000;
   process.stdout.write(`── ${stage.name}: ${result.problem || 'ok'}, ${result.seconds.toFixed(1)} s\n`);

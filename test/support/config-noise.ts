@@ -1,4 +1,5 @@
 /** Texts that somebody could find in a folder as recourse.yaml, included files and recourse.lock: good ones, broken ones, noise. */
+import { anyCharacter } from './any-character.ts';
 import fc from 'fast-check';
 import { parse, stringify } from 'yaml';
 
@@ -133,7 +134,7 @@ const signs = [
 const word = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...words) },
   { weight: 2, arbitrary: fc.constantFrom(...signs) },
-  { weight: 1, arbitrary: fc.string({ maxLength: 8, unit: 'binary' }) },
+  { weight: 1, arbitrary: fc.string({ maxLength: 8, unit: anyCharacter }) },
 );
 
 const { value: structure } = fc.letrec<{ value: unknown; map: unknown; list: unknown }>((tie) => ({
@@ -210,7 +211,7 @@ const variantsOf = (text: string, write: (value: unknown) => string, good = 2) =
     { weight: 3, arbitrary: scratched(text) },
     { weight: 1, arbitrary: structure.map(write) },
     { weight: 1, arbitrary: fc.array(word, { maxLength: 40 }).map((some) => some.join(' ')) },
-    { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 100 }) },
+    { weight: 1, arbitrary: fc.string({ unit: anyCharacter, maxLength: 100 }) },
   );
 
 export const configTexts: fc.Arbitrary<ConfigTexts> = fc.record({

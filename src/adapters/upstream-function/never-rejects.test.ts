@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import * as z from 'zod';
+import { timesDrawn } from '../../../test/support/times-drawn.ts';
 import type { CallId } from '../../core/call.ts';
 import { canonicalise } from '../../core/canonical.ts';
 import { effects, kinds } from '../../core/taxonomy.ts';
@@ -144,7 +145,7 @@ for (const [name, act] of [
           assertSound(await call);
         }
       }),
-      { numRuns: 150 },
+      { numRuns: timesDrawn(150, 50) },
     );
   });
 }
@@ -181,6 +182,6 @@ test('validate never rejects, whatever a schema answers or throws and whatever t
         }
       },
     ),
-    { numRuns: 200 },
+    { numRuns: timesDrawn(200, 70) },
   );
 });

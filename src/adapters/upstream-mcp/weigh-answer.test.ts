@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { anyCharacter } from '../../../test/support/any-character.ts';
 import { defaultMcpLimits } from './mcp-limits.ts';
 import { describeAnswer, weighAnswer } from './weigh-answer.ts';
 import type { WireAnswer } from './wire-answer.ts';
@@ -56,7 +57,7 @@ test('whatever a server answers, the words that reach an agent are bounded text'
     fc.record({
       kind: fc.constant('error' as const),
       code: fc.integer(),
-      message: fc.string({ unit: 'binary' }),
+      message: fc.string({ unit: anyCharacter }),
       data: fc.anything(),
     }),
   );

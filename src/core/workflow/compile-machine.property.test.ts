@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { and, assign, createMachine, not, or, raise, stateIn, transition, type AnyStateMachine } from 'xstate';
+import { timesDrawn } from '../../../test/support/times-drawn.ts';
 import { canonicalText } from '../canonical.ts';
 import type { JsonObject } from '../json.ts';
 import { compileMachine } from './compile-machine.ts';
@@ -174,7 +175,7 @@ function inOrder(node: AnyStateMachine['root'], value: unknown): unknown {
 const steps = fc.array(fc.tuple(fc.nat(4), fc.nat(2), fc.nat(99)), { maxLength: 12 });
 /** The same machines for everybody, so that a change is judged by what it changed; a soak draws others. */
 const soak = process.env['RANDOM_RUNS'];
-const runs = soak === undefined ? { numRuns: 150, seed: 7 } : { numRuns: Number(soak) };
+const runs = soak === undefined ? { numRuns: timesDrawn(150, 80), seed: 7 } : { numRuns: Number(soak) };
 
 function walk(
   machine: AnyStateMachine,

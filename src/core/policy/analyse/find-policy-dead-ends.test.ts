@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { type AnyStateMachine, createMachine } from 'xstate';
+import { timesDrawn } from '../../../../test/support/times-drawn.ts';
 import { policyOf, ruleCall, writtenAgent } from '../../../../test/support/written-policy.ts';
 import { mount } from '../../../adapters/upstream-function/mount.ts';
 import type { AgentPolicy, WrittenAgent } from '../policy.ts';
@@ -261,7 +262,7 @@ test('random workflows and rules: exactly the dead ends that walking everywhere 
         walk(workflow, agent, finding);
       }
     }),
-    { numRuns: 200, seed: 5 },
+    { numRuns: timesDrawn(200, 130), seed: 5 },
   );
   assert.ok(stuck > 40, `only ${stuck} dead ends were met`);
 });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { AnyMachineSnapshot } from 'xstate';
+import { timesDrawn } from '../../../../test/support/times-drawn.ts';
 import {
   activeIn,
   buildMachine,
@@ -88,7 +89,7 @@ function abstractRests(random: RandomMachine) {
 
 /** The same machines for everybody, so that a change is judged by what it changed; a soak draws others. */
 const soak = process.env['RANDOM_RUNS'];
-const runs = soak === undefined ? { numRuns: 150, seed: 7 } : { numRuns: Number(soak) };
+const runs = soak === undefined ? { numRuns: timesDrawn(150, 50), seed: 7 } : { numRuns: Number(soak) };
 
 test('with a guard of its own for every edge, the search meets exactly the configurations that XState rests in', () => {
   let compared = 0;

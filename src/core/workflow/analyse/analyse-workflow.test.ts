@@ -111,9 +111,10 @@ test('a machine of 200 states is looked at in less than a second', () => {
       after(name, 1_000, 'n0'),
     ]);
   const graph = graphOf('long', 'n0', states, edges);
-  const begun = performance.now();
+  // Time of the processor: how busy the machine is with others does not count.
+  const begun = process.cpuUsage();
   const { findings, searched } = analyseWorkflow(graph);
-  assert.ok(performance.now() - begun < 1_000);
+  assert.ok(process.cpuUsage(begun).user < 1_000_000);
   assert.deepEqual([findings, searched], [[], { configurations: 200, edges: 597, complete: true }]);
 });
 

@@ -60,12 +60,12 @@ export function createLoneWriter(file: string, maxPages: number | null, epoch: n
     },
     /** Null where the file cannot be had at this moment, and nothing was written: the worker may wait for it. */
     write(requests: readonly WriteRequest[], answered: () => number | null): Written | null {
-      const started = performance.now();
       if (opened === 'not yet') opened = open(file, maxPages, epoch) ?? 'cannot';
       if (opened === 'cannot') return null;
       const { writer } = opened;
       if (isStale) writer.lookAgain();
       isStale = false;
+      const started = performance.now();
       const results = writer.tryRun({ requests, more: () => false, answered });
       if (performance.now() - started > limits.maxMs) restsUntil = performance.now() + limits.restMs;
       return results === null ? null : { results, sessions: writer.changed() };

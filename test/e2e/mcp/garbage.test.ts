@@ -68,6 +68,6 @@ for (const revision of revisions) {
 
   test(`methods that do not exist are errors of the protocol, in ${revision}`, async (t) => {
     const { client } = await connected(t, revision);
-    await assert.rejects(client.request({ method: 'prompts/list', params: {} }), { code: -32_601 });
+    await assert.rejects(client.request({ method: 'prompts/get', params: { name: 'x' } }), { code: -32_601 });
   });
 }

@@ -21,9 +21,12 @@ import {
   stdioServer,
 } from '../../support/upstream-mcp.ts';
 
+/** On a busy machine a real server needs more than the usual second or two to come back. */
+const patient = { limits: { maxSendDelayMs: 30_000 } };
+
 suite('a child that is killed', { concurrency: 2 }, () => {
   test('between calls: the next call waits for the restart and works', async (t) => {
-    const upstreams = await openUpstreams(t, [stdioServer('real', [realProgram('everything')])]);
+    const upstreams = await openUpstreams(t, [stdioServer('real', [realProgram('everything')])], patient);
     const { pid } = statusOf(upstreams, 'real');
     assert.ok(pid !== null);
     process.kill(pid, 'SIGKILL');
@@ -35,7 +38,7 @@ suite('a child that is killed', { concurrency: 2 }, () => {
   });
 
   test('during calls: each of them is typed, and the next works', async (t) => {
-    const upstreams = await openUpstreams(t, [stdioServer('real', [realProgram('everything')])]);
+    const upstreams = await openUpstreams(t, [stdioServer('real', [realProgram('everything')])], patient);
     const { pid } = statusOf(upstreams, 'real');
     const slow = { duration: 30, steps: 3 };
     const running = [1, 2, 3].map(() => call(upstreams, 'real/trigger-long-running-operation', slow));

@@ -15,13 +15,22 @@ export interface LoneLimits {
   readonly foldEvery: number;
   /** What holds more text than this is written by the worker. */
   readonly maxBytes: number;
-  /** A commit that took longer leaves the next ones to the worker, */
+  /** A commit that took longer is slow: */
   readonly maxMs: number;
+  /** of so many, one after the other, the disk is, and the next ones are the worker's */
+  readonly maxSlow: number;
   /** for this long. */
   readonly restMs: number;
 }
 
-export const defaultLone: LoneLimits = { after: 8, foldEvery: 64, maxBytes: 64 << 10, maxMs: 5, restMs: 10_000 };
+export const defaultLone: LoneLimits = {
+  after: 8,
+  foldEvery: 64,
+  maxBytes: 64 << 10,
+  maxMs: 5,
+  maxSlow: 3,
+  restMs: 10_000,
+};
 
 /** For a process that has more to do than to serve. */
 export const neverLone: LoneLimits = { ...defaultLone, after: Number.POSITIVE_INFINITY };
@@ -40,6 +49,7 @@ export function createLoneWriter(file: string, maxPages: number | null, epoch: n
   let opened: Opened | 'not yet' | 'cannot' = 'not yet';
   let inARow = 0;
   let restsUntil = 0;
+  let slowInARow = 0;
   /** The worker may have written since: what is remembered of the file does not hold. */
   let isStale = true;
 
@@ -67,7 +77,9 @@ export function createLoneWriter(file: string, maxPages: number | null, epoch: n
       isStale = false;
       const started = performance.now();
       const results = writer.tryRun({ requests, more: () => false, answered });
-      if (performance.now() - started > limits.maxMs) restsUntil = performance.now() + limits.restMs;
+      const ended = performance.now();
+      slowInARow = ended - started > limits.maxMs ? slowInARow + 1 : 0;
+      if (slowInARow >= limits.maxSlow) restsUntil = ended + limits.restMs;
       return results === null ? null : { results, sessions: writer.changed() };
     },
     /** Before the worker closes: its connection is the last, and folds the log into the file. */

@@ -126,10 +126,8 @@ export function createWriter(
 
   /** After a turn of the loop: whoever was there already and could not be heard has asked by now, and they go together. */
   const postAlone = (asked: number) => {
-    if (queue.length() !== asked || partsOut > 0 || thread === null) {
-      lone.isNotAlone();
-      return post();
-    }
+    if (queue.length() !== asked) lone.isNotAlone();
+    if (queue.length() !== asked || partsOut > 0 || thread === null) return post();
     const part = queue.take();
     const written = lone.write(
       part.map(({ request }) => request),
@@ -215,15 +213,17 @@ export function createWriter(
     queueMicrotask(post);
   };
 
-  /** While nobody commits, or too soon after the last mark, it is written by itself. */
-  const flushSoon = () => {
+  /** While nobody commits it is written by itself; a commit that has just carried it did that already. */
+  const flushSoon = (waitMs = markEveryMs) => {
     if (flushTimer !== null || closed) return;
     flushTimer = setTimeout(() => {
       flushTimer = null;
       if (thread === null || closed) return;
-      const answered = replies.take();
+      const sinceMark = performance.now() - markedAt;
+      if (sinceMark < markEveryMs) return flushSoon(markEveryMs - sinceMark);
+      const answered = markIfDue();
       if (answered !== null) postTo(thread, { requests: [], bytes: 0, answered });
-    }, markEveryMs).unref();
+    }, waitMs).unref();
   };
 
   first.listen(listener);

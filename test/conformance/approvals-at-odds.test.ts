@@ -65,6 +65,8 @@ describe('of two approvals that are about the same call by now', () => {
     assert.ok((await approvals.approve(asked, ben, {})).ok);
     for (const id of [asked, changed])
       await eventually(`${id} is used`, async () => (await approvals.read(id, everything))?.state === 'used');
+    // An approval is used when its call is recorded, before it is sent.
+    await eventually('both have run', async () => refund.runs() >= 2);
     assert.equal(refund.runs(), 2);
   });
 });

@@ -56,7 +56,7 @@ test('what comes together goes to the worker together, even if each of them thou
   });
 });
 
-test('each so-manieth goes to the worker, which folds the log', async () => {
+test('of so many one goes to the worker, which folds the log', async () => {
   await inFolder(async (folder) => {
     const store = await mustOpen({ file: path.join(folder, 's.db'), lone: { ...atOnce, foldEvery: 10 } });
     for (let made = 0; made < 30; made++) await commitAlone(store, inserting(aCall()));

@@ -11,7 +11,7 @@ import { prepareStatements } from './statements.ts';
 export interface LoneLimits {
   /** So many must have come alone, one after the other, before this thread opens the file: a command that makes one call never does. */
   readonly after: number;
-  /** Each so-manieth goes to the worker all the same: it folds the log into the file, which nobody should wait for. */
+  /** Of so many one goes to the worker all the same: it folds the log into the file, which nobody should wait for. */
   readonly foldEvery: number;
   /** What holds more text than this is written by the worker. */
   readonly maxBytes: number;

@@ -23,23 +23,19 @@ export function provesStore(name: string, create: () => Promise<StoreHome>): voi
   describe(`${name} keeps the contract of stores`, () => {
     describe('calls', () => provesCalls(create));
     describe('keys', () => provesKeys(create));
-    describe('sessions', () => provesSessions(create));
-    describe('workflow sessions', () => provesWorkflows(create));
-    describe('accounts', () => provesAccounts(create));
     describe('approvals', () => {
       provesApprovals(create);
       provesApprovalReads(create);
     });
     describe('completion', () => provesCompletion(create));
     describe('reads', () => provesReads(create));
-    describe('replies', () => provesReplies(create));
-    describe('journal', () => provesJournal(create));
   });
+  provesWriting(name, create);
 }
 
-/** For a store that writes in more than one way: what depends on who wrote, and on what they remember of the file. */
+/** What depends on who wrote, and on what they remember of the file: for each way of writing that a store has. */
 export function provesWriting(name: string, create: () => Promise<StoreHome>): void {
-  describe(`${name} keeps the contract of stores`, () => {
+  describe(`${name} keeps the contract of stores, whoever writes`, () => {
     describe('sessions', () => provesSessions(create));
     describe('workflow sessions', () => provesWorkflows(create));
     describe('accounts', () => provesAccounts(create));

@@ -13,6 +13,7 @@ import { openIncarnation } from './memory-store.ts';
 import { createRandom } from './random.ts';
 import { createReplyWitness } from './reply-witness.ts';
 import { createWitness } from './witness.ts';
+import { nothingYet } from '../../src/shell/transition.ts';
 
 const me = 'inc_me' as IncarnationId;
 const state = 'DISPATCHED' as const;
@@ -32,18 +33,7 @@ const attempt: Attempt = {
   client: null,
   callTool: () => Promise.reject(new Error('no tools here')),
 };
-const blank = {
-  token: 't',
-  atMs: 0,
-  key: null,
-  session: null,
-  reserve: [],
-  settle: [],
-  approvals: [],
-  task: null,
-  blobs: [],
-  records: [],
-};
+const blank = { token: 't', atMs: 0, ...nothingYet };
 const recordsOf = (id: string, ...states: string[]) =>
   states.map(
     (said) =>

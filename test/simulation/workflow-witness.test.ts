@@ -8,20 +8,11 @@ import { noChange } from '../../src/shell/transition.ts';
 import { aCall } from '../support/builders.ts';
 import { hashing, type MemoryRecord } from './memory-journal.ts';
 import { createWorkflowWitness } from './workflow-witness.ts';
+import { nothingYet } from '../../src/shell/transition.ts';
 
 const id = 'ses_1' as SessionId;
 const [one, two] = ['call_1' as CallId, 'call_2' as CallId];
-const blank = {
-  token: 't',
-  atMs: 0,
-  key: null,
-  reserve: [],
-  settle: [],
-  approvals: [],
-  task: null,
-  blobs: [],
-  records: [],
-};
+const blank = { token: 't', atMs: 0, ...nothingYet };
 const snapshotOf = (count: number) => ({ text: JSON.stringify({ context: { count } }), dueAtMs: null });
 
 /** A witness, the states of calls as it is told them, and what it noticed. */

@@ -13,6 +13,7 @@ import type { RecordKind } from '../../src/core/journal/record.ts';
 import type { JsonObject } from '../../src/core/json.ts';
 import type { SqliteStore } from '../../src/adapters/store-sqlite/sqlite-store.ts';
 import { mustOpen } from '../conformance/sqlite-home.ts';
+import { nothingYet } from '../../src/shell/transition.ts';
 
 export const aView = (over: Partial<ApprovalView> = {}): ApprovalView => ({
   approval_id: 'apr_1',
@@ -65,14 +66,7 @@ export async function record(
     {
       token: `txn_${process.pid}_${++written}`,
       atMs: nodeClock.nowMs(),
-      call: null,
-      key: null,
-      session: null,
-      reserve: [],
-      settle: [],
-      approvals: [],
-      task: null,
-      blobs: [],
+      ...nothingYet,
       records: [{ kind, call: null, session: null, body: canonicalText(body), payloads }],
     },
   ]);

@@ -56,28 +56,23 @@ function commitsOf({ call, timer, records, payloads, step }: Template, n: number
   const due = timer['due_at'] ?? 0;
   const identity = ['tenant', 'agent', 'session', 'turn', 'tool', 'key', 'fingerprint', 'effect_class'].map(value);
   // Each commit numbers its own records: an update to the same values would not be written.
-  const session = (seq: number, entries: number): RawRow => [
-    'updateSession',
-    'open',
-    seq,
-    entries,
-    value('updated_at'),
-    value('session'),
-  ];
+  const numbers = (seq: number, entries: number) => [seq, entries, value('updated_at')] as const;
   const entry = (index: number): RawRow => ['insertEntry', value('session'), n * 3 + index, at + index];
-  const turn = (taken: string | null): RawRow => {
+  /** A step takes its turn with the first commit and gives it back with the second. */
+  const session = (seq: number, entries: number, taken: string | null): RawRow => {
+    if (step === null) return ['updateSession', ...numbers(seq, entries), value('session')];
     const about = [
-      step?.session['manifest'] ?? null,
+      'open',
+      step.session['manifest'] ?? null,
       taken,
       taken === null ? null : 'ring/advance',
       null,
       null,
     ] as const;
-    return ['updateWorkflow', ...about, value('session')];
+    return ['updateWorkflow', ...numbers(seq, entries), ...about, value('session')];
   };
-  const taking = step === null ? [] : [entry(0), entry(1), turn(id)];
-  const moving: RawRow[] =
-    step === null ? [] : [entry(2), ['insertSnapshot', value('session'), n, step.state], turn(null)];
+  const taking = step === null ? [] : [entry(0), entry(1)];
+  const moving: RawRow[] = step === null ? [] : [entry(2), ['insertSnapshot', value('session'), n, step.state]];
   const intent: RawRow[] = [
     [
       'insertCall',
@@ -102,7 +97,7 @@ function commitsOf({ call, timer, records, payloads, step }: Template, n: number
     record(0, payload),
     parcel(0),
     record(1, null),
-    session(n, n * 3 + 2),
+    session(n, n * 3 + 2, id),
     ...taking,
   ];
   const outcome: RawRow[] = [
@@ -131,7 +126,7 @@ function commitsOf({ call, timer, records, payloads, step }: Template, n: number
     ['deleteTimer', due, id],
     record(2, payload + 1),
     parcel(1),
-    session(n + 1, n * 3 + 3),
+    session(n + 1, n * 3 + 3, null),
     ...moving,
   ];
   return [intent, outcome];

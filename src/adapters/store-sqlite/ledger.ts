@@ -104,8 +104,13 @@ export function asItStands({ changed: _changed, ...session }: MutableSession): S
 }
 
 function write({ id, state, seq, entries, usedAtMs, workflow }: MutableSession, statements: Statements): void {
-  statements.updateSession.run(state, seq, entries, usedAtMs, id);
-  if (workflow === null) return;
+  if (workflow === null) {
+    statements.updateSession.run(seq, entries, usedAtMs, id);
+    // INVARIANT: a plain session that has ended never opens again, so one that is open is open in the file.
+    if (state !== 'open') statements.endSession.run(state, id);
+    return;
+  }
   const { manifest, turn, timerAtMs, reason } = workflow;
-  statements.updateWorkflow.run(manifest, turn?.call ?? null, turn?.operation ?? null, timerAtMs, reason, id);
+  const about = [state, manifest, turn?.call ?? null, turn?.operation ?? null, timerAtMs, reason] as const;
+  statements.updateWorkflow.run(seq, entries, usedAtMs, ...about, id);
 }

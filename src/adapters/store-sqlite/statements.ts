@@ -56,10 +56,14 @@ export function prepareStatements(database: DatabaseSync) {
       `INSERT INTO sessions (id, tenant, agent, standing, state, seq, entries, opened_at, used_at, workflow, manifest, timer_at)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
-    updateSession: prepare('UPDATE sessions SET state = ?, seq = ?, entries = ?, used_at = ? WHERE id = ?'),
+    // Without the state: the index of standing sessions depends on it, and would be written with every call.
+    updateSession: prepare('UPDATE sessions SET seq = ?, entries = ?, used_at = ? WHERE id = ?'),
     updateWorkflow: prepare(
-      'UPDATE sessions SET manifest = ?, turn_call = ?, operation = ?, timer_at = ?, reason = ? WHERE id = ?',
+      `UPDATE sessions SET seq = ?, entries = ?, used_at = ?, state = ?, manifest = ?, turn_call = ?, operation = ?, timer_at = ?,
+         reason = ?
+       WHERE id = ?`,
     ),
+    endSession: prepare('UPDATE sessions SET state = ? WHERE id = ?'),
     insertSnapshot: prepare('INSERT INTO snapshots (session, seq, text) VALUES (?, ?, ?)'),
     dropSnapshots: prepare('DELETE FROM snapshots WHERE session = ? AND seq <= ?'),
     insertFence: prepare('INSERT OR REPLACE INTO fences (session, call_id, operation) VALUES (?, ?, ?)'),

@@ -11,7 +11,7 @@ import { openGateway } from '../src/main.ts';
 import { noop } from './noop-gateway.ts';
 
 const [file = '', keyFile = ''] = process.argv.slice(2);
-const opened = await openGateway({ tools: [noop], workflows: [], file }, { ownsLoop: true });
+const opened = await openGateway({ tools: [noop], workflows: [], file }, { ownsProcess: true });
 const keys = await openKeysBeside(file);
 if (keys.kind === 'refused') throw new Error(keys.message);
 const { keyring } = keys;

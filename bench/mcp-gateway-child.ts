@@ -11,7 +11,7 @@ const [mode, file = '', url = ''] = process.argv.slice(2);
 const connect = { kind: 'http', url, headers: {} } as const;
 const servers = [{ name: 'up', connect, timeoutMs: null, trustAnnotations: false, rules: [] }];
 const behind = mode === 'steps' ? { workflows: [ring] } : { servers };
-const { gateway, shell, service, upstreams } = await openGateway({ ...behind, file, tools: [] }, { ownsLoop: true });
+const { gateway, shell, service, upstreams } = await openGateway({ ...behind, file, tools: [] }, { ownsProcess: true });
 
 const door = createMcpDoor({
   name: 'bench',

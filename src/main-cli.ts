@@ -223,7 +223,7 @@ async function surviveStrays({ onTrouble }: ServeOrder | UpOrder): Promise<void>
 
 async function openForServing(options: ServingOptions): Promise<OpenedGateway> {
   const { openGateway } = await import('./main.ts');
-  return openGateway(options, { ownsLoop: true });
+  return openGateway(options, { ownsProcess: true });
 }
 
 async function primerParts(): Promise<PrimerParts> {

@@ -4,6 +4,7 @@
  */
 import crypto from 'node:crypto';
 import { nodeClock } from './adapters/system-node/clock.ts';
+import { compileSooner } from './adapters/system-node/compile-sooner.ts';
 import { nodeIds } from './adapters/system-node/ids.ts';
 import { defaultLone, neverLone } from './adapters/store-sqlite/lone-writer.ts';
 import { openSqliteStore } from './adapters/store-sqlite/open-store.ts';
@@ -67,8 +68,8 @@ export interface SystemParts {
   readonly ids?: Ids;
   /** False for a process that only looks in: what others left is not its to judge. */
   readonly recovers?: boolean;
-  /** True for a process that does nothing but serve: its event loop may wait for the disk while one caller is all it has. */
-  readonly ownsLoop?: boolean;
+  /** True for a process that does nothing but serve: it compiles sooner, and may wait for the disk while one caller is all it has. */
+  readonly ownsProcess?: boolean;
 }
 
 type Named<Tools extends readonly Tool[], Name> = Extract<Tools[number], { readonly name: Name }>;
@@ -148,7 +149,8 @@ export async function openGateway<
   const notify = quietly(options.onNotice ?? printNotice);
   const clock = system.clock ?? nodeClock;
   const upstreams = await joinUpstreams(options, limits);
-  const lone = system.ownsLoop === true ? defaultLone : neverLone;
+  const lone = system.ownsProcess === true ? defaultLone : neverLone;
+  if (system.ownsProcess === true) compileSooner();
   const opened = await openSqliteStore({ file: options.file ?? 'recourse.db', nowMs: () => clock.nowMs(), lone });
   if (opened.kind === 'refused') {
     await upstreams.close();

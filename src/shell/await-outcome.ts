@@ -23,6 +23,8 @@ export interface Requester {
   readonly joined?: AbortSignal | undefined;
   /** Whom a body can ask while it runs. */
   readonly client?: AgentClient | undefined;
+  /** Hears that the attempt is on its way, if nobody else is served meanwhile: there is time to get ready for the answer. */
+  readonly sent?: (() => void) | undefined;
   /** It is a body that asks. */
   readonly bodyOf?: BodyOf | undefined;
 }

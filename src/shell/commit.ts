@@ -5,7 +5,7 @@
 import type { CommitResult, StoreFault, Transition } from '../ports/store.ts';
 import type { Clock } from '../ports/clock.ts';
 import { invariant } from '../core/unreachable.ts';
-import type { Shell, Unrecorded } from './shell.ts';
+import { isAlone, type Shell, type Unrecorded } from './shell.ts';
 
 export async function commit(transition: Transition, shell: Shell): Promise<CommitResult> {
   const { limits, live } = shell;
@@ -13,7 +13,7 @@ export async function commit(transition: Transition, shell: Shell): Promise<Comm
   const waits = live.storeDown ? [] : limits.storeRetryMs;
   let doubtful: StoreFault | null = null;
   for (let tries = 0; ; tries++) {
-    const [answer] = await shell.ports.store.commit([transition], live.unanswered.size <= 1);
+    const [answer] = await shell.ports.store.commit([transition], isAlone(shell));
     invariant(answer !== undefined, 'the store answers every transition');
     if (answer.kind !== 'unavailable') {
       storeIsBack(shell);

@@ -39,7 +39,7 @@ import {
   sayNo,
 } from './say-no.ts';
 import { answerStored, unrecorded } from './settle.ts';
-import { isFull, type Running, type Shell } from './shell.ts';
+import { isAlone, isFull, type Running, type Shell } from './shell.ts';
 import { attachUnder, metBy, outcomeFor, type Taken, takeWaiting, voidApproval, whyNotAlone } from './take-waiting.ts';
 import { isStep, takeTurn } from './turn.ts';
 import { unexpected } from './unexpected.ts';
@@ -218,6 +218,7 @@ async function run(
     if (started.kind === 'running') {
       onRunning?.(started.running);
       if (step !== null) shell.live.streaks.delete(session);
+      if (isAlone(shell)) asked.requester.sent?.();
       return awaitOutcome(started.running, request.waitMs, asked.requester, shell);
     }
     if (started.kind === 'unavailable')

@@ -26,7 +26,7 @@ const gateway = await createGateway(
       if (notice.kind !== 'recovered') process.stderr.write(`unexpected notice: ${JSON.stringify(notice)}\n`);
     },
   },
-  { ownsLoop: true },
+  { ownsProcess: true },
 );
 say({ line: 'opened', role: gateway.role });
 

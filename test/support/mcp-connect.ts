@@ -77,7 +77,7 @@ export async function serveHttp(t: TestContext, door: McpDoor, options: Partial<
     server.closeAllConnections();
   });
   const { port } = server.address() as AddressInfo;
-  return { handler, url: new URL(`http://127.0.0.1:${port}${options.path ?? '/mcp'}`) };
+  return { handler, server, url: new URL(`http://127.0.0.1:${port}${options.path ?? '/mcp'}`) };
 }
 
 async function connected(

@@ -52,7 +52,7 @@ async function askOnce(asked: ToolCall, exchange: Exchange, serving: Serving): P
 function ask(asked: ToolCall, exchange: Exchange, serving: Serving): Promise<Conversed> {
   const { parts, connection, limits } = serving;
   const call = createWaitingCall(limits.maxOpenQuestions);
-  const requester = { ...call.requester, client: askClient(call, exchange) };
+  const requester = { ...call.requester, client: askClient(call, exchange), sent: exchange.sent ?? undefined };
   call.begin(() => performCall({ call: asked, requester, connection, parts }));
   return converse(call, asked, exchange, serving);
 }

@@ -28,6 +28,8 @@ export interface Exchange {
   readonly progress: ((told: Progress) => Promise<void>) | null;
   /** Calls `cancel` or `leave` should the client do so; the function that is returned stops that. */
   follow(cancel: () => void, leave: () => void): () => void;
+  /** The call runs, and the one who asked is the only one who waits; null where nothing can be got ready for the answer. */
+  readonly sent: (() => void) | null;
   /** The result in the words of the client's revision. */
   project(result: CallToolResult, outputSchema: JsonObject | undefined): CallToolResult;
 }
@@ -69,6 +71,7 @@ export function exchangeOf(context: ServerContext, server: Server): Exchange {
     state: mcpReq.requestState(),
     responses: mcpReq.inputResponses ?? {},
     push: envelope === undefined ? push : null,
+    sent: null,
     progress:
       progressToken === undefined
         ? null

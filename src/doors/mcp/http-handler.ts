@@ -21,7 +21,7 @@ import { clientGone, readBody, refuseExchange, refuseStranger, webRequest, write
 import { aboutMessage, isMismatch } from './http-gaps.ts';
 import { createHttpSessions, type HttpSession } from './http-sessions.ts';
 import type { McpDoor } from './mcp-door.ts';
-import { createKnownEnvelopes, type PlainCall, plainCall, plainExchange, writePlain } from './plain-call.ts';
+import { createKnownEnvelopes, endPlain, type PlainCall, plainCall, plainExchange, writePlain } from './plain-call.ts';
 
 export interface HttpHandlerOptions {
   readonly path: string;
@@ -110,8 +110,7 @@ export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOpt
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
       const { code, message } = error;
-      response.writeHead(200, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: call.id }));
+      endPlain(JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: call.id }), response);
     }
   }
 

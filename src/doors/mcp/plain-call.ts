@@ -101,6 +101,7 @@ export function plainExchange({ params }: PlainCall, response: ServerResponse): 
     responses: {},
     push: null,
     progress: null,
+    sent: () => setImmediate(sendHead, response),
     follow(_cancel, leave) {
       const closed = () => {
         if (!response.writableFinished) leave();
@@ -116,9 +117,22 @@ export function plainExchange({ params }: PlainCall, response: ServerResponse): 
 /** As the SDK would write it. */
 export function writePlain(id: string | number, result: Result, server: ServerInfo, to: ServerResponse): void {
   const told = { resultType: 'complete', ...result, _meta: { [SERVER_INFO_META_KEY]: server, ...result._meta } };
-  const text = JSON.stringify({ result: told, jsonrpc: '2.0', id });
+  endPlain(JSON.stringify({ result: told, jsonrpc: '2.0', id }), to);
+}
+
+export function endPlain(text: string, to: ServerResponse): void {
+  if (to.headersSent) return void to.end(text);
   // As a text it leaves together with its headers, in one write.
   to.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text);
+}
+
+/**
+ * The head of the answer says nothing about it: every answer to a plain call is a 200 with JSON. It goes ahead while the tool
+ * runs, after the request to the tool has left, so that the client is done with it when the answer comes.
+ */
+function sendHead(to: ServerResponse): void {
+  if (to.headersSent || to.destroyed) return;
+  to.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
 }
 
 interface ServerInfo {

@@ -8,10 +8,12 @@ import { fileURLToPath } from 'node:url';
 import { openCeiling, templateOf } from './ceiling.ts';
 import { type Child, startChild } from './child.ts';
 import { connectClient, connectClients } from './mcp-clients.ts';
-import { drive, median, type Row } from './measure.ts';
+import { drive, interleave, type Row } from './measure.ts';
 import { inputs } from './ring.ts';
 
-const rounds = 7;
+const rounds = 15;
+/** The other gateway takes five times as long, and is not as close to its bar. */
+const peerRounds = 5;
 const runs = 150;
 /** Every side is as warm as the others before the first round: compiling takes thousands of calls, and not as many for each side. */
 const warmRuns = 3_000;
@@ -22,85 +24,77 @@ const warmMaxMs = 30_000;
 
 type Client = Awaited<ReturnType<typeof connectClient>>;
 type Call = () => Promise<void>;
+type Sides<Name extends string> = Readonly<Record<Name, Call>>;
 
 export async function benchMcpTools(folder: string): Promise<readonly Row[]> {
   const upstream = await startChild('./mcp-bare-child.ts', 'echo');
   const file = path.join(folder, 'tools.db');
-  const ours = await startChild('./mcp-gateway-child.ts', 'tools', file, upstream.url);
-  const peer = await startPeer(folder, upstream.url);
-  const call = (client: Client, name: string) => async () => {
-    const result = await client.callTool({ name, arguments: inputs });
-    if (result.isError === true) throw new Error(`the bench met ${JSON.stringify(result)}`);
-  };
-  const first = await connectClient(ours.url);
-  await call(first, 'up/step')();
-  await first.close();
-  const ceiling = await openCeiling(path.join(folder, 'ceiling.db'), templateOf(file));
-
-  const places = {
-    direct: { url: upstream.url, tool: 'step' },
-    ours: { url: ours.url, tool: 'up/step' },
-    peer: { url: peer.url, tool: 'step' },
-  };
-  type Side = keyof typeof places | 'commits' | 'all';
-  const sides = new Map<Side, Call>();
+  const gateway = await startChild('./mcp-gateway-child.ts', 'tools', file, upstream.url);
   const clients: Client[] = [];
-  for (const [side, { url, tool }] of Object.entries(places) as [
-    keyof typeof places,
-    { url: string; tool: string },
-  ][]) {
+  const side = async (what: string, url: string, tool: string): Promise<Call> => {
     const many = await connectClients(url, warmConnections);
-    await warm(
-      side,
-      many.map((client) => call(client, tool)),
-    );
+    const calls = many.map((client) => calling(client, tool));
+    await warm(what, calls);
     await Promise.all(many.map((client) => client.close()));
     const one = await connectClient(url);
     clients.push(one);
-    sides.set(side, call(one, tool));
-  }
+    return calling(one, tool);
+  };
+  const direct = await side('direct', upstream.url, 'step');
+  const ours = await side('ours', gateway.url, 'up/step');
+  const ceiling = await openCeiling(path.join(folder, 'ceiling.db'), templateOf(file));
   const commits = () => ceiling.call();
   await warm('commits', Array<Call>(warmConnections).fill(commits));
-  sides.set('commits', commits);
   // Told beside the bar: what it adds up, done in the order in which a call does it. Commits in a loop of their own find the disk, the thread and the
   // caches awake: a lone fsync after a pause as long as a call takes twice as long as in a loop, whoever asks for it.
-  sides.set('all', () => ceiling.call(sides.get('direct')));
+  const all = () => ceiling.call(direct);
+  const apart = await inRounds(rounds, { direct, ours, commits, all });
 
-  for (const [side, once] of sides) await warm(`${side}, alone,`, [once], warmLoneRuns);
+  // In rounds of its own: in one of its rounds everybody else would be asleep for seconds.
+  const other = await startPeer(folder, upstream.url);
+  const peer = await side('peer', other.url, 'step');
+  const beside = await inRounds(peerRounds, { ours, peer });
 
-  const seen = new Map([...sides.keys()].map((side): [Side, number[]] => [side, []]));
-  for (let round = -1; round < rounds; round++)
-    for (const [side, once] of sides) {
-      const { p50Ms } = await drive(1, runs, once);
-      if (round >= 0) seen.get(side)?.push(p50Ms);
-    }
   await Promise.all(clients.map((client) => client.close()));
   await ceiling.close();
-  for (const child of [ours, peer, upstream]) await child.stop();
+  for (const child of [gateway, other, upstream]) await child.stop();
 
-  const p50 = (side: Side) => median(seen.get(side) ?? []);
-  const apart = 2 * p50('direct') + p50('commits');
   const ms = (value: number) => `${value.toFixed(2)} ms`;
   return [
     {
       what: 'tools/call through the gateway: p50, of twice the direct call plus the two commits',
-      ratio: p50('ours') / apart,
+      ratio: apart.ours / (2 * apart.direct + apart.commits),
       bar: { atMost: 1 },
-      detail: `${ms(p50('ours'))} of 2 × ${ms(p50('direct'))} + ${ms(p50('commits'))}`,
+      detail: `${ms(apart.ours)} of 2 × ${ms(apart.direct)} + ${ms(apart.commits)}`,
     },
     {
       what: 'tools/call through the gateway: p50, of two direct calls and the two commits, one after the other',
-      ratio: p50('ours') / p50('all'),
+      ratio: apart.ours / apart.all,
       bar: null,
-      detail: `${ms(p50('ours'))} of ${ms(p50('all'))}`,
+      detail: `${ms(apart.ours)} of ${ms(apart.all)}`,
     },
     {
       what: 'tools/call through the gateway: p50, of @fiberplane/mcp-gateway 0.7.1',
-      ratio: p50('ours') / p50('peer'),
+      ratio: beside.ours / beside.peer,
       bar: { atMost: 1 },
-      detail: `${ms(p50('ours'))} of ${ms(p50('peer'))}`,
+      detail: `${ms(beside.ours)} of ${ms(beside.peer)}`,
     },
   ];
+}
+
+function calling(client: Client, name: string): Call {
+  return async () => {
+    const result = await client.callTool({ name, arguments: inputs });
+    if (result.isError === true) throw new Error(`the bench met ${JSON.stringify(result)}`);
+  };
+}
+
+/** The median of the rounds' medians, of each side. */
+async function inRounds<Name extends string>(count: number, sides: Sides<Name>): Promise<Record<Name, number>> {
+  for (const [name, once] of Object.entries<Call>(sides)) await warm(`${name}, alone,`, [once], warmLoneRuns);
+  const p50 = (once: Call) => async () => (await drive(1, runs, once)).p50Ms;
+  const measured = Object.entries<Call>(sides).map(([name, once]) => [name, p50(once)] as const);
+  return interleave(count, Object.fromEntries(measured) as Record<Name, () => Promise<number>>);
 }
 
 /** The same number of calls for every side, unless one of them takes too long for that; how many it were is said. */

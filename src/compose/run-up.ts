@@ -16,6 +16,7 @@ import { createFront, type Front } from './run-front.ts';
 import { createGovernance, type Governance } from './governance.ts';
 import { openIdentity, type OpenIdentity } from './open-identity.ts';
 import { createSeal } from './seal.ts';
+import type { Served } from './serve-door.ts';
 import { keepOpen, type LastingGateway } from './serve-gateway.ts';
 import { type OpenForServing, type Refused, refusalOf, serversOf, servingOptions } from './serve-options.ts';
 
@@ -24,6 +25,7 @@ export interface UpOrder {
   readonly file: string | undefined;
   /** Whoever brings no key is this agent; null lets nobody in without one. */
   readonly openAs: string | null;
+  readonly mode: Served['mode'];
   /** `host:port`, as it was written. */
   readonly listen: string | undefined;
   readonly version: string;
@@ -177,7 +179,7 @@ async function serveUntil(
   const seal = createSeal(file, order.onTrouble);
   for (const workflow of names) {
     const at = workflow === null ? toolsPath : `${toolsPath}/${encodeURIComponent(workflow)}`;
-    const served = { version: order.version, who, workflow, mode: 'step', seal, onReply } as const;
+    const served = { version: order.version, who, workflow, mode: order.mode, seal, onReply };
     const door = openMcpDoor(served, gateway);
     const options = { path: at, allowedHosts: hosts, allowedOrigins: hosts, authenticate: identity.agentOf };
     handlers.set(at, createHttpHandler(door, options));

@@ -4,7 +4,6 @@ import { toJsonGraph } from '../core/workflow/draw/to-json-graph.ts';
 import { toMermaid } from '../core/workflow/draw/to-mermaid.ts';
 import { isListed, listedTools } from '../core/policy/listed-tools.ts';
 import { createMcpDoor, type McpDoor } from '../doors/mcp/mcp-door.ts';
-import type { McpDoorParts } from '../doors/mcp/parts.ts';
 import type { Reply } from '../core/reply.ts';
 import { completeSession } from '../shell/complete.ts';
 import { handleCall, handleUnfit } from '../shell/handle-call.ts';
@@ -21,7 +20,8 @@ export interface Served {
   readonly who: Principal;
   /** The workflow's name; null for every tool. */
   readonly workflow: string | null;
-  readonly mode: McpDoorParts['mode'];
+  /** How a workflow is listed: one tool for all actions, or one for each. */
+  readonly mode: 'step' | 'tools';
   /** By which the gateway knows its own states again. */
   readonly seal: Seal;
   /** Hears the reply of every call. */
@@ -40,7 +40,7 @@ export function openMcpDoor(served: Served, { current }: LastingGateway): McpDoo
     name: workflow === null ? 'recourse' : `recourse-${workflow}`,
     version,
     who,
-    mode,
+    mode: mode === 'tools' ? 'tool_per_action' : 'step',
     workflow:
       workflow === null
         ? null

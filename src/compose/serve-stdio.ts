@@ -84,9 +84,9 @@ async function serve(
   });
   if (!isStopped()) {
     const who = { tenant: 'default', agent: order.agent };
-    const mode = order.mode === 'tools' ? 'tool_per_action' : 'step';
     const seal = createSeal(options.file, order.onTrouble);
-    const door = openMcpDoor({ version: order.version, who, workflow: workflow.name, mode, seal }, gateway);
+    const { version, mode } = order;
+    const door = openMcpDoor({ version, who, workflow: workflow.name, mode, seal }, gateway);
     const served = serveStdio(door, { input: process.stdin, output });
     // What is running may end, and its reply reach the client, before the connection goes.
     onStop(() => void gateway.close().finally(() => served.close()));

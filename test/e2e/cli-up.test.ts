@@ -118,6 +118,21 @@ async function statusAs(host: string, url: string, path: string): Promise<number
   return response.statusCode;
 }
 
+test('--mode tools gives each workflow one tool for each action, and what is not legal now is refused as ever', async (t) => {
+  const { home } = barProject(t);
+  writeFileSync(join(home, 'recourse.yaml'), 'workflows:\n  bar: ./bar.ts\n');
+  const up = startUp(t, home, ['--mode', 'tools']);
+  const url = await up.address();
+  await up.ready();
+  const { client, call } = await connectHttp(t, new URL(`${url}/mcp/bar`), '2026-07-28');
+  const { tools } = await client.listTools();
+  assert.deepEqual(tools.map(({ name }) => name).slice(0, 2), ['order', 'wait']);
+  const { reply } = await call('order', { drink: 'tea' });
+  assert.ok(isSuccess(reply));
+  const stale = await call('serve', { session: reply.session });
+  assert.equal((stale.reply as { error?: string }).error, 'invalid_transition');
+});
+
 test('until it is ready it says so, in the words of a call; whoever ends it then does not wait for its servers', async (t) => {
   const { home } = barProject(t);
   writeFileSync(join(home, 'recourse.yaml'), `tools:\n${hanging}`);

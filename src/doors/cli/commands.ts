@@ -96,8 +96,11 @@ export const commands = {
     ],
     argument: null,
     no: 'the configuration cannot be used, or the address is taken',
-    options: ['config', 'file', 'listen', 'agent'],
-    means: { agent: 'whoever brings no key is this agent; on 127.0.0.1 only' },
+    options: ['config', 'file', 'listen', 'agent', 'mode'],
+    means: {
+      agent: 'whoever brings no key is this agent; on 127.0.0.1 only',
+      mode: 'each workflow as one tool for all actions, or one for each; step if not given',
+    },
     examples: [
       ['recourse up', 'what ./recourse.yaml says'],
       ['recourse up --config staging.yaml --listen 127.0.0.1:8000', 'another file, another port'],

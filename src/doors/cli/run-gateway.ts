@@ -44,6 +44,7 @@ export interface UpReady {
 }
 
 export interface UpOrder extends Order {
+  readonly mode: 'step' | 'tools';
   readonly listen: string | undefined;
   /** Whoever brings no key is this agent. */
   readonly openAs: string | null;
@@ -73,7 +74,7 @@ export async function runServe(command: Command, parts: GatewayParts, terminal: 
     ...orderOf(command, parts, terminal),
     agent: command.filter.agent ?? 'local',
     workflow: command.argument,
-    mode: command.said.mode === 'tools' ? 'tools' : 'step',
+    mode: modeOf(command),
     onServing: ({ workflow, file, role }) =>
       terminal.tell(`recourse: serving workflow '${harmless(workflow)}' on ${harmless(file)}, as its ${role}\n`),
   });
@@ -84,6 +85,7 @@ export async function runUp(command: Command, parts: GatewayParts, terminal: Ter
   const end = await parts.up({
     ...orderOf(command, parts, terminal),
     listen: command.said.listen,
+    mode: modeOf(command),
     openAs: command.filter.agent ?? null,
     onSlowStart: (seconds) =>
       terminal.tell(
@@ -105,6 +107,8 @@ export async function runUp(command: Command, parts: GatewayParts, terminal: Ter
   });
   return sayEnd(end, command, terminal);
 }
+
+const modeOf = ({ said }: Command): 'step' | 'tools' => (said.mode === 'tools' ? 'tools' : 'step');
 
 function orderOf(command: Command, { abandon }: GatewayParts, terminal: Terminal): Order {
   let stops = 0;

@@ -5,7 +5,7 @@ import { globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const simulationSeconds = 40;
+const simulationSeconds = 30;
 /** Of what failed, the summary repeats at most so many characters for each command. */
 const maxToldFailures = 20_000;
 const maxLastWords = 2_000;
@@ -47,6 +47,7 @@ const tests = (name, globs, env = {}, { timeoutSeconds = 300, atOnce = 2, togeth
 
 const examples = {
   name: 'examples',
+  atOnce: 2,
   find: () => {
     const folders = globSync('examples/*/').sort();
     const lines = folders.map((folder) => [process.execPath, join(folder, 'main.ts')]);
@@ -123,12 +124,18 @@ function run([file, ...args], { env, timeoutSeconds = 0 }, show) {
   });
 }
 
-/** All lines of a test stage at once; the others one by one. What runs beside the first is shown when it has ended. */
+/** All lines of a test stage at once; of the others as many as the stage says. What runs beside another is shown when it has ended. */
 async function runLines(lines, stage) {
   const show = (text) => process.stdout.write(text);
   const ends = [];
   if (!lines[0]?.includes('--test')) {
-    for (const line of lines) ends.push(await run(line, stage, show));
+    const { atOnce = 1 } = stage;
+    while (ends.length < lines.length) {
+      const some = lines.slice(ends.length, ends.length + atOnce);
+      const ended = await Promise.all(some.map((line) => run(line, stage, atOnce === 1 ? show : () => undefined)));
+      if (atOnce > 1) for (const { printed } of ended) show(printed);
+      ends.push(...ended);
+    }
     return ends;
   }
   const [first, ...others] = lines.map((line, at) => run(line, stage, at === 0 ? show : () => undefined));

@@ -26,7 +26,7 @@ test('the commands and their options', () => {
     test: ['config', 'json'],
     render: ['format', 'output', 'session', 'config', 'file'],
     serve: ['config', 'file', 'agent', 'mode'],
-    up: ['config', 'file', 'listen', 'agent'],
+    up: ['config', 'file', 'listen', 'agent', 'mode'],
     init: ['from', 'dry-run', 'config', 'yes', 'json'],
     pin: ['check', 'config', 'json'],
     explain: ['agent', 'session', 'model', 'offline', 'now', 'config', 'file', 'url', 'key', 'key-file', 'json'],

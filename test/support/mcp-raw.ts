@@ -23,6 +23,29 @@ export interface RawMcp {
 
 const base = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 
+interface Introduced {
+  readonly id?: number;
+  readonly method: string;
+  readonly params?: Readonly<Record<string, unknown>>;
+}
+
+/** A message of 2026-07-28, with what that revision wants said with every one, in it and beside it. */
+export function introduce(message: Introduced, capabilities: object = {}) {
+  const { method, params = {} } = message;
+  const _meta = {
+    [PROTOCOL_VERSION_META_KEY]: '2026-07-28',
+    [CLIENT_INFO_META_KEY]: { name: 'raw', version: '1' },
+    [CLIENT_CAPABILITIES_META_KEY]: capabilities,
+    ...(params['_meta'] as object | undefined),
+  };
+  const { name } = params;
+  const named: Record<string, string> = typeof name === 'string' ? { 'mcp-name': name } : {};
+  return {
+    headers: { ...base, 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, ...named },
+    message: { jsonrpc: '2.0', ...message, params: { ...params, _meta } },
+  };
+}
+
 export async function rawMcp(url: URL, key: string, revision: Revision, capabilities: object = {}): Promise<RawMcp> {
   const authorization = `Bearer ${key}`;
   const post = async (message: object, headers: Readonly<Record<string, string>>): Promise<RawAnswer> => {
@@ -35,19 +58,10 @@ export async function rawMcp(url: URL, key: string, revision: Revision, capabili
     return { status: response.status, body, message: messageIn(body) };
   };
   if (revision === '2026-07-28') {
-    const envelope = {
-      [PROTOCOL_VERSION_META_KEY]: revision,
-      [CLIENT_INFO_META_KEY]: { name: 'raw', version: '1' },
-      [CLIENT_CAPABILITIES_META_KEY]: capabilities,
-    };
     return {
       send(message, headers = {}) {
-        const { method, params = {} } = message as { method: string; params?: Record<string, unknown> };
-        const _meta = { ...envelope, ...(params['_meta'] as object | undefined) };
-        const { name } = params;
-        const said = { 'mcp-protocol-version': revision, 'mcp-method': method };
-        const named: Record<string, string> = typeof name === 'string' ? { 'mcp-name': name } : {};
-        return post({ jsonrpc: '2.0', ...message, params: { ...params, _meta } }, { ...said, ...named, ...headers });
+        const introduced = introduce(message as Introduced, capabilities);
+        return post(introduced.message, { ...introduced.headers, ...headers });
       },
     };
   }

@@ -1,21 +1,10 @@
 /** A plain call of 2026-07-28 is answered without the SDK's server: by the very words that the SDK's way has for it. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import {
-  CLIENT_CAPABILITIES_META_KEY,
-  CLIENT_INFO_META_KEY,
-  PROTOCOL_VERSION_META_KEY,
-} from '@modelcontextprotocol/server';
 import { aTool } from '../../support/builders.ts';
 import { serveHttp } from '../../support/mcp-connect.ts';
 import { openDoor } from '../../support/mcp-gateway.ts';
-
-const revision = '2026-07-28';
-const envelope = {
-  [PROTOCOL_VERSION_META_KEY]: revision,
-  [CLIENT_INFO_META_KEY]: { name: 'raw', version: '1' },
-  [CLIENT_CAPABILITIES_META_KEY]: {},
-};
+import { introduce } from '../../support/mcp-raw.ts';
 
 const priced = { type: 'object', properties: { price: { type: 'number' } }, required: ['price'] };
 /** What it says of itself cannot be widened for our envelope. */
@@ -73,18 +62,9 @@ async function served(t: TestContext) {
 }
 
 async function ask(url: URL, { name, arguments: args, meta }: Asked, more: object = {}) {
-  const params = { name, ...(args === undefined ? {} : { arguments: args }), _meta: { ...envelope, ...meta }, ...more };
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': revision,
-      'mcp-method': 'tools/call',
-      'mcp-name': name,
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'tools/call', params }),
-  });
+  const params = { name, ...(args === undefined ? {} : { arguments: args }), _meta: { ...meta }, ...more };
+  const { headers, message } = introduce({ id: 7, method: 'tools/call', params });
+  const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(message) });
   const body = await response.text();
   return { status: response.status, type: response.headers.get('content-type'), body: withoutIds(JSON.parse(body)) };
 }

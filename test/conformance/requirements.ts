@@ -141,6 +141,7 @@ const lists: Readonly<Record<string, string>> = {
   'C9-store-5': 'an outcome that could not be recorded is recorded as soon as it can be',
   'C9-store-6': 'sessions cannot be opened or cancelled without a store',
   'C9-store-7': 'a full disk stops everything, and room is all it takes',
+  'C9-response-1': 'a response that failed its schema after a write leaves the effect unknown, to be reconciled',
   'C9-start-1': 'a place that cannot be written refuses to start',
   'C9-start-2': 'a file of somebody else is refused and left alone',
   'C9-start-3': 'a newer schema is refused',

@@ -55,6 +55,8 @@ export interface OpenedGateway extends Pick<
 export interface OpenOptions extends Partial<Omit<GatewayOptions<readonly Tool[]>, 'tools'>> {
   readonly clock?: Clock;
   readonly ids?: Ids;
+  /** Of its servers, as they list them. */
+  readonly serverTools?: readonly string[];
 }
 
 interface Held {
@@ -73,7 +75,7 @@ export function folderOf(t: TestContext): string {
 export async function openGateway(
   t: TestContext,
   tools: readonly Tool[],
-  { clock, ids, ...options }: OpenOptions = {},
+  { clock, ids, serverTools = [], ...options }: OpenOptions = {},
 ): Promise<OpenedGateway> {
   const { folder, files, gateways } = heldBy(t);
   const file = options.file ?? path.join(folder, 'recourse.db');
@@ -82,7 +84,7 @@ export async function openGateway(
   const parts = { ...(clock === undefined ? {} : { clock }), ...(ids === undefined ? {} : { ids }) };
   const gateway = await createGateway({ ...options, tools, file, onNotice }, parts);
   files.add(file);
-  const around = { tools: tools.map(({ name }) => name), folder };
+  const around = { tools: [...tools.map(({ name }) => name), ...serverTools], folder };
   const check = (reply: unknown): Reply => checkReply(reply, around);
   const opened: OpenedGateway = {
     file,

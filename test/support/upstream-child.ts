@@ -20,6 +20,7 @@ const notify = (method: string, params: unknown = {}) => say({ jsonrpc: '2.0', m
 const text = (value: unknown) => ({ content: [{ type: 'text', text: JSON.stringify(value) }] });
 const object = { type: 'object' };
 let generation = 0;
+const priced = { type: 'object', properties: { price: { type: 'number' } }, required: ['price'] };
 
 const names =
   'echo vendor die exit_after_answer hang huge twice wrong_id garbage not_a_result rpc_error fails cancelled environment pid ask_client grow close_input input_required'.split(
@@ -29,6 +30,8 @@ const names =
 function listed(): unknown[] {
   if (mode === 'many') return Array.from({ length: 5_000 }, (_, at) => ({ name: `tool_${at}`, inputSchema: object }));
   if (mode === 'odd') return oddTools();
+  if (mode === 'promising')
+    return ['sell', 'look'].map((name) => ({ name, inputSchema: object, outputSchema: priced }));
   const tools: unknown[] = names.map((name) => ({
     name,
     description: `does ${name}`,
@@ -80,6 +83,8 @@ function call(id: unknown, params: Record<string, unknown>): void {
         _meta: { 'vendor/trace': 'abc' },
         structuredContent: { n: 1 },
       }),
+    sell: () => answer(id, { content: [], ...args }),
+    look: () => answer(id, { content: [], ...args }),
     die: () => process.kill(process.pid, 'SIGKILL'),
     exit_after_answer: () => {
       writeSync(1, `${JSON.stringify({ jsonrpc: '2.0', id, result: text('last words') })}\n`);

@@ -7,6 +7,7 @@ import type { Catalogue, FieldError, ToolEntry } from '../../core/catalogue.ts';
 import type { Json } from '../../core/json.ts';
 import { defaultLimits } from '../../core/limits.ts';
 import { reachOf } from '../../core/policy/policy.ts';
+import { describeMismatch } from '../../core/schema/describe-mismatch.ts';
 import type { Attempt, Failure, Upstream, UpstreamResult } from '../../ports/upstream.ts';
 import type { Validated, Validator } from '../../ports/validator.ts';
 import { ToolDefinitionError, type CheckedTool, type LocalBody } from './check-definition.ts';
@@ -124,10 +125,8 @@ async function judgeOutput({ name, output: schema }: CheckedTool, returned: Retu
 
 /** The values themselves are for the audit only. */
 function malformed(name: string, errors: readonly FieldError[]): Failure {
-  const listed = errors.map(({ path, expected }) => `${path || 'the result'} should be ${expected}`);
-  const message = `the result of '${name}' does not match its output schema: ${listed.join('; ')}`;
   const written = canonicalise(errors, { maxDepth: 64 });
-  return failure('schema_validation', message, {
+  return failure('schema_validation', describeMismatch(name, errors), {
     subject: 'response',
     errorType: 'OutputMalformed',
     cause: written.ok ? written.text : null,

@@ -4,6 +4,7 @@
  */
 import { isObject, type JsonObject } from '../../core/json.ts';
 import type { Attempt, UpstreamResult } from '../../ports/upstream.ts';
+import { judgeOutput } from './judge-output.ts';
 import type { McpLimits } from './mcp-limits.ts';
 import type { OpenWire } from './open-wire.ts';
 import { paramHeaders } from './param-headers.ts';
@@ -25,6 +26,7 @@ export async function callTool(
 ): Promise<UpstreamResult> {
   const { name } = link.config;
   const { args } = attempt;
+  const entry = link.entry(attempt.tool);
   if (args !== null && !isObject(args)) {
     const more = { subject: 'request', errorType: 'InputInvalid', effect: 'none' } as const;
     return failed('schema_validation', 'the arguments of a tool of an MCP server are an object', more);
@@ -33,7 +35,7 @@ export async function callTool(
   const sendBy = performance.now() + Math.min(limits.maxSendDelayMs, attempt.timeoutMs);
   const ask = (wire: OpenWire): Promise<WireAnswer> => {
     if (performance.now() > sendBy) return Promise.resolve(notInTime);
-    const headers = wire.protocolVersion >= '2026' ? paramHeaders(schemaOf(link, attempt.tool), args) : {};
+    const headers = wire.protocolVersion >= '2026' ? paramHeaders(entry?.inputSchema ?? null, args) : {};
     const params: JsonObject = { name: tool, ...(args === null ? {} : { arguments: args }), _meta: metaOf(attempt) };
     const timeoutMs = attempt.timeoutMs + limits.answerGraceMs;
     return wire.ask({ method: 'tools/call', params, timeoutMs, signal, headers });
@@ -48,7 +50,7 @@ export async function callTool(
   }
   link.note(troubleIn(answer));
   if (answer.kind === 'error' && (answer.code === methodNotFound || answer.code === invalidParams)) link.relist();
-  return weighAnswer(answer, name, limits);
+  return judgeOutput(weighAnswer(answer, name, limits), entry, limits);
 }
 
 const notInTime: WireAnswer = {
@@ -86,10 +88,6 @@ function troubleIn(answer: WireAnswer): string | null {
   const isTrouble =
     answer.kind === 'unsent' || answer.kind === 'lost' || (answer.kind === 'refused' && answer.status >= 500);
   return isTrouble ? describeAnswer(answer) : null;
-}
-
-function schemaOf(link: ServerLink, tool: string): JsonObject | null {
-  return link.entries().find(({ invokes }) => invokes === tool)?.inputSchema ?? null;
 }
 
 /** The same key for every attempt of the call: a server that deduplicates can use it. */

@@ -40,6 +40,7 @@ export interface LinkParts {
 export interface ServerLink {
   readonly config: McpUpstreamConfig;
   entries(): readonly ToolEntry[];
+  entry(name: string): ToolEntry | null;
   status(): UpstreamStatus;
   /** Resolves once it was connected, or could not be for the first time. */
   readonly settled: Promise<void>;
@@ -185,6 +186,7 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
   return {
     config,
     entries: shelf.entries,
+    entry: shelf.entry,
     settled: settled.promise,
     connection,
     renew,

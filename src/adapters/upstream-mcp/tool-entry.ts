@@ -73,7 +73,7 @@ export function entryOf(server: McpUpstreamConfig, listed: unknown, parts: Entry
   return { ok: true, entry, chars: written.text.length };
 }
 
-function countNodes(value: unknown): number {
+export function countNodes(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   return Object.values(value).reduce((sum: number, child) => sum + countNodes(child), 1);
 }

@@ -24,6 +24,8 @@ export interface ToolShelf {
   fill(wire: Wire): Promise<string | null>;
   refreshSoon(): void;
   entries(): readonly ToolEntry[];
+  /** By its name in the catalogue. */
+  entry(name: string): ToolEntry | null;
   leftOut(): readonly LeftOut[];
   /** Why the list is not whole; null if it is. */
   problem(): string | null;
@@ -49,6 +51,7 @@ export function createToolShelf(
   const rest = createNap();
   let wire: Wire | null = null;
   let entries: readonly ToolEntry[] = [];
+  let byName: ReadonlyMap<string, ToolEntry> = new Map();
   let leftOut: readonly LeftOut[] = [];
   let cutShort: string | null = null;
   let compiled = new Map<string, CompiledSchema>();
@@ -69,7 +72,7 @@ export function createToolShelf(
     if (turn <= applied || closed) return null;
     applied = turn;
     const isNew = next.entries.length !== entries.length || next.entries.some((entry, at) => entry !== entries[at]);
-    ({ entries, leftOut, compiled } = next);
+    ({ entries, byName, leftOut, compiled } = next);
     cutShort = listing.cutShort;
     if (isNew) parts.onTools();
     return null;
@@ -110,7 +113,7 @@ export function createToolShelf(
       if (closed) break;
       turnBegan = performance.now();
     }
-    return { entries: [...kept.values()], leftOut: dropped, compiled: nextCompiled };
+    return { entries: [...kept.values()], byName: kept, leftOut: dropped, compiled: nextCompiled };
   }
 
   async function refresh(): Promise<void> {
@@ -128,6 +131,7 @@ export function createToolShelf(
       timer = setTimeout(() => void refresh(), Math.max(limits.relistDebounceMs, dueMs));
     },
     entries: () => entries,
+    entry: (name) => byName.get(name) ?? null,
     leftOut: () => leftOut,
     problem: () => cutShort,
     close() {

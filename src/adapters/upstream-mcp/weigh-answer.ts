@@ -178,7 +178,7 @@ function textIn(content: unknown, maxChars: number): string | null {
   return text === '' ? null : cut(text, maxChars).toWellFormed();
 }
 
-function written(value: unknown, limits: McpLimits): string | null {
+export function written(value: unknown, limits: McpLimits): string | null {
   const canonical = canonicalise(value, { maxDepth: maxCanonicalDepth });
   return canonical.ok ? cut(canonical.text, limits.maxCauseChars) : null;
 }

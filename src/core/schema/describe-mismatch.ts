@@ -1,0 +1,7 @@
+/** What is said of a result that is not of its schema? Which fields, and what they should be; never what they are. */
+import type { FieldError } from '../catalogue.ts';
+
+export function describeMismatch(tool: string, errors: readonly FieldError[]): string {
+  const listed = errors.map(({ path, expected }) => `${path || 'the result'} should be ${expected}`);
+  return `the result of '${tool}' does not match its output schema: ${listed.join('; ')}`;
+}

@@ -143,9 +143,9 @@ async function loadTests(...[files, config]: Parameters<CliParts['loadTests']>):
 
 async function stateOf(session: string, workflow: string, file: string): ReturnType<CliParts['render']['stateOf']> {
   const problem = await problemOf(file);
-  if (problem !== null) return { refused: problem };
+  if (problem !== null) return { unreadable: problem };
   const opened = await openSqliteReader(file);
-  if (opened.kind !== 'opened') return { refused: opened.message };
+  if (opened.kind !== 'opened') return { unreadable: opened.message };
   try {
     const found = await opened.reader.session(session as SessionId);
     if (found === null) return { refused: `'${file}' has no session '${session}': look for it in sessions ls` };

@@ -40,6 +40,22 @@ function project(t: TestContext, files: Readonly<Record<string, string>>): strin
 
 const shop = 'tools:\n  shop:\n    mcp: { command: shop, cwd: ./here, env: { KEY: "${SECRET}" } }\n';
 
+test('what only mount finds out is told where the state stands', async (t) => {
+  const lost = '      lost:\n        initial: in\n        states: { in: { on: { order: paid } } }\n';
+  const inner = coffee.replace('paid: { type', 'never: { on: { order: idle } }\n      paid: { type') + lost;
+  const cwd = project(t, { 'recourse.yaml': `${shop}workflows:${inner}` });
+  const loaded = await loadProject({ cwd, env: { SECRET: 'x' } });
+  assert.ok(!loaded.ok);
+  const why = 'no path from where the workflow begins leads to it';
+  assert.deepEqual(
+    loaded.problems.map(({ line, column, text, message }) => [line, column, text.trim().split(':')[0], message]),
+    [
+      [13, 7, 'never', `state 'never': ${why}`],
+      [15, 7, 'lost', `state 'lost': ${why}`],
+    ],
+  );
+});
+
 const pay: ToolEntry = {
   name: 'shop/pay',
   description: 'pays',
@@ -165,6 +181,23 @@ test('whatever is wrong with modules is told where they are named, never with a 
   assert.match(problems[7] ?? '', /recourse.yaml:8 'notes.txt' is no module/);
 });
 
+test('a module in a package of another type hears how to make it one', async (t) => {
+  const cwd = project(t, {
+    'package.json': '{ "type": "commonjs" }',
+    'door.ts': moduleText('door'),
+    'door.mts': moduleText('door'),
+    'plain.ts': 'export const workflow = 1;',
+  });
+  for (const name of ['door.ts', 'plain.ts']) {
+    const loaded = await loadWorkflowModule(path.join(cwd, name));
+    assert.match(
+      loaded.ok ? '' : (loaded.problems[0]?.fix ?? ''),
+      /^write "type": "module" into the package.json above/,
+    );
+  }
+  assert.equal((await loadWorkflowModule(path.join(cwd, 'door.mts'))).ok, true);
+});
+
 test('a module that waits for ever is given up', async (t) => {
   const cwd = project(t, { 'waits.ts': 'await new Promise(() => {});' });
   const loaded = await loadWorkflowModule(path.join(cwd, 'waits.ts'), 50);
@@ -192,5 +225,5 @@ test('what only mount finds out is told too', async (t) => {
 `;
   const problems = await problemsIn(project(t, { 'recourse.yaml': text }));
   assert.equal(problems.length, 1);
-  assert.match(problems[0] ?? '', /recourse.yaml:3 .*lost/);
+  assert.match(problems[0] ?? '', /recourse.yaml:7 .*lost/);
 });

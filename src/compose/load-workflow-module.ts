@@ -100,11 +100,18 @@ function failed(error: unknown, shown: string): LoadedModule {
     const [first = ''] = String(message ?? error).split('\n');
     return refused(
       `'${shown}' cannot be loaded: ${cut(first)}`,
-      'correct the module; node shows more when it runs it by itself',
+      isReadAsCommonJs(first)
+        ? 'write "type": "module" into the package.json above it, or let its name end in .mts or .mjs'
+        : 'correct the module; node shows more when it runs it by itself',
     );
   } catch {
     return refused(`'${shown}' cannot be loaded`, 'run it by itself with node to see why');
   }
+}
+
+/** What Node says of a module that a package.json with "type": "commonjs" makes it read as a script. */
+function isReadAsCommonJs(message: string): boolean {
+  return /^(Cannot use import statement outside a module|Unexpected token 'export'|await is only valid)/.test(message);
 }
 
 /** A problem of `mount` says what is wrong and, after a semicolon, what to do. */

@@ -1,7 +1,8 @@
-/** Mounts a workflow that is written in YAML. What only `mount` finds out is told at the workflow's name. */
+/** Mounts a workflow that is written in YAML. What only `mount` finds out is told at the state that it is about, or at the workflow. */
 import { mount, type MountedWorkflow, WorkflowDefinitionError } from '../adapters/upstream-function/mount.ts';
 import type { WrittenConfig } from '../config/config.ts';
 import type { Tell } from '../config/problem.ts';
+import { keyPlaceOf } from '../config/read-shape.ts';
 import { workflowFromYaml } from '../config/workflow-from-yaml.ts';
 import { inTwo } from './load-workflow-module.ts';
 
@@ -15,7 +16,8 @@ export function mountWritten(written: WrittenConfig, tell: Tell): MountedWorkflo
     if (!(error instanceof WorkflowDefinitionError)) throw error;
     for (const problem of error.problems) {
       const { message, fix } = inTwo(problem);
-      tell(written.tree.at, message, fix);
+      const route = error.routes.get(problem)?.flatMap((name) => ['states', name]);
+      tell(route === undefined ? written.tree.at : keyPlaceOf(written.tree, route), message, fix);
     }
     return null;
   }

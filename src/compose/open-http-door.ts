@@ -19,6 +19,7 @@ import { createWorkflowService, type WorkflowService } from '../shell/workflow-s
 import type { Authenticate } from './authenticate.ts';
 import type { Governance } from './governance.ts';
 import type { LastingGateway } from './serve-gateway.ts';
+import { tellServer } from './tell-server.ts';
 
 export interface HttpDoorOrder {
   readonly version: string;
@@ -100,7 +101,7 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
         warnings: [...governance.project().warnings],
         tools: shell().catalogue().size,
         workflows: [...shell().workflows.keys()],
-        upstreams: upstreams().map(({ name, state, tools, problem }) => ({ name, state, tools, problem })),
+        upstreams: upstreams().map((status) => ({ ...tellServer(status) })),
         gates: describeLadder(ladder, policy !== null),
         gaps: gapsOf(tenant, shell()),
       };

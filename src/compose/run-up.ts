@@ -19,6 +19,7 @@ import { createSeal } from './seal.ts';
 import type { Served } from './serve-door.ts';
 import { keepOpen, type LastingGateway } from './serve-gateway.ts';
 import { type OpenForServing, type Refused, refusalOf, serversOf, servingOptions } from './serve-options.ts';
+import { tellServer } from './tell-server.ts';
 
 export interface UpOrder {
   readonly config: string | undefined;
@@ -203,9 +204,7 @@ async function serveUntil(
   order.onReady({
     file: path.resolve(file),
     role: opened.role,
-    upstreams: (upstreams.servers?.status() ?? []).map(({ name, state, tools, problem }) => {
-      return { name, state, tools, problem };
-    }),
+    upstreams: (upstreams.servers?.status() ?? []).map(tellServer),
     tools: upstreams.catalogue().size,
     url: `${url}${toolsPath}`,
     api: `${url}/v1`,
@@ -218,10 +217,14 @@ async function serveUntil(
   });
   await stopped;
   front.close();
-  await Promise.all([http.close(), webhooks.close(), ...[...handlers.values()].map((handler) => handler.close())]);
-  await gateway.close();
+  // One wait for all: what has not ended when the gateway's is over is cancelled there, and its caller hears so before a door closes.
+  const doors = [http.close(doorsDrain), ...[...handlers.values()].map((handler) => handler.close(doorsDrain))];
+  await Promise.all([...doors, webhooks.close().then(() => gateway.close())]);
   await identity.close();
 }
+
+/** Longer than a gateway waits for its calls, by the time that their last words need. */
+const doorsDrain = { drainMs: 15_000 };
 
 function closeServer(server: Server): void {
   server.close();

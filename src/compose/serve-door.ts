@@ -61,7 +61,7 @@ export function openMcpDoor(served: Served, { current }: LastingGateway): McpDoo
       mermaid: ({ graph }, active) => toMermaid(graph, active),
       json: ({ graph }, active) => toJsonGraph(graph, active),
     },
-    unfit: (errors, caller) => handleUnfit(errors, caller, shell()),
+    unfit: (errors, caller, about) => handleUnfit(errors, caller, shell(), about),
     notify: (notice) => shell().ports.notify(notice),
     approvals: approvalsOf(shell, seal),
     completion: {

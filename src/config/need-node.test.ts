@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { needNode } from './need-node.ts';
 
@@ -11,4 +12,25 @@ test('an older Node gets one sentence that says what to do', () => {
     const sentence = `recourse-gateway needs Node 24 or newer and this is v${version}: install a newer Node`;
     assert.throws(() => needNode(version), { message: sentence });
   }
+});
+
+test('the package is loaded far enough on an old Node to say so, although that Node lacks some modules', () => {
+  const pretend = `
+    import { registerHooks } from 'node:module';
+    Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.2' } });
+    registerHooks({
+      resolve(name, context, next) {
+        if (name === 'node:sqlite') throw new Error('ERR_UNKNOWN_BUILTIN_MODULE');
+        return next(name, context);
+      },
+    });
+  `;
+  const entry = new URL('../index.ts', import.meta.url).href;
+  const words = ['--import', `data:text/javascript,${encodeURIComponent(pretend)}`, '--input-type=module'];
+  const { status, stderr } = spawnSync(process.execPath, [...words, '-e', `import '${entry}'`], { encoding: 'utf8' });
+  assert.equal(status, 1);
+  assert.match(
+    stderr,
+    /^Error: recourse-gateway needs Node 24 or newer and this is v20\.20\.2: install a newer Node$/m,
+  );
 });

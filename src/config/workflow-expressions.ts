@@ -6,8 +6,9 @@
 import { type CelOptions, compileCel, type CompiledCel } from '../core/cel/compile-cel.ts';
 import type { CelFieldType, CelType } from '../core/cel/check-types.ts';
 import { isObject, type Json, type JsonObject } from '../core/json.ts';
+import { nearest } from '../core/nearest.ts';
 import type { Tell } from './problem.ts';
-import { findScalar, placeOf } from './read-shape.ts';
+import { findScalar, keyPlaceOf, placeOf } from './read-shape.ts';
 import type { Tree } from './yaml-tree.ts';
 
 export class ExpressionError extends Error {
@@ -30,14 +31,20 @@ export interface Expressions {
     variables: Variables,
     returns?: 'bool' | 'string',
   ) => Evaluate | null;
-  /** Several fields at once; what is wrong is left out. */
+  /** Several fields of the context at once; what is wrong is left out. */
   readonly readFields: (path: Path, fields: JsonObject, variables: Variables) => EvaluateFields;
 }
 
 export type EvaluateFields = (values: Readonly<Record<string, unknown>>) => Record<string, Json>;
 
-export function createExpressions(tree: Tree, tell: Tell): Expressions {
-  const read: Expressions['read'] = (path, text, variables, returns) => {
+/** `begins`: the context that a session starts with, which has every field there is; null if the file does not say. */
+export function createExpressions(tree: Tree, tell: Tell, begins: JsonObject | null = null): Expressions {
+  const compile = (
+    path: Path,
+    text: Json | undefined,
+    variables: Variables,
+    returns?: 'bool' | 'string',
+  ): CompiledCel | null => {
     if (typeof text !== 'string') return null;
     const options: CelOptions = {
       variables,
@@ -45,20 +52,63 @@ export function createExpressions(tree: Tree, tell: Tell): Expressions {
       ...(returns === undefined ? {} : { returns }),
     };
     const compiled = compileCel(text, options);
-    if (compiled.ok) return evaluateOf(text, compiled);
+    if (compiled.ok) return compiled;
     const scalar = findScalar(tree, path);
     const place = compiled.at === undefined ? null : scalar?.inside(compiled.at);
     tell(place ?? placeOf(tree, path), `this expression is wrong: ${compiled.problem}`, fixFor(variables, returns));
     return null;
   };
+  const read: Expressions['read'] = (path, text, variables, returns) => {
+    const compiled = compile(path, text, variables, returns);
+    return compiled === null ? null : evaluateOf(String(text), compiled);
+  };
   const readFields: Expressions['readFields'] = (path, fields, variables) => {
     const read_ = Object.entries(fields).flatMap(([name, text]) => {
-      const evaluate = read([...path, name], text, variables);
-      return evaluate === null ? [] : [[name, evaluate] as const];
+      const compiled = compile([...path, name], text, variables);
+      if (begins !== null) checkField([...path, name], name, compiled, begins, tree, tell);
+      return compiled === null ? [] : [[name, evaluateOf(String(text), compiled)] as const];
     });
     return (values) => Object.fromEntries(read_.map(([name, evaluate]) => [name, evaluate(values)]));
   };
   return { read, readFields };
+}
+
+/** A field that nobody reads, or of another sort than guards expect, would leave a session where it stands without a word. */
+function checkField(
+  path: Path,
+  name: string,
+  compiled: CompiledCel | null,
+  begins: JsonObject,
+  tree: Tree,
+  tell: Tell,
+): void {
+  if (!Object.hasOwn(begins, name)) {
+    const near = nearest(name, Object.keys(begins));
+    const fix = near === null ? 'add it to context, with what it starts with' : `did you mean ${near}?`;
+    return tell(keyPlaceOf(tree, path), `the context has no field '${name}'`, fix);
+  }
+  const first = sortOf(begins[name] ?? null);
+  const gives = compiled?.gives ?? 'dyn';
+  if (first === 'dyn' || gives === 'dyn' || first === gives) return;
+  const problem = `context.${name} starts as ${wordFor[first]}, and this gives ${wordFor[gives]}`;
+  tell(placeOf(tree, path), problem, `give ${wordFor[first]}, or let it start as ${wordFor[gives]} or null`);
+}
+
+const wordFor: Readonly<Record<CelFieldType, string>> = {
+  bool: 'true or false',
+  double: 'a number',
+  dyn: 'anything',
+  list: 'a list',
+  map: 'a map',
+  string: 'a text',
+  timestamp: 'a time',
+};
+
+/** Null may become anything. */
+function sortOf(value: Json): CelFieldType {
+  if (value === null) return 'dyn';
+  if (Array.isArray(value)) return 'list';
+  return typeOfSort[typeof value] ?? 'dyn';
 }
 
 function evaluateOf(text: string, { evaluate }: CompiledCel): Evaluate {

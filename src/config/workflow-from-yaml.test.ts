@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { analyseWorkflow } from '../core/workflow/analyse/analyse-workflow.ts';
 import { compileYaml as compile, moved, readYaml as read } from '../../test/support/yaml-workflow.ts';
 
 const coffee = `
 version: "1"
-context: { total: 0, drinks: [] }
+context: { total: 0, drinks: [], paid_at: null }
 state: [total]
 refusals: { sharpen_after: 2, stop_after: 9 }
 action_timeout: 250ms
@@ -77,7 +78,7 @@ test('steps, updates, guards and timers do what is written', () => {
   let at = moved(machine.start(0));
   assert.deepEqual([at.value, machine.next(at)], ['idle', ['order']]);
   at = moved(machine.apply(at, 'order', { drink: 'oat', price: 3 }, {}, 0));
-  assert.deepEqual([at.value, at.context], ['ordering', { total: 3, drinks: ['oat'] }]);
+  assert.deepEqual([at.value, at.context], ['ordering', { total: 3, drinks: ['oat'], paid_at: null }]);
   at = moved(machine.apply(at, 'order', { drink: 'soy', price: 1.5 }, {}, 0));
   assert.deepEqual([at.value, at.context['total']], ['ordering', 4.5]);
   assert.deepEqual(moved(machine.apply(at, 'look', {}, {}, 0)), at);
@@ -95,7 +96,7 @@ test('steps, updates, guards and timers do what is written', () => {
   const [timer] = at.timers;
   assert.equal(timer?.dueAtMs, 1_800_000);
   if (timer !== undefined)
-    assert.deepEqual(moved(machine.fire(at, timer, 0)).context, { total: 0, drinks: ['oat', 'soy'] });
+    assert.deepEqual(moved(machine.fire(at, timer, 0)).context, { total: 0, drinks: ['oat', 'soy'], paid_at: null });
 });
 
 test('a guard that fails is broken by the name of its text, an assign that fails moves nothing', () => {
@@ -249,6 +250,27 @@ states:
     "12:8 'on_done' has no meaning in a state without states",
     '12:46 this expression is wrong: there is no variable inputs here; there is context',
   ]);
+});
+
+test('for proofs a guard asks what its expression says, and a comment in it hides nothing', () => {
+  const { graph } = compile(`
+context: { open: false, left: 3 }
+initial: idle
+actions: { sell: {}, wait: {} }
+states:
+  idle:
+    on:
+      sell:
+        - { target: sold, guard: context.open }
+        - { target: queued, guard: context.left > 0 // && context.open }
+        - { target: idle, guard: "true" }
+      wait: { target: sold, guard: "!context.open" }
+  sold: { type: final }
+  queued: { type: final }
+`);
+  const asks = graph.edges.map((edge) => edge.asks);
+  assert.deepEqual(asks, ['context.open', 'context.left > 0 // && context.open', 'true', '!context.open']);
+  assert.deepEqual(analyseWorkflow(graph).findings, []);
 });
 
 test('another expression makes another machine', () => {

@@ -43,7 +43,8 @@ export function workflowFromYaml(written: WrittenConfig, tell: Tell): WrittenWor
   const declared = mapOf(definition['actions']);
   const fields = contextFields(definition);
   const context = { fields: Object.fromEntries(fields.map((field): [string, CelFieldType] => [field, 'dyn'])) };
-  const parts = { tree, tell: count, expressions: createExpressions(tree, count), context };
+  const begins = written.isWhole && 'context' in definition ? mapOf(definition['context']) : null;
+  const parts = { tree, tell: count, expressions: createExpressions(tree, count, begins), context };
   const actions = readActions(declared, parts);
   const inputs = new Map(Object.entries(declared).map(([action, each]) => [action, inputTypes(mapOf(each)['input'])]));
   const { config, guards, actions: assigns } = readStates({ ...parts, name, definition, inputs });

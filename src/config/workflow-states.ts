@@ -6,6 +6,7 @@ import { assign, raise } from 'xstate';
 import type { CelType } from '../core/cel/check-types.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import { nearest } from '../core/nearest.ts';
+import { writtenAs } from '../core/workflow/written-code.ts';
 import { durationMs } from './duration.ts';
 import type { Tell } from './problem.ts';
 import { keyPlaceOf, placeOf } from './read-shape.ts';
@@ -167,7 +168,7 @@ class StateReader {
   #guard(path: Path, text: Json | undefined, over: Variables): string | null {
     const holds = this.#parts.expressions.read(path, text, over, 'bool');
     if (holds === null || typeof text !== 'string') return null;
-    this.guards[text] = (args: StepArgs) => holds(valuesOf(args)) === true;
+    this.guards[text] = writtenAs((args: StepArgs) => holds(valuesOf(args)) === true, text);
     return text;
   }
 

@@ -51,7 +51,7 @@ function write(value: unknown, depth: number): string | undefined {
     case 'boolean':
       return value ? 'true' : 'false';
     case 'bigint':
-      throw new NotJson('a bigint is not JSON: send it as a string');
+      throw new NotJson('a bigint is not JSON: send an integer above 9007199254740991 as a string');
     case 'object':
       return value === null ? 'null' : writeDeep(value, depth);
     default:

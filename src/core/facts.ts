@@ -80,6 +80,8 @@ export interface Facts {
   /** The tools; once the session is known, the actions of its workflow if it has one. */
   readonly catalogue: Catalogue;
   readonly session?: SessionFact;
+  /** Only of a call that the body of a step makes: the workflow of that step, and what is in doubt in its session. */
+  readonly body?: Pick<StepFact, 'workflow' | 'fences'>;
   readonly turnCancelled?: boolean;
   /** What the author's own validator said about the arguments. */
   readonly arguments?: ArgumentsFact;

@@ -19,7 +19,7 @@ export interface Limits {
   readonly stepQueueMs: number;
   /** A workflow session that nobody used for this long is closed, unless a step runs or a timer waits. */
   readonly sessionTtlMs: number;
-  /** Workflow sessions that are kept; beyond, the longest unused one makes way. */
+  /** Workflow sessions that are kept; beyond, the longest unused ones make way. */
   readonly maxSessions: number;
   /** Entries of a history that one answer holds. */
   readonly maxHistoryEntries: number;

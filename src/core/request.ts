@@ -7,6 +7,7 @@ import { canonicalise, pointerStep, preview } from './canonical.ts';
 import type { FieldError } from './catalogue.ts';
 import { isObject, type Json, utf8Length } from './json.ts';
 import type { Limits } from './limits.ts';
+import { parseExactly } from './parse-json.ts';
 
 export type ReadRequest =
   | { readonly ok: true; readonly request: Request }
@@ -157,7 +158,7 @@ function inputsOf(given: unknown, wrong: Wrong): unknown {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactly(text);
   } catch {
     return undefined;
   }

@@ -9,8 +9,10 @@ import type { Position, RecordDraft } from '../core/journal/record.ts';
 import type { StoredRecord } from '../core/journal/verify.ts';
 import type { CallState } from '../core/taxonomy.ts';
 import type { ApprovalReader, ApprovalWrite, StoredTask, TaskChange } from './store-approvals.ts';
+import type { WorkflowSession } from './store-workflows.ts';
 
 export type { ApprovalFilter, ApprovalWrite, StoredTask, TaskChange } from './store-approvals.ts';
+export type { WorkflowSession } from './store-workflows.ts';
 
 /** Move a call along legal states: `path` lists each. Out of AWAITING_APPROVAL it becomes the asker's: session, turn, key, fingerprint. */
 export type CallChange =
@@ -65,7 +67,7 @@ export interface WorkflowChange {
   readonly fence: 'raised' | 'lifted' | null;
   /** Stops, closes or reopens the session. */
   readonly becomes: { readonly state: 'open' | 'stopped' | 'closed'; readonly reason: string | null } | null;
-  /** Pins the session to another manifest. */
+  /** Pins the session to this manifest; to another one than before, from the sequence that the step gives it. */
   readonly manifest: string | null;
 }
 
@@ -128,7 +130,7 @@ export interface Transition {
   readonly approvals: readonly ApprovalWrite[];
   readonly task: TaskChange | null;
   readonly blobs: readonly Blob[];
-  /** One for each state on the call's path, in order, then any others. Payloads named `args` and `reply` become the call's. */
+  /** `session_resumed`, if it is there; one for each state on the call's path, in order; then any others. Payloads named `args` and `reply` become the call's. */
   readonly records: readonly RecordDraft[];
 }
 
@@ -169,17 +171,6 @@ export interface Session {
   readonly openedAtMs: number;
   readonly usedAtMs: number;
   readonly workflow: WorkflowSession | null;
-}
-
-export interface WorkflowSession {
-  readonly name: string;
-  /** The hash of the manifest that the session is pinned to; its text is a blob. */
-  readonly manifest: string;
-  /** The call whose turn it is, and what it is about; null when nobody's. */
-  readonly turn: { readonly call: CallId; readonly operation: string } | null;
-  readonly timerAtMs: number | null;
-  /** Why it was stopped or closed. */
-  readonly reason: string | null;
 }
 
 /** A step in doubt, or one that was settled as a success and has not moved the state yet. */
@@ -250,6 +241,8 @@ export interface StoreReader extends ApprovalReader {
   turnCancelled(id: SessionId, turn: string): Promise<boolean>;
   /** The workflow's state after the step that gave the session this sequence; null if it is not kept. */
   snapshot(id: SessionId, seq: number): Promise<string | null>;
+  /** The first sequence from `from` on whose state is kept; null if there is none. */
+  firstSnapshot(id: SessionId, from: number): Promise<number | null>;
   /** Fences whose call is in doubt or has succeeded since, the oldest first. */
   fences(id: SessionId): Promise<readonly Fence[]>;
   /** Workflow sessions pinned to one of these manifests, with a timer that is due and a turn that is free, the longest overdue first. */

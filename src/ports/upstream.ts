@@ -42,7 +42,7 @@ export interface ItemFailure {
   readonly message: string;
 }
 
-/** `effect` is set only when the tool itself proves it; otherwise the table decides. */
+/** `effect` is set when the tool itself proves it, or when the kind proves less here than the table says; otherwise the table decides. */
 export interface Failure {
   readonly kind: ErrorKind;
   readonly subject: string | null;

@@ -5,6 +5,7 @@
 import type { CommitResult, StoreFault, Transition } from '../ports/store.ts';
 import type { Clock } from '../ports/clock.ts';
 import { invariant } from '../core/unreachable.ts';
+import { rememberWritten } from './resumption.ts';
 import { isAlone, type Shell, type Unrecorded } from './shell.ts';
 
 export async function commit(transition: Transition, shell: Shell): Promise<CommitResult> {
@@ -17,6 +18,7 @@ export async function commit(transition: Transition, shell: Shell): Promise<Comm
     invariant(answer !== undefined, 'the store answers every transition');
     if (answer.kind !== 'unavailable') {
       storeIsBack(shell);
+      if (answer.kind === 'committed') rememberWritten(transition, shell);
       if (answer.kind === 'conflict' && doubtful !== null) doubted.add(answer);
       return answer;
     }
@@ -61,7 +63,8 @@ export function pause(clock: Clock, delayMs: number): Promise<void> {
 }
 
 function storeIsAway(fault: string, message: string, shell: Shell): void {
-  if (shell.live.storeDown) return;
+  // What comes after the closing needs no operator.
+  if (shell.live.storeDown || shell.live.closed) return;
   shell.live.storeDown = true;
   shell.ports.notify({ kind: 'store_unavailable', fault, message });
 }

@@ -7,9 +7,10 @@ import { isObject, type JsonObject } from '../core/json.ts';
 import { compareManifests, type Comparison } from '../core/workflow/compare-manifests.ts';
 import { hush } from '../core/workflow/hush.ts';
 import type { Migration, Position, Snapshot, Workflow } from '../core/workflow/workflow.ts';
-import type { Session } from '../ports/store.ts';
+import type { CommitResult, Session } from '../ports/store.ts';
 import { commit } from './commit.ts';
 import { digestOf, draftOf, manifestOf, snapshotOf } from './position.ts';
+import { resumption } from './resumption.ts';
 import type { Shell } from './shell.ts';
 import { bare, noChange } from './transition.ts';
 
@@ -19,54 +20,99 @@ export interface Pinned {
   readonly drift: readonly string[] | null;
 }
 
-export async function driftOf(session: Session, shell: Shell): Promise<Pinned> {
-  const workflow = shell.workflows.get(session.workflow?.name ?? '');
-  if (workflow === undefined || session.workflow === null) return { session, drift: null };
-  if (session.workflow.manifest === manifestOf(workflow, shell)) return { session, drift: null };
-  const before = await shell.ports.store.blob(session.workflow.manifest);
-  const comparison = compareManifests(before, workflow.manifest);
-  const { version, changed } = comparison;
-  const migration = version === null ? undefined : workflow.migrations.get(version);
-  if (migration === undefined || session.state !== 'open' || session.workflow.turn !== null)
-    return { session, drift: changed };
-  const { snapshot } = await snapshotOf(session, shell);
-  const migrated = migrate(snapshot, migration);
-  if ('problem' in migrated) return { session, drift: [...changed, `its migration failed: ${migrated.problem}`] };
-  return carryOver(session, workflow, migrated, { by: 'migration', from_version: version }, comparison, shell);
+export type Unavailable = Extract<CommitResult, { kind: 'unavailable' }>;
+
+export async function driftOf(session: Session, shell: Shell): Promise<Pinned | Unavailable> {
+  let now = session;
+  for (let tries = 0; ; tries++) {
+    const ahead = await lookAhead(now, shell);
+    if (ahead.kind !== 'move') return { session: now, drift: ahead.drift };
+    const result = await carryOver(now, ahead, shell);
+    if (result.kind === 'unavailable') return result;
+    now = (await shell.ports.store.session(session.id)) ?? now;
+    if (result.kind === 'committed') return { session: now, drift: null };
+    // Whoever was faster may have carried it over already, or moved it: what is so now decides.
+    if (tries >= shell.limits.maxRedecisions) return { session: now, drift: ahead.changed };
+  }
 }
 
-/** What differs from the pin, for somebody who only looks: nothing is carried over. */
-export async function differences(session: Session, shell: Shell): Promise<readonly string[] | null> {
+/** Where a session would be carried over to, and why: worked out, and not done. */
+interface Move {
+  readonly kind: 'move';
+  readonly workflow: Workflow;
+  readonly snapshot: Snapshot;
+  readonly atMs: number;
+  readonly why: JsonObject;
+  readonly changed: readonly string[];
+}
+
+/** It stays where it is; `drift` is null if nothing differs. */
+interface Stay {
+  readonly kind: 'stay';
+  readonly drift: readonly string[] | null;
+}
+
+const stay = (drift: readonly string[] | null): Stay => ({ kind: 'stay', drift });
+
+/** What the next step would find, for somebody who only looks as well: nothing is carried over here. */
+export async function lookAhead(session: Session, shell: Shell): Promise<Move | Stay> {
+  const change = await changeOf(session, shell);
+  if (change === null) return stay(null);
+  const { workflow, comparison } = change;
+  const { version, changed } = comparison;
+  const migration = version === null ? undefined : workflow.migrations.get(version);
+  if (migration === undefined || session.state !== 'open' || session.workflow?.turn !== null) return stay(changed);
+  const { snapshot } = await snapshotOf(session, shell);
+  const migrated = migrate(snapshot, migration);
+  if ('problem' in migrated) return stay([...changed, `its migration failed: ${migrated.problem}`]);
+  return enter(session, change, migrated, { by: 'migration', from_version: version }, shell);
+}
+
+/** On the word of `by`: the state stays as it is, if it still makes sense. */
+export async function acceptDrift(session: Session, by: string, shell: Shell): Promise<CommitResult | Stay> {
+  const change = await changeOf(session, shell);
+  if (change === null) return stay(null);
+  const { snapshot } = await snapshotOf(session, shell);
+  const why = { by: 'acceptance', accepted_by: by, agent: session.agent };
+  const move = await enter(session, change, snapshot, why, shell);
+  return move.kind === 'move' ? carryOver(session, move, shell) : move;
+}
+
+interface Change {
+  readonly workflow: Workflow;
+  readonly comparison: Comparison;
+}
+
+/** Null if the session is pinned to what is served, or nobody here serves its workflow. */
+async function changeOf(session: Session, shell: Shell): Promise<Change | null> {
   const workflow = shell.workflows.get(session.workflow?.name ?? '');
   if (workflow === undefined || session.workflow === null) return null;
   if (session.workflow.manifest === manifestOf(workflow, shell)) return null;
-  return compareManifests(await shell.ports.store.blob(session.workflow.manifest), workflow.manifest).changed;
+  const before = await shell.ports.store.blob(session.workflow.manifest);
+  return { workflow, comparison: compareManifests(before, workflow.manifest) };
 }
 
-/** On somebody's word: the state stays as it is, if it still makes sense. */
-export async function acceptDrift(session: Session, by: string, shell: Shell): Promise<Pinned> {
-  const workflow = shell.workflows.get(session.workflow?.name ?? '');
-  if (workflow === undefined || session.workflow === null) return { session, drift: null };
-  if (session.workflow.manifest === manifestOf(workflow, shell)) return { session, drift: null };
-  const comparison = compareManifests(await shell.ports.store.blob(session.workflow.manifest), workflow.manifest);
+async function enter(
+  session: Session,
+  { workflow, comparison: { machine, changed } }: Change,
+  to: Position,
+  why: JsonObject,
+  shell: Shell,
+): Promise<Move | Stay> {
   const { snapshot } = await snapshotOf(session, shell);
-  return carryOver(session, workflow, snapshot, { by: 'acceptance', agent: by }, comparison, shell);
+  const atMs = shell.ports.clock.nowMs();
+  const entered = workflow.machine.enterAt({ snapshot, machine }, to, atMs);
+  if (entered.kind === 'failed') return stay([...changed, `its state does not fit any more: ${entered.problem}`]);
+  return { kind: 'move', workflow, snapshot: entered.snapshot, atMs, why, changed };
 }
 
 async function carryOver(
   session: Session,
-  workflow: Workflow,
-  to: Position,
-  why: JsonObject,
-  { machine, changed }: Comparison,
+  { workflow, snapshot, atMs, why, changed }: Move,
   shell: Shell,
-): Promise<Pinned> {
-  const { snapshot, digest } = await snapshotOf(session, shell);
-  const transition = bare(shell);
-  const entered = workflow.machine.enterAt({ snapshot, machine }, to, transition.atMs);
-  if (entered.kind === 'failed')
-    return { session, drift: [...changed, `its state does not fit any more: ${entered.problem}`] };
-  const draft = draftOf(entered.snapshot);
+): Promise<CommitResult> {
+  const { digest } = await snapshotOf(session, shell);
+  const draft = draftOf(snapshot);
   const manifest = manifestOf(workflow, shell);
   const body = canonicalText({
     ...why,
@@ -76,9 +122,10 @@ async function carryOver(
     state_after: digestOf(session.id, draft.text, shell),
     step: session.seq + 1,
   });
-  const result = await commit(
+  return commit(
     {
-      ...transition,
+      ...bare(shell),
+      atMs,
       blobs: [{ hash: manifest, text: workflow.manifest }],
       session: {
         kind: 'step',
@@ -88,14 +135,13 @@ async function carryOver(
         expectOpen: true,
         workflow: { ...noChange, turn: 'free', snapshot: draft, manifest },
       },
-      records: [{ kind: 'session_migrated', call: null, session: session.id, body, payloads: [] }],
+      records: [
+        ...resumption(session.id, { seq: session.seq, digest }, shell),
+        { kind: 'session_migrated', call: null, session: session.id, body, payloads: [] },
+      ],
     },
     shell,
   );
-  const now = (await shell.ports.store.session(session.id)) ?? session;
-  // Whoever was faster may have carried it over already.
-  const pinned = result.kind === 'committed' || now.workflow?.manifest === manifest;
-  return { session: now, drift: pinned ? null : changed };
 }
 
 function migrate(snapshot: Snapshot, migration: Migration): Position | { readonly problem: string } {

@@ -7,7 +7,7 @@ import type { Call } from '../core/call.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import { safeText } from '../core/redact.ts';
 import type { Effect } from '../core/taxonomy.ts';
-import { type StepFact, viewAfter } from '../core/workflow/step.ts';
+import { type StepFact, viewAfter, withDueFired } from '../core/workflow/step.ts';
 import type { Moved } from '../core/workflow/workflow.ts';
 import type { StoredCall } from '../ports/store.ts';
 import { maskInputs } from './mask.ts';
@@ -39,7 +39,7 @@ export function endStep(from: Call, call: Call, weighed: Weighed, effect: Effect
   if (moved.kind === 'failed') return stopForRepair(call, moved, fact, shell);
   const snapshot = draftOf(moved.snapshot);
   const digest = digestOf(call.session as NonNullable<Call['session']>, snapshot.text, shell);
-  const after: StepFact = { ...fact, snapshot: moved.snapshot, seq: fact.seq + 1, digest };
+  const after = withDueFired({ ...fact, snapshot: moved.snapshot, seq: fact.seq + 1, digest }, now);
   const envelope = { ...envelopeOfStep(call, after, shell), step: viewAfter(fact, after) };
   return {
     reply: weighed.reply(envelope, effect),
@@ -138,7 +138,9 @@ export function envelopeOfStep(call: Call, fact: StepFact, shell: Shell): Envelo
   const doubt = { operation, callId: call.id, session, fingerprint: call.fingerprint, inDoubt: true };
   const others = fact.fences.filter(({ callId }) => callId !== call.id);
   const fences = call.state === 'IN_DOUBT' ? [...others, doubt] : others;
-  const now: StepFact = { ...fact, fences, running: orphansOf(session, shell) };
+  const standing: StepFact = { ...fact, fences, running: orphansOf(session, shell) };
+  // A timer may have fallen due while the body ran.
+  const now = withDueFired(standing, shell.ports.clock.nowMs());
   return { requested: call.tool, callId: call.id, session, nextActions: nextActions(shell, call, now) };
 }
 

@@ -10,7 +10,7 @@ import { withCeiling } from '../core/policy/session-ceiling.ts';
 import type { Session, StoreFault } from '../ports/store.ts';
 import { commit } from './commit.ts';
 import type { ApprovalAsker } from './fetch-approval.ts';
-import { differences, driftOf } from './drift.ts';
+import { driftOf, lookAhead } from './drift.ts';
 import { readStep } from './position.ts';
 import type { Shell } from './shell.ts';
 import { fireDue } from './timers.ts';
@@ -27,6 +27,8 @@ export interface Unopened {
 export interface Asking {
   readonly call: CallId;
   readonly takenBy: CallId | null;
+  /** How long it waits at most. */
+  readonly waitsMs: number;
   readonly approval: ApprovalAsker;
 }
 
@@ -68,7 +70,10 @@ async function factOf(
 }
 
 async function restingFact(session: Session, shell: Shell): Promise<SessionFact> {
-  const step = await readStep(session, null, await differences(session, shell), shell);
+  const ahead = await lookAhead(session, shell);
+  const found = await readStep(session, null, ahead.kind === 'move' ? null : ahead.drift, shell);
+  // A migration comes before the step: what is next is judged from where it leads.
+  const step = found === null || ahead.kind !== 'move' ? found : { ...found, snapshot: ahead.snapshot };
   const reason = session.workflow?.reason ?? null;
   return { found: true, id: session.id, state: session.state, reason, seq: session.seq, step };
 }
@@ -76,10 +81,11 @@ async function restingFact(session: Session, shell: Shell): Promise<SessionFact>
 async function workflowFact(found: Session, asking: Asking | null, shell: Shell): Promise<SessionFact | Unopened> {
   let takenBy = asking?.takenBy ?? null;
   if (takenBy === null && asking !== null && found.state === 'open')
-    takenBy = await turnIsFree(found.id, asking.call, shell);
+    takenBy = await turnIsFree(found.id, asking.call, asking.waitsMs, shell);
   const fired = await fireDue(found.id, shell);
   if (fired === null) return { found: false, why: 'unknown' };
   const pinned = await driftOf(fired, shell);
+  if ('fault' in pinned) return { fault: pinned.fault, message: pinned.message };
   const { drift } = pinned;
   // While it was not pinned to what is served its timers could not fire; now those that are due come first again.
   const carriedOver = pinned.session !== fired && drift === null;

@@ -3,7 +3,6 @@
  * reply goes out, and nothing is thrown at the caller.
  * Path of a call: 2/7. Next: core/decide.ts.
  */
-import { replayed } from '../core/answer.ts';
 import type { Approval } from '../core/approval.ts';
 import type { CallId, Principal, Request, SessionId } from '../core/call.ts';
 import { decide, type Decision } from '../core/decide.ts';
@@ -11,13 +10,15 @@ import type { FieldError } from '../core/catalogue.ts';
 import type { Facts } from '../core/facts.ts';
 import { stepOf } from '../core/gates/reachable.ts';
 import { readRequest } from '../core/request.ts';
-import { isPending, type Reply } from '../core/reply.ts';
+import type { Reply } from '../core/reply.ts';
 import { invariant } from '../core/unreachable.ts';
-import type { StoredCall, StoreFault } from '../ports/store.ts';
-import { type Admission, admitByKey, claimedBy, inFlight } from './admit.ts';
+import type { StoreFault } from '../ports/store.ts';
+import { type Admission, admitByKey, claimedBy } from './admit.ts';
 import { adopt, adoptable } from './adopt.ts';
+import { answerAdmission } from './answer-admission.ts';
 import { asItStands, waitingFor } from './as-it-stands.ts';
-import { awaitElsewhere, awaitOutcome, isGone, type Requester } from './await-outcome.ts';
+import { awaitOutcome, type Requester } from './await-outcome.ts';
+import { bodyFact } from './body-fact.ts';
 import { expireUnsent, start } from './carry-out.ts';
 import { mayBeApplied } from './commit.ts';
 import { lapse } from './end-approval.ts';
@@ -26,6 +27,8 @@ import { gather } from './gather-facts.ts';
 import { holdCall } from './hold-call.ts';
 import { intentPapers } from './intent-papers.ts';
 import { newCall } from './new-call.ts';
+import { waitInLine, waitLeft } from './patience.ts';
+import { ownResult } from './own-result.ts';
 import { storeUnavailable } from './refuse.ts';
 import { withGaps } from './runtime-gap.ts';
 import {
@@ -66,11 +69,12 @@ async function answer(
   shell: Shell,
 ): Promise<Reply> {
   const read = readRequest(raw, shell.limits, step === null ? 'call' : 'step');
+  const arrivedAtMs = shell.ports.clock.monotonicMs();
   const call = newCall(read, who, shell);
   const progress = { started: false };
   try {
     if (!read.ok) return await refuseUnreadable(read, call, step, shell);
-    return await handle({ request: read.request, call, who, requester }, progress, shell);
+    return await handle({ request: read.request, call, who, requester, arrivedAtMs }, progress, shell);
   } catch (error) {
     return unexpected(error, call, progress.started ? 'unknown' : 'none', shell);
   }
@@ -80,15 +84,21 @@ async function answer(
 export function handleRequest(request: Request, only: Approval, fingerprint: string, shell: Shell): Promise<Reply> {
   const who = { tenant: only.tenant, agent: only.agent };
   const call = { ...newCall({ ok: true, request }, who, shell), fingerprint };
-  return handle({ request, call, who, requester: {}, only }, { started: false }, shell);
+  const arrivedAtMs = shell.ports.clock.monotonicMs();
+  return handle({ request, call, who, requester: {}, arrivedAtMs, only }, { started: false }, shell);
 }
 
 /** For a door that cannot tell who asks, or what of it: the same refusal as for a call that cannot be read. */
-export async function handleUnfit(errors: readonly FieldError[], who: Principal, shell: Shell): Promise<Reply> {
-  const read = { ok: false, requested: null, problem: 'unreadable', errors } as const;
+export async function handleUnfit(
+  errors: readonly FieldError[],
+  who: Principal,
+  shell: Shell,
+  about: { readonly requested: string; readonly session: string | null } | null = null,
+): Promise<Reply> {
+  const read = { ok: false, requested: about?.requested ?? null, problem: 'unreadable', errors } as const;
   const call = newCall(read, who, shell);
   try {
-    return await refuseUnreadable(read, call, null, shell);
+    return await refuseUnreadable(read, call, about, shell);
   } catch (error) {
     return unexpected(error, call, 'none', shell);
   }
@@ -106,7 +116,7 @@ async function handle(asked: Asked, progress: Progress, shell: Shell): Promise<R
   const earlier = await admitByKey(request, call.fingerprint, who, shell);
   // Whoever asks for the same step again need not wait for the turn that it has.
   if (earlier.kind !== 'new' && earlier.kind !== 'unadopted') return answerAdmission(earlier, asked, shell);
-  const turn = await takeTurn(request.session as SessionId, call.id, requester, shell);
+  const turn = await takeTurn(request.session as SessionId, call.id, waitInLine(asked, shell), requester, shell);
   if (turn.kind === 'cancelled') return refuseAtTheDoor((step) => cancelledBefore(shell, who, step), asked, shell);
   if (turn.kind === 'busy') return run(asked, turn.by, null, progress, shell);
   let hold: Promise<unknown> | null = null;
@@ -219,7 +229,8 @@ async function run(
       onRunning?.(started.running);
       if (step !== null) shell.live.streaks.delete(session);
       if (isAlone(shell)) asked.requester.sent?.();
-      return awaitOutcome(started.running, request.waitMs, asked.requester, shell);
+      const reply = await awaitOutcome(started.running, waitLeft(asked, shell), asked.requester, shell);
+      return ownResult(started.running, reply, { fact: step, inputs: decision.args, papers, who }, shell);
     }
     if (started.kind === 'unavailable')
       return mayBeApplied(started.fault)
@@ -242,53 +253,20 @@ async function run(
 
 /** Asks the ladder, fetching one fact at a time until it has an answer. */
 async function decideWithFacts(
-  { request, who, call, under, only }: Asked,
+  asked: Asked,
   takenBy: CallId | null,
   shell: Shell,
 ): Promise<{ decision: Exclude<Decision, { kind: 'need' }>; facts: Facts } | { unavailable: StoreFault }> {
-  let facts = firstFacts(who, shell);
+  const { request, who, call, under, only } = asked;
+  let facts: Facts = { ...firstFacts(who, shell), ...(await bodyFact(asked.requester.bodyOf, shell)) };
   for (let fetched = 0; fetched <= shell.limits.maxFactFetches; fetched++) {
     const decision = decide(request, facts, shell.ladder);
     if (decision.kind !== 'need') return { decision, facts };
     const approval = { fingerprint: call.fingerprint, under: (under ?? only)?.id ?? null };
-    const gathered = await gather(decision.fact, facts, request, who, { call: call.id, takenBy, approval }, shell);
+    const asking = { call: call.id, takenBy, waitsMs: waitInLine(asked, shell), approval };
+    const gathered = await gather(decision.fact, facts, request, who, asking, shell);
     if (gathered.kind === 'store_unavailable') return { unavailable: gathered.fault };
     facts = gathered.facts;
   }
   throw new Error('bug: the gates never stop asking for facts');
-}
-
-async function answerAdmission(
-  admission: Exclude<Admission, { kind: 'new' | 'unadopted' }>,
-  asked: Asked,
-  shell: Shell,
-): Promise<Reply> {
-  switch (admission.kind) {
-    case 'answered':
-      return admission.reply;
-    case 'refuse':
-      return refuseAtTheDoor(admission.refusal, asked, shell);
-    case 'unavailable':
-      return storeUnavailable(refusal(asked.call, 'admit', {}, asked.request, null, shell), admission.fault);
-    case 'under_way':
-      return joinUnderWay(admission.call, admission.attached, asked, shell);
-    default:
-      return admission satisfies never;
-  }
-}
-
-/** Its result for a caller who waits, `action_in_flight` for one who does not; an attached caller always waits. */
-async function joinUnderWay(call: StoredCall, attached: boolean, asked: Asked, shell: Shell): Promise<Reply> {
-  const { request, requester } = asked;
-  if (!attached && request.waitMs === null) return refuseAtTheDoor(inFlight(call), asked, shell);
-  const waiting: Requester = attached ? requester : { joined: requester.cancelled ?? requester.left };
-  const { clock } = shell.ports;
-  const until = clock.monotonicMs() + (request.waitMs ?? Math.max(0, call.deadlineAtMs - clock.nowMs()));
-  const running = shell.live.running.get(call.id);
-  if (running !== undefined) {
-    const reply = await awaitOutcome(running, request.waitMs, waiting, shell);
-    // An attempt that lost the call to another process has no outcome: it comes there, and whoever waits goes on waiting.
-    if (!isPending(reply) || isGone(waiting)) return replayed(reply);
-  }
-  return replayed(await awaitElsewhere(call, Math.max(0, until - clock.monotonicMs()), waiting, shell));
 }

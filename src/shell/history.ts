@@ -105,7 +105,8 @@ async function tell(
       call_id: record.call,
       outcome: text(body['error']),
       code: text(body['code']),
-      elapsed_ms: 0,
+      // Older records do not say it.
+      elapsed_ms: typeof body['elapsed_ms'] === 'number' ? body['elapsed_ms'] : 0,
       detail: { gate: text(body['gate']) },
     };
   if (record.kind === 'prepared') return attempt(record, body, base, reader);

@@ -18,8 +18,10 @@ import { commit, isDoubtful, mayBeApplied, nobodyWaits } from './commit.ts';
 import { lapse } from './end-approval.ts';
 import { factsOf } from './intent-papers.ts';
 import { maskArgs } from './mask.ts';
+import { sinceArrival } from './new-call.ts';
 import { policyPapers, rememberBlobs } from './policy-papers.ts';
 import { storeUnavailable } from './refuse.ts';
+import { resumption } from './resumption.ts';
 import { type Asked, refusal } from './say-no.ts';
 import { answerStored, unrecorded } from './settle.ts';
 import type { Shell } from './shell.ts';
@@ -67,10 +69,12 @@ async function shareApproval(
 ): Promise<Reply | null> {
   const waiting = await shell.ports.store.call(approval.callId);
   if (waiting === null || waiting.state !== 'AWAITING_APPROVAL') return null;
-  const about = refusal(call, hold.gate, {}, request, stepOf(facts), shell);
+  const step = stepOf(facts);
+  const about = refusal(call, hold.gate, {}, request, step, shell);
   const count = waiting.repeats + 1;
   // Every attempt of a step is in its history; of other calls the journal hears at 1, 10, 100 …
-  const speaks = stepOf(facts) !== null || /^10*$/.test(String(count));
+  const speaks = step !== null || /^10*$/.test(String(count));
+  const goesOn = step === null || waiting.session !== call.session ? [] : resumption(call.session, step, shell);
   const waiters = await notesOnSharing(waiting, approval.id, call, requester.bodyOf, shell);
   const result = await commit(
     {
@@ -78,7 +82,7 @@ async function shareApproval(
       call: { kind: 'mark', id: waiting.id, requester: null, repeats: 1 },
       // INVARIANT: a session that begins to wait is open: whoever completes it has seen that it waits, or this conflicts.
       session: waiters.length > 0 ? numbered(call, true) : speaks ? numbered(waiting) : null,
-      records: [...(speaks ? [note('refusals_repeated', waiting, { count })] : []), ...waiters],
+      records: [...goesOn, ...(speaks ? [note('refusals_repeated', waiting, { count })] : []), ...waiters],
     },
     shell,
   );
@@ -142,6 +146,7 @@ async function openApproval(
     tenant: call.tenant,
     agent: call.agent,
     rule: approval.refs[0] ?? null,
+    elapsed_ms: sinceArrival(asked, shell),
     facts: { ...factsOf(facts, shell), ...(step === null ? {} : { state: step.digest, step: step.seq }) },
     ...(request.evidence === undefined ? {} : { evidence_refs: request.evidence }),
     ...(request.expectedSeq === null ? {} : { expected_seq: request.expectedSeq }),
@@ -170,6 +175,7 @@ async function openApproval(
     payloads: { held: payloads },
     blobs: policy.blobs,
     expectOpen: true,
+    resumption: step === null ? [] : resumption(call.session, step, shell),
     notes: [note('approval_opened', call, opened), ...notesOnOpening(call, approval.id, requester.bodyOf)],
     approvals: [{ approval, expect: null, maxPending: shell.limits.maxPendingApprovals }],
   };

@@ -32,8 +32,8 @@ export interface SessionStory {
 export type StateAt =
   | { readonly kind: 'state'; readonly seq: number; readonly state: Json }
   | { readonly kind: 'no_session' }
-  /** `last` is the newest step that there is. */
-  | { readonly kind: 'not_kept'; readonly seq: number; readonly last: number };
+  /** `first` is the oldest step that is kept, `last` the newest that there is. */
+  | { readonly kind: 'not_kept'; readonly seq: number; readonly first: number | null; readonly last: number };
 
 export interface SessionInspection {
   /** `complete` is false if more sessions would have had to be looked at than is sensible. */
@@ -84,7 +84,8 @@ export function createSessionInspection(reader: StoreReader): SessionInspection 
       if (found === null) return { kind: 'no_session' };
       const at = seq ?? found.seq;
       const state = await stateOf(found.id, at, reader);
-      return state === null ? { kind: 'not_kept', seq: at, last: found.seq } : { kind: 'state', seq: at, state };
+      if (state !== null) return { kind: 'state', seq: at, state };
+      return { kind: 'not_kept', seq: at, first: await reader.firstSnapshot(found.id, 0), last: found.seq };
     },
     async history(handle, entries) {
       const found = await find(handle, reader);

@@ -12,6 +12,7 @@ import type { KeyClaim, WorkflowChange } from '../ports/store.ts';
 import { maskArgs } from './mask.ts';
 import { policyPapers } from './policy-papers.ts';
 import { manifestOf } from './position.ts';
+import { resumption } from './resumption.ts';
 import type { Shell } from './shell.ts';
 import { noChange, type Papers } from './transition.ts';
 
@@ -60,6 +61,7 @@ export function intentPapers(
     expectSeq: step === null ? request.expectedSeq : step.seq,
     expectOpen: true,
     workflow: step === null ? null : turnFor(call, decision, step),
+    resumption: step === null ? [] : resumption(call.session, step, shell),
   };
 }
 

@@ -30,6 +30,11 @@ export function newCall(read: ReadRequest, who: Principal, shell: Shell): Call {
   };
 }
 
+/** How long it has taken until now: looking for facts, asking validators, waiting for its turn. */
+export function sinceArrival({ createdAtMs }: Call, { ports }: Shell): number {
+  return Math.max(0, ports.clock.nowMs() - createdAtMs);
+}
+
 /** A step is a step of its session: the same action with the same inputs in another one is another call. */
 export function fingerprintIn(handle: string, tool: string, identity: string, shell: Shell): string {
   const place = handle.startsWith(`ses_${shell.storeTag}_`) ? `${handle}\u0000` : '';

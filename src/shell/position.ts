@@ -23,13 +23,7 @@ export async function readStep(
   const workflow = session.workflow === null ? undefined : shell.workflows.get(session.workflow.name);
   if (workflow === undefined) return null;
   const { snapshot, digest } = await snapshotOf(session, shell);
-  const fences = (await shell.ports.store.fences(session.id)).map(({ operation, call }): FenceFact => ({
-    operation,
-    callId: call.id,
-    session: call.session,
-    fingerprint: call.fingerprint,
-    inDoubt: call.state === 'IN_DOUBT',
-  }));
+  const fences = await fencesOf(session.id, shell);
   // A body whose result is known is not waited for: the next equal step takes the result and runs nothing.
   const known = new Set(fences.flatMap(({ inDoubt, callId }) => (inDoubt ? [] : [callId])));
   const bodies = orphansOf(session.id, shell).filter(({ callId }) => !known.has(callId));
@@ -50,6 +44,16 @@ export async function readStep(
     isListed: isListedTo,
     drift,
   };
+}
+
+export async function fencesOf(id: SessionId, shell: Shell): Promise<readonly FenceFact[]> {
+  return (await shell.ports.store.fences(id)).map(({ operation, call }): FenceFact => ({
+    operation,
+    callId: call.id,
+    session: call.session,
+    fingerprint: call.fingerprint,
+    inDoubt: call.state === 'IN_DOUBT',
+  }));
 }
 
 /** The step that has the turn: whoever asks meanwhile is not told to take it again. */

@@ -17,7 +17,8 @@ export function refuseSession(fact: SessionFact, id: SessionId, requested: strin
   const request = { session: id, turn: null, expectedSeq: null, tool: requested } as unknown as Request;
   const answer = sessionGate.check(request, { ...firstFacts(anybody, shell), session: fact }, []);
   if (answer.kind !== 'refuse') throw new Error('bug: a session that is not there passed its gate');
-  return say(requested, null, answer.refusal, shell);
+  // Whose it is has been asked before: what is not found names nothing.
+  return say(requested, fact.found ? id : null, answer.refusal, shell);
 }
 
 /** Steps take seconds, timers any time: whoever waits for a place is in no hurry. */
@@ -72,8 +73,13 @@ export function broken(requested: string, problem: string, shell: Shell): ErrorR
   return say(requested, null, refusal, shell);
 }
 
-export function inFlight(requested: string, session: Session, shell: Shell): ErrorReply {
-  const running = session.workflow?.turn?.call ?? session.id;
+export function inFlight(
+  requested: string,
+  running: CallId,
+  fact: StepFact,
+  session: Session,
+  shell: Shell,
+): ErrorReply {
   const refusal: Refusal = {
     error: 'action_in_flight',
     class: 'Workflow',
@@ -82,12 +88,33 @@ export function inFlight(requested: string, session: Session, shell: Shell): Err
     resolution: { type: 'retry_after', retry_after_seconds: 1 },
     in_flight_call_id: running,
   };
-  return say(requested, session.id, refusal, shell);
+  return say(requested, session.id, refusal, shell, nextActions(fact));
 }
 
-/** The session that was to be forked stands where it stood. */
-export function notKept(seq: number | null, session: Session, fact: StepFact, shell: Shell): ErrorReply {
-  const expected = `a step that is kept, from 0 to ${session.seq}`;
+/** Each time somebody else was faster, and nothing runs. */
+export function movedOn(requested: string, fact: StepFact, session: Session, shell: Shell): ErrorReply {
+  const refusal: Refusal = {
+    error: 'session_error',
+    class: 'Workflow',
+    code: 'StaleSequence',
+    message: `the session moved on each time that it was to be changed, and is at ${session.seq} now; look again, then ask again.`,
+    resolution: { type: 'replan', reason: `the session moved on to ${session.seq}` },
+  };
+  return say(requested, session.id, refusal, shell, nextActions(fact));
+}
+
+/** The session that was to be forked stands where it stood. `first` is the first step that it can be forked at. */
+export function notKept(
+  seq: number | null,
+  first: number | null,
+  session: Session,
+  fact: StepFact,
+  shell: Shell,
+): ErrorReply {
+  const last = session.seq;
+  const pinnedLater = (session.workflow?.pinnedAtSeq ?? 0) > 0;
+  const which = pinnedLater ? 'a step that is kept and was taken since the workflow changed' : 'a step that is kept';
+  const expected = `${which}, from ${first ?? last} to ${last}`;
   const refusal = invalidInput('fork_session', [{ path: '/seq', expected, got: seq }]);
   return say('fork_session', session.id, refusal, shell, nextActions(fact));
 }

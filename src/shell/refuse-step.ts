@@ -8,6 +8,7 @@ import type { Refusal } from '../core/refusal.ts';
 import type { ErrorReply } from '../core/reply.ts';
 import { commit } from './commit.ts';
 import { recordNew, type RefusedCall } from './refuse.ts';
+import { resumption } from './resumption.ts';
 import type { Shell } from './shell.ts';
 import { bare, noChange, note } from './transition.ts';
 
@@ -31,7 +32,10 @@ export async function refuseStep(refused: RefusedCall, step: StepFact, shell: Sh
   const stops = counts && stopAfter !== null && streak >= stopAfter;
   const refusal = streak >= sharpenAfter ? sharpened(refused, streak, stops, step) : refused.refusal;
   const next = stops ? [] : refused.nextActions;
-  const { reply } = await recordNew({ ...refused, refusal, facts, nextActions: next }, shell);
+  // What the gate of sessions refuses, or a session that rests, does not go on with it.
+  const goesOn = step.isOpen && step.drift === null && refused.gate !== 'session';
+  const before = goesOn ? resumption(session, step, shell) : [];
+  const { reply } = await recordNew({ ...refused, refusal, facts, nextActions: next, resumption: before }, shell);
   if (stops) await stop(session, refused, streak, shell);
   return reply as ErrorReply;
 }

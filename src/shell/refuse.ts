@@ -8,10 +8,12 @@ import { canonicalText } from '../core/canonical.ts';
 import type { GateName } from '../core/gate.ts';
 import type { JsonObject } from '../core/json.ts';
 import { advance } from '../core/lifecycle.ts';
+import type { RecordDraft } from '../core/journal/record.ts';
 import type { Refusal } from '../core/refusal.ts';
 import type { ErrorReply } from '../core/reply.ts';
 import { commit, nobodyWaits } from './commit.ts';
 import { maskArgs, maskRefusal } from './mask.ts';
+import { sinceArrival } from './new-call.ts';
 import { policyPapers, rememberBlobs } from './policy-papers.ts';
 import type { Answer, Shell } from './shell.ts';
 import { bare, note, numbered, toTransition } from './transition.ts';
@@ -23,6 +25,8 @@ export interface RefusedCall {
   readonly refusal: Refusal;
   readonly facts: JsonObject;
   readonly nextActions: readonly string[];
+  /** What comes before it in the journal, if it is the first that this process writes to a workflow session. */
+  readonly resumption?: readonly RecordDraft[];
 }
 
 export async function refuse(said: RefusedCall, shell: Shell): Promise<Answer> {
@@ -50,7 +54,7 @@ export async function refuse(said: RefusedCall, shell: Shell): Promise<Answer> {
 /** Records it as a call of its own, however often it was refused before. */
 export async function recordNew(said: RefusedCall, shell: Shell): Promise<Answer> {
   const refusedCall = masked(said, shell);
-  const { call, refusal, gate, facts, argsText } = refusedCall;
+  const { call, refusal, gate, facts, argsText, resumption = [] } = refusedCall;
   const [next, effects] = advance(call, { kind: 'refused' });
   const answer = reply(refusedCall, next);
   const payloads = [
@@ -59,8 +63,9 @@ export async function recordNew(said: RefusedCall, shell: Shell): Promise<Answer
   ];
   const policy = policyPapers(shell);
   const rule = 'rule_ref' in refusal ? { rule: refusal.rule_ref ?? null } : {};
-  const body = { gate, error: refusal.error, code: refusal.code, tool: call.tool, facts, ...rule, ...policy.body };
-  const papers = { body: { refused: body }, payloads: { refused: payloads }, blobs: policy.blobs };
+  const what = { gate, error: refusal.error, code: refusal.code, tool: call.tool };
+  const body = { ...what, elapsed_ms: sinceArrival(call, shell), facts, ...rule, ...policy.body };
+  const papers = { body: { refused: body }, payloads: { refused: payloads }, blobs: policy.blobs, resumption };
   const result = await commit(toTransition(call, next, effects, papers, shell), shell);
   nobodyWaits(result, shell);
   if (result.kind === 'committed') {

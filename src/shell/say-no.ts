@@ -32,6 +32,8 @@ export interface Asked {
   readonly call: Call;
   readonly who: Principal;
   readonly requester: Requester;
+  /** When it came, by the monotonic clock. */
+  readonly arrivedAtMs: number;
   /** The approval whose changed arguments it carries, and what its caller sent; absent unless an approver changed them. */
   readonly under?: Approval;
   /** Nobody asks for it: the gateway runs it by itself, under this approval or not at all. */
@@ -49,6 +51,19 @@ export function cancelledBefore(shell: Shell, who: Principal, step: StepFact | n
   };
 }
 
+/** It was in line for its turn until its deadline: the same words as for a call that could not be sent in its time. */
+function expiredInLine({ tool, createdAtMs, deadlineAtMs }: Call, actions: readonly string[]): Refusal {
+  const seconds = (deadlineAtMs - createdAtMs) / 1_000;
+  return {
+    error: 'action_timeout',
+    class: 'ToolTransient',
+    code: 'ExecutionTimeout',
+    message: `action '${tool}' exceeded its ${seconds}s timeout.`,
+    resolution: { type: 'choose_action', actions },
+    timeout_seconds: seconds,
+  };
+}
+
 /** Refused before the gates: the key, or the caller who left, says all there is to say. */
 export async function refuseAtTheDoor(
   no: Refusal | ((step: StepFact | null) => Refusal),
@@ -58,7 +73,8 @@ export async function refuseAtTheDoor(
   const gathered = await gather('session', firstFacts(who, shell), request, who, null, shell);
   const fact = gathered.kind === 'facts' && gathered.facts.session?.found ? gathered.facts.session : null;
   const step = fact?.step ?? null;
-  const about = refusal({ ...call, session: fact?.id ?? null }, 'admit', {}, request, step, shell);
+  const known = gathered.kind === 'facts' ? ofItsClass(call, gathered.facts) : call;
+  const about = refusal({ ...known, session: fact?.id ?? null }, 'admit', {}, request, step, shell);
   const said = { ...about, refusal: typeof no === 'function' ? no(step) : no };
   return step === null ? (await refuse(said, shell)).reply : refuseStep(said, step, shell);
 }
@@ -71,12 +87,19 @@ export async function sayNo(
   shell: Shell,
 ): Promise<Reply> {
   const step = stepOf(facts);
-  const about = refusal(call, decision.gate, factsOf(facts, shell), request, step, shell);
-  const no = { ...about, refusal: decision.refusal };
+  const about = refusal(ofItsClass(call, facts), decision.gate, factsOf(facts, shell), request, step, shell);
+  const isLate = decision.refusal.error === 'action_in_flight' && shell.ports.clock.nowMs() >= call.deadlineAtMs;
+  const no = { ...about, refusal: isLate ? expiredInLine(call, about.nextActions) : decision.refusal };
   // Until the store is open and recovered there is nowhere to write, and nothing was decided but to wait.
   const silent = decision.gate === 'ready' && !shell.live.readiness.ready;
   if (silent) return refused(unreadyEnvelope(call, request.tool), decision.refusal);
   return step === null ? (await refuse(no, shell)).reply : refuseStep(no, step, shell);
+}
+
+/** On record with the class of what was asked for; before the session is known, nobody knows what a name means. */
+function ofItsClass(call: Call, { catalogue, session }: Facts): Call {
+  const tool = session === undefined ? undefined : catalogue.get(call.tool);
+  return tool === undefined ? call : { ...call, effectClass: tool.effectClass };
 }
 
 function unreadyEnvelope(call: Call, requested: string | null): Envelope {

@@ -20,16 +20,22 @@ export interface SessionView {
   readonly expires_at: string | null;
 }
 
-export function view(session: Session, fact: StepFact, ttlMs: number | null = null): SessionView {
+/** `at`: where it stands, if what is next is judged from somewhere else. */
+export function view(
+  session: Session,
+  fact: StepFact,
+  ttlMs: number | null = null,
+  at: Pick<StepFact, 'snapshot' | 'digest'> = fact,
+): SessionView {
   const open = session.state === 'open';
   const next = open ? nextActions(fact) : [];
   return {
     session: session.id,
     workflow: fact.workflow.name,
     seq: session.seq,
-    status: open && fact.snapshot.done ? 'done' : session.state,
-    state: project(fact.snapshot, fact.workflow.projection),
-    state_digest: fact.digest,
+    status: open && at.snapshot.done ? 'done' : session.state,
+    state: project(at.snapshot, fact.workflow.projection),
+    state_digest: at.digest,
     valid_next_actions: next,
     next_action_schemas: Object.fromEntries(
       next.map((name) => [name, fact.workflow.actions.get(name)?.inputSchema ?? null]),

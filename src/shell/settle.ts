@@ -50,7 +50,10 @@ export async function settle(
     );
     const transition = toTransition(from, next, effects, papers, shell);
     const result = await commit(transition, shell);
-    if (result.kind === 'committed') return { reply: withSeq(reply, result.seq), position: result.position };
+    if (result.kind === 'committed') {
+      const unmoved = step !== null && from.state === 'IN_DOUBT' && next.state === 'SUCCEEDED';
+      return { reply: withSeq(reply, result.seq), position: result.position, ...(unmoved ? { unmoved } : {}) };
+    }
     if (result.kind === 'unavailable') {
       // INVARIANT: an outcome that happened is not dropped while the process lives.
       keepForLater(transition, shell, () => settleLate(call, weighed, step, shell));

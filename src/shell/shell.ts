@@ -37,6 +37,8 @@ export interface Ports {
 export interface Answer {
   readonly reply: Reply;
   readonly position: Position | null;
+  /** The success of a step that was in doubt meanwhile: its state has not moved yet, and an equal step is to adopt it. */
+  readonly unmoved?: true;
 }
 
 /** A call that this incarnation is sending. */
@@ -53,6 +55,19 @@ export interface TurnQueue {
   readonly waiting: (() => void)[];
 }
 
+/** Who opens workflow sessions in this process: session-room.ts. */
+export interface Room {
+  /** Those who look whether there is room, one after the other: the last of them, and how many they are. */
+  last: Promise<void>;
+  waiting: number;
+  /** Sessions that were found to fit and are being written down. */
+  readonly opening: Set<Promise<unknown>>;
+  /** Sessions that were opened for a step which has not begun. */
+  readonly beginning: Set<SessionId>;
+  /** When the sweeper counts next, by the monotonic clock. */
+  countAtMs: number;
+}
+
 /** Lost with the process, and nothing depends on it but speed and waiting. */
 export interface Live {
   readiness: Readiness;
@@ -67,10 +82,13 @@ export interface Live {
   readonly standing: Map<string, SessionId>;
   /** Steps that wait for their turn in this process, by session. */
   readonly turns: Map<SessionId, TurnQueue>;
+  readonly room: Room;
   /** Bodies of steps that nobody waits for any more, with their actions, by session. */
   readonly orphanSteps: Map<SessionId, Map<CallId, string>>;
   /** Refusals in a row, by session. */
   readonly streaks: Map<SessionId, number>;
+  /** Workflow sessions that this process opened or has written to: resumption.ts. */
+  readonly written: Set<SessionId>;
   /** The snapshot read last of each session, so that it is not parsed again. */
   readonly snapshots: Map<SessionId, { readonly seq: number; readonly digest: string; readonly snapshot: Snapshot }>;
   readonly knownBlobs: Set<string>;
@@ -132,8 +150,10 @@ export function createShell(parts: Omit<Shell, 'live'>): Shell {
       closed: false,
       standing: new Map(),
       turns: new Map(),
+      room: { last: Promise.resolve(), waiting: 0, opening: new Set(), beginning: new Set(), countAtMs: 0 },
       orphanSteps: new Map(),
       streaks: new Map(),
+      written: new Set(),
       snapshots: new Map(),
       knownBlobs: new Set(),
       refusals: new Map(),

@@ -15,9 +15,11 @@ import { noticesOf } from './notices-of.ts';
 import { closeOverdue } from './overdue-tasks.ts';
 import { end, takeOver } from './recover.ts';
 import { countRepeats } from './refuse.ts';
+import { resumption } from './resumption.ts';
 import { runApproved } from './run-approved.ts';
 import { toolOf } from './tool-of.ts';
 import { fireAllDue } from './timers.ts';
+import { trimSessions } from './session-room.ts';
 import { closeUnused } from './workflow-sessions.ts';
 import { isFull, type Shell } from './shell.ts';
 
@@ -29,6 +31,7 @@ export async function sweep(shell: Shell): Promise<void> {
   await countRepeats(shell);
   await fireAllDue(shell);
   await closeUnused(shell);
+  await trimSessions(shell);
   await closeOverdue(shell);
 }
 
@@ -93,7 +96,8 @@ async function resume(call: StoredCall, nowMs: number, shell: Shell): Promise<vo
   // INVARIANT: nothing is sent again that the policy of this moment does not permit.
   const denial = await deniedNow(call, work, shell);
   if (denial !== null) return expire(call, shell, { errorType: 'PolicyDenied', message: denial });
-  const started = await start(call, [], work, { expectOpen: true }, shell);
+  const goesOn = step === null ? [] : resumption(call.session, step, shell);
+  const started = await start(call, [], work, { expectOpen: true, resumption: goesOn }, shell);
   // INVARIANT: nothing is sent any more for a session that was cancelled.
   if (started.kind === 'conflict' && started.result.on === 'session')
     await cancelWaiting(call, 'SessionCancelled', shell);

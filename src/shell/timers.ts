@@ -4,14 +4,13 @@
  */
 import type { SessionId } from '../core/call.ts';
 import { canonicalText } from '../core/canonical.ts';
+import { maxFired } from '../core/workflow/step.ts';
 import type { Session } from '../ports/store.ts';
 import { commit } from './commit.ts';
 import { digestOf, draftOf, manifestOf, snapshotOf } from './position.ts';
+import { resumption } from './resumption.ts';
 import type { Shell } from './shell.ts';
 import { bare, noChange } from './transition.ts';
-
-/** Timers that one call of this fires, so that a workflow that ticks every millisecond stops nobody. */
-const maxFired = 64;
 
 /** The session as it stands afterwards; null if there is none. */
 export async function fireDue(id: SessionId, shell: Shell): Promise<Session | null> {
@@ -37,12 +36,14 @@ async function fireNext(session: Session, shell: Shell): Promise<boolean> {
   const timer = snapshot.timers[0];
   if (workflow === undefined || timer === undefined) return false;
   const moved = workflow.machine.fire(snapshot, timer, shell.ports.clock.nowMs());
+  const goesOn = resumption(session.id, { seq: session.seq, digest }, shell);
   const base = { kind: 'step', id: session.id, expectSeq: session.seq, expectOpen: true } as const;
   if (moved.kind === 'failed') {
-    const becomes = { state: 'stopped', reason: 'repair' } as const;
-    const body = canonicalText({ reason: 'repair', timer: timer.id, state: digest, problem: moved.errorType });
+    const becomes = { state: 'stopped', reason: 'timer_failed' } as const;
+    const body = canonicalText({ reason: 'timer_failed', timer: timer.id, state: digest, problem: moved.errorType });
     const change = { ...base, advance: false, workflow: { ...noChange, turn: 'free' as const, becomes } };
-    const records = [{ kind: 'session_stopped' as const, call: null, session: session.id, body, payloads: [] }];
+    const stopped = { kind: 'session_stopped' as const, call: null, session: session.id, body, payloads: [] };
+    const records = [...goesOn, stopped];
     return (await commit({ ...bare(shell), session: change, records }, shell)).kind === 'committed';
   }
   const draft = draftOf(moved.snapshot);
@@ -54,7 +55,7 @@ async function fireNext(session: Session, shell: Shell): Promise<boolean> {
     step: session.seq + 1,
   });
   const change = { ...base, advance: true, workflow: { ...noChange, turn: 'free' as const, snapshot: draft } };
-  const records = [{ kind: 'timer_fired' as const, call: null, session: session.id, body, payloads: [] }];
+  const records = [...goesOn, { kind: 'timer_fired' as const, call: null, session: session.id, body, payloads: [] }];
   return (await commit({ ...bare(shell), session: change, records }, shell)).kind === 'committed';
 }
 

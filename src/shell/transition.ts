@@ -32,6 +32,8 @@ export interface Papers {
   readonly approvals?: readonly ApprovalWrite[];
   /** Work that its success leaves to be reported. */
   readonly task?: TaskChange | null;
+  /** That the session goes on here: before all others. */
+  readonly resumption?: readonly RecordDraft[];
   /** Records that are not a change of state, after those that are. */
   readonly notes?: readonly RecordDraft[];
 }
@@ -56,7 +58,7 @@ export function toTransition(
     approvals: papers.approvals ?? [],
     task: papers.task ?? null,
     blobs: papers.blobs ?? [],
-    records: [...records, ...(papers.notes ?? [])],
+    records: [...(papers.resumption ?? []), ...records, ...(papers.notes ?? [])],
   };
 }
 

@@ -20,7 +20,13 @@ export async function isStep({ session }: Request, who: Principal, shell: Shell)
   return found !== null && found.workflow !== null && found.tenant === who.tenant && found.agent === who.agent;
 }
 
-export async function takeTurn(id: SessionId, call: CallId, requester: Requester, shell: Shell): Promise<Turn> {
+export async function takeTurn(
+  id: SessionId,
+  call: CallId,
+  withinMs: number,
+  requester: Requester,
+  shell: Shell,
+): Promise<Turn> {
   const { turns } = shell.live;
   const queue = turns.get(id);
   if (queue === undefined) {
@@ -28,14 +34,19 @@ export async function takeTurn(id: SessionId, call: CallId, requester: Requester
     return taken(id, shell);
   }
   if (queue.waiting.length >= shell.limits.maxQueuedSteps) return { kind: 'busy', by: queue.holder };
-  const end = await wait(queue, requester, shell);
+  const end = await wait(queue, withinMs, requester, shell);
   if (end === 'late') return { kind: 'busy', by: queue.holder };
   if (end === 'cancelled') return { kind: 'cancelled' };
   queue.holder = call;
   return taken(id, shell);
 }
 
-function wait(queue: TurnQueue, requester: Requester, shell: Shell): Promise<'turn' | 'late' | 'cancelled'> {
+function wait(
+  queue: TurnQueue,
+  withinMs: number,
+  requester: Requester,
+  shell: Shell,
+): Promise<'turn' | 'late' | 'cancelled'> {
   return new Promise((resolve) => {
     const end = (how: 'turn' | 'late' | 'cancelled') => {
       for (const takeBack of takeBacks) takeBack();
@@ -45,7 +56,7 @@ function wait(queue: TurnQueue, requester: Requester, shell: Shell): Promise<'tu
     };
     const mine = () => end('turn');
     queue.waiting.push(mine);
-    const takeBacks = [shell.ports.clock.schedule(shell.limits.stepQueueMs, () => end('late'))];
+    const takeBacks = [shell.ports.clock.schedule(withinMs, () => end('late'))];
     for (const signal of [requester.cancelled, requester.left])
       takeBacks.push(onAbort(signal, () => queueMicrotask(() => end('cancelled'))));
   });
@@ -67,9 +78,9 @@ function taken(id: SessionId, shell: Shell): Turn {
 const pollEveryMs = 50;
 
 /** Waits until no other call has the session's turn on record. Null, or the call that still has it. */
-export async function turnIsFree(id: SessionId, call: CallId, shell: Shell): Promise<CallId | null> {
+export async function turnIsFree(id: SessionId, call: CallId, withinMs: number, shell: Shell): Promise<CallId | null> {
   const { clock, store } = shell.ports;
-  const until = clock.monotonicMs() + shell.limits.stepQueueMs;
+  const until = clock.monotonicMs() + withinMs;
   for (;;) {
     const holder = (await store.session(id))?.workflow?.turn?.call ?? null;
     if (holder === null || holder === call) return null;

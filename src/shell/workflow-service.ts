@@ -7,17 +7,18 @@ import { ceilingOf } from '../core/policy/session-ceiling.ts';
 import type { ErrorReply, Reply, SuccessReply } from '../core/reply.ts';
 import { nextActions, project, type StepFact } from '../core/workflow/step.ts';
 import type { Snapshot, Workflow } from '../core/workflow/workflow.ts';
-import type { Session } from '../ports/store.ts';
+import type { CommitResult, Session } from '../ports/store.ts';
 import type { Requester } from './await-outcome.ts';
 import { acceptDrift } from './drift.ts';
-import { fetchSession } from './fetch-session.ts';
+import { fetchSession, lookAtSession } from './fetch-session.ts';
 import { handleCall } from './handle-call.ts';
 import { type HistoryPage, readHistory, timeOfStep } from './history.ts';
+import { readStep, snapshotOf } from './position.ts';
 import { sayFault } from './refuse.ts';
-import { broken, inFlight, notKept, refuseSession, unknownWorkflow, unopened } from './refuse-session.ts';
+import { broken, inFlight, movedOn, notKept, refuseSession, unknownWorkflow, unopened } from './refuse-session.ts';
 import { type SessionView, view } from './session-view.ts';
 import type { Shell } from './shell.ts';
-import { openAt, openWorkflow, resetTo } from './workflow-sessions.ts';
+import { closeSuperseded, openAt, openWorkflow, resetTo } from './workflow-sessions.ts';
 
 export type { HistoryEntry, HistoryPage } from './history.ts';
 export type { SessionView } from './session-view.ts';
@@ -34,8 +35,9 @@ export interface WorkflowService {
   reset(session: string, who: Principal): Promise<Reply>;
   /** A new session that begins where the other stood after step `seq`; null means where it stands now. */
   fork(session: string, seq: number | null, who: Principal): Promise<Reply>;
-  /** Goes on with a session whose workflow has changed, on somebody's word. */
-  accept(session: string, who: Principal): Promise<Reply>;
+  /** Goes on with a session whose workflow has changed, on the word of `by`: the agent itself, unless a person is named. */
+  accept(session: string, who: Principal, by?: string): Promise<Reply>;
+  /** Changes nothing, as little as `history` does: no timer fires, nothing is carried over. */
   look(session: string, who: Principal): Promise<SessionView | ErrorReply>;
   history(session: string, who: Principal, after: number, limit: number): Promise<HistoryPage | ErrorReply>;
 }
@@ -59,38 +61,53 @@ export function createWorkflowService(all: Shell, only: string | null = null): W
         if (foreign !== null) return foreign;
         return handleCall(given, who, requester, shell, { session: typeof handle === 'string' ? handle : null });
       }
-      const go = (session: SessionId) => handleCall({ ...given, session }, who, requester, shell, { session });
+      const go = (session: SessionId) => {
+        requester.entered?.(session);
+        return handleCall({ ...given, session }, who, requester, shell, { session });
+      };
       const earlier = await sessionOfKey(given['key'], who, shell);
       if (earlier !== null) return go(earlier);
       // Two who send the same first step at once mean one step, so they get one session.
       const first = typeof given['key'] === 'string' ? JSON.stringify([who.tenant, who.agent, given['key']]) : null;
-      const opening = (first === null ? undefined : firstSteps.get(first)) ?? begin(name, who, shell);
+      const shared = first === null ? undefined : firstSteps.get(first);
+      const opening = shared ?? begin(name, who, shell, null, true);
       if (first !== null) firstSteps.set(first, opening);
       try {
         const opened = await opening;
         if ('error' in opened) return { ...opened, requested: text(given['action']) };
-        return await go(opened.session.id);
+        const { id } = opened.session;
+        const reply = await go(id).finally(() => shell.live.room.beginning.delete(id));
+        // Another process was faster with the same first step, in a session of its own: that is where the reply is.
+        const theirs = isKeyReused(reply) ? await sessionOfKey(given['key'], who, shell) : null;
+        if (theirs === null || theirs === opened.session.id) return reply;
+        if (shared === undefined) await closeSuperseded(opened.session, shell);
+        return await go(theirs);
       } finally {
         if (first !== null) firstSteps.delete(first);
       }
     },
-    async reset(handle, who) {
-      const found = await find(handle, 'reset_session', 'change', who, shell);
-      if ('error' in found) return found;
-      const started = found.fact.workflow.machine.start(shell.ports.clock.nowMs());
-      if (started.kind === 'failed') return broken('reset_session', started.problem, shell);
-      const result = await resetTo(found.session, started.snapshot, shell);
-      if (result.kind === 'unavailable') return sayFault('reset_session', found.session.id, result.fault, shell);
-      if (result.kind === 'conflict') return inFlight('reset_session', found.session, shell);
-      return done('reset_session', {}, found.session.id, who, shell);
+    reset(handle, who) {
+      return change(handle, 'reset_session', who, shell, async ({ session, fact }) => {
+        const started = fact.workflow.machine.start(shell.ports.clock.nowMs());
+        if (started.kind === 'failed') return broken('reset_session', started.problem, shell);
+        return resetTo(session, started.snapshot, shell);
+      });
     },
     async fork(handle, seq, who) {
       const found = await find(handle, 'fork_session', 'change', who, shell);
       if ('error' in found) return found;
       if (found.fact.drift !== null) return refuseSession(found.whole, found.session.id, 'fork_session', shell);
+      // INVARIANT: a step that runs may end in doubt, and a fork from before its end would know of no fence.
+      const turn = found.session.workflow?.turn ?? null;
+      if (turn !== null) return inFlight('fork_session', turn.call, found.fact, found.session, shell);
       const at = seq ?? found.session.seq;
-      const kept = await shell.ports.store.snapshot(found.session.id, at);
-      if (kept === null) return notKept(seq, found.session, found.fact, shell);
+      const since = found.session.workflow?.pinnedAtSeq ?? 0;
+      // INVARIANT: a fork is pinned to the workflow of today, so it takes no state that was made under another one.
+      const kept = at < since ? null : await shell.ports.store.snapshot(found.session.id, at);
+      if (kept === null) {
+        const first = await shell.ports.store.firstSnapshot(found.session.id, since);
+        return notKept(seq, first, found.session, found.fact, shell);
+      }
       const snapshot = await rearmed(JSON.parse(kept) as Snapshot, found.session, at, shell);
       const problem = found.fact.workflow.machine.problemWith(snapshot);
       if (problem !== null) return broken('fork_session', problem, shell);
@@ -106,18 +123,28 @@ export function createWorkflowService(all: Shell, only: string | null = null): W
         shell,
       );
       if (opened.kind !== 'opened') return unopened('fork_session', opened, shell);
+      // Nobody knows the handle yet: a fork that a step has overtaken is given up.
+      const now = await shell.ports.store.session(found.session.id);
+      if (now?.entries !== found.session.entries) {
+        await closeSuperseded(opened.session, shell);
+        return movedOn('fork_session', found.fact, now ?? found.session, shell);
+      }
       return done('fork_session', { from: found.session.id, from_seq: at }, opened.session.id, who, shell);
     },
-    async accept(handle, who) {
-      const found = await find(handle, 'accept_session', 'change', who, shell);
-      if ('error' in found) return found;
-      const { drift } = await acceptDrift(found.session, who.agent, shell);
-      if (drift !== null) return broken('accept_session', drift.join('; '), shell);
-      return done('accept_session', {}, found.session.id, who, shell);
+    accept(handle, who, by = who.agent) {
+      return change(handle, 'accept_session', who, shell, async ({ session, whole: fact }) => {
+        // What is stopped does not go on because its workflow changed: whoever resets it takes the new one as well.
+        if (fact.found && fact.state !== 'open') return refuseSession(fact, session.id, 'accept_session', shell);
+        const accepted = await acceptDrift(session, by, shell);
+        if (accepted.kind !== 'stay') return accepted;
+        return accepted.drift === null ? null : broken('accept_session', accepted.drift.join('; '), shell);
+      });
     },
     async look(handle, who) {
       const found = await find(handle, 'session', 'look', who, shell);
-      return 'error' in found ? found : view(found.session, found.fact, shell.limits.sessionTtlMs);
+      if ('error' in found) return found;
+      const { session, fact } = found;
+      return view(session, fact, shell.limits.sessionTtlMs, await snapshotOf(session, shell));
     },
     async history(handle, who, after, limit) {
       const found = await find(handle, 'history', 'look', who, shell);
@@ -166,6 +193,8 @@ async function rearmed(snapshot: Snapshot, session: Session, at: number, shell: 
 const whole = (value: number, otherwise: number): number =>
   Number.isSafeInteger(value) && value >= 0 ? value : otherwise;
 
+const isKeyReused = (reply: Reply): boolean => 'code' in reply && reply.code === 'KeyReused';
+
 /** A client that lost the reply to its first step knows its key, and not the session that was opened for it. */
 async function sessionOfKey(key: unknown, who: Principal, shell: Shell): Promise<SessionId | null> {
   if (typeof key !== 'string' || !shell.live.readiness.ready) return null;
@@ -174,17 +203,47 @@ async function sessionOfKey(key: unknown, who: Principal, shell: Shell): Promise
   return claim === null ? null : ((await store.call(claim.callId))?.session ?? null);
 }
 
-/** What is over can be looked at and not changed; what is stopped, or has drifted, can be both. */
+/**
+ * Changes a session as it stands: not while a step of it runs, and anew if somebody else was faster. `act` answers null where
+ * there is nothing to change.
+ */
+async function change(
+  handle: string,
+  requested: string,
+  who: Principal,
+  shell: Shell,
+  act: (found: Found) => Promise<CommitResult | ErrorReply | null>,
+): Promise<Reply> {
+  for (let tries = 0; ; tries++) {
+    const found = await find(handle, requested, 'change', who, shell);
+    if ('error' in found) return found;
+    const { session, fact } = found;
+    const running = session.workflow?.turn?.call ?? null;
+    // The step may have begun after the fact was read.
+    if (running !== null)
+      return inFlight(requested, running, (await readStep(session, null, fact.drift, shell)) ?? fact, session, shell);
+    if (tries > shell.limits.maxRedecisions) return movedOn(requested, fact, session, shell);
+    const result = await act(found);
+    if (result !== null && 'error' in result) return result;
+    if (result === null || result.kind === 'committed') return done(requested, {}, session.id, who, shell);
+    if (result.kind === 'unavailable') return sayFault(requested, session.id, result.fault, shell);
+  }
+}
+
+/**
+ * What is over can be looked at and not changed; what is stopped, or has drifted, can be both. Whoever only looks finds it as
+ * it stands; for a change, and after one, what is due comes first.
+ */
 async function find(
   handle: string,
   requested: string,
-  purpose: 'look' | 'change',
+  purpose: 'look' | 'change' | 'changed',
   who: Principal,
   shell: Shell,
 ): Promise<Found | ErrorReply> {
   if (!shell.live.readiness.ready) return sayFault(requested, null, 'closed', shell);
   const id = (typeof handle === 'string' ? handle : '') as SessionId;
-  const fact = await fetchSession(id, who, null, shell);
+  const fact = await (purpose === 'look' ? lookAtSession(id, who, shell) : fetchSession(id, who, null, shell));
   if ('fault' in fact) return sayFault(requested, id, fact.fault, shell);
   const session = fact.found ? await shell.ports.store.session(id) : null;
   if (!fact.found || session === null) return refuseSession(fact, id, requested, shell);
@@ -199,13 +258,16 @@ async function begin(
   who: Principal,
   shell: Shell,
   ceiling: Reach | null = null,
+  forStep = false,
 ): Promise<Found | ErrorReply> {
   if (!shell.live.readiness.ready) return sayFault('step', null, 'closed', shell);
   const workflow = shell.workflows.get(name);
   if (workflow === undefined) return unknownWorkflow(name, shell);
-  const opened = await openWorkflow(workflow, who, shell, ceiling);
+  const opened = await openWorkflow(workflow, who, shell, ceiling, forStep);
   if (opened.kind !== 'opened') return unopened('step', opened, shell);
-  return find(opened.session.id, 'step', 'look', who, shell);
+  const found = await find(opened.session.id, 'step', 'changed', who, shell);
+  if ('error' in found) shell.live.room.beginning.delete(opened.session.id);
+  return found;
 }
 
 async function done(
@@ -215,7 +277,7 @@ async function done(
   who: Principal,
   shell: Shell,
 ): Promise<Reply> {
-  const found = await find(handle, action, 'look', who, shell);
+  const found = await find(handle, action, 'changed', who, shell);
   if ('error' in found) return found;
   const { session, fact } = found;
   const reply: SuccessReply = {

@@ -10,10 +10,13 @@ import type { Reach } from '../core/policy/policy.ts';
 import { withCeiling } from '../core/policy/session-ceiling.ts';
 import type { FenceFact } from '../core/workflow/step.ts';
 import type { Snapshot, Workflow } from '../core/workflow/workflow.ts';
-import type { CommitResult, Session, StoreFault } from '../ports/store.ts';
+import type { CommitResult, Session } from '../ports/store.ts';
+import { closeSession } from './close-session.ts';
 import { commit } from './commit.ts';
 import { digestOf, draftOf, manifestOf, snapshotOf } from './position.ts';
 import { rememberBlobs } from './policy-papers.ts';
+import { resumption } from './resumption.ts';
+import { type NoRoom, withRoom } from './session-room.ts';
 import type { Shell } from './shell.ts';
 import { bare, noChange } from './transition.ts';
 
@@ -21,19 +24,19 @@ export type Opened =
   | { readonly kind: 'opened'; readonly session: Session }
   /** The workflow cannot even begin: its own code threw. */
   | { readonly kind: 'broken'; readonly problem: string }
-  /** Every session is in use. */
-  | { readonly kind: 'full' }
-  | { readonly kind: 'unavailable'; readonly fault: StoreFault };
+  | NoRoom;
 
+/** `forStep`: it is opened for a step, and stays until that has begun. */
 export async function openWorkflow(
   workflow: Workflow,
   who: Principal,
   shell: Shell,
   ceiling: Reach | null = null,
+  forStep = false,
 ): Promise<Opened> {
   const started = workflow.machine.start(shell.ports.clock.nowMs());
   if (started.kind === 'failed') return { kind: 'broken', problem: started.problem };
-  return openAt(workflow, started.snapshot, who, 'session_opened', { about: {}, fences: [], ceiling }, shell);
+  return openAt(workflow, started.snapshot, who, 'session_opened', { about: {}, fences: [], ceiling, forStep }, shell);
 }
 
 /** What a session brings along from where it comes. */
@@ -42,22 +45,33 @@ export interface Origin {
   readonly fences: readonly FenceFact[];
   /** How far its steps may reach; a fork reaches no further than where it comes from. */
   readonly ceiling: Reach | null;
+  readonly forStep?: boolean;
 }
 
-export async function openAt(
+export function openAt(
   workflow: Workflow,
   snapshot: Snapshot,
   who: Principal,
   kind: RecordKind,
-  { about, fences, ceiling }: Origin,
+  origin: Origin,
   shell: Shell,
 ): Promise<Opened> {
-  if (!(await makeRoom(shell))) return { kind: 'full' };
+  return withRoom(() => open(workflow, snapshot, who, kind, origin, shell), shell);
+}
+
+async function open(
+  workflow: Workflow,
+  snapshot: Snapshot,
+  who: Principal,
+  kind: RecordKind,
+  { about, fences, ceiling, forStep = false }: Origin,
+  shell: Shell,
+): Promise<Opened> {
   const draft = bare(shell);
   const id = withCeiling(shell.ports.ids.random(`ses_${shell.storeTag}_`), ceiling) as SessionId;
   const state = draftOf(snapshot);
   const manifest = manifestOf(workflow, shell);
-  const pinned = { name: workflow.name, manifest, turn: null, timerAtMs: state.dueAtMs, reason: null };
+  const pinned = { name: workflow.name, manifest, pinnedAtSeq: 0, turn: null, timerAtMs: state.dueAtMs, reason: null };
   const times = { openedAtMs: draft.atMs, usedAtMs: draft.atMs };
   const session: Session = {
     id,
@@ -79,6 +93,7 @@ export async function openAt(
     ...about,
   });
   const fresh = !shell.live.knownBlobs.has(manifest);
+  if (forStep) shell.live.room.beginning.add(id);
   const result = await commit(
     {
       ...draft,
@@ -93,6 +108,7 @@ export async function openAt(
     },
     shell,
   );
+  if (result.kind !== 'committed') shell.live.room.beginning.delete(id);
   if (result.kind === 'unavailable') return { kind: 'unavailable', fault: result.fault };
   if (result.kind === 'conflict') return { kind: 'unavailable', fault: 'overloaded' };
   rememberBlobs([{ hash: manifest }], shell);
@@ -124,20 +140,13 @@ export async function resetTo(session: Session, snapshot: Snapshot, shell: Shell
         expectOpen: false,
         workflow: { ...noChange, turn: 'free', snapshot: draft, becomes: { state: 'open', reason: null }, manifest },
       },
-      records: [{ kind: 'session_reset', call: null, session: session.id, body, payloads: [] }],
+      records: [
+        ...resumption(session.id, { seq: session.seq, digest }, shell),
+        { kind: 'session_reset', call: null, session: session.id, body, payloads: [] },
+      ],
     },
     shell,
   );
-}
-
-/** True if one more session fits, if need be by closing the one that nobody used for the longest time. */
-async function makeRoom(shell: Shell): Promise<boolean> {
-  const { store } = shell.ports;
-  if ((await store.countSessions()) < shell.limits.maxSessions) return true;
-  // INVARIANT: a session in which a step runs or a timer waits is never given up.
-  for (const idle of await store.idleSessions(Number.MAX_SAFE_INTEGER, 8))
-    if (await close(idle, 'capacity', shell)) return true;
-  return false;
 }
 
 /** For the sweeper: sessions that nobody used for their whole time to live. */
@@ -145,22 +154,10 @@ export async function closeUnused(shell: Shell): Promise<void> {
   if (shell.workflows.size === 0) return;
   const before = shell.ports.clock.nowMs() - shell.limits.sessionTtlMs;
   for (const idle of await shell.ports.store.idleSessions(before, shell.limits.sweepBatch))
-    await close(idle, 'unused', shell);
+    await closeSession(idle, 'unused', shell);
 }
 
-async function close(session: Session, reason: 'capacity' | 'unused', shell: Shell): Promise<boolean> {
-  const workflow = { ...noChange, turn: 'free', becomes: { state: 'closed', reason } } as const;
-  const result = await commit(
-    {
-      ...bare(shell),
-      session: { kind: 'step', id: session.id, advance: false, expectSeq: session.seq, expectOpen: false, workflow },
-      records: [
-        { kind: 'session_closed', call: null, session: session.id, body: canonicalText({ reason }), payloads: [] },
-      ],
-    },
-    shell,
-  );
-  shell.live.snapshots.delete(session.id);
-  shell.live.streaks.delete(session.id);
-  return result.kind === 'committed';
+/** Opened for a first step that another process took in a session of its own. If it cannot be closed now, it is one that nobody uses. */
+export async function closeSuperseded(session: Session, shell: Shell): Promise<void> {
+  await closeSession(session, 'superseded', shell);
 }

@@ -27,7 +27,11 @@ const approvalOf = (reply: unknown): string => {
 };
 
 describe('a step', () => {
-  const open = async (t: Parameters<typeof openApprovals>[0], terms: Partial<ApprovalTerms> = {}) => {
+  const open = async (
+    t: Parameters<typeof openApprovals>[0],
+    terms: Partial<ApprovalTerms> = {},
+    look = async (): Promise<object> => ({}),
+  ) => {
     let paid = 0;
     const machine = setup({}).createMachine({
       id: 'order',
@@ -41,7 +45,7 @@ describe('a step', () => {
     const flow = mount(machine, {
       actions: {
         pay: { run: async () => ({ paid: (paid += 1) }) },
-        look: { effect: 'pure', run: async () => ({}) },
+        look: { effect: 'pure', run: look },
         ship: { run: async () => ({}) },
       },
     });
@@ -82,6 +86,28 @@ describe('a step', () => {
     await eventually('it was paid', async () => paid() === 1);
     await eventually('shipping is next', async () => 'action' in (await step('ship')));
     assert.equal(paid(), 1);
+  });
+
+  test('[C6-approval-10] that runs by itself waits for its turn, although nobody waits for it', async (t) => {
+    const gate = Promise.withResolvers<object>();
+    let looks = 0;
+    const look = async () => {
+      looks += 1;
+      return gate.promise;
+    };
+    const { step, approvals, paid, gateway, id } = await open(t, { onApprove: 'run' }, look);
+    const approval = approvalOf(await step('pay'));
+    const looking = step('look');
+    await eventually('somebody looks', async () => looks === 1);
+    assert.ok((await approvals.approve(approval, ana, {})).ok);
+    const impatient = { action: 'look', inputs: {}, session: id, wait_seconds: 0 };
+    errorOf(await gateway.handleStep(impatient), 'action_in_flight');
+    gate.resolve({});
+    successOf(await looking);
+    await eventually('it was paid', async () => paid() === 1);
+    const history = await gateway.sessions.history(id);
+    assert.ok('entries' in history);
+    assert.equal(history.entries.filter(({ outcome }) => outcome === 'action_in_flight').length, 1);
   });
 });
 

@@ -99,6 +99,20 @@ describe('the journal', () => {
     assert.deepEqual((facts as Record<string, unknown>)['session'], { state: 'open', seq: 0 });
   });
 
+  test('[C1-facts-2] keeps a call that was refused with the class of what it asked for', async (t) => {
+    const look = aTool('look', () => 1, { effect: 'pure' });
+    const gateway = await openGateway(t, [act, look]);
+    const session = await gateway.openSession();
+    const classOf = async (name: string) => {
+      const { call_id: callId } = await gateway.call({ tool: name, session, expected_seq: 9 });
+      return (await gateway.stored(callId)).effectClass;
+    };
+    assert.deepEqual(
+      [await classOf('look'), await classOf('act'), await classOf('nothing')],
+      ['pure', 'plain', 'plain'],
+    );
+  });
+
   test('[C1-facts-3] keeps personal data out of its bodies: arguments and results are payloads', async (t) => {
     const echo = aTool('echo', (args) => args);
     const gateway = await openGateway(t, [echo]);

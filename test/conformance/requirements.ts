@@ -70,6 +70,7 @@ const lists: Readonly<Record<string, string>> = {
   'C5-kinds-1': 'kind, subject and effect class give class, code, verdict and effect by one table',
   'C6-effect-1': 'after a lost answer the effect is unknown, except for reads, which end FAILED',
   'C6-effect-2': 'an effect that the tool proves is believed',
+  'C6-effect-4': 'an error of an MCP server proves nothing about a write, whatever its code',
   'C6-effect-3': 'a refused call has no effect and never reached its tool',
   'C6-keys-1': 'same key and fingerprint: the stored reply, replayed',
   'C6-keys-2': 'the fingerprint is of the raw arguments',

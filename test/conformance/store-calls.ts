@@ -5,6 +5,7 @@ import type { IncarnationId } from '../../src/core/call.ts';
 import { type CallState, legalTransitions } from '../../src/core/taxonomy.ts';
 import type { CallChange } from '../../src/ports/store.ts';
 import {
+  aRecord,
   aCall,
   allStates,
   aSession,
@@ -135,7 +136,12 @@ export function provesCalls(create: Create): void {
     const whole = inserting(call, ['PREPARED', 'DISPATCHED']);
     assert.equal(verdictOf(await commitOne(store, { ...whole, records: whole.records.slice(1) })), 'illegal');
     assert.equal(verdictOf(await commitOne(store, { ...whole, records: [] })), 'illegal');
+    const behind = (kind: 'session_resumed' | 'timer_fired') =>
+      commitOne(store, { ...whole, records: [aRecord({ kind }), ...whole.records] });
+    assert.equal(verdictOf(await behind('timer_fired')), 'illegal');
     assert.equal(await store.call(call.id), null);
+    // That its session goes on here comes before all others.
+    assert.equal(verdictOf(await behind('session_resumed')), 'committed');
   });
 
   prove('in one commit each transition succeeds or fails by itself', async (store) => {

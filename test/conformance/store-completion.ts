@@ -44,6 +44,7 @@ async function openedSession(store: Store, over: Partial<Session> = {}): Promise
 const aWorkflow = (timerAtMs: number | null = null): Session['workflow'] => ({
   name: 'coffee',
   manifest: 'm1',
+  pinnedAtSeq: 0,
   turn: null,
   timerAtMs,
   reason: null,

@@ -35,6 +35,7 @@ const taking = (call: CallId) => ({ turn: 'take', call, operation: `op of ${call
 const aWorkflow = (timerAtMs: number | null = null): Session['workflow'] => ({
   name: 'coffee',
   manifest: 'm1',
+  pinnedAtSeq: 0,
   turn: null,
   timerAtMs,
   reason: null,
@@ -113,6 +114,30 @@ export function provesWorkflows(create: Create): void {
       assert.equal(verdictOf(await commitOne(store, stuck)), 'illegal');
     },
   );
+
+  prove('the first state that is kept is found from any sequence on', async (store) => {
+    const id = await opened(store);
+    for (let n = 0; n < 2; n++) await mustCommit(store, change(id, { snapshot: { text: '1', dueAtMs: null } }));
+    const firsts = await Promise.all([0, 1, 2, 3].map((from) => store.firstSnapshot(id, from)));
+    assert.deepEqual(firsts, [0, 1, 2, null]);
+    assert.equal(await store.firstSnapshot('ses_other' as SessionId, 0), null);
+  });
+
+  prove('a manifest holds from the sequence at which it became another, also after a crash', async (store, home) => {
+    const id = await opened(store);
+    const move = (manifest: string | null) => change(id, { snapshot: { text: '1', dueAtMs: null }, manifest });
+    const pins: string[] = [];
+    for (const manifest of [null, 'm1', 'm2', null, 'm2', 'm1']) {
+      await mustCommit(store, move(manifest));
+      const now = await store.session(id);
+      pins.push([now?.seq, now?.workflow?.manifest, now?.workflow?.pinnedAtSeq].join(' '));
+    }
+    assert.deepEqual(pins, ['1 m1 0', '2 m1 0', '3 m2 3', '4 m2 3', '5 m2 3', '6 m1 6']);
+    await home.crash();
+    const again = await home.open();
+    await mustCommit(again, move(null));
+    assert.equal((await again.session(id))?.workflow?.pinnedAtSeq, 6);
+  });
 
   prove('a step that was applied and is committed again moves nothing', async (store) => {
     const id = await opened(store);

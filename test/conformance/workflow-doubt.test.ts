@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createMachine } from 'xstate';
-import { mount } from '../../src/index.ts';
-import { openWorkflow, refusal, success } from '../support/open-workflow.ts';
+import { mount, type Reply, tool } from '../../src/index.ts';
+import { checkStepReply, openWorkflow, refusal, success } from '../support/open-workflow.ts';
 import { eventually } from '../support/eventually.ts';
 import { createHeld } from '../support/workflows.ts';
 
@@ -163,6 +163,46 @@ describe('a step in doubt', () => {
     refusal(await gateway.ask('pay', { order: 2 }, { session }), 'action_error');
     assert.equal(ran.length, 2);
   });
+
+  for (const key of ['none', 'by order'] as const)
+    test(`[C6-fence-6] is fenced for a body of its session that calls the tool itself, with the key: ${key}`, async (t) => {
+      const sent: unknown[] = [];
+      const send = tool({
+        name: 'send',
+        input: {},
+        run: async (inputs: unknown) => {
+          sent.push(inputs);
+          throw new Error('the line went dead');
+        },
+      });
+      const operation_key = (inputs: unknown) => (inputs as { order: string }).order;
+      const workflow = mount(
+        createMachine({ id: 'f', initial: 'a', states: { a: { on: { refund: 'a', wrap_up: 'a' } } } }),
+        {
+          actions: {
+            refund: { tool: 'send', ...(key === 'none' ? {} : { operation_key }) },
+            wrap_up: { run: async (inputs: unknown, ctx) => ({ inner: await ctx.tools.call('send', inputs) }) },
+          },
+        },
+      );
+      const gateway = await openWorkflow(t, [workflow], { tools: [send] });
+      const session = await gateway.open();
+      const wrapUp = async (order: string, within: string) => {
+        const { result } = success(await gateway.ask('wrap_up', { order }, { session: within }));
+        return checkStepReply((result as { inner: Reply }).inner);
+      };
+      const first = refusal(await gateway.ask('refund', { order: 'A' }, { session }), 'action_error');
+      const fenced = refusal(await wrapUp('A', session), 'fenced');
+      assert.equal(
+        fenced.message,
+        `tool 'send' is fenced: nobody knows yet whether call ${first.call_id} took effect. Other tools stay possible.`,
+      );
+      assert.deepEqual([fenced.blocking_call_id, fenced.effect, sent.length], [first.call_id, 'none', 1]);
+      refusal(await wrapUp('B', session), key === 'none' ? 'fenced' : 'action_error');
+      refusal(await wrapUp('A', await gateway.open()), 'action_error');
+      await gateway.settle(first.call_id, { happened: 'no', by: 'ada' });
+      refusal(await wrapUp('A', session), 'action_error');
+    });
 
   test('[C6-settle-1] is settled by a person: no lifts the fence, yes is adopted, unknown is signed', async (t) => {
     const { workflow } = doubtful();

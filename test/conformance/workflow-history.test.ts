@@ -1,11 +1,13 @@
 /** What a session's history says, and what time does to it. */
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
-import { createMachine } from 'xstate';
+import { describe, test, type TestContext } from 'node:test';
+import { assign, createMachine } from 'xstate';
 import { mount } from '../../src/index.ts';
 import { eventually } from '../support/eventually.ts';
 import { openWorkflow, refusal, success } from '../support/open-workflow.ts';
 import { createShiftedClock } from '../support/shifted-clock.ts';
+import type { HistoryEntry } from '../../src/shell/history.ts';
+import { checkHistory } from '../support/workflow-history.ts';
 import { coffee, counter } from '../support/workflows.ts';
 
 describe('the history', () => {
@@ -52,6 +54,81 @@ describe('the history', () => {
       after = page.next;
     }
     assert.deepEqual(seen, [0, 1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  test('[C1-history-3] tells how long a refused attempt took, its validators included', async (t) => {
+    const clock = createShiftedClock();
+    const thinks = () => {
+      clock.forward(700);
+      return 'not today';
+    };
+    const gateway = await openWorkflow(t, [counter({ inputValidators: { look: thinks } })], { clock });
+    const session = await gateway.open();
+    refusal(await gateway.ask('look', {}, { session }), 'validation_failed');
+    refusal(await gateway.ask('nothing', {}, { session }), 'unknown_action');
+    const [, slow = -1, quick = -1] = (await gateway.history(session)).map(({ elapsed_ms: took }) => took ?? -1);
+    assert.ok(slow >= 700 && quick >= 0 && quick < 700, `${slow} and ${quick} ms`);
+  });
+});
+
+describe('a session that another process goes on with', () => {
+  /** What a second process finds after one step of the first, and the history once it has acted. */
+  type Second = Awaited<ReturnType<typeof openWorkflow>>;
+  const goOn = async (t: TestContext, version: string, act: (second: Second, session: string) => Promise<unknown>) => {
+    const first = await openWorkflow(t, [counter()]);
+    const session = await first.open();
+    success(await first.ask('increment', {}, { session }));
+    await first.close();
+    const second = await openWorkflow(t, [counter({ version })], { file: first.file });
+    await act(second, session);
+    const entries = await second.history(session);
+    checkHistory(entries, await second.look(session));
+    return entries.slice(2);
+  };
+  const told = (entries: readonly HistoryEntry[]) =>
+    entries.map(({ kind, outcome, seq }) => [outcome ?? kind, seq] as const);
+
+  test('[C1-resume-3] is on record as resumed, where it stood, before the first step and once', async (t) => {
+    const entries = await goOn(t, '1', async ({ ask }, session) => {
+      for (let n = 0; n < 2; n++) success(await ask('increment', {}, { session }));
+    });
+    assert.deepEqual(told(entries), [
+      ['session_resumed', 1],
+      ['succeeded', 2],
+      ['succeeded', 3],
+    ]);
+    assert.equal(entries[0]?.state_after, entries[1]?.state_before);
+    assert.equal(entries[0]?.at, entries[1]?.at, 'in one commit');
+  });
+
+  test('[C1-resume-3] is resumed by a step that is refused, and by a reset, too', async (t) => {
+    const refused = await goOn(t, '1', async ({ ask }, session) => {
+      refusal(await ask('nothing', {}, { session }), 'unknown_action');
+      success(await ask('increment', {}, { session }));
+    });
+    assert.deepEqual(told(refused), [
+      ['session_resumed', 1],
+      ['unknown_action', 1],
+      ['succeeded', 2],
+    ]);
+    const reset = await goOn(t, '1', async ({ sessions }, session) => success(await sessions.reset(session)));
+    assert.deepEqual(told(reset), [
+      ['session_resumed', 1],
+      ['session_reset', 2],
+    ]);
+  });
+
+  test('[C1-resume-3] is not resumed by who only looks, nor by a step that its gate refuses, but by an acceptance', async (t) => {
+    const entries = await goOn(t, '2', async ({ ask, look, sessions }, session) => {
+      await look(session);
+      refusal(await ask('increment', {}, { session }), 'session_error');
+      success(await sessions.accept(session));
+    });
+    assert.deepEqual(told(entries), [
+      ['session_error', 1],
+      ['session_resumed', 1],
+      ['session_migrated', 2],
+    ]);
   });
 });
 
@@ -103,5 +180,65 @@ describe('a timer', () => {
     clock.forward(3_600_000);
     assert.equal((await gateway.look(session)).status, 'done');
     assert.equal((await gateway.look(session)).seq, 1);
+  });
+
+  test('[C1-timer-4] that fell due while a body ran counts already in what that step says is next', async (t) => {
+    const clock = createShiftedClock();
+    const stays = { actions: assign({}) };
+    const late = (end: () => unknown) => ({ atomic: true, run: async () => (clock.forward(60_001), end()) });
+    const machine = createMachine({
+      id: 'overtaken',
+      initial: 'waiting',
+      states: {
+        waiting: { after: { 60_000: 'late' }, on: { fail: stays, stay: stays } },
+        late: { on: { excuse: 'waiting' } },
+      },
+    });
+    const actions = {
+      fail: late(() => Promise.reject(new Error('no'))),
+      stay: late(() => ({})),
+      excuse: { input: { type: 'object', required: ['why'] }, run: async () => ({}) },
+    };
+    const limits = { sweepEveryMs: 86_400_000 };
+    const gateway = await openWorkflow(t, [mount(machine, { actions })], { clock, limits });
+    for (const action of ['fail', 'stay']) {
+      const session = await gateway.open();
+      const reply = await gateway.ask(action, {}, { session });
+      assert.ok(!('pending' in reply));
+      assert.deepEqual(reply.valid_next_actions, ['excuse'], action);
+      if ('next_action_schemas' in reply) assert.deepEqual(Object.keys(reply.next_action_schemas ?? {}), ['excuse']);
+      assert.equal(
+        (await gateway.history(session)).some(({ kind }) => kind === 'timer_fired'),
+        false,
+        'none has fired',
+      );
+      success(await gateway.ask('excuse', { why: 'rain' }, { session }));
+    }
+  });
+
+  test('[C1-timer-5] whose code fails stops its session, and says that no step did', async (t) => {
+    const clock = createShiftedClock();
+    const fail = () => {
+      throw new Error('no');
+    };
+    const machine = createMachine({
+      id: 'broken',
+      initial: 'waiting',
+      context: { n: 0 },
+      states: {
+        waiting: { after: { 60_000: { target: 'late', actions: assign({ n: fail }) } }, on: { go: 'late' } },
+        late: {},
+      },
+    });
+    const run = async () => (clock.forward(60_001), Promise.reject(new Error('no')));
+    const workflow = mount(machine, { actions: { go: { atomic: true, run } } });
+    const gateway = await openWorkflow(t, [workflow], { clock, limits: { sweepEveryMs: 86_400_000 } });
+    const session = await gateway.open();
+    assert.deepEqual(refusal(await gateway.ask('go', {}, { session }), 'action_error').valid_next_actions, []);
+    const { message } = refusal(await gateway.ask('go', {}, { session }), 'session_error');
+    assert.equal(
+      message,
+      "the session was stopped for repair: a timer's time came, and its state could not follow; reset or fork it.",
+    );
   });
 });

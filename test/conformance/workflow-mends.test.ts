@@ -1,5 +1,6 @@
 /** What a step must never do: run outside its workflow, run twice by another way, or bring the process down. */
 import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { assign, createMachine } from 'xstate';
 import { mount, tool } from '../../src/index.ts';
@@ -46,6 +47,18 @@ describe('a step', () => {
     const [one, two] = (await Promise.all(both)).map(success);
     assert.deepEqual([one?.result, two?.result, held.runs.length], ['once', 'once', 1]);
     assert.equal(one?.session, two?.session);
+  });
+
+  test('[C6-fence-5] that runs may end in doubt, so nothing is forked until it has ended', async (t) => {
+    const held = createHeld({ timeout_seconds: 30 });
+    const gateway = await openWorkflow(t, [held.workflow]);
+    const session = await gateway.open();
+    const running = gateway.ask('slow', {}, { session });
+    await eventually('the body runs', async () => held.runs.length === 1);
+    const early = refusal(await gateway.sessions.fork(session), 'action_in_flight');
+    held.runs[0]?.finish('done');
+    assert.equal(early.in_flight_call_id, success(await running).call_id);
+    success(await gateway.sessions.fork(session));
   });
 
   test('[C6-fence-5] in doubt is fenced in a fork as well', async (t) => {
@@ -146,11 +159,51 @@ describe('a step', () => {
     clock.forward(59_000);
     assert.deepEqual(await first.next(fork.session ?? ''), ['go']);
     clock.forward(1_001);
+    refusal(await first.ask('go', {}, { session: fork.session ?? '' }), 'invalid_transition');
     assert.equal((await first.look(fork.session ?? '')).status, 'done');
     await first.close();
     const second = await openWorkflow(t, [mount(machine(70_000), { actions })], { clock, limits, file: first.file });
     const drifted = refusal(await second.sessions.fork(session, { seq: 0 }), 'session_error');
     assert.equal(drifted.code, 'ManifestDrift');
+  });
+
+  for (const by of ['migration', 'acceptance', 'reset'] as const)
+    test(`[C1-fork-3] from before a change that came by ${by} begins no fork; one from after it does`, async (t) => {
+      const first = await openWorkflow(t, [counter()]);
+      const session = await first.open();
+      for (let n = 0; n < 2; n++) success(await first.ask('increment', {}, { session }));
+      await first.close();
+      const migrations = { '1': ({ value }: { value: unknown }) => ({ value, context: { count: 40 } }) };
+      const changed = counter({ version: '2', ...(by === 'migration' ? { migrations } : {}) });
+      const second = await openWorkflow(t, [changed], { file: first.file });
+      if (by === 'acceptance') success(await second.sessions.accept(session));
+      if (by === 'reset') success(await second.sessions.reset(session));
+      success(await second.ask('increment', {}, { session }));
+      // A reset under the same workflow takes nothing away.
+      success(await second.sessions.reset(session));
+      for (const seq of [0, 2]) {
+        const { reason } = refusal(await second.sessions.fork(session, { seq }), 'validation_failed');
+        assert.equal(reason, 'seq must be a step that is kept and was taken since the workflow changed, from 3 to 5');
+      }
+      const counts = { migration: 40, acceptance: 2, reset: 0 };
+      const fork = success(await second.sessions.fork(session, { seq: 3 }));
+      assert.deepEqual(fork.state, { value: 'counting', context: { count: counts[by] } });
+      assert.equal(success(await second.sessions.fork(fork.session ?? '', { seq: 0 })).seq, 0);
+      success(await second.sessions.fork(session));
+    });
+
+  test('[C1-fork-3] that is not kept any more is refused with the first that is', async (t) => {
+    const first = await openWorkflow(t, [counter()]);
+    const session = await first.open();
+    for (let n = 0; n < 3; n++) success(await first.ask('increment', {}, { session }));
+    await first.close();
+    const database = new DatabaseSync(first.file);
+    database.prepare('DELETE FROM snapshots WHERE session = ? AND seq < 2').run(session);
+    database.close();
+    const second = await openWorkflow(t, [counter()], { file: first.file });
+    const { reason } = refusal(await second.sessions.fork(session, { seq: 1 }), 'validation_failed');
+    assert.equal(reason, 'seq must be a step that is kept, from 2 to 3');
+    success(await second.sessions.fork(session, { seq: 2 }));
   });
 
   test('[C1-total-5] survives an author who promises where a value belongs', async (t) => {

@@ -31,6 +31,11 @@ const other = mount(createMachine({ id: 'other', ...waiting({ [minute]: 'late' }
   actions: { go: { run: async () => ({}) } },
 } as never);
 
+/** A step that is refused moves nothing itself: the session is carried over before it is judged, and what is due fires. */
+async function touch({ ask }: Awaited<ReturnType<typeof openWorkflow>>, session: string): Promise<void> {
+  refusal(await ask('nothing', {}, { session }), 'unknown_action');
+}
+
 /** As the file has it: the timers of the session's last state, and the row that the sweeper looks for. */
 function timersIn(file: string, session: string): Readonly<Record<string, number>> {
   const database = new DatabaseSync(file, { readOnly: true });
@@ -61,9 +66,11 @@ describe('a session that is carried over', () => {
       for (const action of from) success(await first.ask(action, {}, { session }));
       await first.close();
       const second = await openWorkflow(t, [version('2', config, to)], { clock, file: first.file });
+      await touch(second, session);
       const carried = await second.look(session);
       assert.deepEqual(carried.state, { value: to, context: {} });
       clock.forward(minute + 1_000);
+      await touch(second, session);
       const after = await second.look(session);
       assert.deepEqual([after.state, after.seq - carried.seq], [{ value: later, context: {} }, later === to ? 0 : 1]);
     });
@@ -163,6 +170,7 @@ describe('a session that is carried over', () => {
         const later = await openWorkflow(t, [version('2', second, migratesTo)], { clock, file: earlier.file });
         const fromMs = clock.nowMs();
         if (by === 'acceptance') success(await later.sessions.accept(session));
+        else await touch(later, session);
         const carried = await later.look(session);
         const untilMs = clock.nowMs();
         assert.deepEqual([carried.seq, carried.state], [1, { value: to ?? value, context: {} }]);
@@ -192,7 +200,7 @@ describe('a session that is carried over', () => {
     assert.deepEqual((await second.look(session)).state, { value: 'late', context: {} });
     assert.deepEqual(
       (await second.history(session)).map(({ kind }) => kind),
-      ['session_opened', 'session_migrated', 'timer_fired', 'attempt'],
+      ['session_opened', 'session_resumed', 'session_migrated', 'timer_fired', 'attempt'],
     );
   });
 
@@ -205,6 +213,7 @@ describe('a session that is carried over', () => {
     await first.close();
     const limits = { sweepEveryMs: 20 };
     const second = await openWorkflow(t, [version('2', config, 'waiting')], { clock, file: first.file, limits });
+    await touch(second, session);
     const { seq } = await second.look(session);
     clock.forward(minute + 1_000);
     await eventually('the sweeper fires the timer', async () => lastSeq(first.file, session) > seq);

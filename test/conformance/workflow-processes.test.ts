@@ -1,7 +1,7 @@
 /** One workflow session, several processes: no update is lost, and whoever dies with the turn leaves it to the others. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { describe, test } from 'node:test';
+import { describe, test, type TestContext } from 'node:test';
 import { createMachine } from 'xstate';
 import { mount, type Reply } from '../../src/index.ts';
 import { eventually } from '../support/eventually.ts';
@@ -41,6 +41,43 @@ const turnIn = (file: string, session: string) =>
   withReader(file, async (reader) => (await reader.session(session as never))?.workflow?.turn ?? null);
 
 describe('two processes on one file', () => {
+  const rounds = 5;
+  /** The same key and no session, to both at once, until every round has met the race or had its chance to. */
+  const race = async (t: TestContext, inputs: readonly [object, object]) => {
+    const one = await openWorkflow(t, [counter()]);
+    const two = await openWorkflow(t, [counter()], { file: one.file });
+    const pairs: Reply[][] = [];
+    for (let round = 0; round < rounds; round++) {
+      const asked = { key: `first-${round}`, wait_seconds: 20 };
+      const both = [one.ask('increment', inputs[0], asked), two.ask('increment', inputs[1], asked)];
+      pairs.push(await Promise.all(both));
+    }
+    const sessions = await withReader(one.file, (reader) => reader.listSessions({ limit: 4 * rounds }));
+    return { pairs, sessions };
+  };
+
+  test('[C6-key-2] that get the same first step with the same key take it once, in one session', async (t) => {
+    const { pairs, sessions } = await race(t, [{}, {}]);
+    for (const replies of pairs) {
+      const [one, two] = replies.map(success);
+      assert.deepEqual([one?.session, one?.call_id, one?.seq], [two?.session, two?.call_id, 1]);
+      assert.equal([one, two].filter((reply) => reply?.replayed === true).length, 1);
+    }
+    assert.ok(sessions.length > rounds, 'they raced: a session was opened in vain');
+    assert.equal(sessions.filter(({ state }) => state === 'open').length, rounds, 'and closed');
+    const reasons = new Set(sessions.flatMap(({ state, workflow }) => (state === 'open' ? [] : [workflow?.reason])));
+    assert.deepEqual([...reasons], ['superseded']);
+  });
+
+  test('[C6-key-2] that get other inputs under the same key take one of them, and the other is KeyReused', async (t) => {
+    const { pairs } = await race(t, [{ by: 'one' }, { by: 'two' }]);
+    for (const replies of pairs)
+      assert.deepEqual(replies.map((reply) => ('code' in reply ? reply.code : 'success')).sort(), [
+        'KeyReused',
+        'success',
+      ]);
+  });
+
   test('[C1-queue-5] increment the same session at the same time, and no update is lost', async (t) => {
     const owner = await openWorkflow(t, [counter()]);
     const session = await owner.open();

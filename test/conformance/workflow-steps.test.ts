@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createMachine } from 'xstate';
-import { mount } from '../../src/index.ts';
+import { z } from 'zod';
+import { mount, tool } from '../../src/index.ts';
 import { openWorkflow, refusal, success } from '../support/open-workflow.ts';
 import { coffee, counter } from '../support/workflows.ts';
 
@@ -195,6 +196,75 @@ describe('a step', () => {
     assert.equal((await gateway.look(session)).status, 'stopped');
     const reset = success(await gateway.sessions.reset(session));
     assert.deepEqual([reset.valid_next_actions, reset.seq], [['go'], 1]);
+  });
+
+  test('[C6-workflow-4] moves by the inputs that were judged, whatever its code does to them', async (t) => {
+    type Inputs = { amount: number; tags: string[] };
+    const spoil = (inputs: Inputs) => {
+      inputs.amount *= 100;
+      inputs.tags.sort();
+      return { amount: inputs.amount };
+    };
+    const isSmall = ({ event }: { event: { inputs?: Inputs } }) => (event.inputs?.amount ?? 0) <= 100;
+    const input = z.looseObject({ amount: z.number(), tags: z.array(z.string()).default(['b', 'a']) });
+    const update = ({ inputs }: { inputs: unknown }) => ({ seen: inputs });
+    const edges = [{ target: 'small', guard: isSmall }, { target: 'large' }];
+    const on = { own: edges, bound: edges, keyed: edges, judged: edges };
+    const tools = [tool({ name: 'spoil', input: {}, run: async (inputs: Inputs) => spoil(inputs) })];
+    const run = async (inputs: Inputs) => spoil(inputs);
+    const key = (inputs: unknown) => String(spoil(inputs as Inputs).amount);
+    const workflow = mount(
+      createMachine({
+        id: 'spoilt',
+        initial: 'idle',
+        context: { seen: {} },
+        states: { idle: { on }, small: {}, large: {} },
+      } as never),
+      {
+        actions: {
+          own: { input, run, update },
+          bound: { tool: 'spoil', update },
+          keyed: { input, run, update, operation_key: key },
+          judged: { run: async () => ({ amount: 4_000 }), update, validators: [(inputs: unknown) => void key(inputs)] },
+        },
+      } as never,
+    );
+    const gateway = await openWorkflow(t, [workflow], { tools: tools as never });
+    for (const action of ['own', 'bound', 'keyed', 'judged', 'own']) {
+      const inputs = { amount: 40, ...(action === 'own' ? {} : { tags: ['b', 'a'] }) };
+      const { state, result } = success(await gateway.ask(action, inputs));
+      assert.deepEqual(result, { amount: 4_000 }, action);
+      assert.deepEqual(state, { value: 'small', context: { seen: { amount: 40, tags: ['b', 'a'] } } }, action);
+    }
+  });
+
+  test('[C6-workflow-4] has the inputs that it was sent with, whatever its caller writes into them afterwards', async (t) => {
+    const machine = createMachine({ id: 'e', initial: 'a', states: { a: { on: { echo: 'a' } } } });
+    const echo = mount(machine, { actions: { echo: { run: async (given: unknown) => given } } });
+    const gateway = await openWorkflow(t, [echo]);
+    const session = await gateway.open();
+    const inputs = { n: 0 };
+    const steps = [1, 2, 3].map((n) => {
+      inputs.n = n;
+      return gateway.ask('echo', inputs, { session });
+    });
+    const results = (await Promise.all(steps)).map((reply) => success(reply).result);
+    assert.deepEqual(results, [{ n: 1 }, { n: 2 }, { n: 3 }]);
+  });
+
+  test('[C2-step-1] lists the schemas of what is next, whatever the actions are called', async (t) => {
+    const body = { run: async () => ({}) };
+    const names = JSON.parse('{"__proto__": "a", "constructor": "a"}') as object;
+    const actions = Object.defineProperty({ go: body, constructor: body }, '__proto__', {
+      value: body,
+      enumerable: true,
+    });
+    const states = { a: { on: { go: 'b' } }, b: { on: names } };
+    const workflow = mount(createMachine({ id: 'p', initial: 'a', states } as never), { actions } as never);
+    const gateway = await openWorkflow(t, [workflow]);
+    const reply = success(await gateway.ask('go', {}));
+    assert.deepEqual(Object.keys(reply.next_action_schemas ?? {}), reply.valid_next_actions);
+    assert.equal(reply.valid_next_actions.length, 2);
   });
 
   test('[C2-step-3] shows as much of the state as its author says', async (t) => {

@@ -239,7 +239,8 @@ test('render: what cannot be drawn is a sentence', (t) => {
   const ends: readonly (readonly [number, string, RegExp])[] = [
     [1, 'render cofee', /there is no workflow 'cofee'; did you mean coffee\?/],
     [1, 'render ./absent.ts', /there is no module/],
-    [1, 'render coffee --session ses_1', /there is no store/],
+    [3, 'render coffee --session ses_1', /there is no store/],
+    [3, 'render coffee --session ses_1 --file recourse.yaml', /recourse.yaml'/],
     [1, 'render coffee -o absent/c.svg', /cannot be written \(ENOENT\)/],
     [2, 'render', /takes one workflow, but none is there/],
     [2, 'render coffee --format png', /--format is mermaid or dot or svg, not 'png'/],

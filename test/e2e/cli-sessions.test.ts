@@ -1,6 +1,7 @@
 /** The commands for sessions, and `calls settle`, as people run them: beside a gateway that owns the store, and without one. */
 import assert from 'node:assert/strict';
 import { createInterface } from 'node:readline';
+import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { isRefusal, isSuccess, type Reply } from '../../src/index.ts';
 import { type BarProject, barProject, openBar, runBeside } from '../support/cli-project.ts';
@@ -60,7 +61,7 @@ test('sessions show tells state, context, fences and history; a handle that nobo
   assert.match(stdout, /turn +nobody has it\n/);
   assert.match(stdout, new RegExp(`Fences\n  ${lost.call_id}  IN_DOUBT  bar/lose  settle it`));
   assert.match(stdout, /order {2}succeeded {2}\d+ ms · seq 1 · call_\w+ · state [0-9a-f]{8} → [0-9a-f]{8}\n/);
-  assert.match(stdout, /serve {2}invalid_transition {2}InvalidTransition · 0 ms · seq 1/);
+  assert.match(stdout, /serve {2}invalid_transition {2}InvalidTransition · \d+ ms · seq 1/);
   assert.match(stdout, /lose {2}action_error/);
 
   const [whole] = objectsIn(look('sessions', 'show', session, '--json', '--limit', '2').stdout);
@@ -122,7 +123,7 @@ test('sessions tail --follow tells a step when it begins and when it has ended, 
 });
 
 test('sessions diff tells what a step did, and where a fork went another way', async (t) => {
-  const { step, gateway, look } = await aBar(t);
+  const { bar, step, gateway, look } = await aBar(t);
   const session = sessionOf(await step('order', latte));
   await step('order', { ...tea, session });
   await step('pay', { session });
@@ -144,6 +145,10 @@ test('sessions diff tells what a step did, and where a fork went another way', a
   assert.deepEqual([diff('9').status, diff('x').status], [1, 2]);
   assert.match(diff('9').stderr, /the state of ses_\w+ at 9 is not kept; the last one is 3\n$/);
   assert.match(diff('0', 'ses_of_nobody').stderr, /no workflow session 'ses_of_nobody'/);
+  const database = new DatabaseSync(bar.file);
+  database.prepare('DELETE FROM snapshots WHERE session = ? AND seq < 2').run(session);
+  database.close();
+  assert.match(diff('1').stderr, /the state of ses_\w+ at 1 is not kept; those from 2 to 3 are\n$/);
 });
 
 async function aDoubt(t: TestContext) {

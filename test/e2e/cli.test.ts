@@ -1,7 +1,7 @@
 /** The command as people run it, by itself: help, the primer, and the package that is built from it. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { isObject } from '../../src/core/json.ts';
@@ -61,6 +61,17 @@ test('the primer without a place to write says so', (t) => {
   const { status, stderr } = recourse(['primer'], { env: { TMPDIR: join(folder(t), 'absent') } });
   assert.equal(status, 3);
   assert.match(stderr, /^recourse: no temporary folder can be made .*set TMPDIR.*\n$/);
+});
+
+test('output that cannot be written is a sentence, and no bug', { skip: !existsSync('/dev/full') }, (t) => {
+  const full = openSync('/dev/full', 'w');
+  t.after(() => closeSync(full));
+  const { status, stderr } = spawnSync(process.execPath, [bin, '--help'], {
+    stdio: ['ignore', full, 'pipe'],
+    encoding: 'utf8',
+  });
+  assert.equal(status, exitCodes.no.code);
+  assert.equal(stderr, 'recourse: the output cannot be written (ENOSPC): check where it goes\n');
 });
 
 test('an old Node gets one sentence', () => {

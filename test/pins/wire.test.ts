@@ -14,6 +14,7 @@ test('the kinds of journal records', () => {
     'session_opened',
     'session_cancelled',
     'session_forked',
+    'session_resumed',
     'session_reset',
     'session_migrated',
     'session_stopped',

@@ -56,7 +56,8 @@ function wrongPapers(
   { call, path }: Exclude<CallChange, { kind: 'mark' }>,
   { key, records }: Pick<Transition, 'key' | 'records'>,
 ): string | null {
-  const bare = path.find((_, index) => records[index]?.call !== call.id);
+  const told = records[0]?.kind === 'session_resumed' ? records.slice(1) : records;
+  const bare = path.find((_, index) => told[index]?.call !== call.id);
   if (bare !== undefined) return `the change to ${bare} has no record of its own`;
   const own = key === null || (key.callId === call.id && key.tenant === call.tenant && key.agent === call.agent);
   return own ? null : 'a key is claimed for the call itself';

@@ -96,6 +96,11 @@ function sessionReads(state: MemoryState) {
     (a.workflow?.timerAtMs ?? 0) - (b.workflow?.timerAtMs ?? 0) || (a.id < b.id ? -1 : 1);
   return {
     snapshot: (id: string, seq: number) => state.snapshots.get(nameOf(id, String(seq))) ?? null,
+    firstSnapshot(id: string, from: number): number | null {
+      const last = state.sessions.get(id)?.seq ?? -1;
+      for (let seq = from; seq <= last; seq++) if (state.snapshots.has(nameOf(id, String(seq)))) return seq;
+      return null;
+    },
     fences(id: string): readonly Fence[] {
       const found = [...state.fences.values()].filter(({ session }) => session === id);
       return found

@@ -15,10 +15,12 @@ export function changeWorkflow(session: Session, change: WorkflowChange | null, 
   const turn = change.turn === 'take' && call !== null ? { call, operation: operation ?? '' } : given;
   const timerAtMs = snapshot === null ? workflow.timerAtMs : snapshot.dueAtMs;
   const reason = becomes === null ? workflow.reason : becomes.reason;
+  const manifest = change.manifest ?? workflow.manifest;
+  const pinnedAtSeq = manifest === workflow.manifest ? workflow.pinnedAtSeq : session.seq;
   return {
     ...session,
     state: becomes?.state ?? session.state,
-    workflow: { ...workflow, turn, timerAtMs, reason, manifest: change.manifest ?? workflow.manifest },
+    workflow: { ...workflow, turn, timerAtMs, reason, manifest, pinnedAtSeq },
   };
 }
 

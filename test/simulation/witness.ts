@@ -122,11 +122,12 @@ export function createWitness({ policy, nowMs }: Surroundings = { policy: () => 
       callOfKey.set(name, call.id);
     }
     let attempt = change.kind === 'insert' ? 0 : change.expect.attempt;
+    const about = records[0]?.kind === 'session_resumed' ? records.slice(1) : records;
     for (const [index, hop] of change.path.entries()) {
       const legal: readonly string[] = legalTransitions[seen.state];
       if (!legal.includes(hop)) breaks('4', `${call.id}: ${seen.state} → ${hop}`);
       if (seen.state !== '(none)' && callStates[seen.state].terminal) breaks('4', `${call.id} left ${seen.state}`);
-      const record = records[index];
+      const record = about[index];
       const said = record === undefined ? null : (JSON.parse(record.body) as { state?: string }).state;
       if (record?.call !== call.id || said !== hop)
         breaks('16', `${call.id} → ${hop} is recorded as ${said ?? 'nothing'}`);

@@ -5,6 +5,8 @@
 import type { CallId, SessionId } from '../../src/core/call.ts';
 import type { ErrorReply, Reply } from '../../src/core/reply.ts';
 import { isSuccess } from '../../src/core/reply.ts';
+import type { StepFact } from '../../src/core/workflow/step.ts';
+import { fetchSession } from '../../src/shell/fetch-session.ts';
 import { handleCall } from '../../src/shell/handle-call.ts';
 import { settleDoubt } from '../../src/shell/settle-doubt.ts';
 import type { Shell } from '../../src/shell/shell.ts';
@@ -117,6 +119,16 @@ export const look = (isThere: (view: SessionView) => boolean): Phase => ({
   what: 'look',
   act: (shell, { session }) => createWorkflowService(shell).look(session ?? '', who),
   ends: (answer) => !('error' in (answer as object)) && isThere(answer as SessionView),
+});
+
+/** What every step does first: what is due fires, and a changed workflow is carried over. */
+export const arrive = (isThere: (step: StepFact) => boolean): Phase => ({
+  what: 'arrive',
+  act: (shell, { session }) => fetchSession(session, who, null, shell),
+  ends(answer) {
+    const fact = answer as Awaited<ReturnType<typeof fetchSession>>;
+    return 'found' in fact && fact.found && fact.step !== null && isThere(fact.step);
+  },
 });
 
 /** Somebody looks at the world and says of every doubt what happened. */

@@ -85,6 +85,15 @@ const forgeries: readonly (readonly [what: string, invariant: string, forge: (fo
     ({ take, step, states }) => (take(one), states.set(one, 'FAILED'), step({})),
   ],
   ['a step that is sent without the turn', 'turn', ({ take, witness }) => (take(one), witness.sent(id, two))],
+  [
+    'a session that is resumed where it does not stand',
+    'state',
+    ({ witness }) => {
+      const base = { kind: 'step', id, advance: false, expectSeq: 0, expectOpen: true } as const;
+      const change = { ...base, workflow: noChange };
+      witness.applied({ ...blank, call: null, session: change }, [recordOf('session_resumed', { step: 1 }, '')]);
+    },
+  ],
   ['a state that moves without a success', 'state', ({ step }) => step({ snapshot: snapshotOf(1) })],
   [
     'a success that moves nothing',

@@ -43,6 +43,11 @@ export function createWorkflowWitness(
     call: CallChange | null,
     records: readonly MemoryRecord[],
   ) => {
+    const resumed = records.find(({ kind }) => kind === 'session_resumed');
+    const from = resumed === undefined ? null : (JSON.parse(resumed.body) as { step?: number }).step;
+    // What expects no sequence may be told of a state that was there a moment ago.
+    if (from !== null && change.expectSeq !== null && from !== account.moves)
+      breaks('state', `${change.id} is resumed at ${from}, and stands at ${account.moves}`);
     const success = call !== null && call.kind !== 'mark' && endsWithSuccess(call, records);
     const moved = change.workflow?.snapshot ?? null;
     const why = success || records.some(({ kind }) => movers.has(kind));

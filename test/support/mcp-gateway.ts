@@ -124,7 +124,7 @@ export async function openDoor(t: Closing, options: DoorOptions): Promise<Opened
       mermaid: ({ graph }, active) => toMermaid(graph, active),
       json: ({ graph }, active) => toJsonGraph(graph, active),
     },
-    unfit: (errors, who) => handleUnfit(errors, who, shell),
+    unfit: (errors, who, about) => handleUnfit(errors, who, shell, about),
     notify,
     approvals: approvalsOf(() => shell, createSeal(path.join(folder, 'recourse.db'), assert.fail)),
     completion: {

@@ -109,7 +109,16 @@ export function createTalk(): { readonly workflow: MountedWorkflow; readonly hea
     }
   };
   const again = 'talking';
-  const on = { ask_milk: again, ask_often: again, ask_model: again, ask_in_a_hurry: again, wait: again };
+  const wait = (signal: AbortSignal) =>
+    new Promise<object>((resolve) => {
+      heard.push('began');
+      signal.addEventListener('abort', () => {
+        heard.push('stopped');
+        resolve({});
+      });
+    });
+  const asking = { ask_milk: again, ask_often: again, ask_model: again, ask_in_a_hurry: again };
+  const on = { ...asking, wait: again, ask_and_wait: again };
   const workflow = mount(createMachine({ id: 'talk', initial: 'talking', states: { talking: { on } } }), {
     actionTimeoutSeconds: 20,
     actions: {
@@ -124,15 +133,12 @@ export function createTalk(): { readonly workflow: MountedWorkflow; readonly hea
       },
       ask_model: { effect: 'pure', run: async (_inputs, context) => context.sample(hello) },
       ask_in_a_hurry: { effect: 'pure', timeout_seconds: 0.3, run: async (_inputs, context) => ask(context) },
-      wait: {
-        run: async (_inputs, { signal }) =>
-          new Promise<object>((resolve) => {
-            heard.push('began');
-            signal.addEventListener('abort', () => {
-              heard.push('stopped');
-              resolve({});
-            });
-          }),
+      wait: { run: async (_inputs, { signal }) => wait(signal) },
+      ask_and_wait: {
+        async run(_inputs, context) {
+          await ask(context);
+          return wait(context.signal);
+        },
       },
     },
   });

@@ -128,12 +128,34 @@ export async function listenLegacy(t: TestContext, tools = httpTools(), unknown 
   return { ...listening, tools, sessions, forget: () => sessions.clear() };
 }
 
+/** 2025-11-25 without sessions: every request is served by itself. */
+export async function listenStateless(t: TestContext, tools = httpTools()) {
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const transport = new NodeStreamableHTTPServerTransport({});
+    await serverWith(tools).connect(transport);
+    await transport.handleRequest(request, response);
+  };
+  const listening = await listen(
+    t,
+    (request, response) => void serve(request, response).catch(() => response.destroy()),
+  );
+  return { ...listening, tools };
+}
+
 export type Answering = (message: { readonly id: number; readonly method: string }, response: ServerResponse) => void;
 
-/** Shakes hands by 2025-11-25 without a session; `answering` says what becomes of a call. */
-export function listenByHand(t: TestContext, answering: Answering): Promise<Listening> {
+/**
+ * Shakes hands by 2025-11-25, without a session unless one is given; `answering` says what becomes of a call, and of a
+ * listing if it does not list by itself.
+ */
+export function listenByHand(
+  t: TestContext,
+  answering: Answering,
+  { session, lists = true }: { readonly session?: string; readonly lists?: boolean } = {},
+): Promise<Listening> {
+  const own = session === undefined ? {} : { 'mcp-session-id': session };
   const reply = (response: ServerResponse, id: number, result: unknown) => {
-    response.writeHead(200, { 'content-type': 'application/json' });
+    response.writeHead(200, { 'content-type': 'application/json', ...own });
     response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
   };
   return listen(t, (request, response) => {
@@ -148,7 +170,7 @@ export function listenByHand(t: TestContext, answering: Answering): Promise<List
         const serverInfo = { name: 'by-hand', version: '1.0.0' };
         return reply(response, message.id, { protocolVersion: '2025-11-25', capabilities, serverInfo });
       }
-      if (message.method === 'tools/list') {
+      if (message.method === 'tools/list' && lists) {
         return reply(response, message.id, { tools: [{ name: 'any', inputSchema: { type: 'object' } }] });
       }
       if (message.id === undefined) return response.writeHead(202).end();

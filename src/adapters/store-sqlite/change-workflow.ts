@@ -19,11 +19,14 @@ export function changeWorkflow(session: MutableSession, change: WorkflowChange, 
   if (change.turn === 'release' && has) turn = null;
   if (becomes !== null) session.state = becomes.state;
   const timerAtMs = snapshot === null ? before.timerAtMs : snapshot.dueAtMs;
+  const manifest = change.manifest ?? before.manifest;
   session.workflow = {
     ...before,
     turn,
     timerAtMs,
-    manifest: change.manifest ?? before.manifest,
+    manifest,
+    // INVARIANT: every state from this sequence on was made under the manifest that the session is pinned to.
+    pinnedAtSeq: manifest === before.manifest ? before.pinnedAtSeq : session.seq,
     reason: becomes === null ? before.reason : becomes.reason,
   };
   if (snapshot !== null) keepSnapshot(session, snapshot, before.timerAtMs, statements);

@@ -2,7 +2,7 @@
  * How is the file opened for writing? Write-ahead log, an fsync at every commit, and both read back:
  * a setting that did not take is a refusal, not a surprise after a power cut.
  */
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 
 import { refuse, type Refused } from './refusal.ts';
 import { migrate } from './schema.ts';
@@ -17,7 +17,9 @@ export function openForWriting(
   file: string,
   maxPages: number | null,
 ): { readonly kind: 'opened'; readonly database: DatabaseSync } | Refused {
-  const database = new DatabaseSync(file, { timeout: busyTimeoutMs, enableForeignKeyConstraints: false });
+  // Taken only now: a Node that lacks it must get far enough to say which Node is needed.
+  const { DatabaseSync: Database } = process.getBuiltinModule('node:sqlite');
+  const database = new Database(file, { timeout: busyTimeoutMs, enableForeignKeyConstraints: false });
   const refused = prepare(database, file, maxPages);
   if (refused === null) return { kind: 'opened', database };
   database.close();

@@ -48,7 +48,8 @@ export function createLedger(statements: Statements) {
       const { id, tenant, agent, standing, state, seq, entries, openedAtMs, usedAtMs, workflow } = session;
       const identity = [id, tenant, agent, standing ? 1 : 0] as const;
       const pinned = [workflow?.name ?? null, workflow?.manifest ?? null, workflow?.timerAtMs ?? null] as const;
-      statements.insertSession.run(...identity, state, seq, entries, openedAtMs, usedAtMs, ...pinned);
+      const pinnedAtSeq = workflow?.pinnedAtSeq ?? 0;
+      statements.insertSession.run(...identity, state, seq, entries, openedAtMs, usedAtMs, ...pinned, pinnedAtSeq);
       const opened = { ...session, changed: false };
       sessions.set(id, opened);
       return opened;
@@ -110,7 +111,7 @@ function write({ id, state, seq, entries, usedAtMs, workflow }: MutableSession, 
     if (state !== 'open') statements.endSession.run(state, id);
     return;
   }
-  const { manifest, turn, timerAtMs, reason } = workflow;
-  const about = [state, manifest, turn?.call ?? null, turn?.operation ?? null, timerAtMs, reason] as const;
+  const { manifest, pinnedAtSeq, turn, timerAtMs, reason } = workflow;
+  const about = [state, manifest, turn?.call ?? null, turn?.operation ?? null, timerAtMs, reason, pinnedAtSeq] as const;
   statements.updateWorkflow.run(seq, entries, usedAtMs, ...about, id);
 }

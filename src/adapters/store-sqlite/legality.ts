@@ -57,8 +57,10 @@ function wrongPath(change: Exclude<CallChange, { kind: 'mark' }>): string | null
 
 function wrongRecords(change: Exclude<CallChange, { kind: 'mark' }>, { key, records }: Transition): string | null {
   // INVARIANT: every state change has exactly one journal record, in the same transaction.
+  const first = records[0]?.kind === 'session_resumed' ? 1 : 0;
   for (let index = 0; index < change.path.length; index++)
-    if (records[index]?.call !== change.call.id) return `the change to ${change.path[index]} has no record of its own`;
+    if (records[first + index]?.call !== change.call.id)
+      return `the change to ${change.path[index]} has no record of its own`;
   if (key === null) return null;
   const own = key.callId === change.call.id && key.tenant === change.call.tenant && key.agent === change.call.agent;
   return own ? null : 'a key is claimed for the call itself';

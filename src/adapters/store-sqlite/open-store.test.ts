@@ -5,8 +5,16 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 
-import { aCall, inserting, mustCommit, stored } from '../../../test/conformance/store-fixtures.ts';
+import {
+  aCall,
+  aTransition,
+  inserting,
+  mustCommit,
+  stepping,
+  stored,
+} from '../../../test/conformance/store-fixtures.ts';
 import { inFolder, mustOpen } from '../../../test/conformance/sqlite-home.ts';
+import type { SessionId } from '../../core/call.ts';
 import { openForWriting } from './connection.ts';
 import { openSqliteReader } from './open-reader.ts';
 import { openSqliteStore } from './open-store.ts';
@@ -131,6 +139,31 @@ test('an older file is brought up to date, each step by itself', async () => {
     const store = await mustOpen({ file });
     await mustCommit(store, inserting(aCall()));
     await store.close();
+  });
+});
+
+test('a session of a file of version 3 is pinned from its beginning, and from later on once its manifest is another', async () => {
+  await inFolder(async (folder) => {
+    const file = path.join(folder, 's.db');
+    const database = new DatabaseSync(file);
+    for (const migration of migrations.slice(0, 3)) database.exec(migration);
+    database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = 3;
+      INSERT INTO sessions (id, tenant, agent, standing, state, seq, entries, opened_at, used_at, workflow, manifest)
+      VALUES ('ses_0', 'acme', 'clerk', 0, 'open', 3, 0, 1, 1, 'coffee', 'm1');
+      INSERT INTO snapshots (session, seq, text) VALUES ('ses_0', 2, '"two"'), ('ses_0', 3, '"three"')`);
+    database.close();
+    const id = 'ses_0' as SessionId;
+    const store = await mustOpen({ file });
+    const before = await store.session(id);
+    assert.deepEqual([before?.seq, before?.workflow?.pinnedAtSeq, await store.firstSnapshot(id, 0)], [3, 0, 2]);
+    const none = { turn: null, call: null, operation: null, fence: null, becomes: null };
+    const workflow = { ...none, snapshot: { text: '"four"', dueAtMs: null }, manifest: 'm2' };
+    await mustCommit(store, aTransition({ session: { ...stepping(id, { advance: true }), workflow } }));
+    assert.equal((await store.session(id))?.workflow?.pinnedAtSeq, 4);
+    await store.close();
+    const now = new DatabaseSync(file, { readOnly: true });
+    assert.deepEqual([pragma(now, 'user_version'), schemaVersion], [4, 4]);
+    now.close();
   });
 });
 

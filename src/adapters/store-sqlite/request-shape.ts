@@ -53,6 +53,7 @@ const session = object({
     object({
       name: text,
       manifest: text,
+      pinnedAtSeq: whole,
       turn: orNull(object({ call: text, operation: text })),
       timerAtMs: orNull(whole),
       reason: orNull(text),

@@ -75,6 +75,7 @@ export interface SessionRow {
   readonly operation: string | null;
   readonly timer_at: number | null;
   readonly reason: string | null;
+  readonly pinned_at: number;
 }
 
 const sessionStates: ReadonlySet<string> = new Set<Session['state']>(['open', 'cancelled', 'stopped', 'closed']);
@@ -99,6 +100,7 @@ function workflowOf(row: SessionRow, name: string): WorkflowSession {
   return {
     name,
     manifest: row.manifest ?? '',
+    pinnedAtSeq: row.pinned_at,
     turn: row.turn_call === null ? null : { call: row.turn_call as CallId, operation: row.operation ?? '' },
     timerAtMs: row.timer_at,
     reason: row.reason,

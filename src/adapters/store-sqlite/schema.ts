@@ -112,8 +112,12 @@ CREATE TABLE tasks (call_id TEXT PRIMARY KEY, due_at INTEGER NOT NULL, state TEX
 CREATE INDEX tasks_open ON tasks (due_at, call_id) WHERE state = 'open';
 `;
 
+const pins = `
+ALTER TABLE sessions ADD COLUMN pinned_at INTEGER NOT NULL DEFAULT 0;
+`;
+
 /** The migration at index n makes a file of version n one of version n + 1. */
-export const migrations: readonly string[] = [first, workflows, approvals];
+export const migrations: readonly string[] = [first, workflows, approvals, pins];
 export const schemaVersion = migrations.length;
 
 /** Brings a file to today's version, each step in a transaction of its own. */

@@ -15,7 +15,7 @@ import { areRequests } from './request-shape.ts';
 import { object, text, whole } from './shape.ts';
 import type { Writer } from './writer.ts';
 
-export const protocolVersion = 2;
+export const protocolVersion = 3;
 
 const maxConnections = 64;
 const maxInFlight = 4_096;

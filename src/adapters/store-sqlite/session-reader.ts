@@ -6,7 +6,7 @@ import { type CallRow, callOf, type SessionRow, sessionOf } from './rows.ts';
 
 type SessionReader = Pick<
   StoreReader,
-  'snapshot' | 'fences' | 'dueSessions' | 'listSessions' | 'idleSessions' | 'countSessions'
+  'snapshot' | 'firstSnapshot' | 'fences' | 'dueSessions' | 'listSessions' | 'idleSessions' | 'countSessions'
 >;
 
 export function createSessionReader(database: DatabaseSync): SessionReader {
@@ -15,6 +15,7 @@ export function createSessionReader(database: DatabaseSync): SessionReader {
     return (...values: SQLInputValue[]) => (statement.all(...values) as unknown as SessionRow[]).map(sessionOf);
   };
   const snapshot = database.prepare('SELECT text FROM snapshots WHERE session = ? AND seq = ?');
+  const firstSnapshot = database.prepare('SELECT min(seq) AS seq FROM snapshots WHERE session = ? AND seq >= ?');
   const fences = database.prepare(
     `SELECT calls.*, fences.operation AS fenced FROM fences JOIN calls ON calls.id = fences.call_id
      WHERE fences.session = ? AND calls.state IN ('IN_DOUBT', 'SUCCEEDED') ORDER BY fences.call_id`,
@@ -34,6 +35,7 @@ export function createSessionReader(database: DatabaseSync): SessionReader {
   );
   return {
     snapshot: async (id, seq) => (snapshot.get(id, seq) as { text: string } | undefined)?.text ?? null,
+    firstSnapshot: async (id, from) => (firstSnapshot.get(id, from) as { seq: number | null }).seq,
     fences: async (id) =>
       (fences.all(id) as unknown as (CallRow & { fenced: string })[]).map((row) => ({
         operation: row.fenced,

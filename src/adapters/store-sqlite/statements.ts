@@ -53,14 +53,15 @@ export function prepareStatements(database: DatabaseSync) {
       "SELECT * FROM sessions WHERE tenant = ? AND agent = ? AND standing = 1 AND state = 'open'",
     ),
     insertSession: prepare(
-      `INSERT INTO sessions (id, tenant, agent, standing, state, seq, entries, opened_at, used_at, workflow, manifest, timer_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO sessions (id, tenant, agent, standing, state, seq, entries, opened_at, used_at, workflow, manifest, timer_at,
+         pinned_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     // Without the state: the index of standing sessions depends on it, and would be written with every call.
     updateSession: prepare('UPDATE sessions SET seq = ?, entries = ?, used_at = ? WHERE id = ?'),
     updateWorkflow: prepare(
       `UPDATE sessions SET seq = ?, entries = ?, used_at = ?, state = ?, manifest = ?, turn_call = ?, operation = ?, timer_at = ?,
-         reason = ?
+         reason = ?, pinned_at = ?
        WHERE id = ?`,
     ),
     endSession: prepare('UPDATE sessions SET state = ? WHERE id = ?'),

@@ -15,6 +15,7 @@ import type { CheckedAction } from './check-action.ts';
 import type { CheckedWorkflow } from './check-workflow.ts';
 import { asJson, judgeArguments } from './judge-arguments.ts';
 import { runValidators } from './run-validators.ts';
+import { freeze } from './tool-context.ts';
 
 export interface BindDefaults {
   /** For actions that set no time, in a workflow that sets none. */
@@ -150,11 +151,11 @@ export function bodyName(workflow: string, action: string): string {
   return `workflow:${workflow}/${action}`;
 }
 
-/** Never throws: what cannot say its key is fenced as a whole. */
+/** Never throws: what cannot say its key is fenced as a whole. So is what writes to the inputs, for they are frozen. */
 function keyed(operation: string, operationKey: (inputs: Json) => unknown): (inputs: Json) => string {
   return (inputs) => {
     try {
-      const key = operationKey(inputs);
+      const key = operationKey(freeze(inputs));
       hush(key);
       if (typeof key !== 'string' || key === '' || !key.isWellFormed()) return operation;
       return `${operation}:${key.slice(0, maxOperationChars).toWellFormed()}`;

@@ -49,17 +49,18 @@ const maxVersionChars = 64;
 
 export function checkWorkflow(machine: AnyStateMachine, options: unknown): CheckedWorkflow {
   const problems: string[] = [];
+  const routes = new Map<string, readonly string[]>();
   let name = '?';
   try {
     if (!isObject(options))
       throw new TypeError('its options are not an object; write mount(machine, { actions: { … } })');
     name = nameOf(options['name'] ?? machine?.id, problems);
-    const checked = check(name, machine, options, problems);
+    const checked = check(name, machine, options, problems, routes);
     if (checked !== null && problems.length === 0) return checked;
   } catch (thrown) {
     problems.push(messageOf(thrown));
   }
-  throw new WorkflowDefinitionError(name, problems);
+  throw new WorkflowDefinitionError(name, problems, routes);
 }
 
 function nameOf(name: unknown, problems: string[]): string {
@@ -69,7 +70,13 @@ function nameOf(name: unknown, problems: string[]): string {
   return typeof name === 'string' ? name : '?';
 }
 
-function check(name: string, machine: AnyStateMachine, given: Loose, problems: string[]): CheckedWorkflow | null {
+function check(
+  name: string,
+  machine: AnyStateMachine,
+  given: Loose,
+  problems: string[],
+  routes: Map<string, readonly string[]>,
+): CheckedWorkflow | null {
   for (const key of Object.keys(given)) if (!knownKeys.includes(key)) problems.push(unknownKey(key, knownKeys));
   const actions = actionsOf(given, problems);
   const stateBytes = given['max_state_bytes'] ?? defaultMaxStateBytes;
@@ -83,7 +90,10 @@ function check(name: string, machine: AnyStateMachine, given: Loose, problems: s
     actions: updates,
     maxStateBytes: isCount(stateBytes, 1_024, maxStateBytes) ? stateBytes : defaultMaxStateBytes,
   });
-  if (!compiled.ok) problems.push(...compiled.problems);
+  if (!compiled.ok) {
+    problems.push(...compiled.problems);
+    for (const [problem, route] of compiled.routes ?? []) routes.set(problem, route);
+  }
   const rest = {
     version: textOf(given, 'version', machine.version ?? '1', maxVersionChars, problems),
     description: textOf(given, 'description', machine.config?.description ?? '', 4_000, problems),

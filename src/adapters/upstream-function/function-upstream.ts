@@ -112,7 +112,8 @@ async function invoke(
 }
 
 async function runHere(run: LocalBody, args: Json, context: ToolContext): Promise<Returned> {
-  const returned = await run(args as never, context);
+  // INVARIANT: a body changes a copy of its own. The arguments that were judged are those that the state is made of.
+  const returned = await run(structuredClone(args) as never, context);
   if (!isPartialResult(returned)) return { kind: 'returned', output: returned, errors: [] };
   return { kind: 'returned', output: returned.result, errors: itemFailures(returned.errors) };
 }

@@ -8,7 +8,10 @@ import type { DeclaredSchema } from './declared-schema.ts';
 import { findNotJson } from './find-not-json.ts';
 
 export async function judgeArguments(schema: Pick<DeclaredSchema, 'judge'>, args: unknown): Promise<Validated> {
-  const judgement = await schema.judge(args);
+  // The schema may be code: what it writes to is a copy.
+  const given = asJson(args, 'the caller');
+  if (!given.ok) return given;
+  const judgement = await schema.judge(given.args);
   return judgement.ok ? asJson(judgement.value, 'the input schema') : judgement;
 }
 
@@ -16,7 +19,8 @@ export async function judgeArguments(schema: Pick<DeclaredSchema, 'judge'>, args
 export function asJson(value: unknown, maker: string): Validated {
   try {
     const found = findNotJson(value);
-    if (found === null) return { ok: true, args: value as Json };
+    // A copy of our own: whoever made the value may still hold it.
+    if (found === null) return { ok: true, args: JSON.parse(JSON.stringify(value)) as Json };
     return refused(found.path, `a value that JSON can carry; ${maker} made ${found.what} of it`);
   } catch {
     return refused('', `a value that JSON can carry; what ${maker} made of it cannot be read`);

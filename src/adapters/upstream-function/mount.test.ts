@@ -250,7 +250,7 @@ test('an author hears of every problem at once', () => {
       "'stay': it has neither run nor tool",
       '"it\'s"',
       "action 'sit': no state has an edge",
-      "state 'lost': no edge leads to it",
+      "state 'lost': no path from where the workflow begins leads to it",
     ];
     for (const part of parts) {
       const wanted = part === '"it\'s"' ? "action 'it's': its name is not usable" : part;

@@ -65,7 +65,8 @@ export function createContext(facts: ContextFacts, signal: AbortSignal, lines: L
   });
 }
 
-function freeze<Value extends Json>(value: Value): Value {
+/** To its depths. */
+export function freeze<Value extends Json>(value: Value): Value {
   if (typeof value === 'object' && value !== null) {
     for (const field of Object.values(value)) freeze(field as Json);
     Object.freeze(value);

@@ -182,3 +182,14 @@ test('a schema that cannot be written as JSON Schema is opaque in the manifest',
     type: 'object',
   });
 });
+
+test('what a schema writes to, and what it holds itself, is not what was sent or accepted', async () => {
+  const sent = { n: 1 };
+  const writing = z.any().refine((args: { n: number }) => (args.n += 1) > 0);
+  assert.deepEqual(await validate(writing, sent), { ok: true, args: { n: 2 } });
+  assert.deepEqual(sent, { n: 1 });
+  const tags = ['a'];
+  const accepted = await validate(z.object({ tags: z.array(z.string()).default(() => tags) }), {});
+  tags.push('b');
+  assert.deepEqual(accepted, { ok: true, args: { tags: ['a'] } });
+});

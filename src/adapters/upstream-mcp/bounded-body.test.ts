@@ -35,6 +35,20 @@ test('a stream may last for ever, an event may not', async () => {
   }
 });
 
+test('events end alike, whichever way their lines do and byte by byte', async () => {
+  const text = Array.from({ length: 50 }, (_, at) => `data: ${at}\n\n`).join('');
+  for (const end of ['\n', '\r\n', '\r']) {
+    const bytes = text.replaceAll('\n', end).split('');
+    assert.equal(await answer(bytes, 'text/event-stream').text(), bytes.join(''), JSON.stringify(end));
+    const large = [...`data: ${'x'.repeat(7)}${end}data: ${'x'.repeat(7)}${end}${end}`];
+    await assert.rejects(answer(large, 'text/event-stream').text(), { name: 'MessageTooLarge' }, JSON.stringify(end));
+    const paced = { ...limits, floodBurst: 1, floodPerSecond: 1_000 };
+    const began = performance.now();
+    await answer(bytes, 'text/event-stream', paced).text();
+    assert.ok(performance.now() - began >= 40, `${JSON.stringify(end)} was not paced`);
+  }
+});
+
 test('however a stream is cut, the same events pass and the same are too large', async () => {
   const event = fc.tuple(fc.integer({ min: 1, max: 12 }), fc.boolean());
   await fc.assert(

@@ -4,7 +4,7 @@
  */
 import type { Transformer } from 'node:stream/web';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createFloodGate } from './flood-gate.ts';
+import { createFloodGate, type FloodGate } from './flood-gate.ts';
 import type { McpLimits } from './mcp-limits.ts';
 import { MessageTooLarge } from './transport-faults.ts';
 
@@ -12,11 +12,11 @@ export function isEventStream(response: Response): boolean {
   return response.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() === 'text/event-stream';
 }
 
-/** The same answer with a body that is measured while it is read. */
-export function boundBody(response: Response, limits: McpLimits): Response {
+/** The same answer with a body that is measured while it is read; `gate` is given where several bodies share a pace. */
+export function boundBody(response: Response, limits: McpLimits, gate?: FloodGate): Response {
   const { body, status, statusText, headers } = response;
   if (body === null) return response;
-  const measure = isEventStream(response) ? measureEvents(limits) : measureWhole(limits);
+  const measure = isEventStream(response) ? measureEvents(limits, gate) : measureWhole(limits);
   return new Response(body.pipeThrough(new TransformStream(measure)), { status, statusText, headers });
 }
 
@@ -31,28 +31,46 @@ function measureWhole({ maxMessageBytes }: McpLimits): Transformer<Uint8Array, U
   };
 }
 
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+
 /** An event ends with an empty line; whatever comes without one counts as the same event. */
-function measureEvents(limits: McpLimits): Transformer<Uint8Array, Uint8Array> {
-  const gate = createFloodGate(limits.floodBurst, limits.floodPerSecond);
+function measureEvents(
+  { floodBurst, floodPerSecond, maxMessageBytes }: McpLimits,
+  gate: FloodGate = createFloodGate(floodBurst, floodPerSecond),
+): Transformer<Uint8Array, Uint8Array> {
   let size = 0;
   let line = 0;
+  let returned = false;
   return {
     async transform(chunk, controller) {
       let events = 0;
       let from = 0;
-      for (let at = chunk.indexOf(0x0a); at >= 0; at = chunk.indexOf(0x0a, from)) {
-        const length = line + at - from;
-        // A carriage return before the line's end is no content; should it stand alone in the last chunk, nothing is lost but a count.
-        const isEmpty = length === 0 || (length === 1 && at > from && chunk[at - 1] === 0x0d);
-        size = isEmpty ? 0 : size + at - from + 1;
-        if (size > limits.maxMessageBytes) throw new MessageTooLarge(limits.maxMessageBytes);
-        if (isEmpty) events++;
+      let feed = chunk.indexOf(lineFeed);
+      let back = chunk.indexOf(carriageReturn);
+      while (feed >= 0 || back >= 0) {
+        const isFeed = back < 0 || (feed >= 0 && feed < back);
+        const at = isFeed ? feed : back;
+        // A line feed after a carriage return, even one in the last chunk, is the other half of the same end.
+        const isHalf = isFeed && returned && at === from;
+        line += at - from;
+        size += at - from + 1;
+        if (!isHalf && line === 0) {
+          events++;
+          size = 0;
+        }
+        if (size > maxMessageBytes) throw new MessageTooLarge(maxMessageBytes);
         line = 0;
+        returned = !isFeed;
         from = at + 1;
+        if (isFeed) feed = chunk.indexOf(lineFeed, from);
+        else back = chunk.indexOf(carriageReturn, from);
       }
-      line += chunk.length - from;
-      size += chunk.length - from;
-      if (size > limits.maxMessageBytes) throw new MessageTooLarge(limits.maxMessageBytes);
+      const left = chunk.length - from;
+      if (left > 0) returned = false;
+      line += left;
+      size += left;
+      if (size > maxMessageBytes) throw new MessageTooLarge(maxMessageBytes);
       controller.enqueue(chunk);
       const restMs = events === 0 ? 0 : gate.spend(events);
       if (restMs > 0) await pause(restMs);

@@ -15,6 +15,7 @@ import type { WireAnswer } from './wire-answer.ts';
 const unsupportedVersion = -32_022;
 const methodNotFound = -32_601;
 const invalidParams = -32_602;
+const estranging: readonly number[] = [unsupportedVersion, methodNotFound, invalidParams];
 
 /** `tool` is the server's own name for it. */
 export async function callTool(
@@ -32,7 +33,8 @@ export async function callTool(
     return failed('schema_validation', 'the arguments of a tool of an MCP server are an object', more);
   }
   // INVARIANT: nothing is sent after this moment; by then the attempt may belong to somebody else.
-  const sendBy = performance.now() + Math.min(limits.maxSendDelayMs, attempt.timeoutMs);
+  // Who waits for the answer must still be there to hear that there was nobody to send it to.
+  const sendBy = performance.now() + Math.min(limits.maxSendDelayMs, attempt.timeoutMs / 2);
   const ask = (wire: OpenWire): Promise<WireAnswer> => {
     if (performance.now() > sendBy) return Promise.resolve(notInTime);
     const headers = wire.protocolVersion >= '2026' ? paramHeaders(entry?.inputSchema ?? null, args) : {};
@@ -48,8 +50,9 @@ export async function callTool(
     const anew = await link.renew(wire, sendBy - performance.now(), signal);
     answer = anew === null ? (signal.aborted ? abortedUnsent : forgotten) : await ask(anew);
   }
-  link.note(troubleIn(answer));
-  if (answer.kind === 'error' && (answer.code === methodNotFound || answer.code === invalidParams)) link.relist();
+  // Of a server that refuses us it is not said that all is well.
+  if (!isUnwelcome(answer)) link.note(troubleIn(answer));
+  if (isEstranged(answer)) link.relist();
   return judgeOutput(weighAnswer(answer, name, limits), entry, limits);
 }
 
@@ -70,23 +73,38 @@ function away(link: ServerLink): WireAnswer {
   return { kind: 'unsent', reason: `it is not connected (${state})`, cause: problem ?? state };
 }
 
+/** Those whose session a ping found forgotten: whoever comes after it would find them closed. */
+const forgottenWires = new WeakSet<OpenWire>();
+
 /**
- * The server refused because of whom it took us for, so nothing was done. 404 says so by the specification; where a
- * server says 400 it may mean the arguments, so a ping under the same session tells which of them it was.
+ * The server refused because of whom it took us for, so nothing was done. A status of 404 or 400 may mean the session or
+ * the call, so a ping under the same session tells which of them it was. Of the version the revision has 400 say it.
  */
 async function isForgotten(wire: OpenWire, answer: WireAnswer, limits: McpLimits): Promise<boolean> {
-  if (answer.kind === 'error') return answer.code === unsupportedVersion;
-  if (answer.kind !== 'refused' || !wire.hasSession()) return false;
-  if (answer.status === 404) return true;
-  if (answer.status !== 400) return false;
+  if (answer.kind !== 'refused') return false;
+  if (answer.status === 400 && answer.said?.code === unsupportedVersion) return true;
+  if (!wire.hasSession() || !isUnwelcome(answer)) return false;
+  if (forgottenWires.has(wire)) return true;
   const ping = await wire.ask({ method: 'ping', params: {}, timeoutMs: limits.courtesyTimeoutMs });
-  return ping.kind === 'refused' && (ping.status === 400 || ping.status === 404);
+  if (isUnwelcome(ping)) forgottenWires.add(wire);
+  return forgottenWires.has(wire);
+}
+
+function isUnwelcome(answer: WireAnswer): boolean {
+  return answer.kind === 'refused' && (answer.status === 400 || answer.status === 404);
+}
+
+/** Perhaps the tool is gone, or the server speaks another revision than when it was connected; listing its tools tells. */
+function isEstranged(answer: WireAnswer): boolean {
+  return isUnwelcome(answer) || (answer.kind === 'error' && estranging.includes(answer.code));
 }
 
 /** What an answer says about the server, not about the call. */
 function troubleIn(answer: WireAnswer): string | null {
   const isTrouble =
-    answer.kind === 'unsent' || answer.kind === 'lost' || (answer.kind === 'refused' && answer.status >= 500);
+    answer.kind === 'unsent' ||
+    answer.kind === 'lost' ||
+    (answer.kind === 'refused' && (answer.status >= 500 || answer.redirectsTo !== null));
   return isTrouble ? describeAnswer(answer) : null;
 }
 

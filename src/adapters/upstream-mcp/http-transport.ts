@@ -9,11 +9,14 @@ import {
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
 import { boundBody, isEventStream } from './bounded-body.ts';
-import type { AskOptions } from './line.ts';
+import { type Following, followStream } from './follow-stream.ts';
+import { type AskOptions, createLine, type Line } from './line.ts';
 import type { HttpConnection } from './mcp-config.ts';
 import type { McpLimits } from './mcp-limits.ts';
-import { headersFor, post, type Posted, type Target, targetOf, toResponse } from './post.ts';
-import { readEvents } from './read-events.ts';
+import { get, headersFor, post, type Posted, type Target, targetOf, toResponse } from './post.ts';
+import { readRedirect } from './read-redirect.ts';
+import { errorIn, type MessageId, readMessage, type RpcError } from './rpc-message.ts';
+import { parseAnswer } from './parse-answer.ts';
 import { HttpRefusal } from './transport-faults.ts';
 
 /** Ties an HTTP answer to its message inside this process; it is taken off before anything is sent. */
@@ -21,8 +24,6 @@ const markHeader = 'x-recourse-mark';
 
 /** Beyond this many tools the headers are made anew. */
 const maxRemembered = 256;
-
-const noLine = (): void => undefined;
 
 interface Head {
   status: number;
@@ -50,6 +51,12 @@ export class HttpTransport extends StreamableHTTPClientTransport {
         const head = heads.get(headers.get(markHeader) ?? '');
         headers.delete(markHeader);
         const response = await send(url, { ...init, headers }, limits);
+        // Calls go to one address. A connection that took another way would list tools that no call can reach.
+        const redirectsTo = readRedirect(response.status, response.headers.get('location'), url);
+        if (redirectsTo !== null && init?.method === 'POST') {
+          await response.body?.cancel();
+          throw new HttpRefusal(response.status, null, null, { redirectsTo });
+        }
         if (head !== undefined) {
           head.status = response.status;
           head.retryAfterSeconds = retryAfter(response.headers.get('retry-after'));
@@ -72,23 +79,40 @@ export class HttpTransport extends StreamableHTTPClientTransport {
 
   /** A call of a tool, the common case, goes out and comes back without the SDK: it would read and check everything twice. */
   async #call(message: JSONRPCRequest, name: string, options: AskOptions): Promise<void> {
-    const { onRequestStreamEnd, line } = options;
+    const { onRequestStreamEnd, line = createLine() } = options;
     const headers = this.#headersFor(message, name, options.headers ?? {});
-    const order = { headers, body: JSON.stringify(message), onLine: line?.carriedBy ?? noLine };
+    const order = { headers, body: JSON.stringify(message), onLine: line.carriedBy };
     const answer = await post(this.#target, { ...order, maxBodyBytes: this.#limits.maxMessageBytes });
-    const hear = (message: unknown) => this.onmessage?.(message as JSONRPCMessage);
-    if (answer.status >= 300) {
-      const cause = new Error(wordsOf(answer).slice(0, this.#limits.maxCauseChars));
-      throw new HttpRefusal(answer.status, retryAfter(answer.headers['retry-after'] ?? null), cause);
-    }
+    const hear = (heard: unknown) => this.onmessage?.(heard as JSONRPCMessage);
+    if (answer.status >= 300) throw refusalOf(answer, message.id, this.#server.url, this.#limits);
     if (!Buffer.isBuffer(answer.body)) {
+      const hearAnswer = (heard: unknown) => {
+        hear(heard);
+        const read = readMessage(heard);
+        return read?.kind === 'answer' && read.id === message.id;
+      };
+      const reopen = this.#reopening(message, line.carriedBy);
       // Broken off or at its end: who still waits hears that nothing more comes.
       const over = () => onRequestStreamEnd?.();
-      void readEvents(toResponse(answer), this.#limits, hear).then(over, over);
+      void followStream(answer, { limits: this.#limits, line, hear: hearAnswer, reopen }).then(over, over);
       return;
     }
     if (answer.body.length > 0) for (const one of messagesIn(answer.body.toString('utf8'))) hear(one);
     onRequestStreamEnd?.();
+  }
+
+  /** How to ask for the rest of an answer's stream; null in the newer revision, where streams cannot be taken up again. */
+  #reopening(message: JSONRPCRequest, onLine: Line['carriedBy']): Following['reopen'] {
+    if (message.params?._meta?.[PROTOCOL_VERSION_META_KEY] !== undefined) return null;
+    const known = {
+      accept: 'text/event-stream',
+      ...(this.sessionId === undefined ? {} : { 'mcp-session-id': this.sessionId }),
+      ...(this.#version === null ? {} : { 'mcp-protocol-version': this.#version }),
+    };
+    return (lastEventId) => {
+      const headers = headersFor(this.#target, this.#server.headers, { ...known, 'last-event-id': lastEventId });
+      return get(this.#target, { headers, onLine, maxBodyBytes: this.#limits.maxMessageBytes });
+    };
   }
 
   #headersFor(message: JSONRPCRequest, name: string, own: Readonly<Record<string, string>>): readonly string[] {
@@ -149,7 +173,7 @@ function calledTool(message: JSONRPCMessage | JSONRPCMessage[]): string | null {
 /** An answer that is not JSON is none: whoever waits hears that it ended. */
 function messagesIn(text: string): readonly unknown[] {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseAnswer(text);
     return Array.isArray(value) ? value : [value];
   } catch {
     return [];
@@ -180,6 +204,26 @@ async function send(url: string | URL, init: Fetched, { maxMessageBytes }: McpLi
   // What was read as a whole has no line any more.
   if (Buffer.isBuffer(answer.body)) unfollow();
   return toResponse(answer);
+}
+
+/** The revisions carry errors of JSON-RPC under these; of the others the status itself says more. */
+const statusesOfErrors: readonly number[] = [400, 404];
+
+function refusalOf(answer: Posted, id: MessageId, url: string, limits: McpLimits): HttpRefusal {
+  const { status, headers } = answer;
+  const words = wordsOf(answer);
+  const said = statusesOfErrors.includes(status) ? errorFor(id, words) : null;
+  const redirectsTo = readRedirect(status, headers.location ?? null, url);
+  const cause = new Error(words.slice(0, limits.maxCauseChars));
+  return new HttpRefusal(status, retryAfter(headers['retry-after'] ?? null), cause, { said, redirectsTo });
+}
+
+function errorFor(id: MessageId, words: string): RpcError | null {
+  for (const message of messagesIn(words)) {
+    const read = readMessage(message);
+    if (read?.kind === 'answer' && read.id === id) return errorIn(read.body);
+  }
+  return null;
 }
 
 /** Of a refusal, even one that comes as a stream. */

@@ -4,7 +4,10 @@ export interface McpLimits {
   readonly connectTimeoutMs: number;
   /** For all pages of a server's tools together. */
   readonly listTimeoutMs: number;
-  /** A call that finds its server away waits this long at most, counted from when it was handed over, and is then not sent. */
+  /**
+   * A call that finds its server away waits this long at most, or half its tool's timeout if that is less, counted from
+   * when it was handed over, and is then not sent.
+   */
   readonly maxSendDelayMs: number;
   /** Added to a tool's own timeout: the shell ends the wait, this only keeps a forgotten one from lasting for ever. */
   readonly answerGraceMs: number;
@@ -30,6 +33,15 @@ export interface McpLimits {
   readonly drainMs: number;
   /** HTTP answers that are read to their end after the result came; the oldest is cut off beyond this. */
   readonly maxLingeringStreams: number;
+  /** Before an HTTP answer that ended too early is asked for again, if the server does not say; and between which it may say. */
+  readonly resumeDelayMs: number;
+  readonly minResumeDelayMs: number;
+  readonly maxResumeDelayMs: number;
+  /** Tries in a row to take up such an answer: that were not let in, and that brought nothing new. Beyond this it is lost. */
+  readonly maxResumeFailures: number;
+  readonly maxEmptyResumes: number;
+  /** A place in a stream with a longer mark cannot be taken up again. */
+  readonly maxEventIdChars: number;
   /** A cancellation, a ping, the goodbye to an HTTP session. */
   readonly courtesyTimeoutMs: number;
   readonly maxPages: number;
@@ -49,7 +61,10 @@ export interface McpLimits {
   /** How many tools that were left out the status names. */
   readonly maxLeftOut: number;
   readonly relistDebounceMs: number;
-  /** However often a server says that its tools changed, they are listed again no more often than this. */
+  /**
+   * However often a server says that its tools changed, they are listed again no more often than this; nor is a
+   * connection that it refuses opened anew.
+   */
   readonly relistEveryMs: number;
   /** Characters of a server's own words in a message and in a cause. */
   readonly maxMessageChars: number;
@@ -76,6 +91,12 @@ export const defaultMcpLimits: McpLimits = {
   termGraceMs: 2_000,
   drainMs: 500,
   maxLingeringStreams: 64,
+  resumeDelayMs: 1_000,
+  minResumeDelayMs: 100,
+  maxResumeDelayMs: 60_000,
+  maxResumeFailures: 5,
+  maxEmptyResumes: 100,
+  maxEventIdChars: 1_024,
   courtesyTimeoutMs: 2_000,
   maxPages: 100,
   maxTools: 1_000,

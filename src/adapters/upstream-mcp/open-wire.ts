@@ -9,7 +9,9 @@ import type { McpUpstreamConfig } from './mcp-config.ts';
 import type { McpLimits } from './mcp-limits.ts';
 import { faultsIn, messageIn } from './read-error.ts';
 import { createStdioTransport } from './stdio-transport.ts';
-import { NotSent } from './transport-faults.ts';
+import { HttpRefusal, NotSent } from './transport-faults.ts';
+import { describeAnswer } from './weigh-answer.ts';
+import { answerOfFault } from './wire-answer.ts';
 
 export interface WireParts {
   readonly limits: McpLimits;
@@ -75,6 +77,9 @@ export function openWire(config: McpUpstreamConfig, parts: WireParts): Attempted
 
   function whyNot(error: unknown): string {
     if (error instanceof NotSent) return error.message;
+    // The SDK wraps what ends its first question.
+    const inner = error instanceof Error && error.cause instanceof HttpRefusal ? error.cause : error;
+    if (inner instanceof HttpRefusal) return describeAnswer(answerOfFault(inner, limits.maxCauseChars));
     const code = faultsIn(error)[0]?.code;
     if (code !== undefined) return `it cannot be reached (${code})`;
     return child?.ending() ?? messageIn(error, limits.maxMessageChars);

@@ -79,6 +79,16 @@ test('a header that cannot be sent is a rejection, and nothing arrives', async (
   assert.equal(heard.length, 0);
 });
 
+test('an answer that is too large is told as that; of a refusal the beginning is enough', async (t) => {
+  let status = 200;
+  const { host } = await listen(t, (response) => void response.writeHead(status).end('x'.repeat(2_000)));
+  const target = targetOf(new URL(`http://${host}/mcp`));
+  const send = () => post(target, orderOf(headersFor(target)));
+  await assert.rejects(send(), { name: 'MessageTooLarge', message: 'the server sent a message above 1000 bytes' });
+  status = 500;
+  assert.equal((await send()).status, 500);
+});
+
 test('a line that is hung up ends the wait, at any moment', async (t) => {
   const left: Promise<unknown>[] = [];
   const { host } = await listen(t, (response) => {

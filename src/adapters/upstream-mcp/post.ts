@@ -1,6 +1,6 @@
 /**
- * Sends one POST over node:http, which takes half the time of fetch and ends no answer by a limit of its own. A whole body
- * is read here, up to its bound; a stream of events is handed on. Redirects are left to whoever asked.
+ * Sends one POST, or one GET, over node:http, which takes half the time of fetch and ends no answer by a limit of its own. A
+ * whole body is read here, up to its bound; a stream of events is handed on. Redirects are left to whoever asked.
  */
 import { request as overHttp, Agent as HttpAgent, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as overHttps, Agent as HttpsAgent } from 'node:https';
@@ -44,7 +44,8 @@ export function headersFor(target: Target, ...given: readonly Readonly<Record<st
 export interface PostOrder {
   /** As made by headersFor. */
   readonly headers: readonly string[];
-  readonly body: string;
+  /** Null: there is none. */
+  readonly body: string | null;
   /** Gets the function that hangs up, for as long as there is a line. */
   readonly onLine: (hangUp: (reason: unknown) => void) => void;
   readonly maxBodyBytes: number;
@@ -59,8 +60,8 @@ export interface Posted {
 
 export function post(target: Target, { headers, body, onLine, maxBodyBytes }: PostOrder): Promise<Posted> {
   // Header and body as one text leave in one write.
-  const length = String(Buffer.byteLength(body));
-  const options = { ...target.options, headers: [...headers, 'content-length', length] };
+  const length = body === null ? [] : ['content-length', String(Buffer.byteLength(body))];
+  const options = { ...target.options, headers: [...headers, ...length] };
   return new Promise((resolve, reject) => {
     let settled = false;
     let hungUp: { readonly reason: unknown } | null = null;
@@ -68,11 +69,10 @@ export function post(target: Target, { headers, body, onLine, maxBodyBytes }: Po
       settled = true;
       resolve(posted);
     };
-    // Errors have the form of fetch's: whoever reads them looks for the cause.
     const fail = (error: () => unknown) => {
       if (settled) return;
       settled = true;
-      reject(hungUp === null ? new TypeError('fetch failed', { cause: error() }) : hungUp.reason);
+      reject(hungUp === null ? inFormOfFetch(error()) : hungUp.reason);
     };
     const sent = (target.isTls ? overHttps : overHttp)(options, (response) => {
       const answer = { status: response.statusCode ?? 0, headers: response.headers };
@@ -86,8 +86,18 @@ export function post(target: Target, { headers, body, onLine, maxBodyBytes }: Po
       hungUp ??= { reason };
       sent.destroy(new Error('the line was hung up'));
     });
-    sent.end(body);
+    sent.end(body ?? undefined);
   });
+}
+
+/** Whoever reads faults of the network looks for the cause; what we decided ourselves is told as it is. */
+function inFormOfFetch(error: unknown): unknown {
+  return error instanceof MessageTooLarge ? error : new TypeError('fetch failed', { cause: error });
+}
+
+/** A read: the same way out and back. */
+export function get(target: Target, order: Omit<PostOrder, 'body'>): Promise<Posted> {
+  return post({ ...target, options: { ...target.options, method: 'GET' } }, { ...order, body: null });
 }
 
 export function isEventStream({ 'content-type': type }: IncomingHttpHeaders): boolean {

@@ -19,3 +19,21 @@ export function readMessage(message: unknown): RpcMessage | null {
   const isAnswer = message['result'] !== undefined || isObject(message['error']);
   return hasId && isAnswer ? { kind: 'answer', id, body: message } : null;
 }
+
+export interface RpcError {
+  readonly code: number;
+  readonly message: string;
+  readonly data: unknown;
+}
+
+/** The error that an answer is; null if it is a result. */
+export function errorIn(body: Readonly<Record<string, unknown>>): RpcError | null {
+  const error = body['error'];
+  if (!isObject(error)) return null;
+  const { code, message, data } = error;
+  return {
+    code: typeof code === 'number' ? code : 0,
+    message: typeof message === 'string' ? message : '',
+    data,
+  };
+}

@@ -61,7 +61,11 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
   const restart = createNap();
   const resubscribe = createNap();
   const stderr = createStderrTail(limits, parts.onStderr);
-  const shelf = createToolShelf(config, parts, (trouble) => note(trouble));
+  const shelf = createToolShelf(config, parts, (trouble) => {
+    note(trouble);
+    // Another server may stand at the address by now, and speak another revision. A child that changes is another child.
+    if (state === 'connected' && config.connect.kind === 'http') void reopen();
+  });
   let state: UpstreamStatus['state'] = 'connecting';
   let problem: string | null = null;
   let current: OpenWire | null = null;
@@ -165,12 +169,16 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
 
   async function renew(forgotten: OpenWire, maxMs: number, signal: AbortSignal): Promise<OpenWire | null> {
     if (current === forgotten) {
-      renewing ??= replace().finally(() => {
-        renewing = null;
-      });
-      await firstOf(renewing, maxMs, signal);
+      await firstOf(reopen(), maxMs, signal);
     }
     return current === forgotten || current?.isClosed() === true ? null : current;
+  }
+
+  function reopen(): Promise<void> {
+    renewing ??= replace().finally(() => {
+      renewing = null;
+    });
+    return renewing;
   }
 
   async function replace(): Promise<void> {

@@ -11,6 +11,7 @@ import type { StdioConnection } from './mcp-config.ts';
 import type { McpLimits } from './mcp-limits.ts';
 import { type MessageId, readMessage } from './rpc-message.ts';
 import { createLineSplitter } from './split-lines.ts';
+import { parseAnswer } from './parse-answer.ts';
 import { NotSent } from './transport-faults.ts';
 
 export interface StdioTransport extends Transport {
@@ -155,7 +156,7 @@ function oneLine(message: JSONRPCMessage): string {
 
 function parse(line: Buffer): unknown {
   try {
-    return JSON.parse(line.toString('utf8'));
+    return parseAnswer(line.toString('utf8'));
   } catch {
     return null;
   }

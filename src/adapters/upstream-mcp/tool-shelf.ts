@@ -63,10 +63,15 @@ export function createToolShelf(
 
   async function fill(from: Wire): Promise<string | null> {
     const turn = ++turns;
+    const before = wire;
     wire = from;
     listedAt = performance.now();
     const listing = await listTools(from, limits);
-    if (!listing.ok) return listing.problem;
+    if (!listing.ok) {
+      // A connection that could not take over leaves the one that is in use to be asked again.
+      if (wire === from) wire = before;
+      return listing.problem;
+    }
     const next = await arrange(listing.tools);
     // Of two listings that overlap, the one that was asked for later speaks.
     if (turn <= applied || closed) return null;

@@ -1,4 +1,5 @@
 /** Why could a message not be carried? Thrown by the transports and read only by wire.ts. */
+import type { RpcError } from './rpc-message.ts';
 
 /** Nothing of the message left this process. */
 export class NotSent extends Error {
@@ -19,10 +20,21 @@ export class HttpRefusal extends Error {
   override name = 'HttpRefusal';
   readonly status: number;
   readonly retryAfterSeconds: number | null;
+  /** The JSON-RPC error that came with it, for this very message. */
+  readonly said: RpcError | null;
+  /** Where it points, as it may be shown. */
+  readonly redirectsTo: string | null;
 
-  constructor(status: number, retryAfterSeconds: number | null, cause: unknown) {
+  constructor(
+    status: number,
+    retryAfterSeconds: number | null,
+    cause: unknown,
+    more: { readonly said?: RpcError | null; readonly redirectsTo?: string | null } = {},
+  ) {
     super(`the server answered with HTTP status ${status}`, { cause });
     this.status = status;
     this.retryAfterSeconds = retryAfterSeconds;
+    this.said = more.said ?? null;
+    this.redirectsTo = more.redirectsTo ?? null;
   }
 }

@@ -3,10 +3,19 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { anyCharacter } from '../../../test/support/any-character.ts';
 import { defaultMcpLimits } from './mcp-limits.ts';
+import type { RpcError } from './rpc-message.ts';
 import { describeAnswer, weighAnswer } from './weigh-answer.ts';
 import type { WireAnswer } from './wire-answer.ts';
 
 const weigh = (answer: WireAnswer) => weighAnswer(answer, 'own', defaultMcpLimits);
+const refusedAs = (status: number, said: RpcError | null = null): WireAnswer => ({
+  kind: 'refused',
+  status,
+  retryAfterSeconds: null,
+  cause: '',
+  said,
+  redirectsTo: null,
+});
 function kindAndEffect(answer: WireAnswer) {
   const result = weigh(answer);
   return result.kind === 'failed' ? [result.failure.kind, result.failure.effect] : [result.kind];
@@ -19,10 +28,12 @@ test('each end has its kind, and an effect only where it is certain', () => {
     [{ kind: 'timed_out' }, ['timeout', null]],
     [{ kind: 'aborted', sent: true }, ['cancelled', null]],
     [{ kind: 'aborted', sent: false }, ['cancelled', 'none']],
-    [{ kind: 'error', code: -32_021, message: '', data: null }, ['unknown', 'none']],
-    [{ kind: 'error', code: -32_042, message: '', data: null }, ['unknown', null]],
-    [{ kind: 'refused', status: 412, retryAfterSeconds: null, cause: '' }, ['412_precondition', null]],
-    [{ kind: 'refused', status: 418, retryAfterSeconds: null, cause: '' }, ['unknown', null]],
+    [refusedAs(412), ['412_precondition', null]],
+    [refusedAs(418), ['unknown', null]],
+    // By the statuses that mean the same elsewhere; by those that do not, a form was perhaps taken.
+    [refusedAs(307), ['unknown', 'none']],
+    [refusedAs(308), ['unknown', 'none']],
+    [refusedAs(303), ['unknown', null]],
     [{ kind: 'result', result: { content: [] } }, ['returned']],
     [{ kind: 'result', result: { content: [], isError: 'no' } }, ['returned']],
     [{ kind: 'result', result: { resultType: 'vendor/odd' } }, ['unknown', null]],
@@ -31,6 +42,30 @@ test('each end has its kind, and an effect only where it is certain', () => {
   for (const [answer, expected] of cases) {
     assert.deepEqual(kindAndEffect(answer), expected, JSON.stringify(answer));
     assert.ok(describeAnswer(answer).length > 0);
+  }
+});
+
+test('a JSON-RPC error says what was wrong, and not whether it was before the tool ran', () => {
+  const cases: readonly [number, string][] = [
+    [-32_700, '400_invalid'],
+    [-32_600, '400_invalid'],
+    [-32_601, '404_not_found'],
+    [-32_602, '400_invalid'],
+    [-32_603, '5xx'],
+    [-32_002, '404_not_found'],
+    [-32_020, '400_invalid'],
+    [-32_021, 'unknown'],
+    [-32_022, 'unknown'],
+    [-32_042, 'unknown'],
+    [-1, 'unknown'],
+  ];
+  for (const [code, kind] of cases) {
+    const error = { code, message: '', data: null };
+    assert.deepEqual(kindAndEffect({ kind: 'error', ...error }), [kind, 'unknown'], String(code));
+    // Only for these two the revision prescribes the status, and that nothing was done.
+    const beforehand = code === -32_021 || code === -32_022 ? 'none' : 'unknown';
+    assert.deepEqual(kindAndEffect(refusedAs(400, error)), [kind, beforehand], String(code));
+    assert.deepEqual(kindAndEffect(refusedAs(404, error)), [kind, 'unknown'], String(code));
   }
 });
 

@@ -8,6 +8,7 @@ import type { ErrorKind } from '../../core/taxonomy.ts';
 import { unreachable } from '../../core/unreachable.ts';
 import type { Failure, UpstreamResult } from '../../ports/upstream.ts';
 import type { McpLimits } from './mcp-limits.ts';
+import type { RpcError } from './rpc-message.ts';
 import type { WireAnswer } from './wire-answer.ts';
 
 const maxCanonicalDepth = 256;
@@ -32,9 +33,9 @@ export function weighAnswer(answer: WireAnswer, server: string, limits: McpLimit
     case 'result':
       return weighResult(answer.result, limits);
     case 'error':
-      return weighError(answer, limits);
+      return weighError(answer, null, limits);
     case 'refused':
-      return weighRefusal(answer, server);
+      return answer.said === null ? weighRefusal(answer, server) : weighError(answer.said, answer.status, limits);
     case 'unsent':
       return failed('never_sent', `server '${server}': ${answer.reason}`, {
         errorType: 'NotConnected',
@@ -66,7 +67,9 @@ export function describeAnswer(answer: WireAnswer): string {
     case 'error':
       return `it answered with error ${answer.code}`;
     case 'refused':
-      return `it answered with HTTP status ${answer.status}`;
+      return answer.redirectsTo === null
+        ? `it answered with HTTP status ${answer.status}`
+        : `it redirects to ${answer.redirectsTo}; write that address as its url`;
     case 'unsent':
     case 'lost':
       return answer.reason;
@@ -106,7 +109,8 @@ function weighResult(result: unknown, limits: McpLimits): UpstreamResult {
 interface KindOfCode {
   readonly kind: ErrorKind;
   readonly errorType: string;
-  readonly effect?: 'none';
+  /** The status under which the revision has it answered, and that only before anything is done. */
+  readonly beforehandAs?: number;
 }
 
 /** The codes that JSON-RPC and MCP define. Others are a server's own: nobody here knows what they prove. */
@@ -118,27 +122,32 @@ const kindOfCode: Readonly<Record<number, KindOfCode>> = {
   [-32_603]: { kind: '5xx', errorType: 'InternalError' },
   [-32_002]: { kind: '404_not_found', errorType: 'ResourceNotFound' },
   [-32_020]: { kind: '400_invalid', errorType: 'HeaderMismatch' },
-  // Asked before anything is done: what the tool needs of a client, this gateway does not offer yet.
-  [-32_021]: { kind: 'unknown', errorType: 'MissingClientCapability', effect: 'none' },
-  [-32_022]: { kind: 'unknown', errorType: 'UnsupportedProtocolVersion', effect: 'none' },
+  // What the tool needs of a client, this gateway does not offer yet.
+  [-32_021]: { kind: 'unknown', errorType: 'MissingClientCapability', beforehandAs: 400 },
+  [-32_022]: { kind: 'unknown', errorType: 'UnsupportedProtocolVersion', beforehandAs: 400 },
   [-32_042]: { kind: 'unknown', errorType: 'UrlElicitationRequired' },
 };
 
-function weighError(answer: Extract<WireAnswer, { kind: 'error' }>, limits: McpLimits): UpstreamResult {
-  const known = Object.hasOwn(kindOfCode, answer.code) ? kindOfCode[answer.code] : undefined;
-  const { kind, errorType, effect = null } = known ?? { kind: 'unknown' as const, errorType: 'ProtocolError' };
-  const said = cut(answer.message, limits.maxMessageChars).toWellFormed();
-  return failed(kind, said === '' ? `the server answered with error ${answer.code}` : said, {
+/** `status` is that of the HTTP refusal that carried the error; null if it came as an answer like any other. */
+function weighError({ code, message, data }: RpcError, status: number | null, limits: McpLimits): UpstreamResult {
+  const known = Object.hasOwn(kindOfCode, code) ? kindOfCode[code] : undefined;
+  const { kind, errorType, beforehandAs } = known ?? { kind: 'unknown' as const, errorType: 'ProtocolError' };
+  const said = cut(message, limits.maxMessageChars).toWellFormed();
+  return failed(kind, said === '' ? `the server answered with error ${code}` : said, {
     errorType,
-    effect,
-    cause: written({ code: answer.code, message: answer.message, data: answer.data }, limits),
+    // INVARIANT: a code proves nothing. The SDKs answer a malformed result, and whatever code a tool throws, like a malformed request.
+    effect: beforehandAs !== undefined && beforehandAs === status ? 'none' : 'unknown',
+    cause: written({ code, message, data }, limits),
   });
 }
 
 function weighRefusal(answer: Extract<WireAnswer, { kind: 'refused' }>, server: string): UpstreamResult {
   const { status, retryAfterSeconds, cause } = answer;
   const message = `server '${server}' answered with HTTP status ${status}`;
-  return failed(kindOfStatus(status), message, { errorType: `Http${status}`, retryAfterSeconds, cause });
+  const errorType = `Http${status}`;
+  // It is to be sent elsewhere as it is, so it was not taken here; and from here it is not sent on.
+  const effect = status === 307 || status === 308 ? 'none' : null;
+  return failed(kindOfStatus(status), message, { errorType, effect, retryAfterSeconds, cause });
 }
 
 function kindOfStatus(status: number): ErrorKind {

@@ -1,5 +1,6 @@
 /** How can a question to a server end? Closed, and each end says what is certain about the question having been sent. */
 import { faultsIn, messageIn, type SystemFault } from './read-error.ts';
+import type { RpcError } from './rpc-message.ts';
 import { HttpRefusal, MessageTooLarge, NotSent } from './transport-faults.ts';
 
 export type WireAnswer =
@@ -11,6 +12,10 @@ export type WireAnswer =
       readonly status: number;
       readonly retryAfterSeconds: number | null;
       readonly cause: string;
+      /** The JSON-RPC error that came with the status. */
+      readonly said: RpcError | null;
+      /** Where a redirect points, as it may be shown. */
+      readonly redirectsTo: string | null;
     }
   /** Nothing of it left this process, or no connection was made that could carry it. */
   | { readonly kind: 'unsent'; readonly reason: string; readonly cause: string }
@@ -29,7 +34,8 @@ export function answerOfFault(error: unknown, maxCauseChars: number): WireAnswer
   const cause = messageIn(error, maxCauseChars);
   if (error instanceof NotSent) return { kind: 'unsent', reason: error.message, cause };
   if (error instanceof HttpRefusal) {
-    return { kind: 'refused', status: error.status, retryAfterSeconds: error.retryAfterSeconds, cause };
+    const { status, retryAfterSeconds, said, redirectsTo } = error;
+    return { kind: 'refused', status, retryAfterSeconds, cause, said, redirectsTo };
   }
   if (error instanceof MessageTooLarge) return { kind: 'lost', reason: error.message, cause };
   const faults = faultsIn(error);

@@ -12,7 +12,7 @@ import {
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { type AskOptions, createLine, type Line } from './line.ts';
 import type { McpLimits } from './mcp-limits.ts';
-import { type MessageId, readMessage } from './rpc-message.ts';
+import { errorIn, type MessageId, readMessage } from './rpc-message.ts';
 import { answerOfFault, type WireAnswer } from './wire-answer.ts';
 
 export interface Question {
@@ -190,13 +190,6 @@ export function createWire(
 }
 
 function answerIn(body: Readonly<Record<string, unknown>>): WireAnswer {
-  const error = body['error'];
-  if (!isObject(error)) return { kind: 'result', result: body['result'] };
-  const { code, message, data } = error;
-  return {
-    kind: 'error',
-    code: typeof code === 'number' ? code : 0,
-    message: typeof message === 'string' ? message : '',
-    data,
-  };
+  const error = errorIn(body);
+  return error === null ? { kind: 'result', result: body['result'] } : { kind: 'error', ...error };
 }

@@ -1,10 +1,12 @@
 /**
  * Which operators and functions are ours? JSON knows one sort of number and the language two: whatever a person expects of
  * them together works here. `matches` and `join` replace those of the engine, which can hang or fill the memory;
- * `timestamp` replaces one that reads local times.
+ * `timestamp` replaces one that reads local times, and the functions of cel-strings.ts those that cut through characters.
  */
 import type { Environment } from '@marcbachmann/cel-js';
+import { registerStrings } from './cel-strings.ts';
 import { readTimestamp, timestampFrom } from './cel-time.ts';
+import { WrongValue } from './wrong-value.ts';
 
 type Amount = number | bigint;
 
@@ -45,6 +47,12 @@ export const replacements: Readonly<Record<string, string>> = {
   matches: 'recourse_matches',
   join: 'recourse_join',
   timestamp: 'recourse_timestamp',
+  lowerAscii: 'recourse_lowerAscii',
+  upperAscii: 'recourse_upperAscii',
+  split: 'recourse_split',
+  substring: 'recourse_substring',
+  indexOf: 'recourse_indexOf',
+  lastIndexOf: 'recourse_lastIndexOf',
 };
 
 /** What the engine calls moments and the time between two. */
@@ -65,6 +73,7 @@ export function registerFunctions(environment: Environment, { charge, matches }:
     charge(Math.ceil(chars / 64));
     return list.join(separator);
   };
+  registerStrings(environment);
   environment.registerFunction('string.recourse_matches(string): bool', matches);
   environment.registerFunction('list.recourse_join(): string', (list: readonly unknown[]) => join(list, ''));
   environment.registerFunction('list.recourse_join(string): string', join);
@@ -82,17 +91,6 @@ function moment(ms: number | null): object {
   const made = ms === null ? null : timestampFrom(ms);
   if (made === null) throw new WrongValue(noTimestamp);
   return made;
-}
-
-/** Thrown by ours as an error of the expression, not of a value. */
-export class WrongValue extends Error {
-  override name = 'EvaluationError';
-  readonly summary: string;
-
-  constructor(summary: string) {
-    super(summary);
-    this.summary = summary;
-  }
 }
 
 /** In UTC: with a time zone they would depend on the machine, and so would the day of the year. */

@@ -15,3 +15,10 @@ export type CelType = CelFieldType | CelObject;
 export function fieldIn({ fields }: CelObject, name: string): CelType | null {
   return Object.hasOwn(fields, name) ? (fields[name] ?? null) : null;
 }
+
+/** What the engine calls a type, in our words; dyn for everything that is none of them, null included. */
+export function fieldTypeOf(name: string): CelFieldType {
+  const [sort = ''] = name.split('<');
+  if (sort === 'int') return 'double';
+  return sort === 'bool' || sort === 'double' || sort === 'list' || sort === 'map' || sort === 'string' ? sort : 'dyn';
+}

@@ -56,12 +56,36 @@ const meant: readonly (readonly [string, unknown])[] = [
   ['inputs.nested == {"a": 1}', false],
   ['"a,b".split(",")', ['a', 'b']],
   ['context.ready ? "yes" : "no"', 'no'],
+  ['"\u212aİß aZ".lowerAscii()', '\u212aİß az'],
+  ['"äöß aZ".upperAscii()', 'äöß AZ'],
+  ['"🍵b".split("")', ['🍵', 'b']],
+  ['"🍵b🍵c".split("🍵")', ['', 'b', 'c']],
+  [
+    '["a,b,c".split(",", 2), "a,b".split(",", -1), "a".split(",", 0), "🍵bc".split("", 1)]',
+    [['a', 'b,c'], ['a', 'b'], [], ['🍵bc']],
+  ],
+  ['["🍵bc".substring(1), "🍵bc".substring(0, 1), "🍵b".substring(2)]', ['bc', '🍵', '']],
+  ['["🍵b🍵".indexOf("b"), "🍵b🍵".indexOf("🍵", 1), "🍵b".indexOf("x"), "🍵".indexOf("", 3)]', [1, 2, -1, 3]],
+  ['["🍵b🍵".lastIndexOf("🍵"), "🍵b🍵".lastIndexOf("🍵", 1), "b".lastIndexOf("x")]', [2, 0, -1]],
+  ['"🍵bc".substring("🍵bc".indexOf("b"), size("🍵bc"))', 'bc'],
 ];
 
 for (const [text, expected] of meant) {
   test(`${text} gives ${JSON.stringify(expected)}`, () =>
     assert.deepEqual(evaluate(text, values), { ok: true, value: expected }));
 }
+
+test('a place that a text does not have is an error', () => {
+  for (const [text, problem] of [
+    ['"🍵b".substring(3)', 'substring(start, end): start is out of range'],
+    ['"🍵b".substring(-1)', 'substring(start, end): start is out of range'],
+    ['"🍵b".substring(1, 3)', 'substring(start, end): end is out of range'],
+    ['"🍵b".substring(1, 0)', 'substring(start, end): end is before start'],
+    ['"🍵b".indexOf("b", 2)', 'indexOf(search, from): from is out of range'],
+    ['"🍵b".lastIndexOf("b", -1)', 'lastIndexOf(search, from): from is out of range'],
+  ] as const)
+    assert.deepEqual(evaluate(text), { ok: false, problem }, text);
+});
 
 const refused: readonly (readonly [what: string, text: string, problem: RegExp, column?: number])[] = [
   ['nothing', '  ', /empty/],

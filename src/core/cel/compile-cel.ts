@@ -8,6 +8,7 @@ import { createPatternEngine } from '../schema/linear-pattern.ts';
 import { createBudget, refill } from '../schema/work-budget.ts';
 import { type CelEngine, createCelEngine, type Evaluation, isOfEngine, noteThrow, tooMuchWork } from './cel-engine.ts';
 import { type CelLimits, defaultCelLimits } from './cel-limits.ts';
+import { type CelFieldType, fieldTypeOf } from './cel-types.ts';
 import { type CelType, checkTypes } from './check-types.ts';
 import { type Inspected, inspectExpression } from './inspect-expression.ts';
 import { plainWords } from './plain-words.ts';
@@ -32,6 +33,8 @@ export interface CompiledCel {
   readonly evaluate: (values: Readonly<Record<string, unknown>>) => CelResult;
   /** The variables it reads. */
   readonly reads: readonly string[];
+  /** What it gives, as far as that can be told without values. */
+  readonly gives: CelFieldType;
 }
 
 export interface CelProblem {
@@ -66,7 +69,7 @@ export function compileCel(text: string, options: CelOptions): CompiledCel | Cel
         problem: `it must give a ${wordFor[returns]}, and gives a value of type ${plainWords(types.type)}`,
       };
     const evaluate = createEvaluate(engine, parsed, inspected, patterns.matches, options, limits);
-    return { ok: true, evaluate, reads: inspected.reads };
+    return { ok: true, evaluate, reads: inspected.reads, gives: fieldTypeOf(types.type) };
   } catch (error) {
     if (isOfEngine(error)) return problemAt(text, plainWords(error.summary), offsetOf(error));
     return { ok: false, problem: 'it cannot be read: it is nested too deeply, or too large' };

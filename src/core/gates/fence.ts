@@ -1,30 +1,43 @@
-/** Gate 6: is the same operation of this session in doubt? Until that is settled, doing it again could be doing it twice. */
+/**
+ * Gate 6: is the same operation of this session in doubt? Until that is settled, doing it again could be doing it twice. A call
+ * that a body makes is asked about the session of the step that the body is.
+ */
+import type { Request } from '../call.ts';
+import { argumentsIn, type Facts } from '../facts.ts';
 import { type Gate, pass } from '../gate.ts';
 import { invariant } from '../unreachable.ts';
-import { operationOf } from '../workflow/step.ts';
+import { operationOf, operationsOfTool, type StepFact } from '../workflow/step.ts';
 import { stepOf } from './reachable.ts';
 
 export const fence: Gate = {
   name: 'fence',
   check(request, facts) {
     const step = stepOf(facts);
-    if (step === null || step.fences.length === 0) return pass;
-    const action = step.workflow.actions.get(request.tool);
-    // INVARIANT: `known` stands before this gate on the ladder.
-    invariant(action !== undefined, 'the fence saw an undeclared action');
-    const operation = operationOf(action, facts.arguments?.ok ? facts.arguments.args : request.args);
-    const blocking = step.fences.find((found) => found.inDoubt && found.operation === operation);
+    const { fences = [] } = step ?? facts.body ?? {};
+    if (fences.length === 0) return pass;
+    const operations = operationsIn(request, step, facts);
+    const blocking = fences.find((found) => found.inDoubt && operations.includes(found.operation));
     if (blocking === undefined) return pass;
+    const what = step === null ? 'tool' : 'action';
     return {
       kind: 'refuse',
       refusal: {
         error: 'fenced',
         class: 'Workflow',
         code: 'Fenced',
-        message: `action '${request.tool}' is fenced: nobody knows yet whether call ${blocking.callId} took effect. Other actions stay possible.`,
+        message: `${what} '${request.tool}' is fenced: nobody knows yet whether call ${blocking.callId} took effect. Other ${what}s stay possible.`,
         resolution: { type: 'reconcile', call_id: blocking.callId },
         blocking_call_id: blocking.callId,
       },
     };
   },
 };
+
+function operationsIn(request: Request, step: StepFact | null, facts: Facts): readonly string[] {
+  const args = argumentsIn(request, facts);
+  if (step === null) return facts.body === undefined ? [] : operationsOfTool(request.tool, facts.body.workflow, args);
+  const action = step.workflow.actions.get(request.tool);
+  // INVARIANT: `known` stands before this gate on the ladder.
+  invariant(action !== undefined, 'the fence saw an undeclared action');
+  return [operationOf(action, args)];
+}

@@ -54,8 +54,8 @@ function stopped(reason: string | null): GateAnswer {
     const message = 'the session was stopped after too many refusals in a row; reset it to go on.';
     return no('Workflow', 'RefusalLimit', message, { type: 'replan', reason: 'reset the session, or open a new one' });
   }
-  const message =
-    'the session was stopped for repair: a step took effect, and its state could not follow; reset or fork it.';
+  const what = reason === 'timer_failed' ? "a timer's time came" : 'a step took effect';
+  const message = `the session was stopped for repair: ${what}, and its state could not follow; reset or fork it.`;
   return no('Workflow', 'SessionStopped', message, { type: 'replan', reason: 'reset or fork the session' });
 }
 

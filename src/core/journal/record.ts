@@ -12,6 +12,7 @@ export const recordKinds = {
   session_opened: 'a session began',
   session_cancelled: 'a session was cancelled; its calls are refused from here on',
   session_forked: 'a session began where another one stood',
+  session_resumed: 'a process that had not written to the session before goes on with it',
   session_reset: 'a session went back to where its workflow begins',
   session_migrated: 'a session was carried over to a changed workflow',
   session_stopped: 'a session was stopped until somebody resets it',

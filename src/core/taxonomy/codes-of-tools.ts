@@ -53,11 +53,11 @@ export const codesOfTools = {
   InputInvalid: {
     title: 'Input is not valid',
     meaning: 'The input does not fit the schema, a validator or the upstream, or the call could not be read at all.',
-    agent: 'Correct the listed fields and send the call again.',
+    agent: 'Correct the listed fields and send the call again; if its effect is unknown, find out first.',
     operator: 'Describe the fields better in the schema if agents often get them wrong.',
     class: 'ToolTerminal',
     http: 422,
-    resolutions: ['fix_input'],
+    resolutions: ['fix_input', 'choose_action', 'reconcile'],
   },
   OutputMalformed: {
     title: 'Response is not readable',
@@ -80,11 +80,11 @@ export const codesOfTools = {
   NotFound: {
     title: 'Upstream found nothing',
     meaning: 'What the request names does not exist at the upstream.',
-    agent: 'Check the identifier by a read and ask again.',
+    agent: 'Check the identifier by a read and ask again; if the effect is unknown, find out first.',
     operator: 'Check that the tool points at the right upstream and path.',
     class: 'ToolTerminal',
     http: 502,
-    resolutions: ['fix_input', 'choose_action'],
+    resolutions: ['fix_input', 'choose_action', 'reconcile'],
   },
   ExecutionFailed: {
     title: 'Tool failed',

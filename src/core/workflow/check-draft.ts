@@ -6,17 +6,30 @@ import { nearest } from '../nearest.ts';
 import type { ActionRule, MachineDraft, StateDraft } from './machine-draft.ts';
 import { placeOf } from './machine-draft.ts';
 
-export function checkDraft(draft: MachineDraft, actions: readonly string[], problems: string[]): void {
-  checkEvents(draft, actions, problems);
+/** `about` gets the state of each problem that has one, by the problem. */
+export function checkDraft(
+  draft: MachineDraft,
+  actions: readonly string[],
+  problems: string[],
+  about: Map<string, StateDraft>,
+): void {
+  checkEvents(draft, actions, problems, about);
   const reached = reachedStates(draft.root);
   for (const state of draft.states) {
     if (!reached.has(state) && (state.parent === null || reached.has(state.parent))) {
-      problems.push(`${placeOf(state)}: no edge leads to it; give it one, or leave it out`);
+      const problem = `${placeOf(state)}: no path from where the workflow begins leads to it; add an edge to it, or leave it out`;
+      problems.push(problem);
+      about.set(problem, state);
     }
   }
 }
 
-function checkEvents(draft: MachineDraft, actions: readonly string[], problems: string[]): void {
+function checkEvents(
+  draft: MachineDraft,
+  actions: readonly string[],
+  problems: string[],
+  about: Map<string, StateDraft>,
+): void {
   const raised = raisedEvents(draft);
   const handled = new Set<string>();
   const takeable = new Set<string>();
@@ -40,27 +53,33 @@ function checkEvents(draft: MachineDraft, actions: readonly string[], problems: 
       : 'no state has an edge for it; write on: { … } where it is legal';
     problems.push(`action '${action}': ${why}`);
   }
-  for (const type of raised.types) {
+  for (const [type, state] of raised.types) {
     if (handled.has(type)) continue;
-    problems.push(`event '${type}' is raised and no state has an edge for it; write on: { … } where it matters`);
+    const problem = `event '${type}' is raised and no state has an edge for it; write on: { … } where it matters`;
+    problems.push(problem);
+    about.set(problem, state);
   }
 }
 
-function raisedEvents({ states }: MachineDraft): { readonly types: Set<string>; readonly anything: boolean } {
-  const types = new Set<string>();
+/** Each with the first state that raises it. */
+function raisedEvents({ states }: MachineDraft): {
+  readonly types: ReadonlyMap<string, StateDraft>;
+  readonly anything: boolean;
+} {
+  const types = new Map<string, StateDraft>();
   let anything = false;
-  const see = (actions: readonly ActionRule[]) => {
+  const see = (state: StateDraft, actions: readonly ActionRule[]) => {
     for (const action of actions) {
       if (action.kind !== 'raise') continue;
       if (action.type === null) anything = true;
-      else types.add(action.type);
+      else if (!types.has(action.type)) types.set(action.type, state);
     }
   };
   for (const state of states) {
-    see(state.entry);
-    see(state.exit);
-    see(state.initial?.actions ?? []);
-    for (const edge of state.edges) see(edge.actions);
+    see(state, state.entry);
+    see(state, state.exit);
+    see(state, state.initial?.actions ?? []);
+    for (const edge of state.edges) see(state, edge.actions);
   }
   return { types, anything };
 }

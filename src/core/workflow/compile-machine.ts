@@ -12,7 +12,7 @@ import { enterAt } from './enter-at.ts';
 import type { WorkflowGraph } from './graph.ts';
 import { probeWith, probeWithoutInputs, type Probe } from './inputs-trap.ts';
 import { judgeReach } from './judge-reach.ts';
-import type { MachineDraft } from './machine-draft.ts';
+import type { MachineDraft, StateDraft } from './machine-draft.ts';
 import type { RunLimits } from './moved.ts';
 import { ownJson } from './own-json.ts';
 import { readMachine } from './read-machine.ts';
@@ -32,7 +32,10 @@ export interface CompileOptions {
 export type Compiled =
   | { readonly ok: true; readonly machine: Machine; readonly graph: WorkflowGraph; readonly written: JsonObject }
   /** Each names its place and what to do. */
-  | { readonly ok: false; readonly problems: readonly string[] };
+  | { readonly ok: false; readonly problems: readonly string[]; readonly routes?: ProblemRoutes };
+
+/** By problem, where it has one: the names from the root down to the state that it is about. */
+export type ProblemRoutes = ReadonlyMap<string, readonly string[]>;
 
 export const defaultMaxStateBytes = 256 * 1_024;
 const maxMicrosteps = 1_000;
@@ -52,8 +55,12 @@ export function compileMachine(machine: AnyStateMachine, options: CompileOptions
     maxTimers,
   };
   const problems: string[] = [];
-  const draft = readSafely(machine, options, limits, problems);
-  if (draft === null || problems.length > 0) return { ok: false, problems: [...new Set(problems)] };
+  const about = new Map<string, StateDraft>();
+  const draft = readSafely(machine, options, limits, problems, about);
+  if (draft === null || problems.length > 0) {
+    const routes = new Map([...about].map(([problem, state]) => [problem, routeOf(state)]));
+    return { ok: false, problems: [...new Set(problems)], routes };
+  }
   const written = writeMachine(draft);
   const compiled = machineOf(draft, written, options.actions, limits);
   // Times are those of a session; that it can begin at all does not depend on them.
@@ -64,16 +71,21 @@ export function compileMachine(machine: AnyStateMachine, options: CompileOptions
   return { ok: true, machine: compiled, graph: writeGraph(draft), written };
 }
 
+function routeOf({ name, parent }: StateDraft): readonly string[] {
+  return parent === null ? [] : [...routeOf(parent), name];
+}
+
 /** A machine is the author's own object: reading it may throw. */
 function readSafely(
   machine: AnyStateMachine,
   { name, actions }: CompileOptions,
   limits: RunLimits,
   problems: string[],
+  about: Map<string, StateDraft>,
 ): MachineDraft | null {
   try {
     const draft = readMachine(machine, name, limits, problems);
-    if (draft !== null) checkDraft(draft, [...actions.keys()], problems);
+    if (draft !== null) checkDraft(draft, [...actions.keys()], problems, about);
     return draft;
   } catch (thrown) {
     problems.push(`the machine cannot be read: ${messageOf(thrown)}`);

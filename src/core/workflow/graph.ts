@@ -14,6 +14,8 @@ export interface GraphState {
   readonly history?: 'shallow' | 'deep';
   /** For history: where it leads before there is anything to remember; where its parent begins if not given. */
   readonly fallback?: readonly string[];
+  /** The events that entering or leaving it raises at once; none if not given. */
+  readonly raises?: readonly string[];
 }
 
 export interface GraphEdge {
@@ -28,7 +30,8 @@ export interface GraphEdge {
   readonly guard: string | null;
   /**
    * What the guard asks, for proofs: the same text is the same question, wherever it stands. `not(…)`, `and(…, …)` and
-   * `or(…, …)` are understood, and so are `!`, `&&` and `||` of CEL. Not given: nothing is known but its name.
+   * `or(…, …)` are understood, and so are `!`, `&&`, `||`, `true` and `false` of CEL; in quotes nothing is. Not given:
+   * nothing is known but its name.
    */
   readonly asks?: string;
   /** For `after`: milliseconds, or the name of a delay. */
@@ -37,6 +40,8 @@ export interface GraphEdge {
   readonly reenter?: boolean;
   /** Takes the event away from the states around it and does nothing, as `on: {x: undefined}` does. */
   readonly forbids?: boolean;
+  /** The events that taking it raises at once; none if not given. */
+  readonly raises?: readonly string[];
 }
 
 export interface WorkflowGraph {

@@ -12,6 +12,8 @@ export type GuardRule =
       readonly name: string;
       readonly holds: (context: JsonObject, event: unknown) => boolean;
       readonly written: Json;
+      /** Its name is its text, in CEL. */
+      readonly isExpression: boolean;
     }
   | { readonly kind: 'all' | 'any'; readonly name: string; readonly parts: readonly GuardRule[] }
   | { readonly kind: 'not'; readonly name: string; readonly part: GuardRule }

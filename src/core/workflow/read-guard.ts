@@ -9,6 +9,7 @@ import { argsFor, faultOf, AuthorFault } from './author-code.ts';
 import { isSignal } from './inputs-trap.ts';
 import type { GuardRule } from './machine-draft.ts';
 import { sourceOf, unknownKeys, writtenParams, type Reading } from './reading.ts';
+import { textOfCode } from './written-code.ts';
 
 type AuthorTest = (args: unknown, params: unknown) => unknown;
 
@@ -117,6 +118,7 @@ function test(name: string, run: AuthorTest, params: unknown, written: Json): Gu
     kind: 'test',
     name,
     written,
+    isExpression: textOfCode(run) === name,
     holds(context: JsonObject, event: unknown): boolean {
       const args = argsFor(context, event);
       try {

@@ -20,6 +20,8 @@ export interface FenceFact {
 export interface StepFact {
   readonly workflow: Workflow;
   readonly snapshot: Snapshot;
+  /** Where timers that are due will have led before the next step is judged; absent if none is. */
+  readonly ahead?: Snapshot;
   readonly seq: number;
   /** False while the session is stopped, cancelled or closed. */
   readonly isOpen: boolean;
@@ -41,11 +43,29 @@ export function nextActions(step: StepFact): readonly string[] {
   if (step.drift !== null || !step.isOpen) return [];
   const fenced = new Set(step.fences.filter(({ inDoubt }) => inDoubt).map(({ operation }) => operation));
   const running = new Set(step.running.map(({ action }) => action));
-  return step.workflow.machine.next(step.snapshot).filter((name) => {
+  return step.workflow.machine.next(step.ahead ?? step.snapshot).filter((name) => {
     const action = step.workflow.actions.get(name);
     if (action === undefined || !step.isListed(action) || (running.has(name) && !action.overlap)) return false;
     return action.operation === null || !fenced.has(action.operation);
   });
+}
+
+/** Timers that fire in one go, so that a workflow that ticks every millisecond stops nobody. */
+export const maxFired = 64;
+
+/** The timers that are due fire before the next step is judged: what is next is what they leave. Nothing moves by asking. */
+export function withDueFired(step: StepFact, nowMs: number): StepFact {
+  const { machine } = step.workflow;
+  let ahead = step.snapshot;
+  for (let fired = 0; fired < maxFired && !ahead.done; fired++) {
+    const [timer] = ahead.timers;
+    if (timer === undefined || timer.dueAtMs > nowMs) break;
+    const moved = machine.fire(ahead, timer, nowMs);
+    // The session will be stopped for repair.
+    if (moved.kind === 'failed') return { ...step, isOpen: false };
+    ahead = moved.snapshot;
+  }
+  return ahead === step.snapshot ? step : { ...step, ahead };
 }
 
 /** What of the state the workflow's author shows to agents. */
@@ -59,8 +79,8 @@ export function project(snapshot: Snapshot, projection: Projection): Json {
 
 /** The inputs of these actions, as far as they can be written down and stay within so many characters together. */
 export function schemasOf(workflow: Workflow, actions: readonly string[], maxChars: number): JsonObject | null {
-  const schemas: Record<string, Json> = {};
-  for (const name of actions) schemas[name] = workflow.actions.get(name)?.inputSchema ?? null;
+  // An action may be called __proto__: no name is assigned to.
+  const schemas = Object.fromEntries(actions.map((name) => [name, workflow.actions.get(name)?.inputSchema ?? null]));
   return canonicalText(schemas).length <= maxChars ? schemas : null;
 }
 
@@ -88,4 +108,10 @@ export function viewAfter(before: StepFact, after: StepFact): StepView {
 /** What is fenced if a step of this action ends in doubt. */
 export function operationOf(action: ActionEntry, inputs: Json): string {
   return action.operation ?? action.operationOf(inputs);
+}
+
+/** What a body's own call is about, as its workflow has it: the tool, and what each action that is bound to the tool would say. */
+export function operationsOfTool(tool: string, { actions }: Workflow, args: Json): readonly string[] {
+  const bound = [...actions.values()].filter(({ boundTool }) => boundTool === tool);
+  return [tool, ...bound.map((action) => operationOf(action, args))];
 }

@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { and, createMachine, not, or, raise, stateIn } from 'xstate';
+import * as fc from 'fast-check';
+import { timesDrawn } from '../../../test/support/times-drawn.ts';
 import { analyseWorkflow } from './analyse/analyse-workflow.ts';
+import { canBeSo } from './analyse/guard-formula.ts';
 import { compileMachine } from './compile-machine.ts';
 import type { WorkflowGraph } from './graph.ts';
 
@@ -55,14 +58,89 @@ test('a guard asks the same wherever it has the same name and parameters, and no
     [
       'ready',
       'not(ready)',
-      'min {"n":3}',
-      String.raw`and(ready, not("min {\"n\":4}"))`,
-      'or("a, b", "a part of part 1 of edge 4")',
-      '"in a"',
+      '"min"({"n":3})',
+      'and(ready, not("min"({"n":4})))',
+      'or("a, b", unknown("part 1 of edge 4"))',
+      'state("in a")',
       undefined,
       undefined,
     ],
   );
+});
+
+test('whatever signs stand in names, guards of different names are never known to agree or to exclude each other', () => {
+  const sign = fc.constantFrom(
+    'a',
+    'b',
+    '!',
+    '&&',
+    '||',
+    'not',
+    '(',
+    ')',
+    'and',
+    ', ',
+    'true',
+    'false',
+    '"',
+    ' ',
+    '//',
+    '?',
+  );
+  const name = fc.oneof(
+    fc.array(sign, { minLength: 1, maxLength: 6 }).map((signs) => signs.join('')),
+    fc.constantFrom('in a', 'unknown("edge 1")', '"a"', 'a {"n":1}', '"a"({"n":1})', 'state("in a")'),
+  );
+  fc.assert(
+    fc.property(name, name, (one, two) => {
+      fc.pre(one !== two && [one, two].every((each) => each !== '__proto__'));
+      const asks = graphOf(
+        {
+          initial: 'a',
+          states: {
+            a: {
+              on: {
+                go: [one, two, { type: 'a', params: { n: 1 } }, stateIn('a')].map((guard) => ({ guard, target: 'b' })),
+              },
+            },
+            b: {},
+          },
+        },
+        { a: always, [one]: always, [two]: always },
+      ).edges.map((edge) => edge.asks ?? '');
+      for (const yes of asks) {
+        const others = asks.filter((each) => each !== yes);
+        assert.equal(others.length, 3, asks.join(' ; '));
+        assert.ok(canBeSo([yes], others) && canBeSo(others, [yes]), asks.join(' ; '));
+      }
+    }),
+    { numRuns: timesDrawn(200, 50) },
+  );
+});
+
+test('an empty and is yes, an empty or is no, and a guard in code that is called true is neither', () => {
+  const asks = (guard: unknown) =>
+    graphOf(
+      { initial: 'a', states: { a: { on: { go: [{ guard, target: 'b' }, { target: 'b' }] } }, b: {} } },
+      { true: always, false: always },
+    ).edges[0]?.asks;
+  assert.deepEqual([and([]), or([]), 'true', 'false'].map(asks), ['true', 'false', '"true"', '"false"']);
+});
+
+test('what is raised at once is known where it is raised', () => {
+  const graph = graphOf({
+    initial: 'a',
+    states: {
+      a: { on: { go: { target: 'b', actions: raise({ type: 'ping' }) }, ping: 'b', pong: 'b' } },
+      b: { entry: raise({ type: 'pong' }), exit: raise({ type: 'ping' }, { delay: 1_000 }) },
+    },
+  });
+  assert.deepEqual(
+    graph.states.map(({ raises }) => raises),
+    [undefined, ['pong']],
+  );
+  assert.deepEqual(graph.edges.find(({ action }) => action === 'go')?.raises, ['ping']);
+  assert.deepEqual(graph.raises, ['ping', 'pong']);
 });
 
 test('memories, re-entries, forbidden events and raised ones are in the graph', () => {

@@ -5,18 +5,25 @@ import type { GraphEdge, GraphState, WorkflowGraph } from './graph.ts';
 import type { ActionRule, EdgeDraft, GuardRule, MachineDraft, StateDraft } from './machine-draft.ts';
 
 export function writeGraph({ name, root, states }: MachineDraft): WorkflowGraph {
-  const raises = raisedBy(states);
+  // An event that a function makes could be any that somebody listens to.
+  const heard = states.flatMap(({ byEvent }) => [...byEvent.keys()]);
+  const raises = raisedBy(
+    states.flatMap((state) => [...rulesOf(state), ...state.edges.flatMap(({ actions }) => actions)]),
+    heard,
+  );
   return {
     name,
     type: root.type === 'parallel' || root.type === 'compound' ? root.type : 'atomic',
     initial: root.initial?.to.id ?? null,
-    states: states.filter((state) => state.parent !== null).map(writeState),
-    edges: states.flatMap((state) => state.edges).map(writeEdge),
+    states: states.filter((state) => state.parent !== null).map((state) => writeState(state, heard)),
+    edges: states.flatMap((state) => state.edges).map((edge, index) => writeEdge(edge, index, heard)),
     ...(raises.length === 0 ? {} : { raises }),
   };
 }
 
-function writeState({ id, name, parent, type, initial, description, history, historyTo }: StateDraft): GraphState {
+function writeState(state: StateDraft, heard: readonly string[]): GraphState {
+  const { id, name, parent, type, initial, description, history, historyTo } = state;
+  const raises = raisedBy(rulesOf(state).filter(isAtOnce), heard);
   return {
     id,
     name,
@@ -25,11 +32,14 @@ function writeState({ id, name, parent, type, initial, description, history, his
     initial: initial?.to.id ?? null,
     description,
     ...(history === null ? {} : { history }),
-    ...(historyTo === null ? {} : { fallback: historyTo.map((state) => state.id) }),
+    ...(historyTo === null ? {} : { fallback: historyTo.map((to) => to.id) }),
+    ...(raises.length === 0 ? {} : { raises }),
   };
 }
 
-function writeEdge({ from, to, kind, event, guard, delay, reenter, isForbidden }: EdgeDraft, index: number): GraphEdge {
+function writeEdge(edge: EdgeDraft, index: number, heard: readonly string[]): GraphEdge {
+  const { from, to, kind, event, guard, delay, reenter, isForbidden, actions } = edge;
+  const raises = raisedBy(actions.filter(isAtOnce), heard);
   const asks = guard === null ? null : questionOf(guard, index);
   return {
     from: from.id,
@@ -41,6 +51,7 @@ function writeEdge({ from, to, kind, event, guard, delay, reenter, isForbidden }
     delay,
     ...(reenter ? { reenter } : {}),
     ...(isForbidden ? { forbids: true } : {}),
+    ...(raises.length === 0 ? {} : { raises }),
   };
 }
 
@@ -49,20 +60,22 @@ function writeEdge({ from, to, kind, event, guard, delay, reenter, isForbidden }
  * close over different things. Null when nothing of it is known.
  */
 function questionOf(rule: GuardRule, edge: number): string | null {
-  return rule.kind === 'test' ? nameOfTest(rule.written) : partOf(rule, `edge ${edge}`);
+  if (rule.kind !== 'test') return partOf(rule, `edge ${edge}`);
+  return rule.isExpression ? rule.name : nameOfTest(rule.written);
 }
 
 function partOf(rule: GuardRule, unknown: string): string {
-  // Inside others a name stands in quotes, so that nothing in it is taken for a sign.
-  if (rule.kind === 'test') return quoted(nameOfTest(rule.written) ?? `a part of ${unknown}`);
-  if (rule.kind === 'in') return quoted(rule.name);
+  if (rule.kind === 'test') return nameOfTest(rule.written) ?? `unknown(${canonicalText(unknown)})`;
+  if (rule.kind === 'in') return `state(${canonicalText(rule.name)})`;
   if (rule.kind === 'not') return `not(${partOf(rule.part, unknown)})`;
+  if (rule.parts.length === 0) return rule.kind === 'all' ? 'true' : 'false';
   const parts = rule.parts.map((part, at) => partOf(part, `part ${at} of ${unknown}`));
   return `${rule.kind === 'all' ? 'and' : 'or'}(${parts.join(', ')})`;
 }
 
+/** A name is the author's: it stands in quotes unless nothing in it could be taken for a sign. */
 function quoted(name: string): string {
-  return /^[A-Za-z_][\w.]*$/.test(name) ? name : canonicalText(name);
+  return /^(?!true$|false$)[A-Za-z_][\w.]*$/.test(name) ? name : canonicalText(name);
 }
 
 function nameOfTest(written: Json): string | null {
@@ -70,17 +83,19 @@ function nameOfTest(written: Json): string | null {
   const params = written['params'] ?? null;
   // Parameters that are code, or that could not be written down, may be equal in writing only.
   if (isObject(params) && ('source' in params || 'not_json' in params)) return null;
-  return params === null ? written['name'] : `${written['name']} ${canonicalText(params)}`;
+  const { name } = written;
+  return params === null ? quoted(name) : `${canonicalText(name)}(${canonicalText(params)})`;
 }
 
-/** An event that a function makes could be any that somebody listens to. */
-function raisedBy(states: readonly StateDraft[]): readonly string[] {
-  const rules: readonly ActionRule[] = states.flatMap(({ entry, exit, initial, edges }) => [
-    ...entry,
-    ...exit,
-    ...(initial?.actions ?? []),
-    ...edges.flatMap(({ actions }) => actions),
-  ]);
-  const heard = states.flatMap(({ byEvent }) => [...byEvent.keys()]);
+/** What a state does when it is entered or left. */
+function rulesOf({ entry, exit, initial }: StateDraft): readonly ActionRule[] {
+  return [...entry, ...exit, ...(initial?.actions ?? [])];
+}
+
+function isAtOnce(rule: ActionRule): boolean {
+  return rule.kind === 'raise' && rule.delay === null;
+}
+
+function raisedBy(rules: readonly ActionRule[], heard: readonly string[]): readonly string[] {
   return [...new Set(rules.flatMap((rule) => (rule.kind !== 'raise' ? [] : rule.type === null ? heard : [rule.type])))];
 }

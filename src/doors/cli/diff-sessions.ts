@@ -53,9 +53,9 @@ function seqOf(word: string): number | null {
 
 function sayNoState(handle: string, found: Exclude<StateAt, { kind: 'state' }>, terminal: Terminal): ExitCode {
   if (found.kind === 'no_session') return sayNoSession(handle, terminal);
-  const advice =
-    found.seq > found.last ? `the last one is ${found.last}` : `another one, from 0 to ${found.last}, may be`;
-  terminal.tell(`recourse: the state of ${harmless(handle)} at ${found.seq} is not kept; ${advice}\n`);
+  const { seq, first, last } = found;
+  const advice = seq > last || first === null ? `the last one is ${last}` : `those from ${first} to ${last} are`;
+  terminal.tell(`recourse: the state of ${harmless(handle)} at ${seq} is not kept; ${advice}\n`);
   return exitCodes.no.code;
 }
 

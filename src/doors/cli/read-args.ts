@@ -1,10 +1,14 @@
 /** Which arguments of a call do the words of a command line say? A JSON object, or `name=value` as often as needed. Total. */
+import { canonicalise } from '../../core/canonical.ts';
 import { isObject } from '../../core/json.ts';
+import { parseExactly } from '../../core/parse-json.ts';
 
 export type ReadArgs =
   | { readonly ok: true; readonly args: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly problem: string };
 
+/** As deep as anything that is written down here. */
+const maxDepth = 256;
 const pair = /^([^={}[\]"\s][^=]*)=(.*)$/s;
 
 export function readArgs(words: readonly string[]): ReadArgs {
@@ -13,7 +17,7 @@ export function readArgs(words: readonly string[]): ReadArgs {
   if (first.trimStart().startsWith('{')) {
     if (more.length > 0) return wrong('a JSON object holds all arguments: nothing may stand after it');
     const args = parsed(first);
-    return isObject(args) ? { ok: true, args } : wrong('the arguments begin like a JSON object, and are none');
+    return isObject(args) ? whole(args) : wrong('the arguments begin like a JSON object, and are none');
   }
   const pairs: (readonly [string, unknown])[] = [];
   for (const word of words) {
@@ -24,7 +28,13 @@ export function readArgs(words: readonly string[]): ReadArgs {
     const json = parsed(value);
     pairs.push([name, json === undefined ? value : json]);
   }
-  return { ok: true, args: Object.fromEntries(pairs) };
+  return whole(Object.fromEntries(pairs));
+}
+
+/** What would be sent as something else is not sent. */
+function whole(args: Readonly<Record<string, unknown>>): ReadArgs {
+  const written = canonicalise(args, { maxDepth });
+  return written.ok ? { ok: true, args } : wrong(`${written.path}: ${written.problem}`);
 }
 
 const wrong = (problem: string): ReadArgs => ({ ok: false, problem });
@@ -32,7 +42,7 @@ const wrong = (problem: string): ReadArgs => ({ ok: false, problem });
 /** Undefined for what is no JSON, and null stays null. */
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseExactly(text);
   } catch {
     return undefined;
   }

@@ -11,12 +11,12 @@ import { harmless, type Terminal } from './terminal.ts';
 
 export interface RenderParts {
   readonly load: LoadGraphs;
-  /** Where a session of the workflow stands, as XState writes it, or a sentence. */
+  /** Where a session of the workflow stands, as XState writes it, or a sentence, be it about the store itself. */
   readonly stateOf: (
     session: string,
     workflow: string,
     file: string,
-  ) => Promise<{ readonly value: Json } | { readonly refused: string }>;
+  ) => Promise<{ readonly value: Json } | { readonly refused: string } | { readonly unreadable: string }>;
   /** A sentence if it cannot be written. */
   readonly write: (path: string, text: string) => Promise<string | null>;
 }
@@ -27,9 +27,9 @@ export async function runRender(
   parts: RenderParts,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const refuse = (sentence: string): ExitCode => {
+  const refuse = (sentence: string, code: ExitCode = exitCodes.no.code): ExitCode => {
     terminal.tell(`recourse: ${harmless(sentence)}\n`);
-    return exitCodes.no.code;
+    return code;
   };
   const { problems, workflows, source } = await parts.load(command.argument, command.config);
   const [found] = workflows;
@@ -43,6 +43,7 @@ export async function runRender(
   }
   const { session } = command.filter;
   const stands = session === undefined ? null : await parts.stateOf(session, found.name, file);
+  if (stands !== null && 'unreadable' in stands) return refuse(stands.unreadable, exitCodes.store.code);
   if (stands !== null && 'refused' in stands) return refuse(stands.refused);
   const drawing = draw(command.said.format ?? 'mermaid', found.graph, stands === null ? [] : activeIn(stands.value));
   if (command.said.output === undefined) {

@@ -151,8 +151,9 @@ function writeReady(ready: UpReady, { paint }: Terminal): string {
     `store ${harmless(file)}, as its ${role}\n`,
     ...upstreams.map(({ name, state, tools: listed, problem }) => {
       const named = harmless(name).padEnd(width);
+      const but = problem === null ? '' : `; ${harmless(problem)}`;
       if (state === 'connected')
-        return `${paint('green', '✓')} ${named}  ${listed === 1 ? 'one tool' : `${listed} tools`}\n`;
+        return `${paint('green', '✓')} ${named}  ${listed === 1 ? 'one tool' : `${listed} tools`}${but}\n`;
       return `${paint('red', '✗')} ${named}  ${harmless(problem ?? state)}; it is tried again\n`;
     }),
     ...(agents === null ? [] : [`policy for ${agents.length === 1 ? 'one agent' : `${agents.length} agents`}\n`]),

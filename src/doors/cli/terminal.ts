@@ -73,7 +73,7 @@ function cannotWrite(error: NodeJS.ErrnoException): void {
   process.stderr.write(
     `recourse: the output cannot be written (${error.code ?? error.message}): check where it goes\n`,
   );
-  process.exit(exitCodes.unexpected.code);
+  process.exit(exitCodes.no.code);
 }
 
 /** Text of others: whatever would move the cursor, change colours or turn the line around is spelt out. */

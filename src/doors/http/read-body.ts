@@ -1,6 +1,7 @@
 /** What did the client send? Read once, with a limit, as JSON. Must not know what it means. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import { parseExactly } from '../../core/parse-json.ts';
 
 export type Body =
   | { readonly kind: 'json'; readonly value: unknown }
@@ -35,7 +36,7 @@ function parse(chunks: readonly Buffer[]): Body {
   // What is no UTF-8 would come through with other characters than were sent.
   if (!isUtf8(bytes)) return { kind: 'not_json' };
   try {
-    return { kind: 'json', value: JSON.parse(bytes.toString('utf8')) };
+    return { kind: 'json', value: parseExactly(bytes.toString('utf8')) };
   } catch {
     return { kind: 'not_json' };
   }

@@ -87,7 +87,7 @@ export async function forkSession({ id, body, who, parts }: Asked): Promise<Answ
   return reply(await parts.workflows.fork(id, seq, principal(who)));
 }
 
-/** On the word of an administrator, for the agent whose session it is. */
+/** On the word of an administrator, whose name goes on record, for the agent whose session it is. */
 export async function acceptSession(asked: Asked): Promise<Answer> {
-  return reply(await asked.parts.workflows.accept(asked.id, await inTheNameOf(asked)));
+  return reply(await asked.parts.workflows.accept(asked.id, await inTheNameOf(asked), asked.who.name));
 }

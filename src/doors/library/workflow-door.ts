@@ -1,4 +1,5 @@
 /** Workflows for code in the same process: steps, sessions and their history. Adds who is asking; no decisions here. */
+import { canonicalise } from '../../core/canonical.ts';
 import { fieldsOf } from '../../core/json.ts';
 import type { ErrorReply, Reply } from '../../core/reply.ts';
 import type { CallId, Principal } from '../../core/call.ts';
@@ -24,7 +25,8 @@ export function createWorkflowDoor(service: WorkflowService, shell: Shell, self:
     handleStep(value: unknown, options: CallOptions = {}): Promise<Reply> {
       return asked(options, (who) => {
         const { workflow, ...step } = fieldsOf(value);
-        return service.step(nameOf(workflow, service), step, who, { cancelled: options.signal });
+        const own = 'inputs' in step ? { ...step, inputs: ownCopy(step['inputs'], shell) } : step;
+        return service.step(nameOf(workflow, service), own, who, { cancelled: options.signal });
       });
     },
     /** A person settles a call that is in doubt. Never offered to an agent. */
@@ -54,6 +56,13 @@ export function createWorkflowDoor(service: WorkflowService, shell: Shell, self:
         asked(options, (who) => service.history(session, who, page.after ?? 0, page.limit ?? 100)),
     },
   };
+}
+
+/** The caller may write to them as soon as the step is sent. What is not JSON stays, and is refused in its place. */
+function ownCopy(inputs: unknown, { limits }: Shell): unknown {
+  if (typeof inputs !== 'object' || inputs === null) return inputs;
+  const written = canonicalise(inputs, { maxDepth: limits.maxDepth });
+  return written.ok ? JSON.parse(written.text) : inputs;
 }
 
 /** Where there is only one workflow it need not be named. */

@@ -2,7 +2,8 @@
  * How does a running body ask its agent's client? In revision 2025-11-25 by a request of our own on the stream of the
  * call; in 2026-07-28 by ending the client's request with the questions. Must not wait longer than the body does.
  */
-import { isObject, type JsonObject } from '../../core/json.ts';
+import { isObject, type Json, type JsonObject } from '../../core/json.ts';
+import { compileSchema } from '../../core/schema/compile-schema.ts';
 import type { AgentClient } from '../../shell/await-outcome.ts';
 import type { Exchange, Push, Question } from './exchange.ts';
 import { ClientUnavailable, type WaitingCall } from './waiting-call.ts';
@@ -23,7 +24,9 @@ export function askClient(call: WaitingCall, { capabilities, push }: Exchange): 
       const action = isObject(given) ? given['action'] : undefined;
       if (!isObject(given) || (action !== 'accept' && action !== 'decline' && action !== 'cancel'))
         throw new ClientUnavailable('the client answered with something other than accept, decline or cancel');
-      return { action, content: isObject(given['content']) ? (given['content'] as JsonObject) : null };
+      const content = isObject(given['content']) ? (given['content'] as JsonObject) : null;
+      if (action === 'accept') holdAgainst(requestedSchema, content ?? {});
+      return { action, content };
     },
     async sample(request, signal) {
       if (!isObject(capabilities['sampling']))
@@ -33,6 +36,15 @@ export function askClient(call: WaitingCall, { capabilities, push }: Exchange): 
       return given as JsonObject;
     },
   };
+}
+
+/** A body may rely on the schema it asked with. One that cannot be compiled is no promise. */
+function holdAgainst(schema: JsonObject, content: Json): void {
+  const compiled = compileSchema(schema);
+  const [wrong] = compiled.ok ? compiled.check(content) : [];
+  if (wrong === undefined) return;
+  const field = wrong.path === '' ? 'the content' : wrong.path;
+  throw new ClientUnavailable(`the client's answer does not fit the question: ${field} must be ${wrong.expected}`);
 }
 
 function pushed(call: WaitingCall, push: Push): Ask {

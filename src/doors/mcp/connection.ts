@@ -40,7 +40,7 @@ export async function stepInOwnSession(
   connection: Connection,
   served: ServedWorkflow,
   isKeyed: boolean,
-  step: (session: string | null) => Promise<Reply>,
+  step: (session: string | null, entered?: (session: string) => void) => Promise<Reply>,
 ): Promise<Reply> {
   const isFirst = !connection.stateless && connection.session === null && connection.opening === null;
   // A client that lost its connection together with the reply knows its key, and not the session: the gateway finds it.
@@ -50,16 +50,31 @@ export async function stepInOwnSession(
   return reply;
 }
 
-async function firstStep(connection: Connection, step: (session: null) => Promise<Reply>): Promise<Reply> {
+async function firstStep(
+  connection: Connection,
+  step: (session: null, entered: (session: string) => void) => Promise<Reply>,
+): Promise<Reply> {
   const { promise, resolve } = Promise.withResolvers<string | null>();
+  const opened = () => {
+    if (connection.opening === promise) connection.opening = null;
+    resolve(connection.session);
+  };
+  let early: string | null = null;
+  // The others wait for the session, not for the step: it may take long, and even wait for one of them.
+  const entered = (session: string) => {
+    early = session;
+    connection.session ??= session;
+    opened();
+  };
   connection.opening = promise;
   try {
-    const reply = await step(null);
+    const reply = await step(null, entered);
+    // The session of the key may be none of this door: then none was entered.
+    if (reply.session === null && connection.session === early) connection.session = null;
     learnFrom(reply, connection);
     return reply;
   } finally {
-    connection.opening = null;
-    resolve(connection.session);
+    opened();
   }
 }
 

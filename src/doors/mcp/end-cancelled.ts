@@ -9,11 +9,13 @@ import {
   type RequestId,
   type WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
+import { createOpenRequests, type OpenRequests } from './open-requests.ts';
 
 /** After the server was connected: what it is handed, and what it sends, is looked at on the way. */
-export function endCancelled(transport: WebStandardStreamableHTTPServerTransport): void {
-  /** Requests without an answer, each with the exchange that brought it: a list brings several, which share a stream. */
-  const open = new Map<RequestId, Request | undefined>();
+export function endCancelled(
+  transport: WebStandardStreamableHTTPServerTransport,
+  { open }: Pick<OpenRequests, 'open'> = createOpenRequests(),
+): void {
   const receive = transport.onmessage?.bind(transport);
   const send = transport.send.bind(transport);
   const end = (id: RequestId) => {

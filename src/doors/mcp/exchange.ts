@@ -79,14 +79,17 @@ export function exchangeOf(context: ServerContext, server: Server): Exchange {
     follow(cancel, leave) {
       const { signal } = mcpReq;
       const connection = context.http?.req?.signal;
-      const stopped = () => (isConnectionLost(signal.reason) ? leave() : cancel());
+      // Since 2026-07-28 a client cancels by closing the stream. Before, it only leaves by that, and has a word for the other.
+      const gone = envelope === undefined ? leave : cancel;
+      const lost = () => (connection?.aborted === true ? gone() : leave());
+      const stopped = () => (isConnectionLost(signal.reason) ? lost() : cancel());
       if (signal.aborted) stopped();
-      if (connection?.aborted === true) leave();
+      if (connection?.aborted === true) gone();
       signal.addEventListener('abort', stopped, { once: true });
-      connection?.addEventListener('abort', leave, { once: true });
+      connection?.addEventListener('abort', gone, { once: true });
       return () => {
         signal.removeEventListener('abort', stopped);
-        connection?.removeEventListener('abort', leave);
+        connection?.removeEventListener('abort', gone);
       };
     },
     project: (result, outputSchema) =>

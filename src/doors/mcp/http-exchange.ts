@@ -3,6 +3,7 @@
  * and the response written back, streamed if it is a stream. Must not know what is asked.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parseMessage } from './parse-message.ts';
 
 export type Body =
   | { readonly kind: 'json'; readonly value: unknown }
@@ -41,7 +42,7 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bo
 function parse(chunks: readonly Buffer[]): Body {
   const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
   try {
-    return { kind: 'json', value: JSON.parse(bytes.toString('utf8')) };
+    return { kind: 'json', value: parseMessage(bytes.toString('utf8')) };
   } catch {
     return { kind: 'not_json' };
   }

@@ -57,6 +57,7 @@ export interface McpHttpHandler {
 const refused = -32_000;
 const sessionNotFound = -32_001;
 const defaultDrainMs = 10_000;
+const idInUse = 'this id is in use: a request of this session that has it is not answered yet';
 
 export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOptions> = {}): McpHttpHandler {
   const settings = { ...defaultHttpHandlerOptions, ...options };
@@ -105,7 +106,8 @@ export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOpt
 
   async function servePlain(call: PlainCall, who: Principal | undefined, response: ServerResponse): Promise<void> {
     try {
-      const result = await door.call(call.params, plainExchange(call, response), connectFor(who));
+      const exchange = plainExchange(call, response, () => closing !== null);
+      const result = await door.call(call.params, exchange, connectFor(who));
       if (!response.destroyed) writePlain(call.id, result, door.info, response);
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
@@ -133,7 +135,12 @@ export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOpt
       }
       return session.transport.handleRequest(web, { parsedBody: value });
     };
-    if (known !== undefined) return writeResponse(await exchange(known), response);
+    if (known !== undefined) {
+      // INVARIANT: no answer goes to another request than its own. The SDK finds the stream of an answer by the id alone.
+      const arrived = known.requests.expect(value);
+      if (arrived === null) return refuseExchange(response, 400, INVALID_REQUEST, idInUse);
+      return writeResponse(await exchange(known).finally(arrived), response);
+    }
     if (id !== null) return refuseExchange(response, 404, sessionNotFound, 'the session is not known: initialize anew');
     if (!isObject(value) || value['method'] !== 'initialize')
       return refuseExchange(response, 400, INVALID_REQUEST, 'the header Mcp-Session-Id is missing: initialize first');

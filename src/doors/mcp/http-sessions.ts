@@ -7,9 +7,11 @@ import type { Principal } from '../../core/call.ts';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
 import { endCancelled } from './end-cancelled.ts';
 import type { McpDoor } from './mcp-door.ts';
+import { createOpenRequests, type OpenRequests } from './open-requests.ts';
 
 export interface HttpSession {
   readonly transport: WebStandardStreamableHTTPServerTransport;
+  readonly requests: OpenRequests;
   /** Exchanges under way; a session with any is in use. */
   open: number;
   /** Nobody else may use it. */
@@ -56,6 +58,7 @@ export function createHttpSessions(door: McpDoor, { maxSessions, sessionIdleMs }
       });
       const session: HttpSession = {
         transport,
+        requests: createOpenRequests(),
         open: 0,
         who,
         usedAtMs: performance.now(),
@@ -71,7 +74,7 @@ export function createHttpSessions(door: McpDoor, { maxSessions, sessionIdleMs }
       };
       try {
         await server.connect(transport);
-        endCancelled(transport);
+        endCancelled(transport, session.requests);
         const response = await serve(session);
         if (transport.sessionId === undefined) await session.close();
         return response;

@@ -14,6 +14,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server';
 import { isObject } from '../../core/json.ts';
+import { parseMessage } from './parse-message.ts';
 
 export interface LineStreams {
   readonly input: Readable;
@@ -54,7 +55,7 @@ export function createLineTransport({ input, output }: LineStreams, maxLineBytes
     if (line.trim() === '') return;
     let value: unknown;
     try {
-      value = JSON.parse(line);
+      value = parseMessage(line);
     } catch {
       return refuse(PARSE_ERROR, 'the line is not JSON');
     }

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { aCatalogue, aTool } from '../../../test/support/builders.ts';
-import type { ActionEntry } from '../../core/workflow/workflow.ts';
-import { listTools, takesSessionArgument } from './list-tools.ts';
+import { listTools } from './list-tools.ts';
 import type { McpDoorParts } from './parts.ts';
 
 const who = { tenant: 'default', agent: 'local' };
@@ -30,18 +29,3 @@ test('the list follows the catalogue of the moment', () => {
   now = aCatalogue(aTool({ name: 'a' }), aTool({ name: 'b' }));
   assert.equal(listTools(changing, who).length, 2);
 });
-
-const schemas: readonly (readonly [string, ActionEntry['inputSchema'], boolean])[] = [
-  ['that is not known', null, false],
-  ['without properties', { type: 'object' }, false],
-  ['with other inputs', { type: 'object', properties: { drink: {} } }, true],
-  ['with a session of its own', { type: 'object', properties: { session: {} } }, false],
-  ['that is combined of others', { type: 'object', properties: {}, allOf: [] }, false],
-  ['that refers to another', { properties: {}, $ref: '#/$defs/x' }, false],
-  ['with inputs named by a pattern', { properties: {}, patternProperties: { '^s': {} } }, false],
-];
-
-for (const [what, inputSchema, expected] of schemas)
-  test(`an action ${what} ${expected ? 'takes' : 'does not take'} a session as an argument`, () => {
-    assert.equal(takesSessionArgument({ ...aTool(), inputSchema } as ActionEntry), expected);
-  });

@@ -11,6 +11,7 @@ import { admitEnvelope } from './admit-envelope.ts';
 import { ownListings } from './own-tools.ts';
 import type { McpDoorParts } from './parts.ts';
 import { replyOutputSchema } from './reply-output.ts';
+import { takesSessionArgument } from './session-argument.ts';
 
 const maxDescriptionChars = 8_000;
 const maxActionLineChars = 300;
@@ -94,16 +95,8 @@ function actionTool(action: ActionEntry): JsonObject {
 function inputOfAction(action: ActionEntry): JsonObject {
   const schema = objectSchema(action);
   if (!takesSessionArgument(action)) return schema;
-  return { ...schema, properties: { ...(schema['properties'] as JsonObject), session: sessionField } };
-}
-
-const combining = ['$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf', 'not', 'if', 'patternProperties', 'propertyNames'];
-
-/** Only where `session` can be no input of the action's own; `_meta["recourse/session"]` works everywhere. */
-export function takesSessionArgument({ inputSchema }: ActionEntry): boolean {
-  if (inputSchema === null || !isObject(inputSchema['properties'])) return false;
-  if (combining.some((keyword) => keyword in inputSchema)) return false;
-  return !('session' in inputSchema['properties']);
+  const own = isObject(schema['properties']) ? (schema['properties'] as JsonObject) : {};
+  return { ...schema, properties: { ...own, session: sessionField } };
 }
 
 const sessionTools: readonly JsonObject[] = [

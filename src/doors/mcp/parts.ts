@@ -78,8 +78,8 @@ export interface McpDoorParts {
   readonly workflow: ServedWorkflow | null;
   readonly tools: DirectTools | null;
   readonly graph: GraphWriters;
-  /** Refuses, on record, what cannot be made out to be a call at all. */
-  readonly unfit: (errors: readonly FieldError[], who: Principal) => Promise<Reply>;
+  /** Refuses, on record, what cannot be made out to be a call at all; where a session is meant, in its history. */
+  readonly unfit: (errors: readonly FieldError[], who: Principal, about?: Unfit) => Promise<Reply>;
   readonly notify: Notify;
   readonly approvals?: DoorApprovals;
   readonly completion?: DoorCompletion;
@@ -88,6 +88,12 @@ export interface McpDoorParts {
   /** Puts on record what policy cannot decide, and returns what is said about it. */
   readonly reportGap?: (gap: Gap) => Promise<Notice>;
   readonly limits?: Partial<McpDoorLimits>;
+}
+
+/** What is known of something that is no call. */
+export interface Unfit {
+  readonly requested: string;
+  readonly session: string | null;
 }
 
 export interface McpDoorLimits {

@@ -11,10 +11,11 @@ import type { Json } from '../../core/json.ts';
 import { isSuccess, type Reply } from '../../core/reply.ts';
 import type { Requester } from '../../shell/await-outcome.ts';
 import { type Connection, ownSession, stepInOwnSession } from './connection.ts';
-import { servedWorkflow, takesSessionArgument } from './list-tools.ts';
+import { servedWorkflow } from './list-tools.ts';
 import { ownTool, ownTools } from './own-tools.ts';
 import type { DoorCompletion, McpDoorParts, ServedWorkflow } from './parts.ts';
 import { argumentsOf, type ToolCall } from './read-tool-call.ts';
+import { misplacedSession, takesSessionArgument } from './session-argument.ts';
 
 interface Asked {
   readonly call: ToolCall;
@@ -61,14 +62,22 @@ function workflowAct(name: string, served: ServedWorkflow, asked: Asked): (() =>
   const action = mode === 'step' ? undefined : servedWorkflow(served)?.actions.get(name);
   if (action !== undefined) {
     const given = argumentsOf(asked.call);
-    if (given === null || !takesSessionArgument(action))
+    if (given === null || !takesSessionArgument(action)) {
+      // Whoever names the session where it belongs may have any input.
+      const named = asked.call.controls['session'] ?? null;
+      const misplaced = given === null || named !== null ? null : misplacedSession(action, given);
+      if (misplaced !== null) return () => unfitIn(misplaced, name, ['/session', elsewhere, misplaced], served, asked);
       return () => step({ action: name, inputs: given ?? asked.call.args }, served, asked);
+    }
     const { session, ...inputs } = given;
     return () => step({ action: name, inputs, ...(session === undefined ? {} : { session }) }, served, asked);
   }
   if (name === 'reset_session') return () => reset(served, asked);
   return name === 'fork_session' ? () => fork(served, asked) : null;
 }
+
+const elsewhere =
+  'left out, for this action takes none among its arguments: name the session in _meta["recourse/session"] instead';
 
 function stepFrom(served: ServedWorkflow, asked: Asked): Promise<Reply> {
   const given = argumentsOf(asked.call);
@@ -82,7 +91,8 @@ async function step(
   { call, connection, requester }: Asked,
 ): Promise<Reply> {
   const raw = { ...call.controls, ...given };
-  const take = (session: unknown) => served.service.step(served.name, { ...raw, session }, connection.who, requester);
+  const take = (session: unknown, entered?: Requester['entered']) =>
+    served.service.step(served.name, { ...raw, session }, connection.who, { ...requester, entered });
   // A client without a connection need not know which session was opened for its first request.
   const named = raw['session'] ?? call.heldIn;
   if (named !== null) return take(named);
@@ -91,17 +101,19 @@ async function step(
 
 async function reset(served: ServedWorkflow, asked: Asked): Promise<Reply> {
   const given = onlyFields(['session'], asked);
-  if ('wrong' in given) return unfit(...given.wrong, asked);
+  if ('wrong' in given) return unfitIn(namedSession(asked), 'reset_session', given.wrong, served, asked);
   const session = await meantSession(served, asked);
   return typeof session === 'string' ? served.service.reset(session, asked.connection.who) : session.refusal;
 }
 
 async function fork(served: ServedWorkflow, asked: Asked): Promise<Reply> {
   const given = onlyFields(['session', 'seq'], asked);
-  if ('wrong' in given) return unfit(...given.wrong, asked);
+  if ('wrong' in given) return unfitIn(namedSession(asked), 'fork_session', given.wrong, served, asked);
   const seq = given.fields['seq'] ?? null;
-  if (seq !== null && !(typeof seq === 'number' && Number.isSafeInteger(seq) && seq >= 0))
-    return unfit('/seq', 'a whole number from 0, or nothing', preview(seq), asked);
+  if (seq !== null && !(typeof seq === 'number' && Number.isSafeInteger(seq) && seq >= 0)) {
+    const wrong = ['/seq', 'a whole number from 0, or nothing', preview(seq)] as const;
+    return unfitIn(namedSession(asked), 'fork_session', wrong, served, asked);
+  }
   const session = await meantSession(served, asked);
   return typeof session === 'string' ? served.service.fork(session, seq, asked.connection.who) : session.refusal;
 }
@@ -110,7 +122,10 @@ async function fork(served: ServedWorkflow, asked: Asked): Promise<Reply> {
 async function complete({ run }: DoorCompletion, asked: Asked): Promise<Reply> {
   const { parts, connection, call } = asked;
   const given = onlyFields(['session'], asked);
-  if ('wrong' in given) return unfit(...given.wrong, asked);
+  if ('wrong' in given)
+    return parts.workflow === null
+      ? unfit(...given.wrong, asked)
+      : unfitIn(namedSession(asked), ownTools.complete, given.wrong, parts.workflow, asked);
   const session =
     given.fields['session'] ?? call.controls['session'] ?? (parts.workflow === null ? null : connection.session);
   if (parts.workflow === null) return run(session === null ? {} : { session }, connection.who);
@@ -133,14 +148,12 @@ function onlyFields(known: readonly string[], { call }: Asked): OnlyFields {
   return { wrong: [`/${pointerStep(cut(unknown, 100))}`, `only ${known.join(' and ')}`, null] };
 }
 
-type OnlyFields =
-  | { readonly fields: Readonly<Record<string, unknown>> }
-  | { readonly wrong: readonly [path: string, expected: string, got: Json] };
+type Wrong = readonly [path: string, expected: string, got: Json];
+type OnlyFields = { readonly fields: Readonly<Record<string, unknown>> } | { readonly wrong: Wrong };
 
 /** The session that the caller named, or the connection's own. */
 async function meantSession(served: ServedWorkflow, asked: Asked): Promise<string | { readonly refusal: Reply }> {
-  const named = argumentsOf(asked.call)?.['session'] ?? asked.call.controls['session'] ?? null;
-  const session = named ?? (await ownSession(asked.connection, served));
+  const session = namedByCaller(asked) ?? (await ownSession(asked.connection, served));
   if (typeof session === 'string') return session;
   return { refusal: await unfit('/session', 'the session that an earlier reply named', preview(session), asked) };
 }
@@ -150,9 +163,29 @@ async function meantSession(served: ServedWorkflow, asked: Asked): Promise<strin
  * what a step would run.
  */
 function unknownTool(name: string, served: ServedWorkflow, asked: Asked): Promise<Reply> {
-  if (servedWorkflow(served)?.actions.has(name) === true)
-    return unfit('/name', `'step', with the action '${name}' in its arguments`, name, asked);
+  if (servedWorkflow(served)?.actions.has(name) === true) {
+    const wrong = ['/name', `'step', with the action '${name}' in its arguments`, name] as const;
+    return unfitIn(namedSession(asked), name, wrong, served, asked);
+  }
   return step({ action: name, inputs: argumentsOf(asked.call) ?? {} }, served, asked);
+}
+
+const namedByCaller = ({ call }: Asked): unknown => argumentsOf(call)?.['session'] ?? call.controls['session'] ?? null;
+
+/** The one that is meant as far as that is known without opening one. */
+const namedSession = (asked: Asked): unknown => namedByCaller(asked) ?? asked.connection.session;
+
+/** In the history of the session that is meant, and with what is possible there; a session of somebody else is not meant. */
+async function unfitIn(
+  meant: unknown,
+  requested: string,
+  [path, expected, got]: Wrong,
+  { service }: ServedWorkflow,
+  { parts, connection }: Asked,
+): Promise<Reply> {
+  const view = typeof meant === 'string' ? await service.look(meant, connection.who) : null;
+  const session = view === null || 'error' in view ? null : view.session;
+  return parts.unfit([{ path, expected, got }], connection.who, { requested, session });
 }
 
 function unfit(path: string, expected: string, got: Json, { parts, connection }: Asked): Promise<Reply> {

@@ -90,8 +90,12 @@ function envelopeOf({ params }: PlainCall): string | null {
   return JSON.stringify(meta);
 }
 
-/** `response` tells when the client has gone away. */
-export function plainExchange({ params }: PlainCall, response: ServerResponse): Exchange {
+/** `response` tells when the client has closed it, which is how it cancels; one that we close ourselves is no word of the client's. */
+export function plainExchange(
+  { params }: PlainCall,
+  response: ServerResponse,
+  isClosing: () => boolean = () => false,
+): Exchange {
   const meta = isObject(params['_meta']) ? params['_meta'] : {};
   const declared = meta[CLIENT_CAPABILITIES_META_KEY];
   return {
@@ -102,9 +106,11 @@ export function plainExchange({ params }: PlainCall, response: ServerResponse): 
     push: null,
     progress: null,
     sent: () => setImmediate(sendHead, response),
-    follow(_cancel, leave) {
+    follow(cancel, leave) {
       const closed = () => {
-        if (!response.writableFinished) leave();
+        if (response.writableFinished) return;
+        if (isClosing()) leave();
+        else cancel();
       };
       if (response.closed) closed();
       response.on('close', closed);

@@ -15,10 +15,16 @@ test('whatever arrives is read without an exception', () => {
         const call = readToolCall(params);
         argumentsOf(call);
         requestText(call);
-        assert.equal(typeof call.gotName, call.name === null ? 'string' : 'object');
+        if (call.name !== null) assert.equal(call.gotName, null);
       }
     }),
   );
+});
+
+test('what stands in the place of a name is told, and nothing if nothing does', () => {
+  assert.equal(readToolCall({ name: 7 }).gotName, '7');
+  assert.equal(readToolCall({ name: 'null' }).gotName, null);
+  for (const params of [{}, { name: null }, undefined, 'step']) assert.equal(readToolCall(params).gotName, null);
 });
 
 test('arguments may be an object, its JSON text, or missing', () => {

@@ -4,12 +4,13 @@
  */
 import { canonicalise, preview } from '../../core/canonical.ts';
 import { isObject } from '../../core/json.ts';
+import { parseExactly } from '../../core/parse-json.ts';
 import { controlNames } from '../../core/request.ts';
 
 export interface ToolCall {
   /** Null if there is no name to be read. */
   readonly name: string | null;
-  /** A short text of what stood in its place, if that was no name. */
+  /** A short text of what stood in its place, if something did and that was no name. */
   readonly gotName: string | null;
   /** As they came; undefined if there were none. */
   readonly args: unknown;
@@ -29,7 +30,7 @@ export function readToolCall(params: unknown): ToolCall {
   const said = controlNames.filter((name) => meta[`recourse/${name}`] !== undefined);
   return {
     name,
-    gotName: name === null ? preview(read['name'] ?? null) : null,
+    gotName: name === null && (read['name'] ?? null) !== null ? preview(read['name']) : null,
     args: read['arguments'],
     controls: Object.fromEntries(said.map((name) => [name, meta[`recourse/${name}`]])),
     heldIn: null,
@@ -42,7 +43,7 @@ export function argumentsOf({ args }: ToolCall): Readonly<Record<string, unknown
   if (isObject(args)) return args;
   if (typeof args !== 'string') return null;
   try {
-    const parsed: unknown = JSON.parse(args);
+    const parsed = parseExactly(args);
     return isObject(parsed) ? parsed : null;
   } catch {
     return null;

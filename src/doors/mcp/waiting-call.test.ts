@@ -78,6 +78,26 @@ test('nobody waits for a client that is gone, a call that is over, or longer tha
   await assert.rejects(impatient.call.ask('elicitation/create', {}, budget.signal), /given up/);
 });
 
+test('a caller who waits no longer does not end the questions that are open', async () => {
+  const pending: Reply = {
+    pending: true,
+    call_id: 'call_1',
+    requested: 'pay',
+    session: 'ses_1',
+    retry_after_seconds: 1,
+  };
+  const call = createWaitingCall(4);
+  call.begin(async () => pending);
+  const answered = call.ask('elicitation/create', {}, never);
+  assert.equal((await call.turn()).kind, 'asks', 'a question goes before word that the call still runs');
+  assert.equal(call.ended().aborted, false);
+  call.answer({ question_1: { action: 'accept' } });
+  assert.deepEqual(await answered, { action: 'accept' });
+  assert.deepEqual(await call.turn(), { kind: 'replied', reply: pending });
+  // From now on nobody comes back to this call, so that a body would wait in vain.
+  await assert.rejects(call.ask('elicitation/create', {}, never), /waits for this call no longer/);
+});
+
 test('a body that asks without end is stopped at the limit', async () => {
   const { call } = begun(2);
   void call.ask('elicitation/create', {}, never).catch(() => undefined);

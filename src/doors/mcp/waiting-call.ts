@@ -4,7 +4,7 @@
  * Must not know how a question travels.
  */
 import type { JsonObject } from '../../core/json.ts';
-import type { Reply } from '../../core/reply.ts';
+import { isPending, type Reply } from '../../core/reply.ts';
 import type { Exchange, Question } from './exchange.ts';
 
 interface OpenQuestion extends Question {
@@ -23,6 +23,7 @@ export class ClientUnavailable extends Error {
 }
 
 const finished = 'the call is over';
+const unheard = 'the client waits for this call no longer, and cannot be asked';
 const gone = 'the client has left; nobody is there to answer';
 
 export interface WaitingCall {
@@ -50,6 +51,8 @@ export function createWaitingCall(maxOpenQuestions: number): WaitingCall {
   let wake = Promise.withResolvers<void>();
   let outcome: Promise<Reply> | null = null;
   let over = false;
+  /** The client was told that the call goes on, and comes back to it only by asking anew. */
+  let released = false;
 
   const failAll = (why: string) => {
     for (const question of open.values()) question.fail(new ClientUnavailable(why));
@@ -72,18 +75,30 @@ export function createWaitingCall(maxOpenQuestions: number): WaitingCall {
     },
 
     begin(call) {
-      outcome = call().finally(() => {
+      const end = () => {
         over = true;
         ended?.abort(finished);
         failAll(finished);
-      });
+      };
+      outcome = call().then(
+        (reply) => {
+          // The caller's wait is over, the call is not: its body may still wait for an answer that the client holds.
+          if (!isPending(reply)) end();
+          return reply;
+        },
+        (error: unknown) => {
+          end();
+          throw error;
+        },
+      );
       // Whoever waits for the turn hears of it.
       outcome.catch(() => undefined);
     },
 
     ask(method, params, signal) {
       const { promise, resolve, reject } = Promise.withResolvers<JsonObject>();
-      const why = whyNot(over, left.signal.aborted, open.size >= maxOpenQuestions, signal.aborted);
+      const full = open.size >= maxOpenQuestions;
+      const why = released ? unheard : whyNot(over, left.signal.aborted, full, signal.aborted);
       if (why !== null) return Promise.reject(new ClientUnavailable(why));
       const key = `question_${(asked += 1)}`;
       const stop = () => {
@@ -118,7 +133,12 @@ export function createWaitingCall(maxOpenQuestions: number): WaitingCall {
           return { kind: 'asks', questions };
         }
         const reply = await Promise.race([outcome, wake.promise]);
-        if (reply !== undefined && reply !== null) return { kind: 'replied', reply };
+        if (reply === undefined || reply === null) continue;
+        if (!isPending(reply)) return { kind: 'replied', reply };
+        // Questions that came meanwhile go first.
+        if (open.size > 0) continue;
+        released = true;
+        return { kind: 'replied', reply };
       }
     },
 

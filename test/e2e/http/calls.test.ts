@@ -36,6 +36,20 @@ test('a call that succeeds is 200 with the reply as it is', async (t) => {
   assert.equal(refund.runs(), 1);
 });
 
+test('an integer that is not kept exactly is refused where it stands, and everywhere in a body', async (t) => {
+  const { ask, refund } = await opened(t);
+  const bodies = [
+    '{"tool":"refund","args":{"amount":9007199254740993}}',
+    '{"tool":"refund","args":{"amount":5},"wait_seconds":9007199254740993}',
+    '{"tool":"refund","args":{"amount":5},"expected_seq":9007199254740993}',
+  ];
+  for (const bytes of bodies) {
+    const { status, body } = await ask('POST', '/v1/calls', { bytes });
+    assert.deepEqual([status, body['error']], [422, 'validation_failed'], bytes);
+  }
+  assert.equal(refund.runs(), 0);
+});
+
 interface Refused {
   readonly what: string;
   readonly body: unknown;

@@ -28,6 +28,8 @@ import { checkFile } from '../../support/read-journal.ts';
 import { checkAnswer } from './check-answer.ts';
 
 export interface HttpOptions {
+  /** A store that is there already; whoever made it verifies and removes it. */
+  readonly file?: string;
   readonly tools?: readonly Tool[];
   readonly workflows?: readonly MountedWorkflow[];
   readonly limits?: Partial<Limits>;
@@ -91,7 +93,7 @@ export function openOnce<Opened>(open: (t: Closing) => Promise<Opened>): () => O
 
 export async function openHttp(t: Closing, options: HttpOptions = {}): Promise<OpenedHttp> {
   const folder = mkdtempSync(path.join(tmpdir(), 'recourse-http-'));
-  const file = path.join(folder, 'recourse.db');
+  const file = options.file ?? path.join(folder, 'recourse.db');
   const notices: OperatorNotice[] = [];
   const { tools = [], workflows = [], limits = {}, policy = null } = options;
   const project = { file: null, config: emptyConfig, workflows, policy, warnings: [], files: [] };
@@ -131,7 +133,7 @@ export async function openHttp(t: Closing, options: HttpOptions = {}): Promise<O
     server.close();
     await opened.gateway.close({ drain_seconds: 0 });
     await keyring.close();
-    if (options.unverified !== true) await checkFile(file);
+    if (options.unverified !== true && options.file === undefined) await checkFile(file);
     rmSync(folder, { recursive: true, force: true });
   });
   const makeKey = async (tenant: string, role: KeyRole, name: string) =>

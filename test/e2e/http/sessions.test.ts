@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { coffee, createHeld } from '../../support/workflows.ts';
+import { openWorkflow } from '../../support/open-workflow.ts';
+import { coffee, counter, createHeld } from '../../support/workflows.ts';
 import { type Closing, openHttp, type OpenedHttp, openOnce } from './open-http.ts';
 
 async function opened(t: Closing) {
@@ -17,6 +18,20 @@ async function open({ ask }: Pick<OpenedHttp, 'ask'>, workflow = 'coffee', key?:
   assert.equal(status, 200);
   return String(body['session']);
 }
+
+test('who accepted a changed workflow is on record, beside the agent; whoever looked before changed nothing', async (t) => {
+  const first = await openWorkflow(t, [counter()], { agent: 'bot' });
+  const session = await first.open();
+  await first.close();
+  const { ask, keys } = await openHttp(t, { workflows: [counter({ version: '2' })], file: first.file });
+  for (const at of ['', '/history']) await ask('GET', `/v1/sessions/${session}${at}`, { key: keys.viewer });
+  const { body: reply } = await ask('POST', `/v1/sessions/${session}/accept`, { key: keys.admin });
+  assert.equal(reply['seq'], 1);
+  const { body: page } = await ask('GET', `/v1/sessions/${session}/history`);
+  const entries = page['entries'] as { kind: string; agent: string; detail: Record<string, unknown> }[];
+  const accepted = entries.find(({ kind }) => kind === 'session_migrated');
+  assert.deepEqual([accepted?.agent, accepted?.detail['accepted_by']], ['bot', 'ada']);
+});
 
 describe('workflow sessions', () => {
   const http = openOnce(opened);

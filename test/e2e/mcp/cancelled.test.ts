@@ -41,9 +41,7 @@ const ways = {
 
 for (const [way, connect] of Object.entries(ways))
   for (const revision of revisions) {
-    // Over HTTP, 2026-07-28 has no word for it: the client closes the stream, and that alone does not stop a call.
-    const isWord = !(way === 'over HTTP' && revision === '2026-07-28');
-    test(`a client that cancels ${isWord ? 'stops the call' : 'has left, and the call goes on'}, ${way}, in ${revision}`, async (t) => {
+    test(`a client that cancels stops the call, ${way}, in ${revision}`, async (t) => {
       const { client, shell, heard, began } = await connect(t, revision);
       const cancel = new AbortController();
       const called = assert.rejects(client.step({ action: 'wait' }, { signal: cancel.signal }));
@@ -52,11 +50,12 @@ for (const [way, connect] of Object.entries(ways))
       cancel.abort('enough');
       await called;
       await isRecordedAsGone(shell, id);
-      if (isWord) await eventually('the body hears its signal', async () => heard.includes('stopped'));
-      else assert.ok(shell.live.running.has(id) && !heard.includes('stopped'));
+      await eventually('the body hears its signal', async () => heard.includes('stopped'));
     });
 
-    test(`a client that is gone leaves its call running, ${way}, in ${revision}`, async (t) => {
+    // Over HTTP, 2026-07-28 has one word for both: the stream is closed.
+    const isLeaving = !(way === 'over HTTP' && revision === '2026-07-28');
+    test(`a client that is gone ${isLeaving ? 'leaves its call running' : 'has cancelled its call'}, ${way}, in ${revision}`, async (t) => {
       const { client, shell, heard, began } = await connect(t, revision);
       const called = assert.rejects(client.step({ action: 'wait' }));
       await began();
@@ -64,9 +63,42 @@ for (const [way, connect] of Object.entries(ways))
       await client.client.close();
       await called;
       await isRecordedAsGone(shell, id);
-      assert.ok(shell.live.running.has(id) && !heard.includes('stopped'));
+      if (isLeaving) assert.ok(shell.live.running.has(id) && !heard.includes('stopped'));
+      else await eventually('the body hears its signal', async () => heard.includes('stopped'));
     });
   }
+
+test('a client of 2026-07-28 that came back with an answer cancels by closing that stream', async (t) => {
+  const { door, shell, heard, began } = await opened(t);
+  const { url } = await serveHttp(t, door);
+  const { step } = await connectHttp(t, url, '2026-07-28', {
+    capabilities: { elicitation: { form: {} } },
+    prepare: (client) =>
+      client.setRequestHandler('elicitation/create', async () => ({ action: 'accept', content: { milk: 'oat' } })),
+  });
+  const cancel = new AbortController();
+  const called = assert.rejects(step({ action: 'ask_and_wait' }, { signal: cancel.signal }));
+  await began();
+  const id = idOf(shell);
+  cancel.abort('enough');
+  await called;
+  await isRecordedAsGone(shell, id);
+  await eventually('the body hears its signal', async () => heard.includes('stopped'));
+});
+
+test('a gateway that closes cuts the stream of 2026-07-28 itself, and cancels nothing by that', async (t) => {
+  const { door, shell, heard, began } = await opened(t);
+  const { url, handler, server } = await serveHttp(t, door);
+  const { step } = await connectHttp(t, url, '2026-07-28');
+  const called = assert.rejects(step({ action: 'wait' }));
+  await began();
+  const id = idOf(shell);
+  await handler.close({ drainMs: 0 });
+  server.closeAllConnections();
+  await called;
+  await isRecordedAsGone(shell, id);
+  assert.ok(shell.live.running.has(id) && !heard.includes('stopped'));
+});
 
 test('a client of 2025-11-25 whose stream breaks has left its call, and its session stays', async (t) => {
   const { door, shell, heard, began } = await opened(t);

@@ -206,3 +206,33 @@ test('closing lets a call end, and takes no new ones', async (t) => {
   assert.equal((await called).isError, true);
   await closed;
 });
+
+test('an id that is in use is refused, and no answer goes to another request', async (t) => {
+  const talk = createTalk();
+  const { door, shell } = await openDoor(t, { workflow: talk.workflow });
+  const { url } = await serveHttp(t, door);
+  const session = String((await send(url, 'POST', json, [initialize])).headers['mcp-session-id']);
+  const post = (...messages: readonly object[]) => {
+    const [first] = messages;
+    const body = JSON.stringify(messages.length === 1 ? first : messages);
+    return send(url, 'POST', { ...json, 'mcp-session-id': session, 'mcp-protocol-version': '2025-11-25' }, [body]);
+  };
+  const step = (id: unknown, action: string) => {
+    return { jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'step', arguments: { action } } };
+  };
+  const list = { jsonrpc: '2.0', id: 5, method: 'tools/list' };
+  const slow = post(step(5, 'wait'));
+  await eventually('the body runs', async () => talk.heard.includes('began'));
+  for (const refused of [
+    await post(list),
+    await post({ ...list, id: 6 }, list),
+    await post(step('7', 'x'), step('7', 'x')),
+  ]) {
+    assert.equal(refused.status, 400);
+    assert.deepEqual([errorOf(refused).code, errorOf(refused).message.split(':')[0]], [-32_600, 'this id is in use']);
+  }
+  assert.equal((await post({ ...list, id: '5' })).status, 200, 'a text is another id');
+  for (const running of shell.live.running.values()) running.cancel('ToolCancelled');
+  assert.match((await slow).body, /"requested":"wait"/);
+  assert.equal((await post(list)).status, 200, 'what is answered is free again');
+});

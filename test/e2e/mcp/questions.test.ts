@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { Client, ClientCapabilities } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { isRefusal, isSuccess } from '../../../src/core/reply.ts';
+import { isPending, isRefusal, isSuccess } from '../../../src/core/reply.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
   type Called,
@@ -66,6 +66,37 @@ for (const [way, connect] of Object.entries(ways))
       const client = await connect(t, revision, { capabilities, prepare });
       const called = await client.step({ action: 'ask_model' });
       assert.equal((resultOf(called) as { content: { text: string } }).content.text, 'heard true');
+    });
+
+    test(`an answer that does not fit the question does not reach the body, ${way}, in ${revision}`, async (t) => {
+      const prepare = (client: Client) =>
+        client.setRequestHandler('elicitation/create', async () => ({ action: 'accept', content: { milk: 7 } }));
+      const client = await connect(t, revision, { capabilities, prepare });
+      const { reply } = await client.step({ action: 'ask_milk' });
+      assert.ok(isRefusal(reply) && reply.error === 'action_error', JSON.stringify(reply));
+      assert.match(reply.error_message, /does not fit the question: \/milk must be/);
+    });
+
+    test(`who waits no longer for a step that asks its user can still answer it, ${way}, in ${revision}`, async (t) => {
+      const told = Promise.withResolvers<void>();
+      const prepare = (client: Client) =>
+        client.setRequestHandler('elicitation/create', async () => {
+          await told.promise;
+          return { action: 'accept', content: { milk: 'oat' } };
+        });
+      const client = await connect(t, revision, { capabilities, prepare });
+      const asked = { action: 'ask_milk', key: 'k1', wait_seconds: 0.5 };
+      const first = client.step(asked);
+      // In 2025-11-25 the reply does not wait for the answer; in 2026-07-28 the client comes back with it, late.
+      if (revision === '2025-11-25') void first.then(() => told.resolve());
+      else setTimeout(told.resolve, 700);
+      const { reply, text } = await first;
+      assert.ok(isPending(reply), text);
+      const last = await eventually('the step has ended', async () => {
+        const again = await client.step(asked);
+        return isPending(again.reply) ? null : again;
+      });
+      assert.deepEqual(resultOf(last), { action: 'accept', content: { milk: 'oat' } });
     });
 
     test(`a client that declared nothing is not asked, ${way}, in ${revision}`, async (t) => {

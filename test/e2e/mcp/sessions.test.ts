@@ -3,7 +3,7 @@ import test from 'node:test';
 import { isRefusal, isSuccess } from '../../../src/core/reply.ts';
 import { connectHttp, connectInMemory, revisions, serveHttp } from '../../support/mcp-connect.ts';
 import { openDoor } from '../../support/mcp-gateway.ts';
-import { coffee, strict } from '../../support/mcp-workflows.ts';
+import { coffee, createTalk, strict } from '../../support/mcp-workflows.ts';
 
 const order = { action: 'take_order', inputs: { drink: 'latte' } };
 
@@ -94,6 +94,55 @@ for (const revision of revisions) {
     const cancelled = await client.step({ action: 'cancel', session: fork.reply.session });
     assert.equal(cancelled.isError, false, cancelled.text);
     assert.equal((await client.step({ action: 'fulfill' })).isError, false, 'the connection stays in its own session');
+  });
+
+  test(`who uses a tool wrongly hears what is next in the session that is meant, on record, in ${revision}`, async (t) => {
+    const { door, service } = await openDoor(t, { workflow: coffee });
+    const client = await connectInMemory(t, door, revision);
+    const { session } = (await client.step(order)).reply;
+    assert.ok(session !== null);
+    const wrongly = [
+      ['pay', { session }],
+      ['pay', {}],
+      ['reset_session', { session, x: 1 }],
+      ['fork_session', { seq: -1 }],
+    ] as const;
+    for (const [name, args] of wrongly) {
+      const { reply } = await client.call(name, args);
+      assert.ok(isRefusal(reply) && reply.error === 'validation_failed', JSON.stringify(reply));
+      assert.deepEqual([reply.requested, reply.session], [name, session]);
+      assert.deepEqual(reply.valid_next_actions, ['add_modifier', 'pay', 'cancel']);
+    }
+    const history = await service.history(session, { tenant: 'default', agent: 'tester' }, 0, 20);
+    assert.ok(!('error' in history));
+    const refused = history.entries.filter(({ outcome }) => outcome === 'validation_failed');
+    assert.deepEqual(
+      refused.map(({ action }) => action),
+      wrongly.map(([name]) => name),
+    );
+    const stranger = await client.call('reset_session', { session: 'ses_other', x: 1 });
+    assert.equal(stranger.reply.session, null, 'what is not known is not replaced by the connection’s own');
+  });
+
+  test(`a first step with a key holds up nobody on its connection, in ${revision}`, async (t) => {
+    const { workflow } = createTalk();
+    const { door } = await openDoor(t, { workflow });
+    const read: string[] = [];
+    const { step } = await connectInMemory(t, door, revision, {
+      capabilities: { elicitation: { form: {} } },
+      prepare: (client) =>
+        client.setRequestHandler('elicitation/create', async () => {
+          const { contents } = await client.readResource({ uri: 'recourse://state' });
+          const [state] = contents;
+          read.push(state !== undefined && 'text' in state ? state.text : '');
+          return { action: 'accept', content: { milk: 'oat' } };
+        }),
+    });
+    const { reply, text } = await step({ action: 'ask_milk', key: 'k1' });
+    assert.ok(isSuccess(reply), text);
+    assert.equal(JSON.parse(read[0] ?? '{}').session, reply.session);
+    const again = await step({ action: 'ask_milk', key: 'k1' });
+    assert.ok(isSuccess(again.reply) && again.reply.replayed === true && again.reply.call_id === reply.call_id);
   });
 
   test(`resetting and forking answer garbage with types, in ${revision}`, async (t) => {

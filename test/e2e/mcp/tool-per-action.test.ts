@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { isRefusal, isSuccess } from '../../../src/core/reply.ts';
-import { connectInMemory, revisions } from '../../support/mcp-connect.ts';
+import { createMachine } from 'xstate';
+import { mount } from '../../../src/adapters/upstream-function/mount.ts';
+import { connectHttp, connectInMemory, revisions, serveHttp } from '../../support/mcp-connect.ts';
 import { openDoor } from '../../support/mcp-gateway.ts';
 import { coffee } from '../../support/mcp-workflows.ts';
 
@@ -18,6 +20,48 @@ for (const revision of revisions) {
     const [takeOrder] = tools;
     assert.deepEqual(takeOrder?.inputSchema.required, ['drink']);
     assert.deepEqual(Object.keys(takeOrder?.inputSchema.properties ?? {}), ['drink', 'session']);
+    const pay = tools.find(({ name }) => name === 'pay');
+    assert.deepEqual(Object.keys(pay?.inputSchema.properties ?? {}), ['session'], 'without inputs of its own, too');
+  });
+
+  test(`a session that is named wins, whatever the action declares, over HTTP, in ${revision}`, async (t) => {
+    const { door } = await openDoor(t, { workflow: coffee, mode: 'tool_per_action' });
+    const { url } = await serveHttp(t, door);
+    const { call } = await connectHttp(t, url, revision);
+    const { session } = (await call('take_order', { drink: 'latte' })).reply;
+    const { session: fork } = (await call('fork_session', { session })).reply;
+    for (const [name, meant] of [
+      ['pay', fork],
+      ['cancel', session],
+      ['fulfill', fork],
+    ] as const) {
+      const { reply, text } = await call(name, { session: meant });
+      assert.ok(isSuccess(reply), text);
+      assert.equal(reply.session, meant);
+    }
+    const { reply } = await call('pay', { session: 'ses_nonsense' });
+    assert.ok(isRefusal(reply) && reply.code === 'UnknownSession', JSON.stringify(reply));
+  });
+
+  test(`a session is refused, and not lost, among the arguments of an action that cannot take it, in ${revision}`, async (t) => {
+    const anyOf = [{ properties: { table: { type: 'integer' } } }, { properties: { bar: { const: true } } }];
+    const seats = mount(createMachine({ id: 'seats', initial: 'free', states: { free: { on: { seat: 'free' } } } }), {
+      actions: { seat: { input: { type: 'object', anyOf }, run: async (inputs) => inputs } },
+    });
+    const { door, service } = await openDoor(t, { workflow: seats, mode: 'tool_per_action' });
+    const { call } = await connectInMemory(t, door, revision);
+    const { session } = (await call('seat', { table: 1 })).reply;
+    const { session: fork } = (await call('fork_session', { session })).reply;
+    assert.ok(fork !== null);
+    const { reply } = await call('seat', { table: 2, session: fork });
+    assert.ok(isRefusal(reply) && reply.error === 'validation_failed', JSON.stringify(reply));
+    assert.match(reply.message, /_meta\["recourse\/session"\]/);
+    assert.deepEqual([reply.session, reply.valid_next_actions], [fork, ['seat']]);
+    const history = await service.history(fork, { tenant: 'default', agent: 'tester' }, 0, 10);
+    assert.ok(!('error' in history));
+    assert.deepEqual(history.entries.at(-1)?.outcome, 'validation_failed');
+    const named = await call('seat', { table: 2, session: fork }, { meta: { 'recourse/session': fork } });
+    assert.ok(isSuccess(named.reply) && named.reply.session === fork, named.text);
   });
 
   test(`an action that is not possible now is refused as a step would be, in ${revision}`, async (t) => {

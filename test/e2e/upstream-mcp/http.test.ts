@@ -211,16 +211,17 @@ suite('an answer that is none', { concurrency: 2 }, () => {
       answering: ({ id }, r) =>
         r.writeHead(200, json).end(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32602, message: 'no' } })),
       kind: '400_invalid',
+      effect: 'unknown',
     },
   ];
-  for (const { what, answering, kind, seconds } of cases) {
+  for (const { what, answering, kind, effect, seconds } of cases) {
     test(`${what} is ${kind}`, async (t) => {
       const server = await listenByHand(t, answering);
       const upstreams = await openUpstreams(t, [httpServer('web', server.url)]);
       pouredMegabytes = 0;
       const failure = failureOf(await call(upstreams, 'web/any'));
       assert.equal(failure.kind, kind, JSON.stringify(failure));
-      assert.equal(failure.effect, null);
+      assert.equal(failure.effect, effect ?? null);
       assert.equal(failure.retryAfterSeconds, seconds ?? null);
       assert.ok(pouredMegabytes < 50, `${pouredMegabytes} MB were taken in`);
     });

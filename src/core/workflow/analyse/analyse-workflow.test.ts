@@ -44,6 +44,19 @@ test('messages name the thing and say what to do', () => {
   ]);
 });
 
+test('why an edge is dead is told by those before it alone', () => {
+  const edges = [on('a', 'go', 'b', 'g'), on('a', 'go', 'b', 'g'), on('a', 'go', 'b', 'false'), on('a', 'go', 'b')];
+  const { findings, undecided } = analyseWorkflow(graphOf('x', 'a', [state('a'), state('b', 'final')], edges));
+  assert.deepEqual(
+    findings.map(({ message }) => message.split(': ')[1]),
+    [
+      'the guards before it leave nothing for it (g); put it earlier or remove it.',
+      'its guard never says yes; give it another or remove it.',
+    ],
+  );
+  assert.deepEqual(undecided, ["guards were taken to be free to say yes or no, with any context: 'g'."]);
+});
+
 test('guards of which only the name is known are never taken to exclude each other', () => {
   const edges = [on('a', 'go', 'b', 'g'), on('a', 'go', null, 'g'), on('a', 'go', null, 'not(g)')];
   const unnamed = edges.map(({ asks: _asks, ...edge }) => edge);
@@ -65,6 +78,21 @@ test('with events that the machine raises itself, nothing that happens is certai
     [['possible_dead_end', 'b', false]],
   );
   assert.ok(undecided.some((sentence) => sentence.includes('raises may come at any time: wake')));
+});
+
+test('circles of events that the machine raises itself are told where it raises what it listens to', () => {
+  const told = (...[states, edges]: [Parameters<typeof graphOf>[2], Parameters<typeof graphOf>[3]]) =>
+    analyseWorkflow({ ...graphOf('x', 'a', states, edges), raises: ['ping'] }).findings.map(
+      ({ code, severity, where, proven }) => [code, severity, where, proven],
+    );
+  const states = [state('a'), state('b', 'atomic', { raises: ['ping'] })];
+  const around = [on('a', 'go', 'b'), on('b', 'go', 'a')];
+  const again = { ...on('b', 'ping', 'b'), reenter: true };
+  assert.deepEqual(told(states, [...around, again]), [['restless', 'warning', 'b', false]]);
+  const guarded = { ...on('a', 'ping', null, 'g'), raises: ['ping'] };
+  assert.deepEqual(told([state('a')], [guarded, on('a', 'go', null)]), [['restless', 'info', 'a', false]]);
+  // Heard, and not raised again.
+  assert.deepEqual(told(states, [...around, on('b', 'ping', null)]), []);
 });
 
 test('a forbidden event is no way on, and keeps the states around from hearing it', () => {

@@ -5,11 +5,13 @@
 import type { WorkflowGraph } from '../graph.ts';
 import type { Analysis, Finding } from './analysis.ts';
 import { readChart, type Chart } from './chart.ts';
+import { questionOf } from './choice.ts';
 import { findDeadEdges } from './find-dead-edges.ts';
 import { findDeadEnds } from './find-dead-ends.ts';
-import { findLivelocks, findRestless } from './find-livelocks.ts';
+import { findLivelocks, findRaising, findRestless } from './find-livelocks.ts';
 import { findLostStates } from './find-lost-states.ts';
 import { findUnreachable } from './find-unreachable.ts';
+import { canBeSo } from './guard-formula.ts';
 import { shortestPaths } from './paths.ts';
 import { search, type SearchLimits } from './search.ts';
 
@@ -38,6 +40,7 @@ export function analyseWorkflow(graph: WorkflowGraph, options: AnalysisOptions =
     ...findDeadEnds(chart, found, possible, certain),
     ...findLivelocks(chart, found, possible, certain),
     ...findRestless(chart, found, possible, certain),
+    ...findRaising(chart, found, possible),
   ];
   const codes = [...new Set(all.map(({ code }) => code))];
   const byCode = new Map(codes.map((code) => [code, all.filter((finding) => finding.code === code)]));
@@ -50,7 +53,7 @@ export function analyseWorkflow(graph: WorkflowGraph, options: AnalysisOptions =
       ...found.stopped,
       ...(found.stopped.length === 0
         ? []
-        : ['what lies behind those limits was not looked at; raise them, or check by hand.']),
+        : ['what lies behind those limits was not looked at: check it by hand, or split the workflow.']),
       ...(found.lost.length > 0 ? ['what follows after states were lost was not looked at.'] : []),
       ...(found.raced ? ['where edges of two regions exclude each other, either was taken to win.'] : []),
       ...unreachable.undecided,
@@ -64,7 +67,9 @@ export function analyseWorkflow(graph: WorkflowGraph, options: AnalysisOptions =
 }
 
 function openQuestions(chart: Chart, findings: readonly Finding[]): readonly string[] {
-  const guards = [...new Set(chart.edges.flatMap(({ drawn }) => (drawn.guard === null ? [] : [drawn.guard])))];
+  const isFree = (question: string) => canBeSo([question], []) && canBeSo([], [question]);
+  const asking = chart.edges.filter((edge) => edge.drawn.guard !== null && isFree(questionOf(edge)));
+  const guards = [...new Set(asking.map(({ drawn }) => drawn.guard))];
   const named = guards.slice(0, maxNamed).map((guard) => `'${guard}'`);
   const more = guards.length > maxNamed ? ` and ${guards.length - maxNamed} more` : '';
   const raised = chart.graph.raises ?? [];

@@ -19,7 +19,7 @@ const maxCompared = 12;
 
 /** What a guard asks. One of which only the name is known asks something of its own. */
 export function questionOf({ index, drawn }: { readonly index: number; readonly drawn: GraphEdge }): string {
-  return drawn.asks ?? `edge_${index}`;
+  return drawn.asks ?? `unknown("edge ${index}")`;
 }
 
 export function chooseAmong<Edge extends { readonly index: number; readonly drawn: GraphEdge }>(

@@ -3,10 +3,11 @@
  * through by itself without coming to rest. What lies behind a limit counts as a way out.
  */
 import type { Finding } from './analysis.ts';
-import { stateAt, type Chart } from './chart.ts';
+import { actionKey, stateAt, type Chart } from './chart.ts';
 import { components } from './components.ts';
+import { exitSetOf } from './microstep.ts';
 import type { Paths } from './paths.ts';
-import type { Place, Search } from './search.ts';
+import type { Place, Search, Step } from './search.ts';
 import { leavesOf } from './leaves-of.ts';
 
 /** How many states of a circle a message names. */
@@ -51,6 +52,41 @@ export function findRestless(chart: Chart, { places }: Search, possible: Paths, 
       { code: 'restless', severity, where: whereOf(chart, places[place]), message, counterexample: path, proven },
     ];
   });
+}
+
+/** Circles of events that the machine raises itself: where the circle raises what it listens to. Never proven. */
+export function findRaising(chart: Chart, { places }: Search, possible: Paths): readonly Finding[] {
+  const raised = new Map((chart.graph.raises ?? []).map((name) => [actionKey(name), name]));
+  if (raised.size === 0) return [];
+  const stepsOf = (index: number) =>
+    (places[index]?.steps ?? []).filter(({ kind, event }) => kind === 'inner' || raised.has(event));
+  const targetsOf = (index: number) => stepsOf(index).map(({ to }) => to);
+  return components(places.length, targetsOf).flatMap((circle): Finding[] => {
+    const inside = new Set(circle);
+    const turning = circle.flatMap(stepsOf).filter(({ to }) => inside.has(to));
+    const raising = new Set(turning.flatMap((step) => raisedIn(chart, places, step)));
+    const heard = new Set(turning.flatMap(({ event }) => raised.get(event) ?? []).filter((name) => raising.has(name)));
+    if (heard.size === 0) return [];
+    const { place, path } = nearest(circle, possible, possible);
+    const guarded = turning.some(({ edges }) => edges.some(({ drawn }) => drawn.guard !== null));
+    const message = `the machine may never come to rest in ${statesText(chart, places, circle)}: edges on what it raises itself (${[...heard].slice(0, maxNamed).join(', ')}) lead in a circle; give one of them a guard that ends it.`;
+    const severity = guarded ? 'info' : 'warning';
+    const where = whereOf(chart, places[place]);
+    return [{ code: 'restless', severity, where, message, counterexample: path, proven: false }];
+  });
+}
+
+/** What a step raises: by its edges, and by the states that it leaves and enters. */
+function raisedIn(chart: Chart, places: readonly Place[], { from, to, edges }: Step): readonly string[] {
+  const { configuration: before = [], remembered = new Map() } = places[from] ?? {};
+  const left = new Set(edges.flatMap((edge) => exitSetOf(chart, edge, before, remembered)));
+  const kept = new Set(before.filter((state) => !left.has(state)));
+  const entered = (places[to]?.configuration ?? []).filter((state) => !kept.has(state));
+  const moved = new Set([...left, ...entered].map((state) => stateAt(chart, state).id));
+  return [
+    ...edges.flatMap(({ drawn }) => drawn.raises ?? []),
+    ...chart.graph.states.flatMap(({ id, raises }) => (moved.has(id) ? (raises ?? []) : [])),
+  ];
 }
 
 /** Whether the state has an end at all, reachable or not. */

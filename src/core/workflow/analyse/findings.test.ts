@@ -192,6 +192,11 @@ const broken: readonly { name: string; graph: WorkflowGraph; finds: readonly unk
     finds: [['restless', 'info', 'a', '', false]],
   },
   {
+    name: 'a guard that is always yes is as none',
+    graph: graphOf('x', 'a', [state('a'), state('b')], [on('a', 'go', 'b', 'true')]),
+    finds: [['dead_end', 'error', 'b', 'go', true]],
+  },
+  {
     name: 'an edge behind one without a guard',
     graph: graphOf('x', 'a', [state('a'), state('b', 'final')], [on('a', 'go', 'b'), on('a', 'go', null, 'g')]),
     finds: [['dead_edge', 'error', 'a', '', true]],

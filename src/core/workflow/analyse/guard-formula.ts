@@ -4,6 +4,7 @@
  */
 type Formula =
   | { readonly kind: 'atom'; readonly text: string }
+  | { readonly kind: 'constant'; readonly value: boolean }
   | { readonly kind: 'not'; readonly of: Formula }
   | { readonly kind: 'and' | 'or'; readonly of: readonly Formula[] };
 
@@ -15,8 +16,8 @@ const maxAtoms = 10;
 
 export function canBeSo(yes: readonly string[], no: readonly string[]): boolean {
   const wanted = [
-    ...yes.map((text) => ({ formula: read(text, 0), value: true })),
-    ...no.map((text) => ({ formula: read(text, 0), value: false })),
+    ...yes.map((text) => ({ formula: formulaOf(text), value: true })),
+    ...no.map((text) => ({ formula: formulaOf(text), value: false })),
   ];
   const atoms = new Set<string>();
   for (const { formula } of wanted) collectAtoms(formula, atoms);
@@ -30,12 +31,14 @@ export function canBeSo(yes: readonly string[], no: readonly string[]): boolean 
 }
 
 function collectAtoms(formula: Formula, into: Set<string>): void {
+  if (formula.kind === 'constant') return;
   if (formula.kind === 'atom') into.add(formula.text);
   else if (formula.kind === 'not') collectAtoms(formula.of, into);
   else for (const part of formula.of) collectAtoms(part, into);
 }
 
 function holds(formula: Formula, holding: ReadonlySet<string>): boolean {
+  if (formula.kind === 'constant') return formula.value;
   if (formula.kind === 'atom') return holding.has(formula.text);
   if (formula.kind === 'not') return !holds(formula.of, holding);
   return formula.kind === 'and'
@@ -43,10 +46,31 @@ function holds(formula: Formula, holding: ReadonlySet<string>): boolean {
     : formula.of.some((part) => holds(part, holding));
 }
 
+function formulaOf(text: string): Formula {
+  return text.length <= maxGuardLength && isPlain(text) ? read(text, 0) : { kind: 'atom', text };
+}
+
+/** A comment hides signs, and a string with a prefix or three quotes ends elsewhere than `splitAt` thinks: neither is looked into. */
+function isPlain(text: string): boolean {
+  let quote = '';
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charAt(at);
+    if (quote !== '') {
+      if (char === '\\') at++;
+      else if (char === quote) quote = '';
+    } else if (char === '"' || char === "'") {
+      if (/\w/.test(text.charAt(at - 1)) || text.startsWith(char.repeat(3), at)) return false;
+      quote = char;
+    } else if (text.startsWith('//', at)) return false;
+  }
+  return true;
+}
+
 function read(raw: string, depth: number): Formula {
   const text = raw.trim();
   const atom: Formula = { kind: 'atom', text };
-  if (text.length > maxGuardLength || depth > maxDepth) return atom;
+  if (depth > maxDepth) return atom;
+  if (text === 'true' || text === 'false') return { kind: 'constant', value: text === 'true' };
   // `a ? b : c` binds weaker than everything below; it is not looked into.
   if (splitAt(text, '?')?.length !== 1) return atom;
   const either = splitAt(text, '||');

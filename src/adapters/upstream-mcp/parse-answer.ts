@@ -1,0 +1,20 @@
+/**
+ * A message of a server, with the result of a call as it was sent. A listing is left as JSON has it: schemas name the limits of
+ * large integers, and nobody counts with those. Throws as JSON.parse does.
+ */
+import { isObject } from '../../core/json.ts';
+import { isSuspect, parseExactly } from '../../core/parse-json.ts';
+
+export function parseAnswer(text: string): unknown {
+  const message: unknown = JSON.parse(text);
+  if (!isSuspect(text)) return message;
+  const exact = parseExactly(text);
+  if (!Array.isArray(message)) return withResult(message, exact);
+  return message.map((one, at) => withResult(one, (exact as readonly unknown[])[at]));
+}
+
+function withResult(message: unknown, exact: unknown): unknown {
+  if (!isObject(message) || !isObject(exact) || !isObject(message['result'])) return message;
+  const isOfCall = 'content' in message['result'] || 'structuredContent' in message['result'];
+  return isOfCall ? { ...message, result: exact['result'] } : message;
+}

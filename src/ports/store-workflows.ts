@@ -1,0 +1,15 @@
+/** What does a store remember of the workflow of a session? Types only; how they change stands in store.ts. */
+import type { CallId } from '../core/call.ts';
+
+export interface WorkflowSession {
+  readonly name: string;
+  /** The hash of the manifest that the session is pinned to; its text is a blob. */
+  readonly manifest: string;
+  /** The sequence since which this manifest holds: a state from before it belongs to another workflow. */
+  readonly pinnedAtSeq: number;
+  /** The call whose turn it is, and what it is about; null when nobody's. */
+  readonly turn: { readonly call: CallId; readonly operation: string } | null;
+  readonly timerAtMs: number | null;
+  /** Why it was stopped or closed. */
+  readonly reason: string | null;
+}

@@ -16,7 +16,11 @@ process.env.NODE_COMPILE_CACHE = compiled;
 process.on('exit', () => rmSync(compiled, { recursive: true, force: true }));
 
 /** A stage is a list of command lines, or the pattern that found nothing to run. */
-const command = (name, ...lines) => ({ name, find: () => ({ lines: lines.map((line) => line.split(' ')) }) });
+const command = (name, ...lines) => ({
+  name,
+  atOnce: 2,
+  find: () => ({ lines: lines.map((line) => line.split(' ')) }),
+});
 
 /** The compiler looks again only at what changed since the last time; a fresh clone has no last time. */
 const sinceLastTime = '--incremental --tsBuildInfoFile node_modules/.cache/recourse/types.tsbuildinfo';

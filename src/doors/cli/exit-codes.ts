@@ -3,7 +3,7 @@ export const exitCodes = {
   done: { code: 0, says: 'done' },
   no: {
     code: 1,
-    says: 'the answer is no: the configuration or the journal does not hold, there is no such call, the output cannot be written, the primer went wrong',
+    says: 'the answer is no: the configuration or the journal does not hold, no such call, no room to write, the primer failed',
   },
   usage: { code: 2, says: 'the command line cannot be understood; of test: a case failed' },
   store: { code: 3, says: 'the store cannot be opened or read, or no gateway answers' },

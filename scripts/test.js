@@ -75,17 +75,19 @@ const plans = {
   check: check({ RECOURSE_QUICK: '1' }, inProcesses),
   test: [
     ...check({}, []),
-    tests('conformance', ['test/conformance/**/*.test.ts'], {
-      RECOURSE_PROPERTY_SECONDS: '5',
-      RECOURSE_PROPERTY_SEED: '1',
-    }),
+    tests(
+      'conformance',
+      ['test/conformance/**/*.test.ts'],
+      { RECOURSE_PROPERTY_SECONDS: '5', RECOURSE_PROPERTY_SEED: '1' },
+      { atOnce: 3 },
+    ),
     tests('simulation', ['test/simulation/**/*.test.ts'], {
       RECOURSE_SIMULATION_SECONDS: String(simulationSeconds),
       // The same seeds for everybody, so that a change is judged by what it changed; a soak draws others every day.
       RECOURSE_FIRST_SEED: '1',
     }),
     tests('chaos', ['test/chaos/**/*.test.ts']),
-    tests('e2e', ['test/e2e/**/*.test.ts'], {}, { atOnce: 3 }),
+    tests('e2e', ['test/e2e/**/*.test.ts'], {}, { atOnce: 4 }),
     examples,
   ],
   examples: [examples],

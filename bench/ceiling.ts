@@ -68,6 +68,7 @@ function commitsOf({ call, timer, records, payloads, step }: Template, n: number
       taken === null ? null : 'ring/advance',
       null,
       null,
+      step.session['pinned_at'] ?? 0,
     ] as const;
     return ['updateWorkflow', ...numbers(seq, entries), ...about, value('session')];
   };

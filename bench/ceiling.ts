@@ -160,7 +160,7 @@ export async function openCeiling(file: string, template: Template) {
   const pinned = [step?.session['workflow'] ?? null, step?.session['manifest'] ?? null, null] as const;
   const standing = step === null ? 1 : 0;
   const identity = [template.call['session'] ?? null, 'default', 'local', standing] as const;
-  await write([['insertSession', ...identity, 'open', 0, 0, 0, 0, ...pinned]]);
+  await write([['insertSession', ...identity, 'open', 0, 0, 0, 0, ...pinned, 0]]);
   let next = 0;
   return {
     /** `before`: what is done before each of the two commits. */

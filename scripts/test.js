@@ -87,7 +87,7 @@ const plans = {
       RECOURSE_FIRST_SEED: '1',
     }),
     tests('chaos', ['test/chaos/**/*.test.ts']),
-    tests('e2e', ['test/e2e/**/*.test.ts'], {}, { atOnce: 4 }),
+    tests('e2e', ['test/e2e/**/*.test.ts'], {}, { atOnce: 3 }),
     examples,
   ],
   examples: [examples],

@@ -98,7 +98,7 @@ suite('a server of the revision 2025-11-25 with sessions', { concurrency: 2 }, (
 
   test('that goes away is never sent anything; when it comes back the next call works', async (t) => {
     const server = await listenLegacy(t);
-    const upstreams = await openUpstreams(t, [httpServer('web', server.url)], { limits: { maxSendDelayMs: 300 } });
+    const upstreams = await openUpstreams(t, [httpServer('web', server.url)], { limits: { maxSendDelayMs: 5_000 } });
     outputOf(await call(upstreams, 'web/echo'));
     await server.stop();
     // A question that meets a dying connection proves nothing; once that is gone, none leaves the house.

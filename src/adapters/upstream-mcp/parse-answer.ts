@@ -3,15 +3,9 @@
  * large integers, and nobody counts with those. Throws as JSON.parse does.
  */
 import { isObject } from '../../core/json.ts';
-import { isSuspect, parseExactly } from '../../core/parse-json.ts';
+import { parseMessages } from '../../core/parse-json.ts';
 
-export function parseAnswer(text: string): unknown {
-  const message: unknown = JSON.parse(text);
-  if (!isSuspect(text)) return message;
-  const exact = parseExactly(text);
-  if (!Array.isArray(message)) return withResult(message, exact);
-  return message.map((one, at) => withResult(one, (exact as readonly unknown[])[at]));
-}
+export const parseAnswer = (text: string): unknown => parseMessages(text, withResult);
 
 function withResult(message: unknown, exact: unknown): unknown {
   if (!isObject(message) || !isObject(exact) || !isObject(message['result'])) return message;

@@ -50,20 +50,30 @@ function formulaOf(text: string): Formula {
   return text.length <= maxGuardLength && isPlain(text) ? read(text, 0) : { kind: 'atom', text };
 }
 
-/** A comment hides signs, and a string with a prefix or three quotes ends elsewhere than `splitAt` thinks: neither is looked into. */
+/** A comment hides signs, and a string with a prefix or three quotes ends elsewhere than `blanked` thinks: neither is looked into. */
 function isPlain(text: string): boolean {
+  const signs = blanked(text);
+  return signs !== null && !/\/\/|\w["']|"""|'''/.test(signs);
+}
+
+/** As long as the text, with nothing between its quotes; null when a quote does not close. */
+function blanked(text: string): string | null {
+  let signs = '';
   let quote = '';
   for (let at = 0; at < text.length; at++) {
     const char = text.charAt(at);
-    if (quote !== '') {
-      if (char === '\\') at++;
-      else if (char === quote) quote = '';
-    } else if (char === '"' || char === "'") {
-      if (/\w/.test(text.charAt(at - 1)) || text.startsWith(char.repeat(3), at)) return false;
-      quote = char;
-    } else if (text.startsWith('//', at)) return false;
+    if (quote === '') {
+      signs += char;
+      if (char === '"' || char === "'") quote = char;
+    } else if (char === '\\') {
+      signs += '  ';
+      at++;
+    } else if (char === quote) {
+      signs += char;
+      quote = '';
+    } else signs += ' ';
   }
-  return true;
+  return quote === '' ? signs : null;
 }
 
 function read(raw: string, depth: number): Formula {
@@ -104,24 +114,21 @@ function bracketed(text: string, name: string): string | null {
 
 /** The parts between a sign outside all brackets and quotes; null when brackets or quotes do not close. */
 function splitAt(text: string, sign: string): readonly string[] | null {
+  const signs = blanked(text);
+  if (signs === null) return null;
   const parts: string[] = [];
   let start = 0;
   let depth = 0;
-  let quote = '';
-  for (let at = 0; at < text.length; at++) {
-    const char = text.charAt(at);
-    if (quote !== '') {
-      if (char === '\\') at++;
-      else if (char === quote) quote = '';
-    } else if (char === '"' || char === "'") quote = char;
-    else if ('([{'.includes(char)) depth++;
+  for (let at = 0; at < signs.length; at++) {
+    const char = signs.charAt(at);
+    if ('([{'.includes(char)) depth++;
     else if (')]}'.includes(char)) {
       if (--depth < 0) return null;
-    } else if (depth === 0 && text.startsWith(sign, at)) {
+    } else if (depth === 0 && signs.startsWith(sign, at)) {
       parts.push(text.slice(start, at));
       start = at + sign.length;
       at = start - 1;
     }
   }
-  return depth === 0 && quote === '' ? [...parts, text.slice(start)] : null;
+  return depth === 0 ? [...parts, text.slice(start)] : null;
 }

@@ -27,6 +27,20 @@ const isRecordedAsGone = (shell: Shell, id: CallId) =>
     return call !== null && call.requesterLeftAtMs !== null;
   });
 
+type Gateway = Awaited<ReturnType<typeof opened>>;
+type Step = Awaited<ReturnType<typeof connectHttp>>['step'];
+
+async function stopsWhenAborted(action: string, step: Step, { shell, heard, began }: Omit<Gateway, 'door'>) {
+  const cancel = new AbortController();
+  const called = assert.rejects(step({ action }, { signal: cancel.signal }));
+  await began();
+  const id = idOf(shell);
+  cancel.abort('enough');
+  await called;
+  await isRecordedAsGone(shell, id);
+  await eventually('the body hears its signal', async () => heard.includes('stopped'));
+}
+
 const ways = {
   'in memory': async (t: TestContext, revision: Revision) => {
     const gateway = await opened(t);
@@ -42,15 +56,8 @@ const ways = {
 for (const [way, connect] of Object.entries(ways))
   for (const revision of revisions) {
     test(`a client that cancels stops the call, ${way}, in ${revision}`, async (t) => {
-      const { client, shell, heard, began } = await connect(t, revision);
-      const cancel = new AbortController();
-      const called = assert.rejects(client.step({ action: 'wait' }, { signal: cancel.signal }));
-      await began();
-      const id = idOf(shell);
-      cancel.abort('enough');
-      await called;
-      await isRecordedAsGone(shell, id);
-      await eventually('the body hears its signal', async () => heard.includes('stopped'));
+      const { client, ...gateway } = await connect(t, revision);
+      await stopsWhenAborted('wait', client.step, gateway);
     });
 
     // Over HTTP, 2026-07-28 has one word for both: the stream is closed.
@@ -69,21 +76,14 @@ for (const [way, connect] of Object.entries(ways))
   }
 
 test('a client of 2026-07-28 that came back with an answer cancels by closing that stream', async (t) => {
-  const { door, shell, heard, began } = await opened(t);
+  const { door, ...gateway } = await opened(t);
   const { url } = await serveHttp(t, door);
   const { step } = await connectHttp(t, url, '2026-07-28', {
     capabilities: { elicitation: { form: {} } },
     prepare: (client) =>
       client.setRequestHandler('elicitation/create', async () => ({ action: 'accept', content: { milk: 'oat' } })),
   });
-  const cancel = new AbortController();
-  const called = assert.rejects(step({ action: 'ask_and_wait' }, { signal: cancel.signal }));
-  await began();
-  const id = idOf(shell);
-  cancel.abort('enough');
-  await called;
-  await isRecordedAsGone(shell, id);
-  await eventually('the body hears its signal', async () => heard.includes('stopped'));
+  await stopsWhenAborted('ask_and_wait', step, gateway);
 });
 
 test('a gateway that closes cuts the stream of 2026-07-28 itself, and cancels nothing by that', async (t) => {

@@ -12,10 +12,8 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { eventually } from './eventually.ts';
 import { realProgram } from './upstream-mcp.ts';
 
 /** A test, or whatever else ends one day. */
@@ -79,33 +77,26 @@ export function createHome(t: Ending): Home {
   };
 }
 
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  assert.ok(address !== null && typeof address === 'object');
-  return address.port;
-}
+/** Tells its parent the port that it got: one that is chosen beforehand may be another's by the time that it listens. */
+const tellPort = `data:text/javascript,${encodeURIComponent(
+  "import { subscribe } from 'node:diagnostics_channel'; " +
+    "subscribe('tracing:net.server.listen:asyncEnd', ({ server }) => process.send(server.address().port));",
+)}`;
 
-/** The everything server over HTTP, as a process of its own. */
-export async function everythingOverHttp(t: Ending, port: number): Promise<{ url: string; child: ChildProcess }> {
+/** The everything server over HTTP, as a process of its own, on a port that is free or on the one that is given. */
+export async function everythingOverHttp(
+  t: Ending,
+  port = 0,
+): Promise<{ url: string; port: number; child: ChildProcess }> {
   const { command, args } = program('everything', 'streamableHttp');
-  const child = spawn(command, args, { env: { ...process.env, PORT: String(port) }, stdio: 'ignore' });
+  const env = { ...process.env, PORT: String(port) };
+  const child = spawn(command, ['--import', tellPort, ...args], { env, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
   t.after(() => killed(child));
-  const url = `http://127.0.0.1:${port}/mcp`;
-  await eventually('the everything server over HTTP', () => isAnswering(url));
-  return { url, child };
-}
-
-async function isAnswering(url: string): Promise<boolean> {
-  try {
-    await (await fetch(url)).arrayBuffer();
-    return true;
-  } catch {
-    return false;
-  }
+  const told = await Promise.race([once(child, 'message'), once(child, 'exit').then(() => [null])]);
+  const listening: unknown = told[0];
+  assert.ok(typeof listening === 'number', `the everything server cannot listen on port ${port}`);
+  child.disconnect();
+  return { url: `http://127.0.0.1:${listening}/mcp`, port: listening, child };
 }
 
 export async function killed(child: ChildProcess): Promise<void> {

@@ -17,10 +17,10 @@ import {
   listedBy,
 } from '../../support/servers-clients.ts';
 import { startUp } from '../../support/servers-gateway.ts';
-import { createHome, everythingOverHttp, freePort } from '../../support/servers-real.ts';
+import { createHome, everythingOverHttp } from '../../support/servers-real.ts';
 
 test('what a server says passes through the gateway as it is', async (t) => {
-  const { url } = await everythingOverHttp(t, await freePort());
+  const { url } = await everythingOverHttp(t);
   const [home, alone] = [createHome(t), createHome(t)];
   const { everything, files, memory } = home;
   const [up, ...direct] = await Promise.all([

@@ -4,7 +4,7 @@ import test, { type TestContext } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
 import { type Answer, type Asking, clients, envelopeOf } from '../../support/servers-clients.ts';
 import { startUp } from '../../support/servers-gateway.ts';
-import { createHome, everythingOverHttp, freePort, killed } from '../../support/servers-real.ts';
+import { createHome, everythingOverHttp, killed } from '../../support/servers-real.ts';
 import { isAlive } from '../../support/upstream-mcp.ts';
 
 const ada = { name: 'Ada', entityType: 'person', observations: ['was written before the end'] };
@@ -13,8 +13,7 @@ const comesBackWithinMs = 60_000;
 
 test('a server that is killed takes nothing with it', async (t) => {
   const home = createHome(t);
-  const port = await freePort();
-  const remote = await everythingOverHttp(t, port);
+  const remote = await everythingOverHttp(t);
   const up = await startUp(t, home.path, {
     tools: {
       everything: { mcp: home.everything },
@@ -76,7 +75,7 @@ test('a server that is killed takes nothing with it', async (t) => {
     const away = await client.callTool('remote/echo', { message: 'to nobody' });
     assert.equal(away['isError'], true);
     assertAway(away);
-    await everythingOverHttp(each, port);
+    await everythingOverHttp(each, remote.port);
     const reply = await eventually(
       'an answer of the server that is back',
       async () => {

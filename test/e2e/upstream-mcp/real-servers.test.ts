@@ -1,16 +1,13 @@
 /** The official servers behind the real adapter: what it lists and returns is what the official client gets directly. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { suite, test, type TestContext } from 'node:test';
+import { after, suite, test, type TestContext } from 'node:test';
 import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { z } from 'zod';
-import { eventually } from '../../support/eventually.ts';
+import { everythingOverHttp } from '../../support/servers-real.ts';
 import {
   attemptOf,
   call,
@@ -48,43 +45,13 @@ function folder(t: TestContext): string {
   return made;
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  assert.ok(address !== null && typeof address === 'object');
-  return address.port;
-}
-
-/** The everything server over HTTP, as a process of its own. */
-async function everythingOverHttp(t: TestContext): Promise<string> {
-  const port = await freePort();
-  const child = spawn(process.execPath, [realProgram('everything'), 'streamableHttp'], {
-    env: { ...process.env, PORT: String(port) },
-    stdio: 'ignore',
-  });
-  t.after(async () => {
-    child.kill('SIGKILL');
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-  });
-  const url = `http://127.0.0.1:${port}/mcp`;
-  await eventually('the server', () =>
-    fetch(url).then(
-      () => true,
-      () => false,
-    ),
-  );
-  return url;
-}
-
 suite('the everything server', { concurrency: 2 }, () => {
   const args = [realProgram('everything')];
+  const overHttp = everythingOverHttp({ after });
   const ways = {
     stdio: async () => ({ config: stdioServer('real', args), official: (t: TestContext) => officialStdio(t, args) }),
-    http: async (t: TestContext) => {
-      const url = await everythingOverHttp(t);
+    http: async () => {
+      const { url } = await overHttp;
       const official = (test: TestContext) => officialClient(test, new StreamableHTTPClientTransport(new URL(url)));
       return { config: httpServer('real', url), official };
     },
@@ -92,7 +59,7 @@ suite('the everything server', { concurrency: 2 }, () => {
 
   for (const [way, start] of Object.entries(ways)) {
     test(`over ${way}: every tool is listed as the official client lists it`, async (t) => {
-      const { config, official } = await start(t);
+      const { config, official } = await start();
       const expected = await toolsOf(await official(t));
       const upstreams = await openUpstreams(t, [config]);
       const listed = [...upstreams.catalogue().values()].map((entry) => {
@@ -105,7 +72,7 @@ suite('the everything server', { concurrency: 2 }, () => {
     });
 
     test(`over ${way}: results are those that the official client gets, of every sort of content`, async (t) => {
-      const { config, official } = await start(t);
+      const { config, official } = await start();
       const client = await official(t);
       const upstreams = await openUpstreams(t, [config]);
       const calls = [
@@ -131,7 +98,7 @@ suite('the everything server', { concurrency: 2 }, () => {
     });
 
     test(`over ${way}: a tool that fails is a failure with the tool's own words`, async (t) => {
-      const { config } = await start(t);
+      const { config } = await start();
       const upstreams = await openUpstreams(t, [config]);
       const failure = failureOf(await call(upstreams, 'real/get-sum', { a: 'one', b: 2 }));
       assert.deepEqual([failure.kind, failure.errorType, failure.effect], ['threw', 'ToolError', null]);
@@ -140,7 +107,7 @@ suite('the everything server', { concurrency: 2 }, () => {
     });
 
     test(`over ${way}: a long operation runs to its end, or ends when it is aborted`, async (t) => {
-      const { config } = await start(t);
+      const { config } = await start();
       const upstreams = await openUpstreams(t, [config]);
       const stop = new AbortController();
       const stopped = call(upstreams, 'real/trigger-long-running-operation', { duration: 60, steps: 60 }, stop.signal);

@@ -8,6 +8,7 @@ import { Ajv2019 } from 'ajv/dist/2019.js';
 import { _, Ajv2020, type KeywordCxt } from 'ajv/dist/2020.js';
 import { canonicalise } from '../canonical.ts';
 import type { PatternEngine } from './linear-pattern.ts';
+import { isPlainlyValid } from './plainly-valid.ts';
 import type { WorkBudget } from './work-budget.ts';
 
 export type SchemaEngine = Ajv | Ajv2019 | Ajv2020;
@@ -24,8 +25,12 @@ export function dialectOf(schema: object): Dialect {
   return named.includes('2019-09') ? '2019-09' : '2020-12';
 }
 
-/** What is wrong with the schema itself, or null. Compiling a meta-schema is dear, so each is compiled once. */
+/** What is wrong with the schema itself, or null. Compiling a meta-schema is dear, so each is compiled once, for schemas that need it. */
 export function problemOfSchema(schema: object): string | null {
+  return isPlainlyValid(schema) ? null : problemByMetaSchema(schema);
+}
+
+export function problemByMetaSchema(schema: object): string | null {
   const dialect = dialectOf(schema);
   let judge = judges.get(dialect);
   if (judge === undefined) {

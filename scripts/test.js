@@ -27,7 +27,7 @@ const sinceLastTime = '--incremental --tsBuildInfoFile node_modules/.cache/recou
 
 /**
  * `atOnce`: files that mostly wait for processes and disks overlap; two cores are busy with fewer that compute. `together`: files
- * in these folders share one process, beside the others, because to start one for each takes longer than most of them.
+ * whose names begin so share a process, one for each list, beside the others: loading what they test takes longer than most tests.
  */
 const tests = (name, globs, env = {}, { timeoutSeconds = 300, atOnce = 2, together = [], except = [] } = {}) => ({
   name,
@@ -35,11 +35,12 @@ const tests = (name, globs, env = {}, { timeoutSeconds = 300, atOnce = 2, togeth
   timeoutSeconds,
   find: () => {
     const found = globs.map((glob) => globSync(glob, { exclude: except }).sort());
-    const inOne = (file) => together.some((folder) => file.startsWith(folder));
+    const groupOf = (file) => together.findIndex((names) => names.some((name) => file.startsWith(name)));
+    const groups = Map.groupBy(found.flat(), groupOf);
     const options = ['--test', '--test-reporter=spec', `--test-timeout=${timeoutSeconds * 1000}`];
     const lines = [
-      [[`--test-concurrency=${atOnce}`], found.flat().filter((file) => !inOne(file))],
-      [['--test-isolation=none'], found.flat().filter(inOne)],
+      [[`--test-concurrency=${atOnce}`], groups.get(-1) ?? []],
+      ...together.map((_, at) => [['--test-isolation=none'], groups.get(at) ?? []]),
     ]
       .filter(([, files]) => files.length > 0)
       .map(([how, files]) => [process.execPath, ...options, ...how, ...files]);
@@ -59,8 +60,11 @@ const examples = {
   },
 };
 
-/** What lives in these folders keeps nothing and waits for nothing, and so do its tests. */
-const together = ['src/core/', 'src/config/', 'src/client/'];
+/** What lives in these folders keeps little and waits for little, and so do its tests. */
+const together = [
+  ['src/core/', 'src/config/', 'src/client/'],
+  ['src/shell/', 'src/doors/', 'src/compose/'],
+];
 /** Each of these starts one process after the other: the loop of a minute leaves them to `test`. */
 const inProcesses = ['src/**/*-processes.test.ts', 'test/pins/cli*.test.ts'];
 
@@ -79,7 +83,7 @@ const plans = {
       'conformance',
       ['test/conformance/**/*.test.ts'],
       { RECOURSE_PROPERTY_SECONDS: '5', RECOURSE_PROPERTY_SEED: '1' },
-      { atOnce: 3 },
+      { together: [['workflow', 'approv', 'policy'].map((name) => `test/conformance/${name}`)] },
     ),
     tests('simulation', ['test/simulation/**/*.test.ts'], {
       RECOURSE_SIMULATION_SECONDS: String(simulationSeconds),
@@ -87,7 +91,12 @@ const plans = {
       RECOURSE_FIRST_SEED: '1',
     }),
     tests('chaos', ['test/chaos/**/*.test.ts']),
-    tests('e2e', ['test/e2e/**/*.test.ts'], {}, { atOnce: 3 }),
+    tests(
+      'e2e',
+      ['test/e2e/**/*.test.ts'],
+      {},
+      { together: [['mcp', 'http', 'client'].map((name) => `test/e2e/${name}/`)] },
+    ),
     examples,
   ],
   examples: [examples],
@@ -118,7 +127,7 @@ function run([file, ...args], { env, timeoutSeconds = 0 }, show) {
       env: { ...process.env, ...colours, ...env },
       stdio: ['ignore', 'pipe', 'inherit'],
       // Files that share a process have nobody else who would end one that never comes back.
-      ...(args.includes('--test-isolation=none') ? { timeout: timeoutSeconds * 1000, killSignal: 'SIGKILL' } : {}),
+      ...(args.includes('--test-isolation=none') ? { timeout: timeoutSeconds * 2000, killSignal: 'SIGKILL' } : {}),
     });
     let printed = '';
     child.stdout.on('data', (chunk) => {

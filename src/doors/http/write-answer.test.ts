@@ -57,17 +57,21 @@ describe('a reply', () => {
     assert.deepEqual(body, JSON.parse(JSON.stringify(deferred)));
   });
 
-  const inTwoMinutes = new Date(Date.now() + 120_000).toISOString().replace(/\.\d+Z$/, 'Z');
-  const waits: readonly (readonly [string, ErrorReply['resolution'], RegExp])[] = [
-    ['a wait, rounded up', { type: 'retry_after', retry_after_seconds: 1.2 }, /^2$/],
-    ['no wait at all, as a second', { type: 'retry_after', retry_after_seconds: 0 }, /^1$/],
-    ['an instant, as seconds', { type: 'budget_reset', resets_at: inTwoMinutes }, /^1(?:1\d|20)$/],
-    ['an instant that is over, as a second', { type: 'budget_reset', resets_at: '2020-01-01T00:00:00Z' }, /^1$/],
-    ['nothing, as a second', { type: 'manual_audit' }, /^1$/],
+  const inTwoMinutes = () => new Date(Date.now() + 120_000).toISOString().replace(/\.\d+Z$/, 'Z');
+  const waits: readonly (readonly [string, () => ErrorReply['resolution'], RegExp])[] = [
+    ['a wait, rounded up', () => ({ type: 'retry_after', retry_after_seconds: 1.2 }), /^2$/],
+    ['no wait at all, as a second', () => ({ type: 'retry_after', retry_after_seconds: 0 }), /^1$/],
+    ['an instant, as seconds', () => ({ type: 'budget_reset', resets_at: inTwoMinutes() }), /^1(?:1\d|20)$/],
+    [
+      'an instant that is over, as a second',
+      () => ({ type: 'budget_reset', resets_at: '2020-01-01T00:00:00Z' }),
+      /^1$/,
+    ],
+    ['nothing, as a second', () => ({ type: 'manual_audit' }), /^1$/],
   ];
   for (const [what, resolution, header] of waits)
     test(`429 says when: ${what}`, () => {
-      const reply: ErrorReply = { ...errorSamples.denied, code: 'BUDGET_EXCEEDED', resolution };
+      const reply: ErrorReply = { ...errorSamples.denied, code: 'BUDGET_EXCEEDED', resolution: resolution() };
       const { status, headers } = written(reply);
       assert.equal(status, 429);
       assert.match(String(headers['retry-after']), header);

@@ -14,6 +14,7 @@ import { modulesBeingLoaded } from './compose/load-workflow-module.ts';
 import type { Project } from './compose/load-project.ts';
 import type { OpenedGateway } from './compose/serve-gateway.ts';
 import type { ServingOptions } from './compose/serve-options.ts';
+import { configName } from './config/config.ts';
 import type { SessionId } from './core/call.ts';
 import { GatewayError } from './core/gateway-error.ts';
 import type { PolicyAnalysis } from './core/policy/analyse/policy-analysis.ts';
@@ -106,7 +107,7 @@ function explainFault(error: unknown, file: string): string | null {
 
 /** What ends in .yaml is a configuration; everything else is a workflow. */
 async function loadGraphs(argument: string, config: string | undefined): ReturnType<CliParts['loadGraphs']> {
-  const { configName, loadProject } = await import('./compose/load-project.ts');
+  const { loadProject } = await import('./compose/load-project.ts');
   const file = /\.ya?ml$/.test(argument) ? argument : config;
   const wanted = argument === '' || file === argument ? {} : { workflowArgument: argument };
   const approversOf = async (written: string | null) => {

@@ -6,13 +6,12 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isKeyText } from '../adapters/keyring-sqlite/key-text.ts';
 import { wasNeverSent } from '../client/http-failure.ts';
-import { emptyConfig } from '../config/config.ts';
-import { readConfig } from '../config/read-config.ts';
+import { configName } from '../config/config.ts';
 import { isObject } from '../core/json.ts';
 import type { Daemon, DaemonAnswer, DaemonRequest, DaemonWish, FoundDaemon } from '../doors/cli/daemon.ts';
 import { followDaemon } from './follow-daemon.ts';
-import { configName } from './load-project.ts';
 import { readOperatorToken } from './operator-token.ts';
+import { peekRuntime } from './peek-runtime.ts';
 import { isLoopback } from './run-address.ts';
 
 const defaultUrl = 'http://127.0.0.1:7411';
@@ -23,8 +22,9 @@ const answerMarginMs = 30_000;
 const maxAnswerBytes = 64 << 20;
 
 export async function findDaemon(wish: DaemonWish): Promise<FoundDaemon> {
-  const { listen, store: written } = await configured(wish.config);
-  const store = wish.file ?? written ?? defaultStore;
+  const config = path.resolve(wish.config ?? configName);
+  const { listen, store: written } = await peekRuntime(config);
+  const store = wish.file ?? (written === null ? defaultStore : path.resolve(path.dirname(config), written));
   if (wish.url === undefined && listen?.port === 0)
     return refused('usage', 'runtime.listen takes any port that is free: name the one that was taken with --url');
   const url = wish.url === undefined ? (listen === null ? defaultUrl : urlOf(listen)) : baseOf(wish.url);
@@ -49,23 +49,6 @@ const noAgentKey =
   'a call needs the key of an agent: set RECOURSE_KEY, or name a file with --key-file; recourse agents add <name> makes one';
 
 const refused = (because: 'usage' | 'key', message: string): FoundDaemon => ({ kind: 'refused', because, message });
-
-interface Configured {
-  readonly listen: { readonly host: string; readonly port: number } | null;
-  readonly store: string | null;
-}
-
-/** As far as it can be read: whether the rest of the file is right is not asked here. */
-async function configured(config: string | undefined): Promise<Configured> {
-  const file = path.resolve(config ?? configName);
-  let { listen, store } = emptyConfig.runtime;
-  try {
-    ({ listen, store } = readConfig(await readFile(file, 'utf8'), configName, { env: process.env }).config.runtime);
-  } catch {
-    // Without the file the defaults hold.
-  }
-  return { listen, store: store === null ? null : path.resolve(path.dirname(file), store) };
-}
 
 /** Whoever listens everywhere listens here too. */
 function urlOf({ host, port }: { readonly host: string; readonly port: number }): string {

@@ -1,9 +1,9 @@
 /** Do the files of a project hold, as far as this process can know? The gateway has an environment of its own: what is not set here may be set there. */
 import path from 'node:path';
 import type { CheckedFiles } from '../doors/cli/apply.ts';
-import { type Config } from '../config/config.ts';
+import { type Config, configName } from '../config/config.ts';
 import { readConfig } from '../config/read-config.ts';
-import { configName, loadProject } from './load-project.ts';
+import { loadProject } from './load-project.ts';
 import { readFilesBeside, readText } from './read-project-files.ts';
 
 const request = (config: string | undefined) => ({

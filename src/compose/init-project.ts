@@ -2,9 +2,9 @@
 import { appendFile, open } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { configName } from '../config/config.ts';
 import type { Initiated, InitOrder } from '../doors/cli/init.ts';
 import { clientFiles, findServers, type Surroundings } from './client-servers.ts';
-import { configName } from './load-project.ts';
 import { readText } from './read-project-files.ts';
 import { firstAgent, starterFile } from './starter-file.ts';
 

@@ -4,13 +4,14 @@
  */
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
+import { configName } from '../config/config.ts';
 import { policyTestLimits, readPolicyTests } from '../config/policy-tests.ts';
 import { type Problem, placeAt } from '../config/problem.ts';
 import type { Json } from '../core/json.ts';
 import type { Policy } from '../core/policy/policy.ts';
 import type { CaseTool, PolicyCase } from '../core/policy/test-policy.ts';
 import { knownCatalogue } from './known-catalogue.ts';
-import { configName, loadProject } from './load-project.ts';
+import { loadProject } from './load-project.ts';
 import { readText } from './read-project-files.ts';
 
 export interface LoadedPolicyTests {

@@ -5,7 +5,7 @@
 import path from 'node:path';
 import type { MountedWorkflow } from '../adapters/upstream-function/mount.ts';
 import { compileWritten } from '../config/compile-written.ts';
-import { type Config, emptyConfig, type WorkflowConfig } from '../config/config.ts';
+import { type Config, configName, emptyConfig, type WorkflowConfig } from '../config/config.ts';
 import { lockName } from '../config/lock.ts';
 import { type Problem, placeAt, type Warning } from '../config/problem.ts';
 import { readConfig, type ReadConfig } from '../config/read-config.ts';
@@ -50,8 +50,6 @@ export interface BrokenProject {
   /** Those that could be loaded nevertheless, for further checks only. */
   readonly workflows: readonly MountedWorkflow[];
 }
-
-export const configName = 'recourse.yaml';
 
 export async function loadProject(request: ProjectRequest): Promise<LoadedProject> {
   const { cwd, workflowArgument: wanted } = request;

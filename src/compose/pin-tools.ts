@@ -5,6 +5,7 @@
 import crypto from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { configName } from '../config/config.ts';
 import { type Lock, type LockedTool, lockName, readLock, writeLock } from '../config/lock.ts';
 import { readConfig } from '../config/read-config.ts';
 import { canonicalText } from '../core/canonical.ts';
@@ -13,7 +14,7 @@ import { isObject, type JsonObject } from '../core/json.ts';
 import { defaultLimits } from '../core/limits.ts';
 import type { Pinned, PinOrder } from '../doors/cli/pin.ts';
 import { joinUpstreams } from './join-upstreams.ts';
-import { configName, inFolder } from './load-project.ts';
+import { inFolder } from './load-project.ts';
 import { readFilesBeside, readText } from './read-project-files.ts';
 import { refusalOf, serversOf } from './serve-options.ts';
 

@@ -1,10 +1,10 @@
 /** Where do agents connect, and by which names may they call us? Listens; loopback only, unless somebody says otherwise. */
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, BlockList, isIP, isIPv6 } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
-import { readConfig } from '../config/read-config.ts';
+import { configName } from '../config/config.ts';
+import { peekRuntime } from './peek-runtime.ts';
 
 export interface Address {
   readonly host: string;
@@ -19,7 +19,6 @@ export interface Listening {
   readonly isLocal: boolean;
 }
 
-const configName = 'recourse.yaml';
 const maxPort = 65_535;
 const maxHeaderBytes = 16 << 10;
 const headersWithinMs = 30_000;
@@ -33,14 +32,8 @@ export function readAddress(text: string): Address | null {
   return host === undefined || port > maxPort || (read?.['six'] !== undefined && !isIPv6(host)) ? null : { host, port };
 }
 
-/** What the configuration says, as far as it can be read; what is wrong with it is told by whoever loads it. */
-export async function configuredAddress(config: string | undefined): Promise<Address | null> {
-  try {
-    const text = await readFile(config ?? configName, 'utf8');
-    return readConfig(text, configName, { env: process.env }).config.runtime.listen;
-  } catch {
-    return null;
-  }
+export async function configuredAddress(config = configName): Promise<Address | null> {
+  return (await peekRuntime(config)).listen;
 }
 
 export async function listenAt(

@@ -6,7 +6,7 @@ import crypto from 'node:crypto';
 import { type FSWatcher, watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { configName } from './load-project.ts';
+import { configName } from '../config/config.ts';
 import { readFilesBeside, readText } from './read-project-files.ts';
 
 /** An editor saves in several acts. */

@@ -7,6 +7,9 @@ import type { Lock } from './lock.ts';
 import type { Place } from './problem.ts';
 import type { Tree } from './yaml-tree.ts';
 
+/** Where a project says everything. */
+export const configName = 'recourse.yaml';
+
 export interface Config {
   readonly runtime: RuntimeConfig;
   /** In the order in which they are written. */

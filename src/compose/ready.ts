@@ -1,12 +1,12 @@
 /** What is told once the gateway is ready: where it is, what stands behind it, who may come in. Data only. */
-import type { UpstreamStatus } from '../adapters/upstream-mcp/server-link.ts';
+import type { ToldServer } from './tell-server.ts';
 import type { Project } from './load-project.ts';
 import type { OperatorToken } from './operator-token.ts';
 
 export interface Ready {
   readonly file: string;
   readonly role: string;
-  readonly upstreams: readonly Pick<UpstreamStatus, 'name' | 'state' | 'tools' | 'problem'>[];
+  readonly upstreams: readonly (ToldServer & { readonly lastWords: readonly string[] })[];
   readonly tools: number;
   readonly url: string;
   readonly api: string;

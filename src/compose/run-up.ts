@@ -204,7 +204,9 @@ async function serveUntil(
   order.onReady({
     file: path.resolve(file),
     role: opened.role,
-    upstreams: (upstreams.servers?.status() ?? []).map(tellServer),
+    upstreams: (upstreams.servers?.status() ?? []).map((status) => {
+      return { ...tellServer(status), lastWords: status.stderr.slice(-maxLastWords) };
+    }),
     tools: upstreams.catalogue().size,
     url: `${url}${toolsPath}`,
     api: `${url}/v1`,
@@ -222,6 +224,9 @@ async function serveUntil(
   await Promise.all([...doors, webhooks.close().then(() => gateway.close())]);
   await identity.close();
 }
+
+/** The lines that mostly say why a server did not start. */
+const maxLastWords = 3;
 
 /** Longer than a gateway waits for its calls, by the time that their last words need. */
 const doorsDrain = { drainMs: 15_000 };

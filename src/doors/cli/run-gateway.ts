@@ -28,6 +28,8 @@ export interface UpReady {
     readonly state: string;
     readonly tools: number;
     readonly problem: string | null;
+    /** What a child last said on its standard error. For this terminal alone: it may be a secret. */
+    readonly lastWords: readonly string[];
   }[];
   readonly tools: number;
   readonly url: string;
@@ -149,12 +151,13 @@ function writeReady(ready: UpReady, { paint }: Terminal): string {
   const widest = Math.max(...urls.map(([at]) => at.length));
   return [
     `store ${harmless(file)}, as its ${role}\n`,
-    ...upstreams.map(({ name, state, tools: listed, problem }) => {
+    ...upstreams.flatMap(({ name, state, tools: listed, problem, lastWords }) => {
       const named = harmless(name).padEnd(width);
       const but = problem === null ? '' : `; ${harmless(problem)}`;
       if (state === 'connected')
         return `${paint('green', '✓')} ${named}  ${listed === 1 ? 'one tool' : `${listed} tools`}${but}\n`;
-      return `${paint('red', '✗')} ${named}  ${harmless(problem ?? state)}; it is tried again\n`;
+      const said = lastWords.map((line) => paint('dim', `    ${' '.repeat(width)}it said: ${harmless(line)}\n`));
+      return [`${paint('red', '✗')} ${named}  ${harmless(problem ?? state)}; it is tried again\n`, ...said];
     }),
     ...(agents === null ? [] : [`policy for ${agents.length === 1 ? 'one agent' : `${agents.length} agents`}\n`]),
     `${paint('bold', 'Paste one of these into an MCP client (Streamable HTTP):')}\n`,

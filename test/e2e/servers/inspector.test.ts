@@ -27,16 +27,17 @@ const notes = {
   },
 };
 
-const configOf = ({ files, everything }: Home): WrittenConfig => ({
-  tools: { files: { mcp: files, tools: { 'read_*': { effect: 'pure' } } }, everything: { mcp: everything } },
-  workflows: { notes },
-});
+const filesOf = ({ files }: Home) => ({ files: { mcp: files, tools: { 'read_*': { effect: 'pure' } } } });
 
 test('the MCP Inspector reads the gateway from its command line', async (t) => {
   const problem = await installInspector();
   if (problem !== null) return t.skip(problem);
   const home = createHome(t);
-  const up = await startUp(t, home.path, configOf(home));
+  const config: WrittenConfig = {
+    tools: { ...filesOf(home), everything: { mcp: home.everything } },
+    workflows: { notes },
+  };
+  const up = await startUp(t, home.path, config);
   const at = (url: URL) => createInspect(home.path, [url.href, '--transport', 'http']);
 
   await t.test('every tool of the servers', async () => {
@@ -90,7 +91,9 @@ test('the MCP Inspector starts a workflow over stdio and walks it', async (t) =>
   const problem = await installInspector();
   if (problem !== null) return t.skip(problem);
   const home = createHome(t);
-  writeFileSync(path.join(home.path, 'recourse.yaml'), JSON.stringify(configOf(home)));
+  // Each run of the Inspector starts all of it anew.
+  const config: WrittenConfig = { tools: filesOf(home), workflows: { notes } };
+  writeFileSync(path.join(home.path, 'recourse.yaml'), JSON.stringify(config));
   const target = [process.execPath, bin, 'serve', 'notes', '--file', 'notes.db'];
   await walk(createInspect(home.path, target), home);
 });

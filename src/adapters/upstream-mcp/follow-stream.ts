@@ -6,7 +6,8 @@ import { createFloodGate } from './flood-gate.ts';
 import type { Line } from './line.ts';
 import type { McpLimits } from './mcp-limits.ts';
 import { createNap } from './nap.ts';
-import { type Posted, toResponse } from './post.ts';
+import type { Posted } from './carrier.ts';
+import { toResponse } from './post.ts';
 import { readEvents, type StreamEvent } from './read-events.ts';
 import { MessageTooLarge } from './transport-faults.ts';
 

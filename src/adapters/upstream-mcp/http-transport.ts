@@ -186,9 +186,9 @@ type Fetched = RequestInit & { readonly headers: Headers };
 /** Questions go out by the short way; whatever else the SDK asks for (its stream, its goodbye) by fetch. */
 async function send(url: string | URL, init: Fetched, { maxMessageBytes }: McpLimits): Promise<Response> {
   const { method, body, headers, signal } = init;
-  if (method !== 'POST' || typeof body !== 'string') return fetch(url, init);
-  signal?.throwIfAborted();
   const target = targetOf(new URL(url));
+  if (method !== 'POST' || typeof body !== 'string') return fetch(withoutLogin(url), withLogin(init, target));
+  signal?.throwIfAborted();
   let unfollow = (): void => undefined;
   const onLine = (hangUp: (reason: unknown) => void) => {
     const hangUpNow = () => hangUp(signal?.reason);
@@ -205,6 +205,18 @@ async function send(url: string | URL, init: Fetched, { maxMessageBytes }: McpLi
   // What was read as a whole has no line any more.
   if (Buffer.isBuffer(answer.body)) unfollow();
   return toResponse(answer);
+}
+
+/** `fetch` refuses an address that names who asks; the same is said by a header. */
+function withoutLogin(url: string | URL): URL {
+  return Object.assign(new URL(url), { username: '', password: '' });
+}
+
+function withLogin(init: Fetched, target: Target): Fetched {
+  const { authorization } = target.headers;
+  if (authorization !== undefined && !init.headers.has('authorization'))
+    init.headers.set('authorization', authorization);
+  return init;
 }
 
 /** The revisions carry errors of JSON-RPC under these; of the others the status itself says more. */

@@ -96,6 +96,18 @@ suite('a server of the revision 2025-11-25 with sessions', { concurrency: 2 }, (
     await closed;
   });
 
+  test('at an address that says who asks: it is said with everything, with the stream of news and the goodbye, too', async (t) => {
+    const server = await listenLegacy(t);
+    const said: string[] = [];
+    server.http.prependListener('request', ({ method, headers }) => said.push(`${method} ${headers.authorization}`));
+    const upstreams = await openUpstreams(t, [httpServer('web', server.url.replace('//', '//ann:s%40y@'))]);
+    const login = `Basic ${Buffer.from('ann:s@y').toString('base64')}`;
+    await eventually('the stream', async () => said.includes(`GET ${login}`));
+    await upstreams.close();
+    assert.equal(said.at(-1), `DELETE ${login}`);
+    assert.ok(said.every((each) => each.endsWith(login)));
+  });
+
   test('that goes away is never sent anything; when it comes back the next call works', async (t) => {
     const server = await listenLegacy(t);
     const upstreams = await openUpstreams(t, [httpServer('web', server.url)], { limits: { maxSendDelayMs: 5_000 } });

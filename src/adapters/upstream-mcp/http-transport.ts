@@ -14,6 +14,7 @@ import { type AskOptions, createLine, type Line } from './line.ts';
 import type { HttpConnection } from './mcp-config.ts';
 import type { McpLimits } from './mcp-limits.ts';
 import type { Posted, Target } from './carrier.ts';
+import { fieldValue } from './param-headers.ts';
 import { get, headersFor, post, targetOf, toResponse } from './post.ts';
 import { readRedirect } from './read-redirect.ts';
 import { errorIn, type MessageId, readMessage, type RpcError } from './rpc-message.ts';
@@ -125,7 +126,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
         'content-type': 'application/json',
         ...(this.sessionId === undefined ? {} : { 'mcp-session-id': this.sessionId }),
         ...(version === null ? {} : { 'mcp-protocol-version': version }),
-        ...(typeof modern === 'string' ? { 'mcp-method': message.method, 'mcp-name': name } : {}),
+        ...(typeof modern === 'string' ? { 'mcp-method': message.method, 'mcp-name': fieldValue(name) } : {}),
       });
     for (const _ in own) return write();
     const connection = `${this.sessionId ?? ''} ${version ?? ''} ${typeof modern}`;
@@ -164,11 +165,11 @@ export class HttpTransport extends StreamableHTTPClientTransport {
   }
 }
 
-/** The name of the tool that the message calls, if a header can carry it as it is. */
+/** The name of the tool that the message calls. */
 function calledTool(message: JSONRPCMessage | JSONRPCMessage[]): string | null {
   if (Array.isArray(message) || !('method' in message) || message.method !== 'tools/call') return null;
   const name = message.params?.['name'];
-  return typeof name === 'string' && /^[\x21-\x7e]+$/.test(name) ? name : null;
+  return typeof name === 'string' ? name : null;
 }
 
 /** An answer that is not JSON is none: whoever waits hears that it ended. */

@@ -44,7 +44,7 @@ function textOf(value: unknown): string | null {
 }
 
 /** What a header cannot carry as it is travels as base64, with marks around it. */
-function fieldValue(text: string): string {
+export function fieldValue(text: string): string {
   const isPlain = /^[\x20-\x7e\t]+$/.test(text) && text.trim() === text && !/^=\?base64\?.*\?=$/.test(text);
   return isPlain ? text : `=?base64?${Buffer.from(text, 'utf8').toString('base64')}?=`;
 }

@@ -1,0 +1,62 @@
+/** How calls leave and what is heard of their answers: a real server hears and answers, our transport alone asks it. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import test, { type TestContext } from 'node:test';
+import { type JSONRPCMessage, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/client';
+import { HttpTransport } from './http-transport.ts';
+import { defaultMcpLimits } from './mcp-limits.ts';
+
+interface Asked {
+  readonly name?: string;
+  readonly meta?: Record<string, unknown>;
+}
+
+/** All that is heard until the answer to one call is over. */
+async function calling(t: TestContext, answer: (response: ServerResponse) => void, asked: Asked = {}) {
+  const heard: IncomingHttpHeaders[] = [];
+  const http = createServer((request, response) => {
+    request.resume();
+    heard.push(request.headers);
+    answer(response);
+  }).listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  t.after(() => {
+    http.close();
+    http.closeAllConnections();
+  });
+  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+  const transport = new HttpTransport({ kind: 'http', url, headers: {} }, defaultMcpLimits);
+  transport.setProtocolVersion('2025-11-25');
+  const messages: unknown[] = [];
+  transport.onmessage = (message) => messages.push(message);
+  const params = { name: asked.name ?? 'x', _meta: asked.meta ?? {} };
+  const over = Promise.withResolvers<void>();
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params } as JSONRPCMessage;
+  await transport.send(message, { onRequestStreamEnd: over.resolve });
+  await over.promise;
+  return { messages, headers: heard[0] ?? {}, http };
+}
+
+const json = { 'content-type': 'application/json' };
+
+for (const [revision, meta] of [
+  ['2025-11-25', {}],
+  ['2026-07-28', { [PROTOCOL_VERSION_META_KEY]: '2026-07-28' }],
+] as const) {
+  test(`whatever a tool is called, its result comes as it was sent, in ${revision}`, async (t) => {
+    const large = '9007199254740993';
+    const answer = `{"jsonrpc":"2.0","id":1,"result":{"content":[],"structuredContent":{"n":${large}}}}`;
+    const exact = { jsonrpc: '2.0', id: 1, result: { content: [], structuredContent: { n: BigInt(large) } } };
+    for (const [name, written] of [
+      ['plain', 'plain'],
+      ['two words', 'two words'],
+      ['größe', `=?base64?${Buffer.from('größe').toString('base64')}?=`],
+    ] as const) {
+      const { messages, headers } = await calling(t, (to) => void to.writeHead(200, json).end(answer), { name, meta });
+      assert.deepEqual(messages, [exact], name);
+      assert.equal(headers['mcp-name'], revision === '2026-07-28' ? written : undefined);
+    }
+  });
+}

@@ -60,3 +60,9 @@ for (const [revision, meta] of [
     }
   });
 }
+
+test('a mark of the byte order before an answer is read over, as fetch does', async (t) => {
+  const answer = '{"jsonrpc":"2.0","id":1,"result":{"content":[]}}';
+  const { messages } = await calling(t, (to) => void to.writeHead(200, json).end(`\ufeff${answer}`));
+  assert.deepEqual(messages, [JSON.parse(answer)]);
+});

@@ -172,10 +172,10 @@ function calledTool(message: JSONRPCMessage | JSONRPCMessage[]): string | null {
   return typeof name === 'string' ? name : null;
 }
 
-/** An answer that is not JSON is none: whoever waits hears that it ended. */
+/** An answer that is not JSON is none: whoever waits hears that it ended. A mark of the byte order before it is no part of it. */
 function messagesIn(text: string): readonly unknown[] {
   try {
-    const value = parseAnswer(text);
+    const value = parseAnswer(text.startsWith('\ufeff') ? text.slice(1) : text);
     return Array.isArray(value) ? value : [value];
   } catch {
     return [];

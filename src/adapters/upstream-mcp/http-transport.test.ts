@@ -36,7 +36,7 @@ async function calling(t: TestContext, answer: (response: ServerResponse) => voi
   const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params } as JSONRPCMessage;
   await transport.send(message, { onRequestStreamEnd: over.resolve });
   await over.promise;
-  return { messages, headers: heard[0] ?? {}, http };
+  return { messages, headers: heard[0] ?? {} };
 }
 
 const json = { 'content-type': 'application/json' };
@@ -65,4 +65,14 @@ test('a mark of the byte order before an answer is read over, as fetch does', as
   const answer = '{"jsonrpc":"2.0","id":1,"result":{"content":[]}}';
   const { messages } = await calling(t, (to) => void to.writeHead(200, json).end(`\ufeff${answer}`));
   assert.deepEqual(messages, [JSON.parse(answer)]);
+});
+
+test('a stream under a status that has no body is closed, not forgotten', async (t) => {
+  const closed = Promise.withResolvers<void>();
+  const answer = (to: ServerResponse) => {
+    to.on('close', closed.resolve);
+    to.writeHead(205, { 'content-type': 'text/event-stream' }).write(': hello\n\n');
+  };
+  assert.deepEqual((await calling(t, answer)).messages, []);
+  await closed.promise;
 });

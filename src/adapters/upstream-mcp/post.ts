@@ -73,10 +73,16 @@ function inFormOfFetch(error: unknown): unknown {
   return error instanceof MessageTooLarge ? error : new TypeError('fetch failed', { cause: error });
 }
 
+/** Under these nothing may follow, and `Response` refuses whatever does; a stream that nobody read would hold its connection. */
+const bodiless: readonly number[] = [204, 205, 304];
+
 /** What `fetch` would have given. */
 export function toResponse({ status, headers, body }: Posted): Response {
   const init = { status, headers: new Headers(headers as Record<string, string>) };
+  if (bodiless.includes(status)) {
+    if (!Buffer.isBuffer(body)) body.destroy();
+    return new Response(null, init);
+  }
   if (!Buffer.isBuffer(body)) return new Response(Readable.toWeb(body) as ReadableStream<Uint8Array> as never, init);
-  const empty = status === 204 || status === 304 || body.length === 0;
-  return new Response(empty ? null : new Uint8Array(body), init);
+  return new Response(body.length === 0 ? null : new Uint8Array(body), init);
 }

@@ -42,7 +42,9 @@ export interface McpLimits {
   readonly maxEmptyResumes: number;
   /** A place in a stream with a longer mark cannot be taken up again. */
   readonly maxEventIdChars: number;
-  /** A cancellation, a ping, the goodbye to an HTTP session. */
+  /** Answers to questions of an HTTP server that are on their way to it; those beyond are not sent. */
+  readonly maxAnswersUnderWay: number;
+  /** A cancellation, a ping, an answer to a server's own question, the goodbye to an HTTP session. */
   readonly courtesyTimeoutMs: number;
   readonly maxPages: number;
   readonly maxTools: number;
@@ -97,6 +99,7 @@ export const defaultMcpLimits: McpLimits = {
   maxResumeFailures: 5,
   maxEmptyResumes: 100,
   maxEventIdChars: 1_024,
+  maxAnswersUnderWay: 64,
   courtesyTimeoutMs: 2_000,
   maxPages: 100,
   maxTools: 1_000,

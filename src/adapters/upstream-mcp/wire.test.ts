@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { InMemoryTransport, type JSONRPCMessage } from '@modelcontextprotocol/client';
+import { InMemoryTransport, type JSONRPCMessage, type TransportSendOptions } from '@modelcontextprotocol/client';
 import fc from 'fast-check';
 import { defaultMcpLimits } from './mcp-limits.ts';
 import { createWire } from './wire.ts';
@@ -113,4 +113,26 @@ test('a retired wire answers what is open, takes nothing new and then closes', a
   release();
   assert.deepEqual(await asked, { kind: 'result', result: { late: true } });
   await wire.closed;
+});
+
+test('a server that leaves our answers to its questions open holds only a few of them, and not for long', async () => {
+  const [ours] = InMemoryTransport.createLinkedPair();
+  let sent = 0;
+  let open = 0;
+  const send = async (_: JSONRPCMessage, options?: TransportSendOptions) => {
+    sent++;
+    open++;
+    await new Promise((resolve) => options?.requestSignal?.addEventListener('abort', resolve));
+    open--;
+  };
+  const limits = { ...defaultMcpLimits, maxAnswersUnderWay: 3, courtesyTimeoutMs: 20 };
+  const inner = Object.assign(ours, { hasPerRequestStream: true, send });
+  const wire = createWire(inner, limits, { toolsChanged: () => undefined, ending: () => '' });
+  const answers = Array.from({ length: 10 }, (_, id) => wire.transport.send({ jsonrpc: '2.0', id, result: {} }));
+  assert.deepEqual([sent, open], [3, 3]);
+  // The signal of a time limit keeps no process alive.
+  const awake = setInterval(() => undefined, 1_000);
+  await Promise.all(answers);
+  clearInterval(awake);
+  assert.deepEqual([sent, open], [3, 0]);
 });

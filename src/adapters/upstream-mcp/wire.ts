@@ -63,6 +63,7 @@ export function createWire(
   let nextId = firstId;
   let closed = false;
   let retired = false;
+  let answering = 0;
 
   inner.onmessage = hear;
   inner.onclose = () => {
@@ -78,7 +79,8 @@ export function createWire(
   const transport: Transport = {
     start: () => inner.start(),
     async send(message, options) {
-      if ('method' in message && 'id' in message) askedByClient.add(message.id);
+      if (!('method' in message)) return answer(message);
+      if ('id' in message) askedByClient.add(message.id);
       await inner.send(message, options);
     },
     close: () => inner.close(),
@@ -101,6 +103,18 @@ export function createWire(
       if (!forTheClient.includes(read.method)) return;
     }
     if (read !== null) transport.onmessage?.(message);
+  }
+
+  /** Over HTTP an answer is a request, and a stranger may leave any number of those open: it gets so many, for a while. */
+  async function answer(message: JSONRPCMessage): Promise<void> {
+    if (inner.hasPerRequestStream !== true) return inner.send(message);
+    if (answering >= limits.maxAnswersUnderWay) return;
+    answering++;
+    try {
+      await inner.send(message, { requestSignal: AbortSignal.timeout(limits.courtesyTimeoutMs) });
+    } finally {
+      answering--;
+    }
   }
 
   function ask({ method, params, timeoutMs, signal, headers = {} }: Question): Promise<WireAnswer> {

@@ -20,8 +20,14 @@ export interface Following {
   readonly reopen: ((lastEventId: string) => Promise<Posted>) | null;
 }
 
-/** Resolves when nothing more will come: the answer is here, it is lost, or nobody waits for it. Never rejects. */
-export async function followStream(first: Posted, { limits, line, hear, reopen }: Following): Promise<void> {
+/**
+ * Resolves when nothing more will come: the answer is here, it is lost, or nobody waits for it; to what it was broken off for on
+ * this side, if it was. Never rejects.
+ */
+export async function followStream(
+  first: Posted,
+  { limits, line, hear, reopen }: Following,
+): Promise<MessageTooLarge | undefined> {
   // One pace for all of its connections: a stream that is cut into many is read no faster.
   const gate = createFloodGate(limits.floodBurst, limits.floodPerSecond);
   let answered = false;
@@ -35,23 +41,23 @@ export async function followStream(first: Posted, { limits, line, hear, reopen }
   }
 
   /** What was too large once would be so again. */
-  let tooLarge = false;
+  let tooLarge: MessageTooLarge | undefined;
   async function read(stream: Posted): Promise<void> {
     try {
       await readEvents(toResponse(stream), limits, note, gate);
     } catch (error) {
-      tooLarge = error instanceof MessageTooLarge;
+      if (error instanceof MessageTooLarge) tooLarge = error;
     }
   }
 
   await read(first);
-  if (reopen === null) return;
+  if (reopen === null) return tooLarge;
   let failures = 0;
   let empty = 0;
   while (failures < limits.maxResumeFailures && empty < limits.maxEmptyResumes) {
-    if (answered || tooLarge || lastId === '') return;
+    if (answered || tooLarge !== undefined || lastId === '') return tooLarge;
     await rest(line, delayMs);
-    if (line.isHungUp()) return;
+    if (line.isHungUp()) return undefined;
     const before = lastId;
     const answer = await reopen(Buffer.from(lastId).toString('latin1')).catch(() => null);
     if (answer !== null && !Buffer.isBuffer(answer.body) && answer.status === 200) {
@@ -60,10 +66,11 @@ export async function followStream(first: Posted, { limits, line, hear, reopen }
       empty = lastId === before ? empty + 1 : 0;
     } else {
       if (answer !== null && !Buffer.isBuffer(answer.body)) answer.body.destroy();
-      if (answer !== null && !isPassing(answer.status)) return;
+      if (answer !== null && !isPassing(answer.status)) return undefined;
       failures++;
     }
   }
+  return tooLarge;
 }
 
 /** Until the time is over, or nobody waits any more. */

@@ -34,7 +34,7 @@ async function calling(t: TestContext, answer: (response: ServerResponse) => voi
   const params = { name: asked.name ?? 'x', _meta: asked.meta ?? {} };
   const over = Promise.withResolvers<void>();
   const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params } as JSONRPCMessage;
-  await transport.send(message, { onRequestStreamEnd: over.resolve });
+  await transport.send(message, { onRequestStreamEnd: () => over.resolve() });
   await over.promise;
   return { messages, headers: heard[0] ?? {} };
 }

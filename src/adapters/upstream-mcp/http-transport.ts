@@ -95,7 +95,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
       };
       const reopen = this.#reopening(message, line.carriedBy);
       // Broken off or at its end: who still waits hears that nothing more comes.
-      const over = () => onRequestStreamEnd?.();
+      const over = (fault?: Error) => onRequestStreamEnd?.(fault);
       void followStream(answer, { limits: this.#limits, line, hear: hearAnswer, reopen }).then(over, over);
       return;
     }

@@ -7,6 +7,8 @@ import type { TransportSendOptions } from '@modelcontextprotocol/client';
 /** What our own questions say beside what the SDK's do. */
 export interface AskOptions extends TransportSendOptions {
   readonly line?: Line;
+  /** `fault`: it was broken off on this side, because of that. */
+  readonly onRequestStreamEnd?: (fault?: Error) => void;
 }
 
 export interface Line {

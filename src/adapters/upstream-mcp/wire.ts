@@ -145,9 +145,9 @@ export function createWire(
       }, timeoutMs);
       pending.set(id, settle);
       signal?.addEventListener('abort', abort, { once: true });
-      const ended = () => {
+      const ended = (fault?: Error) => {
         lingering.delete(id);
-        settle({ kind: 'lost', reason: 'the server ended its answer without a result', cause: 'the stream ended' });
+        settle(fault === undefined ? endedEarly : answerOfFault(fault, limits.maxCauseChars));
       };
       const options: AskOptions = { onRequestStreamEnd: ended, headers, line };
       inner.send(message, options).catch((error: unknown) => {
@@ -202,6 +202,12 @@ export function createWire(
     close,
   };
 }
+
+const endedEarly: WireAnswer = {
+  kind: 'lost',
+  reason: 'the server ended its answer without a result',
+  cause: 'the stream ended',
+};
 
 function answerIn(body: Readonly<Record<string, unknown>>): WireAnswer {
   const error = errorIn(body);

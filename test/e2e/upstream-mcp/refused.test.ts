@@ -170,12 +170,14 @@ suite('a redirect', { concurrency: 2 }, () => {
   });
 });
 
-test('an answer that is too large is told as that', async (t) => {
-  const server = await listenByHand(t, (_, response) => response.writeHead(200, json).end('x'.repeat(20_000)));
-  const upstreams = await openUpstreams(t, [httpServer('web', server.url)], { limits: { maxMessageBytes: 10_000 } });
-  const failure = failureOf(await call(upstreams, 'web/any'));
-  assert.match(failure.message, /the server sent a message above 10000 bytes$/);
-});
+for (const type of ['application/json', 'text/event-stream'])
+  test(`an answer that is too large is told as that, as ${type}`, async (t) => {
+    const large = `data: ${'x'.repeat(20_000)}`;
+    const server = await listenByHand(t, (_, response) => response.writeHead(200, { 'content-type': type }).end(large));
+    const upstreams = await openUpstreams(t, [httpServer('web', server.url)], { limits: { maxMessageBytes: 10_000 } });
+    const failure = failureOf(await call(upstreams, 'web/any'));
+    assert.match(failure.message, /the server sent a message above 10000 bytes$/);
+  });
 
 test('who calls a server that is away hears so well before the time of the tool is over', async (t) => {
   const server = await listen(t, () => undefined);

@@ -238,3 +238,23 @@ test('headers may hold bytes above ASCII, and the body any character', async (t)
   const named = await send('東京', { headers: ['host', 'x', 'x-name', 'Zürich'] });
   assert.deepEqual(JSON.parse(textOf(named)), ['東京', 'Zürich']);
 });
+
+test('a server that cuts its answer into crumbs is heard, and takes no more than its share of everybody’s time', async (t) => {
+  const crumbs = 40_000;
+  const head = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
+  const crumbling = await writing(t, (socket, asked) => {
+    socket.write(asked === 1 ? `${head}${'1\r\nx\r\n'.repeat(crumbs)}0\r\n\r\n` : lengthOf('whole'));
+  });
+  const other = await serving(t, (_, response) => void response.end('{}'));
+  const began = performance.now();
+  let isOver = false;
+  const heard = crumbling.send().finally(() => (isOver = true));
+  let others = 0;
+  for (; !isOver; others++) await other.send();
+  assert.equal(textOf(await heard), 'x'.repeat(crumbs));
+  assert.ok(performance.now() - began > 500, 'it was read at full speed');
+  assert.ok(others > 50, `only ${others} others were heard meanwhile`);
+  // What it came over is of use as before.
+  assert.equal(textOf(await crumbling.send()), 'whole');
+  assert.equal(crumbling.connections(), 1);
+});

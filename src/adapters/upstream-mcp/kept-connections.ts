@@ -4,6 +4,7 @@
  */
 import { connect } from 'node:net';
 import { type AnswerHead, type AnswerParts, type AnswerReader, createAnswerReader, hungUp } from './answer-reader.ts';
+import { createFloodGate, type FloodGate } from './flood-gate.ts';
 
 export interface Exchange {
   head(head: AnswerHead): void;
@@ -33,7 +34,13 @@ const marginMs = 1_000;
 const sweepEveryMs = 1_000;
 const maxResting = 256;
 
+/** What comes at once in no more pieces than this costs little; beyond it, and beyond the burst, a server is read slowly. */
+const usualPieces = 64;
+const piecesBurst = 20_000;
+const piecesPerSecond = 10_000;
+
 const resting = new Map<string, Resting[]>();
+const paces = new Map<string, FloodGate>();
 let sweeping = false;
 
 export function takeConnection(host: string, port: number): KeptConnection {
@@ -51,6 +58,10 @@ function open(host: string, port: number, address: string): KeptConnection {
   let current: Exchange | null = null;
   let reader: AnswerReader | null = null;
   let maxRestMs = restsMs;
+  /** Of the bytes that came last. */
+  let pieces: Buffer[] = [];
+  let wanted = true;
+  let paced = false;
 
   const connection = {
     untilMs: 0,
@@ -60,10 +71,17 @@ function open(host: string, port: number, address: string): KeptConnection {
       socket.ref();
       socket.write(text);
     },
-    pause: () => void socket.pause(),
-    resume: () => void socket.resume(),
+    pause() {
+      wanted = false;
+      socket.pause();
+    },
+    resume() {
+      wanted = true;
+      if (!paced) socket.resume();
+    },
     destroy() {
       current = reader = null;
+      pieces = [];
       connection.untilMs = 0;
       socket.destroy();
     },
@@ -75,8 +93,9 @@ function open(host: string, port: number, address: string): KeptConnection {
       maxRestMs = seconds === undefined ? restsMs : Math.min(restsMs, Number(seconds) * 1_000 - marginMs);
       current?.head(head);
     },
-    data: (bytes) => current?.data(bytes),
+    data: (bytes) => void pieces.push(bytes),
     end(mayGoOn) {
+      handOver();
       const ended = current;
       current = reader = null;
       // Who answers before the question was sent as a whole may still read the rest of it, or not.
@@ -92,7 +111,7 @@ function open(host: string, port: number, address: string): KeptConnection {
     resting.set(address, pool);
     connection.untilMs = performance.now() + maxRestMs;
     socket.unref();
-    socket.resume();
+    connection.resume();
     pool.push(connection);
     sweepSoon();
   }
@@ -107,12 +126,35 @@ function open(host: string, port: number, address: string): KeptConnection {
     failed?.fail(error);
   }
 
+  /** Whoever waits takes what came at once in one piece, into however many the server cut it. */
+  function handOver(): void {
+    const bytes = pieces.length === 1 ? pieces[0] : Buffer.concat(pieces);
+    pieces = [];
+    if (bytes !== undefined && bytes.length > 0) current?.data(bytes);
+  }
+
+  /** A server that cuts its answers into crumbs is read no faster than its share. */
+  function pace(count: number): void {
+    const restMs = count <= usualPieces ? 0 : paceOf(address).spend(count);
+    if (restMs === 0 || socket.destroyed || reader === null) return;
+    paced = true;
+    socket.pause();
+    setTimeout(() => {
+      paced = false;
+      if (wanted) socket.resume();
+    }, restMs).unref();
+  }
+
   function attempt(work: (reader: AnswerReader) => void): void {
     // Nobody asked: what comes now would be taken for the answer to the next question.
     if (reader === null) return connection.destroy();
     try {
       work(reader);
+      const count = pieces.length;
+      handOver();
+      pace(count);
     } catch (error) {
+      handOver();
       fail(error);
     }
   }
@@ -122,6 +164,12 @@ function open(host: string, port: number, address: string): KeptConnection {
   socket.on('error', fail);
   socket.on('close', () => fail(hungUp()));
   return connection;
+}
+
+function paceOf(address: string): FloodGate {
+  const known = paces.get(address) ?? createFloodGate(piecesBurst, piecesPerSecond);
+  paces.set(address, known);
+  return known;
 }
 
 /** Those that rested for long enough are closed, and nothing keeps a process from ending. */

@@ -38,6 +38,9 @@ test('each end has its kind, and an effect only where it is certain', () => {
     [{ kind: 'result', result: { content: [], isError: 'no' } }, ['returned']],
     [{ kind: 'result', result: { resultType: 'vendor/odd' } }, ['unknown', null]],
     [{ kind: 'result', result: [] }, ['schema_validation', null]],
+    [{ kind: 'result', result: { structuredContent: {} } }, ['returned']],
+    [{ kind: 'result', result: { content: 'a text' } }, ['schema_validation', null]],
+    [{ kind: 'result', result: { content: 'a text', isError: true } }, ['threw', null]],
   ];
   for (const [answer, expected] of cases) {
     assert.deepEqual(kindAndEffect(answer), expected, JSON.stringify(answer));

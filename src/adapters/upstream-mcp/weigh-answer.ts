@@ -83,12 +83,7 @@ export function describeAnswer(answer: WireAnswer): string {
 }
 
 function weighResult(result: unknown, limits: McpLimits): UpstreamResult {
-  if (!isObject(result)) {
-    return failed('schema_validation', 'the server answered with something that is no tool result', {
-      subject: 'response',
-      errorType: 'OutputMalformed',
-    });
-  }
+  if (!isObject(result)) return noToolResult(result, limits);
   const { resultType, ...rest } = result;
   if (resultType === 'input_required') {
     const message = 'the tool asks for input before it goes on, and this gateway does not pass such questions on yet';
@@ -102,8 +97,18 @@ function weighResult(result: unknown, limits: McpLimits): UpstreamResult {
     const message = textIn(result['content'], limits.maxMessageChars) ?? 'the tool failed without a word';
     return failed('threw', message, { errorType: 'ToolError', cause: written(result, limits) });
   }
+  // No client could read it: whoever is told of a success would never see it.
+  if (result['content'] !== undefined && !Array.isArray(result['content'])) return noToolResult(result, limits);
   // `resultType` belongs to the revision, not to the tool: everything that is the tool's passes as it came.
   return { kind: 'returned', output: resultType === undefined ? result : rest, errors: [] };
+}
+
+function noToolResult(result: unknown, limits: McpLimits): UpstreamResult {
+  return failed('schema_validation', 'the server answered with something that is no tool result', {
+    subject: 'response',
+    errorType: 'OutputMalformed',
+    cause: written(result, limits),
+  });
 }
 
 interface KindOfCode {

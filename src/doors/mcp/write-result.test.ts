@@ -126,3 +126,15 @@ test('a schema that can be widened allows the envelope as structured content', (
   for (const reply of [pendingSample, ...Object.values(errorSamples)])
     assert.deepEqual(passResult(reply, false, { outputSchema }), writeResult(reply, false));
 });
+
+test('a result without content has none, and what is said beside it is said there', () => {
+  const result = { structuredContent: { n: 1 } };
+  const notice = {
+    code: 'RUNTIME_GAP',
+    human_message: 'nobody reported',
+    resolution: { type: 'manual_audit' },
+  } as const;
+  assert.deepEqual(passResult({ ...successSample, result }, true, {}).content, []);
+  const noted = passResult({ ...successSample, result, notices: [notice] }, true, {});
+  assert.deepEqual(noted.content, [{ type: 'text', text: 'note: nobody reported' }]);
+});

@@ -28,8 +28,9 @@ export function passResult(reply: Reply, stateless: boolean, listing: JsonObject
   for (const field of aboutTheCall) if (Object.hasOwn(reply, field)) told[field] = reply[field];
   // A model reads the content alone: what is said beside the result, such as that an approver changed the call, is said there, too.
   const notes = (reply.notices ?? []).map(({ human_message: text }) => ({ type: 'text', text: `note: ${text}` }));
-  const content = Array.isArray(result['content']) ? { content: [...result['content'], ...notes] } : {};
-  const passed: unknown = { ...result, ...content, _meta: { ...(isObject(meta) ? meta : {}), 'recourse/reply': told } };
+  // Clients of the older revision read a result without content as one with none; those of the newer one throw it away.
+  const content = [...(Array.isArray(result['content']) ? result['content'] : []), ...notes];
+  const passed: unknown = { ...result, content, _meta: { ...(isObject(meta) ? meta : {}), 'recourse/reply': told } };
   return passed as CallToolResult;
 }
 

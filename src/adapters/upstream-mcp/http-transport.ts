@@ -15,7 +15,7 @@ import type { HttpConnection } from './mcp-config.ts';
 import type { McpLimits } from './mcp-limits.ts';
 import type { Posted, Target } from './carrier.ts';
 import { fieldValue } from './param-headers.ts';
-import { get, headersFor, post, targetOf, toResponse } from './post.ts';
+import { ask, get, headersFor, post, targetOf, toResponse } from './post.ts';
 import { readRedirect } from './read-redirect.ts';
 import { errorIn, type MessageId, readMessage, type RpcError } from './rpc-message.ts';
 import { parseAnswer } from './parse-answer.ts';
@@ -184,12 +184,11 @@ function messagesIn(text: string): readonly unknown[] {
 
 type Fetched = RequestInit & { readonly headers: Headers };
 
-/** Questions go out by the short way; whatever else the SDK asks for (its stream, its goodbye) by fetch. */
+/** What the SDK asks for, its stream and its goodbye too, goes out as calls do: fetch refuses logins and headers that they carry. */
 async function send(url: string | URL, init: Fetched, { maxMessageBytes }: McpLimits): Promise<Response> {
-  const { method, body, headers, signal } = init;
-  const target = targetOf(new URL(url));
-  if (method !== 'POST' || typeof body !== 'string') return fetch(withoutLogin(url), withLogin(init, target));
+  const { method = 'GET', body, headers, signal } = init;
   signal?.throwIfAborted();
+  const target = targetOf(new URL(url));
   let unfollow = (): void => undefined;
   const onLine = (hangUp: (reason: unknown) => void) => {
     const hangUpNow = () => hangUp(signal?.reason);
@@ -198,26 +197,14 @@ async function send(url: string | URL, init: Fetched, { maxMessageBytes }: McpLi
   };
   const order = {
     headers: headersFor(target, Object.fromEntries(headers)),
-    body,
+    body: typeof body === 'string' ? body : null,
     onLine,
     maxBodyBytes: maxMessageBytes,
   };
-  const answer = await post(target, order);
+  const answer = await ask(method, target, order);
   // What was read as a whole has no line any more.
   if (Buffer.isBuffer(answer.body)) unfollow();
   return toResponse(answer);
-}
-
-/** `fetch` refuses an address that names who asks; the same is said by a header. */
-function withoutLogin(url: string | URL): URL {
-  return Object.assign(new URL(url), { username: '', password: '' });
-}
-
-function withLogin(init: Fetched, target: Target): Fetched {
-  const { authorization } = target.headers;
-  if (authorization !== undefined && !init.headers.has('authorization'))
-    init.headers.set('authorization', authorization);
-  return init;
 }
 
 /** The revisions carry errors of JSON-RPC under these; of the others the status itself says more. */

@@ -1,5 +1,5 @@
 /**
- * Sends one POST, or one GET, in a form that is read as fetch's is. A whole body is read, up to its bound; a stream of events is handed
+ * Sends one request in a form that is read as fetch's is. A whole body is read, up to its bound; a stream of events is handed
  * on. Redirects are left to whoever asked.
  */
 import { Readable } from 'node:stream';
@@ -35,15 +35,17 @@ export function headersFor(target: Target, ...given: readonly Readonly<Record<st
 }
 
 export function post(target: Target, order: PostOrder): Promise<Posted> {
-  return send('POST', target, order, carryFor(target));
+  return ask('POST', target, order);
 }
 
 /** A read: the same way out and back. */
 export function get(target: Target, order: Omit<PostOrder, 'body'>): Promise<Posted> {
-  return send('GET', target, { ...order, body: null }, carryFor(target));
+  return ask('GET', target, { ...order, body: null });
 }
 
-const carryFor = ({ isTls }: Target): Carry => (isTls ? carryTls : carryPlain);
+export function ask(method: string, target: Target, order: PostOrder): Promise<Posted> {
+  return send(method, target, order, target.isTls ? carryTls : carryPlain);
+}
 
 export function send(method: string, target: Target, order: PostOrder, carry: Carry): Promise<Posted> {
   return new Promise((resolve, reject) => {

@@ -108,6 +108,20 @@ suite('a server of the revision 2025-11-25 with sessions', { concurrency: 2 }, (
     assert.ok(said.every((each) => each.endsWith(login)));
   });
 
+  test('whose headers name a host, or what is ours to say: all that is sent is alike, the stream of news and the goodbye, too', async (t) => {
+    const server = await listenLegacy(t);
+    const said: string[] = [];
+    server.http.prependListener('request', ({ method, headers: { host, expect } }) =>
+      said.push(`${method} ${host} ${expect}`),
+    );
+    const headers = { host: 'named.example', expect: '100-continue', 'keep-alive': 'timeout=9' };
+    const upstreams = await openUpstreams(t, [httpServer('web', server.url, headers)]);
+    await eventually('the stream', async () => said.includes('GET named.example undefined'));
+    await upstreams.close();
+    assert.equal(said.at(-1), 'DELETE named.example undefined');
+    assert.ok(said.every((each) => each.endsWith(' named.example undefined')));
+  });
+
   test('that goes away is never sent anything; when it comes back the next call works', async (t) => {
     const server = await listenLegacy(t);
     const upstreams = await openUpstreams(t, [httpServer('web', server.url)], { limits: { maxSendDelayMs: 5_000 } });

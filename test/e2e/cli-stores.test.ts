@@ -1,7 +1,7 @@
 /** The command as people run it, on stores that gateways in other processes made. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
@@ -144,6 +144,14 @@ test('what is no store of ours gets one sentence that says what to do', async (t
     }
   }
   assert.equal(recourse(['audit', 'verify', '--file', file]).status, 0);
+});
+
+test('a name that means something else to SQLite is the name of a file', async (t) => {
+  const { home, ids } = await aClosedStore(t, 1);
+  const name = 'file:recourse.db?mode=memory';
+  renameSync(join(home, 'recourse.db'), join(home, name));
+  const { stdout, stderr } = recourse(['calls', 'ls', '--json', '--file', name], { cwd: home });
+  assert.deepEqual([stderr, objectsIn(stdout).map(({ call_id }) => call_id)], ['', ids]);
 });
 
 test('a journal that was changed does not verify: the place, the meaning, exit code 1', async (t) => {

@@ -1,5 +1,6 @@
 /** How does another process look into the file, while its owner works or after it was killed? Reads only. */
 import { existsSync } from 'node:fs';
+import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 
 import type { StoreReader } from '../../ports/store.ts';
@@ -45,7 +46,12 @@ export async function openForReading(
   if (!existsSync(file)) return refuse('missing', `'${file}' does not exist: check the name`);
   let database: DatabaseSync | null = null;
   try {
-    database = new DatabaseSync(file, { readOnly: true, timeout: busyTimeoutMs, enableForeignKeyConstraints: false });
+    // A relative name may be one that means something else to SQLite, such as `:memory:`.
+    database = new DatabaseSync(path.resolve(file), {
+      readOnly: true,
+      timeout: busyTimeoutMs,
+      enableForeignKeyConstraints: false,
+    });
     database.exec(`PRAGMA cache_size = -${cacheKibibytes}; PRAGMA trusted_schema = OFF`);
     const identity = readIdentity(database);
     const stranger = judgeIdentity(identity, file);

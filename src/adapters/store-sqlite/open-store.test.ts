@@ -1,5 +1,6 @@
 /** Which files are opened, which are refused, and is a refused one left alone? */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -113,6 +114,26 @@ test('a folder that is missing or cannot be written is not writable', async () =
     assert.equal(reason, 'not_writable');
     assert.match(message, /check its folder, owner and mode/);
     if (!root) chmodSync(shut, 0o755);
+  });
+});
+
+test('what is no file, and a name that leads nowhere, are refused in a sentence and never waited for', async () => {
+  await inFolder(async (folder) => {
+    const at = (name: string) => path.join(folder, name);
+    mkdirSync(at('folder.db'));
+    execFileSync('mkfifo', [at('pipe.db')]);
+    symlinkSync('circle.db', at('circle.db'));
+    const names = ['folder.db', 'pipe.db', 'circle.db', `${'long'.repeat(70)}.db`];
+    const refusals = await Promise.all(names.map((name) => refusal(at(name))));
+    assert.deepEqual(
+      refusals.map(({ reason, message }) => [reason, message.slice(message.lastIndexOf("'") + 2)]),
+      [
+        ['not_a_store', 'is a folder: name a file in it'],
+        ['not_a_store', 'is not a file: name another'],
+        ['not_writable', 'cannot be looked at (ELOOP): check the name, its folder and its rights'],
+        ['not_writable', 'cannot be looked at (ENAMETOOLONG): check the name, its folder and its rights'],
+      ],
+    );
   });
 });
 

@@ -46,8 +46,8 @@ export async function openSqliteStore(options: OpenOptions): Promise<OpenResult>
   const place = placeOfStore(options.file);
   if (place === null)
     return refuse('not_writable', `the folder of '${options.file}' does not exist: create it, or name another file`);
-  if (statSync(place.file, { throwIfNoEntry: false })?.isDirectory())
-    return refuse('not_a_store', `'${options.file}' is a folder: name a file in it`);
+  const unfit = unfitName(place.file, options.file);
+  if (unfit !== null) return unfit;
   const looked = await openForReading(place.file);
   if (looked.kind === 'opened') looked.database.close();
   else if (looked.reason !== 'missing') return looked as Refused<Exclude<RefusalReason, 'missing'>>;
@@ -63,6 +63,19 @@ export async function openSqliteStore(options: OpenOptions): Promise<OpenResult>
     spawn: options.spawn ?? spawnWorker,
   };
   return (await own(settings, options.patienceMs ?? defaultPatienceMs)) as OpenResult;
+}
+
+/** What can be said of the name alone: SQLite would wait for a pipe forever, and tells nothing of a name that leads nowhere. */
+function unfitName(file: string, name: string): Refused<'not_a_store' | 'not_writable'> | null {
+  try {
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found === undefined || found.isFile()) return null;
+    if (found.isDirectory()) return refuse('not_a_store', `'${name}' is a folder: name a file in it`);
+    return refuse('not_a_store', `'${name}' is not a file: name another`);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return refuse('not_writable', `'${name}' cannot be looked at (${code}): check the name, its folder and its rights`);
+  }
 }
 
 /** An owner that is just starting holds the lock before it answers, so asking once is not enough. */

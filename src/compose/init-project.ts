@@ -1,5 +1,5 @@
 /** Makes a project of a folder: writes its first recourse.yaml, and keeps its store out of git. Overwrites nothing. */
-import { appendFile, open } from 'node:fs/promises';
+import { appendFile, open, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { configName } from '../config/config.ts';
@@ -44,6 +44,10 @@ async function writeNew(file: string, text: string): Promise<string | null> {
     const handle = await open(file, 'wx');
     try {
       await handle.writeFile(text);
+    } catch (error) {
+      // Half of a policy is another policy, and an empty file lets everybody call everything.
+      await rm(file, { force: true });
+      throw error;
     } finally {
       await handle.close();
     }
@@ -52,7 +56,7 @@ async function writeNew(file: string, text: string): Promise<string | null> {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST')
       return `'${file}' is there already, and is never overwritten: move it away, or use --dry-run`;
-    return `'${file}' cannot be written (${code}): check its folder and mode`;
+    return `'${file}' cannot be written (${code}): check its folder, its mode and the disk`;
   }
 }
 

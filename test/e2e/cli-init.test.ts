@@ -1,10 +1,11 @@
 /** `recourse init` as a person runs it, on a machine that has other clients already. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { recourse } from '../support/compiled-recourse.ts';
-import { folder } from '../support/recourse-process.ts';
+import { bin, folder } from '../support/recourse-process.ts';
 
 interface Machine {
   readonly cwd: string;
@@ -49,6 +50,15 @@ test('a file that is there is never overwritten', (t) => {
   const { status, stderr, stdout } = init();
   assert.deepEqual([status, stdout, text()], [1, '', 'mine']);
   assert.match(stderr, /recourse\.yaml' is there already, and is never overwritten/);
+});
+
+test('a file that could not be written whole is not left behind: an empty one would let everybody in', (t) => {
+  const { cwd } = aMachine(t);
+  const words = ['-c', 'ulimit -f 0 && exec "$@"', 'sh', process.execPath, bin, 'init'];
+  const { status, stderr } = spawnSync('sh', words, { cwd, encoding: 'utf8' });
+  assert.equal(status, 1, stderr);
+  assert.match(stderr, /recourse\.yaml' cannot be written \(EFBIG\): check its folder, its mode and the disk/);
+  assert.deepEqual(readdirSync(cwd), []);
 });
 
 test('the servers of every client are taken over, and no secret is', (t) => {

@@ -68,7 +68,7 @@ export function compileMachine(machine: AnyStateMachine, options: CompileOptions
   if (started.kind === 'failed') {
     return { ok: false, problems: [`the workflow cannot begin: ${started.problem} (${started.errorType})`] };
   }
-  return { ok: true, machine: compiled, graph: writeGraph(draft), written };
+  return { ok: true, machine: compiled, graph: writeGraph(draft, new Set(options.actions.keys())), written };
 }
 
 function routeOf({ name, parent }: StateDraft): readonly string[] {

@@ -53,4 +53,6 @@ export interface WorkflowGraph {
   readonly edges: readonly GraphEdge[];
   /** The events that actions of the machine raise by themselves; none if not given. */
   readonly raises?: readonly string[];
+  /** Those of them that agents can send as well, because an action has the name; none if not given. */
+  readonly raisedActions?: readonly string[];
 }

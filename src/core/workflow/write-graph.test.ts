@@ -143,6 +143,20 @@ test('what is raised at once is known where it is raised', () => {
   assert.deepEqual(graph.raises, ['ping', 'pong']);
 });
 
+test('what is raised and is an action too is a way on: an agent can send it', () => {
+  const states = (kick: unknown) => ({
+    a: { on: { go: { target: 'b', actions: kick } } },
+    b: { on: { fin: 'z' } },
+    z: { type: 'final' },
+  });
+  // Nobody knows what a function raises: it could be any event that is heard.
+  for (const kick of [raise({ type: 'fin' }), raise(() => ({ type: 'fin' }))]) {
+    const graph = graphOf({ initial: 'a', states: states(kick) });
+    assert.deepEqual(graph.raisedActions, graph.raises);
+    assert.deepEqual(analyseWorkflow(graph).findings, []);
+  }
+});
+
 test('memories, re-entries, forbidden events and raised ones are in the graph', () => {
   const graph = graphOf({
     initial: 'a',

@@ -4,13 +4,14 @@ import { isObject, type Json } from '../json.ts';
 import type { GraphEdge, GraphState, WorkflowGraph } from './graph.ts';
 import type { ActionRule, EdgeDraft, GuardRule, MachineDraft, StateDraft } from './machine-draft.ts';
 
-export function writeGraph({ name, root, states }: MachineDraft): WorkflowGraph {
+export function writeGraph({ name, root, states }: MachineDraft, actions: ReadonlySet<string>): WorkflowGraph {
   // An event that a function makes could be any that somebody listens to.
   const heard = states.flatMap(({ byEvent }) => [...byEvent.keys()]);
   const raises = raisedBy(
     states.flatMap((state) => [...rulesOf(state), ...state.edges.flatMap(({ actions }) => actions)]),
     heard,
   );
+  const raisedActions = raises.filter((event) => actions.has(event));
   return {
     name,
     type: root.type === 'parallel' || root.type === 'compound' ? root.type : 'atomic',
@@ -18,6 +19,7 @@ export function writeGraph({ name, root, states }: MachineDraft): WorkflowGraph 
     states: states.filter((state) => state.parent !== null).map((state) => writeState(state, heard)),
     edges: states.flatMap((state) => state.edges).map((edge, index) => writeEdge(edge, index, heard)),
     ...(raises.length === 0 ? {} : { raises }),
+    ...(raisedActions.length === 0 ? {} : { raisedActions }),
   };
 }
 

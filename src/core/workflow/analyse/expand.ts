@@ -99,13 +99,15 @@ function hear(chart: Chart, place: Standing, sure: boolean): Expansion {
 }
 
 function act(chart: Chart, place: Standing, sure: boolean): Expansion {
+  const { raises = [], raisedActions = [] } = chart.graph;
   const delays = place.configuration.flatMap((state) => chart.delays[state] ?? []);
   const events = [
     ...chart.actions.map((name) => ({
       kind: 'action' as const,
       event: actionKey(name),
       sure,
-      free: !(chart.graph.raises ?? []).includes(name),
+      // An agent can send it whenever it likes; what is only raised may never come.
+      free: !raises.includes(name) || raisedActions.includes(name),
     })),
     // Of two clocks that run, the drawing does not tell which is first.
     ...delays.map((event) => ({ kind: 'after' as const, event, sure: sure && delays.length === 1, free: true })),

@@ -16,6 +16,8 @@ export interface GraphState {
   readonly fallback?: readonly string[];
   /** The events that entering or leaving it raises at once; none if not given. */
   readonly raises?: readonly string[];
+  /** Entering or leaving it writes to the context; it does not if not given. */
+  readonly assigns?: boolean;
 }
 
 export interface GraphEdge {
@@ -42,6 +44,8 @@ export interface GraphEdge {
   readonly forbids?: boolean;
   /** The events that taking it raises at once; none if not given. */
   readonly raises?: readonly string[];
+  /** Taking it writes to the context; it does not if not given. */
+  readonly assigns?: boolean;
 }
 
 export interface WorkflowGraph {

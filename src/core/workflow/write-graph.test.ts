@@ -1,7 +1,7 @@
 /** What drawings and checks learn of a machine beyond its states and edges, and what they conclude from it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { and, createMachine, not, or, raise, stateIn } from 'xstate';
+import { and, assign, createMachine, not, or, raise, stateIn } from 'xstate';
 import * as fc from 'fast-check';
 import { timesDrawn } from '../../../test/support/times-drawn.ts';
 import { analyseWorkflow } from './analyse/analyse-workflow.ts';
@@ -208,4 +208,24 @@ test('a check of a compiled machine sees that guards by name are opposites', () 
   assert.deepEqual(analyseWorkflow(fork(not('ready'))).findings, []);
   const codes = (graph: WorkflowGraph) => analyseWorkflow(graph).findings.map(({ code, proven }) => [code, proven]);
   assert.deepEqual(codes(fork(always)), [['dead_end', false]]);
+});
+
+test('a circle that writes to the context is looked at again, and is no dead end where another edge follows', () => {
+  const count = assign({ n: ({ context }: { context: { n: number } }) => context.n + 1 });
+  const codes = (again: object, loop: object = {}) => {
+    const states = {
+      a: { on: { go: 'loop' } },
+      loop: { always: [{ guard: 'more', ...again }, { target: 'z' }], ...loop },
+      z: { type: 'final' },
+    };
+    const graph = graphOf({ initial: 'a', context: { n: 0 }, states }, { more: () => false });
+    return analyseWorkflow(graph).findings.map(({ code }) => code);
+  };
+  const anew = { target: 'loop', reenter: true };
+  assert.deepEqual(codes({ actions: count }), ['restless']);
+  assert.deepEqual(codes({ ...anew, actions: count }), ['restless']);
+  assert.deepEqual(codes(anew, { exit: count }), ['restless']);
+  // Nothing changes, so XState leaves it at that.
+  assert.deepEqual(codes(anew), ['dead_end', 'restless']);
+  assert.deepEqual(codes({}, { exit: count }), ['dead_end', 'restless']);
 });

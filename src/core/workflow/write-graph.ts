@@ -36,6 +36,7 @@ function writeState(state: StateDraft, heard: readonly string[]): GraphState {
     ...(history === null ? {} : { history }),
     ...(historyTo === null ? {} : { fallback: historyTo.map((to) => to.id) }),
     ...(raises.length === 0 ? {} : { raises }),
+    ...([...state.entry, ...state.exit].some(isAssign) ? { assigns: true } : {}),
   };
 }
 
@@ -54,6 +55,7 @@ function writeEdge(edge: EdgeDraft, index: number, heard: readonly string[]): Gr
     ...(reenter ? { reenter } : {}),
     ...(isForbidden ? { forbids: true } : {}),
     ...(raises.length === 0 ? {} : { raises }),
+    ...(actions.some(isAssign) ? { assigns: true } : {}),
   };
 }
 
@@ -97,6 +99,8 @@ function rulesOf({ entry, exit, initial }: StateDraft): readonly ActionRule[] {
 function isAtOnce(rule: ActionRule): boolean {
   return rule.kind === 'raise' && rule.delay === null;
 }
+
+const isAssign = ({ kind }: ActionRule): boolean => kind === 'assign';
 
 function raisedBy(rules: readonly ActionRule[], heard: readonly string[]): readonly string[] {
   return [...new Set(rules.flatMap((rule) => (rule.kind !== 'raise' ? [] : rule.type === null ? heard : [rule.type])))];

@@ -19,6 +19,7 @@ export interface ChartState {
   /** -1 unless compound. */
   readonly initial: number;
   readonly deep: boolean;
+  readonly assigns: boolean;
   readonly fallback: readonly number[];
 }
 
@@ -155,6 +156,7 @@ function numberStates(graph: WorkflowGraph, problems: string[]): Numbered {
       last: last[index] ?? index,
       initial,
       deep: drawn?.history === 'deep',
+      assigns: drawn?.assigns === true,
       fallback: (drawn?.fallback ?? []).flatMap((id) => byId.get(id) ?? []),
     };
   });

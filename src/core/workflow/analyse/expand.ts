@@ -2,8 +2,8 @@
  * What can happen next in one place? The machine first goes on by itself, then hears which states were completed, and only
  * at rest do agents and clocks act: XState's order. Every way the guards may answer is one move.
  */
-import { actionKey, doneKey, type Chart, type EventKey } from './chart.ts';
-import { microstep, type Configuration, type Landing, type Remembered } from './microstep.ts';
+import { actionKey, doneKey, stateAt, type Chart, type EventKey } from './chart.ts';
+import { exitSetOf, microstep, type Configuration, type Landing, type Remembered } from './microstep.ts';
 import { nothing, selectAlways, selectOn, type Selection, type Selections } from './select-edges.ts';
 
 export interface Standing {
@@ -66,13 +66,14 @@ function ownMoves(chart: Chart, place: Standing, edges: Selection, own: Selectio
   const to = standing(take(chart, place, edges), place.pending);
   const still = isSame(place, to);
   const move = { kind: 'inner', event: '', edges, certain: isQuiet(chart) && own.all.length === 1 && !still } as const;
-  // Whether an edge that stays has changed the context is not drawn: the machine may look again, or go on.
-  return still
-    ? [
-        { ...move, to },
-        { ...move, to: { ...to, calm: true } },
-      ]
-    : [{ ...move, to }];
+  if (!still) return [{ ...move, to }];
+  // Whoever writes to the context has the machine look again. What nothing has changed it may leave at that, or not.
+  return [{ ...move, to }, ...(writes(chart, place, edges) ? [] : [{ ...move, to: { ...to, calm: true } }])];
+}
+
+function writes(chart: Chart, { configuration, remembered }: Standing, edges: Selection): boolean {
+  const left = edges.flatMap((edge) => exitSetOf(chart, edge, configuration, remembered));
+  return edges.some(({ drawn }) => drawn.assigns === true) || left.some((state) => stateAt(chart, state).assigns);
 }
 
 function hear(chart: Chart, place: Standing, sure: boolean): Expansion {

@@ -80,6 +80,27 @@ test('an incident as a Mermaid diagram has its regions apart', () => {
   );
 });
 
+test('a workflow of regions alone is a state of its own in Mermaid, which parts no regions at the top', () => {
+  const states = [state('doors', 'compound', { initial: 'shut' }), state('doors.shut'), state('lights')];
+  assert.equal(
+    toMermaid(graphOf('house', null, states, [on('', 'rest', null)]), ['lights']),
+    `stateDiagram-v2
+  state "house" as s0 {
+    state "doors" as s1 {
+      [*] --> s2
+      state "shut" as s2
+    }
+    --
+    state "lights" as s3
+    state "in any state" as s0_any
+    s0_any --> s0_any : rest (stays)
+  }
+  classDef active stroke-width:4px,font-weight:bold
+  class s3 active
+`,
+  );
+});
+
 test('a form that remembers, as a Mermaid diagram', () => {
   assert.equal(
     toMermaid(form),

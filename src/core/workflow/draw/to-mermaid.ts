@@ -11,9 +11,11 @@ import { edgeText, oneLine } from './edge-text.ts';
 export function toMermaid(graph: WorkflowGraph, active: readonly string[] = []): string {
   const plan = planDrawing(graph, active);
   const lit = plan.states.filter((state) => plan.active.has(state.index) && !isComposite(state));
+  // Mermaid parts regions within a state only, never at the top.
+  const whole = graph.type === 'parallel' ? stateOf(plan, 0) : insideOf(plan, 0);
   return [
     'stateDiagram-v2',
-    ...insideOf(plan, 0).map((line) => `  ${line}`),
+    ...whole.map((line) => `  ${line}`),
     ...(lit.length === 0 ? [] : ['  classDef active stroke-width:4px,font-weight:bold']),
     ...lit.map(({ index }) => `  class ${idOf(index)} active`),
     '',

@@ -5,6 +5,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, 
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { isObject } from '../../src/core/json.ts';
+import { type CommandEntry, commands } from '../../src/doors/cli/commands.ts';
 import { exitCodes } from '../../src/doors/cli/exit-codes.ts';
 import { bin, folder, objectsIn, recourse, root } from '../support/recourse-process.ts';
 
@@ -84,6 +85,19 @@ test('an old Node gets one sentence', () => {
 test('the guide has the exit codes of the program', () => {
   const guide = readFileSync(join(root, 'docs/guides/cli.md'), 'utf8');
   for (const { code, says } of Object.values(exitCodes)) assert.ok(guide.includes(`| ${code} | ${says} |`));
+});
+
+test('the guide says what each command gives to programs', () => {
+  const guide = readFileSync(join(root, 'docs/guides/cli.md'), 'utf8');
+  const rows = (guide.split('## For programs')[1] ?? '').split('\n## ')[0]?.match(/^\| `[^|]+/gm) ?? [];
+  for (const [name, { options }] of Object.entries<CommandEntry>(commands)) {
+    if (!options.includes('json')) continue;
+    const [first = '', last = first] = name.split(' ');
+    const isTold = rows.some(
+      (row) => row.includes(`\`${name}\``) || (row.includes(first) && row.includes(`\`${last}\``)),
+    );
+    assert.ok(isTold, `${name} --json is told nowhere`);
+  }
 });
 
 test('the package: built, without sources, it does the same, and help costs little', (t) => {

@@ -100,8 +100,31 @@ test('what a timer of a body throws still ends it, with a sentence', async (t) =
   writeFileSync(join(home, 'stray.ts'), strayModule);
   const served = await connectServe(t, ['./stray.ts'], { cwd: home });
   served.step('crash').catch(() => undefined);
-  await served.saying(/^recourse: this is a bug or a broken installation, err_\w+: thrown by a timer/m);
+  await served.saying(
+    /^recourse: code of a workflow or tool threw where nobody could catch it \(thrown by a timer\): catch it there; .*$/m,
+  );
   await eventually('serve has ended', async () => !isAlive(served.pid));
+});
+
+test('a module that throws where nobody can catch it is a no that names it, and no bug of ours', (t) => {
+  const { home } = barProject(t);
+  const wait = 'await new Promise((resolve) => setTimeout(resolve, 5_000));\n';
+  const modules = {
+    'timer.ts': `setTimeout(() => { throw new Error('too late'); }, 0); ${wait}`,
+    'stray.ts': `void Promise.reject(new Error('too late')); ${wait}`,
+    'odd.ts': `setTimeout(() => { throw { toString() { throw 1; } }; }, 0); ${wait}`,
+  };
+  for (const [name, text] of Object.entries(modules)) writeFileSync(join(home, name), text);
+  const fix = 'catch it there; a timer or a promise was left behind';
+  for (const line of ['check timer.ts', 'render stray.ts', 'serve ./timer.ts', 'check odd.ts']) {
+    const { status, stderr } = recourse(line.split(' '), { cwd: home });
+    const name = /\w+\.ts/.exec(line)?.[0];
+    const what = name === 'odd.ts' ? 'something that cannot be written down' : 'too late';
+    const told = `recourse: '${name}' threw where nobody could catch it (${what}) while it was loaded: ${fix}\n`;
+    assert.deepEqual([status, stderr], [1, told]);
+  }
+  const { status, stdout } = recourse(['check', 'timer.ts', '--json'], { cwd: home });
+  assert.deepEqual([status, objectsIn(stdout).map(({ kind }) => kind)], [1, ['problem', 'summary']]);
 });
 
 test('what cannot be served is said, with the exit code of its kind', (t) => {

@@ -200,6 +200,12 @@ export function hasKey(tree: Tree, path: readonly (string | number)[]): boolean 
   return around.kind === 'map' && around.entries.has(String(path.at(-1)));
 }
 
+/** Whether a map with something in it is written there, be it right or wrong. */
+export function isFilled(tree: Tree, path: readonly (string | number)[]): boolean {
+  const found = walk(tree, path);
+  return found.kind === 'map' && found.entries.size > 0;
+}
+
 export function findScalar(tree: Tree, path: readonly (string | number)[]): TreeScalar | null {
   const found = walk(tree, path);
   return found.kind === 'scalar' ? found : null;

@@ -252,6 +252,19 @@ states:
   ]);
 });
 
+test('states of which none has a usable name are told by their names alone', () => {
+  const { problems } = read(`
+initial: in progress
+actions: { go: {} }
+states: { in progress: { on: { go: all done } }, all done: { type: final } }
+`);
+  assert.deepEqual(problems, [
+    '2:10 "in progress" is not usable here',
+    "4:11 'in progress' is not usable as a name here",
+    "4:50 'all done' is not usable as a name here",
+  ]);
+});
+
 test('for proofs a guard asks what its expression says, and a comment in it hides nothing', () => {
   const { graph } = compile(`
 context: { open: false, left: 3 }

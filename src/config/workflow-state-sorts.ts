@@ -2,7 +2,7 @@
 import type { JsonObject } from '../core/json.ts';
 import { nearest } from '../core/nearest.ts';
 import type { Tell } from './problem.ts';
-import { keyPlaceOf, placeOf } from './read-shape.ts';
+import { isFilled, keyPlaceOf, placeOf } from './read-shape.ts';
 import { mapOf, textOf } from './plain-values.ts';
 import type { Path } from './workflow-expressions.ts';
 import type { Tree } from './yaml-tree.ts';
@@ -19,6 +19,8 @@ const keysOf: Readonly<Record<string, readonly string[]>> = {
 /** `state` has the keys of a state; those that were wrong in themselves have been told. */
 export function checkSort(state: JsonObject, path: Path, tree: Tree, tell: Tell): void {
   const states = Object.keys(mapOf(state['states']));
+  // Not one of them has a usable name, and that has been told: what sort of state this is cannot be said.
+  if (states.length === 0 && 'states' in state && isFilled(tree, [...path, 'states'])) return;
   const type = textOf(state['type']) ?? (states.length > 0 ? 'compound' : 'atomic');
   for (const key of Object.keys(state)) {
     if (keysOf[type]?.includes(key) === true) continue;

@@ -25,7 +25,9 @@ const runnable = /\.(?:ts|mts|js|mjs)$/;
 export async function loadWorkflowModule(file: string, timeoutMs = importTimeoutMs): Promise<LoadedModule> {
   const shown = path.basename(file);
   if (!runnable.test(file)) return refused(`'${shown}' is no module`, 'name a file that ends in .ts or .js');
-  if (!(await isFile(file)))
+  const found = await sortOf(file);
+  if (found === 'folder') return refused(`'${shown}' is a folder`, 'name the module in it');
+  if (found !== 'file')
     return refused(
       `there is no module '${file}'`,
       'correct the path; it is read from the folder of the file it stands in',
@@ -51,11 +53,12 @@ const loading = new Set<string>();
 /** For whoever must tell why the process ends: a module may end it while it is loaded. */
 export const modulesBeingLoaded = (): readonly string[] => [...loading];
 
-async function isFile(file: string): Promise<boolean> {
+async function sortOf(file: string): Promise<'file' | 'folder' | null> {
   try {
-    return (await stat(file)).isFile();
+    const found = await stat(file);
+    return found.isFile() ? 'file' : found.isDirectory() ? 'folder' : null;
   } catch {
-    return false;
+    return null;
   }
 }
 

@@ -129,11 +129,13 @@ test('a module that throws where nobody can catch it is a no that names it, and 
 
 test('what cannot be served is said, with the exit code of its kind', (t) => {
   const bar = barProject(t);
+  mkdirSync(join(bar.home, 'folder.ts'));
   writeFileSync(join(bar.home, 'empty.ts'), 'export const nothing = 1;\n');
   writeFileSync(join(bar.home, 'throws.ts'), 'throw { toString() { throw 1; } };\n');
   writeFileSync(join(bar.home, 'text.db'), 'not a database at all\n'.repeat(500));
   const ends: readonly (readonly [line: string, status: number, sentence: RegExp])[] = [
     ['serve ./absent.ts', 1, /there is no module/],
+    ['serve ./folder.ts', 1, /'folder\.ts' is a folder\n {2}fix name the module in it/],
     ['serve ./empty.ts', 1, /'empty\.ts' exports no workflow/],
     ['serve ./throws.ts', 1, /'throws\.ts' cannot be loaded/],
     ['serve bar', 1, /recourse\.yaml:1:1 error ShapeInvalid this file does not exist/],

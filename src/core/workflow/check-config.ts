@@ -90,7 +90,9 @@ function checkStates(states: unknown, place: string, depth: number, problems: st
   for (const [name, state] of fieldsOf(states)) {
     const inside = depth === 0 ? `state '${name}'` : place.replace(/'$/, `.${name}'`);
     if (!isStateName(name)) {
-      problems.push(`${inside}: its name is not usable; use 1 to ${maxNameChars} characters, without . # * and \\`);
+      problems.push(
+        `${inside}: its name is not usable; use 1 to ${maxNameChars} visible characters, without . # * and \\, and no space at either end`,
+      );
     }
     checkConfig(state, inside, depth + 1, problems);
   }

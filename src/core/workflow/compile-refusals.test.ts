@@ -147,7 +147,7 @@ const refused: readonly (readonly [string, unknown, RegExp])[] = [
   [
     'a name with a dot',
     withState({}, { states: { a: { on: { go: 'b' } }, b: { on: { back: 'a' } }, 'c#': {} } }),
-    /^state 'c#': its name is not usable/,
+    /^state 'c#': its name is not usable; use 1 to 64 visible characters, .*, and no space at either end$/,
   ],
   [
     'a Map in the context',

@@ -67,6 +67,14 @@ test('guards of which only the name is known are never taken to exclude each oth
   );
 });
 
+test('which of several timers is first is not known, and that is said', () => {
+  const told = (...edges: Parameters<typeof graphOf>[3]) =>
+    analyseWorkflow(graphOf('x', 'a', [state('a'), state('b', 'final'), state('c', 'final')], edges)).undecided;
+  assert.deepEqual(told(on('a', 'go', 'c'), after('a', 1_000, 'b')), []);
+  const several = ['where several timers run at once, any was taken to be first.'];
+  assert.deepEqual(told(after('a', 1_000, 'b'), after('a', 5_000, 'c')), several);
+});
+
 test('with events that the machine raises itself, nothing that happens is certain', () => {
   const graph = {
     ...graphOf('x', 'a', [state('a'), state('b'), state('c', 'final')], [on('a', 'go', 'b'), on('b', 'wake', 'c')]),

@@ -13,7 +13,7 @@ import { findLostStates } from './find-lost-states.ts';
 import { findUnreachable } from './find-unreachable.ts';
 import { canBeSo } from './guard-formula.ts';
 import { shortestPaths } from './paths.ts';
-import { search, type SearchLimits } from './search.ts';
+import { search, type Place, type SearchLimits } from './search.ts';
 
 export interface AnalysisOptions extends Partial<SearchLimits> {
   /** How many findings of one code are listed; the others are counted. */
@@ -56,6 +56,7 @@ export function analyseWorkflow(graph: WorkflowGraph, options: AnalysisOptions =
         : ['what lies behind those limits was not looked at: check it by hand, or split the workflow.']),
       ...(found.lost.length > 0 ? ['what follows after states were lost was not looked at.'] : []),
       ...(found.raced ? ['where edges of two regions exclude each other, either was taken to win.'] : []),
+      ...(found.places.some(hasSeveralTimers) ? ['where several timers run at once, any was taken to be first.'] : []),
       ...unreachable.undecided,
       ...openQuestions(chart, findings),
       ...[...byCode].flatMap(([code, some]) =>
@@ -64,6 +65,10 @@ export function analyseWorkflow(graph: WorkflowGraph, options: AnalysisOptions =
     ],
     searched: { configurations: found.places.length, edges: found.edges, complete: found.complete },
   };
+}
+
+function hasSeveralTimers({ steps }: Place): boolean {
+  return new Set(steps.flatMap(({ kind, event }) => (kind === 'after' ? [event] : []))).size > 1;
 }
 
 function openQuestions(chart: Chart, findings: readonly Finding[]): readonly string[] {

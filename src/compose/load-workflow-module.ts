@@ -24,7 +24,12 @@ const runnable = /\.(?:ts|mts|js|mjs)$/;
 
 export async function loadWorkflowModule(file: string, timeoutMs = importTimeoutMs): Promise<LoadedModule> {
   const shown = path.basename(file);
-  if (!runnable.test(file)) return refused(`'${shown}' is no module`, 'name a file that ends in .ts or .js');
+  if (!runnable.test(file)) {
+    const fix = /\.ya?ml$/.test(file)
+      ? `name a workflow that is in it, with --config ${shown}; in recourse.yaml put the file under include`
+      : 'name a file that ends in .ts or .js';
+    return refused(`'${shown}' is no module`, fix);
+  }
   const found = await sortOf(file);
   if (found === 'folder') return refused(`'${shown}' is a folder`, 'name the module in it');
   if (found !== 'file')

@@ -135,6 +135,11 @@ test('what cannot be served is said, with the exit code of its kind', (t) => {
   writeFileSync(join(bar.home, 'text.db'), 'not a database at all\n'.repeat(500));
   const ends: readonly (readonly [line: string, status: number, sentence: RegExp])[] = [
     ['serve ./absent.ts', 1, /there is no module/],
+    [
+      'serve ./bar.yaml',
+      1,
+      /'bar\.yaml' is no module\n {2}fix name a workflow that is in it, with --config bar\.yaml; in recourse\.yaml put the file under include/,
+    ],
     ['serve ./folder.ts', 1, /'folder\.ts' is a folder\n {2}fix name the module in it/],
     ['serve ./empty.ts', 1, /'empty\.ts' exports no workflow/],
     ['serve ./throws.ts', 1, /'throws\.ts' cannot be loaded/],

@@ -1,7 +1,17 @@
 /** The command as people run it, by itself: help, the primer, and the package that is built from it. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { isObject } from '../../src/core/json.ts';
@@ -121,6 +131,18 @@ test('the package: built, without sources, it does the same, and help costs litt
   assert.deepEqual(recourse(['--help'], { command: packed }), recourse(['--help']));
   assert.deepEqual(recourse(['--version'], { command: packed }), recourse(['--version']));
   assert.equal(recourse(['cals'], { command: packed }).status, 2);
+
+  // A command that is installed by itself serves what the project's own copy of the package mounted.
+  symlinkSync(join(root, 'node_modules'), join(home, 'node_modules'), 'dir');
+  writeFileSync(
+    join(home, 'door.ts'),
+    `import { createMachine } from 'xstate';
+     import { mount } from './dist/index.js';
+     const machine = createMachine({ id: 'door', initial: 'shut', states: { shut: { on: { open: 'shut' } } } });
+     export const workflow = mount(machine, { actions: { open: { run: async () => 1 } } });\n`,
+  );
+  const served = recourse(['serve', './door.ts'], { cwd: home });
+  assert.deepEqual([served.status, /serving workflow 'door'/.test(served.stderr)], [0, true], served.stderr);
 
   rmSync(join(home, 'dist/main-cli.js'));
   const broken = recourse(['calls', 'ls'], { command: packed });

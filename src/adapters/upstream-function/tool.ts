@@ -92,6 +92,8 @@ export type ResultOf<Of extends Tool> = NonNullable<Of[typeof types]>['result'];
 export type SentTo<Of extends Tool> = NonNullable<Of[typeof types]>['sent'];
 
 const checked = new WeakMap<object, CheckedTool>();
+/** The same for every copy of this package: a command that is installed by itself serves what a project's own copy mounted. */
+const checkedElsewhere = Symbol.for('recourse.checked-tool');
 
 export function tool<
   const Name extends string,
@@ -111,12 +113,14 @@ export function tool<
 
 /** What `tool()` found out; a definition that did not pass through it is checked now. */
 export function checkedTool(definition: Tool): CheckedTool {
-  return checked.get(definition) ?? checkDefinition(definition);
+  const { [checkedElsewhere]: elsewhere } = definition as { readonly [checkedElsewhere]?: CheckedTool };
+  return checked.get(definition) ?? elsewhere ?? checkDefinition(definition);
 }
 
 /** A tool that was checked elsewhere, under a name that authors cannot give: the body of an action. */
 export function asTool(found: CheckedTool): Tool {
-  const definition = Object.freeze({ name: found.name, description: found.description, input: {} });
+  const definition = { name: found.name, description: found.description, input: {} };
+  Object.defineProperty(definition, checkedElsewhere, { value: found });
   checked.set(definition, found);
-  return definition as Tool;
+  return Object.freeze(definition) as Tool;
 }

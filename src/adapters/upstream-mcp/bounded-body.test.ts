@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
 import { boundBody } from './bounded-body.ts';
 import { defaultMcpLimits } from './mcp-limits.ts';
@@ -75,4 +76,24 @@ test('a stream that floods is read no faster than its pace', async () => {
   const events = Array.from({ length: 30 }, () => 'data: x\n\n');
   await answer(events, 'text/event-stream', { ...limits, floodBurst: 10, floodPerSecond: 100 }).text();
   assert.ok(performance.now() - began >= 150);
+});
+
+test('of very many events in one read only a few are handed on before its pace counts, and of lines that are no events as well', async () => {
+  const paced = { ...defaultMcpLimits, floodBurst: 1, floodPerSecond: 0.001 };
+  for (const [flood, most] of [
+    ['data: x\n\n', 128],
+    ['\n', 128],
+    ['\r', 128],
+    [':\n', 1_024],
+    ['data: x\r\n', 1_024],
+  ] as const) {
+    const reader = answer([flood.repeat(10_000)], 'text/event-stream', paced).body?.getReader();
+    const first = await reader?.read();
+    // The two halves of one end may be parted.
+    const short = flood.length * most - (first?.value?.length ?? 0);
+    assert.ok(short === 0 || (short === 1 && flood.endsWith('\r\n')), JSON.stringify(flood));
+    const second = reader?.read().then(() => 'read');
+    assert.equal(await Promise.race([second, pause(20, 'rests')]), 'rests', JSON.stringify(flood));
+    await Promise.all([second, reader?.cancel()]);
+  }
 });

@@ -15,6 +15,15 @@ test('the burst is free, what exceeds it is rested for, and rest is earned back'
   assert.equal(gate.spend(1), 10);
 });
 
+test('what is given back can be spent again, and is never more than the burst', () => {
+  const gate = createFloodGate(10, 100, () => 0);
+  assert.equal(gate.spend(10), 0);
+  assert.equal(gate.spend(-1), 0);
+  assert.equal(gate.spend(1), 0);
+  for (let times = 0; times < 50; times++) gate.spend(-1);
+  assert.equal(gate.spend(11), 10);
+});
+
 test('who rests as told never reads more than the burst and the pace allow', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1, maxLength: 100 }), (costs) => {

@@ -1,6 +1,6 @@
 /** How long must a reader rest so that a flood costs the gateway no more than its share? Must not drop anything by itself. */
 export interface FloodGate {
-  /** Milliseconds to rest before reading on; 0 within the burst. */
+  /** Milliseconds to rest before reading on; 0 within the burst. Less than nothing is given back. */
   spend(units: number): number;
 }
 

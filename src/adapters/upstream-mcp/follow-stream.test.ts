@@ -163,6 +163,35 @@ test('many connections are read at one pace', async (t) => {
   assert.ok(performance.now() - began >= 150);
 });
 
+test('all streams of a server are read at one pace, and what was asked for is no part of it', async (t) => {
+  const told = `${': hello\n\n'.repeat(8)}`;
+  const http = createServer((request, response) => {
+    request.resume();
+    const chatters = request.headers['mcp-name'] === 'chatty';
+    response.writeHead(200, stream).end(`${chatters ? told : ''}${answer}`);
+  }).listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  t.after(() => http.close());
+  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+  const call = (transport: HttpTransport, name: string) => {
+    const over = Promise.withResolvers<void>();
+    const params = { name, _meta: { [PROTOCOL_VERSION_META_KEY]: '2026-07-28' } };
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params } as JSONRPCMessage;
+    void transport.send(message, { onRequestStreamEnd: () => over.resolve(), line: createLine() });
+    return over.promise;
+  };
+  const open = (limits: Partial<McpLimits>) =>
+    new HttpTransport({ kind: 'http', url, headers: {} }, { ...defaultMcpLimits, ...limits });
+
+  const slow = open({ floodBurst: 10, floodPerSecond: 100 });
+  const began = performance.now();
+  await Promise.all(Array.from({ length: 3 }, () => call(slow, 'chatty')));
+  assert.ok(performance.now() - began >= 100, 'three streams share the burst of one');
+
+  const strict = open({ floodBurst: 1, floodPerSecond: 0.001 });
+  for (let calls = 0; calls < 30; calls++) await call(strict, 'quiet');
+});
+
 test('nobody waits any more: nothing is asked, and what was asked is hung up', async (t) => {
   const early = await calling(t, ends('id: a\nretry: 60000\n\n'), ends(answer));
   await early.resting;

@@ -2,7 +2,7 @@
  * How does an answer that comes as a stream reach whoever waits? Over as many connections as the server makes of it: a stream
  * that ends before the answer came is taken up again behind the last event. It only reads: what was asked is never sent again.
  */
-import { createFloodGate } from './flood-gate.ts';
+import type { FloodGate } from './flood-gate.ts';
 import type { Line } from './line.ts';
 import type { McpLimits } from './mcp-limits.ts';
 import { createNap } from './nap.ts';
@@ -14,6 +14,8 @@ import { MessageTooLarge } from './transport-faults.ts';
 export interface Following {
   readonly limits: McpLimits;
   readonly line: Line;
+  /** The pace of the server, over all of its streams: an answer that is cut into many, or many at once, are read no faster. */
+  readonly pace: FloodGate;
   /** Says whether this was the answer. */
   readonly hear: (message: unknown) => boolean;
   /** Asks for what comes behind this event, as a value of a header; null where a stream that ended is over. */
@@ -26,10 +28,8 @@ export interface Following {
  */
 export async function followStream(
   first: Posted,
-  { limits, line, hear, reopen }: Following,
+  { limits, line, pace, hear, reopen }: Following,
 ): Promise<MessageTooLarge | undefined> {
-  // One pace for all of its connections: a stream that is cut into many is read no faster.
-  const gate = createFloodGate(limits.floodBurst, limits.floodPerSecond);
   let answered = false;
   let lastId = '';
   let delayMs = limits.resumeDelayMs;
@@ -37,14 +37,17 @@ export async function followStream(
   function note({ message, id, retryMs }: StreamEvent): void {
     if (id !== null) lastId = canBeHeader(id, limits.maxEventIdChars) ? id : '';
     if (retryMs !== null) delayMs = Math.min(Math.max(retryMs, limits.minResumeDelayMs), limits.maxResumeDelayMs);
-    if (message !== undefined && hear(message)) answered = true;
+    if (message === undefined || !hear(message)) return;
+    // What was asked for is no flood, however much of it comes.
+    pace.spend(-1);
+    answered = true;
   }
 
   /** What was too large once would be so again. */
   let tooLarge: MessageTooLarge | undefined;
   async function read(stream: Posted): Promise<void> {
     try {
-      await readEvents(toResponse(stream), limits, note, gate);
+      await readEvents(toResponse(stream), limits, note, pace);
     } catch (error) {
       if (error instanceof MessageTooLarge) tooLarge = error;
     }

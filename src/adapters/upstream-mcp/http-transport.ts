@@ -8,7 +8,8 @@ import {
   PROTOCOL_VERSION_META_KEY,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
-import { boundBody, isEventStream } from './bounded-body.ts';
+import { boundBody, createPace, isEventStream } from './bounded-body.ts';
+import type { FloodGate } from './flood-gate.ts';
 import { type Following, followStream } from './follow-stream.ts';
 import { type AskOptions, createLine, type Line } from './line.ts';
 import type { HttpConnection } from './mcp-config.ts';
@@ -35,6 +36,7 @@ interface Head {
 
 export class HttpTransport extends StreamableHTTPClientTransport {
   readonly #heads: Map<string, Head>;
+  readonly #pace: FloodGate;
   readonly #server: HttpConnection;
   readonly #limits: McpLimits;
   readonly #target: Target;
@@ -46,6 +48,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
 
   constructor(server: HttpConnection, limits: McpLimits) {
     const heads = new Map<string, Head>();
+    const pace = createPace(limits);
     super(new URL(server.url), {
       requestInit: { headers: { ...server.headers } },
       fetch: async (url, init) => {
@@ -65,10 +68,11 @@ export class HttpTransport extends StreamableHTTPClientTransport {
           head.streams = isEventStream(response);
         }
         // What is no stream was read, and measured, as a whole.
-        return isEventStream(response) || init?.method !== 'POST' ? boundBody(response, limits) : response;
+        return isEventStream(response) || init?.method !== 'POST' ? boundBody(response, limits, pace) : response;
       },
     });
     this.#heads = heads;
+    this.#pace = pace;
     this.#server = server;
     this.#limits = limits;
     this.#target = targetOf(new URL(server.url));
@@ -96,7 +100,10 @@ export class HttpTransport extends StreamableHTTPClientTransport {
       const reopen = this.#reopening(message, line.carriedBy);
       // Broken off or at its end: who still waits hears that nothing more comes.
       const over = (fault?: Error) => onRequestStreamEnd?.(fault);
-      void followStream(answer, { limits: this.#limits, line, hear: hearAnswer, reopen }).then(over, over);
+      void followStream(answer, { limits: this.#limits, line, pace: this.#pace, hear: hearAnswer, reopen }).then(
+        over,
+        over,
+      );
       return;
     }
     if (answer.body.length > 0) for (const one of messagesIn(answer.body.toString('utf8'))) hear(one);

@@ -16,6 +16,7 @@ import { commit, keepForLater, nobodyWaits } from './commit.ts';
 import { asFailedRead, endStep, envelopeOfStep, type Step, type StepEnd } from './end-step.ts';
 import { reportsWithin, withTask } from './open-task.ts';
 import { type Answer, nextActions, type Shell } from './shell.ts';
+import { toldElsewhere } from './told-elsewhere.ts';
 import { note, type Papers, toTransition } from './transition.ts';
 import type { Weighed } from './weigh.ts';
 
@@ -133,7 +134,7 @@ export async function storedReply(call: StoredCall, shell: Shell): Promise<Reply
   const stored = await shell.ports.store.reply(call.id);
   switch (stored.kind) {
     case 'text': {
-      const reply = JSON.parse(stored.text) as RestingReply;
+      const reply = await toldElsewhere(JSON.parse(stored.text) as RestingReply, call, shell);
       // The call may have succeeded since it was read: a success tells the sequence it was recorded with.
       const stale = !('error' in reply) && call.state !== 'SUCCEEDED';
       return withSeq(reply, stale ? ((await shell.ports.store.call(call.id))?.seq ?? call.seq) : call.seq);

@@ -189,6 +189,26 @@ test('calls settle, no: the fence is lifted, also without a gateway', async (t) 
   assert.equal(timesLost(bar), 2);
 });
 
+test('calls settle: whoever asks by the key, or by the call, hears where the session stands and what is next in it', async (t) => {
+  const { bar, step, gateway } = await aBar(t);
+  for (const happened of ['no', 'unknown', 'yes']) {
+    const session = sessionOf(await step('order', latte));
+    const asked = { session, key: `lost-${happened}` };
+    const { call_id } = await step('lose', asked);
+    assert.equal((await runBeside(['calls', 'settle', call_id, '--happened', happened], bar.home)).status, 0);
+    const view = await gateway.sessions.look(session, { agent: 'waiter' });
+    assert.ok(!('error' in view) && view.valid_next_actions.includes('lose'), JSON.stringify(view));
+    const byId = await gateway.reply(call_id, { agent: 'waiter' });
+    assert.ok(byId !== null && 'valid_next_actions' in byId, JSON.stringify(byId));
+    assert.deepEqual(byId.valid_next_actions, view.valid_next_actions, happened);
+    if (isSuccess(byId)) assert.deepEqual(byId.state, view.state);
+    const byKey = await step('lose', asked);
+    assert.ok('valid_next_actions' in byKey && byKey.valid_next_actions.length > 0, JSON.stringify(byKey));
+    if (isRefusal(byKey) && byKey.resolution.type === 'choose_action')
+      assert.deepEqual(byKey.resolution.actions, view.valid_next_actions);
+  }
+});
+
 test('calls settle, unknown: closed for good; a second word about it is a no and changes nothing', async (t) => {
   const { bar, id, look } = await aDoubt(t);
   const settled = await runBeside(['calls', 'settle', id, '--happened', 'unknown', '--json'], bar.home);

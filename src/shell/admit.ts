@@ -78,8 +78,9 @@ export async function attach(
   const since = shell.ports.clock.nowMs() - shell.limits.attachWindowMs;
   const earlier = await shell.ports.store.abandoned(session, call.fingerprint, since);
   if (earlier === null) return { kind: 'new' };
-  if (!mayHaveHappened(earlier.state)) {
-    // Nothing came of it, so nobody takes its place; and it must not stand before an older one that happened.
+  if (!mayHaveHappened(earlier.state) || earlier.state === 'CLOSED_UNKNOWN') {
+    // Nothing came of it, or a person has signed that an equal one is sent anew; so nobody takes its place, and it must not
+    // stand before an older one that happened.
     const mark = { kind: 'mark', id: earlier.id, requester: 'returned', repeats: 0 } as const;
     const cleared = await commit({ ...bare(shell), call: mark }, shell);
     if (cleared.kind === 'unavailable') return { kind: 'unavailable', fault: cleared.fault };

@@ -230,6 +230,24 @@ describe('a step in doubt', () => {
     );
   });
 
+  test('[C6-settle-1] is sent anew once a person has signed that nobody will know, also where whoever asked first is gone', async (t) => {
+    const held = createHeld({ timeout_seconds: 30 });
+    const gateway = await openWorkflow(t, [held.workflow]);
+    const session = await gateway.open();
+    const client = new AbortController();
+    const first = gateway.handleStep({ action: 'slow', inputs: {}, session }, { signal: client.signal });
+    await eventually('run 1 of the body', async () => held.runs.length === 1);
+    client.abort();
+    const { call_id } = refusal(await first, 'cancelled');
+    assert.equal(await gateway.settle(call_id, { happened: 'unknown', by: 'ada' }), 'settled');
+    held.runs[0]?.finish('late');
+    await eventually('slow is possible again', async () => (await gateway.next(session)).includes('slow'));
+    const again = gateway.ask('slow', {}, { session });
+    await eventually('run 2 of the body', async () => held.runs.length === 2);
+    held.runs[1]?.finish('anew');
+    assert.deepEqual(success(await again).result, 'anew');
+  });
+
   test('[C6-fence-4] stays fenced after a reset: that does not tell what happened', async (t) => {
     const { workflow } = doubtful();
     const gateway = await openWorkflow(t, [workflow]);

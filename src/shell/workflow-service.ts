@@ -5,7 +5,7 @@ import { fieldsOf, type JsonObject } from '../core/json.ts';
 import type { Reach } from '../core/policy/policy.ts';
 import { ceilingOf } from '../core/policy/session-ceiling.ts';
 import type { ErrorReply, Reply, SuccessReply } from '../core/reply.ts';
-import { nextActions, project, type StepFact } from '../core/workflow/step.ts';
+import { nextActions, project, type StepFact, withDueFired } from '../core/workflow/step.ts';
 import type { Snapshot, Workflow } from '../core/workflow/workflow.ts';
 import type { CommitResult, Session } from '../ports/store.ts';
 import type { Requester } from './await-outcome.ts';
@@ -144,7 +144,9 @@ export function createWorkflowService(all: Shell, only: string | null = null): W
       const found = await find(handle, 'session', 'look', who, shell);
       if ('error' in found) return found;
       const { session, fact } = found;
-      return view(session, fact, shell.limits.sessionTtlMs, await snapshotOf(session, shell));
+      // What is due fires before the next step: nothing moves by looking, but what is next is what that step will find.
+      const next = fact.drift === null ? withDueFired(fact, shell.ports.clock.nowMs()) : fact;
+      return view(session, next, shell.limits.sessionTtlMs, await snapshotOf(session, shell));
     },
     async history(handle, who, after, limit) {
       const found = await find(handle, 'history', 'look', who, shell);

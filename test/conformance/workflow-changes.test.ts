@@ -67,14 +67,22 @@ describe('whoever looks at a session', () => {
 
   test('[C1-look-1] fires no timer: the sweeper does, and the next step', async (t) => {
     const clock = createShiftedClock();
-    const states = { waiting: { after: { [minute]: 'late' }, on: { go: 'late' } }, late: { on: { go: 'waiting' } } };
+    const waiting = { after: { [minute]: 'late' }, on: { go: 'late', hurry: 'late' } };
+    const states = { waiting, late: { on: { go: 'waiting' } } };
+    const body = { run: async () => ({}) };
     const patience = mount(createMachine({ id: 'patience', initial: 'waiting', states } as never), {
-      actions: { go: { run: async () => ({}) } },
+      actions: { go: body, hurry: body },
     } as never);
     const gateway = await openWorkflow(t, [patience], { clock, limits: { sweepEveryMs: 86_400_000 } });
     const session = await gateway.open();
+    assert.deepEqual(await gateway.next(session), ['go', 'hurry']);
     clock.forward(2 * minute);
-    assert.equal((await gateway.look(session)).seq, 0);
+    const { seq, state, valid_next_actions: next } = await gateway.look(session);
+    assert.deepEqual(
+      [seq, (state as { value: string }).value, next],
+      [0, 'waiting', ['go']],
+      'what is next is what a step finds',
+    );
     assert.deepEqual(await kindsOf(gateway, session), ['session_opened']);
     assert.equal(success(await gateway.ask('go', {}, { session })).seq, 2);
     assert.deepEqual(await kindsOf(gateway, session), ['session_opened', 'timer_fired', 'attempt']);

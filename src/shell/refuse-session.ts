@@ -1,6 +1,7 @@
 /** The words for sessions that cannot be opened, changed or found. None of them is a call, so nothing is recorded. */
 import { refused } from '../core/answer.ts';
 import type { CallId, Request, SessionId } from '../core/call.ts';
+import { preview } from '../core/canonical.ts';
 import type { SessionFact } from '../core/facts.ts';
 import { invalidInput } from '../core/gates/invalid-input.ts';
 import { session as sessionGate } from '../core/gates/session.ts';
@@ -115,7 +116,9 @@ export function notKept(
   const pinnedLater = (session.workflow?.pinnedAtSeq ?? 0) > 0;
   const which = pinnedLater ? 'a step that is kept and was taken since the workflow changed' : 'a step that is kept';
   const expected = `${which}, from ${first ?? last} to ${last}`;
-  const refusal = invalidInput('fork_session', [{ path: '/seq', expected, got: seq }]);
+  // Code without types may give anything, and not all of it can be written down.
+  const got = seq === null || Number.isSafeInteger(seq) ? seq : preview(seq);
+  const refusal = invalidInput('fork_session', [{ path: '/seq', expected, got }]);
   return say('fork_session', session.id, refusal, shell, nextActions(fact));
 }
 

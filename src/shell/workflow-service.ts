@@ -103,7 +103,8 @@ export function createWorkflowService(all: Shell, only: string | null = null): W
       const at = seq ?? found.session.seq;
       const since = found.session.workflow?.pinnedAtSeq ?? 0;
       // INVARIANT: a fork is pinned to the workflow of today, so it takes no state that was made under another one.
-      const kept = at < since ? null : await shell.ports.store.snapshot(found.session.id, at);
+      const kept =
+        !Number.isSafeInteger(at) || at < since ? null : await shell.ports.store.snapshot(found.session.id, at);
       if (kept === null) {
         const first = await shell.ports.store.firstSnapshot(found.session.id, since);
         return notKept(seq, first, found.session, found.fact, shell);

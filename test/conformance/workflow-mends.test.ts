@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { assign, createMachine } from 'xstate';
 import { mount, tool } from '../../src/index.ts';
 import { eventually } from '../support/eventually.ts';
-import { openWorkflow, refusal, success } from '../support/open-workflow.ts';
+import { checkStepReply, openWorkflow, refusal, success } from '../support/open-workflow.ts';
 import { createShiftedClock } from '../support/shifted-clock.ts';
 import { counter, createHeld } from '../support/workflows.ts';
 
@@ -204,6 +204,17 @@ describe('a step', () => {
     const { reason } = refusal(await second.sessions.fork(session, { seq: 1 }), 'validation_failed');
     assert.equal(reason, 'seq must be a step that is kept, from 2 to 3');
     success(await second.sessions.fork(session, { seq: 2 }));
+  });
+
+  test('[C1-fork-3] that is no number is refused, whatever code without types gives', async (t) => {
+    const gateway = await openWorkflow(t, [counter()]);
+    const session = await gateway.open();
+    success(await gateway.ask('increment', {}, { session }));
+    for (const seq of ['1', true, [1], {}, 1n, 0.5, Number.NaN, -1, 2 ** 60, Symbol('one')] as never[]) {
+      const { reason } = refusal(checkStepReply(await gateway.sessions.fork(session, { seq })), 'validation_failed');
+      assert.equal(reason, 'seq must be a step that is kept, from 0 to 1');
+    }
+    for (const at of [null, undefined] as never[]) success(await gateway.sessions.fork(session, at));
   });
 
   test('[C1-total-5] survives an author who promises where a value belongs', async (t) => {

@@ -44,7 +44,7 @@ export function createWorkflowDoor(service: WorkflowService, shell: Shell, self:
         asked(options, (who) => service.reset(session, who)),
       /** A new session that begins where the other stood after step `seq`, or stands now. */
       fork: (session: string, at: { readonly seq?: number } = {}, options: Who = {}): Promise<Reply> =>
-        asked(options, (who) => service.fork(session, at.seq ?? null, who)),
+        asked(options, (who) => service.fork(session, (fieldsOf(at)['seq'] ?? null) as number | null, who)),
       /** Goes on although the workflow changed. */
       accept: (session: string, options: Who = {}): Promise<Reply> =>
         asked(options, (who) => service.accept(session, who)),

@@ -53,11 +53,12 @@ export function unopened(requested: string, opened: Exclude<Opened, { kind: 'ope
 }
 
 function full(requested: string, shell: Shell): ErrorReply {
+  const use = `a step runs in them, ${requested === 'fork_session' ? 'a timer waits, or it is the one to be forked' : 'or a timer waits'}`;
   const refusal: Refusal = {
     error: 'session_error',
     class: 'Workflow',
     code: 'Busy',
-    message: `all ${shell.limits.maxSessions} sessions are in use: a step runs in them, or a timer waits. Go on in one of yours, or ask again later.`,
+    message: `all ${shell.limits.maxSessions} sessions are in use: ${use}. Go on in one of yours, or ask again later.`,
     resolution: { type: 'retry_after', retry_after_seconds: fullForSeconds },
   };
   return say(requested, null, refusal, shell);

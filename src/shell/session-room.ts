@@ -2,6 +2,7 @@
  * Which workflow sessions are kept? At most `maxSessions`: the longest unused make way for a new one, and what is above the limit
  * all the same is trimmed by the sweeper. Whoever opens one asks here first. Steps never wait for any of this.
  */
+import type { SessionId } from '../core/call.ts';
 import type { StoreFault } from '../ports/store.ts';
 import { closeSession } from './close-session.ts';
 import type { Shell } from './shell.ts';
@@ -20,12 +21,19 @@ const maxBatches = 64;
 /** How often the sweeper counts, as long as it finds no session too many. */
 const countEveryMs = 10_000;
 
-/** Opens a session if it fits. Who looks for room waits for whoever looked before; what was found to fit is written side by side. */
-export async function withRoom<Opened>(open: () => Promise<Opened>, shell: Shell): Promise<Opened | NoRoom> {
+/**
+ * Opens a session if it fits. Who looks for room waits for whoever looked before; what was found to fit is written side by side.
+ * `source`: the session that it is forked from, which does not make way for its own fork.
+ */
+export async function withRoom<Opened>(
+  open: () => Promise<Opened>,
+  shell: Shell,
+  source: SessionId | null = null,
+): Promise<Opened | NoRoom> {
   const { room } = shell.live;
   if (room.waiting >= maxWaiting) return { kind: 'unavailable', fault: 'overloaded' };
   const found = await inLine(async () => {
-    const no = await makeRoom(shell);
+    const no = await makeRoom(source, shell);
     if (no !== null) return { no };
     const opening = open();
     room.opening.add(opening);
@@ -46,24 +54,30 @@ function inLine<Result>(act: () => Promise<Result>, { live: { room } }: Shell): 
 }
 
 /** Null if one more session fits, if need be by closing those that nobody used for the longest time. */
-async function makeRoom(shell: Shell): Promise<NoRoom | null> {
+async function makeRoom(source: SessionId | null, shell: Shell): Promise<NoRoom | null> {
   const { live, limits, ports } = shell;
   if (!live.readiness.ready) return { kind: 'unavailable', fault: 'closed' };
   if ((await ports.store.countSessions()) + live.room.opening.size < limits.maxSessions) return null;
   // Some of them may be counted twice by now: here it matters, so they are written down first.
   await Promise.allSettled(live.room.opening);
-  return closeDownTo(limits.maxSessions - 1, maxBatches, shell);
+  return closeDownTo(limits.maxSessions - 1, maxBatches, source, shell);
 }
 
-async function closeDownTo(most: number, batches: number, shell: Shell): Promise<NoRoom | null> {
+async function closeDownTo(
+  most: number,
+  batches: number,
+  source: SessionId | null,
+  shell: Shell,
+): Promise<NoRoom | null> {
   const { store } = shell.ports;
   for (let batch = 0; batch < batches; batch++) {
     const over = Math.min((await store.countSessions()) - most, closeAtOnce);
     if (over <= 0) return null;
     // INVARIANT: a session in which a step runs, or is about to, or a timer waits is never given up.
     const { turns, room } = shell.live;
-    const idle = await store.idleSessions(Number.MAX_SAFE_INTEGER, over + turns.size + room.beginning.size);
-    const unused = idle.filter(({ id }) => !turns.has(id) && !room.beginning.has(id)).slice(0, over);
+    const stays = (id: SessionId) => turns.has(id) || room.beginning.has(id) || id === source;
+    const idle = await store.idleSessions(Number.MAX_SAFE_INTEGER, over + turns.size + room.beginning.size + 1);
+    const unused = idle.filter(({ id }) => !stays(id)).slice(0, over);
     if (unused.length === 0) return { kind: 'full' };
     for (const closed of await Promise.all(unused.map((session) => closeSession(session, 'capacity', shell))))
       if (closed.kind === 'unavailable') return { kind: 'unavailable', fault: closed.fault };
@@ -75,6 +89,6 @@ async function closeDownTo(most: number, batches: number, shell: Shell): Promise
 export async function trimSessions(shell: Shell): Promise<void> {
   const { live, limits, ports, workflows } = shell;
   if (workflows.size === 0 || ports.clock.monotonicMs() < live.room.countAtMs) return;
-  const left = await inLine(() => closeDownTo(limits.maxSessions, 1, shell), shell);
+  const left = await inLine(() => closeDownTo(limits.maxSessions, 1, null, shell), shell);
   if (left === null) live.room.countAtMs = ports.clock.monotonicMs() + countEveryMs;
 }

@@ -112,7 +112,8 @@ export function createWorkflowService(all: Shell, only: string | null = null): W
       const snapshot = await rearmed(JSON.parse(kept) as Snapshot, found.session, at, shell);
       const problem = found.fact.workflow.machine.problemWith(snapshot);
       if (problem !== null) return broken('fork_session', problem, shell);
-      const about = { from: found.session.id, from_step: at };
+      const source = found.session.id;
+      const about = { from: source, from_step: at };
       // INVARIANT: what is in doubt is in doubt in every session that goes on from there, and what came of it is adopted in each.
       const { fences } = found.fact;
       const opened = await openAt(
@@ -120,17 +121,17 @@ export function createWorkflowService(all: Shell, only: string | null = null): W
         snapshot,
         who,
         'session_forked',
-        { about, fences, ceiling: ceilingOf(found.session.id) },
+        { about, fences, ceiling: ceilingOf(source), source },
         shell,
       );
       if (opened.kind !== 'opened') return unopened('fork_session', opened, shell);
       // Nobody knows the handle yet: a fork that a step has overtaken is given up.
-      const now = await shell.ports.store.session(found.session.id);
+      const now = await shell.ports.store.session(source);
       if (now?.entries !== found.session.entries) {
         await closeSuperseded(opened.session, shell);
         return movedOn('fork_session', found.fact, now ?? found.session, shell);
       }
-      return done('fork_session', { from: found.session.id, from_seq: at }, opened.session.id, who, shell);
+      return done('fork_session', { from: source, from_seq: at }, opened.session.id, who, shell);
     },
     accept(handle, who, by = who.agent) {
       return change(handle, 'accept_session', who, shell, async ({ session, whole: fact }) => {

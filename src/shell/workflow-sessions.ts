@@ -46,6 +46,8 @@ export interface Origin {
   /** How far its steps may reach; a fork reaches no further than where it comes from. */
   readonly ceiling: Reach | null;
   readonly forStep?: boolean;
+  /** The session that it is forked from. */
+  readonly source?: SessionId;
 }
 
 export function openAt(
@@ -56,7 +58,7 @@ export function openAt(
   origin: Origin,
   shell: Shell,
 ): Promise<Opened> {
-  return withRoom(() => open(workflow, snapshot, who, kind, origin, shell), shell);
+  return withRoom(() => open(workflow, snapshot, who, kind, origin, shell), shell, origin.source);
 }
 
 async function open(

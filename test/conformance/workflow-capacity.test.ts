@@ -74,4 +74,19 @@ describe('sessions beyond the limit', () => {
     for (const reply of await Promise.all(running)) success(reply);
     await eventually('one is left', async () => (await openOnes(after, sessions)).length === 1);
   });
+
+  test('[C1-capacity-2] do not take what a fork comes from: another makes way, and where there is none it is Busy', async (t) => {
+    const gateway = await openWorkflow(t, [counter()], { limits: { maxSessions: 2 } });
+    const source = await gateway.open();
+    const other = await gateway.open();
+    const fork = success(await gateway.sessions.fork(source));
+    assert.deepEqual(await openOnes(gateway, [source, other, fork.session ?? '']), [source, fork.session]);
+
+    const alone = await openWorkflow(t, [counter()], { limits: { maxSessions: 1 } });
+    const only = await alone.open();
+    const full = refusal(await alone.sessions.fork(only), 'session_error');
+    assert.equal(full.code, 'Busy');
+    assert.match(full.message, /^all 1 sessions are in use: .*or it is the one to be forked\./);
+    success(await alone.ask('increment', {}, { session: only }));
+  });
 });

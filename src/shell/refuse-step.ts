@@ -26,14 +26,16 @@ const mistakes: ReadonlySet<Refusal['error']> = new Set([
 export async function refuseStep(refused: RefusedCall, step: StepFact, shell: Shell): Promise<ErrorReply> {
   const facts = { ...refused.facts, state: step.digest, step: step.seq };
   const session = refused.call.session as SessionId;
-  const counts = mistakes.has(refused.refusal.error);
+  // A session that rests is stopped by nobody, and no choice of an action leads on in it.
+  const rests = !step.isOpen || step.drift !== null;
+  const counts = !rests && mistakes.has(refused.refusal.error);
   const streak = counts ? countUp(session, shell) : 0;
   const { sharpenAfter, stopAfter } = step.workflow.refusals;
   const stops = counts && stopAfter !== null && streak >= stopAfter;
   const refusal = streak >= sharpenAfter ? sharpened(refused, streak, stops, step) : refused.refusal;
   const next = stops ? [] : refused.nextActions;
   // What the gate of sessions refuses, or a session that rests, does not go on with it.
-  const goesOn = step.isOpen && step.drift === null && refused.gate !== 'session';
+  const goesOn = !rests && refused.gate !== 'session';
   const before = goesOn ? resumption(session, step, shell) : [];
   const { reply } = await recordNew({ ...refused, refusal, facts, nextActions: next, resumption: before }, shell);
   if (stops) await stop(session, refused, streak, shell);

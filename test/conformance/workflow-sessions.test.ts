@@ -185,6 +185,17 @@ describe('a session', () => {
     assert.equal((await bar.history(session)).filter(({ outcome }) => outcome === 'unknown_action').length, 4);
   });
 
+  test('[C1-refusals-1] and is stopped is told so once: what cannot be read there counts for nothing more', async (t) => {
+    const bar = await openWorkflow(t, [counter({ refusals: { sharpen_after: 2, stop_after: 2 } })]);
+    const session = await bar.open();
+    for (let n = 0; n < 2; n++) refusal(await bar.ask('nothing', {}, { session }), 'unknown_action');
+    for (let n = 0; n < 4; n++) {
+      const odd = refusal(await bar.ask('increment', {}, { session, expected_seq: -1 }), 'validation_failed');
+      assert.doesNotMatch(odd.message, /in a row|is stopped now|tell the person/);
+    }
+    refusal(await bar.ask('increment', {}, { session }), 'session_error');
+  });
+
   test('[C1-refusals-1] hears to change its inputs where the action itself is possible, and what else is', async (t) => {
     const input = { type: 'object', required: ['n'] };
     const bar = await openWorkflow(t, [

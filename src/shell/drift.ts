@@ -6,10 +6,11 @@ import { canonicalText } from '../core/canonical.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
 import { compareManifests, type Comparison } from '../core/workflow/compare-manifests.ts';
 import { hush } from '../core/workflow/hush.ts';
+import type { StepFact } from '../core/workflow/step.ts';
 import type { Migration, Position, Snapshot, Workflow } from '../core/workflow/workflow.ts';
 import type { CommitResult, Session } from '../ports/store.ts';
 import { commit } from './commit.ts';
-import { digestOf, draftOf, manifestOf, snapshotOf } from './position.ts';
+import { digestOf, draftOf, manifestOf, readStep, snapshotOf } from './position.ts';
 import { resumption } from './resumption.ts';
 import type { Shell } from './shell.ts';
 import { bare, noChange } from './transition.ts';
@@ -55,7 +56,7 @@ interface Stay {
 const stay = (drift: readonly string[] | null): Stay => ({ kind: 'stay', drift });
 
 /** What the next step would find, for somebody who only looks as well: nothing is carried over here. */
-export async function lookAhead(session: Session, shell: Shell): Promise<Move | Stay> {
+async function lookAhead(session: Session, shell: Shell): Promise<Move | Stay> {
   const change = await changeOf(session, shell);
   if (change === null) return stay(null);
   const { workflow, comparison } = change;
@@ -66,6 +67,13 @@ export async function lookAhead(session: Session, shell: Shell): Promise<Move | 
   const migrated = migrate(snapshot, migration);
   if ('problem' in migrated) return stay([...changed, `its migration failed: ${migrated.problem}`]);
   return enter(session, change, migrated, { by: 'migration', from_version: version }, shell);
+}
+
+/** Where a session stands for the step that comes next: a migration comes before it, and leads to where it is judged. Moves nothing. */
+export async function readAhead(session: Session, shell: Shell): Promise<StepFact | null> {
+  const ahead = await lookAhead(session, shell);
+  const found = await readStep(session, null, ahead.kind === 'move' ? null : ahead.drift, shell);
+  return found === null || ahead.kind !== 'move' ? found : { ...found, snapshot: ahead.snapshot };
 }
 
 /** On the word of `by`: the state stays as it is, if it still makes sense. */

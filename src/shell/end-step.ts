@@ -11,7 +11,8 @@ import { type StepFact, viewAfter, withDueFired } from '../core/workflow/step.ts
 import type { Moved } from '../core/workflow/workflow.ts';
 import type { StoredCall } from '../ports/store.ts';
 import { maskInputs } from './mask.ts';
-import { digestOf, draftOf, orphansOf, readStep } from './position.ts';
+import { readAhead } from './drift.ts';
+import { digestOf, draftOf, orphansOf } from './position.ts';
 import { nextActions, type Shell } from './shell.ts';
 import { givingBack, note, type Papers } from './transition.ts';
 import { type Weighed, weighFailure } from './weigh.ts';
@@ -140,14 +141,14 @@ export function envelopeOfStep(call: Call, fact: StepFact, shell: Shell): Envelo
   const fences = call.state === 'IN_DOUBT' ? [...others, doubt] : others;
   const standing: StepFact = { ...fact, fences, running: orphansOf(session, shell) };
   // A timer may have fallen due while the body ran.
-  const now = withDueFired(standing, shell.ports.clock.nowMs());
+  const now = fact.drift === null ? withDueFired(standing, shell.ports.clock.nowMs()) : standing;
   return { requested: call.tool, callId: call.id, session, nextActions: nextActions(shell, call, now) };
 }
 
 /** For a call that this process does not run: where its session stands is read. */
 export async function envelopeElsewhere(call: Call, shell: Shell): Promise<Envelope> {
   const session = call.session === null ? null : await shell.ports.store.session(call.session);
-  const fact = session === null ? null : await readStep(session, null, null, shell);
+  const fact = session === null ? null : await readAhead(session, shell);
   if (fact !== null) return envelopeOfStep(call, fact, shell);
   // Of a workflow that is not served here nobody can say what is next.
   const next = session !== null && session.workflow !== null ? [] : nextActions(shell, call);

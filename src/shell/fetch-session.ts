@@ -10,7 +10,7 @@ import { withCeiling } from '../core/policy/session-ceiling.ts';
 import type { Session, StoreFault } from '../ports/store.ts';
 import { commit } from './commit.ts';
 import type { ApprovalAsker } from './fetch-approval.ts';
-import { driftOf, lookAhead } from './drift.ts';
+import { driftOf, readAhead } from './drift.ts';
 import { readStep } from './position.ts';
 import type { Shell } from './shell.ts';
 import { fireDue } from './timers.ts';
@@ -70,10 +70,7 @@ async function factOf(
 }
 
 async function restingFact(session: Session, shell: Shell): Promise<SessionFact> {
-  const ahead = await lookAhead(session, shell);
-  const found = await readStep(session, null, ahead.kind === 'move' ? null : ahead.drift, shell);
-  // A migration comes before the step: what is next is judged from where it leads.
-  const step = found === null || ahead.kind !== 'move' ? found : { ...found, snapshot: ahead.snapshot };
+  const step = await readAhead(session, shell);
   const reason = session.workflow?.reason ?? null;
   return { found: true, id: session.id, state: session.state, reason, seq: session.seq, step };
 }

@@ -6,24 +6,25 @@
 import type { RestingReply } from '../core/answer.ts';
 import { project, withDueFired } from '../core/workflow/step.ts';
 import type { StoredCall } from '../ports/store.ts';
-import { manifestOf, readStep } from './position.ts';
+import { readAhead } from './drift.ts';
+import { snapshotOf } from './position.ts';
 import { nextActions, type Shell } from './shell.ts';
 
 export async function toldElsewhere(reply: RestingReply, call: StoredCall, shell: Shell): Promise<RestingReply> {
   const isWhole = 'error' in reply ? reply.valid_next_actions.length > 0 : reply.state !== null || reply.done === true;
   if (isWhole || call.session === null || shell.workflows.size === 0) return reply;
   const session = await shell.ports.store.session(call.session);
-  const read = session === null ? null : await readStep(session, null, null, shell);
-  // Of a workflow that changed since nobody can say what is next; and a call of a body's own is no step.
-  if (read === null || manifestOf(read.workflow, shell) !== session?.workflow?.manifest) return reply;
-  if (!read.workflow.actions.has(call.tool)) return reply;
+  const read = session === null ? null : await readAhead(session, shell);
+  // Of a workflow that changed since nobody can say what is next.
+  if (session === null || read === null || read.drift !== null) return reply;
   const step = withDueFired(read, shell.ports.clock.nowMs());
   const next = nextActions(shell, call, step);
   if (!('error' in reply)) {
-    const { projection } = step.workflow;
-    // A state that its author shows to nobody is missing from every reply: that alone says nothing.
-    if (projection === 'none' && reply.valid_next_actions.length > 0) return reply;
-    return { ...reply, state: project(step.snapshot, projection), valid_next_actions: next };
+    const { projection, actions } = step.workflow;
+    // A call of a body's own is no step; and a state that its author shows to nobody is missing from every reply.
+    if (!actions.has(call.tool) || (projection === 'none' && reply.valid_next_actions.length > 0)) return reply;
+    const { snapshot } = await snapshotOf(session, shell);
+    return { ...reply, state: project(snapshot, projection), valid_next_actions: next };
   }
   const { resolution } = reply;
   const choice = resolution.type === 'choose_action' ? { resolution: { ...resolution, actions: next } } : {};

@@ -65,6 +65,32 @@ describe('whoever looks at a session', () => {
     }
   });
 
+  test('[C1-look-1] by the reply of a doubt that was settled since is told the same as by a look', async (t) => {
+    const edges = { a: { on: { lose: 'b' } }, b: { on: { lose: 'a', back: 'a' } } };
+    const body = { run: async () => Promise.reject(new Error('lost')) };
+    const version = (number: string, more: object = {}) =>
+      mount(createMachine({ id: 'path', initial: 'a', states: edges } as never), {
+        version: number,
+        actions: { lose: body, back: body },
+        ...more,
+      } as never);
+    const toB = { migrations: { '1': () => ({ value: 'b', context: {} }) } };
+    for (const [after, next] of [
+      [version('1'), ['lose']],
+      [version('2'), []],
+      [version('2', toB), ['lose', 'back']],
+    ] as const) {
+      let lost = '';
+      const { gateway, session } = await changed(t, [version('1'), after], async (first, inSession) => {
+        lost = refusal(await first.ask('lose', {}, { session: inSession }), 'action_error').call_id;
+      });
+      assert.equal(await gateway.settle(lost, { happened: 'no', by: 'ada' }), 'settled');
+      const told = await gateway.reply(lost);
+      assert.ok(told !== null && 'valid_next_actions' in told, JSON.stringify(told));
+      assert.deepEqual([await gateway.next(session), told.valid_next_actions], [next, next]);
+    }
+  });
+
   test('[C1-look-1] fires no timer: the sweeper does, and the next step', async (t) => {
     const clock = createShiftedClock();
     const waiting = { after: { [minute]: 'late' }, on: { go: 'late', hurry: 'late' } };

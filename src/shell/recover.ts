@@ -16,7 +16,7 @@ import { envelopeElsewhere, turnOf } from './end-step.ts';
 import { noticesOf } from './notices-of.ts';
 import { effectOf } from './settle.ts';
 import { me, type Shell } from './shell.ts';
-import { toolOf } from './tool-of.ts';
+import { toolToResend } from './tool-of.ts';
 import { toTransition } from './transition.ts';
 
 export interface Recovered {
@@ -53,7 +53,7 @@ export async function recover(shell: Shell, owner: IncarnationId | null = null):
 /** Settles a dispatched call whose owner is gone. Null if somebody else was faster. */
 export async function takeOver(call: StoredCall, shell: Shell): Promise<Call['state'] | null> {
   const now = shell.ports.clock.nowMs();
-  const { tool, step } = await toolOf(call, shell);
+  const { tool, step } = await toolToResend(call, shell);
   // A read attaches to nothing, so without a key nobody can hear of this one any more: as a step it would move the state unasked.
   const unheard = step !== null && call.effectClass === 'pure' && call.key === null;
   const resend = !unheard && tool !== undefined && mayResend(call, now, tool.dedupeWindowMs);

@@ -17,7 +17,7 @@ import { end, takeOver } from './recover.ts';
 import { countRepeats } from './refuse.ts';
 import { resumption } from './resumption.ts';
 import { runApproved } from './run-approved.ts';
-import { toolOf } from './tool-of.ts';
+import { toolToResend } from './tool-of.ts';
 import { fireAllDue } from './timers.ts';
 import { trimSessions } from './session-room.ts';
 import { closeUnused } from './workflow-sessions.ts';
@@ -78,7 +78,7 @@ async function expire(call: StoredCall, shell: Shell, why?: Parameters<typeof en
 
 /** Sends a call again that may be sent again; without a requester, whose place an equal call may take. */
 async function resume(call: StoredCall, nowMs: number, shell: Shell): Promise<void> {
-  const { tool, step } = await toolOf(call, shell);
+  const { tool, step } = await toolToResend(call, shell);
   const args = tool === undefined ? null : await shell.ports.store.args(call.id);
   if (nowMs >= call.deadlineAtMs || tool === undefined || args?.kind !== 'text') {
     // Another process may have the tool; only the deadline ends the wait for it.

@@ -2,7 +2,7 @@
 import type { Call } from '../core/call.ts';
 import type { ToolEntry } from '../core/catalogue.ts';
 import type { StepFact } from '../core/workflow/step.ts';
-import { readStep } from './position.ts';
+import { manifestOf, readStep } from './position.ts';
 import type { Shell } from './shell.ts';
 
 export interface FoundTool {
@@ -16,4 +16,13 @@ export async function toolOf(call: Call, shell: Shell): Promise<FoundTool> {
   if (session === null || session.workflow === null) return { tool: shell.catalogue().get(call.tool), step: null };
   const step = await readStep(session, null, null, shell);
   return { tool: step?.workflow.catalogue.get(call.tool), step };
+}
+
+/** INVARIANT: what a session began with one version of its workflow is not sent again by another, nor is the state moved by it. */
+export async function toolToResend(call: Call, shell: Shell): Promise<FoundTool> {
+  const found = await toolOf(call, shell);
+  if (found.step === null || call.session === null) return found;
+  const session = await shell.ports.store.session(call.session);
+  const isPinned = session?.workflow?.manifest === manifestOf(found.step.workflow, shell);
+  return isPinned ? found : { ...found, tool: undefined };
 }

@@ -1,5 +1,6 @@
 /** A session is changed from outside its steps, or only looked at: accepted, reset, by several at once, while a step runs. */
 import assert from 'node:assert/strict';
+import { backup, DatabaseSync } from 'node:sqlite';
 import { describe, test, type TestContext } from 'node:test';
 import { createMachine } from 'xstate';
 import { type MountedWorkflow, mount } from '../../src/index.ts';
@@ -116,6 +117,43 @@ describe('whoever looks at a session', () => {
 });
 
 describe('a change of the workflow', () => {
+  for (const effect of ['keyed', 'pure'] as const)
+    test(`[C1-drift-1] is no reason to send a ${effect} step of before again, and moves nothing by it`, async (t) => {
+      const ran: string[] = [];
+      const version = (number: string) =>
+        mount(createMachine({ id: 'path', initial: 'a', states: { a: { on: { go: 'b' } }, b: {} } } as never), {
+          version: number,
+          actions: {
+            go: {
+              effect,
+              ...(effect === 'keyed' ? { dedupe_window_seconds: 3_600 } : {}),
+              run: async () => {
+                ran.push(number);
+                return number === '1' ? new Promise(() => undefined) : {};
+              },
+            },
+          },
+        } as never);
+      const first = await openWorkflow(t, [version('1')]);
+      const session = await first.open();
+      void first.ask('go', {}, { session, key: 'go-once' });
+      await eventually('the body runs', async () => ran.length === 1);
+      // What a crash would leave at this moment.
+      const file = `${first.file}.left`;
+      const source = new DatabaseSync(first.file, { readOnly: true });
+      await backup(source, file);
+      source.close();
+      const second = await openWorkflow(t, [version('2')], { file, limits: { sweepEveryMs: 20 } });
+      const lost = refusal(await second.ask('go', {}, { session, key: 'go-once', wait_seconds: 10 }), 'action_error');
+      assert.deepEqual([lost.effect, ran], [effect === 'keyed' ? 'unknown' : 'none', ['1']]);
+      const { seq, state } = await second.look(session);
+      assert.deepEqual([seq, state], [0, { value: 'a', context: {} }]);
+      success(await second.sessions.accept(session));
+      const again = await second.ask('go', {}, { session });
+      if (effect === 'keyed') refusal(again, 'fenced');
+      else success(again);
+    });
+
   test('[C1-drift-5] is accepted by somebody whom the record names beside the agent', async (t) => {
     const { gateway, session } = await changed(t, [counter(), counter({ version: '2' })]);
     success(await gateway.sessions.accept(session));

@@ -48,6 +48,19 @@ const till = () =>
   );
 
 describe('what could never be permitted', () => {
+  test('[C1-policy-3] is not among the ways on that a cancelled turn is told', async (t) => {
+    const tools = [aTool('look', () => ({})), aTool('pay', () => ({}), { input: amount })];
+    const policy = aPolicy([anAgent('local', [['permit', 'look']])]);
+    const gateway = await openGateway(t, tools, { policy });
+    const session = await gateway.openSession();
+    assert.equal(await gateway.cancel({ session, turn: 'first' }), 'cancelled');
+    const late = errorOf(await gateway.call({ tool: 'look', args: {}, session, turn: 'first' }), 'cancelled');
+    assert.deepEqual(
+      [late.valid_next_actions, late.resolution],
+      [['look'], { type: 'choose_action', actions: ['look'] }],
+    );
+  });
+
   test('[C1-policy-3] is denied whatever the arguments are, and nothing is told of what they should be', async (t) => {
     const tools = [aTool('look', () => ({})), aTool('pay', () => ({}), { input: amount })];
     const policy = aPolicy([anAgent('local', [['permit', 'look']])]);

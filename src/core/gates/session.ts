@@ -3,10 +3,12 @@ import type { Request } from '../call.ts';
 import type { Facts, SessionFact } from '../facts.ts';
 import type { Gate, GateAnswer } from '../gate.ts';
 import { pass } from '../gate.ts';
+import { listedTools } from '../policy/listed-tools.ts';
+import { ceilingOf } from '../policy/session-ceiling.ts';
 import type { Refusal } from '../refusal.ts';
 import type { Resolution } from '../taxonomy.ts';
 import { unreachable } from '../unreachable.ts';
-import type { StepFact } from '../workflow/step.ts';
+import { nextActions, type StepFact } from '../workflow/step.ts';
 
 export const session: Gate = {
   name: 'session',
@@ -18,8 +20,8 @@ export const session: Gate = {
     if (resting !== null) return resting;
     if (request.turn !== null) {
       if (facts.turnCancelled === undefined) return { kind: 'need', fact: 'turnCancelled' };
-      const others = { type: 'choose_action', actions: [...facts.catalogue.keys()] } as const;
-      if (facts.turnCancelled) return cancelled('TurnCancelled', `turn '${request.turn}' was cancelled.`, others);
+      if (facts.turnCancelled)
+        return cancelled('TurnCancelled', `turn '${request.turn}' was cancelled.`, others(fact, facts));
     }
     const busy = fact.step === null ? null : blockedStep(request, fact.step, facts);
     if (busy !== null) return busy;
@@ -27,6 +29,12 @@ export const session: Gate = {
     return pass;
   },
 };
+
+/** What is next in a workflow, and otherwise what is listed to the agent: a tool that it may never use is not mentioned. */
+function others({ id, step }: Extract<SessionFact, { found: true }>, { catalogue, policy }: Facts): Resolution {
+  const listed = step === null ? [...listedTools(catalogue, policy, ceilingOf(id)).keys()] : nextActions(step);
+  return { type: 'choose_action', actions: listed };
+}
 
 /** Null if the session is open. */
 function stateOf(fact: Extract<SessionFact, { found: true }>): GateAnswer | null {

@@ -57,7 +57,10 @@ function move({ tool, agent }: Call, { fact, inputs }: Step, result: Json, nowMs
 
 function leave(from: Call, call: Call, weighed: Weighed, effect: Effect, fact: StepFact, shell: Shell): StepEnd {
   const envelope = envelopeOfStep(call, fact, shell);
-  const reply = weighed.reply(envelope, effect);
+  const ended = weighed.reply(envelope, effect);
+  // The session was open when the step began; if it was cancelled meanwhile, nothing is next in it.
+  const isOver = 'code' in ended && ended.code === 'SessionCancelled';
+  const reply = isOver ? weighed.reply({ ...envelope, nextActions: [] }, effect) : ended;
   return {
     reply: fact.workflow.debugMessages ? withCause(reply, weighed, shell) : reply,
     papers: { workflow: givingBack(call, from.state) },

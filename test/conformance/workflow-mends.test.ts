@@ -119,6 +119,18 @@ describe('a step', () => {
     assert.deepEqual(await gateway.next(session), ['slow', 'other']);
   });
 
+  test('[C3-cancelled-4] whose session is cancelled hears that nothing is next in it', async (t) => {
+    const held = createHeld({ timeout_seconds: 30 });
+    const gateway = await openWorkflow(t, [held.workflow]);
+    const session = await gateway.open();
+    const running = gateway.ask('slow', {}, { session });
+    await eventually('run 1 of the body', async () => held.runs.length === 1);
+    assert.equal(await gateway.cancel({ session }), 'cancelled');
+    const stopped = refusal(await running, 'cancelled');
+    assert.deepEqual([stopped.code, stopped.effect, stopped.valid_next_actions], ['SessionCancelled', 'unknown', []]);
+    held.runs[0]?.finish('late');
+  });
+
   test('[C6-workflow-3] that only reads, and whose result the workflow cannot take, had no effect and stops nothing', async (t) => {
     const reading = mount(
       createMachine({ id: 'r', initial: 'a', context: { seen: '' }, states: { a: { on: { look: 'a' } } } }),

@@ -17,6 +17,7 @@ import { readStep, snapshotOf } from './position.ts';
 import { sayFault } from './refuse.ts';
 import { broken, inFlight, movedOn, notKept, refuseSession, unknownWorkflow, unopened } from './refuse-session.ts';
 import { type SessionView, view } from './session-view.ts';
+import { sessionOfKey } from './session-of-key.ts';
 import type { Shell } from './shell.ts';
 import { closeSuperseded, openAt, openWorkflow, resetTo } from './workflow-sessions.ts';
 
@@ -65,10 +66,11 @@ export function createWorkflowService(all: Shell, only: string | null = null): W
         requester.entered?.(session);
         return handleCall({ ...given, session }, who, requester, shell, { session });
       };
-      const earlier = await sessionOfKey(given['key'], who, shell);
+      const earlier = await sessionOfKey(given['key'], name, who, shell);
       if (earlier !== null) return go(earlier);
       // Two who send the same first step at once mean one step, so they get one session.
-      const first = typeof given['key'] === 'string' ? JSON.stringify([who.tenant, who.agent, given['key']]) : null;
+      const first =
+        typeof given['key'] === 'string' ? JSON.stringify([name, who.tenant, who.agent, given['key']]) : null;
       const shared = first === null ? undefined : firstSteps.get(first);
       const opening = shared ?? begin(name, who, shell, null, true);
       if (first !== null) firstSteps.set(first, opening);
@@ -78,7 +80,7 @@ export function createWorkflowService(all: Shell, only: string | null = null): W
         const { id } = opened.session;
         const reply = await go(id).finally(() => shell.live.room.beginning.delete(id));
         // Another process was faster with the same first step, in a session of its own: that is where the reply is.
-        const theirs = isKeyReused(reply) ? await sessionOfKey(given['key'], who, shell) : null;
+        const theirs = isKeyReused(reply) ? await sessionOfKey(given['key'], name, who, shell) : null;
         if (theirs === null || theirs === opened.session.id) return reply;
         if (shared === undefined) await closeSuperseded(opened.session, shell);
         return await go(theirs);
@@ -198,14 +200,6 @@ const whole = (value: number, otherwise: number): number =>
   Number.isSafeInteger(value) && value >= 0 ? value : otherwise;
 
 const isKeyReused = (reply: Reply): boolean => 'code' in reply && reply.code === 'KeyReused';
-
-/** A client that lost the reply to its first step knows its key, and not the session that was opened for it. */
-async function sessionOfKey(key: unknown, who: Principal, shell: Shell): Promise<SessionId | null> {
-  if (typeof key !== 'string' || !shell.live.readiness.ready) return null;
-  const { store, clock } = shell.ports;
-  const claim = await store.key(who.tenant, who.agent, key, clock.nowMs());
-  return claim === null ? null : ((await store.call(claim.callId))?.session ?? null);
-}
 
 /**
  * Changes a session as it stands: not while a step of it runs, and anew if somebody else was faster. `act` answers null where

@@ -49,6 +49,21 @@ describe('a step', () => {
     assert.equal(one?.session, two?.session);
   });
 
+  test('[C6-key-1] whose key belongs to something else is told of its own workflow, not of where that key was used', async (t) => {
+    const pay = tool({ name: 'pay', description: 'Pays.', input: {}, run: async () => 'paid' });
+    const { workflow } = createHeld();
+    const gateway = await openWorkflow(t, [counter(), workflow], { tools: [pay] });
+    success(await gateway.handle({ tool: 'pay', args: {}, key: 'of-a-call' }));
+    const elsewhere = success(await gateway.ask('other', {}, { workflow: 'held', key: 'of-another' })).session;
+    for (const key of ['of-a-call', 'of-another']) {
+      const reused = refusal(await gateway.ask('increment', {}, { key }), 'validation_failed');
+      assert.deepEqual([reused.code, reused.valid_next_actions], ['KeyReused', ['increment', 'look']]);
+      assert.notEqual(reused.session, elsewhere);
+    }
+    const again = success(await gateway.ask('other', {}, { workflow: '', key: 'of-another' }));
+    assert.deepEqual([again.replayed, again.session], [true, elsewhere]);
+  });
+
   test('[C6-fence-5] that runs may end in doubt, so nothing is forked until it has ended', async (t) => {
     const held = createHeld({ timeout_seconds: 30 });
     const gateway = await openWorkflow(t, [held.workflow]);

@@ -2,16 +2,17 @@
  * A step succeeded while it counted as in doubt: another process took the store over and could not know. The result is on
  * record, the state has not moved, and whoever asked still waits. Theirs is the next equal step: it adopts, and sends nothing.
  */
-import type { Principal } from '../core/call.ts';
+import type { Call, CallId, Principal } from '../core/call.ts';
 import type { Json } from '../core/json.ts';
 import { isSuccess, type Reply } from '../core/reply.ts';
 import type { StepFact } from '../core/workflow/step.ts';
-import { adopt } from './adopt.ts';
+import { adopt, type Adopted } from './adopt.ts';
 import { asItStands } from './as-it-stands.ts';
-import { readStep } from './position.ts';
+import { fetchSession } from './fetch-session.ts';
 import { unrecorded } from './settle.ts';
 import type { Running, Shell } from './shell.ts';
 import type { Papers } from './transition.ts';
+import { turnIsFree } from './turn.ts';
 
 /** The step as the gates let it pass, and the papers of its intent. */
 export interface Passed {
@@ -26,15 +27,37 @@ export async function ownResult(running: Running, reply: Reply, passed: Passed, 
   const { fact, inputs, papers, who } = passed;
   if (fact === null || !isSuccess(reply) || (await running.outcome).unmoved !== true) return reply;
   const { call } = running;
-  const { clock, ids, store } = shell.ports;
-  const again = { ...call, id: ids.ordered('call_', clock.nowMs()) as typeof call.id };
+  const { clock, ids } = shell.ports;
   const operation = fact.workflow.actions.get(call.tool)?.operation ?? '';
   const { id: callId, session, fingerprint } = call;
   const earlier = { operation, callId, session, fingerprint, inDoubt: false };
-  const adopted = await adopt(again, earlier, fact, inputs, { ...papers, key: null }, shell);
-  if (adopted.kind === 'adopted') return adopted.reply;
-  if (adopted.kind === 'unavailable') return unrecorded(call, shell, { fact, inputs });
-  // Somebody else has adopted it, or moved the session: the step happened, and this is where the session stands.
-  const found = session === null ? null : await store.session(session);
-  return asItStands(reply, found === null ? null : await readStep(found, null, null, shell), who, shell);
+  // The intent has claimed the key and said that the session goes on here.
+  const taken = { ...papers, key: null, resumption: [] };
+  let standing: StepFact | null = fact;
+  for (let tries = 0; tries <= shell.limits.maxRedecisions; tries++) {
+    const again = { ...call, id: ids.ordered('call_', clock.nowMs()) as typeof call.id };
+    const adopted: Adopted = await adopt(again, earlier, standing, inputs, taken, shell);
+    if (adopted.kind === 'adopted') return adopted.reply;
+    if (adopted.kind === 'unavailable') return unrecorded(call, shell, { fact, inputs });
+    standing = await standingNow(call, who, shell);
+    // INVARIANT: a step of which its caller hears a success has moved the state, as far as the workflow still allows it.
+    if (standing === null || !isAdoptable(callId, call.tool, inputs, standing)) break;
+  }
+  // Somebody else has adopted it, or led the session elsewhere: the step happened, and this is where the session stands.
+  return asItStands(reply, standing, who, shell);
+}
+
+/** Where the session stands once nobody has the turn; null if it is not to be had any more. */
+async function standingNow({ id, session }: Call, who: Principal, shell: Shell): Promise<StepFact | null> {
+  if (session === null) return null;
+  await turnIsFree(session, id, shell.limits.stepQueueMs, shell);
+  const found = await fetchSession(session, who, null, shell);
+  return 'found' in found && found.found ? found.step : null;
+}
+
+function isAdoptable(id: CallId, action: string, inputs: Json, step: StepFact): boolean {
+  const { machine } = step.workflow;
+  if (!step.isOpen || step.drift !== null || !step.fences.some(({ callId }) => callId === id)) return false;
+  const reach = machine.reach(step.snapshot, action);
+  return (reach.kind === 'depends' ? machine.reachWith(step.snapshot, action, inputs) : reach).kind === 'yes';
 }

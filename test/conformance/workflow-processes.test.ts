@@ -9,6 +9,7 @@ import { openWorkflow, refusal, success } from '../support/open-workflow.ts';
 import { withReader } from '../support/read-journal.ts';
 import { checkHistory, wholeHistory } from '../support/workflow-history.ts';
 import { type Counting, startCounting } from '../support/workflow-processes.ts';
+import { createHeld } from '../support/workflows.ts';
 
 const each = 50;
 const patienceMs = 90_000;
@@ -139,4 +140,31 @@ describe('two processes on one file', () => {
       assert.deepEqual([next.replayed, next.seq, countOf(next)], [undefined, 2, 2], 'a result is adopted once');
       checkHistory(await wholeHistory(session, gateway.sessions), await gateway.look(session));
     });
+
+  test('[C1-queue-5] of which one takes the file over: a step of the other that ends then has moved the state, whatever came between', async (t) => {
+    const held = createHeld({ timeout_seconds: 60 });
+    const owner = await openWorkflow(t, [held.workflow]);
+    const { file } = owner;
+    const forwarder = await openWorkflow(t, [held.workflow], { file });
+    const session = await owner.open();
+    const running = forwarder.ask('slow', {}, { session });
+    await eventually('the body runs', async () => held.runs.length === 1);
+    await owner.close();
+    const next = await openWorkflow(t, [held.workflow], { file });
+    assert.equal(next.role, 'owner');
+    success(await next.ask('other', {}, { session }));
+    held.runs[0]?.finish('late');
+    const late = success(await running);
+    assert.deepEqual([late.result, late.seq], ['late', 2]);
+    const view = await next.look(session);
+    assert.deepEqual([view.seq, view.state], [2, late.state]);
+    assert.deepEqual((view.state as { context: object }).context, { done: ['late'] });
+    const history = await wholeHistory(session, next.sessions);
+    checkHistory(history, view);
+    assert.equal(
+      history.filter(({ kind }) => kind === 'session_resumed').length,
+      2,
+      'once in each that went on with it',
+    );
+  });
 });

@@ -11,6 +11,7 @@ import type { Reply } from '../core/reply.ts';
 import type { CallState } from '../core/taxonomy.ts';
 import type { StoredCall, StoreFault } from '../ports/store.ts';
 import { commit, keepForLater, mayBeApplied, nobodyWaits } from './commit.ts';
+import { wasResetSince } from './history.ts';
 import { storedReply } from './settle.ts';
 import type { Shell } from './shell.ts';
 import { bare, leaving, note, numbered } from './transition.ts';
@@ -78,9 +79,8 @@ export async function attach(
   const since = shell.ports.clock.nowMs() - shell.limits.attachWindowMs;
   const earlier = await shell.ports.store.abandoned(session, call.fingerprint, since);
   if (earlier === null) return { kind: 'new' };
-  if (!mayHaveHappened(earlier.state) || earlier.state === 'CLOSED_UNKNOWN') {
-    // Nothing came of it, or a person has signed that an equal one is sent anew; so nobody takes its place, and it must not
-    // stand before an older one that happened.
+  if (!(await answersEqual(earlier, shell))) {
+    // Nobody takes its place, and it must not stand before an older one that does answer.
     const mark = { kind: 'mark', id: earlier.id, requester: 'returned', repeats: 0 } as const;
     const cleared = await commit({ ...bare(shell), call: mark }, shell);
     if (cleared.kind === 'unavailable') return { kind: 'unavailable', fault: cleared.fault };
@@ -105,6 +105,15 @@ export async function attach(
   if (isUnderWay(earlier.state)) return { kind: 'under_way', call: earlier, attached: true };
   nobodyWaits(result, shell);
   return { kind: 'answered', reply: replayed(await storedReply(earlier, shell)) };
+}
+
+/** Does whoever asks for the same get the outcome of this call, whose requester left, instead of one of their own? */
+export async function answersEqual({ id, state, session }: StoredCall, shell: Shell): Promise<boolean> {
+  // Nothing came of it; or a person has signed that an equal one is sent anew.
+  if (!mayHaveHappened(state) || state === 'CLOSED_UNKNOWN') return false;
+  // Whoever takes a session back to its beginning means to walk it again: what it answered before moves nothing any more.
+  const walked = state === 'SUCCEEDED' && session !== null && shell.workflows.size > 0;
+  return !walked || !(await wasResetSince(id, session, shell.ports.store));
 }
 
 export function mayHaveHappened(state: CallState): boolean {

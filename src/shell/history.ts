@@ -1,5 +1,5 @@
 /** What happened in a workflow session, in order: every attempt, refusals included, and every step of the system's own. */
-import type { SessionId } from '../core/call.ts';
+import type { CallId, SessionId } from '../core/call.ts';
 import { isObject, type Json, type JsonObject } from '../core/json.ts';
 import type { JournalEntry, Session, StoreReader } from '../ports/store.ts';
 
@@ -81,6 +81,19 @@ export async function timeOfStep(session: Session, seq: number, reader: StoreRea
     if (found !== undefined) return found.timeMs;
     const last = page.at(-1);
     if (last === undefined || page.length < pageOfTimes) return null;
+    after = last.sessionSeq;
+  }
+}
+
+/** Was the session taken back to its beginning after this call had ended? */
+export async function wasResetSince(call: CallId, session: SessionId, reader: StoreReader): Promise<boolean> {
+  // That its requester left may have come to light much later.
+  const ended = (await reader.recordsOf(call)).findLast(({ kind }) => kind === 'settled');
+  for (let after = ended?.sessionSeq ?? 0; ;) {
+    const page = await reader.sessionEntries(session, after, pageOfTimes);
+    if (page.some(({ kind }) => kind === 'session_reset')) return true;
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageOfTimes) return false;
     after = last.sessionSeq;
   }
 }

@@ -14,7 +14,7 @@ import type { Json } from '../core/json.ts';
 import { voided } from '../core/policy/policy-refusal.ts';
 import type { ErrorReply, Notice, Reply } from '../core/reply.ts';
 import type { StoredCall } from '../ports/store.ts';
-import { type Admission, attach, inFlight, mayHaveHappened } from './admit.ts';
+import { type Admission, answersEqual, attach, inFlight, mayHaveHappened } from './admit.ts';
 import { commit } from './commit.ts';
 import { lapse } from './end-approval.ts';
 import type { Asked } from './say-no.ts';
@@ -53,13 +53,13 @@ export async function whyNotAlone(
   return earlier === null ? null : refused(envelope, inFlight(earlier));
 }
 
-/** An earlier equal call that may have happened and whose requester is gone; null without one. */
+/** An earlier equal call that answers for this one, and whose requester is gone; null without one. */
 async function leftBehind(call: Call, session: SessionId, shell: Shell): Promise<StoredCall | null> {
   const { ports, limits } = shell;
   const since = ports.clock.nowMs() - limits.attachWindowMs;
   const earlier = await ports.store.abandoned(session, call.fingerprint, since);
-  if (earlier === null || mayHaveHappened(earlier.state)) return earlier;
-  // What only waits, or came to nothing, must not stand before an older one that happened.
+  if (earlier === null || (await answersEqual(earlier, shell))) return earlier;
+  // What only waits, came to nothing or was left behind must not stand before an older one that happened.
   const mark = { kind: 'mark', id: earlier.id, requester: 'returned', repeats: 0 } as const;
   const cleared = await commit({ ...bare(shell), call: mark }, shell);
   return cleared.kind === 'committed' ? leftBehind(call, session, shell) : earlier;

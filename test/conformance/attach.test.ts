@@ -1,14 +1,17 @@
 /** CONTRACT section 6: a write without a key takes the place of an equal one, only if whoever asked for that is gone. */
 import assert from 'node:assert/strict';
+import { backup, DatabaseSync } from 'node:sqlite';
 import { describe, test, type TestContext } from 'node:test';
 import { isPending } from '../../src/index.ts';
 import { errorOf, successOf } from '../support/check-reply.ts';
 import { eventually } from '../support/eventually.ts';
 import { killBeforeReply, killMidCall } from '../support/kill-mid-call.ts';
 import { type OpenedGateway, openGateway } from '../support/open-gateway.ts';
+import { openWorkflow, success } from '../support/open-workflow.ts';
 import { createShiftedClock } from '../support/shifted-clock.ts';
 import type { Dead } from '../support/start-child.ts';
 import { createHeldTool } from '../support/tools.ts';
+import { counter } from '../support/workflows.ts';
 import { createWorld, executionsIn, toolOf } from '../support/world.ts';
 
 type Held = ReturnType<typeof createHeldTool>;
@@ -208,4 +211,31 @@ describe('after a restart', () => {
     assert.equal(beyond.replayed, undefined);
     assert.equal(executionsIn(dead.log).length, 3);
   });
+});
+
+describe('a step of a workflow', () => {
+  for (const between of ['nothing', 'a step', 'a reset'] as const)
+    test(`[C6-attach-5] that equals one whose requester left is ${between === 'a reset' ? 'another' : 'answered by it'} with ${between} between`, async (t) => {
+      const first = await openWorkflow(t, [counter()]);
+      const session = await first.open();
+      success(await first.ask('increment', {}, { session }));
+      // What a crash would leave at this moment: nobody knows whether the reply was delivered.
+      const file = `${first.file}.left`;
+      const source = new DatabaseSync(first.file, { readOnly: true });
+      await backup(source, file);
+      source.close();
+      const undelivered = new DatabaseSync(file);
+      undelivered.exec('UPDATE epochs SET answered = 0');
+      undelivered.close();
+      const gateway = await openWorkflow(t, [counter()], { file });
+      if (between === 'a step') success(await gateway.ask('increment', {}, { session, key: 'second' }));
+      if (between === 'a reset') success(await gateway.sessions.reset(session));
+      const again = success(await gateway.ask('increment', {}, { session }));
+      const { seq, state } = await gateway.look(session);
+      assert.deepEqual(
+        [again.replayed, again.seq, again.state],
+        [between === 'a reset' ? undefined : true, seq, state],
+      );
+      assert.equal(seq, { nothing: 1, 'a step': 2, 'a reset': 3 }[between]);
+    });
 });

@@ -95,8 +95,8 @@ function check(
     for (const [problem, route] of compiled.routes ?? []) routes.set(problem, route);
   }
   const rest = {
-    version: textOf(given, 'version', machine.version ?? '1', maxVersionChars, problems),
-    description: textOf(given, 'description', machine.config?.description ?? '', 4_000, problems),
+    version: textOf(given, 'version', machine?.version ?? '1', maxVersionChars, problems),
+    description: textOf(given, 'description', machine?.config?.description ?? '', 4_000, problems),
     timeoutMs: workflowTimeout(name, given, problems),
     projection: projectionOf(given['state'], problems),
     refusals: refusalsOf(given['refusals'], problems),

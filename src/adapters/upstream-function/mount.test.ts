@@ -274,3 +274,24 @@ test('hostile options are refused like any other', () => {
     assert.throws(() => mount(first as never, second as never), WorkflowDefinitionError);
   }
 });
+
+test('what is no machine is told as that, and an unknown key is offered no key that is refused', () => {
+  const problemsOf = (given: unknown): readonly string[] => {
+    try {
+      mount(given as never, { name: 'm', actions: {} } as never);
+      return [];
+    } catch (error) {
+      return error instanceof WorkflowDefinitionError ? error.problems : [String(error)];
+    }
+  };
+  for (const nothing of [null, undefined, 5]) {
+    assert.deepEqual(
+      problemsOf(nothing).map((problem) => problem.split(';')[0]),
+      ['this is not an XState machine'],
+    );
+  }
+  const [misspelt, strange] = problemsOf(createMachine({ invok: {}, onError: 'a' } as never));
+  for (const problem of [misspelt, strange])
+    assert.match(problem ?? '', /^the root: unknown key '\w+'; known are id, /);
+  assert.doesNotMatch(`${misspelt} ${strange}`, /\b(invoke|output|input|route)\b/);
+});

@@ -50,7 +50,9 @@ export function checkConfig(config: unknown, place: string, depth: number, probl
   for (const [key, fix] of Object.entries(refusedKeys)) {
     if (config[key] !== undefined) problems.push(`${place}: '${key}' is not possible; ${fix}`);
   }
-  unknownKeys(config, [...known, ...Object.keys(refusedKeys)], place, problems);
+  // What was refused by name is not told twice, and never offered in the place of another.
+  const others = Object.entries(config).filter(([key]) => !Object.hasOwn(refusedKeys, key));
+  unknownKeys(Object.fromEntries(others), known, place, problems);
   const { type, options } = config;
   if (type !== undefined && !stateTypes.includes(String(type))) {
     problems.push(`${place}: type '${String(type).slice(0, 40)}' is unknown; use one of ${stateTypes.join(', ')}`);

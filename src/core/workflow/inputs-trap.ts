@@ -7,6 +7,8 @@ import type { Json } from '../json.ts';
 /** What a guard is shown, and what it looked at. */
 export interface Probe {
   readonly event: object;
+  /** The inputs are not known. */
+  readonly isTrap: boolean;
   /** Both are set to false before each guard. */
   touchedInputs: boolean;
   readResult: boolean;
@@ -39,18 +41,19 @@ export function probeWithoutInputs(action: string): Probe {
     probe.touchedInputs = true;
     throw signal;
   };
-  const probe = makeProbe(action, new Proxy({}, Object.fromEntries(touches.map((name) => [name, touch]))));
+  const probe = makeProbe(action, new Proxy({}, Object.fromEntries(touches.map((name) => [name, touch]))), true);
   return probe;
 }
 
 /** An event of the action with these inputs, which must be frozen. */
 export function probeWith(action: string, inputs: Json): Probe {
-  return makeProbe(action, inputs);
+  return makeProbe(action, inputs, false);
 }
 
-function makeProbe(action: string, inputs: unknown): Probe {
+function makeProbe(action: string, inputs: unknown, isTrap: boolean): Probe {
   const probe: { -readonly [Key in keyof Probe]: Probe[Key] } = {
     event: nothing,
+    isTrap,
     touchedInputs: false,
     readResult: false,
   };

@@ -71,6 +71,8 @@ export function judgeTest(
     verdict = holds(context, probe.event) ? 'yes' : 'no';
   } catch (thrown) {
     verdict = probe.touchedInputs ? 'depends' : faultOf(name, thrown);
+    // structuredClone asks a trap nothing and refuses it: of inputs that are known it makes a copy.
+    if (probe.isTrap && verdict instanceof AuthorFault && verdict.errorType === 'DataCloneError') verdict = 'depends';
   }
   if (probe.readResult) {
     return new AuthorFault(name, 'GuardError', 'a guard cannot read event.result: it is judged before the action runs');

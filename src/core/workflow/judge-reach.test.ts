@@ -51,6 +51,8 @@ const touches: readonly (readonly [string, (args: Args) => unknown])[] = [
       },
     }) => n === 1,
   ],
+  ['copies', ({ event }) => structuredClone(event.inputs)['n'] === 1],
+  ['copies the event', ({ event }) => structuredClone(event).inputs['n'] === 1],
   ['asks what it is', ({ event }) => Object.getPrototypeOf(event.inputs) !== null && event.inputs['n'] === 1],
   ['swallows the signal and says no', swallowing(() => false)],
   ['swallows the signal and says yes', swallowing(() => true)],

@@ -3,6 +3,7 @@
  * possible. Finds everything at once. Must not run anything of the author's.
  */
 import { nearest } from '../nearest.ts';
+import { checkTargets } from './check-targets.ts';
 import type { ActionRule, MachineDraft, StateDraft } from './machine-draft.ts';
 import { placeOf } from './machine-draft.ts';
 
@@ -14,6 +15,7 @@ export function checkDraft(
   about: Map<string, StateDraft>,
 ): void {
   checkEvents(draft, actions, problems, about);
+  checkTargets(draft, problems, about);
   const reached = reachedStates(draft.root);
   for (const state of draft.states) {
     if (!reached.has(state) && (state.parent === null || reached.has(state.parent))) {

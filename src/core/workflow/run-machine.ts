@@ -89,12 +89,22 @@ export function runMachine(
     try {
       const state = move(inertScope(effects));
       if (state.status === 'error') return failedBy(fault, state.error, limits);
-      return check() ?? settle(state, before, effects, nowMs, limits);
+      return check() ?? impossible(state) ?? settle(state, before, effects, nowMs, limits);
     } catch (thrown) {
       return failedBy(fault, thrown, limits);
     } finally {
       current = null;
     }
+  }
+
+  /** XState follows edges that lead to states which exclude each other; nothing could be done where they end. */
+  function impossible({ value, _nodes: nodes }: AnyMachineSnapshot): Moved | null {
+    const active = activeStates(draft.root, value);
+    // INVARIANT: what is kept is the whole of what is active.
+    if (active !== null && active.states.size === nodes.length) return null;
+    const leaves = nodes.filter((node) => !nodes.some((other) => other.parent === node));
+    const names = leaves.map((node) => `'${node.path.join('.')}'`);
+    return failed('ImpossibleState', `its edges lead to states that cannot be active together: ${names.join(', ')}`);
   }
 
   /** What was stored may be anything: XState would throw at what it does not know. */

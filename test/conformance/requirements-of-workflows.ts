@@ -80,6 +80,7 @@ export const ofWorkflows: Readonly<Record<string, string>> = {
   'C1-known-2': 'a step is taken only in a session of a workflow; tools are no actions',
   'C6-key-1': 'the same first step with the same key is one step in one session',
   'C6-key-2': 'the same first step with the same key, sent to two processes at once, is one step in one session',
+  'C6-key-3': 'a key that was used in one workflow is KeyReused in another, also where action and inputs are the same',
   'C6-fence-5': 'a fork inherits what is in doubt',
   'C6-settle-2': 'only a clear judgement of somebody with a name settles a doubt',
   'C2-next-3': 'an action that is running is not next',

@@ -64,6 +64,27 @@ describe('a step', () => {
     assert.deepEqual([again.replayed, again.session], [true, elsewhere]);
   });
 
+  test('[C6-key-3] of another workflow is not answered by what the same key did in this one', async (t) => {
+    const runs: string[] = [];
+    const till = (name: string) =>
+      mount(createMachine({ id: name, initial: 'open', states: { open: { on: { pay: 'open' } } } } as never), {
+        actions: { pay: { run: async () => ({ at: runs.push(name) }) } },
+      } as never);
+    const gateway = await openWorkflow(t, [till('bar'), till('shop')]);
+    const asked = { key: 'pay-1' };
+    const [one, two] = ['bar', 'shop'].map((workflow) => () => gateway.ask('pay', {}, { ...asked, workflow }));
+    assert.ok(one !== undefined && two !== undefined);
+    const first = success(await one());
+    const reused = refusal(await two(), 'validation_failed');
+    assert.deepEqual([reused.code, runs], ['KeyReused', ['bar']]);
+    assert.equal(success(await one()).call_id, first.call_id);
+    const both = await Promise.all(
+      ['bar', 'shop'].map((workflow) => gateway.ask('pay', {}, { key: 'at once', workflow })),
+    );
+    assert.deepEqual(both.map((reply) => ('code' in reply ? reply.code : 'success')).sort(), ['KeyReused', 'success']);
+    assert.equal(runs.length, 2);
+  });
+
   test('[C6-fence-5] that runs may end in doubt, so nothing is forked until it has ended', async (t) => {
     const held = createHeld({ timeout_seconds: 30 });
     const gateway = await openWorkflow(t, [held.workflow]);

@@ -16,8 +16,8 @@ import { type HistoryPage, readHistory, timeOfStep } from './history.ts';
 import { readStep, snapshotOf } from './position.ts';
 import { sayFault } from './refuse.ts';
 import { broken, inFlight, movedOn, notKept, refuseSession, unknownWorkflow, unopened } from './refuse-session.ts';
-import { type SessionView, view } from './session-view.ts';
 import { sessionOfKey } from './session-of-key.ts';
+import { type SessionView, view } from './session-view.ts';
 import type { Shell } from './shell.ts';
 import { closeSuperseded, openAt, openWorkflow, resetTo } from './workflow-sessions.ts';
 
@@ -58,7 +58,7 @@ export function createWorkflowService(all: Shell, only: string | null = null): W
       const handle = given['session'];
       // Whoever names a session, however wrongly, does not get another one.
       if (handle !== undefined && handle !== null && handle !== '') {
-        const foreign = await notOfAWorkflow(handle, text(given['action']), who, shell);
+        const foreign = await notOfAWorkflow(handle, name, text(given['action']), who, shell);
         if (foreign !== null) return foreign;
         return handleCall(given, who, requester, shell, { session: typeof handle === 'string' ? handle : null });
       }
@@ -173,9 +173,10 @@ function narrowed(shell: Shell, only: string): Shell {
   return { ...shell, workflows: new Map(workflow === undefined ? [] : [[only, workflow]]) };
 }
 
-/** A step is a step of a workflow: a session without one, in which tools are called directly, does not take any. */
+/** A step is a step of the workflow that it names: a session of another, or one in which tools are called directly, takes none. */
 async function notOfAWorkflow(
   handle: unknown,
+  name: string,
   requested: string | null,
   who: Principal,
   shell: Shell,
@@ -183,8 +184,10 @@ async function notOfAWorkflow(
   if (typeof handle !== 'string' || !shell.live.readiness.ready) return null;
   const found = await shell.ports.store.session(handle as SessionId);
   if (found === null || found.tenant !== who.tenant || found.agent !== who.agent) return null;
-  if (found.workflow !== null && shell.workflows.has(found.workflow.name)) return null;
-  const why = found.workflow === null ? 'unknown' : 'unserved';
+  const own = found.workflow?.name ?? null;
+  const isServed = own !== null && shell.workflows.has(own);
+  if (isServed && (name === own || name === '')) return null;
+  const why = own === null ? 'unknown' : isServed ? 'unnamed' : 'unserved';
   return refuseSession({ found: false, why }, found.id, requested ?? 'step', shell);
 }
 

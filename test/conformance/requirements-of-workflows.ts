@@ -19,6 +19,7 @@ export const ofWorkflows: Readonly<Record<string, string>> = {
   'C1-resume-2': 'a session goes on in another process where it stood',
   'C1-resume-3':
     'what a process does first in a session that it did not open is recorded with where it goes on from, once',
+  'C1-resume-4': 'a step that names a workflow and a session of another is refused, and moves neither',
   'C1-reset-1': 'a session is reset to the beginning, on record',
   'C1-reset-2':
     'whoever loses a race for a reset resets again; a refusal names the step that runs, or that the session moved on',

@@ -94,6 +94,21 @@ describe('a session', () => {
     ]);
   });
 
+  test('[C1-resume-4] takes no step that names another workflow', async (t) => {
+    const gateway = await openWorkflow(t, [counter(), coffee()]);
+    const session = await gateway.open();
+    for (const workflow of ['coffee', 'tea']) {
+      const reply = refusal(await gateway.ask('increment', {}, { session, workflow }), 'session_error');
+      assert.equal(reply.code, 'ResumeMismatch');
+      assert.match(reply.message, /^session '\w+' is of another workflow than the step names; /);
+    }
+    assert.equal(
+      countOf(success(await gateway.handleStep({ action: 'increment', session }))),
+      1,
+      'it need not name one',
+    );
+  });
+
   test('[C1-resume-2] goes on in a new process where it stood, with the same handle', async (t) => {
     const first = await openWorkflow(t, [coffee()]);
     const session = await first.open();

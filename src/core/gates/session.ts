@@ -118,7 +118,8 @@ function unknownSession(handle: string | null, why: Extract<SessionFact, { found
 const mismatches = {
   foreign: 'belongs to another agent',
   elsewhere: 'was opened in another store',
-  unserved: 'is of a workflow that this gateway does not serve',
+  unserved: 'is of a workflow that is not served here',
+  unnamed: 'is of another workflow than the step names',
 } as const;
 
 type SessionError = Extract<Refusal, { error: 'session_error' }>;

@@ -67,8 +67,12 @@ function readAssign(
   name: string | null,
   place: string,
   reading: Reading,
-): ActionRule {
+): ActionRule | null {
   const what = name === null ? `assign of ${place}` : `assign '${name}' of ${place}`;
+  const codes = isObject(assignment) ? Object.values(assignment) : [assignment];
+  if (codes.some(takesSpawn)) {
+    return refuse(reading, place, 'its assign spawns an actor; make it an action that an agent takes');
+  }
   return {
     kind: 'assign',
     written: { assign: writtenAssignment(assignment), name, params: writtenParams(params) },
@@ -80,6 +84,13 @@ function readAssign(
         return part === undefined ? {} : ownPart(what, part, reading.limits);
       }),
   };
+}
+
+/** As it is commonly written: `({ spawn }) => …`. Whoever asks for it in another way is told when the code runs. */
+function takesSpawn(code: unknown): boolean {
+  if (typeof code !== 'function') return false;
+  const [, taken = ''] = /^[^(=]*\(\s*\{([^{}]*)/.exec(sourceOf(code)) ?? [];
+  return /(?:^|,)\s*spawn\s*(?:[,:=]|$)/.test(taken);
 }
 
 function eachField(assignment: unknown, args: unknown, params: unknown): unknown {

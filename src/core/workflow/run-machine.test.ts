@@ -120,7 +120,7 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
   ['makes __proto__', () => JSON.parse('{"__proto__": 1}'), /__proto__/],
   ['changes the context', ({ context }: Args) => ((context as { n: number }).n = 2), /^TypeError: /],
   ['changes the inputs', ({ event }: Args) => ((event.inputs as { i: number }).i = 2), /^TypeError: /],
-  ['asks for spawn', ({ spawn }: { spawn: () => object }) => ({ n: spawn() }), /'spawn' does not exist in a workflow/],
+  ['asks for spawn', (args: { spawn: () => object }) => ({ n: args.spawn() }), /'spawn' does not exist in a workflow/],
   ['outgrows the state', () => ({ n: 'x'.repeat(9_000) }), /more than fits into the state/],
 ];
 

@@ -7,7 +7,7 @@ import type { Call } from '../core/call.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import { safeText } from '../core/redact.ts';
 import type { Effect } from '../core/taxonomy.ts';
-import { type StepFact, viewAfter, withDueFired } from '../core/workflow/step.ts';
+import { operationOf, type StepFact, viewAfter, withDueFired } from '../core/workflow/step.ts';
 import type { Moved } from '../core/workflow/workflow.ts';
 import type { StoredCall } from '../ports/store.ts';
 import { maskInputs } from './mask.ts';
@@ -34,7 +34,7 @@ export function endStep(from: Call, call: Call, weighed: Weighed, effect: Effect
   const { fact } = step;
   // A success that comes to light later is adopted by the next equal step: the state does not move behind an agent's back.
   const moves = call.state === 'SUCCEEDED' && from.state === 'DISPATCHED' && weighed.result !== undefined;
-  if (!moves) return leave(from, call, weighed, effect, fact, shell);
+  if (!moves) return leave(from, call, weighed, effect, step, shell);
   const now = shell.ports.clock.nowMs();
   const moved = move(call, step, weighed.result ?? null, now, shell);
   if (moved.kind === 'failed') return stopForRepair(call, moved, fact, shell);
@@ -55,8 +55,9 @@ function move({ tool, agent }: Call, { fact, inputs }: Step, result: Json, nowMs
   return fact.workflow.machine.apply(fact.snapshot, tool, inputs, result, nowMs, shown);
 }
 
-function leave(from: Call, call: Call, weighed: Weighed, effect: Effect, fact: StepFact, shell: Shell): StepEnd {
-  const envelope = envelopeOfStep(call, fact, shell);
+function leave(from: Call, call: Call, weighed: Weighed, effect: Effect, step: Step, shell: Shell): StepEnd {
+  const { fact } = step;
+  const envelope = envelopeOfStep(call, fact, shell, step.inputs);
   const ended = weighed.reply(envelope, effect);
   // The session was open when the step began; if it was cancelled meanwhile, nothing is next in it.
   const isOver = 'code' in ended && ended.code === 'SessionCancelled';
@@ -135,10 +136,11 @@ function stopForRepair(
   };
 }
 
-/** The next actions as they are now: this step's own doubt and its running body count already. */
-export function envelopeOfStep(call: Call, fact: StepFact, shell: Shell): Envelope {
+/** The next actions as they are now: this step's own doubt and its running body count already. `inputs`: if they are known here. */
+export function envelopeOfStep(call: Call, fact: StepFact, shell: Shell, inputs: Json | null = null): Envelope {
   const session = call.session as NonNullable<Call['session']>;
-  const operation = fact.workflow.actions.get(call.tool)?.operation ?? '';
+  const action = fact.workflow.actions.get(call.tool);
+  const operation = action === undefined || inputs === null ? (action?.operation ?? '') : operationOf(action, inputs);
   const doubt = { operation, callId: call.id, session, fingerprint: call.fingerprint, inDoubt: true };
   const others = fact.fences.filter(({ callId }) => callId !== call.id);
   const fences = call.state === 'IN_DOUBT' ? [...others, doubt] : others;

@@ -21,7 +21,7 @@ import { note, type Papers, toTransition } from './transition.ts';
 import type { Weighed } from './weigh.ts';
 
 export function envelopeOf(call: Call, shell: Shell, step: Step | null = null): Envelope {
-  if (step !== null) return envelopeOfStep(call, step.fact, shell);
+  if (step !== null) return envelopeOfStep(call, step.fact, shell, step.inputs);
   return { requested: call.tool, callId: call.id, session: call.session, nextActions: nextActions(shell, call) };
 }
 

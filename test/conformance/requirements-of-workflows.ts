@@ -75,6 +75,7 @@ export const ofWorkflows: Readonly<Record<string, string>> = {
   'C6-fence-3': 'an operation_key narrows the fence',
   'C6-fence-4': 'a reset lifts no fence',
   'C6-fence-6': 'what is in doubt in a session is fenced for the calls of its bodies too',
+  'C6-fence-7': 'a step that cannot say its operation_key is about everything that its action can be about',
   'C6-settle-1': 'a person settles a doubt: yes, no, or never to be known',
   'C6-chaos-2':
     'kill -9 at any moment: no acknowledged step is lost, none runs twice, and the state is what the history says',

@@ -164,6 +164,33 @@ describe('a step in doubt', () => {
     assert.equal(ran.length, 2);
   });
 
+  test('[C6-fence-7] that could not say its key fences the whole action, and whoever cannot say it is fenced by any', async (t) => {
+    const ran: unknown[] = [];
+    const run = async (inputs: unknown) => {
+      ran.push(inputs);
+      throw new Error('the line went dead');
+    };
+    const operation_key = (inputs: unknown) => (inputs as { order: string }).order;
+    const keyed = mount(createMachine({ id: 'k', initial: 'a', states: { a: { on: { pay: 'a', other: 'a' } } } }), {
+      actions: { pay: { operation_key, run }, other: { run: async () => ({}) } },
+    });
+    const gateway = await openWorkflow(t, [keyed]);
+    const whole = await gateway.open();
+    const first = refusal(await gateway.ask('pay', {}, { session: whole }), 'action_error');
+    assert.deepEqual([first.effect, first.valid_next_actions], ['unknown', ['other']]);
+    for (const inputs of [{ order: 'a' }, {}]) {
+      const fenced = refusal(await gateway.ask('pay', inputs, { session: whole }), 'fenced');
+      assert.deepEqual([fenced.blocking_call_id, fenced.valid_next_actions], [first.call_id, ['other']]);
+    }
+    assert.deepEqual(await gateway.next(whole), ['other']);
+    const one = await gateway.open();
+    const known = refusal(await gateway.ask('pay', { order: 'a' }, { session: one }), 'action_error');
+    assert.deepEqual(known.valid_next_actions, ['pay', 'other']);
+    assert.equal(refusal(await gateway.ask('pay', {}, { session: one }), 'fenced').blocking_call_id, known.call_id);
+    refusal(await gateway.ask('pay', { order: 'b' }, { session: one }), 'action_error');
+    assert.equal(ran.length, 3);
+  });
+
   for (const key of ['none', 'by order'] as const)
     test(`[C6-fence-6] is fenced for a body of its session that calls the tool itself, with the key: ${key}`, async (t) => {
       const sent: unknown[] = [];

@@ -141,6 +141,7 @@ function entryOf(
     reportsWithinMs: tool?.reportsWithinMs ?? null,
     host: tool?.host ?? null,
     operation: operationKey === null ? operation : null,
+    operations: operation,
     operationOf: operationKey === null ? () => operation : keyed(operation, operationKey),
     manifest: canonicalText(declarationOf(action, settled)),
   });

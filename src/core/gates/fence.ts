@@ -6,7 +6,7 @@ import type { Request } from '../call.ts';
 import { argumentsIn, type Facts } from '../facts.ts';
 import { type Gate, pass } from '../gate.ts';
 import { invariant } from '../unreachable.ts';
-import { operationOf, operationsOfTool, type StepFact } from '../workflow/step.ts';
+import { mayBe, mayBeOfTool, type StepFact } from '../workflow/step.ts';
 import { stepOf } from './reachable.ts';
 
 export const fence: Gate = {
@@ -15,8 +15,8 @@ export const fence: Gate = {
     const step = stepOf(facts);
     const { fences = [] } = step ?? facts.body ?? {};
     if (fences.length === 0) return pass;
-    const operations = operationsIn(request, step, facts);
-    const blocking = fences.find((found) => found.inDoubt && operations.includes(found.operation));
+    const isAbout = meaningOf(request, step, facts);
+    const blocking = fences.find((found) => found.inDoubt && isAbout(found.operation));
     if (blocking === undefined) return pass;
     const what = step === null ? 'tool' : 'action';
     return {
@@ -33,11 +33,13 @@ export const fence: Gate = {
   },
 };
 
-function operationsIn(request: Request, step: StepFact | null, facts: Facts): readonly string[] {
+function meaningOf(request: Request, step: StepFact | null, facts: Facts): (operation: string) => boolean {
   const args = argumentsIn(request, facts);
-  if (step === null) return facts.body === undefined ? [] : operationsOfTool(request.tool, facts.body.workflow, args);
+  const { body } = facts;
+  if (step === null)
+    return (operation) => body !== undefined && mayBeOfTool(operation, request.tool, body.workflow, args);
   const action = step.workflow.actions.get(request.tool);
   // INVARIANT: `known` stands before this gate on the ladder.
   invariant(action !== undefined, 'the fence saw an undeclared action');
-  return [operationOf(action, args)];
+  return (operation) => mayBe(operation, action, args);
 }

@@ -46,7 +46,7 @@ export function nextActions(step: StepFact): readonly string[] {
   return step.workflow.machine.next(step.ahead ?? step.snapshot).filter((name) => {
     const action = step.workflow.actions.get(name);
     if (action === undefined || !step.isListed(action) || (running.has(name) && !action.overlap)) return false;
-    return action.operation === null || !fenced.has(action.operation);
+    return !fenced.has(action.operations);
   });
 }
 
@@ -110,8 +110,15 @@ export function operationOf(action: ActionEntry, inputs: Json): string {
   return action.operation ?? action.operationOf(inputs);
 }
 
-/** What a body's own call is about, as its workflow has it: the tool, and what each action that is bound to the tool would say. */
-export function operationsOfTool(tool: string, { actions }: Workflow, args: Json): readonly string[] {
+/** Could a step with these inputs be what is in doubt? Whatever cannot say its key may be any of the action's operations. */
+export function mayBe(operation: string, action: ActionEntry, inputs: Json): boolean {
+  const own = operationOf(action, inputs);
+  if (operation === own || operation === action.operations) return true;
+  return action.operation === null && own === action.operations && operation.startsWith(`${own}:`);
+}
+
+/** The same for a call of a body's own, as its workflow has it: the tool, and what each action that is bound to the tool would say. */
+export function mayBeOfTool(operation: string, tool: string, { actions }: Workflow, args: Json): boolean {
   const bound = [...actions.values()].filter(({ boundTool }) => boundTool === tool);
-  return [tool, ...bound.map((action) => operationOf(action, args))];
+  return operation === tool || bound.some((action) => mayBe(operation, action, args));
 }

@@ -86,6 +86,8 @@ export interface ActionEntry extends ToolEntry {
   readonly operationOf: (inputs: Json) => string;
   /** Null when the operation depends on the inputs. */
   readonly operation: string | null;
+  /** All of its operations: each is this, or begins with it and a colon. */
+  readonly operations: string;
 }
 
 /** How much of the state a reply shows: all of it, some fields of the context, or nothing. */

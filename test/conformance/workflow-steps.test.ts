@@ -55,6 +55,11 @@ describe('a step', () => {
     const reply = refusal(await bar.ask('tako_order', {}), 'unknown_action');
     assert.deepEqual(reply.known_actions, ['take_order', 'add_modifier', 'pay', 'fulfill', 'cancel']);
     assert.deepEqual([reply.did_you_mean, reply.valid_next_actions], ['take_order', ['take_order']]);
+    assert.deepEqual(reply.resolution, { type: 'choose_action', actions: ['take_order'] });
+    for (const action of ['payy', 'wash_dishes']) {
+      const early = refusal(await bar.ask(action, {}), 'unknown_action');
+      assert.deepEqual(early.resolution, { type: 'choose_action', actions: ['take_order'] }, 'what is legal now');
+    }
   });
 
   test('[C3-form-1] that a validator refuses has its reason verbatim, and the field', async (t) => {

@@ -93,8 +93,9 @@ async function step(
   const raw = { ...call.controls, ...given };
   const take = (session: unknown, entered?: Requester['entered']) =>
     served.service.step(served.name, { ...raw, session }, connection.who, { ...requester, entered });
-  // A client without a connection need not know which session was opened for its first request.
-  const named = raw['session'] ?? call.heldIn;
+  // A model that fills in every field names no session by an empty one. A client without a connection need not know which
+  // session was opened for its first request.
+  const named = (raw['session'] === '' ? null : raw['session']) ?? call.heldIn;
   if (named !== null) return take(named);
   return stepInOwnSession(connection, served, typeof raw['key'] === 'string', take);
 }

@@ -96,6 +96,15 @@ for (const revision of revisions) {
     assert.equal((await client.step({ action: 'fulfill' })).isError, false, 'the connection stays in its own session');
   });
 
+  test(`an empty session is none: a step with it stays in that of its connection, in ${revision}`, async (t) => {
+    const { door } = await openDoor(t, { workflow: coffee });
+    const client = await connectInMemory(t, door, revision);
+    const first = await client.step({ ...order, session: '' });
+    const second = await client.step({ action: 'pay', session: '' });
+    assert.ok(isSuccess(second.reply), second.text);
+    assert.equal(second.reply.session, first.reply.session);
+  });
+
   test(`who uses a tool wrongly hears what is next in the session that is meant, on record, in ${revision}`, async (t) => {
     const { door, service } = await openDoor(t, { workflow: coffee });
     const client = await connectInMemory(t, door, revision);

@@ -29,8 +29,9 @@ export function passResult(reply: Reply, stateless: boolean, listing: JsonObject
   // A model reads the content alone: what is said beside the result, such as that an approver changed the call, is said there, too.
   const notes = (reply.notices ?? []).map(({ human_message: text }) => ({ type: 'text', text: `note: ${text}` }));
   // Clients of the older revision read a result without content as one with none; those of the newer one throw it away.
-  const content = [...(Array.isArray(result['content']) ? result['content'] : []), ...notes];
-  const passed: unknown = { ...result, content, _meta: { ...(isObject(meta) ? meta : {}), 'recourse/reply': told } };
+  const { content = [] } = result;
+  const read = Array.isArray(content) ? { content: [...content, ...notes] } : {};
+  const passed: unknown = { ...result, ...read, _meta: { ...(isObject(meta) ? meta : {}), 'recourse/reply': told } };
   return passed as CallToolResult;
 }
 

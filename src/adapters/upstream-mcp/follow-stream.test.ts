@@ -1,10 +1,9 @@
 /** Answers that come over several connections: a real server ends its streams, our transport asks for the rest. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import test, { type TestContext } from 'node:test';
 import { type JSONRPCMessage, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/client';
+import { listenHttp } from '../../../test/support/listen-http.ts';
 import { HttpTransport } from './http-transport.ts';
 import { createLine } from './line.ts';
 import { defaultMcpLimits, type McpLimits } from './mcp-limits.ts';
@@ -24,18 +23,12 @@ async function calling(
 ) {
   const posts: IncomingHttpHeaders[] = [];
   const gets: IncomingHttpHeaders[] = [];
-  const http = createServer((request, response) => {
+  const url = await listenHttp(t, (request, response) => {
     request.resume();
     const heard = request.method === 'POST' ? posts : gets;
     heard.push(request.headers);
     (heard === posts ? first : rest)(response, heard.length - 1);
-  }).listen(0, '127.0.0.1');
-  await once(http, 'listening');
-  t.after(() => {
-    http.close();
-    http.closeAllConnections();
   });
-  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
   const connection = { kind: 'http' as const, url, headers: { 'x-token': 'secret' } };
   const transport = new HttpTransport(connection, { ...defaultMcpLimits, ...quick, ...limits });
   transport.setProtocolVersion('2025-11-25');
@@ -164,15 +157,12 @@ test('many connections are read at one pace', async (t) => {
 });
 
 test('all streams of a server are read at one pace, and what was asked for is no part of it', async (t) => {
-  const told = `${': hello\n\n'.repeat(8)}`;
-  const http = createServer((request, response) => {
+  const told = ': hello\n\n'.repeat(8);
+  const url = await listenHttp(t, (request, response) => {
     request.resume();
     const chatters = request.headers['mcp-name'] === 'chatty';
     response.writeHead(200, stream).end(`${chatters ? told : ''}${answer}`);
-  }).listen(0, '127.0.0.1');
-  await once(http, 'listening');
-  t.after(() => http.close());
-  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+  });
   const call = (transport: HttpTransport, name: string) => {
     const over = Promise.withResolvers<void>();
     const params = { name, _meta: { [PROTOCOL_VERSION_META_KEY]: '2026-07-28' } };

@@ -1,10 +1,9 @@
 /** How calls leave and what is heard of their answers: a real server hears and answers, our transport alone asks it. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import test, { type TestContext } from 'node:test';
 import { type JSONRPCMessage, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/client';
+import { listenHttp } from '../../../test/support/listen-http.ts';
 import { HttpTransport } from './http-transport.ts';
 import { defaultMcpLimits } from './mcp-limits.ts';
 
@@ -16,17 +15,11 @@ interface Asked {
 /** All that is heard until the answer to one call is over. */
 async function calling(t: TestContext, answer: (response: ServerResponse) => void, asked: Asked = {}) {
   const heard: IncomingHttpHeaders[] = [];
-  const http = createServer((request, response) => {
+  const url = await listenHttp(t, (request, response) => {
     request.resume();
     heard.push(request.headers);
     answer(response);
-  }).listen(0, '127.0.0.1');
-  await once(http, 'listening');
-  t.after(() => {
-    http.close();
-    http.closeAllConnections();
   });
-  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
   const transport = new HttpTransport({ kind: 'http', url, headers: {} }, defaultMcpLimits);
   transport.setProtocolVersion('2025-11-25');
   const messages: unknown[] = [];

@@ -1,16 +1,9 @@
 /** What really goes over the wire, and what comes of it: a real server hears and answers. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import {
-  Agent,
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  request,
-  type ServerResponse,
-} from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { Agent, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import test, { type TestContext } from 'node:test';
+import { listenHttp } from '../../../test/support/listen-http.ts';
 import { createLine } from './line.ts';
 import type { PostOrder, Target } from './carrier.ts';
 import { carryBy } from './carry-node.ts';
@@ -26,21 +19,15 @@ interface Heard {
 
 async function listen(t: TestContext, answer: (response: ServerResponse, request: IncomingMessage) => void) {
   const heard: Heard[] = [];
-  const server = createServer((request, response) => {
+  const url = await listenHttp(t, (request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', (text: string) => (body += text));
     request.on('end', () => {
       heard.push({ method: request.method, url: request.url, headers: request.headers, body });
       answer(response, request);
     });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
   });
-  const { port } = server.address() as AddressInfo;
-  return { heard, host: `127.0.0.1:${port}` };
+  return { heard, host: new URL(url).host };
 }
 
 const yes = (response: ServerResponse) =>

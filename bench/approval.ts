@@ -11,7 +11,7 @@ import type { Shell } from '../src/shell/shell.ts';
 import { median, type Row } from './measure.ts';
 import { args, noop } from './noop-gateway.ts';
 
-const pairs = 61;
+const pairs = 301;
 const callsOfRound = 64;
 const callers = 16;
 

@@ -15,7 +15,7 @@ import { servedWorkflow } from './list-tools.ts';
 import { ownTool, ownTools } from './own-tools.ts';
 import type { DoorCompletion, McpDoorParts, ServedWorkflow } from './parts.ts';
 import { argumentsOf, type ToolCall } from './read-tool-call.ts';
-import { misplacedSession, takesSessionArgument } from './session-argument.ts';
+import { isHandle, misplacedSession, takesSessionArgument } from './session-argument.ts';
 
 interface Asked {
   readonly call: ToolCall;
@@ -168,7 +168,10 @@ function unknownTool(name: string, served: ServedWorkflow, asked: Asked): Promis
     const wrong = ['/name', `'step', with the action '${name}' in its arguments`, name] as const;
     return unfitIn(namedSession(asked), name, wrong, served, asked);
   }
-  return step({ action: name, inputs: argumentsOf(asked.call) ?? {} }, served, asked);
+  const inputs = argumentsOf(asked.call) ?? {};
+  // Told in another session, the caller would go on in that one.
+  const { session } = inputs;
+  return step({ action: name, inputs, ...(isHandle(session) ? { session } : {}) }, served, asked);
 }
 
 const namedByCaller = ({ call }: Asked): unknown => argumentsOf(call)?.['session'] ?? call.controls['session'] ?? null;

@@ -28,12 +28,13 @@ export function takesSessionArgument({ inputSchema }: ActionEntry): boolean {
 /** The handle that stands in the arguments of an action which does not take it there; null if there is none. */
 export function misplacedSession(action: ActionEntry, given: Readonly<Record<string, unknown>>): string | null {
   const { session } = given;
-  if (typeof session !== 'string' || !handle.test(session) || takesSessionArgument(action)) return null;
+  if (!isHandle(session) || takesSessionArgument(action)) return null;
   return declares(action.inputSchema) ? null : session;
 }
 
 /** As sessions of workflows are called. */
-const handle = /^ses_[0-9a-f]{8}_/;
+export const isHandle = (given: unknown): given is string =>
+  typeof given === 'string' && /^ses_[0-9a-f]{8}_/.test(given);
 
 /** Its names are the caller's own, and `session` may be one of them. */
 function isMap({ properties, additionalProperties: others }: JsonObject): boolean {

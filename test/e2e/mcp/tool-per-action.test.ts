@@ -43,6 +43,22 @@ for (const revision of revisions) {
     assert.ok(isRefusal(reply) && reply.code === 'UnknownSession', JSON.stringify(reply));
   });
 
+  for (const mode of ['step', 'tool_per_action'] as const)
+    test(`an unknown tool is refused in the session that its arguments name, by ${mode}, over HTTP, in ${revision}`, async (t) => {
+      const { door } = await openDoor(t, { workflow: coffee, mode });
+      const { url } = await serveHttp(t, door);
+      const { call } = await connectHttp(t, url, revision);
+      const inputs = { drink: 'latte' };
+      const first =
+        mode === 'step' ? await call('step', { action: 'take_order', inputs }) : await call('take_order', inputs);
+      const { session } = (await call('fork_session', { session: first.reply.session })).reply;
+      const { reply, text } = await call('pay_now', { session });
+      assert.ok(isRefusal(reply) && reply.error === 'unknown_action', text);
+      assert.deepEqual([reply.session, reply.valid_next_actions], [session, ['add_modifier', 'pay', 'cancel']]);
+      const other = await call('pay_now', { session: 'of the evening' });
+      assert.ok(isRefusal(other.reply) && other.reply.error === 'unknown_action', other.text);
+    });
+
   test(`a session is refused, and not lost, among the arguments of an action that cannot take it, in ${revision}`, async (t) => {
     const anyOf = [{ properties: { table: { type: 'integer' } } }, { properties: { bar: { const: true } } }];
     const seats = mount(createMachine({ id: 'seats', initial: 'free', states: { free: { on: { seat: 'free' } } } }), {

@@ -19,14 +19,16 @@ export function askClient(call: WaitingCall, { capabilities, push }: Exchange): 
     async elicit(message, schema, signal) {
       if (!hasForms(capabilities['elicitation']))
         throw new ClientUnavailable('the client did not declare that it can ask its user (elicitation)');
-      const requestedSchema = schema['type'] === 'object' ? schema : { type: 'object', properties: {} };
+      const requestedSchema = formOf(schema);
       const given = await ask('elicitation/create', { mode: 'form', message, requestedSchema }, signal);
       const action = isObject(given) ? given['action'] : undefined;
       if (!isObject(given) || (action !== 'accept' && action !== 'decline' && action !== 'cancel'))
         throw new ClientUnavailable('the client answered with something other than accept, decline or cancel');
-      const content = isObject(given['content']) ? (given['content'] as JsonObject) : null;
-      if (action === 'accept') holdAgainst(requestedSchema, content ?? {});
-      return { action, content };
+      // Whoever did not accept has filled in nothing, whatever the client sends along.
+      if (action !== 'accept') return { action, content: null };
+      const content = given['content'] ?? {};
+      holdAgainst(requestedSchema, content as Json);
+      return { action, content: isObject(given['content']) ? (given['content'] as JsonObject) : null };
     },
     async sample(request, signal) {
       if (!isObject(capabilities['sampling']))
@@ -36,6 +38,14 @@ export function askClient(call: WaitingCall, { capabilities, push }: Exchange): 
       return given as JsonObject;
     },
   };
+}
+
+/** MCP asks for the fields of an object, and a schema of fields need not say that it is one. */
+function formOf(schema: JsonObject): JsonObject {
+  const { type = 'object' } = schema;
+  if (type !== 'object')
+    throw new TypeError('ctx.elicit(message, schema?) asks for fields: the schema is of no object');
+  return { properties: {}, ...schema, type };
 }
 
 /** A body may rely on the schema it asked with. One that cannot be compiled is no promise. */

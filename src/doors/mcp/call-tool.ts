@@ -11,7 +11,7 @@ import { askClient } from './ask-client.ts';
 import { awaitApproval } from './await-approval.ts';
 import type { Exchange, Question } from './exchange.ts';
 import { ownTool, ownTools } from './own-tools.ts';
-import { performCall } from './perform-call.ts';
+import { performCall, refuseState } from './perform-call.ts';
 import { readToolCall, requestText, type ToolCall } from './read-tool-call.ts';
 import { isSealed, stateProblems } from './sealed-states.ts';
 import type { Serving } from './serving.ts';
@@ -61,7 +61,7 @@ function ask(asked: ToolCall, exchange: Exchange, serving: Serving): Promise<Con
 async function comeBackAsUser(state: string, asked: ToolCall, exchange: Exchange, serving: Serving): Promise<Answered> {
   const heard = await hearUser(state, asked, exchange, serving);
   if (heard.kind === 'heard') return askOnce({ ...asked, heldIn: heard.session }, exchange, serving);
-  return refuseState(`a state that is good for this call: of this one, ${stateProblems[heard.problem]}`, serving);
+  return refuse(`a state that is good for this call: of this one, ${stateProblems[heard.problem]}`, asked, serving);
 }
 
 /** The client returns with answers, and waits on for the call that asked. */
@@ -70,8 +70,9 @@ async function comeBack(asked: ToolCall, exchange: Exchange, serving: Serving): 
   const request = requestText(asked);
   const found = request === null ? null : parked.claim(exchange.state, connection, request);
   if (found === null)
-    return refuseState(
+    return refuse(
       'the state of a question that is open, for this very call; read recourse://history before sending the call anew',
+      asked,
       serving,
     );
   found.call.answer(exchange.responses);
@@ -79,9 +80,8 @@ async function comeBack(asked: ToolCall, exchange: Exchange, serving: Serving): 
   return 'questions' in turn ? turn.questions : write(turn.reply, asked, exchange, serving);
 }
 
-async function refuseState(expected: string, { parts, connection }: Serving): Promise<CallToolResult> {
-  const refusal = await parts.unfit([{ path: '/requestState', expected, got: null }], connection.who);
-  return writeResult(refusal, connection.stateless);
+async function refuse(expected: string, call: ToolCall, { parts, connection }: Serving): Promise<CallToolResult> {
+  return writeResult(await refuseState(expected, { call, parts, connection }), connection.stateless);
 }
 
 type Conversed = { readonly reply: Reply } | { readonly questions: InputRequiredResult };

@@ -17,6 +17,8 @@ import type { DoorCompletion, McpDoorParts, ServedWorkflow } from './parts.ts';
 import { argumentsOf, type ToolCall } from './read-tool-call.ts';
 import { isHandle, misplacedSession, takesSessionArgument } from './session-argument.ts';
 
+const maxNameChars = 256;
+
 interface Asked {
   readonly call: ToolCall;
   readonly requester: Requester;
@@ -174,10 +176,22 @@ function unknownTool(name: string, served: ServedWorkflow, asked: Asked): Promis
   return step({ action: name, inputs, ...(isHandle(session) ? { session } : {}) }, served, asked);
 }
 
-const namedByCaller = ({ call }: Asked): unknown => argumentsOf(call)?.['session'] ?? call.controls['session'] ?? null;
+const namedByCaller = ({ call }: Pick<Asked, 'call'>): unknown =>
+  argumentsOf(call)?.['session'] ?? call.controls['session'] ?? null;
 
 /** The one that is meant as far as that is known without opening one. */
-const namedSession = (asked: Asked): unknown => namedByCaller(asked) ?? asked.connection.session;
+const namedSession = (asked: Pick<Asked, 'call' | 'connection'>): unknown =>
+  namedByCaller(asked) ?? asked.connection.session;
+
+/** Refuses the state with which a client came back to `call`: it need not have been its own fault, and it can go on elsewhere. */
+export async function refuseState(expected: string, asked: Omit<Asked, 'requester'>): Promise<Reply> {
+  const { call, parts } = asked;
+  const { name } = call;
+  if (parts.workflow === null || name === null) return unfit('/requestState', expected, null, asked);
+  const action = parts.mode === 'step' && name === 'step' ? argumentsOf(call)?.['action'] : name;
+  const requested = typeof action === 'string' ? cut(action, maxNameChars) : name;
+  return unfitIn(namedSession(asked), requested, ['/requestState', expected, null], parts.workflow, asked);
+}
 
 /** In the history of the session that is meant, and with what is possible there; a session of somebody else is not meant. */
 async function unfitIn(
@@ -185,14 +199,19 @@ async function unfitIn(
   requested: string,
   [path, expected, got]: Wrong,
   { service }: ServedWorkflow,
-  { parts, connection }: Asked,
+  { parts, connection }: Pick<Asked, 'parts' | 'connection'>,
 ): Promise<Reply> {
   const view = typeof meant === 'string' ? await service.look(meant, connection.who) : null;
   const session = view === null || 'error' in view ? null : view.session;
   return parts.unfit([{ path, expected, got }], connection.who, { requested, session });
 }
 
-function unfit(path: string, expected: string, got: Json, { parts, connection }: Asked): Promise<Reply> {
+function unfit(
+  path: string,
+  expected: string,
+  got: Json,
+  { parts, connection }: Pick<Asked, 'parts' | 'connection'>,
+): Promise<Reply> {
   const wrong: FieldError = { path, expected, got };
   return parts.unfit([wrong], connection.who);
 }

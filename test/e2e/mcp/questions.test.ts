@@ -186,3 +186,33 @@ test('a client that never comes back has left: its state expires, and the body h
   await eventually('the body hears of it', async () => heard.some((error) => /left/.test(error)));
   await refused({ requestState: first.requestState, inputResponses: {} });
 });
+
+test('whoever comes back with a state that is good no more hears what is possible in the session that the call names', async (t) => {
+  const { send } = await manual(t);
+  const first = (await send({ arguments: { action: 'ask_milk', inputs: {}, key: 'k1' } })) as InputRequired;
+  const inputResponses = { question_1: accepted };
+  const answer = { requestState: first.requestState, inputResponses };
+  const done = (await send({ arguments: { action: 'ask_milk', inputs: {}, key: 'k1' }, ...answer })) as Refused;
+  const { session } = done.structuredContent;
+  const { isError, structuredContent: late } = (await send({
+    arguments: { action: 'ask_milk', session },
+    ...answer,
+  })) as Refused;
+  assert.deepEqual(
+    [isError, late.error, late.requested, late.session],
+    [true, 'validation_failed', 'ask_milk', session],
+  );
+  assert.ok(late.valid_next_actions.includes('ask_milk'), JSON.stringify(late));
+  const foreign = (await send({ arguments: { action: 'ask_milk', session: 'ses_nonsense' }, ...answer })) as Refused;
+  assert.deepEqual([foreign.structuredContent.session, foreign.structuredContent.valid_next_actions], [null, []]);
+});
+
+interface Refused {
+  readonly isError?: boolean;
+  readonly structuredContent: {
+    readonly error: string;
+    readonly requested: string;
+    readonly session: string | null;
+    readonly valid_next_actions: readonly string[];
+  };
+}

@@ -92,7 +92,7 @@ async function step(
   served: ServedWorkflow,
   { call, connection, requester }: Asked,
 ): Promise<Reply> {
-  const raw = { ...call.controls, ...given };
+  const raw = { ...given, ...leftToMeta(given, call) };
   const take = (session: unknown, entered?: Requester['entered']) =>
     served.service.step(served.name, { ...raw, session }, connection.who, { ...requester, entered });
   // A model that fills in every field names no session by an empty one. A client without a connection need not know which
@@ -100,6 +100,12 @@ async function step(
   const named = (raw['session'] === '' ? null : raw['session']) ?? call.heldIn;
   if (named !== null) return take(named);
   return stepInOwnSession(connection, served, typeof raw['key'] === 'string', take);
+}
+
+/** What `_meta` says and the arguments do not: a model that fills in every field writes nothing over what its client has set. */
+function leftToMeta(given: Readonly<Record<string, unknown>>, { controls }: ToolCall): ToolCall['controls'] {
+  const isOpen = (name: string) => (given[name] ?? '') === '';
+  return Object.fromEntries(Object.entries(controls).filter(([name]) => isOpen(name)));
 }
 
 async function reset(served: ServedWorkflow, asked: Asked): Promise<Reply> {

@@ -105,6 +105,21 @@ for (const revision of revisions) {
     assert.equal(second.reply.session, first.reply.session);
   });
 
+  test(`what \`_meta\` says holds where the arguments leave it empty, in ${revision}`, async (t) => {
+    const { door } = await openDoor(t, { workflow: coffee });
+    const client = await connectInMemory(t, door, revision);
+    await client.step(order);
+    const { session: fork } = (await client.call('fork_session', {})).reply;
+    const meta = { 'recourse/session': fork, 'recourse/key': 'k1' };
+    for (const session of ['', null]) {
+      const { reply, text } = await client.step({ action: 'pay', session, key: session }, { meta });
+      assert.ok(isSuccess(reply), text);
+      assert.deepEqual([reply.session, reply.replayed ?? false], [fork, session === null]);
+    }
+    const { reply, text } = await client.step({ action: 'cancel' });
+    assert.ok(isSuccess(reply), `the connection's own session stands where it stood: ${text}`);
+  });
+
   test(`who uses a tool wrongly hears what is next in the session that is meant, on record, in ${revision}`, async (t) => {
     const { door, service } = await openDoor(t, { workflow: coffee });
     const client = await connectInMemory(t, door, revision);

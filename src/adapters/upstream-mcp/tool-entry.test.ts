@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isSpecType } from '@modelcontextprotocol/client';
 import fc from 'fast-check';
 import { compileSchema } from '../../core/schema/compile-schema.ts';
 import type { McpRule, McpUpstreamConfig } from './mcp-config.ts';
@@ -86,6 +87,40 @@ test('whatever a server lists, there is an entry or a reason', () => {
       },
     ),
   );
+});
+
+test('what no client could read of a tool is left out of it, and what is listed next to it stays', () => {
+  const said = { title: 'Pay', 'vendor/mark': null, annotations: { readOnlyHint: true }, _meta: { a: 1 } };
+  const garbled = { description: null, outputSchema: null, icons: 'none', execution: 7 };
+  const listingOf = (more: object) => {
+    const result = entryOf(server, { name: 'pay', inputSchema: {}, ...said, ...more }, parts);
+    assert.ok(result.ok, JSON.stringify(result));
+    return result.entry.listing;
+  };
+  assert.deepEqual(listingOf(garbled), said);
+  assert.deepEqual(listingOf({ description: 'Pays.' }), { description: 'Pays.', ...said });
+  const { annotations: _gone, ...others } = said;
+  assert.deepEqual(listingOf({ annotations: 'read only' }), others);
+  assert.deepEqual(declared({ trustAnnotations: true }, { annotations: { readOnlyHint: true, title: 5 } })[0], 'plain');
+  // Whatever it is: one tool that cannot be read costs a client the tools of every server.
+  const anyTool = fc.record({
+    name: fc.constant('pay'),
+    inputSchema: fc.oneof(fc.constant({}), fc.record({ properties: fc.anything(), required: fc.anything() })),
+    title: fc.anything(),
+    description: fc.anything(),
+    outputSchema: fc.anything(),
+    annotations: fc.anything(),
+    icons: fc.anything(),
+    execution: fc.anything(),
+    _meta: fc.anything(),
+  });
+  const isReadable = (listed: object) => {
+    const result = entryOf(server, listed, parts);
+    if (!result.ok) return true;
+    const { name, listing, inputSchema } = result.entry;
+    return isSpecType.Tool({ ...listing, name, inputSchema: { ...inputSchema, type: 'object' } });
+  };
+  fc.assert(fc.property(anyTool, isReadable));
 });
 
 test('a schema with too many parts is not compiled at all', () => {

@@ -1,4 +1,5 @@
 /** How does a tool that a server listed stand in the catalogue, or why does it not? What is listed is a stranger's text. */
+import { specTypeSchemas } from '@modelcontextprotocol/client';
 import { canonicalText, canonicalise, preview } from '../../core/canonical.ts';
 import type { ToolEntry } from '../../core/catalogue.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
@@ -39,8 +40,10 @@ export function entryOf(server: McpUpstreamConfig, listed: unknown, parts: Entry
   const compiled = parts.compile(schema as JsonObject);
   if (!compiled.ok) return leftOut(name, `its input schema is not usable: ${compiled.problem}`);
 
+  const garbled = unreadableIn({ ...listed, inputSchema: { ...schema, type: 'object' } });
+  if (garbled.has('inputSchema')) return leftOut(name, 'its input schema is none that a client can read');
   const others = Object.entries(listed as JsonObject).filter(([key]) => key !== 'name' && key !== 'inputSchema');
-  const listing: JsonObject = Object.fromEntries(others);
+  const listing: JsonObject = Object.fromEntries(others.filter(([key]) => !garbled.has(key)));
   const rule = server.rules.find(({ match }) => matchesGlob(match, name));
   const effectClass = rule?.effect ?? (server.trustAnnotations && saysReadOnly(listing) ? 'pure' : 'plain');
   const timeoutMs = rule?.timeoutMs ?? server.timeoutMs ?? parts.defaultTimeoutMs;
@@ -71,6 +74,16 @@ export function entryOf(server: McpUpstreamConfig, listed: unknown, parts: Entry
     }),
   };
   return { ok: true, entry, chars: written.text.length };
+}
+
+/**
+ * Which of its members are not what MCP has there, such as a description that is null? One of them in one tool, and a client of
+ * the SDK throws the whole list away, with the tools of every other server.
+ */
+function unreadableIn(tool: unknown): ReadonlySet<unknown> {
+  const judged = specTypeSchemas.Tool['~standard'].validate(tool);
+  const issues = 'issues' in judged ? (judged.issues ?? []) : [];
+  return new Set(issues.map(({ path }) => path?.[0]));
 }
 
 export function countNodes(value: unknown): number {

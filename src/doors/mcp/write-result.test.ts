@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { isSpecType } from '@modelcontextprotocol/server';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { errorSamples, pendingSample, successSample } from '../../../test/support/reply-samples.ts';
+import type { Json } from '../../core/json.ts';
 import { isRefusal, type Reply } from '../../core/reply.ts';
 import { replySchema } from '../../core/reply-schema.ts';
 import { resolutions } from '../../core/taxonomy.ts';
@@ -92,6 +94,21 @@ test('what is to be noticed is told to the model behind the result of an MCP ser
   const { content, structuredContent } = passResult(reply, false, {});
   assert.deepEqual(content, [...theirs.content, { type: 'text', text: `note: ${notice.human_message}` }]);
   assert.deepEqual(structuredContent, theirs.structuredContent);
+});
+
+test('an item of a result that is not what it says it is reaches the client as text', () => {
+  const fine = [
+    { type: 'text', text: 'a', 'vendor/mark': 1 },
+    { type: 'image', data: 'aGk=', mimeType: 'image/png' },
+  ];
+  const odd = [null, 7, { bars: [1] }, { type: 'text' }, { type: 'text', text: 'b', _meta: null }];
+  const result = { content: [...fine, ...odd], isError: 'no' } as unknown as Json;
+  const passed = passResult({ ...successSample, result }, false, {});
+  assert.ok(isSpecType.CallToolResult(passed));
+  const texts = ['null', '7', '{"bars":[1]}', '{"type":"text"}', 'b'];
+  assert.deepEqual(passed.content, [...fine, ...texts.map((text) => ({ type: 'text', text }))]);
+  const said = passResult({ ...successSample, result: { content: [], isError: false } }, false, {});
+  assert.equal(said.isError, false, 'what can be read passes as it came');
 });
 
 test('a server cannot make our client answer its questions', () => {

@@ -65,7 +65,11 @@ export async function joinUpstreams(behind: Behind, limits: Limits): Promise<Joi
       await servers?.ready(serversReadyMs);
       const problems: string[] = [];
       const workflows = new Map<string, Workflow>();
-      const defaults = { timeoutMs: limits.defaultTimeoutMs, validate: functions.validator.validate };
+      const defaults = {
+        timeoutMs: limits.defaultTimeoutMs,
+        validate: functions.validator.validate,
+        whyMissing: whyMissing(servers),
+      };
       for (const workflow of mounted) {
         const taken = workflows.has(workflow.name);
         if (taken) problems.push(`workflow '${workflow.name}': its name is taken; give it another`);
@@ -82,6 +86,19 @@ export async function joinUpstreams(behind: Behind, limits: Limits): Promise<Joi
       await servers?.close();
       await functions.close();
     },
+  };
+}
+
+/** Of a server that is away nobody knows which tools it has: not the name is wrong then, and what is, its status says. */
+function whyMissing(servers: McpUpstreams | null): (tool: string) => string | null {
+  return (tool) => {
+    const slash = tool.indexOf('/');
+    const server = servers?.status().find(({ name }) => name === tool.slice(0, slash));
+    if (server === undefined) return null;
+    const { name, state, problem, leftOut } = server;
+    if (state !== 'connected') return `server '${name}' is not connected: ${problem ?? 'it did not answer in time'}`;
+    const out = leftOut.find((left) => left.tool === tool.slice(slash + 1));
+    return out === undefined ? null : `server '${name}' lists it, and it is left out: ${out.reason}`;
   };
 }
 

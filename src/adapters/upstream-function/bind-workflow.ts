@@ -22,6 +22,8 @@ export interface BindDefaults {
   readonly timeoutMs: number;
   /** Asks a tool's own schema where that is code: an action without a schema of its own is judged by its tool's. */
   readonly validate?: Validator['validate'];
+  /** Why a tool is not there, where somebody knows better than that its name may be wrong. */
+  readonly whyMissing?: (tool: string) => string | null;
 }
 
 export type Validate = (action: string, args: Json, context: JsonObject) => Promise<Validated>;
@@ -37,7 +39,7 @@ export function bindWorkflow(checked: CheckedWorkflow, tools: Catalogue, default
   const actions = new Map<string, ActionEntry>();
   const judges = new Map<string, (args: unknown) => Promise<Validated>>();
   for (const [name, action] of checked.actions) {
-    const tool = boundTool(action, tools, problems);
+    const tool = boundTool(action, tools, problems, defaults);
     if (tool === null && action.runs.kind === 'tool') continue;
     const judge = judgeOf(action, tool, defaults);
     if (judge === null) {
@@ -78,12 +80,18 @@ const unknownAction: Validated = {
   errors: [{ path: '', expected: 'the name of a known action', got: null }],
 };
 
-function boundTool({ name, runs }: CheckedAction, tools: Catalogue, problems: string[]): ToolEntry | null {
+function boundTool(
+  { name, runs }: CheckedAction,
+  tools: Catalogue,
+  problems: string[],
+  { whyMissing }: BindDefaults,
+): ToolEntry | null {
   if (runs.kind === 'body') return null;
   const tool = tools.get(runs.tool);
   if (tool !== undefined) return tool;
   const near = nearest(runs.tool, [...tools.keys()]);
-  const hint = near === null ? 'register the tool, or correct the name' : `did you mean '${near}'?`;
+  const hint =
+    whyMissing?.(runs.tool) ?? (near === null ? 'register the tool, or correct the name' : `did you mean '${near}'?`);
   problems.push(`action '${name}': there is no tool '${runs.tool}'; ${hint}`);
   return null;
 }

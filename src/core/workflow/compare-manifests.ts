@@ -43,11 +43,18 @@ function members(what: string, before: unknown, after: unknown): readonly string
   return found;
 }
 
-/** Which settings of one action or tool differ. */
+/** Which settings of one action or tool differ; of what a server lists of its tool, which parts of that. */
 function parts(before: unknown, after: unknown): string {
   if (!isObject(before) || !isObject(after)) return 'changed';
+  const [listed, now] = [before['tool'], after['tool']];
+  const isListed = isObject(listed) && isObject(now);
+  const settings = differing(before, after).filter((name) => !isListed || name !== 'tool');
+  return [...settings, ...(isListed ? differing(listed, now) : [])].join(', ');
+}
+
+function differing(before: Record<string, unknown>, after: Record<string, unknown>): readonly string[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  return names.filter((name) => !same(before[name], after[name])).join(', ');
+  return names.filter((name) => !same(before[name], after[name]));
 }
 
 const same = (a: unknown, b: unknown) => canonicalText((a ?? null) as Json) === canonicalText((b ?? null) as Json);

@@ -1,10 +1,11 @@
 /** May a call be approved in this changed form? It must pass every gate before the approval, like a call of its agent's own. */
 import { type Approval, type ApprovalTerms, covers, type Edit, joinObligations } from '../core/approval.ts';
 import type { Request } from '../core/call.ts';
-import { canonicalise } from '../core/canonical.ts';
+import { canonicalise, canonicalText } from '../core/canonical.ts';
 import { decide, type Decision } from '../core/decide.ts';
 import { argumentsIn } from '../core/facts.ts';
 import { type Json, utf8Length } from '../core/json.ts';
+import { safeText } from '../core/redact.ts';
 import { placeOf, subjectOf } from './fetch-approval.ts';
 import { firstFacts } from './first-facts.ts';
 import { gatherLooking } from './gather-facts.ts';
@@ -51,8 +52,11 @@ export async function editOf(
         return {
           problem: `in this form others must approve it (${whoIn(wanted)}); deny it, and let the agent ask for that`,
         };
-      const subject = subjectOf(who, request.tool, argumentsIn(request, facts), placeOf(facts), shell);
-      return { by, argsText, subject };
+      const judged = argumentsIn(request, facts);
+      const asJudged = canonicalText(judged);
+      // INVARIANT: what is shown as approved is what is sent, also where a validator or the schema puts something else in its place.
+      if (asJudged !== argsText) return { problem: madeOf(asJudged, approval.agent, shell) };
+      return { by, argsText, subject: subjectOf(who, request.tool, judged, placeOf(facts), shell) };
     }
     if (decision.kind !== 'need') {
       // A person said no to exactly that call before: their word stands until it is taken back.
@@ -63,6 +67,11 @@ export async function editOf(
     facts = gathered.facts;
   }
   return { problem: 'the gates never stop asking for facts' };
+}
+
+function madeOf(asJudged: string, agent: string, shell: Shell): string {
+  const shown = safeText(maskArgs(asJudged, agent, shell), 500);
+  return `the tool's own checks make something else of it, and that would be sent: ${shown}; approve it in that form, or deny it`;
 }
 
 /** Under which terms a call of this form would be asked for; null if it needs no approval. */

@@ -1,6 +1,8 @@
 /** CONTRACT section 6 for those who approve: how many, who, in which form, and what they have seen. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { z } from 'zod';
+import { tool } from '../../src/index.ts';
 import { anAgent } from '../support/a-policy.ts';
 import { successOf } from '../support/check-reply.ts';
 import { ana, ben, openApprovals, user } from '../support/open-approvals.ts';
@@ -83,6 +85,21 @@ describe('an approval', () => {
     assert.equal(successOf(await call({ ...ask, args: { amount: 50 } })).notices, undefined);
     assert.deepEqual(sent, [{ amount: 50 }]);
     deferralOf(await call(ask));
+  });
+
+  test("[C6-approval-9] is not changed into what the tool's schema makes something else of: what was approved is what is sent", async (t) => {
+    const sent: unknown[] = [];
+    const input = z.object({ amount: z.number().transform((amount) => (amount < 100 ? amount * 100 : amount)) });
+    const run = async (args: unknown) => void sent.push(args);
+    const refund = tool({ name: 'payments/refund', description: 'takes cents, or dollars below 100', input, run });
+    const { call, approvals } = await openApprovals(t, [refund], { agents: [refunds()] });
+    const { id } = deferralOf(await call(ask));
+    const other = await approvals.approve(id, ana, { args: { amount: 7 } });
+    assert.equal(other.ok ? '' : other.problem, 'bad_edit');
+    assert.match(other.ok ? '' : other.message, /\{"amount":700\}; approve it in that form/);
+    assert.ok((await approvals.approve(id, ana, { args: { amount: 700 } })).ok);
+    successOf(await call(ask));
+    assert.deepEqual(sent, [{ amount: 700 }]);
   });
 
   test('[C6-approval-11] what an approver has seen is on record by its hash; they decide nothing else', async (t) => {

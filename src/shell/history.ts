@@ -109,6 +109,8 @@ async function tell(
 ): Promise<HistoryEntry | null> {
   const body = read(record.body);
   const base = { entry: record.sessionSeq, at: time(record.timeMs), agent: session.agent };
+  // A step whose approval became void was told when it was asked for, and the approval's own record says why it will not run.
+  if (record.kind === 'refused' && typeof body['became'] === 'string') return null;
   if (record.kind === 'refused' || record.kind === 'held')
     return {
       ...base,

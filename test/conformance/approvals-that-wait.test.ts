@@ -79,6 +79,22 @@ describe('a step', () => {
     assert.equal(paid(), 1);
   });
 
+  test('[C1-history-1] whose approval is void was one attempt, and its history makes up no second one', async (t) => {
+    const { step, approvals, change, gateway, id } = await open(t);
+    const approval = approvalOf(await step('pay'));
+    change({ agents: agents('order/pay', { needed: 2 }) });
+    assert.ok(!(await approvals.approve(approval, ana, {})).ok);
+    const history = await gateway.sessions.history(id);
+    assert.ok('entries' in history);
+    const told = history.entries.map(({ kind, action, outcome }) => [kind, action, outcome]);
+    const [, ...rest] = told;
+    assert.deepEqual(rest, [
+      ['attempt', 'pay', 'denied'],
+      ['approval_opened', null, null],
+      ['approval_voided', null, null],
+    ]);
+  });
+
   test('[C6-approval-10] runs by itself once it is approved', async (t) => {
     const { step, approvals, paid } = await open(t, { onApprove: 'run' });
     const id = approvalOf(await step('pay'));

@@ -1,7 +1,7 @@
 /** How names, inputs and context flow from a machine and its schemas to the actions of a workflow. Types only. */
-import type { AnyStateMachine, ContextFrom, EventFrom, StateMachine } from 'xstate';
 import type { EffectClass } from '../../core/taxonomy.ts';
 import type { Migration, Projection } from '../../core/workflow/workflow.ts';
+import type { ActionNames, AnyMachine, ContextOf } from './machine-types.ts';
 import type { ValidatorAnswer } from './run-validators.ts';
 import type { InputOf, OutputOf, StandardSchema } from './standard-schema.ts';
 import type { JsonSchema } from './tool.ts';
@@ -9,44 +9,6 @@ import type { ToolContext } from './tool-context.ts';
 
 type AnySchema = StandardSchema | JsonSchema;
 type Awaitable<Value> = Value | Promise<Value>;
-
-/** An event that no agent sends says so: `{ type: 'tick'; inputs: never }`. */
-type NameOf<Event> = Event extends { readonly type: infer Type extends string }
-  ? Event extends { readonly inputs: never }
-    ? never
-    : Type
-  : never;
-
-/** The actions a machine must be given: the types of its events; any, if its events are not typed. */
-export type ActionNames<Machine extends AnyStateMachine> = NameOf<EventFrom<Machine>>;
-
-// oxlint-disable no-unused-vars -- a type argument can only be reached by its place
-/** The machine's id as `setup` keeps it in its type; `createMachine` keeps none. */
-export type IdOf<Machine extends AnyStateMachine> =
-  Machine extends StateMachine<
-    infer _Context,
-    infer _Event,
-    infer _Children,
-    infer _Actor,
-    infer _Action,
-    infer _Guard,
-    infer _Delay,
-    infer _StateValue,
-    infer _Tag,
-    infer _Input,
-    infer _Output,
-    infer _Emitted,
-    infer _Meta,
-    infer Schema,
-    infer _TransitionMeta
-  >
-    ? Schema extends { readonly id: infer Id extends string }
-      ? string extends Id
-        ? string
-        : Id
-      : string
-    : string;
-// oxlint-enable no-unused-vars
 
 /** What a body gets: what a Standard Schema makes of the inputs. */
 type Given<Schema> = Schema extends StandardSchema ? OutputOf<Schema> : Record<string, unknown>;
@@ -117,19 +79,19 @@ interface ActionSettings<Schema, Context> {
 
 type OneOrMore<Item> = Item | readonly Item[];
 
-export interface MountOptions<Name extends string, Machine extends AnyStateMachine, Schemas> {
+export interface MountOptions<Name extends string, Machine extends AnyMachine, Schemas> {
   /** The machine's id if not given. */
   readonly name?: Name;
   readonly version?: string;
   readonly description?: string;
   readonly actions: {
     readonly [Action in keyof Schemas]: Action extends ActionNames<Machine>
-      ? ActionDefinition<Schemas[Action], ContextFrom<Machine>>
+      ? ActionDefinition<Schemas[Action], ContextOf<Machine>>
       : never;
   };
   /** Before an action's own validators. */
   readonly inputValidators?: {
-    readonly [Action in keyof NoInfer<Schemas>]?: OneOrMore<InputValidator<Schemas[Action], ContextFrom<Machine>>>;
+    readonly [Action in keyof NoInfer<Schemas>]?: OneOrMore<InputValidator<Schemas[Action], ContextOf<Machine>>>;
   };
   /** For actions that set none. */
   readonly actionTimeoutSeconds?: number;

@@ -117,3 +117,39 @@ test('a machine whose events have no types takes any names', () => {
   holds<Equal<InputsOf<typeof free, 'go'>, { n: number }>>();
   assert.deepEqual(free.actions, ['go']);
 });
+
+test('a machine of another release of XState is known by its shape', () => {
+  // Before 5.29 machines had no options: such a one is no StateMachine to the compiler.
+  const foreign: Omit<typeof machine, 'options'> = machine;
+  const run = async () => ({});
+  const mounted = mount(foreign, {
+    actions: {
+      order: {
+        input: z.object({ price: z.number() }),
+        run: async (_inputs, ctx) => {
+          holds<Equal<typeof ctx.context.note, string | null>>();
+          return {};
+        },
+        update: ({ context, inputs }) => ({ total: context.total + inputs.price }),
+      },
+      pay: { run },
+    },
+  });
+  holds<Equal<(typeof mounted)['name'], 'shop'>>();
+  holds<Equal<ActionsOf<typeof mounted>, 'order' | 'pay'>>();
+  holds<Equal<InputsOf<typeof mounted, 'order'>, { price: number }>>();
+  assert.deepEqual(mounted.actions, ['order', 'pay']);
+  // @ts-expect-error there is no such event
+  assert.throws(() => mount(foreign, { actions: { order: { run }, pay: { run }, pey: { run } } }));
+  // @ts-expect-error that is no machine
+  assert.throws(() => mount({ id: 'shop', config: {} }, { actions: { order: { run } } }));
+
+  const untyped: Omit<ReturnType<typeof createMachine>, 'options'> = createMachine({
+    id: 'free',
+    initial: 'a',
+    states: { a: { on: { go: 'a' } } },
+  });
+  const free = mount(untyped, { actions: { go: { input: v.object({ n: v.number() }), run } } });
+  holds<Equal<(typeof free)['name'], string>>();
+  holds<Equal<InputsOf<typeof free, 'go'>, { n: number }>>();
+});

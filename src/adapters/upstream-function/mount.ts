@@ -7,10 +7,11 @@ import type { Catalogue } from '../../core/catalogue.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { WorkflowGraph } from '../../core/workflow/graph.ts';
 import type { Validated } from '../../ports/validator.ts';
-import type { ActionNames, IdOf, MountOptions, Sent } from './action-types.ts';
+import type { MountOptions, Sent } from './action-types.ts';
 import { bindWorkflow, bodyName, type BindDefaults, type Bound, type Validate } from './bind-workflow.ts';
 import { checkWorkflow, type CheckedWorkflow } from './check-workflow.ts';
 import { declareSchema } from './declared-schema.ts';
+import type { ActionNames, AnyMachine, IdOf } from './machine-types.ts';
 import { asTool, type Tool } from './tool.ts';
 
 export { WorkflowDefinitionError } from './workflow-error.ts';
@@ -44,14 +45,14 @@ export type InputsOf<Workflow extends MountedWorkflow, Action extends ActionsOf<
 >[Action];
 
 export function mount<
-  Machine extends AnyStateMachine,
+  Machine extends AnyMachine,
   Schemas extends Record<ActionNames<Machine>, unknown>,
   const Name extends string = IdOf<Machine>,
 >(
   machine: Machine,
   options: MountOptions<Name, Machine, Schemas>,
 ): MountedWorkflow<Name, { readonly [Action in keyof Schemas]: Sent<Schemas[Action]> }> {
-  const checked = checkWorkflow(machine, options);
+  const checked = checkWorkflow(machine as unknown as AnyStateMachine, options);
   let validate: Validate | null = null;
   return Object.freeze({
     name: checked.name as Name,

@@ -51,8 +51,10 @@ const knownTypes: readonly unknown[] = ['text', 'image', 'audio', 'resource', 'r
 function legible(item: unknown): unknown {
   const type = isObject(item) ? item['type'] : null;
   const isForeign = typeof type === 'string' && !knownTypes.includes(type);
-  if (isForeign || isSpecType.ContentBlock(item)) return item;
   const isText = isObject(item) && type === 'text' && typeof item['text'] === 'string';
+  // Nearly all content is a text and nothing else: it needs no judge.
+  const isPlain = isText && Object.keys(item).length === 2;
+  if (isPlain || isForeign || isSpecType.ContentBlock(item)) return item;
   return { type: 'text', text: isText ? item['text'] : JSON.stringify(item) };
 }
 

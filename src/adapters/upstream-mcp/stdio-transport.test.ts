@@ -40,6 +40,13 @@ test('a command that does not exist is told at once, and sending says that nothi
   await transport.close();
 });
 
+test('of a folder to run in that is not there, the folder is told and not the command', async () => {
+  const server: StdioConnection = { ...child(''), cwd: '/recourse/no/such/folder' };
+  const transport = createStdioTransport(server, defaultMcpLimits, () => undefined);
+  await assert.rejects(transport.start(), { name: 'NotSent', message: 'there is no such folder as its cwd' });
+  await transport.close();
+});
+
 test('a command that the system cannot even try is told as well', async () => {
   const transport = createStdioTransport({ ...child(''), args: ['a\0b'] }, defaultMcpLimits, () => undefined);
   await assert.rejects(transport.start());

@@ -3,6 +3,7 @@
  * answers that nobody awaits and floods cost the child its own speed; a message without end costs it its life.
  * Must not start it again; that is server-link.ts.
  */
+import { existsSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { type ChildGroup, startGroup } from './child-group.ts';
@@ -69,7 +70,7 @@ export function createStdioTransport(
       });
       child.once('spawn', resolve);
       child.on('error', (error) => {
-        reject(new NotSent(`the command cannot be started: ${codeOf(error)}`, { cause: error }));
+        reject(new NotSent(whyNotStarted(server, error), { cause: error }));
         if (child.pid === undefined) finish('it could not be started');
       });
       child.once('exit', (code, signal) => {
@@ -184,6 +185,13 @@ async function within(promise: Promise<unknown>, maxMs: number): Promise<boolean
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** The system says the same of a folder that is not there as of the command, and the command is what would be looked for. */
+function whyNotStarted({ cwd }: StdioConnection, error: Error): string {
+  return cwd !== null && !existsSync(cwd)
+    ? 'there is no such folder as its cwd'
+    : `the command cannot be started: ${codeOf(error)}`;
 }
 
 function codeOf(error: Error): string {

@@ -8,7 +8,7 @@ import type { Call, CallId } from '../core/call.ts';
 import { canonicalText } from '../core/canonical.ts';
 import type { JsonObject } from '../core/json.ts';
 import { advance, isUnderWay } from '../core/lifecycle.ts';
-import type { Reply } from '../core/reply.ts';
+import { isSuccess, type Reply } from '../core/reply.ts';
 import type { CallState, Effect } from '../core/taxonomy.ts';
 import { invariant } from '../core/unreachable.ts';
 import type { StoredCall } from '../ports/store.ts';
@@ -38,7 +38,10 @@ export async function settle(
     const [next, effects] = advance(from, weighed.event);
     if (next.state === from.state) {
       await keepOrphan(from, call.attempt, weighed, shell);
-      return answerStored(from.id, shell);
+      const answer = await answerStored(from.id, shell);
+      // The body came back beside its timeout, and has ended the doubt meanwhile: that moves no state.
+      const unmoved = step !== null && isSuccess(answer.reply);
+      return unmoved ? { ...answer, unmoved } : answer;
     }
     const end = endOf(from, next, weighed, step, shell);
     const { reply } = end;

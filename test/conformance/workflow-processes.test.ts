@@ -167,4 +167,25 @@ describe('two processes on one file', () => {
       'once in each that went on with it',
     );
   });
+
+  test('[C1-queue-5] of which one takes the file over while the other sleeps past its timeout: what it then hears as a success has moved the state', async (t) => {
+    const held = createHeld({ timeout_seconds: 3 });
+    const owner = await openWorkflow(t, [held.workflow]);
+    const { file } = owner;
+    const forwarder = await openWorkflow(t, [held.workflow], { file });
+    const session = await owner.open();
+    const running = forwarder.ask('slow', {}, { session });
+    await eventually('the body runs', async () => held.runs.length === 1);
+    await owner.close();
+    const next = await openWorkflow(t, [held.workflow], { file });
+    success(await next.ask('other', {}, { session }));
+    // Nothing of this process runs meanwhile, as if it had been stopped: the body and the timeout come at once.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_100);
+    held.runs[0]?.finish('late');
+    const late = success(await running);
+    assert.deepEqual([late.result, late.seq], ['late', 2]);
+    const view = await next.look(session);
+    assert.deepEqual([view.seq, view.state], [2, late.state]);
+    checkHistory(await wholeHistory(session, next.sessions), view);
+  });
 });

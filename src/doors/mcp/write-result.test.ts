@@ -56,7 +56,10 @@ test('the text says what happened, what to do and what is next', () => {
     ),
     /effect: unknown, it may have happened\. Do not repeat the call.*call_id: call_1/,
   );
-  assert.match(writeText(pendingSample, false), /^pending: refund still runs as call_1; ask again .* in 2 s/);
+  assert.equal(
+    writeText(pendingSample, false),
+    'pending: refund still runs as call_1; ask again with the same key in 2 s. If you gave no key, do not send it again, it would happen twice: read recourse://history. session ses_1.',
+  );
 });
 
 test('every kind of advice has its words', () => {

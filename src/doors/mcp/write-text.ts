@@ -35,9 +35,11 @@ function ofSuccess(reply: SuccessReply): readonly string[] {
   ];
 }
 
+/** The reply does not say whether there was a key, and whoever had none must not take this for an order to send it twice. */
 function ofPending(reply: PendingReply): readonly string[] {
-  const again = `ask again with the same key in ${reply.retry_after_seconds} s, or read recourse://history`;
-  return [`pending: ${reply.requested} still runs as ${reply.call_id}; ${again}.`];
+  const again = `ask again with the same key in ${reply.retry_after_seconds} s`;
+  const without = 'If you gave no key, do not send it again, it would happen twice: read recourse://history.';
+  return [`pending: ${reply.requested} still runs as ${reply.call_id}; ${again}.`, without];
 }
 
 function ofRefusal(reply: ErrorReply): readonly string[] {

@@ -43,7 +43,7 @@ test('the text says what happened, what to do and what is next', () => {
   );
   assert.equal(
     writeText({ ...successSample, state: { value: 'paid' }, replayed: true, done: true }, true),
-    'ok: refund (done before, this is its reply). result: {"refunded":true}. state: {"value":"paid"}. The workflow has ended. Pass session ses_1 with the next step, seq 4.',
+    'ok: refund (done before, this is its reply). result: {"refunded":true}. state: {"value":"paid"}. The workflow has ended. session ses_1, seq 4.',
   );
   assert.equal(
     writeText(errorSamples.invalid_transition, false),

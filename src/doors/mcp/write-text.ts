@@ -87,7 +87,11 @@ function next(actions: readonly string[]): string {
 function sessionLine(reply: Reply, passOn: boolean): string {
   if (reply.session === null) return '';
   const seq = isSuccess(reply) ? `, seq ${reply.seq}` : '';
-  return passOn ? `Pass session ${reply.session} with the next step${seq}.` : `session ${reply.session}${seq}.`;
+  // Where nothing comes next there is nothing to pass it on with.
+  const isOver = isSuccess(reply) && reply.done === true;
+  return passOn && !isOver
+    ? `Pass session ${reply.session} with the next step${seq}.`
+    : `session ${reply.session}${seq}.`;
 }
 
 function short(value: unknown, max: number): string {

@@ -22,6 +22,7 @@ interface Child {
   readonly incarnation: string;
   /** The next line that the child prints; null when it is gone. */
   line(): Promise<string | null>;
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void;
   kill(): Promise<void>;
 }
 
@@ -39,6 +40,7 @@ async function start(...args: string[]): Promise<Child> {
     role,
     incarnation,
     line,
+    signal: (name) => void child.kill(name),
     async kill() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const gone = once(child, 'exit');
@@ -228,5 +230,24 @@ test('a reader works beside the owner and sees what was acknowledged', async () 
     await stored(opened.reader, id as CallId);
     opened.close();
     await child.kill();
+  });
+});
+
+test('an owner that is stopped is not waited for without end, and what it wrote when it went on is written once', async () => {
+  await inFile(async (file) => {
+    const child = await start('hold', file);
+    const beside = await openSqliteStore({ file, answerWithinMs: 200 });
+    assert.ok(beside.kind === 'opened' && beside.role === 'forwarder');
+    const { store } = beside;
+    child.signal('SIGSTOP');
+    const write = inserting(aCall({ id: 'call_stopped' as CallId }));
+    const lost = await commitOne(store, write);
+    assert.equal(lost.kind === 'unavailable' && lost.fault, 'owner_gone');
+    child.signal('SIGCONT');
+    let again = await commitOne(store, write);
+    while (again.kind === 'unavailable') again = await commitOne(store, write);
+    assert.equal(again.kind, 'committed');
+    assert.equal((await store.recordsOf('call_stopped' as CallId)).length, 1);
+    await store.close();
   });
 });

@@ -18,7 +18,7 @@ import type { SqliteStore } from './sqlite-store.ts';
 const framesInFlight = 8;
 
 export function createForwarder(settings: Settings, database: DatabaseSync, first: OwnerLink): SqliteStore {
-  const { place, incarnation, batch } = settings;
+  const { place, incarnation, batch, answerWithinMs } = settings;
   let link: OwnerLink = first;
   let linking: Promise<OwnerLink | null> | null = null;
   const inFlight = { requests: 0, characters: 0 };
@@ -27,7 +27,7 @@ export function createForwarder(settings: Settings, database: DatabaseSync, firs
   const unavailable = (fault: StoreFault, message: string): CommitResult => ({ kind: 'unavailable', fault, message });
 
   const relink = async (): Promise<OwnerLink | null> => {
-    const found = await linkToOwner(place, incarnation);
+    const found = await linkToOwner(place, incarnation, answerWithinMs);
     linking = null;
     if (found !== null) link = found;
     return found;

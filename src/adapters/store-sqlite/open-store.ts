@@ -12,7 +12,7 @@ import { createForwarder } from './forwarder.ts';
 import { defaultLone, type LoneLimits } from './lone-writer.ts';
 import { openForReading } from './open-reader.ts';
 import { openOwner, type Settings } from './owner.ts';
-import { type OwnerLink, linkToOwner } from './owner-link.ts';
+import { defaultAnswerWithinMs, type OwnerLink, linkToOwner } from './owner-link.ts';
 import { takeLock } from './lock.ts';
 import { placeOfStore } from './place.ts';
 import { refuse, type RefusalReason, type Refused } from './refusal.ts';
@@ -31,6 +31,8 @@ export interface OpenOptions {
   readonly nowMs?: () => number;
   /** How long to wait for an owner that holds the lock and does not answer yet. */
   readonly patienceMs?: number;
+  /** How long a commit that was handed to the owner waits for its answer; 10 s by default. */
+  readonly answerWithinMs?: number;
   /** How the writer's thread is started; tests keep hold of it here. */
   readonly spawn?: Spawn;
 }
@@ -59,6 +61,7 @@ export async function openSqliteStore(options: OpenOptions): Promise<OpenResult>
     incarnation: options.incarnation ?? (`inc_${randomUUID()}` as IncarnationId),
     maxPages: options.maxPages ?? null,
     markEveryMs: options.markEveryMs ?? 100,
+    answerWithinMs: options.answerWithinMs ?? defaultAnswerWithinMs,
     nowMs: options.nowMs ?? Date.now,
     spawn: options.spawn ?? spawnWorker,
   };
@@ -86,7 +89,7 @@ async function own(settings: Settings, patienceMs: number): Promise<OpenResult |
     const lock = await takeLock(place.lock);
     if (lock.kind === 'held') return openOwner(settings, lock);
     if (lock.kind === 'refused') return lock;
-    const link = await linkToOwner(place, incarnation);
+    const link = await linkToOwner(place, incarnation, settings.answerWithinMs);
     if (link !== null) return forward(settings, link);
     if (performance.now() >= until) break;
     await pause(askEveryMs);

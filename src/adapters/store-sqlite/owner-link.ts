@@ -20,9 +20,15 @@ export interface OwnerLink {
 }
 
 const welcomeWithinMs = 5_000;
+/** A disk that stalls is waited for; an owner that is stopped, or hangs, is not waited for without end. */
+export const defaultAnswerWithinMs = 10_000;
 
-/** Null if nobody answers there. */
-export function linkToOwner(place: Place, incarnation: IncarnationId): Promise<OwnerLink | null> {
+/** Null if nobody answers there. An owner that leaves a commit without an answer for `answerWithinMs` counts as lost. */
+export function linkToOwner(
+  place: Place,
+  incarnation: IncarnationId,
+  answerWithinMs: number,
+): Promise<OwnerLink | null> {
   if (place.socketFolder !== null && !isPrivateFolder(place.socketFolder)) return Promise.resolve(null);
   return new Promise((resolve) => {
     const socket = connect(place.socket);
@@ -39,7 +45,11 @@ export function linkToOwner(place: Place, incarnation: IncarnationId): Promise<O
         const frame = encodeFrame(`{"type":"commit","id":${id},"requests":[${requests.join(',')}]}`);
         if (frame === null) return Promise.resolve('too_large');
         return new Promise((done) => {
-          waiting.set(id, done);
+          const late = setTimeout(() => socket.destroy(), answerWithinMs);
+          waiting.set(id, (results) => {
+            clearTimeout(late);
+            done(results);
+          });
           // The process stays while somebody waits for an answer.
           socket.ref();
           socket.write(frame);

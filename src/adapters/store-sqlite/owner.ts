@@ -23,6 +23,7 @@ export interface Settings {
   readonly incarnation: IncarnationId;
   readonly maxPages: number | null;
   readonly markEveryMs: number;
+  readonly answerWithinMs: number;
   readonly nowMs: () => number;
   readonly spawn: Spawn;
 }

@@ -72,7 +72,7 @@ const wrong: readonly (readonly [what: string, main: string, included: string | 
     'broken YAML in an included file',
     'include: [a.yaml]\n',
     'agents: [\n',
-    'a.yaml:2:1 [] this is not YAML: Flow sequence in block collection must be sufficiently indented and end with a ]; use the same indentation for everything on one level',
+    'a.yaml:2:1 [] this is not YAML: Flow sequence in block collection must be sufficiently indented and end with a ]; close it with ] before this line, and indent what stands in it',
   ],
   [
     'an included file that is a list',

@@ -102,9 +102,11 @@ const fixes: Readonly<Record<string, string>> = {
   BAD_INDENT: 'use the same indentation for everything on one level',
   BAD_SCALAR_START: inQuotes,
   BLOCK_AS_IMPLICIT_KEY: inQuotes,
+  BLOCK_IN_FLOW: 'put the text in quotes, or correct the YAML',
   MULTIPLE_DOCS: 'keep one document, without ---',
   TAB_AS_INDENT: 'indent with spaces',
-  TAG_RESOLVE_FAILED: 'leave the tag out',
+  // `!context.done` without its ! would say the opposite.
+  TAG_RESOLVE_FAILED: 'put a text that begins with ! in quotes, or leave the tag out',
   UNEXPECTED_TOKEN: 'put the text before it in quotes, or correct the YAML',
 };
 
@@ -122,13 +124,18 @@ interface Growing extends Source {
 function tellComplaint({ code, message, pos }: YAMLError, source: Source): void {
   // What the parser meets when brackets go on and on.
   const deep = /stack/i.test(message);
-  const says = deep ? 'the file is nested too deeply to be read' : `this is not YAML: ${message.split('\n')[0]}`;
-  source.tell(
-    placeOf(source, pos[0]),
-    says,
-    (deep ? 'write it with fewer levels' : fixes[code]) ?? 'correct the YAML here',
-    'ShapeInvalid',
-  );
+  const says = deep ? 'the file is nested too deeply to be read' : `this is not YAML: ${plainWords(message)}`;
+  // A bracket that nobody closed is told where the next line begins, and called an indentation.
+  const [, bracket] = /end with a ([\]}])/.exec(message) ?? [];
+  const closing =
+    bracket === undefined ? undefined : `close it with ${bracket} before this line, and indent what stands in it`;
+  const fix = deep ? 'write it with fewer levels' : (closing ?? fixes[code] ?? 'correct the YAML here');
+  source.tell(placeOf(source, pos[0]), says, fix, 'ShapeInvalid');
+}
+
+/** Without what the parser advises those who program it. */
+function plainWords(message: string): string {
+  return message.replace(/\n[^]*|; please use YAML[^]*/, '');
 }
 
 function placeOf({ lines, file }: Source, offset: number): Place {

@@ -30,3 +30,29 @@ states: { a: { on: { go: { target: a, assign: { other: context.left } } } } }
 `);
   assert.deepEqual(free.problems, [], 'without a context in the file nothing is known of it');
 });
+
+test('what cannot stand in an expression is told as a whole word, and a lone = with what is meant', () => {
+  const { problems } = read(`
+context: { left: 1 }
+initial: a
+actions: { go: {}, stay: {}, wait: {} }
+states:
+  a: { on: { go: { guard: context.left = 1 }, stay: { guard: context.left > 0 and true }, wait: { guard: "'it's'" } } }
+`);
+  assert.deepEqual(problems, [
+    '6:40 this expression is wrong: unexpected =; equal is ==',
+    '6:79 this expression is wrong: unexpected word: and',
+    "6:111 this expression is wrong: unexpected character: 's'",
+  ]);
+});
+
+test('an action that is written and wrong is not told to be missing', () => {
+  const { problems } = read(`
+initial: a
+actions:
+  go:
+  stay: {}
+states: { a: { on: { go: a, stay: a, leave: a } } }
+`);
+  assert.deepEqual(problems, ['4:6 null stands here', "6:38 there is no action 'leave'"]);
+});

@@ -9,7 +9,7 @@ import { nearest } from '../core/nearest.ts';
 import { writtenAs } from '../core/workflow/written-code.ts';
 import { durationMs } from './duration.ts';
 import type { Tell } from './problem.ts';
-import { keyPlaceOf, placeOf } from './read-shape.ts';
+import { hasKey, keyPlaceOf, placeOf } from './read-shape.ts';
 import { mapOf, textOf, withoutGaps } from './plain-values.ts';
 import type { Expressions, Path, Variables } from './workflow-expressions.ts';
 import { checkSort } from './workflow-state-sorts.ts';
@@ -109,7 +109,8 @@ class StateReader {
         const place = { path: [...path, action], route, guardOver: { context }, assignOver: { context } };
         return [action, this.#edges(edges, place) ?? {}] as const;
       }
-      if (inputs === undefined) {
+      // One that is there and wrong has been told.
+      if (inputs === undefined && !hasKey(tree, ['actions', action])) {
         const near = nearest(action, [...known.keys(), ...this.#raised]);
         const fix = near === null ? 'add it under actions' : `did you mean ${near}?`;
         tell(keyPlaceOf(tree, [...path, action]), `there is no action '${action}'`, fix);

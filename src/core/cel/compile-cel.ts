@@ -71,7 +71,7 @@ export function compileCel(text: string, options: CelOptions): CompiledCel | Cel
     const evaluate = createEvaluate(engine, parsed, inspected, patterns.matches, options, limits);
     return { ok: true, evaluate, reads: inspected.reads, gives: fieldTypeOf(types.type) };
   } catch (error) {
-    if (isOfEngine(error)) return problemAt(text, plainWords(error.summary), offsetOf(error));
+    if (isOfEngine(error)) return problemOf(text, error.summary, offsetOf(error));
     return { ok: false, problem: 'it cannot be read: it is nested too deeply, or too large' };
   }
 }
@@ -152,6 +152,14 @@ function sortOf(value: Json): string {
 function offsetOf(error: object): number | null {
   const { range } = error as { readonly range?: { readonly start: number } };
   return range?.start ?? null;
+}
+
+/** Of a word that cannot stand where it does the engine names the last letter; of a lone = only that it is there. */
+function problemOf(text: string, summary: string, offset: number | null): CelProblem {
+  const isStray = summary.startsWith('Unexpected character') && offset !== null;
+  const stray = isStray ? /^(?:=|\w{2,})/.exec(text.slice(offset))?.[0] : undefined;
+  if (stray === undefined) return problemAt(text, plainWords(summary), offset);
+  return problemAt(text, stray === '=' ? 'unexpected =; equal is ==' : `unexpected word: ${stray}`, offset);
 }
 
 function problemAt(text: string, problem: string, offset: number | null): CelProblem {

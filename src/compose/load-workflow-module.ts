@@ -83,6 +83,11 @@ function exported(loaded: unknown, shown: string): LoadedModule {
   if (isObject(loaded))
     for (const name of ['default', 'workflow'])
       if (isMounted(loaded[name])) return { ok: true, workflow: loaded[name] };
+  const others = isObject(loaded) ? Object.keys(loaded).filter((name) => isMounted(loaded[name])) : [];
+  if (others.length > 0) {
+    const fix = others.length === 1 ? 'call it workflow, or export it as the default' : 'give each a module of its own';
+    return refused(`'${shown}' exports no workflow as 'workflow' or as its default, but '${others.join("', '")}'`, fix);
+  }
   return refused(`'${shown}' exports no workflow`, 'write export const workflow = mount(machine, { … })');
 }
 

@@ -131,6 +131,7 @@ test('what cannot be served is said, with the exit code of its kind', (t) => {
   const bar = barProject(t);
   mkdirSync(join(bar.home, 'folder.ts'));
   writeFileSync(join(bar.home, 'empty.ts'), 'export const nothing = 1;\n');
+  writeFileSync(join(bar.home, 'named.ts'), "export { workflow as bar } from './bar.ts';\n");
   writeFileSync(join(bar.home, 'throws.ts'), 'throw { toString() { throw 1; } };\n');
   writeFileSync(join(bar.home, 'text.db'), 'not a database at all\n'.repeat(500));
   const ends: readonly (readonly [line: string, status: number, sentence: RegExp])[] = [
@@ -142,6 +143,11 @@ test('what cannot be served is said, with the exit code of its kind', (t) => {
     ],
     ['serve ./folder.ts', 1, /'folder\.ts' is a folder\n {2}fix name the module in it/],
     ['serve ./empty.ts', 1, /'empty\.ts' exports no workflow/],
+    [
+      'serve ./named.ts',
+      1,
+      /'named\.ts' exports no workflow as 'workflow' or as its default, but 'bar'\n {2}fix call it/,
+    ],
     ['serve ./throws.ts', 1, /'throws\.ts' cannot be loaded/],
     ['serve bar', 1, /recourse\.yaml:1:1 error ShapeInvalid this file does not exist/],
     ['serve ./bar.ts --file text.db', 3, /'.*text\.db' is not a database/],

@@ -39,8 +39,7 @@ export async function settle(
     if (next.state === from.state) {
       await keepOrphan(from, call.attempt, weighed, shell);
       const answer = await answerStored(from.id, shell);
-      // The body came back beside its timeout, and has ended the doubt meanwhile: that moves no state.
-      const unmoved = step !== null && isSuccess(answer.reply);
+      const unmoved = step !== null && isSuccess(answer.reply) && (await isFenced(from, shell));
       return unmoved ? { ...answer, unmoved } : answer;
     }
     const end = endOf(from, next, weighed, step, shell);
@@ -67,6 +66,14 @@ export async function settle(
     from = result.found;
   }
   return answerStored(call.id, shell);
+}
+
+/**
+ * A step that succeeded and still has its fence has moved no state: its body came back beside its timeout, and ended a doubt. One
+ * without has moved it, and only the word of that was lost.
+ */
+async function isFenced({ id, session }: Call, shell: Shell): Promise<boolean> {
+  return session !== null && (await shell.ports.store.fences(session)).some(({ call }) => call.id === id);
 }
 
 /** A body came back after its call was settled: it may end a doubt; otherwise it is only kept. */

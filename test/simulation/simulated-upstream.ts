@@ -109,14 +109,20 @@ export function createTools(world: UpstreamWorld) {
       case 'adapter rejects':
         return runThen(soon, () => answer('rejects' as unknown as UpstreamResult));
       case 'obeys abort': {
-        let stopped = false;
-        const stop = () => {
-          stopped = true;
-          say(failure('cancelled', 'none'))();
-        };
-        signal.addEventListener('abort', stop, { once: true });
+        let over = false;
+        signal.addEventListener(
+          'abort',
+          () => {
+            // A tool that has run does not say that it was stopped before: whoever slept may abort very late.
+            if (over) return;
+            over = true;
+            say(failure('cancelled', 'none'))();
+          },
+          { once: true },
+        );
         return later(late, () => {
-          if (stopped) return;
+          if (over) return;
+          over = true;
           execute(attempt);
           say(returned(attempt))();
         });

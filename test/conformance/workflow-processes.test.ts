@@ -142,17 +142,7 @@ describe('two processes on one file', () => {
     });
 
   test('[C1-queue-5] of which one takes the file over: a step of the other that ends then has moved the state, whatever came between', async (t) => {
-    const held = createHeld({ timeout_seconds: 60 });
-    const owner = await openWorkflow(t, [held.workflow]);
-    const { file } = owner;
-    const forwarder = await openWorkflow(t, [held.workflow], { file });
-    const session = await owner.open();
-    const running = forwarder.ask('slow', {}, { session });
-    await eventually('the body runs', async () => held.runs.length === 1);
-    await owner.close();
-    const next = await openWorkflow(t, [held.workflow], { file });
-    assert.equal(next.role, 'owner');
-    success(await next.ask('other', {}, { session }));
+    const { held, running, next, session } = await takenOver(t, 60);
     held.runs[0]?.finish('late');
     const late = success(await running);
     assert.deepEqual([late.result, late.seq], ['late', 2]);
@@ -169,18 +159,9 @@ describe('two processes on one file', () => {
   });
 
   test('[C1-queue-5] of which one takes the file over while the other sleeps past its timeout: what it then hears as a success has moved the state', async (t) => {
-    const held = createHeld({ timeout_seconds: 3 });
-    const owner = await openWorkflow(t, [held.workflow]);
-    const { file } = owner;
-    const forwarder = await openWorkflow(t, [held.workflow], { file });
-    const session = await owner.open();
-    const running = forwarder.ask('slow', {}, { session });
-    await eventually('the body runs', async () => held.runs.length === 1);
-    await owner.close();
-    const next = await openWorkflow(t, [held.workflow], { file });
-    success(await next.ask('other', {}, { session }));
+    const { held, running, next, session } = await takenOver(t, 5);
     // Nothing of this process runs meanwhile, as if it had been stopped: the body and the timeout come at once.
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_100);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5_100);
     held.runs[0]?.finish('late');
     const late = success(await running);
     assert.deepEqual([late.result, late.seq], ['late', 2]);
@@ -189,3 +170,19 @@ describe('two processes on one file', () => {
     checkHistory(await wholeHistory(session, next.sessions), view);
   });
 });
+
+/** A forwarder's step runs, its owner closes, the next owner puts the step in doubt and takes another one. */
+async function takenOver(t: TestContext, timeoutSeconds: number) {
+  const held = createHeld({ timeout_seconds: timeoutSeconds });
+  const owner = await openWorkflow(t, [held.workflow]);
+  const { file } = owner;
+  const forwarder = await openWorkflow(t, [held.workflow], { file });
+  const session = await owner.open();
+  const running = forwarder.ask('slow', {}, { session });
+  await eventually('the body runs', async () => held.runs.length === 1);
+  await owner.close();
+  const next = await openWorkflow(t, [held.workflow], { file });
+  assert.equal(next.role, 'owner');
+  success(await next.ask('other', {}, { session }));
+  return { held, running, next, session };
+}

@@ -30,7 +30,7 @@ const door = openHttpDoor(
     authenticate: createAuthenticator({ keyring, nowMs, openAs: null }),
   },
   { current: () => opened, close: () => opened.gateway.close() },
-  createGovernance(project, { load, record: async () => true }),
+  createGovernance(project, { load, errorsIn: async () => [], record: async () => true }),
 );
 const server = createServer((request, response) => {
   if (!door.handle(request, response)) door.handleUnknown(request, response);

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createHttpHandler } from '../src/doors/mcp/http-handler.ts';
 import { createMcpDoor } from '../src/doors/mcp/mcp-door.ts';
+import { sameNames } from '../src/doors/mcp/model-names.ts';
 import { openGateway } from '../src/main.ts';
 import { handleCall, handleUnfit } from '../src/shell/handle-call.ts';
 import { ring } from './ring.ts';
@@ -22,7 +23,11 @@ const door = createMcpDoor({
   tools:
     mode === 'steps'
       ? null
-      : { catalogue: upstreams.catalogue, call: (raw, who, by) => handleCall(raw, who, by, shell) },
+      : {
+          names: () => sameNames,
+          catalogue: upstreams.catalogue,
+          call: (raw, who, by) => handleCall(raw, who, by, shell),
+        },
   graph: { mermaid: () => '', json: () => ({}) },
   unfit: (errors, who) => handleUnfit(errors, who, shell),
   notify: () => undefined,

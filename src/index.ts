@@ -6,6 +6,7 @@ export { type ArgsOf, type ResultOf, type SentTo, type Tool, tool } from './adap
 export {
   type ActionsOf,
   type InputsOf,
+  type ResultsOf,
   mount,
   type MountedWorkflow,
   WorkflowDefinitionError,

@@ -2,16 +2,19 @@
  * The composition root of the command line: gives it a way to read stores and, for the primer alone, a gateway. What a
  * command does not need is not loaded. Must not decide or print anything.
  */
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import path from 'node:path';
-import { isEnvironmental, sqlite, sqliteCode, textOf } from './adapters/store-sqlite/refusal.ts';
-import { nodeHashing } from './adapters/store-sqlite/node-hashing.ts';
+import { textOf } from './adapters/store-sqlite/refusal.ts';
 import { openSqliteReader } from './adapters/store-sqlite/open-reader.ts';
 import { nodeClock } from './adapters/system-node/clock.ts';
 import { nodeIds } from './adapters/system-node/ids.ts';
+import { checkedPlaces } from './compose/checked-places.ts';
+import { findStore, prepareStore } from './compose/find-store.ts';
 import { modulesBeingLoaded } from './compose/load-workflow-module.ts';
+import { explainFault, openStore, problemOf } from './compose/look-into-store.ts';
 import type { Project } from './compose/load-project.ts';
+import { printNotice } from './compose/print-notices.ts';
 import type { OpenedGateway } from './compose/serve-gateway.ts';
 import type { ServingOptions } from './compose/serve-options.ts';
 import { configName } from './config/config.ts';
@@ -19,6 +22,7 @@ import type { SessionId } from './core/call.ts';
 import { GatewayError } from './core/gateway-error.ts';
 import type { PolicyAnalysis } from './core/policy/analyse/policy-analysis.ts';
 import type { Snapshot } from './core/workflow/workflow.ts';
+import type { MeantId } from './core/short-id.ts';
 import type { BarTool } from './doors/cli/primer-bar.ts';
 import type { OpenedStage, PrimerParts } from './doors/cli/primer.ts';
 import type { Command } from './doors/cli/read-command-line.ts';
@@ -28,9 +32,6 @@ import type { GatewayEnd, ServeOrder, UpOrder } from './doors/cli/run-gateway.ts
 import type { Terminal } from './doors/cli/terminal.ts';
 import { abandoned, watchEnd } from './doors/cli/watch-end.ts';
 import type { Ids } from './ports/ids.ts';
-import type { OperatorNotice } from './ports/notifier.ts';
-import { createSessionInspection } from './shell/inspect-sessions.ts';
-import { createInspection } from './shell/inspect.ts';
 
 export async function startCli(command: Command, terminal: Terminal): Promise<number> {
   if (!loadsModules.has(command.name)) return runCommand(command, cliParts, terminal);
@@ -42,7 +43,16 @@ export async function startCli(command: Command, terminal: Terminal): Promise<nu
   return code;
 }
 
-const loadsModules: ReadonlySet<string> = new Set(['apply', 'check', 'explain', 'render', 'serve', 'test', 'up']);
+const loadsModules: ReadonlySet<string> = new Set([
+  'apply',
+  'check',
+  'explain',
+  'render',
+  'serve',
+  'stdio',
+  'test',
+  'up',
+]);
 
 async function endProcess(code: number): Promise<void> {
   for (const stream of [process.stdout, process.stderr])
@@ -51,13 +61,14 @@ async function endProcess(code: number): Promise<void> {
 }
 
 const cliParts: CliParts = {
+  findStore: async (wish, prepares) => (prepares ? prepareStore(wish) : findStore(wish)),
   openStore,
   explainFault,
   primer: primerParts,
   loadGraphs,
   loadTests,
   render: { stateOf, write },
-  settling: { operator, settle },
+  settling: { operator, meant, settle },
   gateways: { serve, up, abandon: () => process.exit(abandoned) },
   agents: agentsParts,
   governing: async () => (await import('./compose/governing-parts.ts')).governingParts,
@@ -65,56 +76,12 @@ const cliParts: CliParts = {
   newCorrelationId: () => nodeIds.random('err_'),
 };
 
-async function openStore(file: string): ReturnType<CliParts['openStore']> {
-  const problem = await problemOf(file);
-  if (problem !== null) return { kind: 'refused', message: problem };
-  const opened = await openSqliteReader(file);
-  if (opened.kind === 'opened') {
-    const { reader, close } = opened;
-    const inspection = createInspection(reader, nodeHashing);
-    return { kind: 'opened', inspection, sessions: createSessionInspection(reader), close };
-  }
-  // The adapter speaks to whoever wants to write.
-  if (opened.reason === 'not_writable') return refused(`'${file}' cannot be read: check its owner and mode`);
-  return refused(opened.message);
-}
-
-const refused = (message: string) => ({ kind: 'refused', message }) as const;
-
-/** What can be said of the name alone; null if a file is there. */
-async function problemOf(file: string): Promise<string | null> {
-  try {
-    const found = await stat(file);
-    if (found.isFile()) return null;
-    if (found.isDirectory())
-      return `'${file}' is a folder: name the file in it, such as '${path.join(file, 'recourse.db')}'`;
-    return `'${file}' is not a file: name the store with --file or RECOURSE_FILE`;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ENOENT' && code !== 'ENOTDIR')
-      return `'${file}' cannot be looked at (${code}): check the name and its rights`;
-    return `there is no store at '${file}': name it with --file or RECOURSE_FILE, or start a gateway, which makes it`;
-  }
-}
-
-function explainFault(error: unknown, file: string): string | null {
-  const code = sqliteCode(error);
-  if (code === null || !isEnvironmental(error)) return null;
-  if (code === sqlite.corrupt || code === sqlite.notADatabase)
-    return `'${file}' is damaged (${textOf(error)}): keep a copy of it, and restore a backup`;
-  return `'${file}' could not be read (${textOf(error)}): check the disk, then ask again`;
-}
-
 /** What ends in .yaml is a configuration; everything else is a workflow. */
 async function loadGraphs(argument: string, config: string | undefined): ReturnType<CliParts['loadGraphs']> {
   const { loadProject } = await import('./compose/load-project.ts');
   const file = /\.ya?ml$/.test(argument) ? argument : config;
   const wanted = argument === '' || file === argument ? {} : { workflowArgument: argument };
-  const approversOf = async (written: string | null) => {
-    const { approversBeside } = await import('./compose/approvers-beside.ts');
-    return approversBeside(process.env['RECOURSE_FILE'] || (written ?? 'recourse.db'), nodeClock.nowMs());
-  };
-  const named = { ...(file === undefined ? {} : { file }), ...wanted, approversBeside: approversOf };
+  const named = { ...(file === undefined ? {} : { file }), ...wanted, ...checkedPlaces(file) };
   const loaded = await loadProject({ cwd: process.cwd(), ...named });
   const { workflows, warnings } = loaded.ok ? loaded.project : loaded;
   return {
@@ -171,6 +138,16 @@ async function write(file: string, text: string): Promise<string | null> {
 
 type Settle = CliParts['settling']['settle'];
 
+async function meant(file: string, beginning: string): Promise<MeantId> {
+  const looked = await openStore(file);
+  if (looked.kind === 'refused') return { kind: 'none' };
+  try {
+    return await looked.inspection.meant(beginning);
+  } finally {
+    looked.close();
+  }
+}
+
 /** Exactly this store, whoever owns it: nothing is made, recovered or sent; without a doubt nothing is even opened. */
 async function settle(...[file, callId, judgement]: Parameters<Settle>): ReturnType<Settle> {
   const looked = await openStore(file);
@@ -181,7 +158,11 @@ async function settle(...[file, callId, judgement]: Parameters<Settle>): ReturnT
   if (call.state !== 'IN_DOUBT') return { kind: 'not_in_doubt', session: null, state: call.state };
   const [{ runSettle }, { openGateway }] = await Promise.all([import('./compose/run-settle.ts'), import('./main.ts')]);
   const limits = { sweepEveryMs: 86_400_000 };
-  return runSettle(() => openGateway({ tools: [], file, limits }, { recovers: false }), callId, judgement);
+  return runSettle(
+    () => openGateway({ tools: [], file, limits }, { recovers: false, begin: 'never' }),
+    callId,
+    judgement,
+  );
 }
 
 function operator(): string {
@@ -201,13 +182,10 @@ async function agentsParts(): ReturnType<CliParts['agents']> {
   return { ...manageKeys, operator, nowMs: nodeClock.nowMs, durationMs };
 }
 
-const printNotice = ({ kind, ...rest }: OperatorNotice) =>
-  void process.stderr.write(`recourse: ${kind} ${JSON.stringify(rest)}\n`);
-
 async function serve(order: ServeOrder): Promise<GatewayEnd> {
   await surviveStrays(order);
-  const { serveWorkflow } = await import('./compose/serve-stdio.ts');
-  return serveWorkflow({ ...order, version: version(), onNotice: printNotice }, openForServing);
+  const { serveOverStdio } = await import('./compose/serve-stdio.ts');
+  return serveOverStdio({ ...order, version: version(), onNotice: printNotice }, openForServing);
 }
 
 async function up(order: UpOrder): Promise<GatewayEnd> {
@@ -222,9 +200,9 @@ async function surviveStrays({ onTrouble }: ServeOrder | UpOrder): Promise<void>
   surviveRejections(onTrouble);
 }
 
-async function openForServing(options: ServingOptions): Promise<OpenedGateway> {
+async function openForServing({ begin = 'if_none', onServer, ...options }: ServingOptions): Promise<OpenedGateway> {
   const { openGateway } = await import('./main.ts');
-  return openGateway(options, { ownsProcess: true });
+  return openGateway(options, { ownsProcess: true, begin, onServer });
 }
 
 async function primerParts(): Promise<PrimerParts> {

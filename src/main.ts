@@ -7,15 +7,16 @@ import { nodeClock } from './adapters/system-node/clock.ts';
 import { compileSooner } from './adapters/system-node/compile-sooner.ts';
 import { nodeIds } from './adapters/system-node/ids.ts';
 import { defaultLone, neverLone } from './adapters/store-sqlite/lone-writer.ts';
+import type { Begin } from './adapters/store-sqlite/head-beside.ts';
 import { openSqliteStore } from './adapters/store-sqlite/open-store.ts';
 import type { MountedWorkflow } from './adapters/upstream-function/mount.ts';
-import type { StepRequest } from './adapters/upstream-function/step-request.ts';
+import type { StepRequest, StepResult } from './adapters/upstream-function/step-request.ts';
 import type { ResultOf, SentTo, Tool } from './adapters/upstream-function/tool.ts';
 import type { McpUpstreamConfig } from './adapters/upstream-mcp/mcp-config.ts';
 import { problemWithOptions } from './config/check-options.ts';
 import type { Principal } from './core/call.ts';
-import { canonicalText } from './core/canonical.ts';
 import { baseLadder, workflowLadder } from './core/decide.ts';
+import { whileClosing } from './core/gates/ready.ts';
 import { GatewayError } from './core/gateway-error.ts';
 import { defaultLimits, type Limits } from './core/limits.ts';
 import type { Policy } from './core/policy/policy.ts';
@@ -23,22 +24,28 @@ import type { Reply } from './core/reply.ts';
 import { type CallOptions, createLibraryDoor } from './doors/library/library-door.ts';
 import { createWorkflowDoor } from './doors/library/workflow-door.ts';
 import { createApprovalDoor } from './doors/library/approval-door.ts';
-import { joinUpstreams, type Joined } from './compose/join-upstreams.ts';
+import { defaultStoreOf } from './compose/find-store.ts';
+import { guardKeys } from './compose/guard-keys.ts';
+import { type Behind, joinUpstreams, type Joined } from './compose/join-upstreams.ts';
+import { printNotice, quietly } from './compose/print-notices.ts';
 import { serverConfig, type ServerOptions } from './compose/server-options.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Ids } from './ports/ids.ts';
 import type { Notifier } from './ports/notifier.ts';
 import { createApprovals } from './shell/approvals.ts';
-import { commit } from './shell/commit.ts';
+import { voidUnbound } from './shell/bound-now.ts';
 import { drained, stopAll } from './shell/drain.ts';
+import { lastingReads } from './shell/lasting-reads.ts';
 import { maskResults } from './shell/mask.ts';
 import { nestedCall } from './shell/nested-call.ts';
-import { recover } from './shell/recover.ts';
+import { recordHeldClock } from './shell/record-held-clock.ts';
+import { recordMaskedKeys } from './shell/record-masked-keys.ts';
+import { recover, settleForwarder } from './shell/recover.ts';
 import { countRepeats } from './shell/refuse.ts';
 import { createShell, type Shell } from './shell/shell.ts';
 import { steadyClock } from './shell/steady-clock.ts';
 import { startSweeping } from './shell/sweep.ts';
-import { bare } from './shell/transition.ts';
+import { watchStore } from './shell/watch-store.ts';
 import { createWorkflowService } from './shell/workflow-service.ts';
 
 export interface GatewayOptions<
@@ -52,6 +59,8 @@ export interface GatewayOptions<
   readonly servers?: readonly ServerOptions[];
   /** The store, one file; made if it is not there. */
   readonly file?: string;
+  /** Begin with a new store although there was one here, or go on with an older copy of it. */
+  readonly newStore?: boolean;
   /** Who asks when a call does not say. */
   readonly agent?: string;
   readonly tenant?: string;
@@ -70,6 +79,9 @@ export interface SystemParts {
   readonly recovers?: boolean;
   /** True for a process that does nothing but serve: it compiles sooner, and may wait for the disk while one caller is all it has. */
   readonly ownsProcess?: boolean;
+  /** Whether a store may be made; where there was none if not given. */
+  readonly begin?: Begin;
+  readonly onServer?: Behind['onServer'];
 }
 
 type Named<Tools extends readonly Tool[], Name> = Extract<Tools[number], { readonly name: Name }>;
@@ -103,7 +115,10 @@ export interface Gateway<
     options?: CallOptions,
   ): Promise<Reply<ResultOf<Named<Tools, Name>>>>;
   /** One step of a workflow, typed by its actions. Never rejects. */
-  step(request: StepRequest<Workflows>, options?: CallOptions): Promise<Reply>;
+  step<const Action extends string, const Name = unknown>(
+    request: StepRequest<Workflows> & { readonly action: Action; readonly workflow?: Name },
+    options?: CallOptions,
+  ): Promise<Reply<StepResult<Workflows, Name, Action>>>;
   /** Lets running calls end (for `drain_seconds`, 10 by default), then closes the store. */
   close(options?: { readonly drain_seconds?: number }): Promise<void>;
 }
@@ -112,18 +127,19 @@ export async function createGateway<
   const Tools extends readonly Tool[] = readonly [],
   const Workflows extends readonly MountedWorkflow[] = readonly [],
 >(options: GatewayOptions<Tools, Workflows>, system: SystemParts = {}): Promise<Gateway<Tools, Workflows>> {
-  const { servers, policy, ...rest } = options;
+  const { servers, policy, newStore, ...rest } = options;
   const problem = problemWithOptions(options);
   if (problem !== null) throw new GatewayError('bad_options', problem);
   const configs = servers === undefined ? {} : { servers: servers.map(serverConfig) };
   const governed = policy === undefined ? {} : { policy: () => policy };
-  return (await openGateway<Tools, Workflows>({ ...rest, ...configs, ...governed }, system)).gateway;
+  const beginning: SystemParts = newStore === true ? { ...system, begin: 'anew' } : system;
+  return (await openGateway<Tools, Workflows>({ ...rest, ...configs, ...governed }, beginning)).gateway;
 }
 
 /** The same with servers as recourse.yaml has them. */
 export type OpenOptions<Tools extends readonly Tool[], Workflows extends readonly MountedWorkflow[]> = Omit<
   GatewayOptions<Tools, Workflows>,
-  'servers' | 'policy'
+  'servers' | 'policy' | 'newStore'
 > & {
   readonly servers?: readonly McpUpstreamConfig[];
   /** Asked for each call: it may change while the gateway runs. */
@@ -148,10 +164,15 @@ export async function openGateway<
   const self: Principal = { tenant: options.tenant ?? 'default', agent: options.agent ?? 'local' };
   const notify = quietly(options.onNotice ?? printNotice);
   const clock = system.clock ?? nodeClock;
-  const upstreams = await joinUpstreams(options, limits);
+  const file =
+    options.file ?? (await defaultStoreOf(process.cwd(), (message) => notify({ kind: 'store_place', message })));
+  const behind = { ...options, onServer: system.onServer };
+  const upstreams = await joinUpstreams(behind, limits, notify, `${file}.tools`);
   const lone = system.ownsProcess === true ? defaultLone : neverLone;
   if (system.ownsProcess === true) compileSooner();
-  const opened = await openSqliteStore({ file: options.file ?? 'recourse.db', nowMs: () => clock.nowMs(), lone });
+  const clocks = { nowMs: () => clock.nowMs(), monotonicMs: () => clock.monotonicMs() };
+  const recovers = system.recovers !== false;
+  const opened = await openSqliteStore({ file, begin: system.begin ?? 'if_none', ...clocks, lone, recovers });
   if (opened.kind === 'refused') {
     await upstreams.close();
     throw new GatewayError(opened.reason, opened.message);
@@ -164,11 +185,16 @@ export async function openGateway<
     throw new GatewayError('bad_options', bound.problems.join('\n'));
   }
   const policy = options.policy ?? (() => null);
+  const guard = guardKeys(upstreams.upstream, {
+    store: file,
+    nowMs: () => clock.nowMs(),
+    onMasked: (attempt, keyIds) => void recordMaskedKeys(attempt, keyIds, shell),
+  });
   const heldBack: number[] = [];
-  const shell = createShell({
+  const shell: Shell = createShell({
     ports: {
-      store,
-      upstream: maskResults(upstreams.upstream, (agent) => policy()?.agents.get(agent) ?? null),
+      store: lastingReads(store, () => shell.live.successor?.ports.store ?? null),
+      upstream: maskResults(guard.upstream, (agent) => policy()?.agents.get(agent) ?? null),
       validator: upstreams.validator,
       clock: steadyClock(clock, store.highestTimeMs, (behindMs) => heldBack.push(behindMs)),
       ids: system.ids ?? nodeIds,
@@ -179,11 +205,12 @@ export async function openGateway<
     ladder: bound.workflows.size === 0 ? baseLadder : workflowLadder,
     policy,
     catalogue: upstreams.catalogue,
+    unlisted: () => upstreams.servers?.unlisted() ?? [],
     workflows: bound.workflows,
     storeTag: await store.identity(),
   });
   // A forwarder recovers nothing: the owner is alive, and its calls are not ours to judge.
-  if (role === 'owner' && system.recovers !== false) {
+  if (role === 'owner' && recovers) {
     try {
       const recovered = await recover(shell);
       if (recovered.calls > 0) notify({ kind: 'recovered', ...recovered });
@@ -191,11 +218,20 @@ export async function openGateway<
       // Nobody gets a gateway that has not recovered, and the next start must not find the file taken.
       await store.close();
       await upstreams.close();
+      await guard.close();
       throw error;
     }
+    // INVARIANT: nobody commits beside us before what an earlier owner left is on record.
+    store.recovered();
     store.onForwarderGone((incarnation) => void settleForwarder(incarnation, shell));
   }
-  const stopSweeping = startSweeping(shell, () => recordHeldClock(heldBack, shell));
+  // The rules may be others than when this process, or another, was last here. What the store does not take now it takes later.
+  let isBound = !recovers || (await voidUnbound(policiesOf(shell), shell));
+  const stopSweeping = startSweeping(shell, async () => {
+    isBound ||= await voidUnbound(policiesOf(shell), shell);
+    await recordHeldClock(heldBack, shell);
+  });
+  const stopWatching = watchStore(shell);
   shell.live.readiness = { ready: true };
   shell.live.callTool = (request, who, bodyOf, ceiling) => nestedCall(request, who, bodyOf, ceiling, shell);
   const service = createWorkflowService(shell);
@@ -207,33 +243,31 @@ export async function openGateway<
 
   let closing: Promise<void> | null = null;
   const close = async (drainSeconds: number): Promise<void> => {
-    shell.live.readiness = { ready: false, doing: 'closing', retryAfterSeconds: 2 };
+    shell.live.readiness = whileClosing;
     await drained(shell, drainSeconds * 1_000);
     await stopAll(shell);
     await stopSweeping();
-    await countRepeats(shell);
+    stopWatching();
+    // A store that cannot be read is closed all the same.
+    await countRepeats(shell).catch((error: unknown) =>
+      notify({ kind: 'suppressed', what: 'counting refusals', reason: String(error) }),
+    );
     shell.live.closed = true;
-    await store.close();
+    await shell.ports.store.close();
     await upstreams.close();
+    await guard.close();
   };
   const gateway: Gateway<Tools, Workflows> = {
     ...door,
     role,
     call: (request, callOptions) => door.handle(request, callOptions) as never,
-    step: (request, callOptions) => door.handleStep(request, callOptions),
+    step: (request, callOptions) => door.handleStep(request, callOptions) as never,
     close: (closeOptions = {}) => (closing ??= close(drainSeconds(closeOptions.drain_seconds))),
   };
   return { gateway, shell, service, upstreams };
 }
 
-async function settleForwarder(incarnation: Parameters<typeof recover>[1], shell: Shell): Promise<void> {
-  try {
-    const recovered = await recover(shell, incarnation);
-    if (recovered.calls > 0) shell.ports.notify({ kind: 'recovered', ...recovered });
-  } catch (error) {
-    shell.ports.notify({ kind: 'suppressed', what: 'settling the calls of a forwarder', reason: String(error) });
-  }
-}
+const policiesOf = ({ policy }: Shell): readonly Policy[] => [policy()].filter((each) => each !== null);
 
 const maxDrainSeconds = 24 * 3_600;
 
@@ -241,29 +275,3 @@ const maxDrainSeconds = 24 * 3_600;
 function drainSeconds(asked: number | undefined): number {
   return typeof asked === 'number' && asked >= 0 ? Math.min(asked, maxDrainSeconds) : 10;
 }
-
-async function recordHeldClock(heldBack: number[], shell: Shell): Promise<void> {
-  for (const behindMs of heldBack.splice(0)) {
-    shell.ports.notify({ kind: 'clock_held', behindMs });
-    const body = canonicalText({ behind_ms: Math.round(behindMs) });
-    await commit(
-      { ...bare(shell), records: [{ kind: 'clock_held', call: null, session: null, body, payloads: [] }] },
-      shell,
-    );
-  }
-}
-
-/** A listener that throws must not harm a call. */
-function quietly(notifier: Notifier): Notifier {
-  return (notice) => {
-    try {
-      notifier(notice);
-    } catch (error) {
-      process.stderr.write(`recourse: onNotice threw: ${String(error)}\n`);
-    }
-  };
-}
-
-const printNotice: Notifier = ({ kind, ...rest }) => {
-  process.stderr.write(`recourse: ${kind} ${JSON.stringify(rest)}\n`);
-};

@@ -64,6 +64,7 @@ const sayIn = (file: string, text: string) => ({ [file]: `/** Header. */\n${text
 const manifest = (change: object) => ({
   'package.json': JSON.stringify({ ...(JSON.parse(good['package.json'] ?? '') as object), ...change }),
 });
+const locked = (packages: object) => ({ 'package-lock.json': JSON.stringify({ packages }) });
 
 /** What each rule must complain of. Words that a rule would find in this very file are put together from two. */
 const bad: Readonly<Record<RuleName, readonly Readonly<Record<string, string>>[]>> = {
@@ -156,6 +157,15 @@ const bad: Readonly<Record<RuleName, readonly Readonly<Record<string, string>>[]
   ],
   'every script begins with the check of Node': [manifest({ scripts: { test: 'node --test' } })],
   'the lock file names no addresses': [{ 'package-lock.json': '{ "a": { "resolved": "https://example.com/a.tgz" } }' }],
+  'the lock file is whole for all platforms': [
+    locked({ 'node_modules/a': { integrity: 'sha512-', optionalDependencies: { 'a-darwin-arm64': '1.0.0' } } }),
+    locked({
+      'node_modules/a': { integrity: 'sha512-', dependencies: { b: '1.0.0' } },
+      'node_modules/c/node_modules/b': { integrity: 'sha512-' },
+    }),
+    locked({ '': { devDependencies: { a: '1.0.0' } } }),
+    locked({ 'node_modules/a': { version: '1.0.0' } }),
+  ],
   'no file names a registry host': [
     { 'docs/guide.md': `see https://${'registry'}.example.org/ajv\n` },
     { '.npmrc': `${'registry'}=https://mirror.example.com/\n` },

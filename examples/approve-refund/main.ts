@@ -42,12 +42,12 @@ try {
   const agent = await connectAgent(`${url}/mcp`, agentKey);
 
   // 1. The agent asks, and is told to wait. Nothing was paid, and the agent is free to do something else.
-  const asked = await agent.call('payments/refund', refund);
+  const asked = await agent.call('payments__refund', refund);
   const id = asked.resolution?.approval_id ?? '';
   console.log(`agent: refund 250 → ${asked.code}, ${id}`);
   assert.equal(asked.code, 'POLICY_DEFER');
   assert.deepEqual(refunds(), []);
-  await agent.call('payments/orders', {});
+  await agent.call('payments__orders', {});
 
   // 2. It cannot say that it is done, and it cannot approve.
   const blocked = await agent.call('complete', {});
@@ -63,7 +63,7 @@ try {
   assert.equal(await waiting, 'granted');
 
   // 4. It asks again; ten times at once, since agents are impatient. One of them is the approved one.
-  const again = await Promise.all(Array.from({ length: 10 }, () => agent.call('payments/refund', refund)));
+  const again = await Promise.all(Array.from({ length: 10 }, () => agent.call('payments__refund', refund)));
   const deferred = again.filter(({ code }) => code === 'POLICY_DEFER');
   console.log(`agent: ten times at once → ${refunds().length} refund, ${deferred.length} deferred again`);
   assert.deepEqual(refunds(), ['order 7 250'], 'made once');

@@ -24,6 +24,7 @@ const doorCodes = {
   UnknownApproval: true,
   MethodNotAllowed: true,
   RequestTimeout: true,
+  AmbiguousId: true,
   NotInDoubt: true,
   NotPending: true,
   AlreadyApproved: true,
@@ -32,6 +33,7 @@ const doorCodes = {
   BadEdit: true,
   HeadersTooLarge: true,
   KeysUnavailable: true,
+  TooManyConnections: true,
   TooManyStreams: true,
 } as const satisfies Record<DoorCode, true>;
 

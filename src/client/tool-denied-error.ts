@@ -2,7 +2,7 @@
 import type { DeniedReply } from '../core/reply.ts';
 import { type Resolution, resolutionOf } from './resolution.ts';
 
-export class ToolDeniedError extends Error {
+class Denied extends Error {
   override readonly name = 'ToolDeniedError';
   readonly code: DeniedReply['code'];
   /** A sentence for the person whom the agent works for. */
@@ -10,7 +10,7 @@ export class ToolDeniedError extends Error {
   /** Where the rule stands, `file:line`; null if no rule spoke. */
   readonly ruleRef: string | null;
   readonly resolution: Resolution;
-  /** The approval that is waited for; null if none is. */
+  /** The approval that is waited for; null if none is. With the code POLICY_DEFER there is one. */
   readonly approvalId: string | null;
   /** Nothing ran. */
   readonly effect = 'none';
@@ -24,7 +24,7 @@ export class ToolDeniedError extends Error {
   readonly reply: DeniedReply;
 
   constructor(reply: DeniedReply, asked: { readonly tool: string | null; readonly key: string | null }) {
-    super(reply.human_message);
+    super(reply.message);
     this.code = reply.code;
     this.humanMessage = reply.human_message;
     this.ruleRef = reply.rule_ref ?? null;
@@ -43,3 +43,24 @@ export class ToolDeniedError extends Error {
     return { ...(this as object), message: this.message };
   }
 }
+
+type Code = DeniedReply['code'];
+
+/** A person is asked. */
+interface Held extends Denied {
+  readonly code: 'POLICY_DEFER';
+  readonly approvalId: string;
+}
+
+interface Refused extends Denied {
+  readonly code: Exclude<Code, 'POLICY_DEFER'>;
+}
+
+/** `code` tells them apart: a call that is held has an approval. */
+export type ToolDeniedError = Held | Refused;
+
+export const ToolDeniedError = Denied as unknown as {
+  new (...given: ConstructorParameters<typeof Denied>): ToolDeniedError;
+  /** For the compiler: `instanceof` tells both cases from everything else. */
+  [Symbol.hasInstance](value: unknown): value is ToolDeniedError;
+};

@@ -10,12 +10,13 @@ import { configName } from '../config/config.ts';
 import { isObject } from '../core/json.ts';
 import type { Daemon, DaemonAnswer, DaemonRequest, DaemonWish, FoundDaemon } from '../doors/cli/daemon.ts';
 import { followDaemon } from './follow-daemon.ts';
+import { findStore } from './find-store.ts';
+import { filesBeside } from './keys-beside.ts';
 import { readOperatorToken } from './operator-token.ts';
 import { peekRuntime } from './peek-runtime.ts';
 import { isLoopback } from './run-address.ts';
 
 const defaultUrl = 'http://127.0.0.1:7411';
-const defaultStore = 'recourse.db';
 const maxKeyFileBytes = 1_024;
 /** For the way, beside what the gateway may take on purpose. */
 const answerMarginMs = 30_000;
@@ -23,14 +24,16 @@ const maxAnswerBytes = 64 << 20;
 
 export async function findDaemon(wish: DaemonWish): Promise<FoundDaemon> {
   const config = path.resolve(wish.config ?? configName);
-  const { listen, store: written } = await peekRuntime(config);
-  const store = wish.file ?? (written === null ? defaultStore : path.resolve(path.dirname(config), written));
+  const { listen } = await peekRuntime(config);
+  const stored = await findStore(wish);
+  if (stored.kind === 'refused') return refused('key', stored.message);
+  const store = stored.file;
   if (wish.url === undefined && listen?.port === 0)
     return refused('usage', 'runtime.listen takes any port that is free: name the one that was taken with --url');
   const url = wish.url === undefined ? (listen === null ? defaultUrl : urlOf(listen)) : baseOf(wish.url);
   if (url === null)
     return refused('usage', '--url is an address such as http://127.0.0.1:7411, without user, query or fragment');
-  const key = await keyFor(wish, store, url);
+  const key = withPlace(await keyFor(wish, store, url), wish, store);
   if ('problem' in key) return refused('key', key.problem);
   if (key.key === null && wish.as === 'agent') return refused('key', noAgentKey);
   const authorization = key.key === null ? {} : { authorization: `Bearer ${key.key}` };
@@ -98,6 +101,20 @@ async function keyIn(file: string): Promise<{ key: string } | { problem: string 
     const { code } = error as NodeJS.ErrnoException;
     return { problem: `'${file}' cannot be read (${code}): check its name, owner and mode` };
   }
+}
+
+/** Whoever is turned away with a key of their own learns where the operator's is. */
+function withPlace(
+  found: FoundKey | { readonly problem: string },
+  { as, url }: DaemonWish,
+  store: string,
+): typeof found {
+  const place = filesBeside(store)?.token;
+  if ('problem' in found || found.remark === null || as === 'agent' || url !== undefined || place === undefined)
+    return found;
+  return found.remark.includes(place)
+    ? found
+    : { ...found, remark: `${found.remark}; the operator's is in '${place}'` };
 }
 
 /** INVARIANT: the operator's own key is sent to this machine only, whatever address was named. */

@@ -3,6 +3,8 @@ import path from 'node:path';
 import type { CheckedFiles } from '../doors/cli/apply.ts';
 import { type Config, configName } from '../config/config.ts';
 import { readConfig } from '../config/read-config.ts';
+import { checkErrors } from './check-errors.ts';
+import { checkedPlaces } from './checked-places.ts';
 import { loadProject } from './load-project.ts';
 import { readFilesBeside, readText } from './read-project-files.ts';
 
@@ -12,11 +14,12 @@ const request = (config: string | undefined) => ({
 });
 
 export async function checkFiles(config: string | undefined): Promise<CheckedFiles> {
-  const loaded = await loadProject(request(config));
+  const { storeOf } = checkedPlaces(config);
+  const loaded = await loadProject({ ...request(config), storeOf });
   const warnings = (loaded.ok ? loaded.project : loaded).warnings.map(
     ({ file, line, message }) => `${file}:${line} ${message}`,
   );
-  if (loaded.ok) return { problems: [], warnings };
+  if (loaded.ok) return { problems: [], errors: checkErrors(loaded.project), warnings };
   const unset = (text: string) =>
     [...text.matchAll(/(?<!\$)\$\{(\w+)\}/g)]
       .map(([, name = '']) => name)
@@ -24,7 +27,7 @@ export async function checkFiles(config: string | undefined): Promise<CheckedFil
   const problems = loaded.problems.filter(({ text }) => unset(text).length === 0);
   const names = [...new Set(loaded.problems.flatMap(({ text }) => unset(text)))];
   const unchecked = names.map((name) => `${name} is not set here, so what uses it is checked by the gateway alone`);
-  return { problems, warnings: [...warnings, ...unchecked] };
+  return { problems, errors: [], warnings: [...warnings, ...unchecked] };
 }
 
 export async function onlyAgent(config: string | undefined): Promise<string | undefined> {

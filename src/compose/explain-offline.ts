@@ -59,8 +59,17 @@ export async function explainOffline({
     : { kind: 'explained', explanation: answer, remarks };
 }
 
-/** The one thing that a call without a session asks of the store. */
-const nothingKept: Pick<Store, 'standingSession'> = { standingSession: async () => null };
+type Asked = 'standingSession' | 'session' | 'call' | 'approval' | 'approvalOf' | 'pendingApprovals';
+
+/** What the gates may ask of the store: there is none, so nothing has happened before this call. */
+const nothingKept: Pick<Store, Asked> = {
+  standingSession: async () => null,
+  session: async () => null,
+  call: async () => null,
+  approval: async () => null,
+  approvalOf: async () => null,
+  pendingApprovals: async () => 0,
+};
 
 /** The tools as they were pinned. Of a server that was not, the tool that is asked for is taken to be there, with any arguments. */
 function catalogueOf({ config, workflows }: Project, asked: string) {

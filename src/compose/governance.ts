@@ -4,6 +4,8 @@
  */
 import type { Config } from '../config/config.ts';
 import type { Problem } from '../config/problem.ts';
+import { diffPolicies } from '../core/policy/diff/diff-policies.ts';
+import type { PolicyChange } from '../core/policy/diff/policy-change.ts';
 import type { Policy } from '../core/policy/policy.ts';
 import type { LoadedProject, Project } from './load-project.ts';
 
@@ -12,30 +14,50 @@ export type Applied =
       readonly ok: true;
       readonly changed: boolean;
       readonly policy: Policy | null;
-      readonly warnings: Project['warnings'];
+      /** What differs from the one before, weakenings first. */
+      readonly changes: readonly PolicyChange[];
     }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
+  /** `forcible`: it can be read, and would be in force if whoever applies it insisted. */
+  | { readonly ok: false; readonly problems: readonly Problem[]; readonly forcible: boolean };
 
 export interface Governance {
   current(): Policy | null;
   project(): Project;
-  /** `by` is who asks for it. One at a time. */
-  apply(by: string): Promise<Applied>;
+  /** What `recourse check` calls an error of the project in force; somebody insisted. */
+  forced(): readonly Problem[];
+  /** `by` is who asks for it. `force`: also with errors, which go on record. One at a time. */
+  apply(by: string, force: boolean): Promise<Applied>;
 }
 
 export interface GovernanceParts {
   readonly load: () => Promise<LoadedProject>;
+  /** What `recourse check` calls an error. */
+  readonly errorsIn: (project: Project) => Promise<readonly Problem[]>;
   /** False if it could not be put on record. */
-  readonly record: (next: Policy, last: Policy | null, by: string) => Promise<boolean>;
+  readonly record: (change: RecordedChange) => Promise<boolean>;
 }
 
-export function createGovernance(first: Project, { load, record }: GovernanceParts): Governance {
+export interface RecordedChange {
+  readonly next: Policy | null;
+  readonly last: Policy | null;
+  readonly by: string;
+  /** In spite of these. */
+  readonly forced: readonly Problem[];
+}
+
+/** `insisted`: the errors of the first project, in spite of which it was started. */
+export function createGovernance(
+  first: Project,
+  { load, errorsIn, record }: GovernanceParts,
+  insisted: readonly Problem[] = [],
+): Governance {
   let project = first;
+  let forced = insisted;
   let turn: Promise<unknown> = Promise.resolve();
 
-  const apply = async (by: string): Promise<Applied> => {
+  const apply = async (by: string, force: boolean): Promise<Applied> => {
     const loaded = await load();
-    if (!loaded.ok) return loaded;
+    if (!loaded.ok) return { ...loaded, forcible: false };
     const next = loaded.project;
     const fixed = fixedParts(project.config, next.config);
     if (fixed.length > 0)
@@ -44,6 +66,8 @@ export function createGovernance(first: Project, { load, record }: GovernancePar
         `${fixed.join(' and ')} changed, and only agents can change while it runs`,
         'restart recourse up',
       );
+    const errors = await errorsIn(next);
+    if (errors.length > 0 && !force) return { ok: false, problems: errors, forcible: true };
     const changed =
       next.policy?.canonical !== project.policy?.canonical ||
       next.policy?.written.mode !== project.policy?.written.mode;
@@ -53,18 +77,22 @@ export function createGovernance(first: Project, { load, record }: GovernancePar
         'agents is gone, and without it everything would be permitted',
         'keep agents, or restart recourse up',
       );
-    if (changed && next.policy !== null && !(await record(next.policy, project.policy, by)))
+    const change = { next: next.policy, last: project.policy, by, forced: errors };
+    if ((changed || errors.length > 0) && !(await record(change)))
       return refused(project, 'the store could not record the change, so it was not made', 'ask again in a moment');
     // INVARIANT: one assignment; a call is decided by the old policy or by the new one, never by parts of both.
+    const changes = diffPolicies(project.policy, next.policy);
     project = next;
-    return { ok: true, changed, policy: next.policy, warnings: next.warnings };
+    forced = errors;
+    return { ok: true, changed, policy: next.policy, changes };
   };
 
   return {
     current: () => project.policy,
     project: () => project,
-    apply(by) {
-      const mine = turn.then(() => apply(by));
+    forced: () => forced,
+    apply(by, force) {
+      const mine = turn.then(() => apply(by, force));
       turn = mine.catch(() => undefined);
       return mine;
     },
@@ -93,5 +121,6 @@ function written(workflow: Config['workflows'][number]): unknown {
 
 function refused(project: Project, message: string, fix: string): Applied {
   const place = { file: project.file ?? 'recourse.yaml', line: 1, column: 1 };
-  return { ok: false, problems: [{ code: 'ConfigSchemaViolation', ...place, text: '', message, fix }] };
+  const problem = { code: 'ConfigSchemaViolation', ...place, text: '', message, fix } as const;
+  return { ok: false, problems: [problem], forcible: false };
 }

@@ -23,5 +23,6 @@ export async function openKeysBeside(
   const files = filesBeside(store);
   if (files !== null) return openSqliteKeyring({ ...options, file: files.keys });
   const message = `the folder of '${store}' does not exist: create it, or name another file`;
-  return { kind: 'refused', reason: 'not_writable', message };
+  // Whoever only looks finds no keys where there is no folder.
+  return { kind: 'refused', reason: options.create === false ? 'missing' : 'not_writable', message };
 }

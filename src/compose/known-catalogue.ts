@@ -28,10 +28,17 @@ export interface KnownCatalogue extends PolicyContext {
 export interface KnownParts {
   readonly config: Config;
   readonly workflows: readonly MountedWorkflow[];
+  /** Instead of the lock, for the servers that are connected. */
+  readonly live?: LiveTools;
 }
 
-export function knownCatalogue({ config, workflows }: KnownParts): KnownCatalogue {
-  const pinned = pinnedTools(config);
+export interface LiveTools {
+  readonly connected: ReadonlySet<string>;
+  readonly catalogue: Catalogue;
+}
+
+export function knownCatalogue({ config, workflows, live }: KnownParts): KnownCatalogue {
+  const pinned = live === undefined ? pinnedTools(config) : liveTools(config, live);
   const bound = new Map<string, KnownWorkflow>();
   const actions = new Map<string, ToolEntry>();
   for (const workflow of workflows) {
@@ -42,7 +49,9 @@ export function knownCatalogue({ config, workflows }: KnownParts): KnownCatalogu
       if (action.boundTool === null) actions.set(action.policyName, action);
   }
   // What a server that was never pinned has nobody knows; where there is nothing at all, tools come from a program.
-  const isWhole = config.tools.every(({ name }) => config.lock?.servers.has(name) === true);
+  const isWhole = config.tools.every(
+    ({ name }) => live?.connected.has(name) === true || config.lock?.servers.has(name) === true,
+  );
   const isSomething = config.tools.length + workflows.length > 0;
   const entries = [...pinned.values()];
   const find = (name: string) => pinned.get(name) ?? actions.get(name);
@@ -63,6 +72,15 @@ export function knownCatalogue({ config, workflows }: KnownParts): KnownCatalogu
 }
 
 const knownTool = (entry: ToolEntry): KnownTool => ({ ...policyTool(entry), inputSchema: entry.inputSchema });
+
+/** Of a server that is away the lock says which tools it had. */
+function liveTools(config: Config, { connected, catalogue }: LiveTools): ReadonlyMap<string, ToolEntry> {
+  const isLive = (name: string) => connected.has(name.slice(0, name.indexOf('/')));
+  return new Map([
+    ...[...pinnedTools(config)].filter(([name]) => !isLive(name)),
+    ...[...catalogue].filter(([name]) => isLive(name)),
+  ]);
+}
 
 export function pinnedTools({ tools, lock }: Config): ReadonlyMap<string, ToolEntry> {
   const parts = { limits: defaultMcpLimits, defaultTimeoutMs: defaultLimits.defaultTimeoutMs, compile: compileSchema };

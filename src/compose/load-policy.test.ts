@@ -146,7 +146,7 @@ test('files are included from where they lie, and what lies beside them is found
   });
   const problems = await problemsIn(cwd, 'conf/recourse.yaml');
   assert.equal(problems.length, 1);
-  assert.match(problems[0] ?? '', /^shared\/desk\.yaml:3:\d+ 'desk\.ts' cannot be loaded: it was found/);
+  assert.match(problems[0] ?? '', /^shared\/desk\.yaml:3:\d+ 'desk\.ts' cannot be loaded: desk\.ts:1: it was found/);
   writeFileSync(path.join(cwd, 'shared/desk.yaml'), 'tools:\n  shop: { mcp: { command: s, cwd: here } }\n');
   const loaded = await loadProject({ cwd, env: {}, file: 'conf/recourse.yaml' });
   assert.ok(loaded.ok);

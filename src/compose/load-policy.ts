@@ -28,7 +28,9 @@ export async function loadPolicy(file = 'recourse.yaml', options: LoadPolicyOpti
   }
   const { policy, warnings } = loaded.project;
   if (policy === null) throw new GatewayError('bad_options', `'${file}' declares no agents: add the key agents`);
-  for (const { file: at, line, message } of warnings) onWarning(`${at}:${line} ${message}`);
+  const { checkErrors } = await import('./check-errors.ts');
+  for (const { file: at, line, message } of [...checkErrors(loaded.project), ...warnings])
+    onWarning(`${at}:${line} ${message}`);
   return policy;
 }
 

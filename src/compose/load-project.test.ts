@@ -169,7 +169,7 @@ test('whatever is wrong with modules is told where they are named, never with a 
   assert.deepEqual(
     problems.slice(0, 6).map((each) => each.replace(/; known are.*/, '')),
     [
-      "recourse.yaml:2 'throws.ts' cannot be loaded: out of beans; correct the module; node shows more when it runs it by itself",
+      "recourse.yaml:2 'throws.ts' cannot be loaded: throws.ts:1: out of beans; correct the module; node shows more when it runs it by itself",
       "recourse.yaml:3 'strange.ts' cannot be loaded; run it by itself with node to see why",
       "recourse.yaml:4 'nothing.ts' exports no workflow; write export const workflow = mount(machine, { … })",
       "recourse.yaml:5 the module calls its workflow 'another', and here it is 'other'; call both the same: mount(machine, { name: 'other', … })",

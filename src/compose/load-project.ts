@@ -11,6 +11,7 @@ import { type Problem, placeAt, type Warning } from '../config/problem.ts';
 import { readConfig, type ReadConfig } from '../config/read-config.ts';
 import { nearest } from '../core/nearest.ts';
 import type { Policy } from '../core/policy/policy.ts';
+import { warnExposed } from './exposed-state.ts';
 import { knownShapes } from './known-shapes.ts';
 import { loadWorkflowModule } from './load-workflow-module.ts';
 import { mountWritten } from './load-written-workflow.ts';
@@ -24,8 +25,10 @@ export interface ProjectRequest {
   readonly workflowArgument?: string;
   /** For `${NAME}`; that of the process if not given. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Who has a key that may approve, beside the store that is written, if any is; null if nobody knows. Not asked if not given. */
-  readonly approversBeside?: (store: string | null) => Promise<ReadonlySet<string> | null>;
+  /** Which store the gateway has, if this one is written: servers that could read it are told. Not asked if not given. */
+  readonly storeOf?: (written: string | null) => Promise<string | null>;
+  /** Who has a key that may approve; null if nobody knows. Not asked if not given. */
+  readonly approversBeside?: () => Promise<ReadonlySet<string> | null>;
 }
 
 export interface Project {
@@ -83,16 +86,18 @@ export async function loadProject(request: ProjectRequest): Promise<LoadedProjec
   }
   // Of workflows that were not loaded nobody knows the actions.
   const shapes = wanted === undefined ? knownShapes({ config: config.config, workflows }) : null;
-  const { store } = inFolder(config.config, cwd, file).runtime;
-  const holders = config.config.policy === null ? null : ((await request.approversBeside?.(store)) ?? null);
+  const holders = config.config.policy === null ? null : ((await request.approversBeside?.()) ?? null);
   const policy = compileWritten(config, shapes, holders);
+  const inPlace = inFolder(config.config, cwd, file);
+  const store = (await request.storeOf?.(inPlace.runtime.store)) ?? null;
+  if (store !== null) warnExposed(inPlace.tools, store, cwd, config.warn);
   const told = [...config.allProblems(), ...problems];
   const warnings = config.allWarnings();
   if (told.length > 0) return { ...broken(told), warnings, workflows };
   const { files } = beside;
   return {
     ok: true,
-    project: { file, config: inFolder(config.config, cwd, file), workflows, policy, warnings, files },
+    project: { file, config: inPlace, workflows, policy, warnings, files },
   };
 }
 

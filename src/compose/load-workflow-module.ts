@@ -5,8 +5,10 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { inModuleThread } from '../adapters/upstream-function/in-module-thread.ts';
 import type { MountedWorkflow } from '../adapters/upstream-function/mount.ts';
 import { isObject } from '../core/json.ts';
+import { describeModuleError } from './describe-module-error.ts';
 
 export type LoadedModule =
   | { readonly ok: true; readonly workflow: MountedWorkflow }
@@ -39,15 +41,16 @@ export async function loadWorkflowModule(file: string, timeoutMs = importTimeout
     );
   loading.add(shown);
   try {
-    const loaded = await withinTime(import(pathToFileURL(file).href) as Promise<unknown>, timeoutMs);
+    const url = pathToFileURL(file).href;
+    const loaded = await withinTime(import(url) as Promise<unknown>, timeoutMs);
     if (loaded === late)
       return refused(
         `'${shown}' was not loaded within ${timeoutMs / 1_000} s`,
         'leave out of it what waits for something',
       );
-    return exported(loaded, shown);
+    return exported(loaded, shown, url);
   } catch (error) {
-    return failed(error, shown);
+    return failed(error, shown, file);
   } finally {
     loading.delete(shown);
   }
@@ -79,10 +82,10 @@ async function withinTime(loading: Promise<unknown>, timeoutMs: number): Promise
   }
 }
 
-function exported(loaded: unknown, shown: string): LoadedModule {
+function exported(loaded: unknown, shown: string, url: string): LoadedModule {
   if (isObject(loaded))
     for (const name of ['default', 'workflow'])
-      if (isMounted(loaded[name])) return { ok: true, workflow: loaded[name] };
+      if (isMounted(loaded[name])) return { ok: true, workflow: inModuleThread(loaded[name], url) };
   const others = isObject(loaded) ? Object.keys(loaded).filter((name) => isMounted(loaded[name])) : [];
   if (others.length > 0) {
     const fix = others.length === 1 ? 'call it workflow, or export it as the default' : 'give each a module of its own';
@@ -104,18 +107,18 @@ function isMounted(value: unknown): value is MountedWorkflow {
 }
 
 /** An author's error may be anything; reading it must not throw either. */
-function failed(error: unknown, shown: string): LoadedModule {
+function failed(error: unknown, shown: string, file: string): LoadedModule {
   try {
-    const { name, message, problems } = Object(error) as Record<string, unknown>;
+    const { name, problems } = Object(error) as Record<string, unknown>;
     if (name === 'WorkflowDefinitionError' && Array.isArray(problems) && problems.length > 0) {
       return { ok: false, problems: problems.map((each) => inTwo(`in '${shown}', ${cut(String(each))}`)) };
     }
-    const [first = ''] = String(message ?? error).split('\n');
+    const { place, message, fix } = describeModuleError(error, file);
     return refused(
-      `'${shown}' cannot be loaded: ${cut(first)}`,
-      isReadAsCommonJs(first)
+      `'${shown}' cannot be loaded: ${place === null ? '' : `${place}: `}${cut(message)}`,
+      isReadAsCommonJs(message)
         ? 'write "type": "module" into the package.json above it, or let its name end in .mts or .mjs'
-        : 'correct the module; node shows more when it runs it by itself',
+        : (fix ?? 'correct the module; node shows more when it runs it by itself'),
     );
   } catch {
     return refused(`'${shown}' cannot be loaded`, 'run it by itself with node to see why');

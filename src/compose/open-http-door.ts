@@ -1,6 +1,9 @@
 /** Gives the HTTP door the gateway behind it. Must not decide anything about a call. */
+import type { Warning } from '../config/problem.ts';
 import { listedTools } from '../core/policy/listed-tools.ts';
 import { describeLadder } from '../core/decide.ts';
+import { operatorTenant } from '../core/identity.ts';
+import { safeText } from '../core/redact.ts';
 import { createHttpDoor, type HttpDoor } from '../doors/http/http-door.ts';
 import type { HttpDoorOptions, HttpDoorParts, StatusReport } from '../doors/http/parts.ts';
 import { createApprovals } from '../shell/approvals.ts';
@@ -9,6 +12,7 @@ import { completeSession } from '../shell/complete.ts';
 import { evaluateCall } from '../shell/evaluate.ts';
 import { handleCall, handleUnfit } from '../shell/handle-call.ts';
 import { openPlain } from '../shell/open-plain.ts';
+import type { JsonObject } from '../core/json.ts';
 import { policyHash } from '../shell/policy-papers.ts';
 import { countPending } from '../shell/count-pending.ts';
 import { gapsOf } from '../shell/runtime-gap.ts';
@@ -18,8 +22,9 @@ import { createTenantView } from '../shell/tenant-view.ts';
 import { createWorkflowService, type WorkflowService } from '../shell/workflow-service.ts';
 import type { Authenticate } from './authenticate.ts';
 import type { Governance } from './governance.ts';
+import { driftFromLock, liveTools } from './live-tools.ts';
 import type { LastingGateway } from './serve-gateway.ts';
-import { tellServer } from './tell-server.ts';
+import { tellServer, type ToldServer } from './tell-server.ts';
 
 export interface HttpDoorOrder {
   readonly version: string;
@@ -27,6 +32,7 @@ export interface HttpDoorOrder {
   readonly startedAtMs: number;
   readonly nowMs: () => number;
   readonly authenticate: Authenticate;
+  readonly admit?: HttpDoorParts['admit'];
   /** Those of every door; its own if not given. */
   readonly counts?: CallCounts;
   /** Limits other than the usual ones. */
@@ -41,7 +47,9 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
 
   const parts: HttpDoorParts = {
     authenticate: order.authenticate,
+    admit: order.admit,
     readiness: () => shell().live.readiness,
+    canRecord: () => shell().live.storeTrouble === null,
     newCallId: () => shell().ports.ids.ordered('call_', shell().ports.clock.nowMs()),
     async call(raw, who, requester) {
       const reply = await handleCall(raw, who, requester, shell());
@@ -78,12 +86,15 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
         input_schema: entry.inputSchema,
       })),
     policy: () => governance.current()?.written ?? null,
-    async applyPolicy(by) {
-      const applied = await governance.apply(by.name);
+    async applyPolicy(by, force) {
+      const applied = await governance.apply(by.name, force);
       if (!applied.ok) return applied;
-      const { policy, changed } = applied;
+      const { policy, changed, changes } = applied;
       const hash = policy === null ? null : policyHash(policy, shell());
-      return { ok: true, about: { changed, policy: hash, agents: [...(policy?.agents.keys() ?? [])] } };
+      const agents = [...(policy?.agents.keys() ?? [])];
+      const forced = governance.forced().map(({ file, line, message }) => `${file}:${line} ${message}`);
+      const about = { changed, policy: hash, agents, changes: changes as unknown as JsonObject[], forced };
+      return { ok: true, about };
     },
     status: (tenant): StatusReport => {
       const { live, ladder } = shell();
@@ -91,17 +102,23 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
       return {
         ready: live.readiness.ready,
         in_flight: live.running.size,
-        store: live.storeDown ? 'unavailable' : 'available',
+        store: live.storeTrouble === null ? 'available' : 'unavailable',
         uptime_seconds: uptimeSeconds(),
         version: order.version,
         role: current().gateway.role,
         mode: policy?.written.mode ?? null,
         policy: policy === null ? null : policyHash(policy, shell()),
         agents: [...(policy?.agents.keys() ?? [])],
-        warnings: [...governance.project().warnings],
+        warnings: tenant === operatorTenant ? governance.project().warnings.map(withoutSource) : [],
+        forced:
+          tenant === operatorTenant ? governance.forced().map(({ code: _code, ...each }) => withoutSource(each)) : [],
+        drift:
+          tenant === operatorTenant
+            ? driftFromLock(governance.project().config.lock, liveTools(current().upstreams))
+            : [],
         tools: shell().catalogue().size,
         workflows: [...shell().workflows.keys()],
-        upstreams: upstreams().map((status) => ({ ...tellServer(status) })),
+        upstreams: upstreams().map((status) => tellTenant(tellServer(status), tenant)),
         gates: describeLadder(ladder, policy !== null),
         gaps: gapsOf(tenant, shell()),
       };
@@ -109,7 +126,7 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
     metrics: async (tenant) => ({
       uptimeSeconds: uptimeSeconds(),
       ready: shell().live.readiness.ready,
-      storeAvailable: !shell().live.storeDown,
+      storeAvailable: shell().live.storeTrouble === null,
       inFlight: [...shell().live.running.values()].filter(({ call }) => call.tenant === tenant).length,
       calls: counts.of(tenant),
       gaps: gapsOf(tenant, shell()),
@@ -119,4 +136,15 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
     notify: (notice) => shell().ports.notify(notice),
   };
   return createHttpDoor(parts, { allowedHosts: order.hosts, allowedOrigins: order.hosts, ...order.options });
+}
+
+const maxProblemChars = 1_000;
+
+/** INVARIANT: no line of a file leaves the machine: somebody may have written a secret into it. */
+const withoutSource = ({ text: _text, ...warning }: Warning): Omit<Warning, 'text'> => warning;
+
+/** What is wrong with a server may name files and addresses, which are for those who run the gateway. */
+function tellTenant({ problem, ...server }: ToldServer, tenant: string): ToldServer {
+  const isOperator = tenant === operatorTenant;
+  return { ...server, problem: problem === null || !isOperator ? null : safeText(problem, maxProblemChars) };
 }

@@ -19,6 +19,7 @@ import { isKeyText } from '../adapters/keyring-sqlite/key-text.ts';
 import { KeyringError } from '../adapters/keyring-sqlite/keyring-error.ts';
 import type { SqliteKeyring } from '../adapters/keyring-sqlite/sqlite-keyring.ts';
 import { filesBeside } from './keys-beside.ts';
+import { syncFolder } from './sync-folder.ts';
 
 export type OperatorToken =
   /** Just now: to be shown once. */
@@ -114,17 +115,6 @@ function leaveNothing(file: string): void {
     rmSync(file, { force: true });
   } catch {
     // What could not be written is told; that it could not be removed either would only hide it.
-  }
-}
-
-/** A name is in its folder for good only after that; Windows knows no such thing. */
-function syncFolder(folder: string): void {
-  if (process.platform === 'win32') return;
-  const descriptor = openSync(folder, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
   }
 }
 

@@ -15,6 +15,10 @@ export interface Ready {
   readonly mode: 'enforce' | 'audit' | null;
   readonly agents: readonly string[] | null;
   readonly warnings: Project['warnings'];
+  /** What `recourse check` calls an error, in spite of which it was started. */
+  readonly forced: Project['warnings'];
+  /** Tools that are not as recourse.lock has them, a sentence each. */
+  readonly drift: readonly string[];
   /** Who somebody without a key is. */
   readonly openAs: string | null;
   readonly operator: OperatorToken;

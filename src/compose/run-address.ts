@@ -21,8 +21,10 @@ export interface Listening {
 
 const maxPort = 65_535;
 const maxHeaderBytes = 16 << 10;
-const headersWithinMs = 30_000;
-const maxConnections = 2_000;
+const headersWithinMs = 10_000;
+/** Pauses in a body are limited by the doors; this is for all of it. */
+const requestWithinMs = 120_000;
+const lookEveryMs = 1_000;
 
 /** Null if it cannot be understood. */
 export function readAddress(text: string): Address | null {
@@ -42,10 +44,15 @@ export async function listenAt(
 ): Promise<Listening | { readonly problem: string }> {
   const server = createServer(
     // Who calls us by no name is told so by the doors, in words.
-    { maxHeaderSize: maxHeaderBytes, headersTimeout: headersWithinMs, requireHostHeader: false },
+    {
+      maxHeaderSize: maxHeaderBytes,
+      headersTimeout: headersWithinMs,
+      requestTimeout: requestWithinMs,
+      connectionsCheckingInterval: lookEveryMs,
+      requireHostHeader: false,
+    },
     listener,
   );
-  server.maxConnections = maxConnections;
   try {
     server.listen({ host: address.host, port: address.port });
     await once(server, 'listening');

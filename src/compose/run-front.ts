@@ -7,9 +7,10 @@ import { randomUUID } from 'node:crypto';
 import { refused } from '../core/answer.ts';
 import type { CallId } from '../core/call.ts';
 import type { Readiness } from '../core/facts.ts';
-import { ready as readyGate } from '../core/gates/ready.ts';
+import { notReady as refusalOf, whileClosing } from '../core/gates/ready.ts';
 import { isObject } from '../core/json.ts';
 import type { ErrorReply } from '../core/reply.ts';
+import { writeText } from '../doors/mcp/write-text.ts';
 
 export interface Handler {
   handle(request: IncomingMessage, response: ServerResponse): void;
@@ -48,7 +49,7 @@ export function createFront(): Front {
       readiness = { ready: true };
     },
     close() {
-      readiness = { ready: false, doing: 'closing', retryAfterSeconds: 2 };
+      readiness = whileClosing;
     },
   };
 }
@@ -66,7 +67,7 @@ function sayNotReady(at: string, request: IncomingMessage, readiness: NotReady, 
 
 function sayProblem(readiness: NotReady, response: ServerResponse): void {
   const reply = notReady(null, readiness);
-  const problem = { type: `urn:recourse:code:${reply.code}`, title: 'Gateway is starting', status: 503 };
+  const problem = { type: `urn:recourse:code:${reply.code}`, title: 'Gateway is not ready', status: 503 };
   return write(response, 503, 'application/problem+json', { ...problem, detail: reply.message, ...reply }, readiness);
 }
 
@@ -82,9 +83,8 @@ function sayToMcp(request: IncomingMessage, readiness: NotReady, response: Serve
     const asked = bytes <= maxWaitingBodyBytes ? calledIn(Buffer.concat(chunks)) : null;
     if (asked === null) return sayProblem(readiness, response);
     const reply = notReady(asked.tool, readiness);
-    const text = `denied: ${reply.message} Ask again in ${readiness.retryAfterSeconds} s.`;
     const result = {
-      content: [{ type: 'text', text }],
+      content: [{ type: 'text', text: writeText(reply, false) }],
       structuredContent: reply,
       isError: true,
       resultType: 'complete',
@@ -107,12 +107,8 @@ function calledIn(bytes: Buffer): { readonly id: string | number; readonly tool:
 }
 
 function notReady(requested: string | null, readiness: NotReady): ErrorReply {
-  const answer = readyGate.check({} as never, { readiness, inFlight: { now: 0, max: 1 } } as never, []);
-  if (answer.kind !== 'refuse') throw new Error('bug: a gateway that is not ready passed its gate');
-  return refused(
-    { requested, callId: `call_${randomUUID()}` as CallId, session: null, nextActions: [] },
-    answer.refusal,
-  );
+  const envelope = { requested, callId: `call_${randomUUID()}` as CallId, session: null, nextActions: [] };
+  return refused(envelope, refusalOf(readiness));
 }
 
 function write(response: ServerResponse, status: number, type: string, body: object, readiness?: NotReady): void {

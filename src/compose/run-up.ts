@@ -1,32 +1,39 @@
 /**
- * Runs a project behind one address: every tool at /mcp, each workflow at /mcp/<workflow>, the API at /v1. Listens from the first
+ * Runs a project behind one address: every tool at /mcp, each workflow and each server at /mcp/<name>, the API at /v1. Listens from the first
  * moment and says that it is not ready until it is. Must not print, and must not decide anything about a call.
  */
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import path from 'node:path';
 import type { Problem } from '../config/problem.ts';
-import type { Principal } from '../core/call.ts';
-import type { Reply } from '../core/reply.ts';
-import type { McpHttpHandler } from '../doors/mcp/http-handler.ts';
+import { GatewayError } from '../core/gateway-error.ts';
+import { defaultLimits } from '../core/limits.ts';
+import { boundConnections, type BoundConnections } from '../doors/http/bound-connections.ts';
 import type { Notifier } from '../ports/notifier.ts';
-import { createCallCounts } from '../shell/call-counts.ts';
-import { type Address, allowedHosts, configuredAddress, isLoopback, listenAt, readAddress } from './run-address.ts';
+import { type Address, configuredAddress, isLoopback, listenAt, readAddress } from './run-address.ts';
 import type { Ready } from './ready.ts';
 import { createFront, type Front } from './run-front.ts';
-import { createGovernance, type Governance } from './governance.ts';
+import { toolsPath } from './mcp-endpoints.ts';
+import { expectedStore, storeOfProject } from './find-store.ts';
+import { createGovernance, type Governance, type RecordedChange } from './governance.ts';
+import { driftFromLock, liveTools } from './live-tools.ts';
+import type { Project } from './load-project.ts';
 import { openIdentity, type OpenIdentity } from './open-identity.ts';
-import { createSeal } from './seal.ts';
 import type { Served } from './serve-door.ts';
 import { keepOpen, type LastingGateway } from './serve-gateway.ts';
-import { type OpenForServing, type Refused, refusalOf, serversOf, servingOptions } from './serve-options.ts';
+import { beginning, type OpenForServing, type Refused, refusalOf, serversOf, servingOptions } from './serve-options.ts';
+import { createServerTeller, lastWords, type ServerTeller } from './tell-changes.ts';
 import { tellServer } from './tell-server.ts';
 
 export interface UpOrder {
   readonly config: string | undefined;
   readonly file: string | undefined;
+  /** Begin with a new store although there was one. */
+  readonly newStore: boolean;
   /** Whoever brings no key is this agent; null lets nobody in without one. */
   readonly openAs: string | null;
   readonly mode: Served['mode'];
+  /** Starts also with what `recourse check` calls an error; that goes on record. */
+  readonly force: boolean;
   /** `host:port`, as it was written. */
   readonly listen: string | undefined;
   readonly version: string;
@@ -43,7 +50,7 @@ export interface UpOrder {
 
 export type UpEnd =
   | { readonly kind: 'ended' }
-  | { readonly kind: 'problems'; readonly problems: readonly Problem[] }
+  | { readonly kind: 'problems'; readonly problems: readonly Problem[]; readonly forcible: boolean }
   | { readonly kind: 'bad_listen' }
   /** Without keys only on this machine. */
   | { readonly kind: 'not_local' }
@@ -55,7 +62,6 @@ const modeNotices = {
   audit: 'AUDIT MODE from here on: policy is recorded and NOT enforced; every call that it denies runs.',
   enforce: 'policy is enforced from here on.',
 } as const;
-const toolsPath = '/mcp';
 const defaultGraceMs = 5_000;
 /** Whoever ends it while it starts does not wait for servers that hang. */
 const startsStoppedWithinMs = 2_000;
@@ -69,6 +75,8 @@ export async function runUp(order: UpOrder, open: OpenForServing): Promise<UpEnd
   const listening = await listenAt(address, front.handle);
   if ('problem' in listening) return { kind: 'no_address', message: listening.problem };
   const { server, url, isLocal } = listening;
+  const connections = boundConnections(defaultLimits);
+  connections.watch(server);
   const stopped = Promise.withResolvers<'stopped'>();
   const stopListening = order.onStop(() => stopped.resolve('stopped'));
   // Only now: whoever reads it may end it at once.
@@ -81,8 +89,8 @@ export async function runUp(order: UpOrder, open: OpenForServing): Promise<UpEnd
       await Promise.race([starting.then(undo), pause(startsStoppedWithinMs)]);
       return { kind: 'ended' };
     }
-    if ('problems' in started) return { kind: 'problems', problems: started.problems };
-    await serveUntil(stopped.promise, started, { order, front, server, url, host: address.host });
+    if ('problems' in started) return { kind: 'problems', ...started };
+    await serveUntil(stopped.promise, started, { order, front, server, connections, url, host: address.host });
     return { kind: 'ended' };
   } catch (error) {
     const refused = refusalOf(error);
@@ -98,10 +106,11 @@ interface Started {
   readonly governance: Governance;
   readonly gateway: LastingGateway;
   readonly identity: OpenIdentity;
+  readonly teller: ServerTeller;
   readonly file: string;
 }
 
-type Start = Started | { readonly problems: readonly Problem[] };
+type Start = Started | { readonly problems: readonly Problem[]; readonly forcible: boolean };
 
 /** What takes long is loaded here, after the address is open. */
 async function start(order: UpOrder, open: OpenForServing): Promise<Start> {
@@ -109,33 +118,47 @@ async function start(order: UpOrder, open: OpenForServing): Promise<Start> {
   try {
     const { loadProject } = await import('./load-project.ts');
     const named = order.config === undefined ? {} : { file: order.config };
-    const load = () => loadProject({ cwd: process.cwd(), ...named });
+    const storeOf = expectedStore(order);
+    const load = () => loadProject({ cwd: process.cwd(), storeOf, ...named });
     const loaded = await load();
-    if (!loaded.ok) return { problems: loaded.problems };
+    if (!loaded.ok) return { problems: loaded.problems, forcible: false };
     const { project } = loaded;
+    const { checkErrors } = await import('./check-errors.ts');
+    const errors = checkErrors(project);
+    if (errors.length > 0 && !order.force) return { problems: errors, forcible: true };
     const { coldStartGraceMs } = project.config.runtime;
     if (coldStartGraceMs > defaultGraceMs) clearTimeout(slow);
     let gateway: LastingGateway | null = null;
-    const record: Parameters<typeof createGovernance>[1]['record'] = async (next, last, by) => {
+    const record = async ({ next, last, by, forced }: RecordedChange): Promise<boolean> => {
       const { recordPolicy } = await import('../shell/record-policy.ts');
-      const recorded = gateway !== null && (await recordPolicy(next, last, by, gateway.current().shell));
+      const change = { next, last, by, forced: forced.map(({ file, line, message }) => `${file}:${line} ${message}`) };
+      const recorded = gateway !== null && (await recordPolicy(change, gateway.current().shell));
       // Whoever watches the process hears it as loudly as at its start, and when it is over.
-      if (recorded && next.written.mode !== last?.written.mode) order.onTrouble(modeNotices[next.written.mode]);
+      if (recorded && next !== null && last !== null && next.written.mode !== last.written.mode)
+        order.onTrouble(modeNotices[next.written.mode]);
       return recorded;
     };
-    const governance = createGovernance(project, { load, record });
-    const who = { file: order.file, agent: order.openAs ?? 'local', onNotice: order.onNotice };
-    const options = { ...servingOptions(project, serversOf(project.config), who), policy: governance.current };
+    const errorsIn = async (next: Project) =>
+      checkErrors(next, gateway === null ? undefined : liveTools(gateway.current().upstreams));
+    const governance = createGovernance(project, { load, errorsIn, record }, errors);
+    const file = await storeOfProject(project, order.file, order.onTrouble);
+    const who = { file, agent: order.openAs ?? 'local', onNotice: order.onNotice };
+    const teller = createServerTeller(order.onTrouble);
+    const serving = servingOptions(project, serversOf(project.config), who);
+    const options = { ...serving, policy: governance.current, onServer: teller.hear };
     gateway = await keepOpen({
-      open: () => open(options),
+      open: (again) => open({ ...options, begin: beginning(order.newStore, again) }),
       file: options.file,
       onSuccession: order.onSuccession,
       onFailure: order.onTrouble,
     });
     try {
+      const change = { next: project.policy, last: null, by: 'recourse up --force', forced: errors };
+      if (errors.length > 0 && !(await record(change)))
+        throw new GatewayError('not_writable', 'the store could not record that errors were forced: try again');
       const openAs = order.openAs === null ? null : { tenant: 'default', agent: order.openAs };
       const identity = await openIdentity({ store: options.file, openAs, onTrouble: order.onTrouble });
-      return { governance, gateway, identity, file: options.file };
+      return { governance, gateway, identity, teller, file: options.file };
     } catch (error) {
       await gateway.close({ drain_seconds: 0 });
       throw error;
@@ -155,57 +178,31 @@ interface Stage {
   readonly order: UpOrder;
   readonly front: Front;
   readonly server: Server;
+  readonly connections: BoundConnections;
   readonly url: string;
   readonly host: string;
 }
 
 async function serveUntil(
   stopped: Promise<unknown>,
-  { governance, gateway, identity, file }: Started,
-  { order, front, server, url, host }: Stage,
+  { governance, gateway, identity, teller, file }: Started,
+  { order, front, server, connections, url, host }: Stage,
 ): Promise<void> {
-  const [{ createHttpHandler }, { openMcpDoor }, { openHttpDoor }, { openWebhooks }] = await Promise.all([
-    import('../doors/mcp/http-handler.ts'),
-    import('./serve-door.ts'),
-    import('./open-http-door.ts'),
+  const [{ openDoors }, { openWebhooks }] = await Promise.all([
+    import('./open-doors.ts'),
     import('./open-webhooks.ts'),
   ]);
-  const { workflows, warnings, policy } = governance.project();
-  const names = [null, ...workflows.map(({ name }) => name)];
-  const hosts = allowedHosts(host);
-  const handlers = new Map<string, McpHttpHandler>();
-  const who = { tenant: 'default', agent: order.openAs ?? 'local' };
-  const counts = createCallCounts();
-  const onReply = (reply: Reply, { tenant }: Principal) => counts.count(reply, tenant);
-  const seal = createSeal(file, order.onTrouble);
-  for (const workflow of names) {
-    const at = workflow === null ? toolsPath : `${toolsPath}/${encodeURIComponent(workflow)}`;
-    const served = { version: order.version, who, workflow, mode: order.mode, seal, onReply };
-    const door = openMcpDoor(served, gateway);
-    const options = { path: at, allowedHosts: hosts, allowedOrigins: hosts, authenticate: identity.agentOf };
-    handlers.set(at, createHttpHandler(door, options));
-  }
-  const clock = { startedAtMs: Date.now(), nowMs: () => Date.now() };
-  const http = openHttpDoor(
-    { version: order.version, hosts, authenticate: identity.authenticate, counts, ...clock },
-    gateway,
-    governance,
-  );
-  const others = {
-    handle(request: IncomingMessage, response: ServerResponse) {
-      if (!http.handle(request, response)) http.handleUnknown(request, response);
-    },
-  };
-  const hooks = governance.project().config.notify;
-  const webhooks = await openWebhooks({ hooks, store: file, onTrouble: order.onTrouble }, gateway);
-  http.guard(server);
-  front.open({ handlers, http: others });
+  const { workflows, warnings, policy, config } = governance.project();
+  const doors = openDoors({ ...order, host, file, connections }, { gateway, governance, identity });
+  const webhooks = await openWebhooks({ hooks: config.notify, store: file, onTrouble: order.onTrouble }, gateway);
+  doors.guard(server);
+  front.open(doors);
   const { gateway: opened, upstreams } = gateway.current();
   order.onReady({
     file: path.resolve(file),
     role: opened.role,
     upstreams: (upstreams.servers?.status() ?? []).map((status) => {
-      return { ...tellServer(status), lastWords: status.stderr.slice(-maxLastWords) };
+      return { ...tellServer(status), lastWords: lastWords(status) };
     }),
     tools: upstreams.catalogue().size,
     url: `${url}${toolsPath}`,
@@ -214,19 +211,19 @@ async function serveUntil(
     mode: policy?.written.mode ?? null,
     agents: policy === null ? null : [...policy.agents.keys()],
     warnings,
+    forced: governance.forced(),
+    drift: driftFromLock(governance.project().config.lock, liveTools(upstreams)),
     openAs: order.openAs,
     operator: identity.operator,
   });
+  teller.ready();
   await stopped;
+  teller.close();
   front.close();
   // One wait for all: what has not ended when the gateway's is over is cancelled there, and its caller hears so before a door closes.
-  const doors = [http.close(doorsDrain), ...[...handlers.values()].map((handler) => handler.close(doorsDrain))];
-  await Promise.all([...doors, webhooks.close().then(() => gateway.close())]);
+  await Promise.all([doors.close(doorsDrain), webhooks.close().then(() => gateway.close())]);
   await identity.close();
 }
-
-/** The lines that mostly say why a server did not start. */
-const maxLastWords = 3;
 
 /** Longer than a gateway waits for its calls, by the time that their last words need. */
 const doorsDrain = { drainMs: 15_000 };

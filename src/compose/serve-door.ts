@@ -1,25 +1,29 @@
-/** Gives the MCP door the gateway behind it: one workflow, or every tool. Must not decide anything about a call. */
+/** Gives the MCP door the gateway behind it: one workflow, every tool, or those of one server. Must not decide anything about a call. */
 import type { Principal } from '../core/call.ts';
 import { toJsonGraph } from '../core/workflow/draw/to-json-graph.ts';
 import { toMermaid } from '../core/workflow/draw/to-mermaid.ts';
-import { isListed, listedTools } from '../core/policy/listed-tools.ts';
+import { isListed } from '../core/policy/listed-tools.ts';
 import { createMcpDoor, type McpDoor } from '../doors/mcp/mcp-door.ts';
+import type { McpDoorParts } from '../doors/mcp/parts.ts';
 import type { Reply } from '../core/reply.ts';
 import { completeSession } from '../shell/complete.ts';
-import { handleCall, handleUnfit } from '../shell/handle-call.ts';
+import { handleUnfit } from '../shell/handle-call.ts';
 import { reportGap } from '../shell/runtime-gap.ts';
 import { policyOf, type Shell } from '../shell/shell.ts';
 import { reportTask } from '../shell/tasks.ts';
 import { createWorkflowService, type WorkflowService } from '../shell/workflow-service.ts';
 import type { Seal } from './seal.ts';
 import { approvalsOf } from './serve-approvals.ts';
+import { scopedShell, servedTools } from './served-tools.ts';
 import type { LastingGateway } from './serve-gateway.ts';
 
 export interface Served {
   readonly version: string;
   readonly who: Principal;
-  /** The workflow's name; null for every tool. */
+  /** The workflow's name; null for tools. */
   readonly workflow: string | null;
+  /** The server whose tools alone are served; null for every tool. */
+  readonly server: string | null;
   /** How a workflow is listed: one tool for all actions, or one for each. */
   readonly mode: 'step' | 'tools';
   /** By which the gateway knows its own states again. */
@@ -28,16 +32,29 @@ export interface Served {
   readonly onReply?: (reply: Reply, who: Principal) => void;
 }
 
-export function openMcpDoor(served: Served, { current }: LastingGateway): McpDoor {
-  const { version, who, workflow, mode, seal, onReply } = served;
+export function openMcpDoor(served: Served, gateway: LastingGateway): McpDoor {
+  return createMcpDoor(doorParts(served, gateway));
+}
+
+/** Every tool, and every workflow beside them under its own name: for a client with one connection. */
+export function openJointDoor(served: Omit<Served, 'workflow' | 'server'>, gateway: LastingGateway): McpDoor {
+  const workflows = [...gateway.current().shell.workflows.keys()].map((name) => {
+    const parts = doorParts({ ...served, workflow: name, server: null }, gateway);
+    return parts.workflow === null ? parts : { ...parts, workflow: { ...parts.workflow, isBeside: true } };
+  });
+  return createMcpDoor(doorParts({ ...served, workflow: null, server: null }, gateway), workflows);
+}
+
+function doorParts(served: Served, { current }: LastingGateway): McpDoorParts {
+  const { version, who, workflow, server, mode, seal, onReply } = served;
   const shell = () => current().shell;
   const heard = async (caller: Principal, call: Promise<Reply>): Promise<Reply> => {
     const reply = await call;
     onReply?.(reply, caller);
     return reply;
   };
-  return createMcpDoor({
-    name: workflow === null ? 'recourse' : `recourse-${workflow}`,
+  return {
+    name: ['recourse', workflow ?? server].filter((part) => part !== null).join('-'),
     version,
     who,
     mode: mode === 'tools' ? 'tool_per_action' : 'step',
@@ -49,19 +66,12 @@ export function openMcpDoor(served: Served, { current }: LastingGateway): McpDoo
             name: workflow,
             isListed: (action, caller) => isListed(action, policyOf(caller.agent, shell())),
           },
-    tools:
-      workflow === null
-        ? {
-            catalogue: (caller) => listedTools(shell().catalogue(), policyOf(caller.agent, shell())),
-            isDeclared: (tool) => shell().catalogue().has(tool),
-            call: (raw, caller, from) => heard(caller, handleCall(raw, caller, from, shell())),
-          }
-        : null,
+    tools: workflow === null ? servedTools(current, server, heard) : null,
     graph: {
       mermaid: ({ graph }, active) => toMermaid(graph, active),
       json: ({ graph }, active) => toJsonGraph(graph, active),
     },
-    unfit: (errors, caller, about) => handleUnfit(errors, caller, shell(), about),
+    unfit: (errors, caller, about) => handleUnfit(errors, caller, scopedShell(shell(), server), about),
     notify: (notice) => shell().ports.notify(notice),
     approvals: approvalsOf(shell, seal),
     completion: {
@@ -70,7 +80,7 @@ export function openMcpDoor(served: Served, { current }: LastingGateway): McpDoo
     },
     reportTask: (callId, caller) => reportTask(callId, caller, shell()),
     reportGap: (gap) => reportGap(gap, shell()),
-  });
+  };
 }
 
 const services = new WeakMap<Shell, Map<string, WorkflowService>>();

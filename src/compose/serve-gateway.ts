@@ -26,7 +26,8 @@ export interface LastingGateway {
 }
 
 export interface LastingParts {
-  readonly open: () => Promise<OpenedGateway>;
+  /** `again`: after the owner of the store is gone. Then there must be one. */
+  readonly open: (again: boolean) => Promise<OpenedGateway>;
   readonly file: string;
   readonly onSuccession: (role: 'owner' | 'forwarder') => void;
   /** It could not be opened again, and will be tried again. */
@@ -36,7 +37,7 @@ export interface LastingParts {
 const lookEveryMs = 1_000;
 
 export async function keepOpen({ open, file, onSuccession, onFailure }: LastingParts): Promise<LastingGateway> {
-  let current = await open();
+  let current = await open(false);
   const leaving = new Set<Promise<void>>();
   let closing = false;
   let looking: Promise<void> = Promise.resolve();
@@ -45,10 +46,14 @@ export async function keepOpen({ open, file, onSuccession, onFailure }: LastingP
 
   /** Calls under way end in the old one; it finds the new owner by itself. */
   const succeed = async () => {
-    const next = await open();
+    const next = await open(true);
     if (closing) return next.gateway.close({ drain_seconds: 0 });
     const last = current;
     current = next;
+    // INVARIANT: whoever waits in the old one is never left with a store that is closed.
+    last.shell.live.successor = next.shell;
+    // INVARIANT: whoever leaves a call of the old one is seen by those who ask the new one for the same.
+    next.shell.live.askers = last.shell.live.askers;
     const left = last.gateway.close().catch((error: unknown) => onFailure(String(error)));
     leaving.add(left);
     void left.finally(() => leaving.delete(left));

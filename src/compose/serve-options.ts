@@ -1,9 +1,12 @@
 /** Which options does a gateway get from a project, and which of the project's servers are needed? Starts nothing. */
+import type { Begin } from '../adapters/store-sqlite/head-beside.ts';
 import type { MountedWorkflow } from '../adapters/upstream-function/mount.ts';
 import type { McpUpstreamConfig } from '../adapters/upstream-mcp/mcp-config.ts';
+import type { UpstreamStatus } from '../adapters/upstream-mcp/server-link.ts';
 import type { Config } from '../config/config.ts';
 import { isObject } from '../core/json.ts';
 import type { Limits } from '../core/limits.ts';
+import type { Policy } from '../core/policy/policy.ts';
 import type { Notifier } from '../ports/notifier.ts';
 import { GatewayError } from '../core/gateway-error.ts';
 import type { Project } from './load-project.ts';
@@ -15,39 +18,47 @@ export interface ServingOptions {
   readonly workflows: readonly MountedWorkflow[];
   readonly servers: readonly McpUpstreamConfig[];
   readonly file: string;
+  readonly begin?: Begin;
   readonly agent: string;
   readonly limits: Partial<Limits>;
   readonly onNotice: Notifier;
+  /** Asked for each call; absent where no rules are served by. */
+  readonly policy?: () => Policy | null;
+  /** A server is in another state than before. */
+  readonly onServer?: (status: UpstreamStatus) => void;
 }
 
 export type OpenForServing = (options: ServingOptions) => Promise<OpenedGateway>;
 
 export interface Who {
-  /** The store that the command line or the environment names. */
-  readonly file: string | undefined;
+  readonly file: string;
   readonly agent: string;
   readonly onNotice: Notifier;
 }
 
-const defaultStore = 'recourse.db';
+/** Only the first opening may begin anew; after that there must be a store, or it is gone. */
+export const beginning = (newStore: boolean, again: boolean): Begin =>
+  again ? 'never' : newStore ? 'anew' : 'if_none';
 
 export function servingOptions(project: Project, servers: readonly McpUpstreamConfig[], who: Who): ServingOptions {
-  const { runtime } = project.config;
   return {
     tools: [],
     workflows: project.workflows,
     servers,
-    file: who.file ?? runtime.store ?? defaultStore,
+    file: who.file,
     agent: who.agent,
-    limits: runtime.limits,
+    limits: project.config.runtime.limits,
     onNotice: who.onNotice,
   };
 }
 
 /** What is written about a server is what its adapter wants to know. */
-export function serversOf({ tools }: Config): readonly McpUpstreamConfig[] {
-  return tools.map(({ name, connect, timeoutMs, trustAnnotations, rules }) => {
-    return { name, connect, timeoutMs, trustAnnotations, rules };
+export function serversOf({ tools, lock }: Config): readonly McpUpstreamConfig[] {
+  return tools.map(({ name, connect, timeoutMs, trustAnnotations, rules, onError, names }) => {
+    const pinned = lock?.servers.get(name);
+    const pinnedHints = pinned && new Map([...pinned].map(([tool, { annotations }]) => [tool, annotations]));
+    const known = { pinnedHints: pinnedHints ?? null, ...(names === undefined ? {} : { names }) };
+    return { name, connect, timeoutMs, trustAnnotations, rules, onError, ...known };
   });
 }
 

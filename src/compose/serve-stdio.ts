@@ -1,5 +1,5 @@
 /**
- * Serves one workflow over standard input and output until the client is gone or the person ends it. Standard output carries
+ * Serves one workflow, or a whole project, over standard input and output until the client is gone or the person ends it. Standard output carries
  * messages and nothing else, whatever the author's code prints. Must not print anything itself.
  */
 import path from 'node:path';
@@ -7,22 +7,41 @@ import { Writable } from 'node:stream';
 import type { Problem } from '../config/problem.ts';
 import { serveStdio } from '../doors/mcp/serve-stream.ts';
 import type { Notifier } from '../ports/notifier.ts';
-import { loadProject } from './load-project.ts';
+import { checkErrors } from './check-errors.ts';
+import { storeOfProject } from './find-store.ts';
+import { driftFromLock, liveTools } from './live-tools.ts';
+import { loadProject, type Project } from './load-project.ts';
 import { createSeal } from './seal.ts';
-import { openMcpDoor } from './serve-door.ts';
+import { openJointDoor, openMcpDoor } from './serve-door.ts';
 import { keepOpen } from './serve-gateway.ts';
-import { type OpenForServing, type Refused, refusalOf, serversFor, servingOptions } from './serve-options.ts';
+import {
+  beginning,
+  type OpenForServing,
+  type Refused,
+  refusalOf,
+  serversFor,
+  serversOf,
+  servingOptions,
+  type ServingOptions,
+} from './serve-options.ts';
+import { createServerTeller } from './tell-changes.ts';
 
 export interface ServeOrder {
-  /** A name in the configuration, or the path of a module. */
-  readonly workflow: string;
+  /** A name in the configuration, or the path of a module; null for every server and workflow of the configuration. */
+  readonly workflow: string | null;
   readonly config: string | undefined;
   readonly file: string | undefined;
+  /** Begin with a new store although there was one. */
+  readonly newStore: boolean;
   readonly agent: string;
   readonly mode: 'step' | 'tools';
   readonly version: string;
   readonly onNotice: Notifier;
-  readonly onServing: (serving: { readonly workflow: string; readonly file: string; readonly role: string }) => void;
+  readonly onServing: (serving: {
+    readonly workflow: string | null;
+    readonly file: string;
+    readonly role: string;
+  }) => void;
   readonly onTrouble: (problem: string) => void;
   /** Calls back when the person ends it; returns how to stop listening. */
   readonly onStop: (callback: () => void) => () => void;
@@ -33,7 +52,7 @@ export type ServeEnd =
   | { readonly kind: 'problems'; readonly problems: readonly Problem[] }
   | Refused;
 
-export async function serveWorkflow(order: ServeOrder, open: OpenForServing): Promise<ServeEnd> {
+export async function serveOverStdio(order: ServeOrder, open: OpenForServing): Promise<ServeEnd> {
   // Before the author's code is loaded: it may print, and take its time.
   const { output, giveBack } = takeStandardOutput();
   let stopped = false;
@@ -67,34 +86,64 @@ async function serve(
 ): Promise<ServeEnd> {
   const loaded = await loadProject({
     cwd: process.cwd(),
-    workflowArgument: order.workflow,
+    ...(order.workflow === null ? {} : { workflowArgument: order.workflow }),
     ...(order.config === undefined ? {} : { file: order.config }),
   });
   if (!loaded.ok) return { kind: 'problems', problems: loaded.problems };
   const { project } = loaded;
-  const [workflow] = project.workflows;
-  if (workflow === undefined) throw new Error('bug: a project without problems has the workflow that was asked for');
-  const options = servingOptions(project, serversFor(order.workflow, project.config), order);
-  const say = (role: string) => order.onServing({ workflow: workflow.name, file: path.resolve(options.file), role });
+  // What check calls an error stops a whole project here as it stops `up`.
+  const errors = order.workflow === null ? checkErrors(project) : [];
+  if (errors.length > 0) return { kind: 'problems', problems: errors };
+  const workflow = order.workflow === null ? null : theOneOf(project);
+  const file = await storeOfProject(project, order.file, order.onTrouble);
+  const options = optionsFor(project, { ...order, file });
+  const say = (role: string) => order.onServing({ workflow, file: path.resolve(options.file), role });
   const gateway = await keepOpen({
-    open: () => open(options),
+    open: (again) => open({ ...options, begin: beginning(order.newStore, again) }),
     file: options.file,
     onSuccession: say,
     onFailure: order.onTrouble,
   });
+  for (const each of driftFromLock(project.config.lock, liveTools(gateway.current().upstreams))) order.onTrouble(each);
   if (!isStopped()) {
     const who = { tenant: 'default', agent: order.agent };
     const seal = createSeal(options.file, order.onTrouble);
     const { version, mode } = order;
-    const door = openMcpDoor({ version, who, workflow: workflow.name, mode, seal }, gateway);
-    const served = serveStdio(door, { input: process.stdin, output });
+    const served = { version, who, mode, seal };
+    const door =
+      workflow === null ? openJointDoor(served, gateway) : openMcpDoor({ ...served, workflow, server: null }, gateway);
+    const stream = serveStdio(door, { input: process.stdin, output });
     // What is running may end, and its reply reach the client, before the connection goes.
-    onStop(() => void gateway.close().finally(() => served.close()));
+    onStop(() => void gateway.close().finally(() => stream.close()));
     say(gateway.current().gateway.role);
-    await served.closed;
+    await stream.closed;
   }
   await gateway.close();
   return { kind: 'ended' };
+}
+
+function theOneOf({ workflows }: Project): string {
+  const [workflow] = workflows;
+  if (workflow === undefined) throw new Error('bug: a project without problems has the workflow that was asked for');
+  return workflow.name;
+}
+
+/** A whole project is served by its rules, as `up` does it. */
+function optionsFor(project: Project, order: ServeOrder & { readonly file: string }): ServingOptions {
+  const { workflow, agent, onTrouble } = order;
+  if (workflow !== null) return servingOptions(project, serversFor(workflow, project.config), order);
+  const { policy } = project;
+  if (policy !== null && !policy.agents.has(agent))
+    onTrouble(`the agent '${agent}' is not declared, and may call nothing: name another with --agent`);
+  const serving = servingOptions(project, serversOf(project.config), order);
+  return { ...serving, policy: () => policy, onServer: tellLost(onTrouble) };
+}
+
+/** The screen of a start is missing here: what is wrong with a server is told as soon as it is known. */
+function tellLost(say: (sentence: string) => void): NonNullable<ServingOptions['onServer']> {
+  const teller = createServerTeller(say);
+  teller.ready();
+  return teller.hear;
 }
 
 /** From here on whatever else is printed goes to standard error: one stray line would break the protocol. */

@@ -1,6 +1,8 @@
 /** How a program names the MCP servers behind its gateway: what is left out has the default of recourse.yaml. Starts nothing. */
-import type { McpRule, McpUpstreamConfig } from '../adapters/upstream-mcp/mcp-config.ts';
+import type { ErrorMeaning, McpRule, McpUpstreamConfig } from '../adapters/upstream-mcp/mcp-config.ts';
+import { GatewayError } from '../core/gateway-error.ts';
 import type { EffectClass } from '../core/taxonomy.ts';
+import { wholeMs } from '../core/whole-ms.ts';
 
 /** What an operator knows of some tools, by a glob over the server's own names of them; the first that matches speaks. */
 export interface ServerToolOptions {
@@ -10,6 +12,8 @@ export interface ServerToolOptions {
   readonly dedupe_window_seconds?: number;
   /** For what answers at once and goes on working: by when `recourse/tasks/complete` must have reported it. */
   readonly reports_within_seconds?: number;
+  /** What an error answer (`isError`) to a write means; as the server's if not given. */
+  readonly on_error?: ErrorMeaning;
 }
 
 interface CommonServerOptions {
@@ -18,6 +22,8 @@ interface CommonServerOptions {
   readonly timeout_seconds?: number;
   /** 'trust' believes `readOnlyHint`; a server that lies would have its writes sent twice. */
   readonly annotations?: 'ignore' | 'trust';
+  /** 'none': an error answer (`isError`) of any of its tools proves that nothing happened. 'unknown' if not given. */
+  readonly on_error?: ErrorMeaning;
   readonly tools?: Readonly<Record<string, ServerToolOptions>>;
 }
 
@@ -36,16 +42,22 @@ export type ServerOptions = CommonServerOptions &
 
 export function serverConfig(options: ServerOptions): McpUpstreamConfig {
   const rules = Object.entries(options.tools ?? {}).map(([match, rule]): McpRule => {
-    const { effect = null, timeout_seconds: timeout, dedupe_window_seconds: window } = rule;
-    const reportsWithinMs = milliseconds(rule.reports_within_seconds);
-    return { match, effect, timeoutMs: milliseconds(timeout), dedupeWindowMs: milliseconds(window), reportsWithinMs };
+    return {
+      match,
+      effect: rule.effect ?? null,
+      timeoutMs: milliseconds(rule, 'timeout_seconds'),
+      dedupeWindowMs: milliseconds(rule, 'dedupe_window_seconds'),
+      reportsWithinMs: milliseconds(rule, 'reports_within_seconds'),
+      onError: rule.on_error ?? null,
+    };
   });
   return {
     name: options.name,
     connect: connectionOf(options),
-    timeoutMs: milliseconds(options.timeout_seconds),
+    timeoutMs: milliseconds(options, 'timeout_seconds'),
     trustAnnotations: options.annotations === 'trust',
     rules,
+    onError: options.on_error ?? null,
   };
 }
 
@@ -55,4 +67,9 @@ function connectionOf(options: ServerOptions): McpUpstreamConfig['connect'] {
   return { kind: 'stdio', command, args, env, cwd };
 }
 
-const milliseconds = (seconds: number | undefined): number | null => (seconds === undefined ? null : seconds * 1_000);
+function milliseconds(options: ServerToolOptions, name: keyof ServerToolOptions & `${string}_seconds`): number | null {
+  const seconds: unknown = options[name];
+  if (seconds === undefined) return null;
+  if (typeof seconds === 'number' && seconds > 0 && Number.isFinite(seconds)) return wholeMs(seconds);
+  throw new GatewayError('bad_options', `\`${name}\` of a server must be a number of seconds above 0`);
+}

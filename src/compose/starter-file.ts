@@ -1,9 +1,22 @@
-/** What does the first recourse.yaml say? Deny by default, reads permitted, the servers that were found, and how to go on. Pure. */
-import type { FoundServer, FoundServers } from './client-servers.ts';
+/** What does the first recourse.yaml say? Deny by default, what reads is permitted by name, what writes waits for a person. Pure. */
+import type { FoundServer, SkippedServer } from './client-servers.ts';
+import type { DeclaredTool, DeclaredTools } from './declare-tools.ts';
 
 export const firstAgent = 'my-agent';
 
-export function starterFile({ servers, skipped }: Pick<FoundServers, 'servers' | 'skipped'>): string {
+export interface StarterServer extends FoundServer, DeclaredTools {
+  /** Why its tools are not known; null if they are. */
+  readonly problem: string | null;
+  /** Tools that are not offered, with the reason. */
+  readonly leftOut: readonly string[];
+}
+
+export interface Starter {
+  readonly servers: readonly StarterServer[];
+  readonly skipped: readonly SkippedServer[];
+}
+
+export function starterFile({ servers, skipped }: Starter): string {
   return `# What agents may do, and with which tools. Written by recourse init; yours to change.
 #   recourse check             is it right?
 #   recourse explain <tool>    what would a call meet, and by which line?
@@ -12,25 +25,39 @@ export function starterFile({ servers, skipped }: Pick<FoundServers, 'servers' |
 runtime:
   # enforce, or audit: what policy would refuse is let pass and recorded.
   mode: enforce
-  store: recourse.db
+  # The store and its keys lie in a state folder of yours, out of reach of tools that are pointed at this one.
   listen: 127.0.0.1:7411
 
 agents:
   # Who is not here may do nothing. Its key: recourse agents add ${firstAgent}
   ${firstAgent}:
-    # What no rule decides.
+    # What no rule decides. A tool that a server adds later is no exception.
     default: deny
     # The first rule that matches decides. Tools are called server/tool: * is anything within a part, ** any depth.
-    rules:
-      # What only reads: because it is declared so below, or because its server says so.
-      - permit: "**"
-        when: tool.effect == "pure" || (has(tool.annotations.readOnlyHint) && tool.annotations.readOnlyHint == true)
-      # - permit: "files/write_*"
+${writeRules(servers)}      # - permit: "files/write_*"
       #   when: args.path.startsWith("/tmp/")
       # - deny: "*/delete_*"
       #   reason: nothing is deleted here
 
 ${servers.length === 0 ? noServers : `tools:\n${servers.map(writeServer).join('\n')}`}${skipped.map(writeSkipped).join('')}`;
+}
+
+function writeRules(servers: readonly StarterServer[]): string {
+  const decided = (decision: DeclaredTool['decision']) =>
+    servers.flatMap(({ name, tools }) =>
+      tools
+        .filter((tool) => tool.decision === decision)
+        .map((tool) => `          - ${quoted(`${name}/${tool.name}`)}\n`),
+    );
+  const rule = (says: string, decision: DeclaredTool['decision']) => {
+    const names = decided(decision);
+    return names.length === 0 ? '' : `      # ${says}\n      - ${decision}:\n${names.join('')}`;
+  };
+  const rules = [
+    rule('What only reads: its effect, below, is pure.', 'permit'),
+    rule('What writes waits until a person approves it: recourse approvals ls', 'defer'),
+  ].join('');
+  return rules === '' ? '    rules: []\n' : `    rules:\n${rules}`;
 }
 
 const noServers = `# The servers behind the gateway, each under a name of its own.
@@ -44,7 +71,7 @@ const noServers = `# The servers behind the gateway, each under a name of its ow
 tools: {}
 `;
 
-function writeServer({ name, from, connect }: FoundServer): string {
+function writeServer({ name, from, connect, ...declared }: StarterServer): string {
   const rows =
     'url' in connect
       ? [['url', quoted(connect.url)], ...block('headers', connect.headers)]
@@ -59,11 +86,29 @@ function writeServer({ name, from, connect }: FoundServer): string {
     `  ${quoted(name)}:`,
     '    mcp:',
     ...rows.map(([key, value]) => `      ${key}: ${value}`),
-    '    # A tool that is not declared counts as a write that must not happen twice.',
-    '    # tools:',
-    '    #   "get_*": { effect: pure }',
+    ...writeTools(declared),
     '',
   ].join('\n');
+}
+
+function writeTools({ tools, unnamed, problem }: Omit<StarterServer, keyof FoundServer>): readonly string[] {
+  if (problem !== null)
+    return [
+      `    # Its tools could not be listed: ${comment(problem)}.`,
+      '    # No rule permits them. recourse pin lists them once it starts; then declare what only reads, and permit it above.',
+      '    # tools:',
+      '    #   "get_thing": { effect: pure }',
+    ];
+  return [
+    '    # What a call does: pure only reads, plain writes and must not happen twice. What is not declared is plain.',
+    '    # What its server says about that later changes nothing; recourse pin --check tells that it does.',
+    ...(tools.length === 0 ? [] : ['    tools:']),
+    ...tools.map(({ name, effect, onError }) => {
+      const meaning = onError === null ? '' : `, on_error: ${onError}`;
+      return `      ${quoted(name)}: { effect: ${effect}${meaning} }`;
+    }),
+    ...unnamed.map((name) => `    # Not declared, because its name means something else in a rule: ${comment(name)}`),
+  ];
 }
 
 const block = (name: string, entries: Readonly<Record<string, string>>): string[][] =>
@@ -78,7 +123,7 @@ const block = (name: string, entries: Readonly<Record<string, string>>): string[
         ],
       ];
 
-const writeSkipped = ({ name, from, reason }: FoundServers['skipped'][number]): string =>
+const writeSkipped = ({ name, from, reason }: SkippedServer): string =>
   `\n# Not taken over: ${comment(name)}, from ${comment(from)}: ${comment(reason)}.\n`;
 
 /** JSON is YAML. What YAML would take for the end of a line is spelt out. */

@@ -47,7 +47,7 @@ function writeRule(rule: Drawn, g: GeneratorValue): string {
   const { effect, match, when, approvers, needs, expires, onApprove, client } = rule;
   const among = <One>(choices: readonly One[]) => choices[g(fc.nat, choices.length - 1)] as One;
   const condition = (text: string) =>
-    among([`when: ${text}`, `when: |\n          ${text}`, `when: |\n          // why\n          ${text} // so\n`]);
+    among([`when: ${text}`, `when: |\n          ${text}`, `when: >\n          ${text}\n\n`]);
   const parts = [
     `${effect}: "${match}"`,
     ...(when === null ? [] : [condition(when)]),

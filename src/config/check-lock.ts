@@ -1,4 +1,6 @@
 /** Does the lock fit the configuration? Read with its problems; what one of them knows and the other does not is warned about. */
+import { findLookAlikes } from '../core/look-alike.ts';
+import { spellOut } from '../core/quote.ts';
 import type { ServerConfig } from './config.ts';
 import { type Lock, placeOfServer, readLock } from './lock.ts';
 import type { ProblemList } from './problem.ts';
@@ -23,5 +25,10 @@ export function checkLock(given: LockText | null, servers: readonly ServerConfig
   for (const server of lock.servers.keys())
     if (!servers.some(({ name }) => name === server))
       list.warn(placeOfServer(given.text, given.file, server), `there is no server '${server}' any more`, pin);
+  const names = [...lock.servers].flatMap(([server, tools]) => [...tools.keys()].map((tool) => `${server}/${tool}`));
+  for (const { name, says } of findLookAlikes(names)) {
+    const at = placeOfServer(given.text, given.file, name.slice(0, name.indexOf('/')));
+    list.warn(at, `the tool ${spellOut(name)} ${says}`, 'make sure that rules name the tool that is meant');
+  }
   return lock;
 }

@@ -4,7 +4,18 @@ import { isObject } from '../core/json.ts';
 import { defaultLimits, type Limits } from '../core/limits.ts';
 import { nearest } from '../core/nearest.ts';
 
-const optionNames = ['tools', 'workflows', 'servers', 'file', 'agent', 'tenant', 'policy', 'limits', 'onNotice'];
+const optionNames = [
+  'tools',
+  'workflows',
+  'servers',
+  'file',
+  'newStore',
+  'agent',
+  'tenant',
+  'policy',
+  'limits',
+  'onNotice',
+];
 
 /** The first thing that is wrong, in a sentence that says what to do; null if all is well. */
 export function problemWithOptions(options: unknown): string | null {
@@ -19,6 +30,8 @@ export function problemWithOptions(options: unknown): string | null {
   for (const name of ['file', 'agent', 'tenant'])
     if (options[name] !== undefined && !isName(options[name], name === 'file' ? 4_096 : defaultLimits.maxNameChars))
       return `option \`${name}\` must be a text that is not empty, not ${preview(options[name])}`;
+  if (options['newStore'] !== undefined && typeof options['newStore'] !== 'boolean')
+    return 'option `newStore` must be true or false';
   if (options['onNotice'] !== undefined && typeof options['onNotice'] !== 'function')
     return 'option `onNotice` must be a function';
   return options['limits'] === undefined ? null : problemWithLimits(options['limits']);
@@ -49,7 +62,7 @@ function problemWithLimits(limits: unknown): string | null {
     const least = mayBeZero.has(name) ? 0 : 1;
     const right = isList ? Array.isArray(value) && value.every(isAmount) : isAmount(value) && value >= least;
     if (!right)
-      return `limit \`${name}\` must be ${isList ? 'a list of amounts' : `a number from ${least}`}, not ${preview(value)}`;
+      return `limit \`${name}\` must be ${isList ? 'a list of whole numbers' : `a whole number from ${least}`}, not ${preview(value)}`;
   }
   return null;
 }
@@ -63,4 +76,4 @@ function unknownKey(value: Record<string, unknown>, known: readonly string[]): s
 
 const isName = (value: unknown, maxChars: number) =>
   typeof value === 'string' && value !== '' && value.length <= maxChars;
-const isAmount = (value: unknown): value is number => typeof value === 'number' && value >= 0;
+const isAmount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;

@@ -1,8 +1,9 @@
 /** What do the written rules become? Compiled with what is known about the tools; problems are told where they are written. */
 import { defaultLimits } from '../core/limits.ts';
+import { lookAtRules } from '../core/look-alike.ts';
 import { findUnapprovable } from '../core/policy/analyse/find-unapprovable.ts';
 import { compilePolicy } from '../core/policy/compile-policy.ts';
-import type { Policy, ToolShape } from '../core/policy/policy.ts';
+import type { Policy, ToolShape, WrittenPolicy } from '../core/policy/policy.ts';
 import type { ReadConfig } from './read-config.ts';
 
 /**
@@ -21,6 +22,7 @@ export function compileWritten(
   const found = findUnapprovable(config.policy, { waitMs, holders });
   for (const each of found)
     (each.severity === 'error' ? tell : warn)(placeOfPolicyProblem(each), each.message, each.fix);
+  warnLookAlikes(config.policy, tools ?? [], read);
   if (!compiled.ok) {
     for (const problem of compiled.problems) tell(placeOfPolicyProblem(problem), problem.message, problem.fix);
     return null;
@@ -30,4 +32,16 @@ export function compileWritten(
   const at = placeOfPolicyProblem({ agent: '', rule: null, field: 'rules', message: '', fix: '' });
   for (const { message, fix } of isSaid ? [] : compiled.warnings) warn(at, message, fix);
   return found.some(({ severity }) => severity === 'error') ? null : compiled.policy;
+}
+
+/** A name that was copied from elsewhere may look right and be another. */
+function warnLookAlikes(policy: WrittenPolicy, tools: readonly ToolShape[], read: ReadConfig): void {
+  const look = lookAtRules(tools.map(({ name }) => name));
+  const fix = 'type the name anew, as recourse.lock has it';
+  for (const { agent, rules } of policy.agents)
+    for (const [rule, { match }] of rules.entries()) {
+      const message = look(match);
+      if (message !== null)
+        read.warn(read.placeOfPolicyProblem({ agent, rule, field: 'match', message, fix }), message, fix);
+    }
 }

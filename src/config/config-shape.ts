@@ -2,6 +2,7 @@
 import { defaultLimits } from '../core/limits.ts';
 import { effectClasses } from '../core/taxonomy.ts';
 import { agentsShape, reachText } from './agent-shape.ts';
+import { errorMeanings } from './config.ts';
 import { duration, type Field, listOf, named, type Shape, text } from './shape.ts';
 import { credentialsShape, extensionsShape, notifyShape, playbookShape, rolesShape } from './surroundings-shape.ts';
 import { workflowShape } from './workflow-shape.ts';
@@ -54,6 +55,13 @@ const connection: Shape = {
   },
 };
 
+const onError = text(
+  'what an error answer (isError) to a write proves: none, that nothing happened; unknown if not given',
+  {
+    oneOf: errorMeanings,
+  },
+);
+
 const rule: Shape = {
   kind: 'fields',
   says: 'what is declared about a tool',
@@ -68,6 +76,7 @@ const rule: Shape = {
         month,
       ),
     },
+    on_error: { shape: onError },
     reach: { shape: reachText('how far a call can reach; from its effect if not given') },
   },
 };
@@ -82,6 +91,12 @@ const server: Shape = {
     mcp: { shape: connection, required: true },
     timeout: { shape: duration('how long a call of any of its tools may take') },
     annotations: { shape: text('trust: readOnlyHint means that a tool only reads', { oneOf: ['ignore', 'trust'] }) },
+    names: {
+      shape: text('how its tools are called over MCP: server__tool, or bare, without the server', {
+        oneOf: ['server', 'bare'],
+      }),
+    },
+    on_error: { shape: onError },
     tools: {
       shape: named('what is declared about its tools; * stands for anything, the first that fits counts', rule, [
         '^[^\\s\\u0000-\\u001f]{1,128}$',

@@ -67,8 +67,12 @@ export interface ServerConfig {
   readonly connect: Connection;
   readonly timeoutMs: number | null;
   readonly trustAnnotations: boolean;
+  /** What an error answer of any of its tools proves about a write; null if nothing is written. */
+  readonly onError: ErrorMeaning | null;
   /** The first that fits counts. */
   readonly rules: readonly ToolRule[];
+  /** `bare` leaves the server out where its tools are listed over MCP. */
+  readonly names?: 'bare';
 }
 
 export type Connection =
@@ -91,7 +95,13 @@ export interface ToolRule {
   readonly reportsWithinMs: number | null;
   /** For ceilings; null if it follows from the effect. */
   readonly reach: Reach | null;
+  /** Null: as its server. */
+  readonly onError: ErrorMeaning | null;
 }
+
+/** What an error answer (`isError`) to a write proves: that nothing happened, or nothing. */
+export const errorMeanings = ['none', 'unknown'] as const;
+export type ErrorMeaning = (typeof errorMeanings)[number];
 
 export type WorkflowConfig =
   | { readonly kind: 'module'; readonly name: string; readonly at: Place; readonly path: string; readonly tree: Tree }

@@ -18,7 +18,8 @@ tools:
     mcp: { command: npx, args: [-y, files], env: { KEY: "\${TOKEN}" }, cwd: ./x }
     timeout: 30s
     annotations: trust
-    tools: { "read_*": { effect: pure, timeout: 250ms }, pay: { effect: keyed, dedupe_window: 20h } }
+    on_error: none
+    tools: { "read_*": { effect: pure, timeout: 250ms }, pay: { effect: keyed, dedupe_window: 20h, on_error: unknown } }
   search:
     mcp: { url: "https://search.example/mcp", headers: { authorization: "Bearer \${TOKEN}" } }
 workflows:
@@ -33,6 +34,15 @@ workflows:
       ordering: { on: { pay: { target: paid, guard: context.total > 0 } }, after: { 30m: idle } }
       paid: { type: final }
 `;
+
+const undeclared = {
+  effect: null,
+  timeoutMs: null,
+  dedupeWindowMs: null,
+  reportsWithinMs: null,
+  reach: null,
+  onError: null,
+};
 
 test('what is written is read', () => {
   const { config, problems } = readConfig(good, 'recourse.yaml', { env: { TOKEN: 'secret' } });
@@ -51,24 +61,19 @@ test('what is written is read', () => {
       connect: { kind: 'stdio', command: 'npx', args: ['-y', 'files'], env: { KEY: 'secret' }, cwd: './x' },
       timeoutMs: 30_000,
       trustAnnotations: true,
+      onError: 'none',
       rules: [
-        { match: 'read_*', effect: 'pure', timeoutMs: 250, dedupeWindowMs: null, reportsWithinMs: null, reach: null },
-        {
-          match: 'pay',
-          effect: 'keyed',
-          timeoutMs: null,
-          dedupeWindowMs: 72_000_000,
-          reportsWithinMs: null,
-          reach: null,
-        },
+        { ...undeclared, match: 'read_*', effect: 'pure', timeoutMs: 250 },
+        { ...undeclared, match: 'pay', effect: 'keyed', dedupeWindowMs: 72_000_000, onError: 'unknown' },
       ],
     },
     {
       name: 'search',
-      at: { file: 'recourse.yaml', line: 9, column: 3 },
+      at: { file: 'recourse.yaml', line: 10, column: 3 },
       connect: { kind: 'http', url: 'https://search.example/mcp', headers: { authorization: 'Bearer secret' } },
       timeoutMs: null,
       trustAnnotations: false,
+      onError: null,
       rules: [],
     },
   ]);
@@ -121,7 +126,7 @@ test('everything that is wrong is told at once, each with its place and what to 
       "1:1 there is no key 'runtme' here; did you mean runtime?",
       '2:20 "everywhere" is not usable here; use host:port, such as 127.0.0.1:7411',
       "2:42 there is no key 'max_in_flihgt' here; did you mean max_in_flight?",
-      '2:75 limit `max_in_flight` must be a number from 1, not 0; use another amount',
+      '2:75 limit `max_in_flight` must be a whole number from 1, not 0; use another amount',
       '5:10 command and url exclude each other; use exactly one of command, url',
       '6:14 "30 seconds" stands here; write a duration such as 250ms, 10s, 5m, 2h or 1d',
       "7:18 'believe' is not known here; use one of ignore, trust",

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../core/json.ts';
 import type { Reach } from '../core/policy/policy.ts';
 import type { EffectClass } from '../core/taxonomy.ts';
-import type { Connection, ServerConfig, ToolRule } from './config.ts';
+import type { Connection, ErrorMeaning, ServerConfig, ToolRule } from './config.ts';
 import { mapOf, numberOf, textOf, textsOf } from './plain-values.ts';
 import type { Tell } from './problem.ts';
 import { keyPlaceOf, placeOf } from './read-shape.ts';
@@ -38,7 +38,9 @@ function toServer(name: string, read: JsonObject, tree: Tree, tell: Tell): Serve
     connect: toConnection(mcp),
     timeoutMs: numberOf(read['timeout']),
     trustAnnotations: read['annotations'] === 'trust',
+    onError: textOf(read['on_error']) as ErrorMeaning | null,
     rules,
+    ...(read['names'] === 'bare' ? { names: 'bare' } : {}),
   };
 }
 
@@ -63,5 +65,8 @@ function toRule(match: string, rule: JsonObject, tell: (message: string, fix: st
     tell(`'${match}' has a window for keys and is not keyed`, 'add effect: keyed, or leave dedupe_window out');
   const reach = textOf(rule['reach']) as Reach | null;
   const reportsWithinMs = numberOf(rule['reports_within']);
-  return { match, effect, timeoutMs: numberOf(rule['timeout']), dedupeWindowMs, reportsWithinMs, reach };
+  const onError = textOf(rule['on_error']) as ErrorMeaning | null;
+  if (effect === 'pure' && onError === 'unknown')
+    tell(`'${match}' is pure, and a read that fails has had no effect`, 'leave on_error out, or correct effect');
+  return { match, effect, timeoutMs: numberOf(rule['timeout']), dedupeWindowMs, reportsWithinMs, reach, onError };
 }

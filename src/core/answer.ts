@@ -4,6 +4,7 @@
  * Path of a call: 7/7. Next: the caller.
  */
 import type { CallId, SessionId } from './call.ts';
+import { totalOf } from './offer-tools.ts';
 import type { Classification } from './recovery/classify.ts';
 import { safeText } from './redact.ts';
 import type { Refusal } from './refusal.ts';
@@ -29,7 +30,7 @@ export function succeeded(envelope: Envelope, result: unknown, errors: readonly 
     action: envelope.requested ?? '',
     result,
     state: envelope.step?.state ?? null,
-    valid_next_actions: envelope.nextActions,
+    ...offered(envelope.nextActions),
     call_id: envelope.callId,
     session: envelope.session,
     ...(errors.length > 0 ? { errors } : {}),
@@ -42,7 +43,7 @@ export function succeeded(envelope: Envelope, result: unknown, errors: readonly 
 
 export function refused(envelope: Envelope, refusal: Refusal): ErrorReply {
   const { error, class: kind, code, message, resolution, ...own } = refusal;
-  const said = { error, class: kind, code, message, effect: 'none', resolution };
+  const said = { error, class: kind, code, message, effect: 'none', resolution: possible(resolution) };
   return { ...said, ...own, ...common(envelope) } as unknown as ErrorReply;
 }
 
@@ -150,13 +151,29 @@ function afterFailure(envelope: Envelope, effect: Effect, retryAfterSeconds: num
   if (effect === 'unknown') return { type: 'reconcile', call_id: envelope.callId };
   if (effect === 'none' && retryAfterSeconds !== null)
     return { type: 'retry_after', retry_after_seconds: Math.min(Math.ceil(retryAfterSeconds), maxRetryAfterSeconds) };
-  return { type: 'choose_action', actions: envelope.nextActions };
+  return chooseFrom(envelope.nextActions);
+}
+
+/** INVARIANT: nobody is told to choose from nothing. */
+export function chooseFrom(actions: readonly string[]): Resolution {
+  if (actions.length > 0) return { type: 'choose_action', actions };
+  return { type: 'replan', reason: 'no action is possible now; tell the person you work for' };
+}
+
+function possible(resolution: Resolution): Resolution {
+  return resolution.type === 'choose_action' ? chooseFrom(resolution.actions) : resolution;
+}
+
+/** What comes next, as every reply says it. */
+export function offered(actions: readonly string[]): Pick<SuccessReply, 'valid_next_actions' | 'next_total'> {
+  const total = totalOf(actions);
+  return { valid_next_actions: actions, ...(total === null ? {} : { next_total: total }) };
 }
 
 function common(envelope: Envelope) {
   return {
     requested: envelope.requested,
-    valid_next_actions: envelope.nextActions,
+    ...offered(envelope.nextActions),
     call_id: envelope.callId,
     session: envelope.session,
   };

@@ -1,6 +1,7 @@
 /** What does an agent hear when a person approved its call in a changed form? Which arguments were sent, and that its plan may be off. */
 import type { Approval } from './approval.ts';
 import { isObject, type Json } from './json.ts';
+import { quoteName } from './quote.ts';
 import type { Notice } from './reply.ts';
 
 const maxNamed = 8;
@@ -8,7 +9,7 @@ const maxNamed = 8;
 /** `asked` is what the agent sent, `sent` what was approved in its place. */
 export function editNotice({ id, edit }: Approval, asked: Json, sent: Json): Notice {
   const fields = changedFields(asked, sent);
-  const what = fields.length === 0 ? 'its arguments' : fields.slice(0, maxNamed).join(', ');
+  const what = fields.length === 0 ? 'its arguments' : fields.slice(0, maxNamed).map(quoteName).join(', ');
   const by = edit?.by ?? 'an approver';
   return {
     code: 'APPROVAL_EDITED',

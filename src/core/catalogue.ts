@@ -35,6 +35,8 @@ export interface ToolEntry {
   readonly inputSchema: JsonObject | null;
   /** The tool as its own server lists it (title, annotations, output schema, …), for doors that pass it on; null if nobody lists it. */
   readonly listing: JsonObject | null;
+  /** What its server says of it, as rules see it: where its tools are pinned, what it said then. Absent if nobody lists it. */
+  readonly hints?: JsonObject;
   /** By which name rules know it: its own; for an action the tool it is bound to, or `workflow/action`. */
   readonly policyName: string;
   /** How far a call can reach, for ceilings. */

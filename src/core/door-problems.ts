@@ -15,6 +15,7 @@ export const doorProblems = {
   UnknownApproval: { status: 404, title: 'No such approval' },
   MethodNotAllowed: { status: 405, title: 'Not with this method' },
   RequestTimeout: { status: 408, title: 'The request took too long to arrive' },
+  AmbiguousId: { status: 409, title: 'Several ids begin like this' },
   NotInDoubt: { status: 409, title: 'The call is not in doubt' },
   NotPending: { status: 409, title: 'It is decided, or over' },
   AlreadyApproved: { status: 409, title: 'This person has approved it already' },
@@ -23,8 +24,13 @@ export const doorProblems = {
   BadEdit: { status: 422, title: 'The changed call does not fit' },
   HeadersTooLarge: { status: 431, title: 'The headers are too large' },
   KeysUnavailable: { status: 503, title: 'The keys cannot be read now' },
+  TooManyConnections: { status: 503, title: 'Too many connections are open' },
   TooManyStreams: { status: 503, title: 'Too many streams are open' },
 } as const satisfies Record<string, { readonly status: number; readonly title: string }>;
+
+/** For whoever has no key, at any door. No path: a stranger reads it. */
+export const whereKeysAre =
+  "recourse agents add <name> makes one, on the gateway's machine; recourse up tells there where the operator's is kept";
 
 export type DoorCode = keyof typeof doorProblems;
 

@@ -71,6 +71,12 @@ export type EvidenceNowFact =
   | { readonly kind: 'read'; readonly hash: string; readonly changed: string }
   | { readonly kind: 'unreadable'; readonly problem: string };
 
+/** A server whose tools nobody knows, because it has never been reached. */
+export interface UnlistedServer {
+  readonly name: string;
+  readonly retryAfterSeconds: number;
+}
+
 export interface Facts {
   readonly principal: Principal;
   readonly nowMs: number;
@@ -79,6 +85,8 @@ export interface Facts {
   readonly readiness: Readiness;
   /** The tools; once the session is known, the actions of its workflow if it has one. */
   readonly catalogue: Catalogue;
+  /** Absent if there are none. */
+  readonly unlisted?: readonly UnlistedServer[];
   readonly session?: SessionFact;
   /** Only of a call that the body of a step makes: the workflow of that step, and what is in doubt in its session. */
   readonly body?: Pick<StepFact, 'workflow' | 'fences'>;

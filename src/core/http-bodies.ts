@@ -29,7 +29,7 @@ const object: Schema = { type: 'object' };
 const truth: Schema = { type: 'boolean' };
 const time: Schema = { type: 'string', format: 'date-time' };
 const orNull = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] });
-const position: Schema = { type: 'string', pattern: '^[0-9]+\\.[0-9]+$' };
+const position: Schema = { type: 'string', pattern: '^[0-9]{1,15}\\.[0-9]{1,15}$' };
 
 /** What a call and a step share. */
 const controls = {
@@ -59,6 +59,7 @@ export const requestBodies = {
   ForkRequest: closedObject({ seq: wholeNumber }, ['seq']),
   SettleRequest: closedObject({ happened: oneOfNames(['yes', 'no', 'unknown']), result: anything }, ['result']),
   ...approvalRequestBodies,
+  ApplyRequest: closedObject({ force: truth }, ['force']),
   Nothing: closedObject({}),
 } as const satisfies Record<string, Schema>;
 
@@ -81,12 +82,16 @@ export function answerBodies(ref: Ref) {
       last_used_at: time,
       expires_at: orNull(time),
     }),
-    PlainSession: closedObject({
-      session: text,
-      seq: wholeNumber,
-      status: oneOfNames(['open']),
-      valid_next_actions: texts,
-    }),
+    PlainSession: closedObject(
+      {
+        session: text,
+        seq: wholeNumber,
+        status: oneOfNames(['open']),
+        valid_next_actions: texts,
+        next_total: wholeNumber,
+      },
+      ['next_total'],
+    ),
     OpenedSession: { anyOf: [ref('SessionView'), ref('PlainSession')] },
     Settled: closedObject({ call_id: text, happened: oneOfNames(['yes', 'no', 'unknown']), by: text }),
     Explanation: closedObject({
@@ -114,22 +119,25 @@ export function answerBodies(ref: Ref) {
       reply: orNull(ref('ErrorReply')),
     }),
     PolicyView: closedObject({ policy: orNull(writtenPolicy()) }),
-    PolicyApplied: { type: 'object', properties: { applied: { const: true } }, required: ['applied'] },
-    StatusReport: {
-      type: 'object',
-      properties: {
-        ready: truth,
-        in_flight: wholeNumber,
-        store: oneOfNames(['available', 'unavailable']),
-        uptime_seconds: wholeNumber,
-        version: text,
-        gates: listOf(closedObject({ gate: oneOfNames(gateNames), configured: truth })),
-        gaps: listOf(closedObject({ kind: oneOfNames(Object.keys(gapKinds)), count: wholeNumber })),
-      },
-      required: ['ready', 'in_flight', 'store', 'uptime_seconds', 'version', 'gates', 'gaps'],
-    },
+    PolicyApplied: closedObject({
+      applied: { const: true },
+      changed: truth,
+      policy: textOrNull,
+      agents: texts,
+      changes: listOf(
+        closedObject({
+          change: oneOfNames(['added', 'removed', 'changed']),
+          agent: textOrNull,
+          details: listOf(closedObject({ says: text, direction: oneOfNames(['weaker', 'other', 'stronger']) })),
+        }),
+      ),
+      forced: texts,
+    }),
+    StatusReport: statusReport(),
     Health: closedObject({ status: oneOfNames(['ready', 'starting', 'recovering', 'closing']) }),
     OpenapiDocument: object,
+    // One event of a stream; its data is JSON.
+    StreamEvent: closedObject({ id: position, event: oneOfNames(['record', 'approval', 'end']), data: text }, ['id']),
     AuditRecord: closedObject({
       position,
       kind: text,
@@ -188,6 +196,8 @@ function listBodies(ref: Ref) {
       call_id: textOrNull,
       outcome: textOrNull,
       code: textOrNull,
+      inputs: {},
+      reason: textOrNull,
       elapsed_ms: orNull(notNegative),
       seq: wholeNumber,
       state_before: textOrNull,
@@ -204,30 +214,68 @@ function listBodies(ref: Ref) {
   };
 }
 
+const place = { file: text, line: wholeNumber, column: wholeNumber };
+
+function statusReport(): Schema {
+  const upstream = closedObject({
+    name: text,
+    state: oneOfNames(['connecting', 'connected', 'waiting', 'closed']),
+    tools: wholeNumber,
+    problem: textOrNull,
+  });
+  const told = closedObject({ ...place, message: text, fix: text });
+  return closedObject({
+    ready: truth,
+    in_flight: wholeNumber,
+    store: oneOfNames(['available', 'unavailable']),
+    uptime_seconds: wholeNumber,
+    version: text,
+    role: oneOfNames(['owner', 'forwarder']),
+    mode: orNull(oneOfNames(['enforce', 'audit'])),
+    policy: textOrNull,
+    agents: texts,
+    warnings: listOf(told),
+    forced: listOf(told),
+    drift: texts,
+    tools: wholeNumber,
+    workflows: texts,
+    upstreams: listOf(upstream),
+    gates: listOf(closedObject({ gate: oneOfNames(gateNames), configured: truth })),
+    gaps: listOf(closedObject({ kind: oneOfNames(Object.keys(gapKinds)), count: wholeNumber })),
+  });
+}
+
 function writtenPolicy(): Schema {
-  const rule = closedObject({
-    effect: oneOfNames(ruleEffects),
-    match: text,
-    when: textOrNull,
-    reason: textOrNull,
-    ref: text,
+  const terms = closedObject({
+    roles: orNull(texts),
+    needed: wholeNumber,
+    expires_ms: wholeNumber,
+    on_approve: oneOfNames(['wait', 'run']),
+    client_may_approve: truth,
   });
-  const agent = closedObject({
-    agent: text,
-    ref: text,
-    default: orNull(closedObject({ effect: oneOfNames(ruleEffects), ref: text })),
-    rules: listOf(rule),
-    ceiling: orNull(closedObject({ reach: oneOfNames(reaches), ref: text })),
-    models: orNull(closedObject({ allow: texts, ref: text })),
-    redact: texts,
-  });
-  return closedObject({ mode: oneOfNames(['enforce', 'audit']), ref: text, agents: listOf(agent) });
+  const decides = { effect: oneOfNames(ruleEffects), ref: text, terms };
+  const rule = closedObject({ ...decides, match: text, when: textOrNull, reason: textOrNull }, ['terms']);
+  const completion = closedObject({ require: texts, when: textOrNull, condition: textOrNull, ref: text });
+  const agent = closedObject(
+    {
+      agent: text,
+      ref: text,
+      default: orNull(closedObject(decides, ['terms'])),
+      rules: listOf(rule),
+      ceiling: orNull(closedObject({ reach: oneOfNames(reaches), ref: text })),
+      models: orNull(closedObject({ allow: texts, ref: text })),
+      redact: texts,
+      completion,
+    },
+    ['completion'],
+  );
+  const roles = { type: 'object', additionalProperties: texts };
+  return closedObject({ mode: oneOfNames(['enforce', 'audit']), ref: text, agents: listOf(agent), roles }, ['roles']);
 }
 
 const problemFields = { type: text, title: text, status: wholeNumber, detail: text };
 
 function problemBodies() {
-  const place = { file: text, line: wholeNumber, column: wholeNumber };
   const validation = (Object.keys(codes) as (keyof typeof codes)[]).filter(
     (code) => codes[code].class === 'Validation',
   );
@@ -239,6 +287,7 @@ function problemBodies() {
       problems: listOf(
         closedObject({ code: oneOfNames(validation), ...place, text, message: text, fix: text }, ['text']),
       ),
+      forcible: truth,
     }),
   };
 }

@@ -28,6 +28,8 @@ export interface HttpRoute {
 /** How many a page of a list holds at most, and if nobody says how many. */
 export const maxPage = 200;
 export const defaultPage = 50;
+/** The longest wait that a query can name. */
+export const maxWaitSeconds = 86_400;
 
 export const text = { kind: 'text' } as const;
 export const limit = { kind: 'count', max: maxPage } as const;

@@ -170,7 +170,7 @@ export const httpRoutes = {
     needs: 'administer',
     summary: 'Reads the policy file anew; it is in force as a whole, or nothing changes.',
     query: {},
-    body: 'Nothing',
+    body: 'ApplyRequest',
     answer: 'PolicyApplied',
   },
   readStatus: {
@@ -213,7 +213,7 @@ export const httpRoutes = {
     method: 'GET',
     path: '/readyz',
     needs: null,
-    summary: 'Whether calls are decided: 503 until they are.',
+    summary: 'Whether calls are decided and can be recorded: 503 until they are.',
     query: {},
     body: null,
     answer: 'Health',

@@ -55,6 +55,15 @@ export interface Limits {
   readonly sweepBatch: number;
   /** Late outcomes kept in memory while the store is away. */
   readonly maxUnrecorded: number;
+  /** Connections to `recourse up`: in all, from one address without a key, of one holder of keys. */
+  readonly maxConnections: number;
+  readonly maxConnectionsPerAddress: number;
+  readonly maxConnectionsPerAgent: number;
+  /** The body of a request may pause for this long. */
+  readonly bodyStallMs: number;
+  /** MCP sessions of revision 2025-11-25 at `recourse up`: in all, and of one agent. */
+  readonly maxMcpSessions: number;
+  readonly maxMcpSessionsPerAgent: number;
 }
 
 const second = 1_000;
@@ -92,4 +101,10 @@ export const defaultLimits: Limits = {
   sweepEveryMs: second,
   sweepBatch: 256,
   maxUnrecorded: 1_024,
+  maxConnections: 2_000,
+  maxConnectionsPerAddress: 500,
+  maxConnectionsPerAgent: 500,
+  bodyStallMs: 10 * second,
+  maxMcpSessions: 1_000,
+  maxMcpSessionsPerAgent: 100,
 };

@@ -1,6 +1,6 @@
 /** Which known name was probably meant? Null unless one is close enough to be worth a hint. */
 export function nearest(wanted: string, names: readonly string[]): string | null {
-  if (wanted.length > 64) return null;
+  if (wanted.length > maxCompared) return null;
   let best: string | null = null;
   // Two letters changed places in a short name are two edits; in a very short one, anything would be near.
   const tolerated = wanted.length <= 3 ? 1 : Math.max(2, Math.floor(wanted.length / 3));
@@ -14,6 +14,24 @@ export function nearest(wanted: string, names: readonly string[]): string | null
     }
   }
   return best;
+}
+
+/** What comparing two names costs grows with both. */
+const maxCompared = 64;
+
+/** How far a name is from what was wanted, which may lack the server before the slash. */
+export function distance(wanted: string, name: string): number {
+  const asked = wanted.slice(0, maxCompared).toLowerCase();
+  const whole = name.slice(0, maxCompared).toLowerCase();
+  const slash = whole.indexOf('/');
+  const apart = editDistance(asked, whole);
+  return slash < 0 ? apart : Math.min(apart, editDistance(asked, whole.slice(slash + 1)));
+}
+
+/** The one tool of this name, if the server before the slash was left out; null if there is none, or there are several. */
+export function nearestServed(wanted: string, names: readonly string[]): string | null {
+  const served = names.filter((name) => name.endsWith(`/${wanted}`));
+  return served.length === 1 ? (served[0] ?? null) : null;
 }
 
 /** Levenshtein's distance, one row at a time. */

@@ -3,6 +3,7 @@
  * Must not describe a route that the table does not have.
  */
 import { answerBodies, type BodyName, requestBodies, type RequestName } from './http-bodies.ts';
+import { maxWaitSeconds } from './http-route.ts';
 import { httpRoutes, type HttpRoute, type QueryField, routeNames } from './http-routes.ts';
 import { openapiComponents, type OpenApiDocument, ref, responseName, responseStatuses } from './openapi.ts';
 import type { Schema } from './reply-schema.ts';
@@ -36,7 +37,7 @@ function operation(name: string, route: HttpRoute): Schema {
     ...[...route.path.matchAll(/\{(\w+)\}/g)].map(([, id]) => parameter(id ?? '', 'path', { type: 'string' }, true)),
     ...Object.entries(route.query).map(([field, kind]) => parameter(field, 'query', querySchema(kind), false)),
     ...headers,
-    ...(route.answer === 'text/event-stream' ? [parameter('Last-Event-ID', 'header', positionSchema, false)] : []),
+    ...(route.answer === 'text/event-stream' ? [parameter('Last-Event-ID', 'header', lastEventSchema, false)] : []),
   ];
   return {
     operationId: name,
@@ -50,15 +51,18 @@ function operation(name: string, route: HttpRoute): Schema {
 }
 
 const callHeaders = [
-  parameter('Idempotency-Key', 'header', { type: 'string' }, false),
-  parameter('Prefer', 'header', { type: 'string', pattern: 'wait=[0-9]+' }, false),
+  parameter('Idempotency-Key', 'header', { type: 'string', minLength: 1, maxLength: 256 }, false),
+  // What cannot be understood in it is not asked for (RFC 7240).
+  parameter('Prefer', 'header', { type: 'string', examples: ['wait=10'] }, false),
 ];
 
 function parameter(name: string, place: 'path' | 'query' | 'header', schema: Schema, required: boolean): Schema {
   return { name, in: place, required, schema };
 }
 
-const positionSchema: Schema = { type: 'string', pattern: '^[0-9]+\\.[0-9]+$' };
+const positionSchema: Schema = { type: 'string', pattern: '^[0-9]{1,15}\\.[0-9]{1,15}$' };
+/** An empty one is none. */
+const lastEventSchema: Schema = { type: 'string', pattern: '^(?:[0-9]{1,15}\\.[0-9]{1,15})?$' };
 
 function querySchema(field: QueryField): Schema {
   switch (field.kind) {
@@ -67,7 +71,7 @@ function querySchema(field: QueryField): Schema {
     case 'count':
       return { type: 'integer', minimum: 0, maximum: field.max };
     case 'seconds':
-      return { type: 'number', minimum: 0 };
+      return { type: 'number', minimum: 0, maximum: maxWaitSeconds };
     case 'choice':
       return { enum: field.of };
     case 'position':
@@ -86,12 +90,15 @@ function bodyOf(name: BodyName): Schema {
 
 function answers({ answer, path }: HttpRoute): Readonly<Record<string, Schema>> {
   if (answer === 'Reply') return { 200: shared(200), 202: shared(202) };
-  const isText = answer === 'text/plain' || answer === 'text/event-stream';
-  const content = isText
-    ? { [answer]: { schema: { type: 'string' } } }
-    : { 'application/json': { schema: ref(answer) } };
+  const content = contentOf(answer);
   const success = { 200: { description: 'success', content } };
   return path === '/readyz' ? { ...success, 503: { description: 'not ready', headers: retryAfter, content } } : success;
+}
+
+function contentOf(answer: Exclude<HttpRoute['answer'], 'Reply'>): Schema {
+  if (answer === 'text/plain') return { [answer]: { schema: { type: 'string' } } };
+  if (answer === 'text/event-stream') return { [answer]: { schema: ref('StreamEvent') } };
+  return { 'application/json': { schema: ref(answer) } };
 }
 
 const retryAfter = { 'Retry-After': { schema: { type: 'integer', minimum: 0 } } };

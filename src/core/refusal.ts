@@ -2,7 +2,15 @@
 import type { ErrorReply } from './reply.ts';
 
 /** Fields that every reply gets from the call itself, not from the gate. */
-type Envelope = 'requested' | 'valid_next_actions' | 'call_id' | 'session' | 'notices' | 'replayed' | 'effect';
+type Envelope =
+  | 'requested'
+  | 'valid_next_actions'
+  | 'next_total'
+  | 'call_id'
+  | 'session'
+  | 'notices'
+  | 'replayed'
+  | 'effect';
 
 type WithoutEnvelope<Branch> = Branch extends unknown ? Omit<Branch, Envelope> : never;
 

@@ -61,6 +61,7 @@ export function errorFieldSchemas(ref: Ref): Readonly<Record<string, Schema>> {
   return {
     blocked_by: listOf(closedObject({ from: text, to: textOrNull, guard: text })),
     known_actions: texts,
+    known_total: wholeNumber,
     did_you_mean: textOrNull,
     reason: text,
     details: closedObject({ field: text, got: anything }),

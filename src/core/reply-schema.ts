@@ -74,12 +74,13 @@ export function errorBranch(name: ErrorName, ref: Ref, beside: Beside = { proper
     effect: entry.effect === 'none' ? { const: 'none' } : oneOfNames(Object.keys(effects)),
     resolution: ref('Resolution'),
     valid_next_actions: texts,
+    next_total: wholeNumber,
     call_id: text,
     session: textOrNull,
   };
   const closed = closedObject(
     { ...beside.properties, ...common, ...ownFields(name, ref), replayed: always, notices: listOf(ref('Notice')) },
-    [...beside.optional, ...entry.optional_fields, 'replayed', 'notices'],
+    [...beside.optional, ...entry.optional_fields, 'next_total', 'replayed', 'notices'],
   );
   const rules = [...pairsOfClassAndCode(carried), ...blockerNamed(name)];
   const together = rules.length === 0 ? {} : { allOf: rules };
@@ -121,6 +122,7 @@ function successBranch(ref: Ref): Schema {
     seq: wholeNumber,
   };
   const optional = {
+    next_total: wholeNumber,
     replayed: always,
     reversal_token: text,
     errors: listOf(ref('PartialError')),

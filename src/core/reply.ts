@@ -39,6 +39,8 @@ export interface SuccessReply<Result = unknown> {
   /** The projection that the workflow's author chose; null without a workflow. */
   readonly state: unknown;
   readonly valid_next_actions: readonly string[];
+  /** How many there are, where the list was cut. */
+  readonly next_total?: number;
   readonly call_id: string;
   readonly session: string | null;
   readonly seq: number;
@@ -70,6 +72,8 @@ export interface CommonErrorFields<Name extends ErrorName> {
   readonly effect: EffectOfError<Name>;
   readonly resolution: Resolution;
   readonly valid_next_actions: readonly string[];
+  /** How many there are, where the list was cut. */
+  readonly next_total?: number;
   readonly call_id: string;
   readonly session: string | null;
   /** The stored reply of an earlier call with the same key. */
@@ -92,6 +96,8 @@ export interface InvalidTransitionReply extends CommonErrorFields<'invalid_trans
 
 export interface UnknownActionReply extends CommonErrorFields<'unknown_action'> {
   readonly known_actions: readonly string[];
+  /** How many there are, where the list was cut. */
+  readonly known_total?: number;
   readonly did_you_mean: string | null;
 }
 

@@ -73,6 +73,19 @@ for (const [what, value, path] of wrong) {
   });
 }
 
+test('seconds are whole milliseconds, at least one if there are any', () => {
+  const seconds = fc.oneof(fc.double({ min: 0, max: 86_400, noNaN: true }), fc.constantFrom(12.3456, 0.000_01, 0));
+  fc.assert(
+    fc.property(seconds, (amount) => {
+      const read = readRequest({ tool: 'pay', deadline_seconds: amount, wait_seconds: amount }, defaultLimits);
+      assert.ok(read.ok);
+      const { deadlineMs, waitMs } = read.request;
+      assert.ok(Number.isSafeInteger(deadlineMs) && deadlineMs === waitMs, `${amount}: ${deadlineMs}`);
+      assert.ok(Math.abs((deadlineMs ?? 0) - amount * 1_000) <= 1 && (deadlineMs === 0) === (amount === 0));
+    }),
+  );
+});
+
 test('lists every wrong field, up to the limit', () => {
   const many = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`x${index}`, 1]));
   const read = readRequest({ tool: 'pay', ...many }, { ...defaultLimits, maxFieldErrors: 5 });

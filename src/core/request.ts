@@ -8,6 +8,7 @@ import type { FieldError } from './catalogue.ts';
 import { isObject, type Json, utf8Length } from './json.ts';
 import type { Limits } from './limits.ts';
 import { parseExactly } from './parse-json.ts';
+import { wholeMs } from './whole-ms.ts';
 
 export type ReadRequest =
   | { readonly ok: true; readonly request: Request }
@@ -125,9 +126,9 @@ function read(value: unknown, limits: Limits, form: RequestForm): ReadRequest {
       key,
       turn,
       expectedSeq,
-      waitMs: wait === null ? null : wait * 1_000,
+      waitMs: wait === null ? null : wholeMs(wait),
       model,
-      deadlineMs: deadline === null ? null : deadline * 1_000,
+      deadlineMs: deadline === null ? null : wholeMs(deadline),
       ...(evidence.length === 0 ? {} : { evidence }),
     },
   };

@@ -26,6 +26,8 @@ export interface NewKey {
 export interface Keyring {
   /** Null for a key that is not known, expired or revoked. Takes the same time for each. */
   find(key: string, nowMs: number): Promise<Identity | null>;
+  /** Whether this text is a key that works, or gives away the beginning of one. Counts as no use of it. */
+  isLive(text: string, nowMs: number): Promise<boolean>;
   /** `key` is shown here and never again. */
   add(key: NewKey, nowMs: number): Promise<{ readonly entry: KeyEntry; readonly key: string }>;
   /** A new secret for the same holder; the old one works on for `graceMs`. Null if there is no such key in the tenant. */

@@ -4,7 +4,27 @@ export type OperatorNotice =
   | { readonly kind: 'store_recovered' }
   | { readonly kind: 'unexpected'; readonly correlationId: string; readonly message: string; readonly cause: string }
   | { readonly kind: 'recovered'; readonly calls: number; readonly inDoubt: number }
+  /** The stored reply of a call was changed in the file: it is told to nobody. */
+  | { readonly kind: 'reply_altered'; readonly callId: string; readonly message: string }
   | { readonly kind: 'clock_held'; readonly behindMs: number }
+  /** One of these bodies keeps a thread busy: that of its module, which may have been ended for it, or the gateway's own. */
+  | {
+      readonly kind: 'body_blocks';
+      readonly tools: readonly string[];
+      readonly forMs: number;
+      readonly thread: 'module' | 'gateway';
+      readonly ended: boolean;
+    }
+  /** A tool gave a live key of this gateway; it was masked. */
+  | {
+      readonly kind: 'key_masked';
+      readonly callId: string;
+      readonly agent: string;
+      readonly tool: string;
+      readonly keyIds: readonly string[];
+    }
+  /** The store was moved, or lies elsewhere than it used to. */
+  | { readonly kind: 'store_place'; readonly message: string }
   /** An error ignored on purpose, with the reason. */
   | { readonly kind: 'suppressed'; readonly what: string; readonly reason: string };
 

@@ -9,9 +9,11 @@ import type { Position, RecordDraft } from '../core/journal/record.ts';
 import type { StoredRecord } from '../core/journal/verify.ts';
 import type { CallState } from '../core/taxonomy.ts';
 import type { ApprovalReader, ApprovalWrite, StoredTask, TaskChange } from './store-approvals.ts';
+import type { StoreFault, StoreTrouble } from './store-trouble.ts';
 import type { WorkflowSession } from './store-workflows.ts';
 
 export type { ApprovalFilter, ApprovalWrite, StoredTask, TaskChange } from './store-approvals.ts';
+export type { StoreFault, StoreTrouble } from './store-trouble.ts';
 export type { WorkflowSession } from './store-workflows.ts';
 
 /** Move a call along legal states: `path` lists each. Out of AWAITING_APPROVAL it becomes the asker's: session, turn, key, fingerprint. */
@@ -42,7 +44,8 @@ export interface KeyClaim {
   readonly key: string;
   readonly fingerprint: string;
   readonly callId: CallId;
-  readonly expiresAtMs: number;
+  /** How long it is kept at least, by the store's age: the time that it was open. */
+  readonly keepMs: number;
 }
 
 /** The state of a workflow after a step: kept under the sequence that the step gives the session. */
@@ -123,6 +126,8 @@ export interface Transition {
   readonly token: string;
   readonly atMs: number;
   readonly call: CallChange | null;
+  /** With a call: a conflict if the requester of an equal call of its session, neither with a key, left less than this ago. */
+  readonly nobodyLeftWithinMs: number | null;
   readonly key: KeyClaim | null;
   readonly session: SessionChange | null;
   readonly reserve: readonly Reservation[];
@@ -134,9 +139,6 @@ export interface Transition {
   readonly records: readonly RecordDraft[];
 }
 
-/** Only after `io` and `owner_gone` may the transition have been applied all the same; the others prove that it was not. */
-export type StoreFault = 'disk_full' | 'read_only' | 'io' | 'owner_gone' | 'overloaded' | 'closed' | 'fenced';
-
 export type CommitResult =
   | {
       readonly kind: 'committed';
@@ -147,6 +149,7 @@ export type CommitResult =
     }
   | { readonly kind: 'conflict'; readonly on: 'call'; readonly found: StoredCall | null }
   | { readonly kind: 'conflict'; readonly on: 'key'; readonly callId: CallId; readonly fingerprint: string }
+  | { readonly kind: 'conflict'; readonly on: 'place'; readonly found: StoredCall }
   | { readonly kind: 'conflict'; readonly on: 'session'; readonly found: Session | null }
   | { readonly kind: 'conflict'; readonly on: 'reserve'; readonly account: string }
   /** `found`: the one that stands in the way; null if there is none, or there are too many. */
@@ -192,6 +195,8 @@ export interface StoredCall extends Call {
   readonly seq: number;
   readonly updatedAtMs: number;
   readonly requesterLeftAtMs: number | null;
+  /** Where its reply is recorded, or that somebody took its requester's place since; null without a reply. */
+  readonly replyAt: Position | null;
   /** How often the same refusal was given again. */
   readonly repeats: number;
 }
@@ -199,6 +204,8 @@ export interface StoredCall extends Call {
 export type StoredText =
   | { readonly kind: 'none' }
   | { readonly kind: 'erased' }
+  /** It is not what its record committed to: somebody changed the file. */
+  | { readonly kind: 'altered' }
   | { readonly kind: 'text'; readonly text: string };
 
 export interface CallFilter {
@@ -230,12 +237,8 @@ export interface StoreReader extends ApprovalReader {
   call(id: CallId): Promise<StoredCall | null>;
   args(id: CallId): Promise<StoredText>;
   reply(id: CallId): Promise<StoredText>;
-  key(
-    tenant: string,
-    agent: string,
-    key: string,
-    nowMs: number,
-  ): Promise<{ callId: CallId; fingerprint: string } | null>;
+  /** INVARIANT: forgotten by the store's age alone, never by a clock. */
+  key(tenant: string, agent: string, key: string): Promise<{ callId: CallId; fingerprint: string } | null>;
   session(id: SessionId): Promise<Session | null>;
   standingSession(tenant: string, agent: string): Promise<Session | null>;
   turnCancelled(id: SessionId, turn: string): Promise<boolean>;
@@ -257,14 +260,14 @@ export interface StoreReader extends ApprovalReader {
   sessionEntries(id: SessionId, after: number, limit: number): Promise<readonly JournalEntry[]>;
   /** Eight hex digits, given when the store was made: handles of sessions carry them. */
   identity(): Promise<string>;
-  /** The newest equal call of the session whose requester left after `sinceMs`. */
-  abandoned(session: SessionId, fingerprint: string, sinceMs: number): Promise<StoredCall | null>;
+  /** The newest equal call of the session without a key whose requester left less than `withinMs` ago, by the store's age. */
+  abandoned(session: SessionId, fingerprint: string, withinMs: number): Promise<StoredCall | null>;
   /** Calls whose due time has come, the longest overdue first. */
   due(nowMs: number, limit: number): Promise<readonly StoredCall[]>;
   /** Calls that are not finished and not in doubt, whatever their due time; `after` is the last id seen. */
   unfinished(after: string, limit: number): Promise<readonly StoredCall[]>;
-  /** Calls of earlier incarnations that have a reply which may not have reached its requester. */
-  unanswered(limit: number): Promise<readonly StoredCall[]>;
+  /** Calls with a reply that may not have reached its requester: of earlier openings, or of an incarnation whose link has ended. */
+  unanswered(limit: number, of?: IncarnationId): Promise<readonly StoredCall[]>;
   /** Refused calls with repeats that no record counts yet. */
   uncounted(limit: number): Promise<readonly StoredCall[]>;
   blob(hash: string): Promise<string | null>;
@@ -285,6 +288,8 @@ export interface Store extends StoreReader {
   readonly highestTimeMs: number;
   /** `alone`: nobody else is being served, so whoever asks may be the one who waits for the disk. */
   commit(transitions: readonly Transition[], alone?: boolean): Promise<readonly CommitResult[]>;
+  /** Why a commit would fail now, as far as that can be seen without one; null if nothing is known against it. */
+  trouble(): Promise<StoreTrouble | null>;
   /** The reply recorded at this position has reached its requester; written with some later commit. */
   answered(position: Position): void;
   /** Delete the payloads of a call, salt and all; their commitments stay and an `erased` record says why. */

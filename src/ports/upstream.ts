@@ -33,7 +33,13 @@ export interface Attempt {
   /** Who can be asked while the body runs; null if nobody. */
   readonly client: AgentClient | null;
   /** Calls another tool of the gateway for the same agent; it passes every gate like any call. */
-  readonly callTool: (tool: string, args: Json) => Promise<Reply>;
+  readonly callTool: (tool: string, args: Json) => Promise<NestedReply>;
+}
+
+/** What a body hears of a tool that it called, and what is known of that call's effect. */
+export interface NestedReply {
+  readonly reply: Reply;
+  readonly effect: Effect;
 }
 
 export interface ItemFailure {
@@ -54,13 +60,26 @@ export interface Failure {
   readonly code: ErrorCode | null;
   /** The cause chain, for the audit only. */
   readonly cause: string | null;
+  /** What the tool gave with it, in the shape of a result: masked like one, and then told anew. Absent if it gave nothing of the sort. */
+  readonly given?: GivenWithFailure;
+}
+
+export interface GivenWithFailure {
+  readonly output: Json;
+  tell(output: Json): Pick<Failure, 'message' | 'cause'>;
 }
 
 export type UpstreamResult =
   | { readonly kind: 'returned'; readonly output: unknown; readonly errors: readonly ItemFailure[] }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
+/** By which reason a signal is aborted when the call's time is over; any other means that somebody cancelled it. */
+export const isTimeout = (reason: unknown): boolean => reason instanceof Error && reason.name === 'TimeoutError';
+
+/** Hears, at most once, what became of an attempt after `invoke` had said that it was stopped. */
+export type HearLate = (result: UpstreamResult) => void;
+
 export interface Upstream {
   /** Never rejects. Aborting the signal asks the tool to stop; it need not obey. */
-  invoke(attempt: Attempt, signal: AbortSignal): Promise<UpstreamResult>;
+  invoke(attempt: Attempt, signal: AbortSignal, late?: HearLate): Promise<UpstreamResult>;
 }

@@ -4,14 +4,17 @@
  */
 import { replayed } from '../core/answer.ts';
 import type { Call, CallId, Principal, Request, SessionId } from '../core/call.ts';
+import { attachedReply } from '../core/earlier-result.ts';
 import { invalidInput } from '../core/gates/invalid-input.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { isUnderWay } from '../core/lifecycle.ts';
 import type { Reply } from '../core/reply.ts';
 import type { CallState } from '../core/taxonomy.ts';
-import type { StoredCall, StoreFault } from '../ports/store.ts';
-import { commit, keepForLater, mayBeApplied, nobodyWaits } from './commit.ts';
+import type { CommitResult, StoredCall, StoreFault } from '../ports/store.ts';
+import { commit, keepForLater, mayBeApplied } from './commit.ts';
+import { earlierEqual, handOver } from './hand-over.ts';
 import { wasResetSince } from './history.ts';
+import type { Requester } from './requester.ts';
 import { storedReply } from './settle.ts';
 import type { Shell } from './shell.ts';
 import { bare, leaving, note, numbered } from './transition.ts';
@@ -34,7 +37,7 @@ export async function admitByKey(
   shell: Shell,
 ): Promise<Admission> {
   if (request.key === null) return { kind: 'new' };
-  const claim = await shell.ports.store.key(who.tenant, who.agent, request.key, shell.ports.clock.nowMs());
+  const claim = await shell.ports.store.key(who.tenant, who.agent, request.key);
   return claim === null ? { kind: 'new' } : claimedBy(claim, request, fingerprint, shell);
 }
 
@@ -69,23 +72,37 @@ async function isUnadopted({ id, state, session }: StoredCall, shell: Shell): Pr
   return (await shell.ports.store.fences(session)).some(({ call }) => call.id === id);
 }
 
+/** How long ago the requester of an equal call may have left to be in the way of this one; null: nobody is. */
+export const attachableWithin = ({ effectClass }: Call, { limits }: Shell): number | null =>
+  effectClass === 'pure' ? null : limits.attachWindowMs;
+
 /** Only where a second effect could be: a read, or a call that provably had none, simply runs anew. */
 export async function attach(
   call: Call,
   session: SessionId,
+  requester: Requester,
   shell: Shell,
 ): Promise<Exclude<Admission, { kind: 'unadopted' }>> {
   if (call.effectClass === 'pure') return { kind: 'new' };
-  const since = shell.ports.clock.nowMs() - shell.limits.attachWindowMs;
-  const earlier = await shell.ports.store.abandoned(session, call.fingerprint, since);
+  // INVARIANT: when the link of a forwarder ends its calls count as gone at once, also while that is being put on record.
+  await Promise.allSettled(shell.live.settling);
+  const known = await earlierEqual(call, requester, shell);
+  if (known.kind === 'unrecorded') return { kind: 'unavailable', fault: 'io' };
+  if (known.kind === 'own') {
+    const own = await shell.ports.store.call(known.call.id);
+    if (own?.state === 'IN_DOUBT') return { kind: 'refuse', refusal: fencedBy(own) };
+    known.release();
+    return attach(call, session, requester, shell);
+  }
+  const earlier = await shell.ports.store.abandoned(session, call.fingerprint, shell.limits.attachWindowMs);
   if (earlier === null) return { kind: 'new' };
   if (!(await answersEqual(earlier, shell))) {
-    // Nobody takes its place, and it must not stand before an older one that does answer.
-    const mark = { kind: 'mark', id: earlier.id, requester: 'returned', repeats: 0 } as const;
-    const cleared = await commit({ ...bare(shell), call: mark }, shell);
+    const cleared = await clear(earlier, shell);
     if (cleared.kind === 'unavailable') return { kind: 'unavailable', fault: cleared.fault };
-    return cleared.kind === 'committed' ? attach(call, session, shell) : { kind: 'new' };
+    return attach(call, session, requester, shell);
   }
+  // INVARIANT: what is in doubt answers for nobody, and nobody takes its place: it stays fenced until it is settled.
+  if (earlier.state === 'IN_DOUBT') return { kind: 'refuse', refusal: fencedBy(earlier) };
   const result = await commit(
     {
       ...bare(shell),
@@ -100,20 +117,39 @@ export async function attach(
     if (mayBeApplied(result.fault)) keepForLater(leaving(earlier, shell), shell);
     return { kind: 'unavailable', fault: result.fault };
   }
-  // Somebody else attached first: live equal calls are separate calls.
-  if (result.kind !== 'committed') return { kind: 'new' };
+  // Somebody else attached first: live equal calls are separate calls. But an older one may be left.
+  if (result.kind !== 'committed') return attach(call, session, requester, shell);
   if (isUnderWay(earlier.state)) return { kind: 'under_way', call: earlier, attached: true };
-  nobodyWaits(result, shell);
-  return { kind: 'answered', reply: replayed(await storedReply(earlier, shell)) };
+  handOver(earlier, result.position, requester, shell);
+  return { kind: 'answered', reply: attachedReply(await storedReply(earlier, shell)) };
+}
+
+/** Nobody takes its place, and it must not stand before an older one that does answer. */
+export function clear({ id }: StoredCall, shell: Shell): Promise<CommitResult> {
+  return commit({ ...bare(shell), call: { kind: 'mark', id, requester: 'returned', repeats: 0 } }, shell);
+}
+
+/** Nobody knows whether it happened, and whoever asked for it is gone: the same once more could be twice. */
+function fencedBy({ id, tool }: StoredCall): Refusal {
+  return {
+    error: 'fenced',
+    class: 'Workflow',
+    code: 'Fenced',
+    message: `'${tool}' with these arguments is fenced: nobody knows yet whether call ${id}, whose caller gave it up, took effect. Other calls stay possible.`,
+    resolution: { type: 'reconcile', call_id: id },
+    blocking_call_id: id,
+  };
 }
 
 /** Does whoever asks for the same get the outcome of this call, whose requester left, instead of one of their own? */
-export async function answersEqual({ id, state, session }: StoredCall, shell: Shell): Promise<boolean> {
+export async function answersEqual({ id, state, session, seq }: StoredCall, shell: Shell): Promise<boolean> {
   // Nothing came of it; or a person has signed that an equal one is sent anew.
   if (!mayHaveHappened(state) || state === 'CLOSED_UNKNOWN') return false;
-  // Whoever takes a session back to its beginning means to walk it again: what it answered before moves nothing any more.
-  const walked = state === 'SUCCEEDED' && session !== null && shell.workflows.size > 0;
-  return !walked || !(await wasResetSince(id, session, shell.ports.store));
+  if (state !== 'SUCCEEDED' || session === null || shell.workflows.size === 0) return true;
+  const walked = await shell.ports.store.session(session);
+  if (walked === null || walked.workflow === null) return true;
+  // Whoever goes on from there has its result; and whoever takes a session back to its beginning means to walk it again.
+  return walked.seq === seq && !(await wasResetSince(id, session, shell.ports.store));
 }
 
 export function mayHaveHappened(state: CallState): boolean {

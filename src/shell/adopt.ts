@@ -5,6 +5,8 @@
 import { succeeded } from '../core/answer.ts';
 import type { Call, CallId, Request } from '../core/call.ts';
 import { canonicalText } from '../core/canonical.ts';
+import { adoptedFrom } from '../core/earlier-result.ts';
+import type { Position } from '../core/journal/record.ts';
 import type { Json } from '../core/json.ts';
 import { isObject } from '../core/json.ts';
 import type { Reply } from '../core/reply.ts';
@@ -29,7 +31,8 @@ export function adoptable(fingerprint: string, request: Request, fact: StepFact,
 }
 
 export type Adopted =
-  | { readonly kind: 'adopted'; readonly reply: Reply }
+  /** `call` is the one that adopted, whose reply is recorded at `position`. */
+  | { readonly kind: 'adopted'; readonly reply: Reply; readonly call: Call; readonly position: Position | null }
   /** Somebody else moved the session, or the result is gone: decide again. */
   | { readonly kind: 'no' }
   | { readonly kind: 'unavailable'; readonly fault: StoreFault };
@@ -62,19 +65,21 @@ export async function adopt(
     payloads: [],
   };
   const end = endStep(dispatched.call, ended.call, weighed, 'applied', { fact, inputs }, shell);
-  const reply = 'error' in end.reply ? end.reply : { ...end.reply, replayed: true as const };
+  const notices = [...(end.reply.notices ?? []), adoptedFrom(earlier)];
+  const reply = 'error' in end.reply ? end.reply : { ...end.reply, replayed: true as const, notices };
   const workflow = end.papers.workflow ?? null;
   const body = { attempt: 0, effect: 'applied', ...end.facts, end: weighed.facts };
   const transition = toTransition(
     call,
-    ended.call,
+    // Nothing was sent: no attempt counts.
+    { ...ended.call, attempt: 0 },
     ended.effects,
     {
       ...papers,
       // The earlier fence goes with the same stroke that moves the state: a result is adopted once.
       workflow: workflow === null ? null : { ...workflow, turn: 'free', call: earlier, fence: 'lifted' },
       expectSeq: fact.seq,
-      body: { ...papers.body, settled: body },
+      body: { ...papers.body, dispatched: { attempt: 0, adopted_from: earlier }, settled: body },
       payloads: { ...papers.payloads, settled: [{ part: 'reply', text: canonicalText(reply as unknown as Json) }] },
       notes: [
         ...(end.papers.notes ?? []),
@@ -86,10 +91,10 @@ export async function adopt(
     shell,
   );
   const committed = await commit(transition, shell);
-  nobodyWaits(committed, shell);
   // INVARIANT: nobody runs the step again because the word of its adoption was lost.
   if (committed.kind === 'unavailable') return { kind: 'unavailable', fault: committed.fault };
-  return committed.kind === 'committed' ? { kind: 'adopted', reply: withSeq(reply, committed.seq) } : { kind: 'no' };
+  if (committed.kind === 'conflict') return { kind: 'no' };
+  return { kind: 'adopted', reply: withSeq(reply, committed.seq), call: ended.call, position: committed.position };
 }
 
 /**

@@ -17,7 +17,7 @@ import { isUnderWay } from '../core/lifecycle.ts';
 import { safeText } from '../core/redact.ts';
 import type { ApprovalService, Decided, DecideProblem, Word } from './approval-service.ts';
 import { viewOf } from './approval-view.ts';
-import { onAbort } from './await-outcome.ts';
+import { onAbort } from './requester.ts';
 import { isBoundNow } from './bound-now.ts';
 import { commit, pause } from './commit.ts';
 import { editOf } from './edit-approval.ts';
@@ -143,6 +143,8 @@ export function createApprovals(shell: Shell): ApprovalService {
           const found = await within(id, scope);
           const leftMs = until - clock.monotonicMs();
           if (found === null) return null;
+          const { successor } = shell.live;
+          if (successor !== null) return await createApprovals(successor).wait(id, scope, leftMs, signal);
           if (stateNow(found) !== 'pending' || leftMs <= 0 || signal?.aborted || !shell.live.readiness.ready)
             return await viewOf(found, shell);
           const stopListening = onAbort(signal, woken.now);

@@ -1,7 +1,7 @@
 /** Small changes to what is asked and answered, where a call meets the outcome of another. */
 import type { Call, Principal } from '../core/call.ts';
 import { isSuccess, type Reply } from '../core/reply.ts';
-import { project, type StepFact } from '../core/workflow/step.ts';
+import { standingOf, stateOf, type StepFact } from '../core/workflow/step.ts';
 import type { Asked } from './say-no.ts';
 import { nextActions, type Shell } from './shell.ts';
 
@@ -15,7 +15,6 @@ export function waitingFor(asked: Asked, call: Call): Asked {
 export function asItStands(reply: Reply, step: StepFact | null, who: Principal, shell: Shell): Reply {
   if (!isSuccess(reply) || step === null) return reply;
   const { done: _done, next_action_schemas: _schemas, ...happened } = reply;
-  const state = project(step.snapshot, step.workflow.projection);
-  const now = { state, valid_next_actions: nextActions(shell, who, step), seq: step.seq };
-  return { ...happened, ...now, ...(step.snapshot.done ? { done: true } : {}) };
+  const now = { state: stateOf(step), valid_next_actions: nextActions(shell, who, step), seq: step.seq };
+  return { ...happened, ...now, ...(standingOf(step).done ? { done: true } : {}) };
 }

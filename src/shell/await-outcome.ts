@@ -4,46 +4,29 @@
  */
 import { pending } from '../core/answer.ts';
 import type { Call } from '../core/call.ts';
+import type { Position } from '../core/journal/record.ts';
 import { isUnderWay } from '../core/lifecycle.ts';
-import type { Reply } from '../core/reply.ts';
+import { isPending, isRefusal, type Reply } from '../core/reply.ts';
 import type { StoredCall } from '../ports/store.ts';
 import type { AgentClient, Elicited } from '../ports/upstream.ts';
-import { commit, keepForLater, pause } from './commit.ts';
+import { pause } from './commit.ts';
+import { giveUp, handOver, requesterLeft } from './hand-over.ts';
+import { onAbort, type Requester } from './requester.ts';
 import { envelopeOf, storedReply } from './settle.ts';
-import type { Answer, BodyOf, Running, Shell } from './shell.ts';
-import { leaving } from './transition.ts';
+import type { Answer, Running, Shell } from './shell.ts';
 
-/** Who waits for the reply. A door passes what it can know; neither signal is needed. */
-export interface Requester {
-  /** The client cancels: the call is stopped, and the client counts as gone. */
-  readonly cancelled?: AbortSignal | undefined;
-  /** The client is gone, and the call goes on. */
-  readonly left?: AbortSignal | undefined;
-  /** Somebody who only joined a call of another requester goes away: their wait ends, and nothing else. */
-  readonly joined?: AbortSignal | undefined;
-  /** Whom a body can ask while it runs. */
-  readonly client?: AgentClient | undefined;
-  /** Hears that the attempt is on its way, if nobody else is served meanwhile: there is time to get ready for the answer. */
-  readonly sent?: (() => void) | undefined;
-  /** Hears which session a step goes to that names none, before it is taken. */
-  readonly entered?: ((session: string) => void) | undefined;
-  /** It is a body that asks. */
-  readonly bodyOf?: BodyOf | undefined;
-}
-
-export type { AgentClient, Elicited };
-
-export const isGone = ({ cancelled, left, joined }: Requester): boolean =>
-  [cancelled, left, joined].some((signal) => signal?.aborted === true);
+export type { AgentClient, Elicited, Requester };
 
 const retryAfterSeconds = 1;
 const pollEveryMs = 100;
 
+/** `attached`: the call was another's, and its requester's place was taken. */
 export async function awaitOutcome(
   running: Running,
   waitMs: number | null,
   requester: Requester,
   shell: Shell,
+  attached = false,
 ): Promise<Reply> {
   const takeBacks: (() => void)[] = [];
   let cancelledByClient = false;
@@ -60,18 +43,36 @@ export async function awaitOutcome(
   const end: Answer | 'waited' | 'left' = await Promise.race([running.outcome, leaving]);
   for (const takeBack of takeBacks) takeBack();
 
+  const { call } = running;
   if (end === 'waited' || end === 'left') {
-    if (end === 'left') await requesterLeft(running.call, shell);
-    // The reply is on record for whoever asks for it by its id.
-    void running.outcome.then(
-      (answer) => delivered(answer, shell),
-      () => undefined,
-    );
-    return pending(envelopeOf(running.call, shell), retryAfterSeconds);
+    if (end === 'left') await giveUp(call, requester, shell);
+    // Whoever was told the id of the call finds its reply under that, on record.
+    else if (requester.joined === undefined && !attached) handOver(call, positionOf(running), requester, shell);
+    return pending(envelopeOf(call, shell), retryAfterSeconds);
   }
-  if (cancelledByClient) await requesterLeft(running.call, shell);
-  delivered(end, shell);
+  if (cancelledByClient) await giveUp(call, requester, shell);
+  else if (requester.joined === undefined) await pass(call, end, requester, attached, shell);
   return end.reply;
+}
+
+const positionOf = ({ outcome }: Running): Promise<Position | null> =>
+  outcome.then(
+    ({ position }) => position,
+    () => null,
+  );
+
+/** INVARIANT: whoever took the place of a requester gets a success of that call, and never its failure: they decide again. */
+async function pass(
+  call: Call,
+  { reply, position }: { readonly reply: Reply; readonly position: Position | null },
+  requester: Requester,
+  attached: boolean,
+  shell: Shell,
+): Promise<void> {
+  if (attached && isPending(reply)) return;
+  if (!attached || !isRefusal(reply)) return handOver(call, position, requester, shell);
+  if (reply.effect === 'unknown') return requesterLeft(call, shell);
+  if (position !== null) shell.ports.store.answered(position);
 }
 
 /** The call runs in another process, or waits for its next attempt: look at the record until it has a reply. */
@@ -80,40 +81,27 @@ export async function awaitElsewhere(
   waitMs: number,
   requester: Requester,
   shell: Shell,
+  attached = false,
 ): Promise<Reply> {
   const { clock, store } = shell.ports;
   const until = clock.monotonicMs() + waitMs;
   for (;;) {
     const found = await store.call(call.id);
-    if (found !== null && !isUnderWay(found.state)) return storedReply(found, shell);
+    if (found !== null && !isUnderWay(found.state)) {
+      const reply = await storedReply(found, shell);
+      if (attached) await pass(found, { reply, position: found.replyAt }, requester, attached, shell);
+      return reply;
+    }
     if (requester.left?.aborted || requester.cancelled?.aborted) {
-      await requesterLeft(call, shell);
+      await giveUp(call, requester, shell);
       return pending(envelopeOf(call, shell), retryAfterSeconds);
     }
     const leftMs = until - clock.monotonicMs();
-    if (leftMs <= 0 || requester.joined?.aborted) return pending(envelopeOf(call, shell), retryAfterSeconds);
+    if (leftMs <= 0 || requester.joined?.aborted) {
+      // Who took a place and waits no longer leaves it to the next.
+      if (attached) await giveUp(call, requester, shell);
+      return pending(envelopeOf(call, shell), retryAfterSeconds);
+    }
     await pause(clock, Math.min(leftMs, pollEveryMs));
   }
-}
-
-/** The requester has the reply, or is on record as gone: after a restart nobody looks for them. */
-function delivered(answer: Answer, shell: Shell): void {
-  if (answer.position !== null) shell.ports.store.answered(answer.position);
-}
-
-export async function requesterLeft(call: Call, shell: Shell): Promise<void> {
-  const transition = leaving(call, shell);
-  const result = await commit(transition, shell);
-  // An equal write of the same caller must find the place free, so the sweeper goes on trying.
-  if (result.kind === 'unavailable') keepForLater(transition, shell);
-}
-
-export function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
-  if (signal === undefined) return () => undefined;
-  if (signal.aborted) {
-    callback();
-    return () => undefined;
-  }
-  signal.addEventListener('abort', callback, { once: true });
-  return () => signal.removeEventListener('abort', callback);
 }

@@ -10,8 +10,8 @@ import { type CallEvent, mayResend } from '../core/lifecycle.ts';
 import type { ErrorReply } from '../core/reply.ts';
 import type { CommitResult, StoreFault } from '../ports/store.ts';
 import type { Attempt, UpstreamResult } from '../ports/upstream.ts';
-import { onAbort } from './await-outcome.ts';
-import { commit, isDoubtful, keepForLater, nobodyWaits } from './commit.ts';
+import { onAbort } from './requester.ts';
+import { commit, keepForLater, nobodyWaits } from './commit.ts';
 import { deniedNow } from './denied-now.ts';
 import type { Step } from './end-step.ts';
 import { giveBack, neverSent, stopUnsent, unsentEnding } from './end-unsent.ts';
@@ -25,12 +25,7 @@ import { attemptOf, chain, stepOf, timeoutOf, type Work } from './work.ts';
 
 export type Started =
   | { readonly kind: 'running'; readonly running: Running }
-  /** `doubtful`: an earlier try of the same commit may have been applied unheard. */
-  | {
-      readonly kind: 'conflict';
-      readonly result: Extract<CommitResult, { kind: 'conflict' }>;
-      readonly doubtful: boolean;
-    }
+  | { readonly kind: 'conflict'; readonly result: Extract<CommitResult, { kind: 'conflict' }> }
   | { readonly kind: 'unavailable'; readonly fault: StoreFault };
 
 /** Makes the intent and the right to send durable in one commit, then sends without waiting for the end. */
@@ -79,7 +74,7 @@ export async function start(
     forget();
     // Whoever waits, to cancel it or because the key led here, must not wait for ever: the record will tell.
     finish({ reply: pending(envelopeOf(call, shell, stepOf(work)), 1), position: null });
-    if (result.kind === 'conflict') return { kind: 'conflict', result, doubtful: isDoubtful(result) };
+    if (result.kind === 'conflict') return { kind: 'conflict', result };
     if (result.fault === 'overloaded') return { kind: 'unavailable', fault: result.fault };
     // The intent may be on record all the same; nothing was sent, and the record shall say so once it can.
     const reply = neverSent(dispatch.call, work, 'the store could not record the call in time', shell);

@@ -10,7 +10,7 @@ import { session as sessionGate } from '../core/gates/session.ts';
 import type { Refusal } from '../core/refusal.ts';
 import type { Reply, SuccessReply } from '../core/reply.ts';
 import { invariant } from '../core/unreachable.ts';
-import { project } from '../core/workflow/step.ts';
+import { stateOf } from '../core/workflow/step.ts';
 import type { CommitResult, Session } from '../ports/store.ts';
 import { commit } from './commit.ts';
 import { factsOfStanding, gatherStanding, type Standing } from './completion-facts.ts';
@@ -167,7 +167,7 @@ function done({ id }: Call, { id: session, step }: Found, seq: number): SuccessR
   return {
     action: completing,
     result: { completed: true },
-    state: step === null ? null : project(step.snapshot, step.workflow.projection),
+    state: step === null ? null : stateOf(step),
     valid_next_actions: [],
     call_id: id,
     session,

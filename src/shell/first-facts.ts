@@ -6,12 +6,14 @@ import { policyOf, type Shell } from './shell.ts';
 export function firstFacts(principal: Principal, shell: Shell): Facts {
   const { live, limits, catalogue } = shell;
   const policy = policyOf(principal.agent, shell);
+  const unlisted = shell.unlisted?.() ?? [];
   return {
     principal,
     nowMs: shell.ports.clock.nowMs(),
     ...(policy === undefined ? {} : { policy }),
     readiness: live.readiness,
     catalogue: catalogue(),
+    ...(unlisted.length === 0 ? {} : { unlisted }),
     inFlight: { now: live.running.size + live.orphans, max: limits.maxInFlight },
   };
 }

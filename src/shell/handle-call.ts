@@ -13,23 +13,25 @@ import { readRequest } from '../core/request.ts';
 import type { Reply } from '../core/reply.ts';
 import { invariant } from '../core/unreachable.ts';
 import type { StoreFault } from '../ports/store.ts';
-import { type Admission, admitByKey, claimedBy } from './admit.ts';
+import { type Admission, admitByKey, attachableWithin, claimedBy } from './admit.ts';
 import { adopt, adoptable } from './adopt.ts';
-import { answerAdmission } from './answer-admission.ts';
+import { answerAdmission, answerAttached } from './answer-admission.ts';
 import { asItStands, waitingFor } from './as-it-stands.ts';
-import { awaitOutcome, type Requester } from './await-outcome.ts';
+import { awaitOutcome } from './await-outcome.ts';
 import { bodyFact } from './body-fact.ts';
 import { expireUnsent, start } from './carry-out.ts';
 import { mayBeApplied } from './commit.ts';
 import { lapse } from './end-approval.ts';
 import { firstFacts } from './first-facts.ts';
 import { gather } from './gather-facts.ts';
+import { answered, enter, handOver } from './hand-over.ts';
 import { holdCall } from './hold-call.ts';
 import { intentPapers } from './intent-papers.ts';
 import { newCall } from './new-call.ts';
 import { waitInLine, waitLeft } from './patience.ts';
 import { ownResult } from './own-result.ts';
 import { storeUnavailable } from './refuse.ts';
+import { isGone, type Requester } from './requester.ts';
 import { withGaps } from './runtime-gap.ts';
 import {
   type Asked,
@@ -43,7 +45,16 @@ import {
 } from './say-no.ts';
 import { answerStored, unrecorded } from './settle.ts';
 import { isAlone, isFull, type Running, type Shell } from './shell.ts';
-import { attachUnder, metBy, outcomeFor, type Taken, takeWaiting, voidApproval, whyNotAlone } from './take-waiting.ts';
+import {
+  attachUnder,
+  hasTaken,
+  metBy,
+  outcomeFor,
+  type Taken,
+  takeWaiting,
+  voidApproval,
+  whyNotAlone,
+} from './take-waiting.ts';
 import { isStep, takeTurn } from './turn.ts';
 import { unexpected } from './unexpected.ts';
 import { stepOf as stepOfWork, type Work } from './work.ts';
@@ -55,7 +66,11 @@ export function handleCall(
   shell: Shell,
   step: MeantStep | null = null,
 ): Promise<Reply> {
-  const reply = answer(raw, who, requester, step, shell).then((given) => withGaps(given, shell));
+  // A requester of its own for each call: what is known about who waits for it is kept under it.
+  const asking = { ...requester };
+  const reply = answer(raw, who, asking, step, shell)
+    .then((given) => withGaps(given, shell))
+    .finally(() => answered(asking, shell));
   // Whoever closes the gateway waits for these.
   shell.live.unanswered.add(reply);
   return reply.finally(() => shell.live.unanswered.delete(reply));
@@ -179,28 +194,36 @@ async function run(
 
     const call = { ...asked.call, session, effectClass: decision.tool.effectClass };
     invariant(session !== null, 'the ladder let a call pass without a session');
-    if (asked.requester.cancelled?.aborted)
-      return refuseAtTheDoor(cancelledBefore(shell, who, step), { ...asked, call }, shell);
+    // INVARIANT: nothing is sent for somebody who is gone: they may have sent it again already.
+    if (isGone(asked.requester)) return refuseAtTheDoor(cancelledBefore(shell, who, step), { ...asked, call }, shell);
     const met = metBy(decision, asked);
+    // Who names the sequence has seen the reply that gave it: theirs is a step of its own.
+    const isOwn = request.key !== null || (step !== null && request.expectedSeq !== null);
+    const nobodyLeftWithinMs = isOwn ? null : attachableWithin(call, shell);
     const papers = intentPapers(call, request, decision, facts, shell);
+    if (asked.only === undefined) enter(call, asked.requester, shell);
     const earlier = step === null ? null : adoptable(call.fingerprint, request, step, shell);
     if (earlier !== null && step !== null) {
       const keyless = admission.kind === 'unadopted' ? { ...papers, key: null } : papers;
       const adopted = await adopt(call, earlier, step, decision.args, keyless, shell);
-      if (adopted.kind === 'adopted') return adopted.reply;
+      if (adopted.kind === 'adopted') {
+        handOver(adopted.call, adopted.position, asked.requester, shell);
+        return adopted.reply;
+      }
       if (adopted.kind === 'unavailable') return unrecorded(call, shell, { fact: step, inputs: decision.args });
       continue;
     }
     if (met?.kind === 'ran') {
       const outcome = await outcomeFor(met.call, { ...asked, call }, session, facts, shell);
-      if (outcome !== null) return answerAdmission(outcome, waitingFor(asked, call), shell);
+      const itsReply = outcome === null ? null : await answerAttached(outcome, waitingFor(asked, call), shell);
+      if (itsReply !== null) return itsReply;
       continue;
     }
-    // Who names the sequence has seen the reply that gave it: theirs is a step of its own.
-    if (request.key === null && (step === null || request.expectedSeq === null)) {
-      const attached = await attachUnder(met, call, session, shell);
-      if (attached.kind !== 'new')
-        return asItStands(await answerAdmission(attached, { ...asked, call }, shell), step, who, shell);
+    if (nobodyLeftWithinMs !== null && asked.only === undefined) {
+      const attached = await attachUnder(met, call, session, asked.requester, shell);
+      const earlierReply = attached.kind === 'new' ? null : await answerAttached(attached, { ...asked, call }, shell);
+      if (earlierReply !== null) return asItStands(earlierReply, step, who, shell);
+      if (attached.kind !== 'new') continue;
     }
     const { client = null, bodyOf } = asked.requester;
     const work: Work = { tool: decision.tool, args: decision.args, step, client, bodyOf };
@@ -224,13 +247,16 @@ async function run(
     progress.started = true;
     const admitted = [{ kind: 'admitted' }] as const;
     const sent: Work = { ...work, notices: approved.notices };
-    const started = await start(approved.call, admitted, sent, approved.papers, shell, asked.requester.cancelled);
+    // INVARIANT: whoever left an equal call while this one waited for the store has their place all the same.
+    const intent = { ...approved.papers, nobodyLeftWithinMs };
+    const started = await start(approved.call, admitted, sent, intent, shell, asked.requester.cancelled);
     if (started.kind === 'running') {
       onRunning?.(started.running);
       if (step !== null) shell.live.streaks.delete(session);
       if (isAlone(shell)) asked.requester.sent?.();
       const reply = await awaitOutcome(started.running, waitLeft(asked, shell), asked.requester, shell);
-      return ownResult(started.running, reply, { fact: step, inputs: decision.args, papers, who }, shell);
+      const { requester } = asked;
+      return ownResult(started.running, reply, { fact: step, inputs: decision.args, papers, who, requester }, shell);
     }
     if (started.kind === 'unavailable')
       return mayBeApplied(started.fault)
@@ -241,9 +267,9 @@ async function run(
       if (claimed.kind !== 'new' && claimed.kind !== 'unadopted')
         return answerAdmission(claimed, { ...asked, call }, shell);
     }
-    // The first try of the commit was applied unheard, and somebody has taken the call over: the record speaks. A call that
-    // waited for its approval may also simply be another's by now.
-    if (started.result.on === 'call' && (met === null || started.doubtful))
+    // The first try of the commit was applied unheard, and somebody has taken the call over: the record speaks. INVARIANT: a call
+    // that waited for its approval is told only to whoever has it; to others it is another's by now.
+    if (started.result.on === 'call' && (met === null || (await hasTaken(approved.call.id, call.id, shell))))
       return (await answerStored(approved.call.id, shell)).reply;
     // INVARIANT: whoever loses a race for the intent has sent nothing, and decides again with what is true now.
     invariant(started.result.on !== 'illegal', 'an intent is a legal transition');

@@ -1,6 +1,7 @@
 /** What happened in a workflow session, in order: every attempt, refusals included, and every step of the system's own. */
 import type { CallId, SessionId } from '../core/call.ts';
 import { isObject, type Json, type JsonObject } from '../core/json.ts';
+import { safeText } from '../core/redact.ts';
 import type { JournalEntry, Session, StoreReader } from '../ports/store.ts';
 
 /** One line of a session's history: an attempt of an agent, or something the system did. */
@@ -16,6 +17,10 @@ export interface HistoryEntry {
   /** 'succeeded', an error's name, or 'running'; null for what is no attempt. */
   readonly outcome: string | null;
   readonly code: string | null;
+  /** What the attempt was sent with, as its agent's policy lets it be written; null if nothing was, or it was erased. A long one is cut to a text. */
+  readonly inputs: Json;
+  /** Why it was refused, failed or was stopped, in words; null where nothing has to be explained. */
+  readonly reason: string | null;
   readonly elapsed_ms: number | null;
   /** The session's sequence after it. */
   readonly seq: number;
@@ -111,7 +116,8 @@ async function tell(
   const base = { entry: record.sessionSeq, at: time(record.timeMs), agent: session.agent };
   // A step whose approval became void was told when it was asked for, and the approval's own record says why it will not run.
   if (record.kind === 'refused' && typeof body['became'] === 'string') return null;
-  if (record.kind === 'refused' || record.kind === 'held')
+  if (record.kind === 'refused' || record.kind === 'held') {
+    const reply = payloadOf(record, 'reply');
     return {
       ...base,
       ...digests(isObject(body['facts']) ? { ...body['facts'] } : {}),
@@ -120,24 +126,35 @@ async function tell(
       call_id: record.call,
       outcome: text(body['error']),
       code: text(body['code']),
+      inputs: inputsIn([record]),
+      reason: reasonIn(reply),
       // Older records do not say it.
       elapsed_ms: typeof body['elapsed_ms'] === 'number' ? body['elapsed_ms'] : 0,
-      detail: { gate: text(body['gate']) },
+      detail: { gate: text(body['gate']), ...guardsIn(reply) },
     };
+  }
   if (record.kind === 'prepared') return attempt(record, body, base, reader);
   // What a person settled afterwards is an entry of its own: the attempt stays as it was told.
   if (partsOfAttempt.has(record.kind) && typeof body['by'] !== 'string') return null;
-  const detail = Object.fromEntries(Object.entries(body).filter(([name]) => !toldApart.has(name)));
+  const came = payloadOf(record, 'orphan');
+  const asked = payloadOf(record, 'question');
+  const detail = {
+    ...Object.fromEntries(Object.entries(body).filter(([name]) => !toldApart.has(name))),
+    ...(came === null ? {} : { outcome: text(came['error']) || 'succeeded' }),
+    ...(asked === null ? {} : { question: asked['text'] ?? null }),
+  };
   // In a record about a call `state` is the call's own, and no digest.
   const known = record.kind === 'session_stopped' ? body : { ...body, state: null };
   return {
     ...base,
     ...digests({ step: seq, ...known }),
     kind: record.kind,
-    action: null,
+    action: record.call === null ? null : ((await reader.call(record.call as CallId))?.tool ?? null),
     call_id: record.call,
     outcome: null,
     code: null,
+    inputs: null,
+    reason: reasonIn(came) ?? (text(body['reason']) || null),
     elapsed_ms: null,
     detail: detail as JsonObject,
   };
@@ -168,7 +185,7 @@ async function attempt(
   const ended = records.find(({ kind }) => endings.has(kind));
   const end = ended === undefined ? null : read(ended.body);
   const facts = end !== null && isObject(end['end']) ? end['end'] : {};
-  const reply = ended === undefined ? null : replyIn(ended);
+  const reply = ended === undefined ? null : payloadOf(ended, 'reply');
   const adopted: { adopted_from?: string } =
     typeof facts['adopted_from'] === 'string' ? { adopted_from: facts['adopted_from'] } : {};
   const sends =
@@ -181,6 +198,8 @@ async function attempt(
     call_id: record.call,
     outcome: end === null ? 'running' : outcomeOf(ended, reply),
     code: text(reply?.['code'] ?? facts['code']) || null,
+    inputs: inputsIn([record, ...records]),
+    reason: reasonIn(reply),
     elapsed_ms: typeof end?.['elapsed_ms'] === 'number' ? end['elapsed_ms'] : null,
     detail: { effect: text(end?.['effect']) || 'unknown', sends, ...adopted },
   };
@@ -195,9 +214,36 @@ function outcomeOf(ended: JournalEntry | undefined, reply: Record<string, unknow
   return state === 'SUCCEEDED' ? 'succeeded' : state.toLowerCase() || 'running';
 }
 
-function replyIn({ payloads }: JournalEntry): Record<string, unknown> | null {
-  const found = payloads.find(({ part }) => part === 'reply')?.text ?? null;
+/** Null if it has no such part, or it was erased. */
+function payloadOf({ payloads }: JournalEntry, part: string): Record<string, unknown> | null {
+  const found = payloads.find((payload) => payload.part === part)?.text ?? null;
   return found === null ? null : read(found);
+}
+
+/** Of an entry: a page of the largest inputs is still a page. */
+const maxInputsChars = 2_000;
+
+function inputsIn(records: readonly JournalEntry[]): Json {
+  const [found = null] = records.flatMap(({ payloads }) =>
+    payloads.flatMap(({ part, text: sent }) => (part === 'args' && sent !== null ? [sent] : [])),
+  );
+  if (found === null) return null;
+  const shown = safeText(found, maxInputsChars);
+  return shown === found ? (JSON.parse(found) as Json) : shown;
+}
+
+/** A reply of a failed body has its own words apart from the sentence around them. */
+function reasonIn(reply: Record<string, unknown> | null): string | null {
+  return text(reply?.['error_message'] ?? reply?.['message']) || null;
+}
+
+/** The guards that said no, by name. */
+function guardsIn(reply: Record<string, unknown> | null): JsonObject {
+  const blocked = reply?.['blocked_by'];
+  const guards = Array.isArray(blocked)
+    ? blocked.flatMap((edge) => (isObject(edge) ? [edge['guard'] as Json] : []))
+    : [];
+  return guards.length === 0 ? {} : { guards };
 }
 
 function digests(body: Record<string, unknown>): Pick<HistoryEntry, 'seq' | 'state_before' | 'state_after'> {

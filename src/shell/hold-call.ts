@@ -55,7 +55,7 @@ export async function holdCall(
 }
 
 async function isClaimed({ key }: Request, { tenant, agent }: Call, { ports }: Shell): Promise<boolean> {
-  return key !== null && (await ports.store.key(tenant, agent, key, ports.clock.nowMs())) !== null;
+  return key !== null && (await ports.store.key(tenant, agent, key)) !== null;
 }
 
 /** The reply names the call that waits: whoever asked, it is that one which will run. */

@@ -4,6 +4,7 @@
  */
 import type { SessionId } from '../core/call.ts';
 import { isObject, type Json } from '../core/json.ts';
+import { maxLookedAt, type MeantId, meantId } from '../core/short-id.ts';
 import type { Fence, Session, SessionFilter, StoreReader, WorkflowSession } from '../ports/store.ts';
 import { type HistoryEntry, readHistory } from './history.ts';
 
@@ -36,6 +37,8 @@ export type StateAt =
   | { readonly kind: 'not_kept'; readonly seq: number; readonly first: number | null; readonly last: number };
 
 export interface SessionInspection {
+  /** Which session is meant by the beginning of its handle; those that were used last are looked at. */
+  meant(beginning: string): Promise<MeantId>;
   /** `complete` is false if more sessions would have had to be looked at than is sensible. */
   sessions(
     filter: Omit<SessionFilter, 'state'> & { readonly status?: SessionStatus },
@@ -67,6 +70,11 @@ const maxAwaited = 1_000;
 
 export function createSessionInspection(reader: StoreReader): SessionInspection {
   return {
+    async meant(beginning) {
+      const found = await reader.listSessions({ limit: mostLookedAt });
+      const theirs = found.filter(({ id }) => id.startsWith(beginning)).map(({ id }) => id);
+      return meantId(beginning, theirs.slice(0, maxLookedAt));
+    },
     sessions: (filter) => listSessions(filter, reader),
     async session(handle, entries) {
       const found = await find(handle, reader);

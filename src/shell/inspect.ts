@@ -6,6 +6,7 @@ import type { CallId } from '../core/call.ts';
 import { type GateName, gateNames } from '../core/gate.ts';
 import { isObject } from '../core/json.ts';
 import { type Hashing, type Position, recordKinds } from '../core/journal/record.ts';
+import { afterAll, maxLookedAt, type MeantId, meantId } from '../core/short-id.ts';
 import { createVerifier, type StoredRecord, type VerifyReport } from '../core/journal/verify.ts';
 import type { Effect } from '../core/taxonomy.ts';
 import type { CallFilter, JournalEntry, StoredCall, StoredText, StoreReader } from '../ports/store.ts';
@@ -38,6 +39,8 @@ export interface CallStory {
 export interface Inspection {
   calls(filter: CallFilter): Promise<readonly StoredCall[]>;
   call(id: string): Promise<CallStory | null>;
+  /** Which call is meant by the beginning of its id. */
+  meant(beginning: string): Promise<MeantId>;
   /** `onPage` hears after each page how many records were verified so far. */
   verify(onPage?: (records: number) => void): Promise<VerifyReport>;
   newest(count: number): Promise<readonly ToldRecord[]>;
@@ -54,6 +57,13 @@ export function createInspection(reader: StoreReader, hashing: Hashing): Inspect
   return {
     calls: (filter) => reader.listCalls(filter),
     call: (id) => tellCall(id as CallId, reader),
+    async meant(beginning) {
+      const found = await reader.listCalls({ before: afterAll(beginning), limit: maxLookedAt });
+      return meantId(
+        beginning,
+        found.map(({ id }) => id),
+      );
+    },
     verify: (onPage = () => undefined) => verifyJournal(reader, hashing, onPage),
     newest: async (count) => (count === 0 ? [] : (await reader.entries(null, count)).map(tell)),
     async *follow(after, wait) {

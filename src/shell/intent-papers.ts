@@ -98,6 +98,7 @@ export function factsOf(facts: Facts, shell: Shell): JsonObject {
   };
   if (facts.session !== undefined)
     seen['session'] = facts.session.found ? { state: facts.session.state, seq: facts.session.seq } : 'unknown';
+  if (facts.unlisted !== undefined) seen['unlisted_servers'] = facts.unlisted.map(({ name }) => name);
   if (facts.turnCancelled !== undefined) seen['turn_cancelled'] = facts.turnCancelled;
   if (facts.evidence?.ok === true) seen['evidence'] = facts.evidence.hash;
   if (facts.evidenceNow !== undefined)
@@ -116,5 +117,5 @@ export function factsOf(facts: Facts, shell: Shell): JsonObject {
 function claimOf(call: Call, shell: Shell): KeyClaim | null {
   if (call.key === null) return null;
   const { tenant, agent, key, fingerprint, id } = call;
-  return { tenant, agent, key, fingerprint, callId: id, expiresAtMs: call.createdAtMs + shell.limits.keyRetentionMs };
+  return { tenant, agent, key, fingerprint, callId: id, keepMs: shell.limits.keyRetentionMs };
 }

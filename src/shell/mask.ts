@@ -4,12 +4,16 @@
  */
 import { canonicalText } from '../core/canonical.ts';
 import { isObject, type Json } from '../core/json.ts';
+import { type Hide, hiderOf } from '../core/policy/hide-values.ts';
 import type { AgentPolicy } from '../core/policy/policy.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { gotOf } from '../core/schema/field-errors.ts';
 import { stepsOf, valueAt } from '../core/schema/json-pointer.ts';
-import type { Upstream } from '../ports/upstream.ts';
+import type { Attempt, Failure, Upstream, UpstreamResult } from '../ports/upstream.ts';
 import { policyOf, type Shell } from './shell.ts';
+
+type Returned = Extract<UpstreamResult, { kind: 'returned' }>;
+type Failed = Extract<UpstreamResult, { kind: 'failed' }>;
 
 /** What stands in place of a masked value. */
 const mark = '"[redacted]"';
@@ -27,11 +31,32 @@ export function maskInputs(inputs: Json, agent: string, shell: Shell): Json {
   return redacting(policyOf(agent, shell)?.agent)?.mask('args', inputs) ?? inputs;
 }
 
-/** A refusal shows what was sent in the wrong fields. `argsText` is all that was sent; null if it could not be read. */
+/**
+ * A refusal shows what was sent in the wrong fields, and may quote it, as a validator of an author's does. `argsText` is all
+ * that was sent; null if it could not be read.
+ */
 export function maskRefusal(refusal: Refusal, argsText: string | null, agent: string, shell: Shell): Refusal {
   const policy = redacting(policyOf(agent, shell)?.agent);
-  if (policy === null || refusal.error !== 'validation_failed') return refusal;
+  if (policy === null) return refusal;
   const sent = argsText === null ? undefined : (JSON.parse(argsText) as Json);
+  const masked = refusal.error === 'validation_failed' ? maskFields(refusal, sent, policy) : refusal;
+  const hide = sent === undefined ? null : hiderOf([argsPair(sent, policy)]);
+  return hide === null ? masked : hideQuotes(masked, hide);
+}
+
+/** Only where somebody's words stand: names of actions, rules and fields are what the agent goes on with. */
+function hideQuotes(refusal: Refusal, hide: Hide): Refusal {
+  const quoted = { ...refusal, message: hide(refusal.message) };
+  if (quoted.error !== 'validation_failed') return quoted;
+  const errors = quoted.errors.map((error) => ({ ...error, expected: hide(error.expected) }));
+  return { ...quoted, reason: hide(quoted.reason), errors };
+}
+
+function maskFields(
+  refusal: Extract<Refusal, { error: 'validation_failed' }>,
+  sent: Json | undefined,
+  policy: AgentPolicy,
+): Refusal {
   const errors = refusal.errors.map((error) => ({
     ...error,
     got: maskGot(error.path, error.got as Json, sent, policy),
@@ -55,14 +80,43 @@ const withinRequest = (steps: readonly string[]): readonly string[] =>
 /** Every result passes through here before anybody looks at it. */
 export function maskResults(upstream: Upstream, policyFor: (agent: string) => AgentPolicy | null): Upstream {
   return {
-    async invoke(attempt, signal) {
-      const result = await upstream.invoke(attempt, signal);
-      const policy = redacting(policyFor(attempt.agent));
-      if (policy === null || result.kind !== 'returned') return result;
-      return { ...result, output: policy.mask('result', result.output as Json) };
+    async invoke(attempt, signal, late) {
+      const masked = (result: UpstreamResult): UpstreamResult => {
+        const policy = redacting(policyFor(attempt.agent));
+        if (policy === null) return result;
+        return result.kind === 'returned' ? maskReturned(result, attempt, policy) : maskFailed(result, attempt, policy);
+      };
+      // What comes late is shown and kept like what comes in time.
+      return masked(await upstream.invoke(attempt, signal, late && ((result) => late(masked(result)))));
     },
   };
 }
+
+/** The messages of items that failed may quote what was sent, and what is masked beside them. */
+function maskReturned(result: Returned, { args }: Attempt, policy: AgentPolicy): UpstreamResult {
+  const before = result.output as Json;
+  const output = policy.mask('result', before);
+  const hide = result.errors.length === 0 ? null : hiderOf([[before, output], argsPair(args, policy)]);
+  return { ...result, output, errors: hide === null ? result.errors : hide(result.errors) };
+}
+
+/** INVARIANT: what may not be shown of a result may not be shown of a failure either, nor what may not be shown of the arguments. */
+function maskFailed({ failure }: Failed, { args }: Attempt, policy: AgentPolicy): UpstreamResult {
+  const { given, ...said } = failure;
+  const pairs = [argsPair(args, policy)];
+  let told: Omit<Failure, 'given'> = said;
+  if (given !== undefined) {
+    const output = policy.mask('result', given.output);
+    pairs.push([given.output, output]);
+    if (output !== given.output) told = { ...said, ...given.tell(output) };
+  }
+  const hide = hiderOf(pairs);
+  if (hide === null) return { kind: 'failed', failure: told };
+  const { errorType, message, cause } = told;
+  return { kind: 'failed', failure: { ...told, ...hide({ errorType, message, cause }) } };
+}
+
+const argsPair = (args: Json, policy: AgentPolicy): readonly [Json, Json] => [args, policy.mask('args', args)];
 
 function redacting(policy: AgentPolicy | null | undefined): AgentPolicy | null {
   return policy === null || policy === undefined || policy.written.redact.length === 0 ? null : policy;

@@ -1,4 +1,5 @@
 /** Opens a session for calls that belong together, for a door that answers in the words of the wire. */
+import { offered } from '../core/answer.ts';
 import type { Principal } from '../core/call.ts';
 import type { Reach } from '../core/policy/policy.ts';
 import type { ErrorReply } from '../core/reply.ts';
@@ -11,5 +12,5 @@ export async function openPlain(who: Principal, ceiling: Reach | null, shell: Sh
   if ('fault' in opened) return sayFault('open_session', null, opened.fault, shell) satisfies ErrorReply;
   const { id, seq } = opened;
   const next = nextActions(shell, { ...who, session: id });
-  return { session: id as string, seq, status: 'open' as const, valid_next_actions: next };
+  return { session: id as string, seq, status: 'open' as const, ...offered(next) };
 }

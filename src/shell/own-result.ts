@@ -9,6 +9,8 @@ import type { StepFact } from '../core/workflow/step.ts';
 import { adopt, type Adopted } from './adopt.ts';
 import { asItStands } from './as-it-stands.ts';
 import { fetchSession } from './fetch-session.ts';
+import { handOver } from './hand-over.ts';
+import type { Requester } from './requester.ts';
 import { unrecorded } from './settle.ts';
 import type { Running, Shell } from './shell.ts';
 import type { Papers } from './transition.ts';
@@ -20,11 +22,12 @@ export interface Passed {
   readonly inputs: Json;
   readonly papers: Papers;
   readonly who: Principal;
+  readonly requester: Requester;
 }
 
 /** `reply` is the answer to `running`; it stands unless there is something to adopt. */
 export async function ownResult(running: Running, reply: Reply, passed: Passed, shell: Shell): Promise<Reply> {
-  const { fact, inputs, papers, who } = passed;
+  const { fact, inputs, papers, who, requester } = passed;
   if (fact === null || !isSuccess(reply) || (await running.outcome).unmoved !== true) return reply;
   const { call } = running;
   const { clock, ids } = shell.ports;
@@ -37,7 +40,10 @@ export async function ownResult(running: Running, reply: Reply, passed: Passed, 
   for (let tries = 0; tries <= shell.limits.maxRedecisions; tries++) {
     const again = { ...call, id: ids.ordered('call_', clock.nowMs()) as typeof call.id };
     const adopted: Adopted = await adopt(again, earlier, standing, inputs, taken, shell);
-    if (adopted.kind === 'adopted') return adopted.reply;
+    if (adopted.kind === 'adopted') {
+      handOver(adopted.call, adopted.position, requester, shell);
+      return adopted.reply;
+    }
     if (adopted.kind === 'unavailable') return unrecorded(call, shell, { fact, inputs });
     standing = await standingNow(call, who, shell);
     // INVARIANT: a step of which its caller hears a success has moved the state, as far as the workflow still allows it.

@@ -61,12 +61,12 @@ async function turnHolder({ workflow }: Session, shell: Shell): Promise<StepFact
   const callId = workflow?.turn?.call;
   if (callId === undefined) return [];
   const action = shell.live.running.get(callId)?.call.tool ?? (await shell.ports.store.call(callId))?.tool;
-  return action === undefined ? [] : [{ callId, action }];
+  return action === undefined ? [] : [{ callId, action, hasTurn: true }];
 }
 
 export function orphansOf(id: SessionId, shell: Shell): StepFact['running'] {
   const orphans = shell.live.orphanSteps.get(id);
-  return orphans === undefined ? [] : [...orphans].map(([callId, action]) => ({ callId, action }));
+  return orphans === undefined ? [] : [...orphans].map(([callId, action]) => ({ callId, action, hasTurn: false }));
 }
 
 export async function snapshotOf(session: Session, shell: Shell) {

@@ -9,7 +9,7 @@ import { canonicalText } from '../core/canonical.ts';
 import { advance, type CallEvent, mayResend } from '../core/lifecycle.ts';
 import { classify } from '../core/recovery/classify.ts';
 import type { CommitResult, StoredCall } from '../ports/store.ts';
-import { requesterLeft } from './await-outcome.ts';
+import { requesterLeft } from './hand-over.ts';
 import { commit, nobodyWaits } from './commit.ts';
 import { countRepeats } from './refuse.ts';
 import { envelopeElsewhere, turnOf } from './end-step.ts';
@@ -45,9 +45,24 @@ export async function recover(shell: Shell, owner: IncarnationId | null = null):
     if (last === undefined || page.length < shell.limits.sweepBatch) break;
     after = last.id;
   }
-  if (owner === null) await findLostReplies(shell);
+  await findLostReplies(shell, owner);
   await countRepeats(shell);
   return { calls, inDoubt };
+}
+
+/** The same for a process that forwarded its writes and is gone. Never rejects. */
+export async function settleForwarder(incarnation: IncarnationId, shell: Shell): Promise<void> {
+  const { settling } = shell.live;
+  const settled = recover(shell, incarnation);
+  settling.add(settled);
+  try {
+    const recovered = await settled;
+    if (recovered.calls > 0) shell.ports.notify({ kind: 'recovered', ...recovered });
+  } catch (error) {
+    shell.ports.notify({ kind: 'suppressed', what: 'settling the calls of a forwarder', reason: String(error) });
+  } finally {
+    settling.delete(settled);
+  }
 }
 
 /** Settles a dispatched call whose owner is gone. Null if somebody else was faster. */
@@ -102,9 +117,9 @@ export async function end(
 }
 
 /** Replies that were recorded and perhaps not delivered: their requesters count as gone. */
-async function findLostReplies(shell: Shell): Promise<void> {
+async function findLostReplies(shell: Shell, owner: IncarnationId | null): Promise<void> {
   for (;;) {
-    const lost = await shell.ports.store.unanswered(shell.limits.sweepBatch);
+    const lost = await shell.ports.store.unanswered(shell.limits.sweepBatch, owner ?? undefined);
     await Promise.all(lost.map((call) => requesterLeft(call, shell)));
     if (lost.length < shell.limits.sweepBatch || shell.live.storeDown) return;
   }

@@ -30,9 +30,10 @@ export async function refuseStep(refused: RefusedCall, step: StepFact, shell: Sh
   const rests = !step.isOpen || step.drift !== null;
   const counts = !rests && mistakes.has(refused.refusal.error);
   const streak = counts ? countUp(session, shell) : 0;
-  const { sharpenAfter, stopAfter } = step.workflow.refusals;
+  const { stopAfter } = step.workflow.refusals;
   const stops = counts && stopAfter !== null && streak >= stopAfter;
-  const refusal = streak >= sharpenAfter ? sharpened(refused, streak, stops, step) : refused.refusal;
+  const said = step.snapshot.done && !rests ? overFor(refused.refusal) : refused.refusal;
+  const refusal = stops ? stopping(said, refused.call.tool, streak) : sharpened(said, refused.call.tool, streak, step);
   const next = stops ? [] : refused.nextActions;
   // What the gate of sessions refuses, or a session that rests, does not go on with it.
   const goesOn = !rests && refused.gate !== 'session';
@@ -49,23 +50,41 @@ function countUp(session: SessionId, { live }: Shell): number {
   return streak;
 }
 
+/** After the end no action is possible any more, whatever was wrong with this one. */
+function overFor(refusal: Refusal): Refusal {
+  const reason = 'the workflow has ended: reset the session, or open another, to begin anew';
+  const message = `${refusal.message} The workflow has ended: reset the session, or open another, to begin anew.`;
+  return { ...refusal, message, resolution: { type: 'replan', reason } };
+}
+
+/** The session rests from here on: no action is possible in it, and none is named. */
+function stopping(refusal: Refusal, requested: string, streak: number): Refusal {
+  const what =
+    refusal.error === 'invalid_transition'
+      ? `action '${requested}' is not reachable from current state.`
+      : refusal.message;
+  const hint = 'The session is stopped now: reset it, or tell the person you work for.';
+  const resolution = { type: 'replan', reason: 'the session is stopped: reset it, or open a new one' } as const;
+  return { ...refusal, message: `${what} Refused ${streak} times in a row. ${hint}`, resolution };
+}
+
 /** The form of the refusal stays; what follows it gets plainer. */
-function sharpened({ refusal, call }: RefusedCall, streak: number, stops: boolean, step: StepFact): Refusal {
-  const hint = stops
-    ? 'The session is stopped now: reset it, or tell the person you work for.'
-    : hintAt(step, call.tool, refusal);
-  return { ...refusal, message: `${refusal.message} Refused ${streak} times in a row. ${hint}` };
+function sharpened(refusal: Refusal, requested: string, streak: number, step: StepFact): Refusal {
+  if (streak < step.workflow.refusals.sharpenAfter) return refusal;
+  const hint = hintAt(step, requested, refusal);
+  return { ...refusal, message: `${refusal.message} Refused ${streak} times in a row.${hint}` };
 }
 
 /** Where the action itself is possible its inputs were the mistake: it is no way out to take it once more as it was. */
 function hintAt(step: StepFact, requested: string, { error }: Refusal): string {
   const next = nextActions(step);
-  if (step.snapshot.done) return 'The workflow has ended: reset the session, or open another, to begin anew.';
-  if (next.length === 0) return 'No action is possible here: tell the person you work for.';
+  // That was said.
+  if (step.snapshot.done) return '';
+  if (next.length === 0) return ' No action is possible here: tell the person you work for.';
   const again = error === 'validation_failed' ? 'Do not send the same inputs again' : 'Do not send it again like this';
   const other = next.find((action) => action !== requested);
-  if (!next.includes(requested)) return `${again}: call one of valid_next_actions, such as '${other}'.`;
-  const change = `${again}: change the inputs of '${requested}'`;
+  if (!next.includes(requested)) return ` ${again}: call one of valid_next_actions, such as '${other}'.`;
+  const change = ` ${again}: change the inputs of '${requested}'`;
   return other === undefined ? `${change}.` : `${change}, or call another of valid_next_actions, such as '${other}'.`;
 }
 

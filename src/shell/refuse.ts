@@ -6,6 +6,7 @@ import { type Envelope, refused } from '../core/answer.ts';
 import type { Call, CallId, SessionId } from '../core/call.ts';
 import { canonicalText } from '../core/canonical.ts';
 import type { GateName } from '../core/gate.ts';
+import { notReady, whileClosing } from '../core/gates/ready.ts';
 import type { JsonObject } from '../core/json.ts';
 import { advance } from '../core/lifecycle.ts';
 import type { RecordDraft } from '../core/journal/record.ts';
@@ -132,14 +133,19 @@ function reply(refusedCall: RefusedCall, call: Call): ErrorReply {
 /** What cannot be recorded is not decided: the caller hears about the store, and that nothing ran. */
 export function storeUnavailable(refusedCall: Omit<RefusedCall, 'refusal'>, fault: string): ErrorReply {
   const envelope = envelopeOf({ ...refusedCall, refusal: unavailable }, refusedCall.call);
-  return refused(envelope, fault === 'overloaded' ? busy : unavailable);
+  return refused(envelope, refusalFor(fault));
 }
 
 /** The same for what is no call: nothing is recorded of it. */
 export function sayFault(requested: string, session: SessionId | null, fault: string, shell: Shell): ErrorReply {
   const callId = shell.ports.ids.ordered('call_', shell.ports.clock.nowMs()) as CallId;
-  const refusal = fault === 'overloaded' ? busy : unavailable;
-  return refused({ requested, callId, session, nextActions: [] }, refusal);
+  return refused({ requested, callId, session, nextActions: [] }, refusalFor(fault));
+}
+
+/** A store that we closed ourselves has no fault, and no operator was told of any. */
+function refusalFor(fault: string): Refusal {
+  if (fault === 'closed') return notReady(whileClosing);
+  return fault === 'overloaded' ? busy : unavailable;
 }
 
 const unavailable: Refusal = {

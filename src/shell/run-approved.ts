@@ -8,7 +8,7 @@ import type { Request } from '../core/call.ts';
 import type { Json } from '../core/json.ts';
 import type { ErrorReply } from '../core/reply.ts';
 import type { StoredCall } from '../ports/store.ts';
-import { requesterLeft } from './await-outcome.ts';
+import { requesterLeft } from './hand-over.ts';
 import { lapse } from './end-approval.ts';
 import { handleRequest } from './handle-call.ts';
 import { isMasked } from './mask.ts';

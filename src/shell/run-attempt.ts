@@ -18,7 +18,7 @@ export interface Sending {
   readonly isBack: () => boolean;
 }
 
-/** `onLate` hears of a body that came back after its end was settled. */
+/** `onLate` hears of a body that came back after its end was settled, and of the answer of a server that had been given up. */
 export function sendAttempt(attempt: Attempt, onLate: (result: UpstreamResult) => void, shell: Shell): Sending {
   const { clock, upstream } = shell.ports;
   const controller = new AbortController();
@@ -36,7 +36,7 @@ export function sendAttempt(attempt: Attempt, onLate: (result: UpstreamResult) =
     if (how.kind !== 'came_back') {
       shell.live.orphans += 1;
       controller.abort(
-        how.kind === 'timed_out' ? new Error('the call timed out') : new Error('the call was cancelled'),
+        how.kind === 'timed_out' ? new TimedOut('the call timed out') : new Error('the call was cancelled'),
       );
     }
     settle(how);
@@ -50,8 +50,14 @@ export function sendAttempt(attempt: Attempt, onLate: (result: UpstreamResult) =
     back = true;
     onLate(result);
   };
-  void upstream.invoke(attempt, controller.signal).then(cameBack, (error: unknown) => cameBack(rejected(error)));
+  void upstream
+    .invoke(attempt, controller.signal, onLate)
+    .then(cameBack, (error: unknown) => cameBack(rejected(error)));
   return { end, cancel: (scope) => finish({ kind: 'cancelled', scope }), isBack: () => back };
+}
+
+class TimedOut extends Error {
+  override name = 'TimeoutError';
 }
 
 /** An upstream never rejects; one that does has a bug, and its call still gets an answer. */

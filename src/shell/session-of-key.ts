@@ -10,8 +10,8 @@ export async function sessionOfKey(
   shell: Shell,
 ): Promise<SessionId | null> {
   if (typeof key !== 'string' || !shell.live.readiness.ready) return null;
-  const { store, clock } = shell.ports;
-  const claim = await store.key(who.tenant, who.agent, key, clock.nowMs());
+  const { store } = shell.ports;
+  const claim = await store.key(who.tenant, who.agent, key);
   const id = claim === null ? null : ((await store.call(claim.callId))?.session ?? null);
   const workflow = id === null ? null : ((await store.session(id))?.workflow?.name ?? null);
   return workflow === null || (name !== '' && workflow !== name) ? null : id;

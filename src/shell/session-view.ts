@@ -1,6 +1,6 @@
 /** Where a session stands, in the words of the wire. */
 import type { Json, JsonObject } from '../core/json.ts';
-import { nextActions, project, type StepFact } from '../core/workflow/step.ts';
+import { nextActions, standingOf, stateOf, type StepFact } from '../core/workflow/step.ts';
 import type { Session } from '../ports/store.ts';
 
 /** Where a session stands, and what may come next. */
@@ -20,22 +20,17 @@ export interface SessionView {
   readonly expires_at: string | null;
 }
 
-/** `at`: where it stands, if what is next is judged from somewhere else. */
-export function view(
-  session: Session,
-  fact: StepFact,
-  ttlMs: number | null = null,
-  at: Pick<StepFact, 'snapshot' | 'digest'> = fact,
-): SessionView {
+/** `fact` was read from this very session: state and next actions are of one moment. */
+export function view(session: Session, fact: StepFact, ttlMs: number | null = null): SessionView {
   const open = session.state === 'open';
   const next = open ? nextActions(fact) : [];
   return {
     session: session.id,
     workflow: fact.workflow.name,
     seq: session.seq,
-    status: open && at.snapshot.done ? 'done' : session.state,
-    state: project(at.snapshot, fact.workflow.projection),
-    state_digest: at.digest,
+    status: open && standingOf(fact).done ? 'done' : session.state,
+    state: stateOf(fact),
+    state_digest: fact.digest,
     valid_next_actions: next,
     next_action_schemas: Object.fromEntries(
       next.map((name) => [name, fact.workflow.actions.get(name)?.inputSchema ?? null]),

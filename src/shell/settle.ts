@@ -13,6 +13,7 @@ import type { CallState, Effect } from '../core/taxonomy.ts';
 import { invariant } from '../core/unreachable.ts';
 import type { StoredCall } from '../ports/store.ts';
 import { commit, keepForLater, nobodyWaits } from './commit.ts';
+import { alteredReply, tellAltered } from './altered-reply.ts';
 import { asFailedRead, endStep, envelopeOfStep, type Step, type StepEnd } from './end-step.ts';
 import { reportsWithin, withTask } from './open-task.ts';
 import { type Answer, nextActions, type Shell } from './shell.ts';
@@ -167,6 +168,9 @@ export async function storedReply(call: StoredCall, shell: Shell): Promise<Reply
         retryAfterSeconds: null,
         maxMessageChars: shell.limits.maxMessageChars,
       });
+    case 'altered':
+      await tellAltered(call, shell);
+      return failed(envelopeOf(call, shell), alteredReply(shell.limits.maxMessageChars));
     default:
       return stored satisfies never;
   }

@@ -4,11 +4,12 @@ import type { ApprovalId } from '../core/approval.ts';
 import type { Call, CallId, IncarnationId, Principal, SessionId } from '../core/call.ts';
 import type { Catalogue } from '../core/catalogue.ts';
 import type { Ladder } from '../core/decide.ts';
-import type { PolicyFact, Readiness } from '../core/facts.ts';
+import type { PolicyFact, Readiness, UnlistedServer } from '../core/facts.ts';
 import type { Position } from '../core/journal/record.ts';
 import type { GapKind } from '../core/gap.ts';
 import type { Json } from '../core/json.ts';
 import type { Limits } from '../core/limits.ts';
+import { offerTools } from '../core/offer-tools.ts';
 import { listedTools } from '../core/policy/listed-tools.ts';
 import type { Policy, Reach } from '../core/policy/policy.ts';
 import { ceilingOf } from '../core/policy/session-ceiling.ts';
@@ -16,11 +17,12 @@ import type { Notice, Reply } from '../core/reply.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { Notifier } from '../ports/notifier.ts';
-import type { Store, Transition } from '../ports/store.ts';
+import type { Store, StoreTrouble, Transition } from '../ports/store.ts';
 import type { Upstream } from '../ports/upstream.ts';
 import type { Validator } from '../ports/validator.ts';
 import { nextActions as nextOf, type StepFact } from '../core/workflow/step.ts';
 import type { Snapshot, Workflow } from '../core/workflow/workflow.ts';
+import type { Asker, BodyOf, Requester } from './requester.ts';
 
 export interface Ports {
   readonly store: Store;
@@ -76,7 +78,14 @@ export interface Live {
   readonly unanswered: Set<Promise<unknown>>;
   /** Bodies that nobody waits for any more and that have not come back. */
   orphans: number;
+  /** The whole schedule has failed: nobody waits again until a commit has succeeded. */
   storeDown: boolean;
+  /** What is known against recording a call now. */
+  storeTrouble: StoreTrouble | null;
+  /** Ends the waits between two tries, once the schedule has failed for somebody, or the store is back. */
+  readonly storeWaiters: Set<() => void>;
+  /** Another gateway of this process has taken its place: whoever waits here goes on there. */
+  successor: Shell | null;
   /** The store is closed: nothing can be recorded any more. */
   closed: boolean;
   readonly standing: Map<string, SessionId>;
@@ -92,11 +101,21 @@ export interface Live {
   /** The snapshot read last of each session, so that it is not parsed again. */
   readonly snapshots: Map<SessionId, { readonly seq: number; readonly digest: string; readonly snapshot: Snapshot }>;
   readonly knownBlobs: Set<string>;
+  /** Calls whose stored reply was found altered, and put on record as such. */
+  readonly altered: Set<CallId>;
   readonly refusals: Map<string, { readonly callId: CallId; readonly atMs: number; count: number }>;
   /** Gaps since the start: how many by tenant and kind, when each was recorded last, and what the next reply of a session tells. */
   readonly gaps: Map<string, Map<GapKind, number>>;
   readonly gapsSeen: Map<string, number>;
   readonly gapNotices: Map<SessionId, readonly Notice[]>;
+  /** What processes beside this one left when their links ended is being put on record: whoever looks for it waits. */
+  readonly settling: Set<Promise<unknown>>;
+  /** Who asked for a write without a key and was not handed its reply: hand-over.ts. In the order in which they came. */
+  askers: {
+    readonly at: Map<string, Set<Asker>>;
+    readonly of: WeakMap<Requester, Asker>;
+    held: number;
+  };
   /** Outcomes that could not be recorded yet; the sweeper tries again. */
   readonly unrecorded: Unrecorded[];
   /** Who waits in this process for an approval to be decided. */
@@ -111,10 +130,10 @@ export interface Live {
 export interface Unrecorded {
   readonly transition: Transition;
   readonly ifMovedOn: (() => Promise<void>) | null;
+  readonly recorded?: (() => void) | undefined;
 }
 
-/** The call whose body calls on: the outermost one, where a body was called by another. Its session waits for what the body waits for. */
-export type BodyOf = Pick<Call, 'id' | 'tool' | 'session'>;
+export type { BodyOf };
 
 /** A call that a body makes, under a key of its own. */
 export interface NestedRequest {
@@ -132,6 +151,8 @@ export interface Shell {
   readonly policy: () => Policy | null;
   /** The tools as they are now: those of a server may change while the gateway runs. */
   readonly catalogue: () => Catalogue;
+  /** Servers whose tools are not known yet. */
+  readonly unlisted?: () => readonly UnlistedServer[];
   readonly workflows: ReadonlyMap<string, Workflow>;
   /** Part of every handle of a workflow session: tells ours from those of another store. */
   readonly storeTag: string;
@@ -147,6 +168,9 @@ export function createShell(parts: Omit<Shell, 'live'>): Shell {
       unanswered: new Set(),
       orphans: 0,
       storeDown: false,
+      storeTrouble: null,
+      storeWaiters: new Set(),
+      successor: null,
       closed: false,
       standing: new Map(),
       turns: new Map(),
@@ -156,10 +180,13 @@ export function createShell(parts: Omit<Shell, 'live'>): Shell {
       written: new Set(),
       snapshots: new Map(),
       knownBlobs: new Set(),
+      altered: new Set(),
       refusals: new Map(),
       gaps: new Map(),
       gapsSeen: new Map(),
       gapNotices: new Map(),
+      settling: new Set(),
+      askers: { at: new Map(), of: new WeakMap(), held: 0 },
       unrecorded: [],
       approvalWaiters: new Map(),
       runsApproved: new Set(),
@@ -178,15 +205,21 @@ export function isFull({ live, limits }: Shell): boolean {
   return live.running.size + live.orphans >= limits.maxInFlight;
 }
 
-/** Without a workflow every declared tool is a next action, in the order of declaration. */
-/** What this agent can do next: the actions of its step, or the tools that are listed to it. */
+interface WhoAsks {
+  readonly agent: string;
+  readonly session?: SessionId | null;
+  /** What it asked for. */
+  readonly tool?: string;
+}
+
+/** What this agent can do next: the actions of its step, or the tools that are listed to it, of many the nearest to what it asked for. */
 export function nextActions(
   shell: Shell,
-  { agent, session = null }: { readonly agent: string; readonly session?: SessionId | null },
+  { agent, session = null, tool = '' }: WhoAsks,
   step: StepFact | null = null,
 ): readonly string[] {
   if (step !== null) return nextOf(step);
-  return [...listedTools(shell.catalogue(), policyOf(agent, shell), ceilingOf(session)).keys()];
+  return offerTools(listedTools(shell.catalogue(), policyOf(agent, shell), ceilingOf(session)), tool);
 }
 
 /** The policy as it stands now, for this agent. */

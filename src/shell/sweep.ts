@@ -82,7 +82,7 @@ async function resume(call: StoredCall, nowMs: number, shell: Shell): Promise<vo
   const args = tool === undefined ? null : await shell.ports.store.args(call.id);
   if (nowMs >= call.deadlineAtMs || tool === undefined || args?.kind !== 'text') {
     // Another process may have the tool; only the deadline ends the wait for it.
-    if (nowMs >= call.deadlineAtMs || args?.kind === 'erased') await expire(call, shell);
+    if (nowMs >= call.deadlineAtMs || args?.kind === 'erased' || args?.kind === 'altered') await expire(call, shell);
     return;
   }
   // What was masked cannot be sent as it was.
@@ -121,8 +121,9 @@ async function recordLate(shell: Shell): Promise<void> {
     const [result] = await shell.ports.store.commit([first.transition]);
     if (result === undefined || result.kind === 'unavailable') return;
     unrecorded.shift();
+    first.recorded?.();
     nobodyWaits(result, shell);
-    storeIsBack(shell);
+    if (result.kind === 'committed') storeIsBack(shell);
     // INVARIANT: what a process heard of a call is not lost because somebody put the call in doubt meanwhile.
     if (result.kind === 'conflict') await first.ifMovedOn?.();
   }

@@ -14,9 +14,10 @@ import type { Json } from '../core/json.ts';
 import { voided } from '../core/policy/policy-refusal.ts';
 import type { ErrorReply, Notice, Reply } from '../core/reply.ts';
 import type { StoredCall } from '../ports/store.ts';
-import { type Admission, answersEqual, attach, inFlight, mayHaveHappened } from './admit.ts';
+import { type Admission, answersEqual, attach, clear, inFlight, mayHaveHappened } from './admit.ts';
 import { commit } from './commit.ts';
 import { lapse } from './end-approval.ts';
+import type { Requester } from './requester.ts';
 import type { Asked } from './say-no.ts';
 import { storedReply } from './settle.ts';
 import type { Shell } from './shell.ts';
@@ -56,12 +57,10 @@ export async function whyNotAlone(
 /** An earlier equal call that answers for this one, and whose requester is gone; null without one. */
 async function leftBehind(call: Call, session: SessionId, shell: Shell): Promise<StoredCall | null> {
   const { ports, limits } = shell;
-  const since = ports.clock.nowMs() - limits.attachWindowMs;
-  const earlier = await ports.store.abandoned(session, call.fingerprint, since);
+  const earlier = await ports.store.abandoned(session, call.fingerprint, limits.attachWindowMs);
   if (earlier === null || (await answersEqual(earlier, shell))) return earlier;
   // What only waits, came to nothing or was left behind must not stand before an older one that happened.
-  const mark = { kind: 'mark', id: earlier.id, requester: 'returned', repeats: 0 } as const;
-  const cleared = await commit({ ...bare(shell), call: mark }, shell);
+  const cleared = await clear(earlier, shell);
   return cleared.kind === 'committed' ? leftBehind(call, session, shell) : earlier;
 }
 
@@ -73,13 +72,16 @@ export async function attachUnder(
   met: Extract<MetBy, { kind: 'granted' }> | null,
   call: Call,
   session: SessionId,
+  requester: Requester,
   shell: Shell,
 ): Promise<Exclude<Admission, { kind: 'unadopted' }>> {
-  if (met !== null && call.effectClass !== 'pure' && (await leftBehind(call, session, shell)) !== null) {
+  const earlier = met === null || call.effectClass === 'pure' ? null : await leftBehind(call, session, shell);
+  // What is in doubt has answered nobody: until it is settled nothing runs, and what was approved stays.
+  if (met !== null && earlier !== null && earlier.state !== 'IN_DOUBT') {
     const lapsed = await lapse(met.approval, shell, 'an earlier equal call has answered its caller');
     if (lapsed === 'store_unavailable') return { kind: 'unavailable', fault: 'io' };
   }
-  return attach(call, session, shell);
+  return attach(call, session, requester, shell);
 }
 
 export async function takeWaiting(
@@ -119,6 +121,8 @@ export async function takeWaiting(
   const body = {
     approval: approval.id,
     approved_by: approval.votes.map(({ by }) => by),
+    // Of several who ask at once, whose it has become.
+    asked_as: call.id,
     // Whichever process ends the call, its reply says what was changed.
     ...(notices.length === 0 ? {} : { notices: notices as unknown as Json }),
   };
@@ -137,6 +141,12 @@ export async function takeWaiting(
   };
 }
 
+/** Whether it was this asker who took the waiting call over: their commit may have been applied without a word of it. */
+export async function hasTaken(id: CallId, asked: CallId, shell: Shell): Promise<boolean> {
+  const used = (await shell.ports.store.recordsOf(id)).find(({ kind }) => kind === 'approval_used');
+  return used !== undefined && (JSON.parse(used.body) as { asked_as?: CallId }).asked_as === asked;
+}
+
 /** The outcome of a call that ran under this approval and is this caller's. Null if somebody else has taken it meanwhile. */
 export async function outcomeFor(
   id: CallId,
@@ -147,7 +157,7 @@ export async function outcomeFor(
 ): Promise<Exclude<Admission, { kind: 'new' | 'unadopted' }> | null> {
   const ranByItself = facts.approval?.found?.terms.onApprove === 'run';
   if (!ranByItself) {
-    const attached = await attach(asked.call, session, shell);
+    const attached = await attach(asked.call, session, asked.requester, shell);
     return attached.kind === 'new' ? null : attached;
   }
   const call = await shell.ports.store.call(id);

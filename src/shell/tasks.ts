@@ -3,12 +3,13 @@
  * the call's own reply said stays as it was.
  */
 import { addNotices } from '../core/add-notices.ts';
+import { offered } from '../core/answer.ts';
 import type { Call, CallId, Principal } from '../core/call.ts';
 import { preview } from '../core/canonical.ts';
 import type { Reply } from '../core/reply.ts';
 import type { ReadRequest } from '../core/request.ts';
 import { unreachable } from '../core/unreachable.ts';
-import { project } from '../core/workflow/step.ts';
+import { stateOf } from '../core/workflow/step.ts';
 import type { StoredCall } from '../ports/store.ts';
 import { commit } from './commit.ts';
 import { newCall } from './new-call.ts';
@@ -105,8 +106,8 @@ async function reported(call: Call, shell: Shell, more: { readonly late?: true }
   return {
     action: reporting,
     result: { reported: true, ...more },
-    state: step === null ? null : project(step.snapshot, step.workflow.projection),
-    valid_next_actions: nextActions(shell, call, step),
+    state: step === null ? null : stateOf(step),
+    ...offered(nextActions(shell, call, step)),
     call_id: call.id,
     session: call.session,
     seq: session?.seq ?? 0,

@@ -6,6 +6,7 @@ import type { CallId, Principal, SessionId } from '../core/call.ts';
 import { isObject } from '../core/json.ts';
 import { type Position, recordKinds } from '../core/journal/record.ts';
 import type { Reply } from '../core/reply.ts';
+import { afterAll, maxLookedAt, type MeantId, meantId } from '../core/short-id.ts';
 import type { Effect } from '../core/taxonomy.ts';
 import type { CallFilter, JournalEntry, StoredCall } from '../ports/store.ts';
 import type { ToldRecord } from './inspect.ts';
@@ -35,6 +36,8 @@ export interface RecordPage {
 export interface TenantView {
   /** The reply of a call, pending while it is under way; null if there is no such call in the scope. */
   reply(id: string, scope: Scope): Promise<Reply | null>;
+  /** Which call of the scope is meant by the beginning of its id. */
+  meant(beginning: string, scope: Scope): Promise<MeantId>;
   calls(scope: Scope, filter: Omit<CallFilter, 'tenant'>): Promise<readonly SeenCall[]>;
   settle(id: string, judgement: Judgement, tenant: string): Promise<Judged>;
   sessions(scope: Scope, filter: Omit<SessionWish, 'tenant'>): ReturnType<SessionInspection['sessions']>;
@@ -74,6 +77,14 @@ export function createTenantView(shell: Shell): TenantView {
     async reply(id, scope) {
       const call = await find(id, scope);
       return call === null ? null : replyWithNotices(call, shell);
+    },
+    async meant(beginning, scope) {
+      const found = await store.listCalls({ ...within(scope), before: afterAll(beginning), limit: maxLookedAt });
+      const theirs = found.filter((call) => isIn(call, scope));
+      return meantId(
+        beginning,
+        theirs.map(({ id }) => id),
+      );
     },
     async calls(scope, filter) {
       const found = await store.listCalls({ ...filter, ...within(scope) });

@@ -3,11 +3,10 @@
  * process that does not serve the workflow, or of a result that has moved no state. Whoever reads it where the workflow is
  * served hears that as it is now. What happened stays as it was written.
  */
-import type { RestingReply } from '../core/answer.ts';
-import { project, withDueFired } from '../core/workflow/step.ts';
+import { chooseFrom, type RestingReply } from '../core/answer.ts';
+import { stateOf, withDueFired } from '../core/workflow/step.ts';
 import type { StoredCall } from '../ports/store.ts';
 import { readAhead } from './drift.ts';
-import { snapshotOf } from './position.ts';
 import { nextActions, type Shell } from './shell.ts';
 
 export async function toldElsewhere(reply: RestingReply, call: StoredCall, shell: Shell): Promise<RestingReply> {
@@ -23,10 +22,9 @@ export async function toldElsewhere(reply: RestingReply, call: StoredCall, shell
     const { projection, actions } = step.workflow;
     // A call of a body's own is no step; and a state that its author shows to nobody is missing from every reply.
     if (!actions.has(call.tool) || (projection === 'none' && reply.valid_next_actions.length > 0)) return reply;
-    const { snapshot } = await snapshotOf(session, shell);
-    return { ...reply, state: project(snapshot, projection), valid_next_actions: next };
+    return { ...reply, state: stateOf(step), valid_next_actions: next };
   }
   const { resolution } = reply;
-  const choice = resolution.type === 'choose_action' ? { resolution: { ...resolution, actions: next } } : {};
+  const choice = resolution.type === 'choose_action' ? { resolution: chooseFrom(next) } : {};
   return { ...reply, valid_next_actions: next, ...choice };
 }

@@ -26,6 +26,8 @@ export interface Papers {
   readonly blobs?: readonly Blob[];
   readonly expectSeq?: number | null;
   readonly expectOpen?: boolean;
+  /** Nobody has left an equal call within this time: otherwise decide again. */
+  readonly nobodyLeftWithinMs?: number | null;
   /** What the step does to the workflow of its session. */
   readonly workflow?: WorkflowChange | null;
   /** What becomes of approvals in the same commit. */
@@ -53,6 +55,7 @@ export function toTransition(
   return {
     ...bare(shell),
     call: path.length === 0 ? null : change(from, next, path),
+    nobodyLeftWithinMs: papers.nobodyLeftWithinMs ?? null,
     key: papers.key ?? null,
     session: step(next, path.includes('SUCCEEDED'), papers),
     approvals: papers.approvals ?? [],
@@ -65,6 +68,7 @@ export function toTransition(
 /** What a transition is that changes nothing. */
 export const nothingYet: Omit<Transition, 'token' | 'atMs'> = {
   call: null,
+  nobodyLeftWithinMs: null,
   key: null,
   session: null,
   reserve: [],

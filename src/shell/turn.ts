@@ -3,7 +3,7 @@
  * This queue keeps the order within a process; between processes the store's own turn decides.
  */
 import type { CallId, Principal, Request, SessionId } from '../core/call.ts';
-import { onAbort, type Requester } from './await-outcome.ts';
+import { onAbort, type Requester } from './requester.ts';
 import { pause } from './commit.ts';
 import type { Shell, TurnQueue } from './shell.ts';
 

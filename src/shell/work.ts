@@ -5,9 +5,11 @@ import type { Json } from '../core/json.ts';
 import { ceilingOf } from '../core/policy/session-ceiling.ts';
 import { advance, type CallEvent, type SideEffect } from '../core/lifecycle.ts';
 import type { StepFact } from '../core/workflow/step.ts';
-import type { Notice } from '../core/reply.ts';
+import type { Notice, Reply } from '../core/reply.ts';
+import type { Effect } from '../core/taxonomy.ts';
 import type { AgentClient, Attempt } from '../ports/upstream.ts';
 import type { Step } from './end-step.ts';
+import { recordedClient } from './record-questions.ts';
 import type { BodyOf, Shell } from './shell.ts';
 
 /** A tool and the arguments it will get. */
@@ -54,7 +56,7 @@ export function attemptOf(call: Call, work: Work, shell: Shell): Attempt {
     deadlineAtMs: call.deadlineAtMs,
     timeoutMs: timeoutOf(work, call, shell.ports.clock.nowMs()),
     workflowContext: work.step === null ? null : work.step.snapshot.context,
-    client: work.client,
+    client: work.client === null ? null : recordedClient(work.client, call, shell),
     callTool: callToolFor(call, work.bodyOf ?? call, shell),
   };
 }
@@ -70,6 +72,12 @@ function callToolFor({ id, tenant, agent, session }: Call, bodyOf: BodyOf, shell
     const request = { tool, args, key: `${id}/${calls}`, ...(within === null ? {} : { session: within }) };
     const reply = await shell.live.callTool(request, { tenant, agent }, bodyOf, within === null ? ceiling : null);
     if (ceiling !== null) within ??= reply.session;
-    return reply;
+    return { reply, effect: effectOfReply(reply, tool, shell) };
   };
+}
+
+function effectOfReply(reply: Reply, tool: string, shell: Shell): Effect {
+  if ('error' in reply) return reply.effect;
+  if ('pending' in reply) return 'unknown';
+  return shell.catalogue().get(tool)?.effectClass === 'pure' ? 'none' : 'applied';
 }

@@ -1,19 +1,18 @@
 /** What a door can ask about workflow sessions. Every answer is typed; a refusal is the same reply as for a step. */
 import type { Principal, SessionId } from '../core/call.ts';
-import type { SessionFact } from '../core/facts.ts';
 import { fieldsOf, type JsonObject } from '../core/json.ts';
 import type { Reach } from '../core/policy/policy.ts';
 import { ceilingOf } from '../core/policy/session-ceiling.ts';
 import type { ErrorReply, Reply, SuccessReply } from '../core/reply.ts';
-import { nextActions, project, type StepFact, withDueFired } from '../core/workflow/step.ts';
+import { nextActions, stateOf, withDueFired } from '../core/workflow/step.ts';
 import type { Snapshot, Workflow } from '../core/workflow/workflow.ts';
 import type { CommitResult, Session } from '../ports/store.ts';
 import type { Requester } from './await-outcome.ts';
 import { acceptDrift } from './drift.ts';
-import { fetchSession, lookAtSession } from './fetch-session.ts';
+import { findSession, type Found } from './find-session.ts';
 import { handleCall } from './handle-call.ts';
 import { type HistoryPage, readHistory, timeOfStep } from './history.ts';
-import { readStep, snapshotOf } from './position.ts';
+import { readStep } from './position.ts';
 import { sayFault } from './refuse.ts';
 import { broken, inFlight, movedOn, notKept, refuseSession, unknownWorkflow, unopened } from './refuse-session.ts';
 import { sessionOfKey } from './session-of-key.ts';
@@ -38,7 +37,7 @@ export interface WorkflowService {
   fork(session: string, seq: number | null, who: Principal): Promise<Reply>;
   /** Goes on with a session whose workflow has changed, on the word of `by`: the agent itself, unless a person is named. */
   accept(session: string, who: Principal, by?: string): Promise<Reply>;
-  /** Changes nothing, as little as `history` does: no timer fires, nothing is carried over. */
+  /** Timers that are due fire first; nothing is carried over. */
   look(session: string, who: Principal): Promise<SessionView | ErrorReply>;
   history(session: string, who: Principal, after: number, limit: number): Promise<HistoryPage | ErrorReply>;
 }
@@ -96,7 +95,7 @@ export function createWorkflowService(all: Shell, only: string | null = null): W
       });
     },
     async fork(handle, seq, who) {
-      const found = await find(handle, 'fork_session', 'change', who, shell);
+      const found = await findSession(handle, 'fork_session', 'change', who, shell);
       if ('error' in found) return found;
       if (found.fact.drift !== null) return refuseSession(found.whole, found.session.id, 'fork_session', shell);
       // INVARIANT: a step that runs may end in doubt, and a fork from before its end would know of no fence.
@@ -145,26 +144,21 @@ export function createWorkflowService(all: Shell, only: string | null = null): W
       });
     },
     async look(handle, who) {
-      const found = await find(handle, 'session', 'look', who, shell);
+      const found = await findSession(handle, 'session', 'look', who, shell);
       if ('error' in found) return found;
       const { session, fact } = found;
-      // What is due fires before the next step: nothing moves by looking, but what is next is what that step will find.
-      const next = fact.drift === null ? withDueFired(fact, shell.ports.clock.nowMs()) : fact;
-      return view(session, next, shell.limits.sessionTtlMs, await snapshotOf(session, shell));
+      // A migration that is still to come may lead to timers that are due; while a step runs, timers wait for its end.
+      const isFree = fact.drift === null && session.workflow?.turn === null;
+      const next = isFree ? withDueFired(fact, shell.ports.clock.nowMs()) : fact;
+      return view(session, next, shell.limits.sessionTtlMs);
     },
     async history(handle, who, after, limit) {
-      const found = await find(handle, 'history', 'look', who, shell);
+      const found = await findSession(handle, 'history', 'read', who, shell);
       if ('error' in found) return found;
       const most = Math.max(1, Math.min(whole(limit, 100), shell.limits.maxHistoryEntries));
       return readHistory(found.session, whole(after, 0), most, shell.ports.store);
     },
   };
-}
-
-interface Found {
-  readonly session: Session;
-  readonly fact: StepFact;
-  readonly whole: SessionFact;
 }
 
 function narrowed(shell: Shell, only: string): Shell {
@@ -216,7 +210,7 @@ async function change(
   act: (found: Found) => Promise<CommitResult | ErrorReply | null>,
 ): Promise<Reply> {
   for (let tries = 0; ; tries++) {
-    const found = await find(handle, requested, 'change', who, shell);
+    const found = await findSession(handle, requested, 'change', who, shell);
     if ('error' in found) return found;
     const { session, fact } = found;
     const running = session.workflow?.turn?.call ?? null;
@@ -231,29 +225,6 @@ async function change(
   }
 }
 
-/**
- * What is over can be looked at and not changed; what is stopped, or has drifted, can be both. Whoever only looks finds it as
- * it stands; for a change, and after one, what is due comes first.
- */
-async function find(
-  handle: string,
-  requested: string,
-  purpose: 'look' | 'change' | 'changed',
-  who: Principal,
-  shell: Shell,
-): Promise<Found | ErrorReply> {
-  if (!shell.live.readiness.ready) return sayFault(requested, null, 'closed', shell);
-  const id = (typeof handle === 'string' ? handle : '') as SessionId;
-  const fact = await (purpose === 'look' ? lookAtSession(id, who, shell) : fetchSession(id, who, null, shell));
-  if ('fault' in fact) return sayFault(requested, id, fact.fault, shell);
-  const session = fact.found ? await shell.ports.store.session(id) : null;
-  if (!fact.found || session === null) return refuseSession(fact, id, requested, shell);
-  const over = fact.state === 'cancelled' || fact.state === 'closed';
-  if (over && purpose === 'change') return refuseSession(fact, id, requested, shell);
-  if (fact.step === null) return refuseSession({ found: false, why: 'unknown' }, id, requested, shell);
-  return { session, fact: fact.step, whole: fact };
-}
-
 async function begin(
   name: string,
   who: Principal,
@@ -266,7 +237,7 @@ async function begin(
   if (workflow === undefined) return unknownWorkflow(name, shell);
   const opened = await openWorkflow(workflow, who, shell, ceiling, forStep);
   if (opened.kind !== 'opened') return unopened('step', opened, shell);
-  const found = await find(opened.session.id, 'step', 'changed', who, shell);
+  const found = await findSession(opened.session.id, 'step', 'changed', who, shell);
   if ('error' in found) shell.live.room.beginning.delete(opened.session.id);
   return found;
 }
@@ -278,13 +249,13 @@ async function done(
   who: Principal,
   shell: Shell,
 ): Promise<Reply> {
-  const found = await find(handle, action, 'changed', who, shell);
+  const found = await findSession(handle, action, 'changed', who, shell);
   if ('error' in found) return found;
   const { session, fact } = found;
   const reply: SuccessReply = {
     action,
     result,
-    state: project(fact.snapshot, fact.workflow.projection),
+    state: stateOf(fact),
     valid_next_actions: nextActions(fact),
     call_id: shell.ports.ids.ordered('call_', shell.ports.clock.nowMs()),
     session: session.id,

@@ -10,6 +10,7 @@ import { isRefusal, isSuccess, type Reply } from '../../src/index.ts';
 import { createRandom } from '../simulation/random.ts';
 import { eventually } from '../support/eventually.ts';
 import { startGoverned } from '../support/governed-up.ts';
+import { storeIn } from '../support/recourse-process.ts';
 import { allCalls, checkFile, withReader } from '../support/read-journal.ts';
 import { type Asker, startAsker } from './approval-askers.ts';
 import { checkEffects } from './approval-check.ts';
@@ -176,14 +177,14 @@ test('[C6-approval-9] a changed call whose process died says that it was changed
   const tools = ['post_wait', 'charge_wait'] as const;
   for (const tool of tools) {
     const mortal = await startAsker(t, { ...place, death: { act: 'outcome', moment: 'before', nth: 1 } });
-    const request = aRequest(tool, tool);
+    const request = aRequest(tool, tool, tool);
     const id = approvalIn((await mortal.ask(request))[0]);
     assert.equal(await mortal.approve(id, 'ana', { mark: tool, amount: editedAmount }), 'granted');
     assert.deepEqual(await mortal.ask(request), [null]);
   }
   const heir = await startAsker(t, place);
   for (const tool of tools) {
-    const [reply] = await heir.ask({ ...aRequest(tool, tool), wait_seconds: 30 });
+    const [reply] = await heir.ask({ ...aRequest(tool, tool, tool), wait_seconds: 30 });
     assert.ok(reply);
     told.push(reply);
     assert.deepEqual(
@@ -226,5 +227,5 @@ test(`[C6-approval-2] ${overHttp} concurrent POST /v1/calls to a real process fo
   assert.deepEqual(readFileSync(ledger, 'utf8'), '{"amount":1}\n');
   assert.equal((await up.ask(`/v1/approvals/${id}`, { key })).body['state'], 'used');
   await up.stop();
-  await checkFile(path.join(up.home, 'recourse.db'));
+  await checkFile(storeIn(up.home));
 });

@@ -47,6 +47,12 @@ export async function finishCase(request: ApprovalRequest, place: Place): Promis
       return 'succeeded';
     }
     assert.ok(isRefusal(reply), what);
+    // In doubt, and its requester gone: an equal call without a key is fenced by it.
+    if (reply.error === 'fenced' && 'blocking_call_id' in reply) {
+      assert.equal((await reader.call(reply.blocking_call_id as never))?.state, 'IN_DOUBT', what);
+      if (before !== undefined) assert.equal(reply.blocking_call_id, before, what);
+      return 'in doubt';
+    }
     if (reply.effect === 'unknown') {
       assert.ok((await reader.call(reply.call_id as never))?.state === 'IN_DOUBT', what);
       if (before !== undefined) assert.equal(reply.call_id, before, what);

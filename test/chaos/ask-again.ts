@@ -1,7 +1,7 @@
 /** The agents come back after the crash and ask again: nothing that ran runs a second time. */
 import assert from 'node:assert/strict';
 import type { CallId } from '../../src/core/call.ts';
-import { isPending, type Reply } from '../../src/index.ts';
+import { isPending, isRefusal, type Reply } from '../../src/index.ts';
 import type { StoreReader } from '../../src/ports/store.ts';
 import type { Killed, Request } from './chaos-round.ts';
 import { type Line, linesIn, writes } from './chaos-tools.ts';
@@ -51,6 +51,10 @@ export async function askUnansweredAgain(
     }
     const reply = await gateway.handle({ tool, args });
     if (ran === undefined || isPending(reply)) continue;
+    if (isRefusal(reply) && reply.error === 'fenced') {
+      assert.equal(reply.blocking_call_id, ran.call_id, `'${mark}' is in doubt, and fences an equal call`);
+      continue;
+    }
     assert.equal(reply.replayed, true, `'${mark}' ran before the crash, and an equal call takes its place`);
     assert.equal(reply.call_id, ran.call_id);
   }

@@ -82,6 +82,9 @@ export async function askAgain(
       handedOver += 1;
       continue;
     }
+    // Without a key a step that the session has moved past is another one: asked again it would run.
+    const walked = call === null || call.session === null ? null : await reader.session(call.session);
+    if (request.key === undefined && call !== null && walked !== null && walked.seq > call.seq) continue;
     const reply = checkStepReply(await gateway.handleStep(request));
     if (ran === undefined) continue;
     // Without a key the gates come first: what the workflow has gone past is refused, and its effect stays one.

@@ -90,8 +90,8 @@ describe('a step', () => {
     const [, ...rest] = told;
     assert.deepEqual(rest, [
       ['attempt', 'pay', 'denied'],
-      ['approval_opened', null, null],
-      ['approval_voided', null, null],
+      ['approval_opened', 'pay', null],
+      ['approval_voided', 'pay', null],
     ]);
   });
 
@@ -137,7 +137,7 @@ describe('a lost reply', () => {
       await gate.promise;
       return { runs: (runs += 1) };
     });
-    const { call, approvals, gateway } = await openApprovals(t, [refund], { agents: agents('refund') });
+    const { call, approvals, gateway, shell } = await openApprovals(t, [refund], { agents: agents('refund') });
     const id = approvalOf(await call({ tool: 'refund' }));
     assert.ok((await approvals.approve(id, ana, {})).ok);
     const leaving = new AbortController();
@@ -146,7 +146,11 @@ describe('a lost reply', () => {
     leaving.abort();
     const first = await gone;
     gate.resolve();
-    await eventually('it came back', async () => runs === 1);
+    // Until then the call is in doubt, and an equal one is fenced.
+    await eventually('its success is on record', async () => {
+      const found = await shell.ports.store.call(first.call_id as never);
+      return found?.state === 'SUCCEEDED';
+    });
     const again = await call({ tool: 'refund' });
     assert.equal(again.call_id, first.call_id);
     assert.equal(runs, 1);

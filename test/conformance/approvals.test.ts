@@ -9,7 +9,7 @@ import { ask, deferralOf, refunds } from '../support/refunds.ts';
 import { createCountingTool } from '../support/tools.ts';
 
 describe('a deferred call', () => {
-  test('[C4-defer-1] is POLICY_DEFER in the form of the seed, 202, and nothing runs', async (t) => {
+  test('[C4-defer-1] is POLICY_DEFER in the form of the seed, with the reason of its rule, 202, and nothing runs', async (t) => {
     const refund = createCountingTool('payments/refund');
     const { call, gateway, shell, all } = await openApprovals(t, [refund.definition], { agents: [refunds()] });
     const denied = deferralOf(await call(ask));
@@ -22,6 +22,7 @@ describe('a deferred call', () => {
         { type: 'pending_approval', approval_id: denied.id },
       ],
     );
+    assert.equal(denied.message, 'payments/refund deferred for operator approval: money leaves the house');
     assert.equal((await shell.ports.store.call(denied.call_id as never))?.state, 'AWAITING_APPROVAL');
     const [view] = await all();
     assert.deepEqual(

@@ -34,16 +34,38 @@ const reopen = (t: TestContext, { log }: Dead, options: Parameters<typeof openGa
   );
 
 describe('after the client cancelled', () => {
-  test('[C6-attach-1] an equal write gets the reply of the first, and runs nothing', async (t) => {
+  test('[C6-attach-11] an equal write is fenced, as often as it is asked, and never hears the first one refused', async (t) => {
     const pay = createHeldTool('pay');
     const gateway = await openGateway(t, [pay.definition]);
     const { run, reply } = await askAndLeave(gateway, pay, { tool: 'pay', args: { amount: 5 } });
-    assert.deepEqual(await gateway.call({ tool: 'pay', args: { amount: 5 } }), { ...reply, replayed: true });
+    for (let times = 0; times < 3; times++) {
+      const fenced = errorOf(await gateway.call({ tool: 'pay', args: { amount: 5 } }), 'fenced');
+      assert.deepEqual([fenced.blocking_call_id, fenced.effect, fenced.replayed], [reply.call_id, 'none', undefined]);
+      assert.deepEqual(fenced.resolution, { type: 'reconcile', call_id: reply.call_id });
+    }
     assert.equal(pay.runs.length, 1);
     const kinds = (await gateway.records(reply.call_id)).map(({ kind }) => kind);
-    assert.deepEqual(kinds, ['prepared', 'dispatched', 'doubted', 'requester_left', 'attached']);
+    assert.deepEqual(kinds, ['prepared', 'dispatched', 'doubted', 'requester_left']);
     run.finish('paid');
   });
+
+  for (const [happened, expected] of [
+    ['yes', 'its result'],
+    ['no', 'anew'],
+    ['unknown', 'anew'],
+  ] as const)
+    test(`[C6-attach-11] settled by a person with '${happened}', an equal write ${expected === 'anew' ? 'runs anew' : 'gets its result'}`, async (t) => {
+      const pay = createHeldTool('pay');
+      const gateway = await openGateway(t, [pay.definition]);
+      const { run, reply } = await askAndLeave(gateway, pay, { tool: 'pay' });
+      assert.equal(await gateway.settle(reply.call_id, { happened, by: 'ada' }), 'settled');
+      const again = gateway.call({ tool: 'pay' });
+      if (expected === 'anew') (await pay.begun(2)).finish('paid anew');
+      const { call_id: id, replayed } = successOf(await again);
+      assert.deepEqual([id === reply.call_id, replayed], expected === 'anew' ? [false, undefined] : [true, true]);
+      assert.equal(pay.runs.length, expected === 'anew' ? 2 : 1);
+      run.finish('late');
+    });
 
   test('[C6-attach-1] an equal write gets the success that the body came back with meanwhile', async (t) => {
     const pay = createHeldTool('pay');
@@ -54,19 +76,39 @@ describe('after the client cancelled', () => {
     const again = successOf(await gateway.call({ tool: 'pay' }));
     assert.deepEqual([again.result, again.replayed, again.call_id], ['paid', true, reply.call_id]);
     assert.equal(pay.runs.length, 1);
+    const kinds = (await gateway.records(reply.call_id)).map(({ kind }) => kind);
+    assert.deepEqual(kinds.slice(-3), ['settled', 'orphaned', 'attached']);
+  });
+
+  test('[C6-attach-10] who gets an earlier result hears whose it is, and the same once more runs anew', async (t) => {
+    const pay = createHeldTool('pay');
+    const gateway = await openGateway(t, [pay.definition]);
+    const { run, reply } = await askAndLeave(gateway, pay, { tool: 'pay' });
+    run.finish('paid');
+    await eventually('the late success', async () => (await gateway.stored(reply.call_id)).state === 'SUCCEEDED');
+    const { notices } = successOf(await gateway.call({ tool: 'pay' }));
+    assert.deepEqual(
+      notices?.map(({ code, human_message: text }) => [code, text]),
+      [['EARLIER_RESULT', `result of call ${reply.call_id}; the same call once more runs anew`]],
+    );
+    const anew = gateway.call({ tool: 'pay' });
+    (await pay.begun(2)).finish('paid once more');
+    const { result, replayed, notices: none } = successOf(await anew);
+    assert.deepEqual([result, replayed, none], ['paid once more', undefined, undefined]);
   });
 
   test('[C6-attach-2] two who ask at once: one takes the place, the other is a call of its own', async (t) => {
     const pay = createHeldTool('pay');
     const gateway = await openGateway(t, [pay.definition]);
     const { run, reply } = await askAndLeave(gateway, pay, { tool: 'pay' });
+    run.finish('paid');
+    await eventually('the late success', async () => (await gateway.stored(reply.call_id)).state === 'SUCCEEDED');
     const askers = Array.from({ length: 2 }, () => gateway.call({ tool: 'pay' }));
     (await pay.begun(2)).finish('the second payment');
     const replies = await Promise.all(askers);
     assert.equal(replies.filter((each) => each.call_id === reply.call_id).length, 1, 'one took the place');
     assert.equal(replies.filter((each) => 'result' in each && each.result === 'the second payment').length, 1);
     assert.equal(pay.runs.length, 2);
-    run.finish('paid');
   });
 
   test('[C6-attach-3] a read runs again', async (t) => {
@@ -105,6 +147,16 @@ describe('after the client cancelled', () => {
     assert.equal(successOf(await again).replayed, undefined);
   });
 
+  test('[C6-attach-5] a write without a key is a call of its own beside one with a key', async (t) => {
+    const pay = createHeldTool('pay');
+    const gateway = await openGateway(t, [pay.definition]);
+    const { run } = await askAndLeave(gateway, pay, { tool: 'pay', key: 'k' } as never);
+    const other = gateway.call({ tool: 'pay' });
+    (await pay.begun(2)).finish('paid');
+    assert.equal(successOf(await other).replayed, undefined);
+    run.finish('late');
+  });
+
   for (const [what, change, who] of [
     ['other arguments', { args: { amount: 6 } }, {}],
     ['another session', { session: true }, {}],
@@ -126,9 +178,9 @@ describe('after the client cancelled', () => {
   test('[C6-attach-6] beyond the attach window an equal write is a call of its own', async (t) => {
     const clock = createShiftedClock();
     const pay = createHeldTool('pay');
-    const gateway = await openGateway(t, [pay.definition], { clock, limits: { attachWindowMs: 60_000 } });
+    const gateway = await openGateway(t, [pay.definition], { clock, limits: { attachWindowMs: 50_000 } });
     const { run } = await askAndLeave(gateway, pay, { tool: 'pay' });
-    clock.forward(60_001);
+    clock.pass(50_001);
     const later = gateway.call({ tool: 'pay' });
     (await pay.begun(2)).finish('paid');
     assert.equal(successOf(await later).replayed, undefined);
@@ -164,11 +216,11 @@ describe('while the first requester is there', () => {
 });
 
 describe('after a restart', () => {
-  test('[C6-attach-8] an equal write gets the doubt of the first, and runs nothing', async (t) => {
+  test('[C6-attach-8] an equal write is fenced by the doubt of the first, and runs nothing', async (t) => {
     const dead = await killMidCall(t, 'plain');
     const gateway = await reopen(t, dead);
-    const reply = errorOf(await gateway.call({ tool: toolOf('plain'), args: { n: 1 } }), 'action_error');
-    assert.deepEqual([reply.effect, reply.replayed, reply.call_id], ['unknown', true, dead.execution.call_id]);
+    const reply = errorOf(await gateway.call({ tool: toolOf('plain'), args: { n: 1 } }), 'fenced');
+    assert.deepEqual([reply.effect, reply.blocking_call_id], ['none', dead.execution.call_id]);
     assert.equal(executionsIn(dead.log).length, 1);
   });
 
@@ -202,11 +254,11 @@ describe('after a restart', () => {
   test('[C6-attach-9] within the attach window it still holds, beyond it an equal write is a call of its own', async (t) => {
     const dead = await killMidCall(t, 'plain', {}, 'probeable');
     const clock = createShiftedClock();
-    const gateway = await reopen(t, dead, { clock, limits: { attachWindowMs: 600_000 } });
-    clock.forward(590_000);
+    const gateway = await reopen(t, dead, { clock, limits: { attachWindowMs: 60_000 } });
+    clock.pass(40_000);
     const within = await gateway.call({ tool: toolOf('plain'), args: { n: 1 } });
-    assert.equal(errorOf(within, 'action_error').call_id, dead.execution.call_id);
-    clock.forward(11_000);
+    assert.equal(errorOf(within, 'fenced').blocking_call_id, dead.execution.call_id);
+    clock.pass(21_000);
     const beyond = successOf(await gateway.call({ tool: toolOf('probeable'), args: { n: 1 } }));
     assert.equal(beyond.replayed, undefined);
     assert.equal(executionsIn(dead.log).length, 3);
@@ -215,7 +267,7 @@ describe('after a restart', () => {
 
 describe('a step of a workflow', () => {
   for (const between of ['nothing', 'a step', 'a reset'] as const)
-    test(`[C6-attach-5] that equals one whose requester left is ${between === 'a reset' ? 'another' : 'answered by it'} with ${between} between`, async (t) => {
+    test(`[C6-attach-12] that equals one whose requester left is ${between === 'nothing' ? 'answered by it' : 'another'} with ${between} between`, async (t) => {
       const first = await openWorkflow(t, [counter()]);
       const session = await first.open();
       success(await first.ask('increment', {}, { session }));
@@ -234,8 +286,8 @@ describe('a step of a workflow', () => {
       const { seq, state } = await gateway.look(session);
       assert.deepEqual(
         [again.replayed, again.seq, again.state],
-        [between === 'a reset' ? undefined : true, seq, state],
+        [between === 'nothing' ? true : undefined, seq, state],
       );
-      assert.equal(seq, { nothing: 1, 'a step': 2, 'a reset': 3 }[between]);
+      assert.equal(seq, { nothing: 1, 'a step': 3, 'a reset': 3 }[between]);
     });
 });

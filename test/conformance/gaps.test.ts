@@ -121,7 +121,7 @@ describe('a gap', () => {
 
   test('[C4-gap-1] and a change of policy are records of no call, told to whom they name', async (t) => {
     const { shell } = await open(t);
-    assert.ok(await recordPolicy(aPolicy([anAgent('local', [])]), null, 'ana', shell));
+    assert.ok(await recordPolicy({ next: aPolicy([anAgent('local', [])]), last: null, by: 'ana' }, shell));
     assert.equal((await recordsFor('default', shell, 'policy_applied')).length, 1);
     assert.equal((await recordsFor('acme', shell, 'policy_applied')).length, 0);
     assert.equal((await recordsFor('default', shell, 'epoch_open')).length, 0, "the journal's own are nobody's");

@@ -115,6 +115,23 @@ describe('rules', () => {
     }
   });
 
+  test('[C9-broken-1] a division by zero and a text that is no number are errors', async (t) => {
+    const said: readonly Said[] = [
+      ['permit', 'ratio', { when: 'args.amount % args.parts != 1.0' }],
+      ['permit', 'text', { when: 'int(args.limit) < 5' }],
+    ];
+    const tools = ['ratio', 'text'].map((name) => aTool(name, () => ({})));
+    const gateway = await open(t, tools, [anAgent('local', said)]);
+    for (const [tool, args] of [
+      ['ratio', { amount: 10, parts: 0 }],
+      ['text', { limit: '' }],
+      ['text', { limit: '0b1' }],
+    ] as const)
+      assert.match(denialOf(await gateway.call({ tool, args })).human_message, /could not be evaluated/, tool);
+    successOf(await gateway.call({ tool: 'ratio', args: { amount: 10, parts: 4 } }));
+    successOf(await gateway.call({ tool: 'text', args: { limit: '4' } }));
+  });
+
   test('[C9-broken-1] what stands beside an error does not make up for it; what is not reached is none', async (t) => {
     const said: readonly Said[] = [
       ['permit', 'either', { when: 'args.missing == 1 || args.ok == true' }],

@@ -36,6 +36,33 @@ describe('a success', () => {
     assert.deepEqual(errorOf(await gateway.call({ tool: 'nothing' }), 'unknown_action').valid_next_actions, names);
   });
 
+  test('[C2-next-4] of many tools the nearest 32 are next, and the reply says how many there are', async (t) => {
+    const many = Array.from({ length: 403 }, (_, at) => aTool(`shop/typical_action_${at}`, () => ({ at })));
+    const gateway = await openGateway(t, [...many, aTool('bank/pay_invoice', () => ({ paid: true }))]);
+    const success = successOf(await gateway.call({ tool: 'shop/typical_action_77' }));
+    assert.equal(success.valid_next_actions.length, 32);
+    assert.equal(success.valid_next_actions[0], 'shop/typical_action_77');
+    assert.equal(success.next_total, 404);
+    assert.ok(JSON.stringify(success).length < 1_500, JSON.stringify(success));
+
+    const unknown = errorOf(await gateway.call({ tool: 'bank/pay_invoices' } as never), 'unknown_action');
+    assert.equal(unknown.valid_next_actions[0], 'bank/pay_invoice');
+    assert.equal(unknown.valid_next_actions.length, 32);
+    assert.equal(unknown.next_total, 404);
+    assert.deepEqual(unknown.known_actions, unknown.valid_next_actions);
+    assert.equal(unknown.known_total, 404);
+    assert.deepEqual(unknown.resolution, { type: 'choose_action', actions: ['bank/pay_invoice'] });
+    const far = errorOf(await gateway.call({ tool: 'zzz' } as never), 'unknown_action');
+    assert.ok(JSON.stringify(far).length < 2_500, JSON.stringify(far));
+
+    // Without its server a name is nearest to the tool that has it.
+    const bare = errorOf(await gateway.call({ tool: 'pay_invoice' } as never), 'unknown_action');
+    assert.equal(bare.did_you_mean, 'bank/pay_invoice');
+    const unread = errorOf(await gateway.handle({ tool: 'bank/pay_invoice', wait: 1 }), 'validation_failed');
+    assert.equal(unread.valid_next_actions.length, 32);
+    assert.equal(unread.next_total, 404);
+  });
+
   test('[C2-success-2] seq counts the successes of the session and nothing else', async (t) => {
     const broken = aTool('broken', () => Promise.reject(new Error('no')), { effect: 'pure' });
     const gateway = await openGateway(t, [echo, broken]);
@@ -170,7 +197,7 @@ describe('everything else', () => {
     const closing = gateway.close();
     const reply = errorOf(await gateway.call({ tool: 'pay' }), 'denied');
     assert.equal(reply.code, 'DAEMON_NOT_READY');
-    assert.equal(reply.human_message, 'denied: daemon is initializing, retry in a moment');
+    assert.equal(reply.human_message, 'denied: daemon is closed, ask again once it is open');
     assert.equal(reply.resolution.type, 'retry_after');
     assert.deepEqual(reply.valid_next_actions, []);
     assert.equal(httpStatusOf(reply), 503);

@@ -19,7 +19,8 @@ export const ofGovernance: Readonly<Record<string, string>> = {
   'C4-gap-1': 'a gap is told beside another decision, is on record for its tenant alone, and is counted',
   'C4-gap-2':
     'work that is not reported in time is a gap, told once to its agent and always beside the reply of its call',
-  'C4-defer-1': 'POLICY_DEFER has the form of seed 002, with rule_ref and approval_id, 202, and nothing runs',
+  'C4-defer-1':
+    'POLICY_DEFER has the form of seed 002, with rule_ref, the reason of the rule and approval_id, 202, and nothing runs',
   'C6-approval-1': 'an approved call waits for its caller, who asks again, and runs once',
   'C6-approval-2': 'however many ask at once, one approval is one effect',
   'C6-approval-3': 'an approval is bound to tenant, agent, tool, arguments and the rules about the tool',
@@ -36,6 +37,8 @@ export const ofGovernance: Readonly<Record<string, string>> = {
   'C6-approval-14': 'an approval survives a restart in every state',
   'C6-approval-15': 'a step that waits keeps no turn, and its state moves only when it runs',
   'C6-approval-16': 'a lost reply of an approved call is found by an equal call, and nothing runs twice',
+  'C6-approval-18': 'equal calls under several keys share one approval, and each key has its own answer',
+  'C6-approval-17': 'a changed rule about its tool voids an approval for good: it does not come back with the rule',
   'C6-chaos-3': 'kill -9 among asks and decisions: an approval survives every act, and is used once',
   'C6-evidence-1': 'a call and its approval are bound to the evidence that they name',
   'C6-evidence-2': 'evidence that changed after approval: nothing is sent, and the approval is void',
@@ -46,10 +49,14 @@ export const ofGovernance: Readonly<Record<string, string>> = {
   'C8-policy-1': 'every decision is recorded with the hash of the policy it was made under',
   'C8-redact-1': 'what is masked is in no record and no reply; the tool gets what was sent',
   'C8-redact-2': 'a call whose record is masked is not sent again',
+  'C8-redact-3': 'what is masked is in no failure, no item and no refusal that quotes it, nor in their records',
   'C9-broken-1': 'a missing field or an error in a condition denies, by name, whatever the rule says',
   'C9-audit-1':
     'audit mode lets pass what policy denies, records what enforcing would have said, and softens nothing else',
   'C9-change-1': 'a change of policy applies to the next call',
+  'C9-check-1': 'what check calls an error stops apply and up, unless forced, which is on record',
+  'C9-check-2': 'drift from the lock is told at the start and in the status',
+  'C9-check-3': 'a name that looks like another is a warning of check',
   'C9-validation-1': 'any text of configuration gives a configuration, or problems that each have file, line and fix',
   'C9-explain-1': 'an explanation decides like the call itself, and leaves nothing behind',
 };

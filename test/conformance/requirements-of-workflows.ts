@@ -23,7 +23,8 @@ export const ofWorkflows: Readonly<Record<string, string>> = {
   'C1-reset-1': 'a session is reset to the beginning, on record',
   'C1-reset-2':
     'whoever loses a race for a reset resets again; a refusal names the step that runs, or that the session moved on',
-  'C1-look-1': 'looking at a session changes nothing, and tells what the next step would find',
+  'C1-look-1': 'looking at a session carries nothing over, and tells what the next step would find',
+  'C1-look-2': 'state and next actions that are told together come from one snapshot',
   'C1-fork-1': 'a session is forked at a past step, on record',
   'C1-drift-1': 'a changed manifest is ManifestDrift with what changed, until it is accepted',
   'C1-drift-2': 'a declared migration carries a session over, on record',
@@ -43,10 +44,16 @@ export const ofWorkflows: Readonly<Record<string, string>> = {
   'C1-history-1': 'the history has every attempt in order, refusals included, with digests',
   'C1-history-2': 'the history comes in pages',
   'C1-history-3': 'the history tells how long a refused attempt took, from its arrival',
+  'C1-history-4':
+    'the history tells the inputs of an attempt, as policy lets them be written, and why it was refused or failed',
+  'C1-history-5': 'what is told of a call names its action: what came back late, what was attached to',
+  'C1-history-6':
+    'what a body asks its agent’s user or model is an entry, with the question and whether an answer came',
   'C1-timer-1': 'a timer fires before the next step is judged, as an entry of its own',
   'C1-timer-2': 'a timer fires although nobody asks, and in another process',
   'C1-timer-3': 'the timer of a state that was left does not fire',
   'C1-timer-4': 'what is next after a step counts the timers that fell due while its body ran',
+  'C1-timer-6': 'a timer that is due fires before anybody is told state and next actions',
   'C1-timer-5': 'a timer whose code fails stops its session, and the refusals say so',
   'C2-step-1': 'a step answers with result, state, next actions and, if they changed, their schemas',
   'C2-step-2': 'a final state is done, and nothing is next',
@@ -69,6 +76,7 @@ export const ofWorkflows: Readonly<Record<string, string>> = {
   'C6-adopt-2': 'the key of the doubtful step adopts too',
   'C6-adopt-3': 'other inputs do not adopt',
   'C6-adopt-4': 'a step whose client left is adopted once, and the next equal step does its own work',
+  'C6-adopt-6': 'an adopted step is told as adopted: no attempt counts, and it names the call whose result it has',
   'C6-adopt-5': 'a key whose step is not adopted yet waits for the turn like any other',
   'C6-fence-1': 'a doubt that turns out to be no effect lifts the fence',
   'C6-fence-2': 'a step in doubt fences its operation in its session, and nothing else',
@@ -90,5 +98,9 @@ export const ofWorkflows: Readonly<Record<string, string>> = {
   'C1-fork-2': 'a fork waits as long as the past step had to; a drifted session is not forked',
   'C1-fork-3':
     'a fork begins at a step that is kept and was taken under the manifest of today; a refusal names the first',
+  'C9-throw-1': 'a throw of an action’s own body that declares no effect class did not happen: the action stays legal',
+  'C9-throw-2':
+    'a throw is in doubt if an effect class is declared, a called tool had an effect, or the body was cut off',
+  'C9-throw-3': 'a timeout stays unknown; a body that throws late ends the doubt',
   'C1-total-5': 'promises of an author where a value belongs bring nothing down',
 };

@@ -205,14 +205,14 @@ export function provesApprovals(create: Create): void {
       key: 'k1',
       fingerprint: 'f1',
       callId: call.id,
-      expiresAtMs: startMs * 2,
+      keepMs: 1_000,
     };
     const reserve = [{ tenant: 'acme', account: 'money', amount: 5, limit: 5 }];
     const extra = { approvals: stale, key, reserve, session: stepping(session.id, { advance: true }) };
     const blobs = [{ hash: 'h', text: 't' }];
     assert.equal(verdictOf(await commitOne(store, inserting(call, undefined, { ...extra, blobs }))), 'approval');
     assert.equal(await store.call(call.id), null);
-    assert.equal(await store.key('acme', 'clerk', 'k1', startMs), null);
+    assert.equal(await store.key('acme', 'clerk', 'k1'), null);
     assert.equal(await store.blob('h'), null);
     assert.equal((await store.session(session.id))?.seq, 0);
     const over: Partial<Transition> = {

@@ -42,9 +42,40 @@ export function provesCalls(create: Create): void {
     });
     const committed = await mustCommit(store, inserting(call, ['PREPARED', 'DISPATCHED'], { atMs: startMs + 5 }));
     assert.ok(committed.position !== null);
-    const expected = { ...call, seq: 0, updatedAtMs: startMs + 5, requesterLeftAtMs: null, repeats: 0 };
+    const expected = { ...call, seq: 0, updatedAtMs: startMs + 5, requesterLeftAtMs: null, replyAt: null, repeats: 0 };
     assert.deepEqual({ ...(await stored(store, call.id)) }, expected);
   });
+
+  prove(
+    'an intent meets an equal call without a key whose requester left, and writes nothing',
+    async (store, { passes }) => {
+      const session = aSession();
+      await mustCommit(store, opening(session));
+      const equal = { session: session.id, fingerprint: 'f1' };
+      const [left, keyed, own] = [aCall(equal), aCall({ ...equal, key: 'k1' }), aCall(equal)];
+      for (const call of [left, keyed]) await mustCommit(store, inserting(call));
+      await mustCommit(store, marking(keyed.id, 'left', 0, { atMs: startMs + 5 }));
+      const intent = (call = own, within = 50) => ({ ...inserting(call), nobodyLeftWithinMs: within });
+      assert.equal(verdictOf(await commitOne(store, intent(aCall(equal)))), 'committed', 'a key is found by its key');
+      await mustCommit(store, marking(left.id, 'left', 0, { atMs: startMs + 5 }));
+      passes(10);
+      const met = await commitOne(store, intent());
+      assert.ok(met.kind === 'conflict' && met.on === 'place' && met.found.id === left.id, JSON.stringify(met));
+      assert.equal(await store.call(own.id), null);
+      for (const [what, other] of [
+        ['another session', intent(aCall({ fingerprint: 'f1' }))],
+        ['other arguments', intent(aCall({ ...equal, fingerprint: 'f2' }))],
+        ['who left longer ago', intent(aCall(equal), 10)],
+        ['an intent that does not ask', inserting(aCall(equal))],
+      ] as const)
+        assert.equal(verdictOf(await commitOne(store, other)), 'committed', what);
+      await mustCommit(store, marking(left.id, 'returned', 0, { atMs: startMs + 6 }));
+      const first = intent();
+      assert.equal(verdictOf(await commitOne(store, first)), 'committed');
+      await mustCommit(store, marking(left.id, 'left', 0, { atMs: startMs + 7 }));
+      assert.equal(verdictOf(await commitOne(store, first)), 'committed', 'what was written stays written');
+    },
+  );
 
   prove('an id is inserted once: another intention meets the call that is there', async (store) => {
     const call = aCall();
@@ -173,7 +204,7 @@ export function provesCalls(create: Create): void {
   prove('the call speaks before the key, the key before the session, the session before the account', async (store) => {
     const session = aSession({ state: 'cancelled' });
     const holder = aCall({ key: 'k' });
-    const claim = { tenant: 'acme', agent: 'clerk', key: 'k', fingerprint: 'f1', expiresAtMs: startMs + 1_000 };
+    const claim = { tenant: 'acme', agent: 'clerk', key: 'k', fingerprint: 'f1', keepMs: 1_000 };
     await mustCommit(store, opening(session));
     await mustCommit(store, inserting(holder, ['PREPARED'], { key: { ...claim, callId: holder.id } }));
     const call = aCall({ key: 'k' });
@@ -186,6 +217,6 @@ export function provesCalls(create: Create): void {
     assert.equal(await verdict({ ...shut, ...dear }), 'session');
     assert.equal(await verdict(dear), 'reserve');
     assert.equal(await store.call(call.id), null);
-    assert.deepEqual(await store.key('acme', 'clerk', 'k', startMs), { callId: holder.id, fingerprint: 'f1' });
+    assert.deepEqual(await store.key('acme', 'clerk', 'k'), { callId: holder.id, fingerprint: 'f1' });
   });
 }

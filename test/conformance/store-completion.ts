@@ -207,12 +207,12 @@ export function provesCompletion(create: Create): void {
       const waiting = aCall({ session: first, state: 'AWAITING_APPROVAL' });
       await mustCommit(store, inserting(waiting));
       await mustCommit(store, marking(waiting.id, 'left', 0, { atMs: startMs + 5 }));
-      assert.equal((await store.abandoned(first, 'f1', startMs))?.id, waiting.id);
+      assert.equal((await store.abandoned(first, 'f1', 1_000))?.id, waiting.id);
       await mustCommit(store, updating(waiting, { state: 'PREPARED', session: second, fingerprint: 'f2' }));
-      assert.equal(await store.abandoned(first, 'f1', startMs), null);
-      assert.equal(await store.abandoned(second, 'f2', startMs), null);
+      assert.equal(await store.abandoned(first, 'f1', 1_000), null);
+      assert.equal(await store.abandoned(second, 'f2', 1_000), null);
       await mustCommit(store, marking(waiting.id, 'left', 0, { atMs: startMs + 6 }));
-      assert.equal((await store.abandoned(second, 'f2', startMs))?.id, waiting.id);
+      assert.equal((await store.abandoned(second, 'f2', 1_000))?.id, waiting.id);
     },
   );
 }

@@ -22,6 +22,8 @@ export interface StoreHome {
   open(): Promise<Store>;
   /** Ends the open store as a crash would: what was acknowledged stays, the epoch is not closed. */
   crash(): Promise<void>;
+  /** Lets the open store grow older, by less than a minute. */
+  passes(ms: number): void;
   /** Closes whatever is open and removes the data. */
   remove(): Promise<void>;
 }

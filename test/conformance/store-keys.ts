@@ -6,7 +6,7 @@ import type { KeyClaim } from '../../src/ports/store.ts';
 import { aCall, commitOne, inserting, mustCommit, startMs, updating, verdictOf } from './store-fixtures.ts';
 import { type Create, withStore } from './with-store.ts';
 
-const expiresAtMs = startMs + 1_000;
+const keepMs = 1_000;
 
 const claimFor = (call: Call, over: Partial<KeyClaim> = {}): KeyClaim => ({
   tenant: call.tenant,
@@ -14,7 +14,7 @@ const claimFor = (call: Call, over: Partial<KeyClaim> = {}): KeyClaim => ({
   key: 'k',
   fingerprint: call.fingerprint,
   callId: call.id,
-  expiresAtMs,
+  keepMs,
   ...over,
 });
 
@@ -30,43 +30,69 @@ export function provesKeys(create: Create): void {
     const result = await commitOne(store, claiming(second));
     assert.deepEqual(result, { kind: 'conflict', on: 'key', callId: first.id, fingerprint: 'f1' });
     assert.equal(await store.call(second.id), null);
-    assert.deepEqual(await store.key('acme', 'clerk', 'k', startMs), { callId: first.id, fingerprint: 'f1' });
+    assert.deepEqual(await store.key('acme', 'clerk', 'k'), { callId: first.id, fingerprint: 'f1' });
   });
 
   prove('tenants and agents do not share keys', async (store) => {
     for (const who of [{}, { agent: 'other' }, { tenant: 'other' }]) await mustCommit(store, claiming(aCall(who)));
   });
 
-  prove('an expired key is not found and is replaced', async (store) => {
+  prove('a key is kept by the age of the store; then it is not found, and is replaced', async (store, { passes }) => {
     const [first, second] = [aCall(), aCall()];
     await mustCommit(store, claiming(first));
-    assert.equal(await store.key('acme', 'clerk', 'k', expiresAtMs), null);
-    const early = await commitOne(store, claiming(second, { expiresAtMs: expiresAtMs + 5 }, expiresAtMs - 1));
-    assert.equal(verdictOf(early), 'key');
-    await mustCommit(store, claiming(second, { expiresAtMs: expiresAtMs + 5 }, expiresAtMs));
-    const found = await store.key('acme', 'clerk', 'k', expiresAtMs);
-    assert.deepEqual(found, { callId: second.id, fingerprint: 'f1' });
+    passes(keepMs - 1);
+    assert.equal((await store.key('acme', 'clerk', 'k'))?.callId, first.id);
+    assert.equal(verdictOf(await commitOne(store, claiming(second))), 'key');
+    passes(1);
+    assert.equal(await store.key('acme', 'clerk', 'k'), null);
+    await mustCommit(store, claiming(second));
+    assert.deepEqual(await store.key('acme', 'clerk', 'k'), { callId: second.id, fingerprint: 'f1' });
   });
 
-  prove('expired keys go away without hurting living ones', async (store) => {
+  prove(
+    'no key is forgotten for the times that transitions tell, nor by opening the store again',
+    async (store, home) => {
+      const [first, second] = [aCall(), aCall()];
+      await mustCommit(store, claiming(first));
+      const farMs = startMs + 1_000 * 86_400_000;
+      for (let batch = 0; batch < 3; batch++) await mustCommit(store, inserting(aCall(), undefined, { atMs: farMs }));
+      assert.equal(verdictOf(await commitOne(store, claiming(second, {}, farMs))), 'key');
+      await home.crash();
+      const again = await home.open();
+      assert.equal((await again.key('acme', 'clerk', 'k'))?.callId, first.id);
+      assert.equal(verdictOf(await commitOne(again, claiming(second, {}, farMs))), 'key');
+    },
+  );
+
+  prove('the age of a store goes on where its last owner left it', async (store, home) => {
+    await mustCommit(store, claiming(aCall(), { keepMs: 9_000 }));
+    home.passes(8_000);
+    await store.close();
+    const again = await home.open();
+    assert.notEqual(await again.key('acme', 'clerk', 'k'), null);
+    home.passes(1_000);
+    assert.equal(await again.key('acme', 'clerk', 'k'), null);
+  });
+
+  prove('expired keys go away without hurting living ones', async (store, { passes }) => {
     const calls = Array.from({ length: 300 }, () => aCall());
     await store.commit(calls.map((call, index) => claiming(call, { key: `old-${index}` })));
     const living = aCall();
-    await mustCommit(store, claiming(living, { expiresAtMs: startMs + 9_000 }));
-    for (let batch = 0; batch < 10; batch++)
-      await mustCommit(store, inserting(aCall(), undefined, { atMs: startMs + 2_000 }));
-    assert.equal(await store.key('acme', 'clerk', 'old-7', startMs + 2_000), null);
-    assert.deepEqual((await store.key('acme', 'clerk', 'k', startMs + 2_000))?.callId, living.id);
+    await mustCommit(store, claiming(living, { keepMs: 9_000 }));
+    passes(2_000);
+    for (let batch = 0; batch < 10; batch++) await mustCommit(store, inserting(aCall()));
+    assert.equal(await store.key('acme', 'clerk', 'old-7'), null);
+    assert.deepEqual((await store.key('acme', 'clerk', 'k'))?.callId, living.id);
   });
 
   prove('a denied call claims no key and is not stopped by one', async (store) => {
     const denied = aCall({ state: 'DENIED', dueAtMs: null });
     await mustCommit(store, claiming(denied));
-    assert.equal(await store.key('acme', 'clerk', 'k', startMs), null);
+    assert.equal(await store.key('acme', 'clerk', 'k'), null);
     const running = aCall();
     await mustCommit(store, claiming(running));
     await mustCommit(store, claiming(aCall({ state: 'DENIED', dueAtMs: null })));
-    assert.equal((await store.key('acme', 'clerk', 'k', startMs))?.callId, running.id);
+    assert.equal((await store.key('acme', 'clerk', 'k'))?.callId, running.id);
   });
 
   prove('a call may claim a key when it moves, and claim its own again', async (store) => {
@@ -74,21 +100,18 @@ export function provesKeys(create: Create): void {
     await mustCommit(store, inserting(call));
     const prepared = { ...call, state: 'PREPARED' as const };
     await mustCommit(store, updating(call, { state: 'PREPARED' }, { key: claimFor(call) }));
-    await mustCommit(
-      store,
-      updating(prepared, { state: 'DISPATCHED' }, { key: claimFor(call, { expiresAtMs: startMs + 5_000 }) }),
-    );
-    assert.equal((await store.key('acme', 'clerk', 'k', startMs + 2_000))?.callId, call.id);
+    await mustCommit(store, updating(prepared, { state: 'DISPATCHED' }, { key: claimFor(call, { keepMs: 5_000 }) }));
+    assert.equal((await store.key('acme', 'clerk', 'k'))?.callId, call.id);
   });
 
   prove('a claim goes with its call: who loses the call does not keep the key', async (store) => {
     const call = aCall();
     await mustCommit(store, inserting(call));
     assert.equal(verdictOf(await commitOne(store, claiming(call))), 'call');
-    assert.equal(await store.key('acme', 'clerk', 'k', startMs), null);
+    assert.equal(await store.key('acme', 'clerk', 'k'), null);
     const stale = updating({ ...call, attempt: 9 }, { state: 'DISPATCHED' }, { key: claimFor(call) });
     assert.equal(verdictOf(await commitOne(store, stale)), 'call');
-    assert.equal(await store.key('acme', 'clerk', 'k', startMs), null);
+    assert.equal(await store.key('acme', 'clerk', 'k'), null);
   });
 
   prove('of many equal claims at once exactly one wins, and the others hear its call', async (store) => {

@@ -12,6 +12,7 @@ import { provesStore, provesWriting, type StoreHome } from './store.ts';
 /** `alone`: every commit is said to come alone, so that the asking thread and the worker write in turn. */
 const home = (alone: boolean) => async (): Promise<StoreHome> => {
   const folder = mkdtempSync(path.join(tmpdir(), 'recourse-store-'));
+  let passedMs = 0;
   let open: { store: Store; worker: Worker } | null = null;
   return {
     async open() {
@@ -21,6 +22,7 @@ const home = (alone: boolean) => async (): Promise<StoreHome> => {
         markEveryMs: 0,
         file: path.join(folder, 'store.db'),
         nowMs: () => 1_600_000_000_000,
+        monotonicMs: () => passedMs,
         spawn: (options) => (worker = spawnWorker(options)),
         lone: { after: 0, foldEvery: 3, maxMs: 60_000 },
       });
@@ -34,6 +36,7 @@ const home = (alone: boolean) => async (): Promise<StoreHome> => {
       await open?.worker.terminate();
       await open?.store.close();
     },
+    passes: (ms) => void (passedMs += ms),
     async remove() {
       await open?.store.close();
       rmSync(folder, { recursive: true });

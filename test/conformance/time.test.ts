@@ -1,6 +1,7 @@
 /** CONTRACT sections 3 and 6: how long a call may take, and what becomes of a body that takes longer. */
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
+import fc from 'fast-check';
 import { nodeClock } from '../../src/adapters/system-node/clock.ts';
 import { nodeIds } from '../../src/adapters/system-node/ids.ts';
 import { isPending, tool, ToolDefinitionError } from '../../src/index.ts';
@@ -254,6 +255,25 @@ describe('a deadline', () => {
     assert.deepEqual([session, agent, tenant], [reply.session, 'ada', 'acme']);
     const leftMs = Date.parse(deadline) - before;
     assert.ok(leftMs >= 100_000 && leftMs < 110_000, deadline);
+  });
+
+  test('[C6-deadline-4] and a wait may be any fraction of a second', async (t) => {
+    const act = createCountingTool('act', { timeout_seconds: 100.000_4 });
+    const gateway = await openGateway(t, [act.definition]);
+    const seconds = fc.double({ min: 60, max: 86_400, noNaN: true });
+    await fc.assert(
+      fc.asyncProperty(seconds, seconds, async (deadline, wait) => {
+        successOf(await gateway.call({ tool: 'act', deadline_seconds: deadline, wait_seconds: wait }));
+      }),
+      { numRuns: 25 },
+    );
+    successOf(await gateway.call({ tool: 'act', deadline_seconds: 12.3456 }));
+    for (const wrong of [Number.NaN, Number.POSITIVE_INFINITY, -1e-9, 1e300]) {
+      const reply = errorOf(await gateway.call({ tool: 'act', deadline_seconds: wrong }), 'validation_failed');
+      assert.equal(reply.errors[0]?.path, '/deadline_seconds');
+    }
+    const tiny = await gateway.call({ tool: 'act', deadline_seconds: Number.MIN_VALUE, wait_seconds: 60 });
+    assert.ok('action' in tiny || ('error' in tiny && tiny.error === 'action_timeout'), JSON.stringify(tiny));
   });
 });
 

@@ -76,6 +76,19 @@ describe('while the disk fails', { skip: whyNoFileLimit() }, () => {
     assert.equal(gateway.notices.filter(({ kind }) => kind === 'store_recovered').length, 1);
   });
 
+  test('[C9-store-8] status says so from the first try that fails, and that it is over without any call', async (t) => {
+    const gateway = await open(t, [aTool('act', () => 1)], { limits: { storeRetryMs: [600_000], sweepEveryMs: 20 } });
+    successOf(await gateway.call({ tool: 'act' }));
+    breakDisk();
+    const asked = gateway.call({ tool: 'act', args: { n: 1 } });
+    await eventually('it is known', async () => gateway.status().store === 'unavailable');
+    mendDisk();
+    await eventually('it is over', async () => gateway.status().store === 'available');
+    assert.deepEqual(gateway.notices, [], 'nobody had given up');
+    // Whoever waits for the next try need not wait for its time.
+    successOf(await asked);
+  });
+
   test('[C9-store-4] a call is tried again on the schedule, and succeeds if the store is back in time', async (t) => {
     const waits: number[] = [];
     const firstWait = Promise.withResolvers<void>();

@@ -32,11 +32,11 @@ const kindsOf = async (gateway: Awaited<ReturnType<typeof openWorkflow>>, sessio
   (await gateway.history(session)).map(({ kind }) => kind);
 
 describe('whoever looks at a session', () => {
-  test('[C1-look-1] carries nothing over: it is told as it stands, with what a step would find next', async (t) => {
+  test('[C1-look-1] carries nothing over, and is told the state and the next actions that a step would find', async (t) => {
     const { gateway, session } = await changed(t, [counter(), counter({ version: '2', migrations })]);
     for (let looks = 0; looks < 2; looks++) {
       const { seq, state, valid_next_actions: next } = await gateway.look(session);
-      assert.deepEqual([seq, state], [0, { value: 'counting', context: { count: 0 } }]);
+      assert.deepEqual([seq, state], [0, { value: 'counting', context: { count: 40 } }]);
       assert.deepEqual(next, ['increment', 'look']);
       assert.deepEqual(await kindsOf(gateway, session), ['session_opened']);
     }
@@ -45,7 +45,7 @@ describe('whoever looks at a session', () => {
     assert.equal((await gateway.look(session)).state_digest, (await gateway.history(session)).at(-1)?.state_after);
   });
 
-  test('[C1-look-1] is told next actions of the state that a migration leads to, and none without one', async (t) => {
+  test('[C1-look-1] is told the state that a migration leads to with its next actions, and none without one', async (t) => {
     const edges = { a: { on: { go: 'b' } }, b: { on: { back: 'a' } } };
     const body = { run: async () => ({}) };
     const version = (number: string, more: object = {}) =>
@@ -56,19 +56,19 @@ describe('whoever looks at a session', () => {
       } as never);
     const toB = { migrations: { '1': () => ({ value: 'b', context: {} }) } };
     for (const [after, next] of [
-      [version('2', toB), ['back']],
-      [version('2'), []],
+      [version('2', toB), ['b', ['back']]],
+      [version('2'), ['a', []]],
     ] as const) {
       const { gateway, session } = await changed(t, [version('1'), after]);
       const view = await gateway.look(session);
-      assert.deepEqual([view.state, view.valid_next_actions], [{ value: 'a', context: {} }, next]);
+      assert.deepEqual([(view.state as { value: string }).value, view.valid_next_actions], next);
       assert.equal(view.seq, 0);
     }
   });
 
   test('[C1-look-1] by the reply of a doubt that was settled since is told the same as by a look', async (t) => {
     const edges = { a: { on: { lose: 'b' } }, b: { on: { lose: 'a', back: 'a' } } };
-    const body = { run: async () => Promise.reject(new Error('lost')) };
+    const body = { effect: 'plain', run: async () => Promise.reject(new Error('lost')) };
     const version = (number: string, more: object = {}) =>
       mount(createMachine({ id: 'path', initial: 'a', states: edges } as never), {
         version: number,
@@ -92,7 +92,7 @@ describe('whoever looks at a session', () => {
     }
   });
 
-  test('[C1-look-1] fires no timer: the sweeper does, and the next step', async (t) => {
+  test('[C1-timer-6] fires the timers that are due first, and hears of one and the same state', async (t) => {
     const clock = createShiftedClock();
     const waiting = { after: { [minute]: 'late' }, on: { go: 'late', hurry: 'late' } };
     const states = { waiting, late: { on: { go: 'waiting' } } };
@@ -104,15 +104,40 @@ describe('whoever looks at a session', () => {
     const session = await gateway.open();
     assert.deepEqual(await gateway.next(session), ['go', 'hurry']);
     clock.forward(2 * minute);
-    const { seq, state, valid_next_actions: next } = await gateway.look(session);
-    assert.deepEqual(
-      [seq, (state as { value: string }).value, next],
-      [0, 'waiting', ['go']],
-      'what is next is what a step finds',
-    );
-    assert.deepEqual(await kindsOf(gateway, session), ['session_opened']);
+    const { seq, state, state_digest, valid_next_actions: next } = await gateway.look(session);
+    assert.deepEqual([seq, (state as { value: string }).value, next], [1, 'late', ['go']]);
+    assert.equal((await gateway.history(session)).at(-1)?.state_after, state_digest);
+    assert.deepEqual(await kindsOf(gateway, session), ['session_opened', 'timer_fired']);
     assert.equal(success(await gateway.ask('go', {}, { session })).seq, 2);
-    assert.deepEqual(await kindsOf(gateway, session), ['session_opened', 'timer_fired', 'attempt']);
+  });
+
+  test('[C1-look-2] while steps are taken is never told the state of one moment and the next actions of another', async (t) => {
+    const states = { a: { on: { go: 'b' } }, b: { on: { back: 'a' } } };
+    const body = { run: async () => ({}) };
+    const swing = mount(createMachine({ id: 'swing', initial: 'a', states } as never), {
+      actions: { go: body, back: body },
+    } as never);
+    const gateway = await openWorkflow(t, [swing]);
+    const session = await gateway.open();
+    const lists: Readonly<Record<string, readonly string[]>> = { a: ['go'], b: ['back'] };
+    let over = false;
+    const look = async () => {
+      while (!over) {
+        await new Promise(setImmediate);
+        const { state, seq, valid_next_actions: next } = await gateway.look(session);
+        const { value } = state as { value: string };
+        assert.equal(value, seq % 2 === 0 ? 'a' : 'b');
+        // While the step runs that is legal here, it is not next.
+        if (next.length > 0) assert.deepEqual(next, lists[value]);
+      }
+    };
+    const lookers = Promise.all([look(), look(), look()]);
+    try {
+      for (let step = 0; step < 60; step++) success(await gateway.ask(step % 2 === 0 ? 'go' : 'back', {}, { session }));
+    } finally {
+      over = true;
+      await lookers;
+    }
   });
 });
 

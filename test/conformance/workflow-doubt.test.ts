@@ -127,13 +127,14 @@ describe('a step in doubt', () => {
       {
         actions: {
           pay: {
+            effect: 'plain',
             operation_key: (inputs: unknown) => String((inputs as { order: number }).order),
             run: async (inputs: unknown) => {
               ran.push(inputs);
               throw new Error('the line went dead');
             },
           },
-          refund: { run: async () => Promise.reject(new Error('the line went dead')) },
+          refund: { effect: 'plain', run: async () => Promise.reject(new Error('the line went dead')) },
           other: { run: async () => ({}) },
         },
       },
@@ -172,7 +173,7 @@ describe('a step in doubt', () => {
     };
     const operation_key = (inputs: unknown) => (inputs as { order: string }).order;
     const keyed = mount(createMachine({ id: 'k', initial: 'a', states: { a: { on: { pay: 'a', other: 'a' } } } }), {
-      actions: { pay: { operation_key, run }, other: { run: async () => ({}) } },
+      actions: { pay: { effect: 'plain', operation_key, run }, other: { run: async () => ({}) } },
     });
     const gateway = await openWorkflow(t, [keyed]);
     const whole = await gateway.open();

@@ -8,7 +8,7 @@ import { openWorkflow, refusal, success } from '../support/open-workflow.ts';
 import { createShiftedClock } from '../support/shifted-clock.ts';
 import type { HistoryEntry } from '../../src/shell/history.ts';
 import { checkHistory } from '../support/workflow-history.ts';
-import { coffee, counter } from '../support/workflows.ts';
+import { coffee, counter, createHeld } from '../support/workflows.ts';
 
 describe('the history', () => {
   test('[C1-history-1] has every attempt in order, refusals included, with digests before and after', async (t) => {
@@ -40,6 +40,43 @@ describe('the history', () => {
       digest = entry.state_after;
     }
     assert.equal((await bar.look(session)).state_digest, digest);
+  });
+
+  test('[C1-history-4] tells the inputs of each attempt, and why it was refused or failed', async (t) => {
+    const jam = async () => Promise.reject(new RangeError('the till is jammed'));
+    const bar = await openWorkflow(t, [coffee({ refusals: { stop_after: 2 } })]);
+    const session = await bar.open();
+    success(await bar.ask('take_order', { drink: 'latte' }, { session }));
+    for (let n = 0; n < 3; n++) success(await bar.ask('add_modifier', { modifier: 'soy' }, { session }));
+    refusal(await bar.ask('add_modifier', { modifier: 'soy' }, { session }), 'invalid_transition');
+    refusal(await bar.ask('add_modifier', { modifier: 'x'.repeat(9_000) }, { session }), 'invalid_transition');
+    const entries = await bar.history(session);
+    const [, order, , , , full, long, stopped] = entries;
+    assert.deepEqual([order?.inputs, order?.reason], [{ drink: 'latte' }, null]);
+    assert.deepEqual([full?.inputs, full?.detail['guards']], [{ modifier: 'soy' }, ['roomForMore']]);
+    assert.match(full?.reason ?? '', /^action 'add_modifier' is not reachable from current state\./);
+    assert.ok(typeof long?.inputs === 'string' && long.inputs.length <= 2_000, 'long inputs are cut');
+    assert.deepEqual([stopped?.kind, stopped?.reason], ['session_stopped', 'refusal_limit']);
+    const till = mount(createMachine({ id: 'till', initial: 'a', states: { a: { on: { pay: 'a' } } } }), {
+      actions: { pay: { run: jam } },
+    });
+    const shop = await openWorkflow(t, [till]);
+    const failed = refusal(await shop.ask('pay', { cents: 4 }), 'action_error');
+    const [, attempt] = await shop.history(failed.session ?? '');
+    assert.deepEqual([attempt?.inputs, attempt?.reason], [{ cents: 4 }, 'the till is jammed']);
+  });
+
+  test('[C1-history-5] names the action of what came back late', async (t) => {
+    const held = createHeld();
+    const gateway = await openWorkflow(t, [held.workflow]);
+    const session = await gateway.open();
+    refusal(await gateway.ask('slow', {}, { session }), 'action_timeout');
+    held.runs[0]?.fail(new Error('nothing was done'));
+    const orphan = await eventually('it came back', async () =>
+      (await gateway.history(session)).find(({ kind }) => kind === 'orphaned'),
+    );
+    assert.deepEqual([orphan?.action, orphan?.detail['outcome']], ['slow', 'action_error']);
+    assert.equal(orphan?.reason, 'nothing was done');
   });
 
   test('[C1-history-2] comes in pages', async (t) => {
@@ -206,6 +243,7 @@ describe('a timer', () => {
       const reply = await gateway.ask(action, {}, { session });
       assert.ok(!('pending' in reply));
       assert.deepEqual(reply.valid_next_actions, ['excuse'], action);
+      if ('state' in reply) assert.equal((reply.state as { value: string }).value, 'late', 'state and next agree');
       if ('next_action_schemas' in reply) assert.deepEqual(Object.keys(reply.next_action_schemas ?? {}), ['excuse']);
       assert.equal(
         (await gateway.history(session)).some(({ kind }) => kind === 'timer_fired'),

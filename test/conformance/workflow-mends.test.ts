@@ -13,12 +13,7 @@ const doubtful = () => {
   let ran = 0;
   const workflow = mount(createMachine({ id: 'd', initial: 'a', states: { a: { on: { pay: 'a', other: 'a' } } } }), {
     actions: {
-      pay: {
-        run: async () => {
-          ran += 1;
-          throw new Error('the line went dead');
-        },
-      },
+      pay: { effect: 'plain', run: async () => ((ran += 1), Promise.reject(new Error('the line went dead'))) },
       other: { run: async () => ({}) },
     },
   });
@@ -143,17 +138,18 @@ describe('a step', () => {
     assert.equal(ran(), 1);
   });
 
-  test('[C2-next-3] that is running is not among the next actions', async (t) => {
-    const held = createHeld({ timeout_seconds: 30 });
-    const gateway = await openWorkflow(t, [held.workflow]);
-    const session = await gateway.open();
-    const running = gateway.ask('slow', {}, { session });
-    await eventually('the body runs', async () => held.runs.length === 1);
-    assert.deepEqual(await gateway.next(session), ['other']);
-    held.runs[0]?.finish('x');
-    success(await running);
-    assert.deepEqual(await gateway.next(session), ['slow', 'other']);
-  });
+  for (const effect of ['plain', 'pure'])
+    test(`[C2-next-3] that is running, and ${effect}, is not among the next actions`, async (t) => {
+      const held = createHeld({ effect, timeout_seconds: 30 });
+      const gateway = await openWorkflow(t, [held.workflow]);
+      const session = await gateway.open();
+      const running = gateway.ask('slow', {}, { session });
+      await eventually('the body runs', async () => held.runs.length === 1);
+      assert.deepEqual(await gateway.next(session), ['other']);
+      held.runs[0]?.finish('x');
+      success(await running);
+      assert.deepEqual(await gateway.next(session), ['slow', 'other']);
+    });
 
   test('[C3-cancelled-4] whose session is cancelled hears that nothing is next in it', async (t) => {
     const held = createHeld({ timeout_seconds: 30 });

@@ -33,7 +33,10 @@ describe('a step', () => {
     const end = success(await bar.ask('cancel', {}, asked));
     assert.deepEqual([end.done, end.valid_next_actions], [true, []]);
     const after = refusal(await bar.ask('pay', {}, asked), 'invalid_transition');
-    assert.equal(after.message, "action 'pay' is not reachable from current state. Valid actions now: [].");
+    const over = 'The workflow has ended: reset the session, or open another, to begin anew.';
+    assert.equal(after.message, `action 'pay' is not reachable from current state. Valid actions now: []. ${over}`);
+    assert.equal(after.resolution.type, 'replan');
+    assert.ok(refusal(await bar.ask('tip', {}, asked), 'unknown_action').message.endsWith(over));
     assert.equal((await bar.look(asked.session)).status, 'done');
   });
 
@@ -278,7 +281,7 @@ describe('a step', () => {
       const gateway = await openWorkflow(t, [counter({ state: projection })]);
       assert.deepEqual(success(await gateway.ask('increment', {})).state, state, projection);
     }
-    const some = await openWorkflow(t, [counter({ state: ['count', 'nothing'] })]);
+    const some = await openWorkflow(t, [counter({ state: ['count'] })]);
     assert.deepEqual(success(await some.ask('increment', {})).state, { value: 'counting', context: { count: 1 } });
     const others = await openWorkflow(t, [counter({ state: [] })]);
     assert.deepEqual(success(await others.ask('increment', {})).state, { value: 'counting', context: {} });

@@ -115,6 +115,38 @@ describe('a step is answered at its budget', () => {
   });
 });
 
+test('[C1-history-6] what a body asks is in the history: the question, and whether an answer came', async (t) => {
+  type Asks = { elicit: (message: string) => Promise<unknown>; sample: (request: object) => Promise<unknown> };
+  const asking = oneAction({
+    timeout_seconds: 60,
+    run: async (_inputs: unknown, { elicit, sample }: Asks) => {
+      await elicit('really? Authorization: Bearer abcdefghijklmnopqrstuvwxyz0123456789');
+      await sample({ messages: [] });
+    },
+  });
+  const { service, close } = await openShell(t, asking);
+  const who = { tenant: 'default', agent: 'local' };
+  const view = await service.open('one', who);
+  assert.ok(!('error' in view));
+  const client: AgentClient = {
+    elicit: async () => ({ action: 'accept', content: { secret: 'tulip' } }),
+    sample: () => Promise.reject(new Error('no model here')),
+  };
+  await service.step('one', { action: 'act', inputs: {}, session: view.session }, who, { client });
+  const page = { entries: [], ...(await service.history(view.session, who, 0, 100)) };
+  const asked = page.entries.filter(({ kind }) => kind === 'client_asked');
+  assert.deepEqual(
+    asked.map(({ action, detail, reason }) => [action, detail['asked'], detail['answer'], reason]),
+    [
+      ['act', 'elicit', 'accept', null],
+      ['act', 'sample', 'none', 'no model here'],
+    ],
+  );
+  assert.match(String(asked[0]?.detail['question']), /^really\?/);
+  assert.doesNotMatch(JSON.stringify(page), /tulip|abcdefghijklm/, 'neither what the user wrote nor a secret is kept');
+  await close();
+});
+
 /** The inside of a gateway: a client can be passed to the shell, which the library door has none of. */
 async function openShell(t: TestContext, workflow: ReturnType<typeof oneAction>) {
   const folder = mkdtempSync(path.join(tmpdir(), 'recourse-'));

@@ -6,10 +6,18 @@ import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { openKeysBeside } from '../../src/compose/keys-beside.ts';
 import { eventually } from '../support/eventually.ts';
-import { exitOf, folder, objectsIn, recourse, startGateway, startRecourse } from '../support/recourse-process.ts';
+import {
+  exitOf,
+  folder,
+  objectsIn,
+  recourse,
+  startGateway,
+  startRecourse,
+  storeIn,
+} from '../support/recourse-process.ts';
 
-async function keysOf(t: TestContext, home: string) {
-  const opened = await openKeysBeside(join(home, 'recourse.db'));
+async function keysOf(t: TestContext, home: string, file = storeIn(home)) {
+  const opened = await openKeysBeside(file);
   assert.ok(opened.kind === 'opened', JSON.stringify(opened));
   t.after(() => opened.keyring.close());
   return opened.keyring;
@@ -33,8 +41,8 @@ test('a key is printed alone, once, before there is a store, and works', async (
   const key = added.stdout.trim();
   assert.match(added.stderr, /^agent 'support-bot' of tenant 'default' has a key\.\n/);
   assert.ok(added.stderr.includes(key.slice(3, 19)) && !added.stderr.includes(key.slice(20)));
-  assert.deepEqual(readdirSync(home), ['recourse.db.keys']);
-  assert.equal(statSync(join(home, 'recourse.db.keys')).mode & 0o077, 0);
+  assert.deepEqual(readdirSync(home), []);
+  assert.equal(statSync(`${storeIn(home)}.keys`).mode & 0o077, 0);
   assert.deepEqual(await (await keysOf(t, home)).find(key, Date.now()), {
     tenant: 'default',
     role: 'agent',
@@ -72,7 +80,7 @@ test('role, tenant and end are as they were asked for', async (t) => {
 
 test('beside a gateway: a rotation leaves both keys working for a while, a revocation ends one within a second', async (t) => {
   const { home, agents } = inFolder(t);
-  const gateway = await startGateway(t, join(home, 'recourse.db'));
+  const gateway = await startGateway(t, storeIn(home));
   const keyring = await keysOf(t, home);
   const works = async (key: string) => (await keyring.find(key, Date.now())) !== null;
   const old = agents('add', 'bot').stdout.trim();
@@ -127,15 +135,15 @@ test('what cannot be is a sentence and an exit code', (t) => {
     assert.match(end.stderr, says);
     assert.ok(!end.stderr.includes('\u001b'));
   }
-  writeFileSync(join(home, 'recourse.db.keys'), 'dear reader, '.repeat(100), { mode: 0o600 });
+  writeFileSync(`${storeIn(home)}.keys`, 'dear reader, '.repeat(100), { mode: 0o600 });
   const foreign = agents('ls');
   assert.equal(foreign.status, 3);
   assert.match(foreign.stderr, /recourse\.db\.keys' holds no keys of ours: move it away/);
-  chmodSync(join(home, 'recourse.db.keys'), 0o644);
+  chmodSync(`${storeIn(home)}.keys`, 0o644);
   const open = agents('add', 'bot');
   assert.deepEqual([open.status, open.stdout], [3, '']);
   assert.match(open.stderr, /is open to other users: chmod 600 '/);
-  assert.equal(readFileSync(join(home, 'recourse.db.keys'), 'utf8').slice(0, 11), 'dear reader');
+  assert.equal(readFileSync(`${storeIn(home)}.keys`, 'utf8').slice(0, 11), 'dear reader');
 });
 
 test('commands at the same time, one of them killed: what was printed works, and the file holds', async (t) => {
@@ -150,7 +158,7 @@ test('commands at the same time, one of them killed: what was printed works, and
   await eventually('the first key', async () => said.some((text) => text() !== ''));
   started.at(-1)?.kill('SIGKILL');
   await Promise.all(started.map(exitOf));
-  const keyring = await keysOf(t, home);
+  const keyring = await keysOf(t, home, file);
   const keys = said.map((text) => text().trim()).filter((text) => text !== '');
   assert.ok(keys.length >= 5, `${keys.length} keys`);
   for (const key of keys) assert.ok(await keyring.find(key, Date.now()));

@@ -7,8 +7,9 @@ import { test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { type GovernedUp, startGoverned } from '../support/governed-up.ts';
 import { recourse } from '../support/compiled-recourse.ts';
-import { bin, exitOf, folder } from '../support/recourse-process.ts';
+import { bin, exitOf, folder, objectsIn } from '../support/recourse-process.ts';
 import { rules, smallServer } from '../support/small-server.ts';
+import { send } from './http/open-http.ts';
 
 const yaml = (lines: readonly string[], more = '') => `agents:\n${rules('bot', lines)}${more}tools:\n${smallServer()}`;
 
@@ -52,7 +53,7 @@ test('what changed is told; what is wrong changes nothing', async (t) => {
   assert.equal(changed.status, 0, changed.stderr);
   assert.match(
     changed.stdout,
-    /^ {2}~ bot {2}changed\n {6}\+ permit small\/echo \(recourse\.yaml:5\)\n {2}\+ other {2}added\n {6}1 rule, default deny\n✓ the policy is in force at /m,
+    /^ {2}~ bot {2}changed\n {6}! weaker: \+ permit small\/echo \(recourse\.yaml:5\)\n {2}\+ other {2}added\n {6}1 rule, default deny\n✓ the policy is in force at /m,
   );
   assert.equal(await code(), 'ran');
 
@@ -113,8 +114,126 @@ test('--watch applies each change that holds, and ends on Ctrl-C', async (t) => 
   // As editors save: another file in the place of the old one.
   writeFileSync(join(up.home, 'next.yaml'), yaml(['deny: small/echo']));
   renameSync(join(up.home, 'next.yaml'), up.file);
-  await saying(/\+ deny small\/echo/);
+  await saying(/deny small\/echo: effect: permit → deny/);
   assert.equal(await code(), 'POLICY_DENY');
   child.kill('SIGINT');
   assert.equal(await exitOf(child), 0);
+});
+
+test('what weakens how people are asked is told first, and marked, also for programs', async (t) => {
+  const asks = (more: string) => `roles: { finance: [ann], legal: [eve] }\n${yaml([`{ defer: small/echo, ${more} }`])}`;
+  const up = await startGoverned(t, asks('needs: 2, expires: 1h, reason: money leaves'));
+  await up.ready();
+  const apply = (...words: string[]) => recourse(['apply', '--url', up.url, ...words], { cwd: up.home });
+  up.write(asks('needs: 1, expires: 2d, on_approve: run, client_may_approve: true, reason: money'));
+  const changed = apply();
+  assert.equal(changed.status, 0, changed.stderr);
+  const place = 'defer small/echo: ';
+  assert.deepEqual(
+    changed.stdout.split('\n').slice(0, 6).toSorted(),
+    [
+      '      ! weaker: defer small/echo: client_may_approve: false → true (recourse.yaml:6)',
+      '      ! weaker: defer small/echo: expires: 1h → 2d (recourse.yaml:6)',
+      '      ! weaker: defer small/echo: needs: 2 → 1 (recourse.yaml:6)',
+      '      ! weaker: defer small/echo: on_approve: wait → run (recourse.yaml:6)',
+      `      ${place}reason: money leaves → money (recourse.yaml:6)`,
+      '  ~ bot  changed',
+    ].toSorted(),
+  );
+  assert.match(changed.stdout.split('\n')[5] ?? '', /reason/, 'what weakens comes first');
+  up.write(
+    asks('needs: 1, expires: 2d, on_approve: run, client_may_approve: true, reason: money').replace(
+      '[ann]',
+      '[ann, bob]',
+    ),
+  );
+  const { changes } = JSON.parse(apply('--json').stdout) as { changes: unknown };
+  assert.deepEqual(changes, [
+    { change: 'changed', agent: null, details: [{ says: 'roles: finance: ann → ann, bob', direction: 'weaker' }] },
+  ]);
+  await up.stop();
+});
+
+test('what check calls an error stops an apply, unless it is forced, which is on record and in status', async (t) => {
+  const up = await startGoverned(t, yaml(['permit: small/echo']));
+  await up.ready();
+  const run = (...words: string[]) => recourse([...words, '--url', up.url], { cwd: up.home });
+  const key = up.keyOf('bot');
+  // Each on a connection of its own: while a command is waited for, nobody here hears that an idle one was closed.
+  const ask = (method: string, at: string, body?: unknown) =>
+    send(new URL(up.url), method, at, { key: up.operatorKey(), ...(body === undefined ? {} : { body }) });
+  // The first rule shadows the second; the third is for no tool that the server lists.
+  for (const [lines, says] of [
+    [['permit: small/**', 'deny: small/echo'], /shadowed_rule: deny small\/echo/],
+    [
+      ['deny: small/ecko', 'permit: small/**'],
+      /unknown_tool: deny small\/ecko is for nothing.*\n {2}fix did you mean small\/echo\?/,
+    ],
+  ] as const) {
+    up.write(yaml(lines));
+    const refused = run('apply');
+    assert.equal(refused.status, 1);
+    assert.match(refused.stderr, says);
+    assert.match(refused.stderr, /✗ .*nothing was changed; recourse apply --force/);
+    const { body, status } = await ask('POST', '/v1/policy/apply', {});
+    assert.deepEqual([status, body['forcible']], [422, true]);
+  }
+  const before = (await ask('GET', '/v1/status')).body;
+  assert.deepEqual(before['forced'], []);
+  const forced = run('apply', '--force');
+  assert.equal(forced.status, 0, forced.stderr);
+  assert.match(forced.stderr, /^FORCED recourse\.yaml:\d+ unknown_tool/m);
+  const ran = await send(new URL(up.url), 'POST', '/v1/calls', { key, body: { tool: 'small/echo' } });
+  assert.equal(ran.status, 200, ran.text);
+  assert.match(run('status').stdout, /^ {2}forced +recourse\.yaml:\d+ unknown_tool/m);
+  up.write(yaml(['permit: small/echo']));
+  assert.equal(run('apply').status, 0);
+  assert.doesNotMatch(run('status').stdout, /forced/);
+  const records = recourse(['audit', 'tail', '--lines', '50', '--json'], { cwd: up.home }).stdout;
+  const applied = objectsIn(records).filter(({ kind }) => kind === 'policy_applied');
+  const bodies = applied.map(({ body }) => body as { forced?: boolean; problems?: readonly string[] });
+  assert.deepEqual(
+    bodies.map(({ forced: is }) => is ?? false),
+    [true, false],
+  );
+  assert.match(bodies[0]?.problems?.[0] ?? '', /unknown_tool/);
+  await up.stop();
+});
+
+test('an approval from before its rule became deny stays void when the rule comes back, also over a restart', async (t) => {
+  const defers = yaml(['defer: small/echo']);
+  const denies = yaml(['deny: small/echo']);
+  const first = await startGoverned(t, defers);
+  await first.ready();
+  const [key, ann] = [first.keyOf('bot'), first.keyOf('ann', ['--role', 'approver'])];
+  const deferred = async (up: GovernedUp): Promise<string> => {
+    const { body } = await up.ask('/v1/calls', { key, body: { tool: 'small/echo' } });
+    assert.equal(body['code'], 'POLICY_DEFER', JSON.stringify(body));
+    return (body['resolution'] as { approval_id: string }).approval_id;
+  };
+  const approve = async (up: GovernedUp, id: string) => {
+    assert.equal((await up.ask(`/v1/approvals/${id}/approve`, { key: ann, body: {} })).status, 200);
+  };
+  const apply = (up: GovernedUp, text: string) => {
+    up.write(text);
+    assert.equal(recourse(['apply', '--url', up.url], { cwd: up.home }).status, 0);
+  };
+  const one = await deferred(first);
+  await approve(first, one);
+  apply(first, denies);
+  apply(first, defers);
+  const two = await deferred(first);
+  assert.notEqual(two, one);
+  await approve(first, two);
+  await first.stop();
+  const second = await startGoverned(t, denies, [], first.home);
+  await second.ready();
+  await second.stop();
+  const third = await startGoverned(t, defers, [], first.home);
+  await third.ready();
+  const three = await deferred(third);
+  assert.notEqual(three, two);
+  await approve(third, three);
+  assert.equal(await codeOf(third, key), 'ran');
+  await third.stop();
 });

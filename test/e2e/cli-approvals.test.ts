@@ -33,6 +33,19 @@ async function open(t: TestContext) {
   return { up, key, ask, defer, run };
 }
 
+test('names and values that an agent chose cannot pass for a line of the screen, and hide nothing', async (t) => {
+  const { up, key, run } = await open(t);
+  const args = { 'a\namount: 5': 1, amount: 7, '\u202enote': 'a\u200b\u{e0041}b' };
+  const { body } = await send(new URL(up.url), 'POST', '/v1/calls', { key, body: { tool: 'small/echo', args } });
+  const { approval_id: id } = body['resolution'] as { approval_id: string };
+  const { stdout } = run(['show', id]);
+  assert.deepEqual(stdout.match(/^.*(?:amount|note).*$/gm), [
+    '  arguments  "a\\namount: 5": 1',
+    '             amount: 7',
+    '             "\\u202enote": "a\\u200b\\udb40\\udc41b"',
+  ]);
+});
+
 test('a person lists, looks, approves what they saw, and is told what happens next', async (t) => {
   const { up, key, ask, defer, run } = await open(t);
   const none = run(['ls']);

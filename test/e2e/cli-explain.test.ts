@@ -60,6 +60,19 @@ describe('without a gateway', () => {
     assert.match(which.stderr, /--agent names who would call: bot, other/);
   });
 
+  test('a call that would wait for a person is told as such, with the rule and its reason', (t) => {
+    const cwd = folder(t);
+    const deferred = "defer: small/echo\n        reason: 'ask the shop'";
+    writeFileSync(join(cwd, 'recourse.yaml'), `agents:\n${rules('bot', [deferred])}tools:\n${smallServer()}`);
+    const explain = (...words: string[]) => recourse(['explain', 'small/echo', ...words, '--offline'], { cwd });
+    const told = explain();
+    assert.equal(told.stderr.includes('bug'), false, told.stderr);
+    assert.equal(told.status, 1, told.stderr);
+    assert.match(told.stdout, /^‖ bot → small\/echo: it would be held, POLICY_DEFER$/m);
+    const { decision, reply } = JSON.parse(explain('--json').stdout) as Explanation;
+    assert.deepEqual([decision, reply?.code], ['hold', 'POLICY_DEFER']);
+  });
+
   test('the time can be another, arguments are judged by the pinned schema, and what is not pinned is said', (t) => {
     const cwd = folder(t);
     const only = `agents:\n${rules('bot', ["permit: small/hang\n        when: now > timestamp('2030-01-01T00:00:00Z')"])}tools:\n${smallServer()}`;

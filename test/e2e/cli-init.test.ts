@@ -1,7 +1,7 @@
 /** `recourse init` as a person runs it, on a machine that has other clients already. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { recourse } from '../support/compiled-recourse.ts';
@@ -63,7 +63,7 @@ test('a file that could not be written whole is not left behind: an empty one wo
 
 test('the servers of every client are taken over, and no secret is', (t) => {
   const { cwd, home, put, init, text } = aMachine(t);
-  const files = { command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '.'] };
+  const files = { command: 'files-mcp', args: ['-y', '.'] };
   put(join(cwd, '.mcp.json'), { mcpServers: { files } });
   put(join(cwd, '.cursor/mcp.json'), {
     mcpServers: {
@@ -92,10 +92,27 @@ test('the servers of every client are taken over, and no secret is', (t) => {
     mcpServers: { windows: { command: 'C:\\mcp\\windows.exe' } },
   });
   put(join(home, '.codeium/windsurf/mcp_config.json'), {
-    mcpServers: { 'wind surf': { serverUrl: 'https://wind.example/mcp' }, files: { command: 'other-files' } },
+    mcpServers: { 'wind surf': { serverUrl: 'http://127.0.0.1:9/mcp' }, files: { command: 'other-files' } },
   });
   const { status, stderr, stdout } = init();
   assert.equal(status, 0, stderr);
+  // What each client is to start instead, in its own form.
+  const said = [...stdout.matchAll(/put this into (.+), in place of the servers there:\n((?: {2}.*\n)+)/g)];
+  const [[, most = '', first = '{}'] = [], [, vsCode, second = '{}'] = []] = said;
+  assert.match(most, /^\.mcp\.json and \.cursor\/mcp\.json and ~\/\.claude\.json/);
+  assert.equal(vsCode, '.vscode/mcp.json');
+  const { mcpServers } = JSON.parse(first) as { mcpServers: { recourse: { args: string[]; env: object } } };
+  const where = join(realpathSync(cwd), 'recourse.yaml');
+  assert.deepEqual(mcpServers.recourse.args.slice(1), [
+    'recourse-gateway',
+    'stdio',
+    '--config',
+    where,
+    '--agent',
+    'my-agent',
+  ]);
+  assert.ok(Object.keys(mcpServers.recourse.env).length > 0, 'the variables that it needs');
+  assert.match(second, /"servers"/);
   const names = [...text().matchAll(/^ {2}"(.+)":$/gm)].map(([, name]) => name);
   assert.deepEqual(names, ['files', 'linear', 'gh', 'db', 'here', 'mac', 'linux', 'wind-surf', 'files-2', 'windows']);
   for (const shown of [text(), stderr, stdout]) assert.doesNotMatch(shown, /very-secret|lin_api_1/);
@@ -148,7 +165,7 @@ test('what cannot be expressed is named in a comment, whatever its name is', (t)
   assert.equal(recourse(['check'], { cwd }).status, 0);
 });
 
-test('--from takes one file, --dry-run writes nothing, and .gitignore gets one line once', (t) => {
+test('--from takes one file, --dry-run writes nothing, and no other file is touched', (t) => {
   const { cwd, home, put, init, text } = aMachine(t);
   put(join(home, '.cursor/mcp.json'), { mcpServers: { other: { command: 'x' } } });
   put(join(cwd, 'some.json'), { mcpServers: { mine: { command: 'x', env: { A_TOKEN: 'very-secret' } } } });
@@ -163,18 +180,22 @@ test('--from takes one file, --dry-run writes nothing, and .gitignore gets one l
   const written = init(['--from', 'some.json']);
   assert.equal(written.status, 0, written.stderr);
   assert.equal(text(), dry.stdout);
-  assert.match(written.stderr, /\.gitignore: recourse\.db\* is added/);
-  assert.equal(readFileSync(join(cwd, '.gitignore'), 'utf8'), 'node_modules\nrecourse.db*\n');
+  assert.equal(readFileSync(join(cwd, '.gitignore'), 'utf8'), 'node_modules');
+  assert.ok(!text().includes('store:'), 'the store lies where tools are not pointed at');
   const second = init(['--from', 'some.json', '--config', 'second.yaml', '--json']);
   assert.equal(second.status, 0, second.stderr);
   assert.deepEqual(JSON.parse(second.stdout), {
     file: 'second.yaml',
     written: true,
-    servers: [{ name: 'mine', from: 'some.json' }],
+    lock: null,
+    servers: [
+      { name: 'mine', from: 'some.json', problem: 'the environment has no A_TOKEN; set A_TOKEN before starting' },
+    ],
+    tools: [],
+    left_out: [],
     skipped: [],
     unreadable: [],
     variables: [{ name: 'A_TOKEN', meaning: "env A_TOKEN of the server 'mine'", is_set: false }],
-    gitignore: false,
   });
   for (const [name, says] of [
     ['absent.json', /is not there, or names no server/],

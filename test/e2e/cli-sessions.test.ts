@@ -173,6 +173,7 @@ test('calls settle, yes: beside the owner, and the next equal step takes the res
   assert.ok(isSuccess(adopted) && adopted.replayed === true, JSON.stringify(adopted));
   assert.deepEqual(adopted.result, { bank: 7 });
   assert.equal(timesLost(bar), 1);
+  assert.match(look('calls', 'show', adopted.call_id).stdout, new RegExp(`never: it adopted the result of ${id}`));
   assert.match(look('sessions', 'tail', session).stdout, /settled .*by Ann/);
   assert.equal(look('audit', 'verify').status, 0);
 });
@@ -230,7 +231,7 @@ test('calls settle that cannot be understood says so before it opens anything', 
     [['--happened', 'maybe'], 2, /--happened is yes or no or unknown, not 'maybe'/],
     [['--happened', 'yes', '--result', 'done'], 2, /--result must be JSON/],
     [['--happened', 'no', '--result', '{}'], 2, /--result .* goes with --happened yes, not with no/],
-    [['--happened', 'no'], 3, /there is no store at 'recourse\.db'/],
+    [['--happened', 'no'], 3, /there is no store at '.*recourse\.db'/],
   ];
   for (const [words, status, sentence] of sentences) {
     const end = recourse(['calls', 'settle', 'call_1', ...words], { cwd: home });

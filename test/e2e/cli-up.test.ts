@@ -11,7 +11,7 @@ import { isSuccess } from '../../src/index.ts';
 import { barProject, isAlive, strayModule } from '../support/cli-project.ts';
 import { eventually } from '../support/eventually.ts';
 import { connectHttp } from '../support/mcp-connect.ts';
-import { bin, exitOf, objectsIn, recourse } from '../support/recourse-process.ts';
+import { bin, exitOf, objectsIn, recourse, storeIn } from '../support/recourse-process.ts';
 import { realProgram } from '../support/upstream-mcp.ts';
 
 const node = JSON.stringify(process.execPath);
@@ -73,8 +73,8 @@ test('every tool at /mcp, each workflow at its own path, and a server that fails
 
   const all = await connectHttp(t, new URL(`${url}/mcp`), '2025-11-25');
   const { tools } = await all.client.listTools();
-  assert.ok(tools.some(({ name }) => name === 'everything/echo'));
-  const echoed = await all.client.callTool({ name: 'everything/echo', arguments: { message: 'hello' } });
+  assert.ok(tools.some(({ name }) => name === 'everything__echo'));
+  const echoed = await all.client.callTool({ name: 'everything__echo', arguments: { message: 'hello' } });
   assert.deepEqual(echoed['content'], [{ type: 'text', text: 'Echo: hello' }]);
   for (const revision of ['2025-11-25', '2026-07-28'] as const) {
     const walker = await connectHttp(t, new URL(`${url}/mcp/adding`), revision);
@@ -83,7 +83,7 @@ test('every tool at /mcp, each workflow at its own path, and a server that fails
     await walker.client.close();
   }
 
-  const key = readFileSync(join(home, 'recourse.db.token'), 'utf8').trim();
+  const key = readFileSync(`${storeIn(home)}.token`, 'utf8').trim();
   assert.ok(up.said.stdout.includes(key), "the operator's key is shown at the first start");
   const status = await get(`${url}/v1/status`, key);
   assert.deepEqual([status.status, status.body['ready'], status.body['role']], [200, true, 'owner']);

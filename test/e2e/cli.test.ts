@@ -36,22 +36,41 @@ test('colour is for terminals, unless it is asked for', () => {
   assert.ok(!recourse(['--help'], { env: { NO_COLOR: '1' } }).stdout.includes(escape));
 });
 
-test('the primer is the same on every run, whole, and leaves nothing behind', (t) => {
+test('the primer opens with the refund: on one screen, three refunds against one, the same on every run', (t) => {
   const home = folder(t);
   const env = { TMPDIR: home };
-  const first = recourse(['primer'], { env });
+  const { status, stdout, stderr } = recourse(['primer'], { env });
+  assert.deepEqual([status, stderr], [0, '']);
+  const lines = stdout.trimEnd().split('\n');
+  assert.ok(lines.length <= 20, `${lines.length} lines`);
+  for (const line of lines) assert.ok(line.length <= 120, line);
+  assert.match(stdout, /\bIn a retry loop\n(?: +\d +no answer\n){3} +3 refunds, \$120\n/);
+  assert.match(stdout, /\bThrough Recourse, each time with the same key\n +1 +action_error, effect: unknown\n/);
+  assert.match(stdout, /(?: +[23] +action_error, effect: unknown, replayed: true\n){2} +1 refund, \$40\n/);
+  assert.match(stdout, /recourse primer --all/);
+  assert.equal(recourse(['primer'], { env }).stdout, stdout);
+  assert.deepEqual(readdirSync(home), []);
+  const told = objectsIn(recourse(['primer', '--json'], { env }).stdout);
+  for (const line of told) assert.deepEqual(Object.keys(line), ['say', 'request', 'reply']);
+  assert.deepEqual([told[0]?.['reply'], told.at(-1)?.['reply']], [{ refunds: 3 }, { refunds: 1 }]);
+});
+
+test('the long primer is the same on every run, whole, and leaves nothing behind', (t) => {
+  const home = folder(t);
+  const env = { TMPDIR: home };
+  const first = recourse(['primer', '--all'], { env });
   assert.deepEqual([first.status, first.stderr], [0, '']);
-  assert.deepEqual(recourse(['primer'], { env }), first);
+  assert.deepEqual(recourse(['primer', '--all'], { env }), first);
   assert.match(first.stdout, /✓ the journal holds\n {2}\d+ records, 1 epoch, \d+ payloads, 0 of them erased/);
   assert.match(first.stdout, /✓ input[\s\S]*– credential {2}not configured/);
   assert.doesNotMatch(first.stdout, /✗/);
-  assert.ok(recourse(['primer'], { env: { ...env, FORCE_COLOR: '1' } }).stdout.includes('\u001b[32m'));
+  assert.ok(recourse(['primer', '--all'], { env: { ...env, FORCE_COLOR: '1' } }).stdout.includes('\u001b[32m'));
   assert.deepEqual(readdirSync(home), []);
 });
 
-test('the primer for programs: each line says something, with request and reply', () => {
-  const first = recourse(['primer', '--json']);
-  assert.equal(recourse(['primer', '--json']).stdout, first.stdout);
+test('the long primer for programs: each line says something, with request and reply', () => {
+  const first = recourse(['primer', '--all', '--json']);
+  assert.equal(recourse(['primer', '--all', '--json']).stdout, first.stdout);
   const lines = objectsIn(first.stdout);
   for (const line of lines) assert.deepEqual(Object.keys(line), ['say', 'request', 'reply']);
   const errors = new Set(lines.map(({ reply }) => (isObject(reply) ? reply['error'] : null)));

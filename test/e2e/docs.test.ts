@@ -143,7 +143,11 @@ describe('the tables of the guides', () => {
       store_recovered: true,
       unexpected: true,
       recovered: true,
+      reply_altered: true,
       clock_held: true,
+      body_blocks: true,
+      key_masked: true,
+      store_place: true,
       suppressed: true,
     } satisfies Record<OperatorNotice['kind'], true>;
     assert.deepEqual(namesIn('operations', 'notice'), Object.keys(known).sort());
@@ -157,6 +161,8 @@ describe('the tables of the guides', () => {
       not_writable: true,
       locked: true,
       journal_broken: true,
+      store_missing: true,
+      store_replaced: true,
       io: true,
     } satisfies Record<Exclude<RefusalReason, 'missing'> | 'bad_options', true>;
     assert.deepEqual(namesIn('operations', 'reason'), Object.keys(known).sort());

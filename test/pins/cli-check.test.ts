@@ -57,7 +57,7 @@ test('what check --json prints', (t) => {
       message: 'string',
       fix: 'string',
       counterexample: { kind: 'string', says: 'string', tool: 'string', decidedBy: ['string'] },
-      mayBreak: 'boolean',
+      may_break: 'boolean',
     },
     policy_undecided: { kind: 'string', message: 'string' },
     summary,

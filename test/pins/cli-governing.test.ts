@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { recourse } from '../support/compiled-recourse.ts';
 import { folderOf } from '../support/open-gateway.ts';
 import { shapeOf } from '../support/shape-of.ts';
-import { rules, smallServer } from '../support/small-server.ts';
+import { rules, smallProgram, smallServer } from '../support/small-server.ts';
 
 const nobody = 'http://127.0.0.1:3';
 
@@ -18,17 +18,23 @@ test('what init, pin, explain, apply and status print with --json', (t) => {
     assert.equal(end.status, status, end.stderr);
     return shapeOf(JSON.parse(end.stdout));
   };
-  const servers = { secret: { command: 'x', env: { A_TOKEN: 'x' } }, off: { command: 'x', disabled: true } };
+  const servers = {
+    small: { command: process.execPath, args: [smallProgram] },
+    secret: { command: 'x', env: { A_TOKEN: 'x' } },
+    off: { command: 'x', disabled: true },
+  };
   writeFileSync(join(cwd, '.mcp.json'), JSON.stringify({ mcpServers: servers }));
   const from = { name: 'string', from: 'string' };
   assert.deepEqual(json(0, 'init', '--dry-run'), {
     file: 'string',
     written: 'boolean',
-    servers: [from],
+    lock: 'null',
+    servers: [{ ...from, problem: 'null' }],
+    tools: [{ tool: 'string', effect: 'string', on_error: 'null', decision: 'string', why: 'string' }],
+    left_out: [],
     skipped: [{ ...from, reason: 'string' }],
     unreadable: [],
     variables: [{ name: 'string', meaning: 'string', is_set: 'boolean' }],
-    gitignore: 'boolean',
     text: 'string',
   });
 
@@ -75,5 +81,6 @@ test('what init, pin, explain, apply and status print with --json', (t) => {
   assert.deepEqual(json(1, 'apply', '--url', nobody), {
     applied: 'boolean',
     problems: [{ code: 'string', ...place, message: 'string', fix: 'string' }],
+    forcible: 'boolean',
   });
 });

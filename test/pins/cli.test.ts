@@ -21,17 +21,18 @@ test('the exit codes', () => {
 test('the commands and their options', () => {
   const known = Object.fromEntries(commandNames.map((name) => [name, commands[name].options]));
   assert.deepEqual(known, {
-    primer: ['json'],
+    primer: ['all', 'json'],
     check: ['config', 'json'],
     test: ['config', 'json'],
     render: ['format', 'output', 'session', 'config', 'file'],
-    serve: ['config', 'file', 'agent', 'mode'],
-    up: ['config', 'file', 'listen', 'agent', 'mode'],
+    serve: ['config', 'file', 'new-store', 'agent', 'mode'],
+    stdio: ['config', 'file', 'new-store', 'agent', 'mode'],
+    up: ['config', 'file', 'new-store', 'listen', 'agent', 'mode', 'force'],
     init: ['from', 'dry-run', 'config', 'yes', 'json'],
     pin: ['check', 'config', 'json'],
     explain: ['agent', 'session', 'model', 'offline', 'now', 'config', 'file', 'url', 'key', 'key-file', 'json'],
     call: ['session', 'idempotency-key', 'wait', 'model', 'config', 'url', 'key', 'key-file', 'json'],
-    apply: ['watch', 'config', 'file', 'url', 'key', 'key-file', 'json'],
+    apply: ['watch', 'force', 'config', 'file', 'url', 'key', 'key-file', 'json'],
     status: ['config', 'file', 'url', 'key', 'key-file', 'json'],
     'approvals ls': [
       'state',
@@ -51,19 +52,19 @@ test('the commands and their options', () => {
     'approvals deny': ['reason', 'shown', 'config', 'file', 'url', 'key', 'key-file', 'json'],
     'approvals revoke': ['reason', 'config', 'file', 'url', 'key', 'key-file', 'json'],
     'approvals watch': ['config', 'file', 'url', 'key', 'key-file', 'json'],
-    'calls ls': ['state', 'agent', 'tool', 'session', 'limit', 'before', 'file', 'json'],
-    'calls show': ['file', 'json'],
-    'calls settle': ['happened', 'result', 'by', 'file', 'json'],
-    'sessions ls': ['workflow', 'agent', 'state', 'limit', 'file', 'json'],
-    'sessions show': ['limit', 'file', 'json'],
-    'sessions tail': ['lines', 'follow', 'file', 'json'],
-    'sessions diff': ['file', 'json'],
-    'agents ls': ['agent', 'tenant', 'file', 'json'],
-    'agents add': ['role', 'tenant', 'expires', 'file', 'json'],
-    'agents rotate': ['grace', 'tenant', 'file', 'json'],
-    'agents revoke': ['tenant', 'file', 'json'],
-    'audit verify': ['file', 'json'],
-    'audit tail': ['lines', 'follow', 'file', 'json'],
+    'calls ls': ['state', 'agent', 'tool', 'session', 'limit', 'before', 'config', 'file', 'json'],
+    'calls show': ['config', 'file', 'json'],
+    'calls settle': ['happened', 'result', 'by', 'config', 'file', 'json'],
+    'sessions ls': ['workflow', 'agent', 'state', 'limit', 'config', 'file', 'json'],
+    'sessions show': ['limit', 'config', 'file', 'json'],
+    'sessions tail': ['lines', 'follow', 'config', 'file', 'json'],
+    'sessions diff': ['config', 'file', 'json'],
+    'agents ls': ['agent', 'tenant', 'config', 'file', 'json'],
+    'agents add': ['role', 'tenant', 'expires', 'config', 'file', 'json'],
+    'agents rotate': ['grace', 'tenant', 'config', 'file', 'json'],
+    'agents revoke': ['tenant', 'config', 'file', 'json'],
+    'audit verify': ['config', 'file', 'json'],
+    'audit tail': ['lines', 'follow', 'config', 'file', 'json'],
   });
 });
 
@@ -104,6 +105,7 @@ test('0 is done, 1 is no, 2 is usage, 3 is the store', async (t) => {
 function failing(env: Record<string, string>, error: unknown) {
   let said = '';
   const parts = {
+    findStore: async () => ({ kind: 'found', file: 'recourse.db', told: [] }),
     openStore: () => Promise.reject(error),
     explainFault: () => null,
     newCorrelationId: () => 'err_1',
@@ -232,6 +234,8 @@ test('what the commands for sessions print with --json', async (t) => {
     call_id: 'string',
     outcome: 'string',
     code: 'string',
+    inputs: {},
+    reason: 'string',
     elapsed_ms: 'number',
     detail: { effect: 'string', sends: 'number' },
   };

@@ -51,6 +51,8 @@ test('what is thrown is told apart by its class', async () => {
   if (error instanceof ToolDeniedError) {
     holds<Equal<typeof error.effect, 'none'>>();
     holds<Equal<typeof error.approvalId, string | null>>();
+    if (error.code === 'POLICY_DEFER') holds<Equal<typeof error.approvalId, string>>();
+    if (error.code === 'POLICY_DENY') holds<Equal<typeof error.approvalId, string | null>>();
     // @ts-expect-error such a code does not exist
     void (error.code === 'POLICY_DENIED');
     assert.equal(error.code === 'POLICY_DEFER' && error.approvalId, 'apr-1');
@@ -111,4 +113,19 @@ test('local tools are tools of a gateway', () => {
     tools.map(({ name }) => name),
     ['plain', 'sdk'],
   );
+});
+
+test('a tool of the AI SDK 7, whose description may be a function, can be governed and run', async () => {
+  const described = 'The weather.' as string | ((options: { readonly context: object }) => string);
+  const seven = {
+    weather: {
+      description: described,
+      inputSchema: z.object({ city: z.string() }),
+      execute: async ({ city }: { city: string }) => ({ degrees: city.length }),
+    },
+  };
+  const governed = governTools(seven, { transport });
+  holds<Equal<typeof governed, typeof seven>>();
+  const [local] = localTools({ weather: { ...seven.weather, description: () => 'late' } });
+  assert.deepEqual([local?.name, local?.description], ['weather', undefined]);
 });

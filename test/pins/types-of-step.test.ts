@@ -120,3 +120,45 @@ test('a request can be put together before it is asked', async (t) => {
   const gateway = await open(t, [bar, door]);
   await eachSucceeds([gateway.step(request)]);
 });
+
+test('a result has the type of its action’s output schema', async (t) => {
+  const id = z.object({ id: z.number() });
+  const paid = z.object({ receipt: z.string() });
+  const machine = setup({
+    types: { context: {} as { last: number | null }, events: {} as { type: 'order' | 'pay' | 'look' } },
+  }).createMachine({
+    id: 'till',
+    initial: 'open',
+    context: { last: null },
+    states: { open: { on: { order: 'open', pay: 'open', look: 'open' } } },
+  });
+  const till = mount(machine, {
+    actions: {
+      order: {
+        input: z.object({ drink: z.string() }),
+        output: id,
+        run: async ({ drink }) => ({ id: drink.length }),
+        update: ({ result }) => {
+          holds<Equal<typeof result, { id: number }>>();
+          return { last: result.id };
+        },
+      },
+      pay: { output: paid, run: async () => ({ receipt: 'r7' }) },
+      look: { run: async () => 3 },
+    },
+  });
+  const gateway = await open(t, [till, door]);
+  const ordered = await gateway.step({ workflow: 'till', action: 'order', inputs: { drink: 'tea' } });
+  assert.ok(isSuccess(ordered));
+  holds<Equal<typeof ordered.result, { id: number }>>();
+  assert.equal(ordered.result.id, 3);
+  const looked = await gateway.step({ workflow: 'till', action: 'look' });
+  assert.ok(isSuccess(looked));
+  holds<Equal<typeof looked.result, unknown>>();
+  const alone = await open(t, [till]);
+  const receipt = await alone.step({ action: 'pay' });
+  assert.ok(isSuccess(receipt));
+  holds<Equal<typeof receipt.result, { receipt: string }>>();
+  // @ts-expect-error it is called receipt
+  void receipt.result.receit;
+});

@@ -11,7 +11,7 @@ import type { SimulatedPolicy, Stance } from './approval-setting.ts';
 import { noFaults } from './fault-mix.ts';
 import { checkChains, checkLiveness, checkRecords } from './final-checks.ts';
 import { makeOperation } from './operations.ts';
-import { isDeferral } from './reply-rules.ts';
+import { isDeferral, isFenced } from './reply-rules.ts';
 import type { Life } from './scheduler.ts';
 import type { Fate } from './simulated-store.ts';
 import { classOf, type ToolName, toolNames } from './setting.ts';
@@ -95,7 +95,7 @@ async function live({ tool, key, stance, at, edits }: Story, deaths: readonly De
         ? 'success'
         : isDeferral(reply)
           ? 'to wait'
-          : reply.effect === 'none'
+          : reply.effect === 'none' && !isFenced(reply)
             ? 'none'
             : 'unknown';
   let effects = 0;

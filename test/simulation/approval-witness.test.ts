@@ -53,6 +53,7 @@ const first: Approval = {
 const blank = {
   token: 't',
   atMs: 2_000,
+  nobodyLeftWithinMs: null,
   key: null,
   session: null,
   reserve: [],

@@ -10,6 +10,7 @@ import { handleCall } from '../../src/shell/handle-call.ts';
 import type { MemoryState } from './memory-state.ts';
 import { isDeferral } from './reply-rules.ts';
 import { createWorkflowService } from '../../src/shell/workflow-service.ts';
+import { drawCancellation } from './cancellations.ts';
 import { argsIn, drawOperation, drawStep, type Operation, requestOf } from './operations.ts';
 import type { Random } from './random.ts';
 import type { ReplyWitness } from './reply-witness.ts';
@@ -25,11 +26,12 @@ export interface ClientWorld {
   readonly witness: Witness;
   readonly replies: ReplyWitness;
   readonly state: MemoryState;
-  readonly pickGateway: () => Gateway | null;
+  readonly pickGateway: (at?: Life | null) => Gateway | null;
   readonly fate: (life: Life, act: string) => Fate;
   readonly crash: (life: Life, why: string) => void;
   readonly cover: (fault: string, callId: string) => void;
-  readonly wildClocks: boolean;
+  /** A door that takes a reply for handed over when it is given it. */
+  readonly marksEarly: boolean;
 }
 
 /** Something asked of a process that has not answered yet. */
@@ -79,8 +81,9 @@ export function createClients(world: ClientWorld) {
     act: (gateway: Gateway, life: Life) => Promise<Answer>,
     hear: (answer: Answer) => void,
     onLost: () => void,
+    at: Life | null = null,
   ): Life | null => {
-    const gateway = world.pickGateway();
+    const gateway = world.pickGateway(at);
     const life = gateway?.life() ?? null;
     if (gateway === null || life === null) {
       later(1_000, onLost);
@@ -114,8 +117,6 @@ export function createClients(world: ClientWorld) {
   /** Without a key an equal call is a new call, unless the record says that its requester left. */
   const askAgainWhenSafe = (operation: Operation, tries = 0) => {
     if (operation.key !== null) return ask(operation);
-    // How long ago a requester left is told by clocks; where they disagree by days, nobody can take a place.
-    if (world.wildClocks) return;
     const rows = rowsOf(operation);
     // While a gateway still works on what was asked before, nobody can know what it will become.
     const safe =
@@ -147,26 +148,42 @@ export function createClients(world: ClientWorld) {
       later(wait ?? 500, () => askAgainWhenSafe(operation));
   };
 
-  const ask = (operation: Operation, otherArguments = false): void => {
+  /** `at`: the process that is asked; any, if none is named or it is gone. */
+  const ask = (operation: Operation, otherArguments = false, at: Life | null = null): void => {
     operation.patience -= 1;
     if (operation.patience < 0) return;
     const left = new AbortController();
     const cancelled = new AbortController();
-    const requester = { left: left.signal, cancelled: cancelled.signal };
+    const written = Promise.withResolvers<boolean>();
+    const requester = {
+      left: left.signal,
+      cancelled: cancelled.signal,
+      ...(world.marksEarly ? {} : { written: written.promise }),
+    };
     const raw = requestOf(operation, random, otherArguments);
     const hearing = { wasReady: false, atMs: scheduler.nowMs(), args: argsIn(operation, otherArguments) };
     let answered = false;
     operation.open += 1;
+    // A door takes its time to write; whoever left by then has not got the reply.
+    const write = (reply: Reply, life: Life): Promise<Reply | null> =>
+      new Promise((resolve) => {
+        scheduler.after(random.between(0, 40), life, '', () => {
+          const isThere = !left.signal.aborted;
+          written.resolve(isThere);
+          resolve(isThere ? reply : null);
+        });
+      });
     const life = send(
       `${operation.name} ${JSON.stringify(raw)}`,
-      (gateway) => {
+      (gateway, life) => {
         hearing.wasReady = gateway.isReady();
         const shell = gateway.shell() as NonNullable<ReturnType<Gateway['shell']>>;
         const step = operation.isStep ? { session: operation.session } : null;
-        return handleCall(raw, operation.who, requester, shell, step);
+        return handleCall(raw, operation.who, requester, shell, step).then((reply) => write(reply, life));
       },
       (reply) => {
         operation.open -= 1;
+        if (reply === null) return;
         answered = !isPending(reply);
         onReply(operation, reply, hearing);
       },
@@ -174,6 +191,7 @@ export function createClients(world: ClientWorld) {
         operation.open -= 1;
         later(settledMs, () => askAgainWhenSafe(operation));
       },
+      at,
     );
     if (life === null) return;
     const act = operation.manner === 'leaves' ? left : operation.manner === 'cancels' ? cancelled : null;
@@ -182,7 +200,10 @@ export function createClients(world: ClientWorld) {
       if (answered) return;
       for (const { call } of rowsOf(operation)) world.cover(`client ${operation.manner}`, call.id);
       act.abort();
-      if (act === left) later(settledMs, () => askAgainWhenSafe(operation));
+      if (act !== left) return;
+      // The process knows at once that its client is gone: who asks the same one need not wait.
+      if (!operation.isStep && random.chance(0.5)) later(0, () => ask(operation, false, life));
+      else later(settledMs, () => askAgainWhenSafe(operation));
     });
   };
 
@@ -213,23 +234,7 @@ export function createClients(world: ClientWorld) {
   };
 
   const cancelSomething = () => {
-    const agent = random.pick(['ann', 'bob']);
-    const walk = walks.length > 0 && random.chance(0.2) ? random.pick(walks) : null;
-    const session = walk?.session ?? sessions.get(agent);
-    const calls = [...state.unfinished];
-    const target =
-      session === undefined || random.chance(0.4)
-        ? { call: calls.length === 0 ? 'call_none' : random.pick(calls) }
-        : random.chance(0.5)
-          ? { session }
-          : { session, turn: 'turn-1' };
-    if ('call' in target) world.cover('call cancelled', target.call);
-    else
-      for (const id of calls) if (state.calls.get(id)?.call.session === session) world.cover('session cancelled', id);
-    const who = {
-      tenant: 'acme',
-      agent: 'call' in target ? (state.calls.get(target.call)?.call.agent ?? agent) : (walk?.agent ?? agent),
-    };
+    const { target, who } = drawCancellation(world, walks, sessions);
     send(
       `cancel ${JSON.stringify(target)}`,
       (gateway) => createLibraryDoor(gateway.shell() as never, who).cancel(target, who),

@@ -8,6 +8,7 @@ import { isSuccess } from '../../src/core/reply.ts';
 import { noFaults, type UpstreamBehaviour } from './fault-mix.ts';
 import { checkChains, checkLiveness, checkRecords } from './final-checks.ts';
 import { makeOperation } from './operations.ts';
+import { isFenced } from './reply-rules.ts';
 import type { Fate } from './simulated-store.ts';
 import { classOf, type ToolName, toolNames } from './setting.ts';
 import { createWorld } from './world.ts';
@@ -73,7 +74,7 @@ async function live(
       ? 'nothing'
       : isSuccess(reply)
         ? 'success'
-        : reply.effect === 'none'
+        : reply.effect === 'none' && !isFenced(reply)
           ? 'none'
           : 'unknown';
   let effects = 0;

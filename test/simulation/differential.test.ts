@@ -45,10 +45,12 @@ async function contentOf(store: Store) {
     toRun: await store.approvalsToRun('', 1_000),
     tasks: await store.dueTasks(Number.MAX_SAFE_INTEGER, 1_000),
     keys: await Promise.all(
-      calls.map(({ tenant, agent, key }) => (key === null ? null : store.key(tenant, agent, key, 0))),
+      calls.map(({ tenant, agent, key }) => (key === null ? null : store.key(tenant, agent, key))),
     ),
     abandoned: await Promise.all(
-      calls.map(({ session, fingerprint }) => (session === null ? null : store.abandoned(session, fingerprint, 0))),
+      calls.map(({ session, fingerprint }) =>
+        session === null ? null : store.abandoned(session, fingerprint, 1_000_000),
+      ),
     ),
     due: await store.due(Number.MAX_SAFE_INTEGER, 1_000),
     unfinished: await store.unfinished('', 1_000),

@@ -1,6 +1,6 @@
 /**
  * Applies one transition to the shared state of a memory store. Everything is examined first, in the order of the port
- * (call, key, session, reservations, approvals, task), so that a conflict changes nothing.
+ * (call, key, place, session, reservations, approvals, task), so that a conflict changes nothing.
  */
 import type { CallId } from '../../src/core/call.ts';
 import type { CallChange, CommitResult, SessionChange, StoredCall, Transition } from '../../src/ports/store.ts';
@@ -8,14 +8,8 @@ import { approvalConflict, taskConflict, writeTask } from './memory-approvals.ts
 import type { Chain, MemoryRecord } from './memory-journal.ts';
 import { illegality } from './memory-legality.ts';
 import { changeWorkflow, completed, withoutTimer } from './memory-workflows.ts';
-import {
-  type CallRow,
-  type MemoryState,
-  nameOf,
-  type PayloadPlace,
-  placeName,
-  unfinishedStates,
-} from './memory-state.ts';
+import type { CallRow, MemoryState, PayloadPlace } from './memory-state.ts';
+import { leftCalls, nameOf, placeName, unfinishedStates } from './memory-state.ts';
 
 type Conflict = Extract<CommitResult, { kind: 'conflict' }>;
 type Committed = Extract<CommitResult, { kind: 'committed' }>;
@@ -31,6 +25,7 @@ export function applyTransition(transition: Transition, state: MemoryState, chai
   const conflict =
     callConflict(transition.call, state) ??
     keyConflict(transition, state) ??
+    placeConflict(transition, state) ??
     sessionConflict(transition, state) ??
     accountConflict(transition, accounts, state) ??
     approvalConflict(transition.approvals, approvals) ??
@@ -88,8 +83,14 @@ function keyConflict(transition: Transition, state: MemoryState): Conflict | nul
   const claim = claimOf(transition);
   const taken = claim === null ? undefined : state.keys.get(nameOf(claim.tenant, claim.agent, claim.key));
   if (claim === null || taken === undefined) return null;
-  if (taken.expiresAtMs <= transition.atMs || taken.callId === claim.callId) return null;
+  if (taken.expiresAtAge <= state.age() || taken.callId === claim.callId) return null;
   return { kind: 'conflict', on: 'key', callId: taken.callId, fingerprint: taken.fingerprint };
+}
+
+function placeConflict({ call, nobodyLeftWithinMs: withinMs }: Transition, state: MemoryState): Conflict | null {
+  if (withinMs === null || call === null || call.kind === 'mark') return null;
+  const found = leftCalls(call.call, withinMs, state).find(({ id }) => id !== call.call.id);
+  return found === undefined ? null : { kind: 'conflict', on: 'place', found };
 }
 
 function sessionConflict({ session, records }: Transition, state: MemoryState): Conflict | null {
@@ -222,8 +223,8 @@ function writeCall(
   if (change.kind === 'mark') return writeMark(change, atMs, records.at(-1) ?? null, state);
   const claim = claimOf(transition);
   if (claim !== null) {
-    const { tenant, agent, key, fingerprint, callId, expiresAtMs } = claim;
-    state.keys.set(nameOf(tenant, agent, key), { fingerprint, callId, expiresAtMs });
+    const { tenant, agent, key, fingerprint, callId, keepMs } = claim;
+    state.keys.set(nameOf(tenant, agent, key), { fingerprint, callId, expiresAtAge: state.age() + keepMs });
   }
   const { id } = change.call;
   const before = state.calls.get(id);
@@ -237,12 +238,14 @@ function writeCall(
       seq: seq ?? before?.call.seq ?? 0,
       updatedAtMs: atMs,
       requesterLeftAtMs: before?.call.state === 'AWAITING_APPROVAL' ? null : (before?.call.requesterLeftAtMs ?? null),
+      replyAt:
+        reply === null || last === undefined ? (before?.call.replyAt ?? null) : { epoch: last.epoch, seq: last.seq },
       repeats: before?.call.repeats ?? 0,
     },
     args: payloadIn(records, 'args') ?? before?.args ?? null,
     reply: reply ?? before?.reply ?? null,
-    replyAt: reply === null || last === undefined ? (before?.replyAt ?? null) : { epoch: last.epoch, seq: last.seq },
     counted: before?.counted ?? 0,
+    leftAtAge: before?.leftAtAge ?? 0,
     token,
   };
   state.calls.set(id, row);
@@ -261,16 +264,18 @@ function writeMark(
 ): void {
   const row = state.calls.get(id);
   if (row === undefined) throw new Error('bug: the call was examined');
-  const returned = requester === 'returned' && row.replyAt !== null && last !== null;
-  if (requester === 'left' && row.replyAt !== null) state.answered.delete(placeName(row.replyAt));
+  const { replyAt } = row.call;
+  const returned = requester === 'returned' && replyAt !== null && last !== null;
+  if (requester === 'left' && replyAt !== null) state.answered.delete(placeName(replyAt));
   state.calls.set(id, {
     ...row,
     call: {
       ...row.call,
       repeats: row.call.repeats + repeats,
       requesterLeftAtMs: requester === null ? row.call.requesterLeftAtMs : requester === 'left' ? atMs : null,
+      replyAt: returned ? { epoch: last.epoch, seq: last.seq } : replyAt,
     },
-    replyAt: returned ? { epoch: last.epoch, seq: last.seq } : row.replyAt,
+    leftAtAge: requester === 'left' ? state.age() : row.leftAtAge,
   });
 }
 

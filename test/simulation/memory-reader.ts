@@ -12,7 +12,7 @@ import type {
 import { approvalReads } from './memory-approvals.ts';
 import { standingOf } from './memory-apply.ts';
 import { hashing, type MemoryRecord } from './memory-journal.ts';
-import { type CallRow, type MemoryState, nameOf, type PayloadPlace, placeName } from './memory-state.ts';
+import { type CallRow, leftCalls, type MemoryState, nameOf, type PayloadPlace, placeName } from './memory-state.ts';
 
 /** What the port promises, without the promises: the simulated store decides when an answer arrives. */
 export type MemoryReader = ReturnType<typeof createMemoryReader>;
@@ -27,9 +27,9 @@ export function createMemoryReader(state: MemoryState, epoch: number) {
     call: (id: string) => state.calls.get(id)?.call ?? null,
     args: (id: string) => textAt(state.calls.get(id)?.args ?? null),
     reply: (id: string) => textAt(state.calls.get(id)?.reply ?? null),
-    key(tenant: string, agent: string, key: string, nowMs: number) {
+    key(tenant: string, agent: string, key: string) {
       const row = state.keys.get(nameOf(tenant, agent, key));
-      return row === undefined || row.expiresAtMs <= nowMs
+      return row === undefined || row.expiresAtAge <= state.age()
         ? null
         : { callId: row.callId, fingerprint: row.fingerprint };
     },
@@ -37,17 +37,8 @@ export function createMemoryReader(state: MemoryState, epoch: number) {
     standingSession: (tenant: string, agent: string) => standingOf(tenant, agent, state),
     ...sessionReads(state),
     turnCancelled: (id: string, turn: string) => state.turns.has(nameOf(id, turn)),
-    abandoned(session: string, fingerprint: string, sinceMs: number) {
-      const left = callsWhere(
-        ({ call }) =>
-          call.session === session &&
-          call.fingerprint === fingerprint &&
-          call.requesterLeftAtMs !== null &&
-          call.requesterLeftAtMs > sinceMs,
-        Infinity,
-      );
-      return left.at(-1) ?? null;
-    },
+    abandoned: (session: string, fingerprint: string, withinMs: number) =>
+      leftCalls({ session, fingerprint }, withinMs, state).sort(byId).at(-1) ?? null,
     due(nowMs: number, limit: number): readonly StoredCall[] {
       const due: StoredCall[] = [];
       for (const { call } of unfinishedRows(state)) if (call.dueAtMs !== null && call.dueAtMs <= nowMs) due.push(call);
@@ -59,12 +50,12 @@ export function createMemoryReader(state: MemoryState, epoch: number) {
         .filter(({ id }) => id > after)
         .sort(byId)
         .slice(0, limit),
-    unanswered: (limit: number): readonly StoredCall[] =>
+    unanswered: (limit: number, of?: string): readonly StoredCall[] =>
       callsWhere(
-        ({ call, replyAt }) =>
+        ({ call: { replyAt, requesterLeftAtMs } }) =>
           replyAt !== null &&
-          replyAt.epoch < epoch &&
-          call.requesterLeftAtMs === null &&
+          (of === undefined ? replyAt.epoch < epoch : of.startsWith(`inc_${replyAt.epoch}_`)) &&
+          requesterLeftAtMs === null &&
           !state.answered.has(placeName(replyAt)),
         limit,
       ),

@@ -3,6 +3,7 @@
  * replaced, never changed, so what was read stays what it was.
  */
 import type { Approval } from '../../src/core/approval.ts';
+import type { Call } from '../../src/core/call.ts';
 import type { CallState } from '../../src/core/taxonomy.ts';
 import type { Position } from '../../src/core/journal/record.ts';
 import type { CommitResult, Session, StoredCall, StoredTask, Transition } from '../../src/ports/store.ts';
@@ -19,9 +20,9 @@ export interface CallRow {
   readonly call: StoredCall;
   readonly args: PayloadPlace | null;
   readonly reply: PayloadPlace | null;
-  /** Where the reply, or the return of its requester, is recorded. */
-  readonly replyAt: Position | null;
   readonly counted: number;
+  /** How old the store was when its requester left. */
+  readonly leftAtAge: number;
   /** Of the call's latest move. */
   readonly token: string;
 }
@@ -29,7 +30,7 @@ export interface CallRow {
 export interface KeyRow {
   readonly fingerprint: string;
   readonly callId: StoredCall['id'];
-  readonly expiresAtMs: number;
+  readonly expiresAtAge: number;
 }
 
 /** Hears of every transition that changed something, with the records it wrote; a repeated token changes nothing. */
@@ -60,6 +61,8 @@ export interface MemoryState {
   /** True: the token of a call's move is forgotten with its next move, as a store does that keeps it in the row. */
   readonly forgetsTokens: boolean;
   onApplied: ApplyListener;
+  /** How old the store is: the time that it was open, which no clock of a process changes. */
+  age: () => number;
 }
 
 export function createMemoryState(random: Random, forgetsTokens = false): MemoryState {
@@ -83,6 +86,7 @@ export function createMemoryState(random: Random, forgetsTokens = false): Memory
     random,
     forgetsTokens,
     onApplied: () => undefined,
+    age: () => 0,
   };
 }
 
@@ -96,3 +100,28 @@ export const unfinishedStates: ReadonlySet<CallState | '(none)'> = new Set([
   'RETRY_WAIT',
   'AWAITING_APPROVAL',
 ] as const);
+
+/** A step without a key that begins past the sequence of an equal one: by the contract it is another, whoever means what by it. */
+export function isAnotherStep({ session, fingerprint, key, state: now, id }: Call, state: MemoryState): boolean {
+  const walked = session === null ? undefined : state.sessions.get(session);
+  if (walked === undefined || walked.workflow === null || key !== null || now !== 'DISPATCHED') return false;
+  const isPassed = ({ call }: CallRow) =>
+    call.session === session && call.fingerprint === fingerprint && call.state === 'SUCCEEDED' && call.seq < walked.seq;
+  return [...state.calls.values()].some((row) => row.call.id !== id && isPassed(row));
+}
+
+interface Equal {
+  readonly session: string | null;
+  readonly fingerprint: string;
+}
+
+/** Equal calls of the session without a key whose requesters left within this time. */
+export function leftCalls({ session, fingerprint }: Equal, withinMs: number, state: MemoryState): StoredCall[] {
+  const isLeft = ({ call, leftAtAge }: CallRow) =>
+    call.session === session &&
+    call.fingerprint === fingerprint &&
+    call.key === null &&
+    call.requesterLeftAtMs !== null &&
+    leftAtAge > state.age() - withinMs;
+  return [...state.calls.values()].filter(isLeft).map(({ call }) => call);
+}

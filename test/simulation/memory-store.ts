@@ -88,6 +88,7 @@ export function openMemoryStore(state: MemoryState, nowMs: number): Store {
     incarnation: id,
     highestTimeMs,
     answered,
+    trouble: async () => null,
     commit: async (list) => commit(list),
     erase: async (...about) => erase(...about),
     close: async () => close(),

@@ -16,7 +16,7 @@ export interface PlantedBug {
   /** Made anew for each world, because some of them remember. */
   readonly plant: () => Pick<
     WorldOptions,
-    'tampering' | 'quarantineMs' | 'mix' | 'wildClocks' | 'workflows' | 'approvals'
+    'tampering' | 'quarantineMs' | 'mix' | 'wildClocks' | 'workflows' | 'approvals' | 'marksEarly'
   >;
   /** The invariants that may notice it. */
   readonly breaks: readonly string[];
@@ -145,6 +145,11 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'a negative probe is believed at once',
     plant: () => ({ quarantineMs: 0 }),
     breaks: ['2', 'effect', '1'],
+  },
+  {
+    name: 'a reply counts as handed over when the door is given it',
+    plant: () => ({ marksEarly: true, wildClocks: false }),
+    breaks: ['1'],
   },
   {
     name: 'no send window: a process that slept sends what it won before',

@@ -1,7 +1,7 @@
 /** Bugs of workflow sessions that the simulation must find, each put in by a store that lies. None of them is in the gateway. */
 import type { SessionId } from '../../src/core/call.ts';
 import type { SessionChange, Store, Transition } from '../../src/ports/store.ts';
-import { noChange } from '../../src/shell/transition.ts';
+import { noChange, nothingYet } from '../../src/shell/transition.ts';
 import type { PlantedBug } from './planted-bugs.ts';
 import { countIn } from './workflow-setting.ts';
 
@@ -43,8 +43,7 @@ const releasesEarly = (store: Store): Store => ({
 function releaseOf({ token, atMs }: Transition, id: SessionId, call: NonNullable<Step['workflow']>['call'] = null) {
   const workflow = { ...noChange, turn: 'release', call } as const;
   const session = { kind: 'step', id, advance: false, expectSeq: null, expectOpen: false, workflow } as const;
-  const bare = { call: null, key: null, reserve: [], settle: [], approvals: [], task: null, blobs: [], records: [] };
-  return { ...bare, token: `${token} early`, atMs, session };
+  return { ...nothingYet, token: `${token} early`, atMs, session };
 }
 
 /** Nobody is stopped by the turn of another: the intent is decided for a state that is about to change. */

@@ -34,7 +34,15 @@ export function claimedEffect(reply: Reply): Effect | null {
 export const isFinal = (reply: Reply): boolean =>
   isPromise(reply) && !isDeferral(reply) && claimedEffect(reply) !== 'unknown';
 
-/** The reply without the word that tells a repetition from the first time. */
+/** The reply without the words that tell a repetition from the first time. */
 export function wordsOf(reply: Reply): string {
-  return canonicalText({ ...reply, replayed: undefined });
+  const own = reply.notices?.filter(({ human_message: text }) => !text.startsWith(`result of call ${reply.call_id};`));
+  return canonicalText({
+    ...reply,
+    replayed: undefined,
+    notices: own === undefined || own.length === 0 ? undefined : own,
+  });
 }
+
+/** It names an equal call that nobody knows the outcome of: what was asked for may have happened. */
+export const isFenced = (reply: Reply): boolean => 'error' in reply && reply.error === 'fenced';

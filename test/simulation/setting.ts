@@ -10,6 +10,8 @@ export const latestExecutionMs = 20_000;
 export const dedupeWindowMs = 180_000;
 /** How far the clock of any node may be from the world's. */
 export const clockErrorMs = 4_000;
+/** And how far it may jump where only safety is promised: further than anything is kept. */
+export const wildClockMs = 9 * 86_400_000;
 /** From the doubt to a probe whose no is a proof: no lease, late execution or send window is longer. */
 export const quarantineMs = 35_000;
 

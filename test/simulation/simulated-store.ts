@@ -96,13 +96,14 @@ export function simulateStore(incarnation: Incarnation, life: Life, world: Store
     incarnation: incarnation.id,
     highestTimeMs: incarnation.highestTimeMs,
     commit,
+    trouble: async () => null,
     answered: (position) => (life.alive ? incarnation.answered(position) : undefined),
     erase: async (...about) => incarnation.erase(...about),
     close: async () => incarnation.close(),
   };
 }
 
-type Readers = Omit<Store, 'incarnation' | 'highestTimeMs' | 'commit' | 'answered' | 'erase' | 'close'>;
+type Readers = Omit<Store, 'incarnation' | 'highestTimeMs' | 'commit' | 'trouble' | 'answered' | 'erase' | 'close'>;
 
 function readers(reader: MemoryReader, read: <Value>(name: string, ask: () => Value) => Promise<Value>): Readers {
   const entries = Object.entries(reader).map(([name, ask]) => [

@@ -89,6 +89,7 @@ export function createWitness({ policy, nowMs }: Surroundings = { policy: () => 
     policy,
     nowMs,
   });
+  const apart = new Set<string>();
   const isPure = (tool: string) => classOfName(tool) === 'pure';
 
   /** A step that adopted a result has the effect of the one it adopted. */
@@ -205,7 +206,7 @@ export function createWitness({ policy, nowMs }: Surroundings = { policy: () => 
       if (!counts || isPure(tool)) return;
       seen.effects += 1;
       const operation = (args as { operation?: string }).operation ?? callId;
-      const names = [callId, `operation ${tenant}/${agent}/${operation}`];
+      const names = [callId, ...(apart.has(callId) ? [] : [`operation ${tenant}/${agent}/${operation}`])];
       if (seen.key !== null) names.push(`key ${tenant}/${agent}/${seen.key}`);
       for (const name of names) {
         effectsOf.set(name, (effectsOf.get(name) ?? 0) + 1);
@@ -218,6 +219,11 @@ export function createWitness({ policy, nowMs }: Surroundings = { policy: () => 
     /** Equal calls that are deliberately separate count for themselves. */
     forgive(tenant: string, agent: string, operation: string, effects: number): void {
       allow(`operation ${tenant}/${agent}/${operation}`, effects);
+    },
+
+    /** The same for a call that is another one by the rules, although it looks the same. */
+    forgiveCall(id: string): void {
+      apart.add(id);
     },
 
     /** Someone was told of this effect. */

@@ -1,5 +1,6 @@
 /** What holds for every reply there is, whatever it says. Each reply of the conformance suite passes through here. */
 import assert from 'node:assert/strict';
+import { maxOffered } from '../../src/core/offer-tools.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { statusesOf } from '../../src/core/http-status.ts';
 import { codes } from '../../src/core/taxonomy.ts';
@@ -33,8 +34,12 @@ export function checkReply(value: unknown, around: Surroundings): Reply {
   assert.match(reply.call_id, /^call_[0-9a-z]{26}$/);
   assert.match(reply.session ?? 'ses_', /^ses_/);
   if (!isPending(reply)) {
-    const declared = around.tools.filter((name) => reply.valid_next_actions.includes(name));
-    assert.deepEqual(reply.valid_next_actions, declared, 'next actions are tools, in the order of declaration');
+    const { valid_next_actions: next, next_total: total } = reply;
+    const declared = around.tools.filter((name) => next.includes(name));
+    // Of a list that was cut the nearest are first.
+    const told = total === undefined ? next : next.toSorted((one, other) => at(one, around) - at(other, around));
+    assert.deepEqual(told, declared, 'next actions are tools, in the order of declaration');
+    if (total !== undefined) assert.ok(next.length === maxOffered && total > maxOffered, 'only long lists are cut');
   }
   const text = JSON.stringify(reply);
   assert.ok(!text.includes(around.folder) && !text.includes('src/shell'), `no path of the gateway's own: ${text}`);
@@ -42,6 +47,8 @@ export function checkReply(value: unknown, around: Surroundings): Reply {
   if (isRefusal(reply)) checkError(reply);
   return reply;
 }
+
+const at = (name: string, { tools }: Surroundings): number => tools.indexOf(name);
 
 function checkError(reply: ErrorReply): void {
   const { error, code, effect, resolution } = reply;
@@ -54,8 +61,8 @@ function checkError(reply: ErrorReply): void {
     assert.deepEqual(reply.valid_next_actions, [], 'what could not be read has no next action');
   if (effect === 'unknown')
     assert.deepEqual(resolution, { type: 'reconcile', call_id: reply.call_id }, 'a doubt is settled before all else');
-  // What cannot be completed names other calls, which may be in doubt, and the actions that are missing.
-  else if (code !== 'COMPLETION_BLOCKED')
+  // What cannot be completed, or is fenced, names other calls that may be in doubt.
+  else if (code !== 'COMPLETION_BLOCKED' && code !== 'Fenced')
     assert.notEqual(resolution.type, 'reconcile', 'where nothing is in doubt there is nothing to reconcile');
   // The advice after a failure of the tool is the playbook's; that of the gateway's own replies is published.
   const published: readonly string[] = codes[code].resolutions;

@@ -13,7 +13,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { createGateway, type MountedWorkflow, type Reply } from '../../src/index.ts';
 import { eventually } from './eventually.ts';
 import { calledOf } from './mcp-connect.ts';
-import { bin, folder, root } from './recourse-process.ts';
+import { bin, folder, root, stateDir, storeIn } from './recourse-process.ts';
 
 const barModule = `
   import { appendFileSync, existsSync } from 'node:fs';
@@ -53,7 +53,7 @@ const barModule = `
         update: ({ context, inputs }) => ({ ...context, drinks: [...context.drinks, inputs.drink] }),
       },
       wait: { description: 'Waits for the gate.', run: acts('wait', untilOpen) },
-      lose: { description: 'Pays, and nobody knows.', run: acts('lose', () => { throw new Error('the bank hung up'); }) },
+      lose: { description: 'Pays, and nobody knows.', effect: 'plain', run: acts('lose', () => { throw new Error('the bank hung up'); }) },
       pay: { description: 'Pays.', run: acts('pay', () => ({ paid: true })) },
       serve: { description: 'Serves.', effect: 'pure', run: async () => ({}) },
     },
@@ -98,7 +98,7 @@ export function barProject(t: TestContext): BarProject {
   const world = join(home, 'world.txt');
   return {
     home,
-    file: join(home, 'recourse.db'),
+    file: storeIn(home),
     done: () => (existsSync(world) ? readFileSync(world, 'utf8').trimEnd().split('\n') : []),
     openGate: () => writeFileSync(join(home, 'gate.txt'), ''),
   };
@@ -136,11 +136,16 @@ export interface ServeSetting {
 }
 
 /** `recourse serve …` with the official client in front of it. */
-export async function connectServe(t: TestContext, words: readonly string[], { cwd, env = {} }: ServeSetting) {
+export function connectServe(t: TestContext, words: readonly string[], setting: ServeSetting) {
+  return connectCommand(t, ['serve', ...words], setting);
+}
+
+/** A client that starts a command of recourse and speaks with it. */
+export async function connectCommand(t: TestContext, words: readonly string[], { cwd, env = {} }: ServeSetting) {
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [bin, 'serve', ...words],
-    env: { PATH: process.env['PATH'] ?? '', ...compiledByOthers, ...env },
+    args: [bin, ...words],
+    env: { PATH: process.env['PATH'] ?? '', RECOURSE_STATE_DIR: stateDir, ...compiledByOthers, ...env },
     cwd,
     stderr: 'pipe',
   });

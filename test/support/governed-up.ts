@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { eventually } from './eventually.ts';
-import { bin, folder, recourse } from './recourse-process.ts';
+import { bin, folder, recourse, storeIn } from './recourse-process.ts';
 import { realProgram } from './upstream-mcp.ts';
 
 export const everything = `tools:
@@ -30,6 +30,7 @@ export interface GovernedUp {
   operatorKey(): string;
   write(yaml: string): void;
   stop(signal?: NodeJS.Signals): Promise<number | null>;
+  signal(signal: NodeJS.Signals): void;
   ask(pathname: string, options?: Asked): Promise<{ readonly status: number; readonly body: Record<string, unknown> }>;
 }
 
@@ -76,7 +77,7 @@ export async function startGoverned(
         'it is ready',
         async () => {
           alive();
-          return (await fetch(`${url}/readyz`)).ok;
+          return (await fetch(`${url}/readyz`, { headers: { connection: 'close' } })).ok;
         },
         60_000,
       );
@@ -86,8 +87,9 @@ export async function startGoverned(
       assert.equal(status, 0, stderr);
       return stdout.trim();
     },
-    operatorKey: () => readFileSync(path.join(home, 'recourse.db.token'), 'utf8').trim(),
+    operatorKey: () => readFileSync(`${storeIn(home)}.token`, 'utf8').trim(),
     write: (next) => writeFileSync(file, next),
+    signal: (signal) => void child.kill(signal),
     stop(signal = 'SIGINT') {
       child.kill(signal);
       return over;

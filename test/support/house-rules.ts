@@ -3,6 +3,7 @@
  * test/tidy.test.ts runs them on the project, and on small bad trees to see that each can fail.
  */
 import path from 'node:path';
+import { lockFileWhole, lockFileWithoutAddresses } from './lock-file.ts';
 import { maskSource, referencesOf, targetOf, type Tree } from './read-source.ts';
 
 type Rule = (tree: Tree) => readonly string[];
@@ -222,11 +223,6 @@ const scripts = eachManifest(({ scripts: lines = {} }) =>
     .map(([name]) => `script ${name} does not begin with the check of Node`),
 );
 
-const lockFile: Rule = (tree) =>
-  filesOf(tree, (file) => path.posix.basename(file) === 'package-lock.json').flatMap(([file, text]) =>
-    /"resolved"\s*:/.test(text) ? [`${file}: names the address of a package`] : [],
-  );
-
 const links: Rule = (tree) => {
   const exists = (target: string) => [...tree.keys()].some((file) => file === target || file.startsWith(`${target}/`));
   return filesOf(tree, (file) => file.endsWith('.md')).flatMap(([file, text]) => {
@@ -282,7 +278,8 @@ export const houseRules = {
   ),
   'package.json pins exact versions': versions,
   'every script begins with the check of Node': scripts,
-  'the lock file names no addresses': lockFile,
+  'the lock file names no addresses': lockFileWithoutAddresses,
+  'the lock file is whole for all platforms': lockFileWhole,
   'no file names a registry host': inText(registryHost, 'names a registry'),
   'no file names a path of a machine': inText(machinePath, 'names a path'),
   'links in documents lead somewhere': links,

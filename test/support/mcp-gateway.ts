@@ -23,6 +23,7 @@ import type { Policy } from '../../src/core/policy/policy.ts';
 import { toJsonGraph } from '../../src/core/workflow/draw/to-json-graph.ts';
 import { toMermaid } from '../../src/core/workflow/draw/to-mermaid.ts';
 import { createMcpDoor, type McpDoor } from '../../src/doors/mcp/mcp-door.ts';
+import { toolNames } from '../../src/doors/mcp/model-names.ts';
 import type { McpDoorLimits, McpDoorParts } from '../../src/doors/mcp/parts.ts';
 import type { OperatorNotice } from '../../src/ports/notifier.ts';
 import type { Attempt, Failure, Upstream } from '../../src/ports/upstream.ts';
@@ -102,6 +103,7 @@ export async function openDoor(t: Closing, options: DoorOptions): Promise<Opened
     policy: () => options.policy ?? null,
     storeTag: await store.identity(),
   });
+  const names = toolNames({ tools: catalogue.keys(), servers: [], bare: new Set(), only: null });
   const stopSweeping = startSweeping(shell, async () => undefined);
   shell.live.readiness = { ready: true };
   const service = createWorkflowService(shell);
@@ -116,6 +118,7 @@ export async function openDoor(t: Closing, options: DoorOptions): Promise<Opened
       options.tools === undefined
         ? null
         : {
+            names: () => names,
             catalogue: ({ agent }) => listedTools(catalogue, policyOf(agent, shell)),
             isDeclared: (tool) => catalogue.has(tool),
             call: (raw, who, from) => handleCall(raw, who, from, shell),

@@ -122,7 +122,7 @@ export function createTalk(): { readonly workflow: MountedWorkflow; readonly hea
   const workflow = mount(createMachine({ id: 'talk', initial: 'talking', states: { talking: { on } } }), {
     actionTimeoutSeconds: 20,
     actions: {
-      ask_milk: { effect: 'pure', run: async (_inputs, context) => ask(context) },
+      ask_milk: { run: async (_inputs, context) => ask(context) },
       ask_often: {
         effect: 'pure',
         async run(_inputs, context) {
@@ -132,7 +132,7 @@ export function createTalk(): { readonly workflow: MountedWorkflow; readonly hea
         },
       },
       ask_model: { effect: 'pure', run: async (_inputs, context) => context.sample(hello) },
-      ask_in_a_hurry: { effect: 'pure', timeout_seconds: 0.3, run: async (_inputs, context) => ask(context) },
+      ask_in_a_hurry: { timeout_seconds: 0.3, run: async (_inputs, context) => ask(context) },
       wait: { run: async (_inputs, { signal }) => wait(signal) },
       ask_and_wait: {
         async run(_inputs, context) {

@@ -53,9 +53,12 @@ function homeOf(t: TestContext) {
   return home;
 }
 
+/** The store that the gateways of this test open: another process may be there before them. */
+export const fileOf = (t: TestContext): string => path.join(homeOf(t).folder, 'recourse.db');
+
 export async function openApprovals(t: TestContext, tools: readonly Tool[], parts: Parts) {
   const { folder, closing } = homeOf(t);
-  const file = path.join(folder, 'recourse.db');
+  const file = fileOf(t);
   let policy = policyOf(parts);
   const { limits, clock, workflows = [] } = parts;
   const { gateway, shell } = await open(

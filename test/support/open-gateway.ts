@@ -40,7 +40,7 @@ interface Who {
 
 export interface OpenedGateway extends Pick<
   Gateway<readonly Tool[]>,
-  'cancel' | 'openSession' | 'status' | 'close' | 'role'
+  'cancel' | 'openSession' | 'settle' | 'status' | 'close' | 'role'
 > {
   readonly file: string;
   readonly folder: string;
@@ -93,6 +93,7 @@ export async function openGateway(
     role: gateway.role,
     cancel: gateway.cancel,
     openSession: gateway.openSession,
+    settle: gateway.settle,
     status: gateway.status,
     close: gateway.close,
     call: async (asked, who) => check(await gateway.call({ args: {}, ...asked } as never, who)),

@@ -28,6 +28,8 @@ const matches = ajv.compile(replySchema());
 export function checkStepReply<Checked extends Reply>(reply: Checked): Checked {
   assert.ok(matches(reply), `${ajv.errorsText(matches.errors)}: ${JSON.stringify(reply)}`);
   assert.deepEqual(JSON.parse(JSON.stringify(reply)), reply, 'a reply survives the wire as it is');
+  if (isRefusal(reply) && reply.resolution.type === 'choose_action')
+    assert.notDeepEqual(reply.resolution.actions, [], 'nobody chooses from nothing');
   return reply;
 }
 

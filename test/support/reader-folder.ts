@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { defaultStore } from '../../src/compose/state-folder.ts';
 import { createGateway, tool } from '../../src/index.ts';
 import type { Block } from './read-docs.ts';
 import { withReader } from './read-journal.ts';
@@ -103,9 +104,16 @@ async function makeStore(file: string): Promise<void> {
 export function settleIn(folder: string, name: string): string {
   const own = path.join(folder, name);
   mkdirSync(own);
-  copyFileSync(path.join(folder, storeName), path.join(own, storeName));
+  // One that a program named, and the one that commands find by themselves.
+  const store = storeOf(own);
+  mkdirSync(path.dirname(store), { recursive: true, mode: 0o700 });
+  for (const file of [path.join(own, storeName), store]) copyFileSync(path.join(folder, storeName), file);
   return own;
 }
+
+/** A home that is nobody's: clients of MCP hand it on to the servers that they start, and little else. */
+const stateOf = (own: string) => ({ HOME: path.join(path.dirname(own), 'home') });
+const storeOf = (own: string) => defaultStore(own, stateOf(own));
 
 /** A block that names its file in its first line is written there, so that others can refer to it. */
 export function fileOf(block: Block): string {
@@ -135,7 +143,7 @@ export function runProgram(own: string, file: string): Promise<Ran> {
 
 /** The whole block as one script. What goes on until Ctrl-C stands alone, and gets one when it has printed something. */
 export async function runScript(own: string, script: string): Promise<Ran> {
-  const store = path.join(own, storeName);
+  const store = storeOf(own);
   const real = script
     .replaceAll(/\bcall_\w*…/g, await newestCall(store))
     .replaceAll(/\bses_\w*…/g, await lastSession(store));
@@ -162,6 +170,7 @@ function environment(own: string): NodeJS.ProcessEnv {
     PATH: tools.join(path.delimiter),
     TMPDIR: path.dirname(own),
     NO_COLOR: '1',
+    ...stateOf(own),
     // What another process of this run has compiled.
     ...(compiled === undefined ? {} : { NODE_COMPILE_CACHE: compiled }),
   };

@@ -2,14 +2,31 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
+import { defaultStore } from '../../src/compose/state-folder.ts';
+
 export const root = join(import.meta.dirname, '../..');
+
+/** INVARIANT: no test leaves anything in the state folder of the person who runs it; processes inherit this one. */
+if (process.env['RECOURSE_STATE_DIR'] === undefined) {
+  const stateDir = mkdtempSync(join(tmpdir(), 'recourse-state-'));
+  process.env['RECOURSE_STATE_DIR'] = stateDir;
+  process.on('exit', () => rmSync(stateDir, { recursive: true, force: true }));
+}
+export const stateDir = process.env['RECOURSE_STATE_DIR'];
+
+/** The store of the project in this folder, where the commands find it by themselves. Its folder is there, whether or not a command was run. */
+export function storeIn(home: string): string {
+  const file = defaultStore(home, process.env);
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  return file;
+}
 export const bin = join(root, 'bin/recourse.js');
 
 /** What a person's own settings must not change. */

@@ -69,7 +69,7 @@ export function directHttpClient(t: Ending, url: string): Promise<Asking> {
 /** Everything that a server has, named as the gateway names it. */
 export async function listedBy(server: string, asking: Asking): Promise<readonly Answer[]> {
   const { tools } = await asking.raw('tools/list');
-  return (tools as readonly Answer[]).map((tool) => ({ ...tool, name: `${server}/${String(tool['name'])}` }));
+  return (tools as readonly Answer[]).map((tool) => ({ ...tool, name: `${server}__${String(tool['name'])}` }));
 }
 
 /** The gateway's reply: the structured content, or in `_meta` if the server promised another kind of that. */

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { eventually } from './eventually.ts';
-import { bin } from './recourse-process.ts';
+import { bin, storeIn } from './recourse-process.ts';
 import { type Ending, killed, type StdioCommand } from './servers-real.ts';
 
 export interface WrittenServer {
@@ -59,7 +59,7 @@ export async function startUp(t: Ending, home: string, config: WrittenConfig): P
   });
   const health = async () => {
     if (!(await fetch(`${base}/readyz`)).ok) return { ready: false, upstreams: [] };
-    const key = readFileSync(path.join(home, 'recourse.db.token'), 'utf8').trim();
+    const key = readFileSync(`${storeIn(home)}.token`, 'utf8').trim();
     const response = await fetch(`${base}/v1/status`, { headers: { authorization: `Bearer ${key}` } });
     return (await response.json()) as { ready: boolean; upstreams: readonly Upstream[] };
   };

@@ -1,33 +1,25 @@
 /** The command line of the MCP Inspector, installed beside the tests when it is first needed, and run as a user runs it. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { registryOutOfReach, runCommand } from './run-npm.ts';
 
 const peers = path.join(import.meta.dirname, '../peers');
 const inspector = path.join(peers, 'node_modules/@modelcontextprotocol/inspector');
 const launcher = path.join(inspector, 'clients/launcher/build/index.js');
 const installsWithinMs = 180_000;
 const answersWithinMs = 60_000;
-const maxOutputBytes = 8 << 20;
-
-/** How npm says that nobody answers at the registry. */
-const nobodyThere =
-  /\b(?:ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT)\b/;
-const onlyOnce = ['--fetch-retries=0', '--fetch-timeout=20000'];
 
 /** Null, or why it cannot be had: only that the registry is out of reach. Any other trouble is a failure. */
 export async function installInspector(): Promise<string | null> {
   if (isInstalled()) return null;
   const name = `@modelcontextprotocol/inspector@${pinned()}`;
   // Asked first, because an installation forgives what it cannot reach of what is optional, and fails in other words.
-  const found = await run('npm', ['view', name, 'version', ...onlyOnce], peers, installsWithinMs);
-  const [cause] = found.code === 0 ? [] : (nobodyThere.exec(found.said) ?? []);
-  if (cause !== undefined)
-    return `the MCP Inspector is not installed and the npm registry cannot be reached (${cause})`;
+  const problem = await registryOutOfReach(name, peers);
+  if (problem !== null) return `the MCP Inspector is not installed and ${problem}`;
   // As the lock file says, which stays as it is; without scripts, and without the native parts, which only its web page needs.
   const options = ['--ignore-scripts', '--no-save', '--omit=optional'];
-  const { code, said } = await run('npm', ['install', ...options], peers, installsWithinMs);
+  const { code, said } = await runCommand('npm', ['install', ...options], peers, installsWithinMs);
   if (code !== 0 || !isInstalled()) throw new Error(`npm install in test/peers has failed: ${said}`);
   return null;
 }
@@ -59,7 +51,7 @@ export type Inspect = (...words: readonly string[]) => Promise<Inspected>;
 /** `target` is an address, or a command. `home` instead of the person's own: none of their settings count or are written. */
 export function createInspect(home: string, target: readonly string[]): Inspect {
   return async (...words) => {
-    const { code, out, said } = await run(
+    const { code, out, said } = await runCommand(
       process.execPath,
       [launcher, '--cli', ...target, '--format', 'json', '--quiet', ...words],
       home,
@@ -70,20 +62,4 @@ export function createInspect(home: string, target: readonly string[]): Inspect 
     const { result } = JSON.parse(out) as { readonly result: Readonly<Record<string, unknown>> };
     return { code, result, complaint: said };
   };
-}
-
-interface Ran {
-  readonly code: number;
-  readonly out: string;
-  readonly said: string;
-}
-
-function run(command: string, args: readonly string[], cwd: string, timeout: number, env = process.env): Promise<Ran> {
-  return new Promise((resolve) => {
-    const options = { cwd, env, timeout, maxBuffer: maxOutputBytes, killSignal: 'SIGKILL' } as const;
-    execFile(command, args, options, (error, out, said) => {
-      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
-      resolve({ code, out, said: code === -1 ? `${said}${String(error)}` : said });
-    });
-  });
 }

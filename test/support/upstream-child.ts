@@ -3,7 +3,7 @@
  * starts; what a call does is in the name of the tool. Speaks plain JSON-RPC, without any SDK.
  */
 import { spawn } from 'node:child_process';
-import { closeSync, writeSync } from 'node:fs';
+import { closeSync, readFileSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 interface Message {
@@ -30,6 +30,7 @@ const names =
 function listed(): unknown[] {
   if (mode === 'many') return Array.from({ length: 5_000 }, (_, at) => ({ name: `tool_${at}`, inputSchema: object }));
   if (mode === 'odd') return oddTools();
+  if (mode === 'written') return JSON.parse(readFileSync(option, 'utf8')) as unknown[];
   if (mode === 'promising')
     return ['sell', 'look'].map((name) => ({ name, inputSchema: object, outputSchema: priced }));
   const tools: unknown[] = names.map((name) => ({
@@ -148,6 +149,7 @@ function call(id: unknown, params: Record<string, unknown>): void {
   };
   (
     acts[String(params['name'])] ??
+    (mode === 'written' ? () => answer(id, text({ params })) : null) ??
     (() => say({ jsonrpc: '2.0', id, error: { code: -32602, message: 'unknown tool' } }))
   )();
 }

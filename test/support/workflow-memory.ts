@@ -16,7 +16,7 @@ import { createRandom } from '../simulation/random.ts';
 const who = { tenant: 'default', agent: 'local' };
 
 export async function openInMemory(workflow: MountedWorkflow) {
-  const upstreams = await joinUpstreams({ workflows: [workflow] }, defaultLimits);
+  const upstreams = await joinUpstreams({ workflows: [workflow] }, defaultLimits, () => undefined);
   const bound = await upstreams.bind();
   if ('problems' in bound) throw new Error(bound.problems.join('\n'));
   const shell = createShell({

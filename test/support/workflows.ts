@@ -42,8 +42,9 @@ export const coffeeMachine = setup({
   },
 });
 
-export const coffee = () =>
+export const coffee = (more: object = {}) =>
   mount(coffeeMachine, {
+    ...more,
     actions: {
       take_order: {
         input: { type: 'object', properties: { drink: { type: 'string' } }, required: ['drink'] },

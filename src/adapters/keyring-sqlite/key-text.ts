@@ -6,10 +6,13 @@ import { hash, randomBytes } from 'node:crypto';
 
 /** Crockford's base 32, in small letters: no i, l, o or u. */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
-const idChars = 16;
+export const idClass = '[0-9a-hjkmnp-tv-z]';
+export const idChars = 16;
 const secretBytes = 32;
+export const secretChars = 43;
 
-const written = /^rk_([0-9a-hjkmnp-tv-z]{16})_([\w-]{43})$/;
+const written = new RegExp(`^rk_(${idClass}{${idChars}})_([\\w-]{${secretChars}})$`);
+const begun = new RegExp(`^rk_(${idClass}{${idChars}})_[\\w-]{1,${secretChars}}$`);
 
 export interface MadeKey {
   readonly id: string;
@@ -34,6 +37,9 @@ export function readKey(text: string): ReadKey | null {
   const [, id, secret] = written.exec(text) ?? [];
   return id === undefined || secret === undefined ? null : { id, hash: hashOf(secret) };
 }
+
+/** Whose key begins so? Null for what is not the beginning of one. */
+export const idIn = (text: string): string | null => begun.exec(text)?.[1] ?? null;
 
 /** The same question without the work, and without telling the parts. */
 export const isKeyText = (text: string): boolean => written.test(text);

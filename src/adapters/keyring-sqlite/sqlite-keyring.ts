@@ -9,7 +9,7 @@ import { createFoundKeys } from './found-keys.ts';
 import { checkNewKey, checkRotation } from './key-limits.ts';
 import { entryOf, hashBytes, type KeyRow } from './key-rows.ts';
 import { openDatabase, writeTimeoutMs } from './key-table.ts';
-import { makeKey, readKey } from './key-text.ts';
+import { idIn, makeKey, readKey } from './key-text.ts';
 import { KeyringError, keyringError } from './keyring-error.ts';
 import { createUsedMarks } from './used-marks.ts';
 import { createKeyWriter } from './write-keys.ts';
@@ -48,6 +48,9 @@ export const lookStatements = {
   listKeys: 'SELECT * FROM keys WHERE tenant = ? ORDER BY created_at, id',
 } as const;
 
+const isAlive = ({ revokedAtMs, expiresAtMs }: KeyEntry, nowMs: number): boolean =>
+  revokedAtMs === null && (expiresAtMs ?? Infinity) > nowMs;
+
 export function createKeyring(database: DatabaseSync, settings: KeyringSettings): SqliteKeyring {
   const { file, onSuppressed = () => undefined, monotonicMs = () => performance.now(), spawn } = settings;
   database.exec('PRAGMA query_only = ON');
@@ -79,12 +82,20 @@ export function createKeyring(database: DatabaseSync, settings: KeyringSettings)
         const entry = entryOf(row, file);
         // INVARIANT: a hash is compared, and all of it, whether or not there is such an id.
         const isRight = timingSafeEqual(shown.hash, row.hash);
-        const lives = entry.revokedAtMs === null && (entry.expiresAtMs ?? Infinity) > nowMs;
-        if (!isRight || !lives) return null;
+        if (!isRight || !isAlive(entry, nowMs)) return null;
         // INVARIANT: only what was just read is believed for a while; else a key in constant use would outlive its revocation.
         if (recent === undefined) found.put(name, row);
         marks.note(entry.id, nowMs);
         return { tenant: entry.tenant, role: entry.role, name: entry.name, keyId: entry.id };
+      }),
+
+    isLive: (text, nowMs) =>
+      guarded(() => {
+        const whole = readKey(text);
+        const id = whole?.id ?? idIn(text);
+        if (id === null) return false;
+        const row = select.get(nobody, id) as unknown as KeyRow;
+        return isAlive(entryOf(row, file), nowMs) && (whole === null || timingSafeEqual(whole.hash, row.hash));
       }),
 
     add: (key, nowMs) =>

@@ -1,6 +1,7 @@
 /** Whom and what is an occurrence about, in the words of a message? Reads the store; sends nothing. */
 import type { CallId, SessionId } from '../../core/call.ts';
 import { recordKinds } from '../../core/journal/record.ts';
+import { spellOut } from '../../core/quote.ts';
 import type { WebhookMessage } from '../../core/webhook-message.ts';
 import type { Occurrence } from './occurrence.ts';
 import { deliveryId } from './positions.ts';
@@ -28,7 +29,7 @@ export async function describeOccurrence(
     tool: found?.view.tool ?? call?.tool ?? textIn(body, 'tool'),
     call_id: callId,
     session: sessionId,
-    message: said ?? recordKinds[kind],
+    message: spellOut(said ?? recordKinds[kind]),
     approval: found?.view ?? null,
   };
 }

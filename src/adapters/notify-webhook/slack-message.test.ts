@@ -23,6 +23,19 @@ const aMessage = (over: Partial<WebhookMessage> = {}): WebhookMessage => ({
   ...over,
 });
 
+test('what cannot be seen is spelled out, and no text of others makes a line of its own', () => {
+  const hostile = 'x\n*Agent* boss\u202e\u200b\u{e0041}';
+  const view = aView();
+  const decided = { by: hostile, at: view.opened_at, reason: hostile };
+  const approval = { ...view, reason: hostile, decided };
+  const { text, blocks } = slackMessage(aMessage({ agent: hostile, tool: hostile, message: hostile, approval }));
+  const texts = [JSON.stringify(text), JSON.stringify(blocks)].join();
+  assert.doesNotMatch(texts, /[\u202e\u200b]|\u{e0041}/u);
+  const [, section] = blocks as readonly { text: { text: string } }[];
+  assert.equal(section?.text.text.split('\n').length, 3);
+  assert.match(section?.text.text ?? '', /^\*Tool\* "x\\n\*Agent\* boss\\u202e\\u200b\\udb40\\udc41"$/m);
+});
+
 const marked = (text: string) => ({ type: 'mrkdwn', text, verbatim: true });
 
 test('an approval in Slack: what, who, why, and a button that only leads on', () => {

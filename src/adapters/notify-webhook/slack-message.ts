@@ -2,6 +2,7 @@
  * How does a message look in Slack? What happened, about whom, and a button that leads to where a person decides. Nothing can be
  * decided in Slack itself, and arguments stay out of it. Texts of others are escaped and cut to what Slack takes. Pure.
  */
+import { quoteName, spellOut } from '../../core/quote.ts';
 import type { WebhookKind, WebhookMessage } from '../../core/webhook-message.ts';
 
 /** As Slack documents them; a message beyond any of them is refused as a whole. */
@@ -25,8 +26,8 @@ export function slackMessage(message: WebhookMessage): Readonly<Record<string, u
   const title = escaped(`${titles[kind]}: ${about}`, slackLimits.header);
   const reason = approval?.reason ?? message.message;
   const lines = [
-    `*Tool* ${escaped(tool ?? '–', 300)}`,
-    `*Agent* ${escaped(agent ?? '–', 300)}`,
+    `*Tool* ${escaped(tool === null ? '–' : quoteName(tool), 300)}`,
+    `*Agent* ${escaped(agent === null ? '–' : quoteName(agent), 300)}`,
     `*Reason* ${escaped(reason, 2_000)}`,
   ];
   const button = link === null || link.length > slackLimits.url ? [] : [buttonTo(link)];
@@ -77,7 +78,7 @@ const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
 function escaped(text: string, maxChars: number): string {
   const room = maxChars - 1;
   let out = '';
-  for (const char of text) {
+  for (const char of spellOut(text)) {
     const next = escapes[char] ?? char;
     if (out.length + next.length > room) return `${out}…`;
     out += next;

@@ -1,6 +1,6 @@
 /**
  * How does one transition become rows? Everything is examined before anything is written, so that a conflict undoes
- * nothing. The order of checks is call, key, session, reservations, approvals, task.
+ * nothing. The order of checks is call, key, place, session, reservations, approvals, task.
  */
 import { invariant } from '../../core/unreachable.ts';
 import type { CallChange, CommitResult, SessionChange, Transition } from '../../ports/store.ts';
@@ -21,6 +21,8 @@ export interface Writing {
   readonly statements: Statements;
   readonly ledger: Ledger;
   readonly chain: Chain;
+  /** How old the store is, as the batch is written. */
+  age: number;
 }
 
 export function applyTransition(transition: Transition, writing: Writing): CommitResult {
@@ -34,7 +36,8 @@ export function applyTransition(transition: Transition, writing: Writing): Commi
     const before = alreadyApplied(transition, statements);
     if (before !== null) return before;
   }
-  let later: Conflict | null = session === null ? null : sessionConflict(session, ledger);
+  let later: Conflict | null = placeConflict(transition, writing);
+  if (session !== null) later ??= sessionConflict(session, ledger);
   later ??= recordsConflict(transition, ledger);
   let accounts = noAccounts;
   if (later === null && transition.reserve.length + transition.settle.length > 0) {
@@ -51,7 +54,7 @@ export function applyTransition(transition: Transition, writing: Writing): Commi
     if (conflict !== null) return conflict;
     if (later !== null) return later;
   } else if (later !== null || !writeFast(move, transition, outline, statements)) {
-    const conflict = findConflict(move, transition, statements) ?? later;
+    const conflict = findConflict(move, transition, outline, statements) ?? later;
     if (conflict !== null) return conflict;
     writeSlow(move, transition, outline, statements);
   }
@@ -81,7 +84,15 @@ function markConflict(mark: Extract<CallChange, { kind: 'mark' }>, statements: S
   return taken ? { kind: 'conflict', on: 'call', found: callOf(row) } : null;
 }
 
-function outlineOf({ records, session }: Transition, { chain, ledger }: Writing): Outline {
+/** INVARIANT: nobody runs what a requester who left may have done, because that came to light while the intent waited. */
+function placeConflict({ call, nobodyLeftWithinMs }: Transition, { statements, age }: Writing): Conflict | null {
+  if (nobodyLeftWithinMs === null || call === null || call.kind === 'mark') return null;
+  const { session, fingerprint, id } = call.call;
+  const row = statements.leftEqual.get(session, fingerprint, age - nobodyLeftWithinMs, id) as CallRow | undefined;
+  return row === undefined ? null : { kind: 'conflict', on: 'place', found: callOf(row) };
+}
+
+function outlineOf({ records, session }: Transition, { chain, ledger, age }: Writing): Outline {
   const head = chain.head();
   let payload = head.nextPayload;
   let argsPayload: number | null = null;
@@ -99,7 +110,7 @@ function outlineOf({ records, session }: Transition, { chain, ledger }: Writing)
     const advance = session.kind === 'step' && session.advance ? 1 : 0;
     seq = (ledger.session(session.id)?.seq ?? 0) + advance;
   }
-  return { seq, lastAt, argsPayload, replyPayload };
+  return { seq, lastAt, argsPayload, replyPayload, age };
 }
 
 /** Marks and changes without a call keep their tokens in a small table of their own. */

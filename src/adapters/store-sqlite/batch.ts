@@ -5,14 +5,15 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 
-import type { CommitResult, Transition } from '../../ports/store.ts';
+import type { CommitResult, StoreTrouble, Transition } from '../../ports/store.ts';
 import { applyTransition, type Writing } from './apply-transition.ts';
 import type { Chain } from './chain.ts';
 import { readTail } from './epoch.ts';
+import { createPresence, lostMessage } from './presence.ts';
 import { eraseCall, type EraseRequest } from './erase-call.ts';
 import { illegal } from './examine.ts';
 import { createLedger } from './ledger.ts';
-import { faultOf, isEnvironmental, sqlite, sqliteCode, textOf } from './refusal.ts';
+import { faultOf, isEnvironmental, sqlite, sqliteCode, takenOver, textOf } from './refusal.ts';
 import type { Statements } from './statements.ts';
 
 export type WriteRequest = Transition | EraseRequest;
@@ -21,6 +22,8 @@ export interface Batch {
   readonly requests: readonly WriteRequest[];
   /** Adds what has arrived in the meantime to the requests; false if nothing has. */
   more(): boolean;
+  /** How old the store is. */
+  readonly age: number;
   /** The mark up to which replies reached their requesters, if it moved. */
   answered(): number | null;
 }
@@ -35,15 +38,22 @@ const purgeEveryMs = 1_000;
 const tokensKept = 10_000;
 
 class Fenced extends Error {}
+/** What is written is not the store any more. */
+class Lost extends Error {}
+const isFinal = (error: unknown): boolean => error instanceof Fenced || error instanceof Lost;
 /** Somebody else holds the file, and nothing was written. */
 class Locked extends Error {}
 
 export function createBatchWriter(database: DatabaseSync, statements: Statements, chain: Chain, file: string) {
-  const writing: Writing = { statements, chain, ledger: createLedger(statements) };
+  const presence = createPresence(file);
+  let lost: string | null = null;
+  const writing: Writing = { statements, chain, ledger: createLedger(statements), age: 0 };
   const { ledger } = writing;
   const { epoch } = chain.head();
   let headIsCertain = true;
-  let purgedAtMs = 0;
+  /** The age at which nothing was left that was too old. */
+  let purgedAt = 0;
+  let writtenAge = 0;
 
   let erasing = false;
 
@@ -72,7 +82,14 @@ export function createBatchWriter(database: DatabaseSync, statements: Statements
     }
   };
 
+  /** INVARIANT: nothing is acknowledged that was written into a file which nobody will find again. */
+  const mustBeThere = () => {
+    lost ??= presence.problem();
+    if (lost !== null) throw new Lost(lostMessage(lost));
+  };
+
   const begin = () => {
+    if (lost !== null) throw new Lost(lostMessage(lost));
     try {
       statements.begin.run();
     } catch (error) {
@@ -88,24 +105,30 @@ export function createBatchWriter(database: DatabaseSync, statements: Statements
     headIsCertain = true;
   };
 
+  /** INVARIANT: a key is forgotten by the age of the store, whatever times the transitions tell. */
+  const forgetKeys = (age: number) => {
+    if (age - purgedAt >= purgeEveryMs) {
+      const expired = statements.expiredKeys.all(age, purgeAtOnce) as KeyName[];
+      for (const { tenant, agent, key } of expired) statements.deleteKey.run(tenant, agent, key);
+      // As long as there are more, every batch takes its share.
+      if (expired.length < purgeAtOnce) purgedAt = age;
+    }
+    if (age - writtenAge < purgeEveryMs) return;
+    statements.age.run(age, epoch);
+    writtenAge = age;
+  };
+
   const finish = (batch: Batch) => {
     ledger.flush();
     const answered = batch.answered();
     if (answered !== null) statements.answered.run(answered, epoch);
-    let nowMs = 0;
     let tokens = false;
-    for (const request of batch.requests) {
-      if (request.atMs > nowMs) nowMs = request.atMs;
+    for (const request of batch.requests)
       tokens ||= !('erase' in request) && (request.call === null || request.call.kind === 'mark');
-    }
-    if (nowMs - purgedAtMs >= purgeEveryMs) {
-      const expired = statements.expiredKeys.all(nowMs, purgeAtOnce) as KeyName[];
-      for (const { tenant, agent, key } of expired) statements.deleteKey.run(tenant, agent, key);
-      // As long as there are more, every batch takes its share.
-      if (expired.length < purgeAtOnce) purgedAtMs = nowMs;
-    }
+    forgetKeys(batch.age);
     if (tokens) statements.purgeTokens.run(tokensKept);
     statements.commit.run();
+    mustBeThere();
     ledger.committed();
   };
 
@@ -123,6 +146,7 @@ export function createBatchWriter(database: DatabaseSync, statements: Statements
   const attempt = (batch: Batch, applyOne: (request: WriteRequest) => CommitResult): CommitResult[] => {
     try {
       begin();
+      writing.age = batch.age;
       const results: CommitResult[] = [];
       while (results.length < batch.requests.length || batch.more())
         results.push(applyOne(batch.requests[results.length] as WriteRequest));
@@ -131,16 +155,20 @@ export function createBatchWriter(database: DatabaseSync, statements: Statements
     } catch (error) {
       undo();
       if (error instanceof Locked) throw error;
-      if (!isEnvironmental(error) && !(error instanceof Fenced) && applyOne === apply)
-        return attempt(batch, applyCarefully);
-      return allUnavailable(batch, error);
+      if (!isEnvironmental(error) && !isFinal(error) && applyOne === apply) return attempt(batch, applyCarefully);
+      // A file that is gone fails in many ways; that it is gone is what must be said.
+      lost ??= error instanceof Fenced ? null : presence.problem();
+      return allUnavailable(batch, lost === null ? error : new Lost(lostMessage(lost)));
     }
   };
 
   const allUnavailable = ({ requests }: Batch, error: unknown): CommitResult[] => {
-    const fenced = `another process has taken '${file}' over: stop this one`;
-    const { fault, message } =
-      error instanceof Fenced ? { fault: 'fenced' as const, message: fenced } : faultOf(error, file);
+    const { fault, message }: StoreTrouble =
+      error instanceof Fenced
+        ? takenOver(file)
+        : error instanceof Lost
+          ? { fault: 'lost', message: error.message }
+          : faultOf(error, file);
     return requests.map(() => ({ kind: 'unavailable', fault, message }));
   };
 
@@ -170,12 +198,15 @@ export function createBatchWriter(database: DatabaseSync, statements: Statements
     /** The plain sessions that this batch changed; null if nobody can say. */
     changed: () => ledger.changed(),
     /** The last record of the epoch. Throws if it cannot be written: then the next opening says `after_crash`. */
-    close(answered: number | null, nowMs: number): void {
+    close(answered: number | null, nowMs: number, age: number): void {
       begin();
+      statements.age.run(age, epoch);
       if (answered !== null) statements.answered.run(answered, epoch);
       chain.append({ kind: 'epoch_close', call: null, session: null, body: '{}', payloads: [] }, 0, nowMs);
       statements.closeEpoch.run(nowMs, epoch);
       statements.commit.run();
     },
+    /** Before the connection closes. */
+    leave: () => presence.close(),
   };
 }

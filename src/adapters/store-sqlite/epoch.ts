@@ -25,6 +25,11 @@ interface Tail {
   readonly nextPayload: number;
 }
 
+interface EpochRow {
+  readonly epoch: number;
+  readonly chain: Uint8Array;
+}
+
 type Row = { at: number; hash: Uint8Array; header: Uint8Array; payload: number | null };
 
 /** The last record of the file, and the first payload number that no record has ever used. */
@@ -42,6 +47,20 @@ export function readTail(database: DatabaseSync): Tail {
     timeMs: header === null || 'problem' in header ? 0 : header.timeMs,
     nextPayload: Math.max(used, 1),
   };
+}
+
+/** How old the store is, by what its owners have written down. */
+export function createAgeReader(database: DatabaseSync): () => number {
+  const statement = database.prepare('SELECT coalesce(max(age), 0) AS age FROM epochs');
+  return () => (statement.get() as { age: number }).age;
+}
+
+/** Eight hex digits by which one store is told from another: the chain of its first epoch. */
+export function readTag(database: DatabaseSync): string {
+  const row = database.prepare('SELECT chain FROM epochs ORDER BY epoch LIMIT 1').get() as
+    | Pick<EpochRow, 'chain'>
+    | undefined;
+  return row === undefined ? '00000000' : hex(row.chain.subarray(0, 4));
 }
 
 /** Null if the records since the last anchor hold. */
@@ -92,7 +111,7 @@ export function openEpoch(database: DatabaseSync, statements: Statements, tail: 
 /** Goes on in an epoch whose worker died while its process still holds the lock. Null if someone else took over. */
 export function resumeEpoch(database: DatabaseSync, statements: Statements, tail: Tail, epoch: number): Chain | null {
   const row = database.prepare('SELECT epoch, chain FROM epochs ORDER BY epoch DESC LIMIT 1').get() as
-    | { epoch: number; chain: Uint8Array }
+    | EpochRow
     | undefined;
   if (row?.epoch !== epoch || tail.head?.epoch !== epoch) return null;
   return createChain(row.chain, { ...tail.head, timeMs: tail.timeMs, nextPayload: tail.nextPayload }, statements);

@@ -4,7 +4,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 
-import type { CommitResult, StoreFault } from '../../ports/store.ts';
+import type { CommitResult, StoreFault, StoreTrouble } from '../../ports/store.ts';
 import type { WriteRequest } from './batch.ts';
 import { readTail } from './epoch.ts';
 import { maxFrameBytes } from './frames.ts';
@@ -16,6 +16,8 @@ import { textOf } from './refusal.ts';
 import type { SqliteStore } from './sqlite-store.ts';
 
 const framesInFlight = 8;
+/** An owner that is busy answers this within milliseconds. */
+const answersWithinMs = 3_000;
 
 export function createForwarder(settings: Settings, database: DatabaseSync, first: OwnerLink): SqliteStore {
   const { place, incarnation, batch, answerWithinMs } = settings;
@@ -23,6 +25,8 @@ export function createForwarder(settings: Settings, database: DatabaseSync, firs
   let linking: Promise<OwnerLink | null> | null = null;
   const inFlight = { requests: 0, characters: 0 };
   let closed = false;
+  /** Whose owner left the last question without an answer: nothing is handed over there until one is answered. */
+  let silentLink: OwnerLink | null = null;
 
   const unavailable = (fault: StoreFault, message: string): CommitResult => ({ kind: 'unavailable', fault, message });
 
@@ -39,21 +43,25 @@ export function createForwarder(settings: Settings, database: DatabaseSync, firs
     return found ?? (linking ??= relink());
   };
 
-  const whyGone = async (): Promise<CommitResult> => {
+  const silent: StoreTrouble = {
+    fault: 'no_owner',
+    message: `the process that owns '${place.file}' does not answer: wait until it is up, or restart it`,
+  };
+
+  const whyGone = async (): Promise<StoreTrouble> => {
     const lock = await takeLock(place.lock);
     if (lock.kind === 'held') lock.free();
-    const message =
-      lock.kind === 'held'
-        ? `the process that owned '${place.file}' is gone: restart it or this one, so that one of them owns the file`
-        : `the process that owns '${place.file}' does not answer: wait until it is up, or restart it`;
-    return unavailable('owner_gone', message);
+    if (lock.kind !== 'held') return silent;
+    const gone = `the process that owned '${place.file}' is gone: restart it or this one, so that one of them owns the file`;
+    return { fault: 'no_owner', message: gone };
   };
 
   const send = async (requests: readonly string[]): Promise<readonly CommitResult[]> => {
+    if (link === silentLink && link.alive()) return requests.map(() => unavailable(silent.fault, silent.message));
     const owner = link.alive() ? link : await findOwner();
     if (owner === null) {
-      const gone = await whyGone();
-      return requests.map(() => gone);
+      const { fault, message } = await whyGone();
+      return requests.map(() => unavailable(fault, message));
     }
     const results = await owner.commit(requests);
     if (results === null) {
@@ -97,9 +105,20 @@ export function createForwarder(settings: Settings, database: DatabaseSync, firs
     // Others may have written since the owner opened the file.
     highestTimeMs: Math.max(first.welcome.highestTimeMs, readTail(database).timeMs),
     commit: write,
+    async trouble() {
+      if (closed) return null;
+      const owner = link.alive() ? link : await findOwner();
+      if (owner === null) return whyGone();
+      const answers = await owner.answers(answersWithinMs);
+      // A connection that was lost meanwhile says nothing about the next owner.
+      if (!answers && !owner.alive()) return whyGone();
+      silentLink = answers ? null : owner;
+      return answers ? null : silent;
+    },
     answered: (position) => link.answered(position),
     erase: async (id, reason, atMs) => (await write([{ erase: id, reason, atMs }]))[0] as CommitResult,
     onForwarderGone: () => () => {},
+    recovered: () => {},
     statistics: () => ({ batches: 0, requests: 0, alone: 0 }),
     async close() {
       if (closed) return;

@@ -4,9 +4,10 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { decodeHeader } from '../../core/journal/encode.ts';
 import { hex } from '../../core/journal/verify.ts';
 import type { JournalEntry, StoreReader } from '../../ports/store.ts';
+import { readTag } from './epoch.ts';
 import { nodeHashing } from './node-hashing.ts';
 import { placeOf, positionOf } from './rows.ts';
-import { createRecordReader, recordColumns, type RecordRow } from './stored-records.ts';
+import { createRecordReader, isCommitted, recordColumns, type RecordRow } from './stored-records.ts';
 
 export function createJournalReader(
   database: DatabaseSync,
@@ -23,7 +24,6 @@ export function createJournalReader(
     `WHERE at IN (SELECT at FROM session_entries WHERE session = ? AND entry > ? ORDER BY entry LIMIT ?)
      ORDER BY at`,
   );
-  const firstEpoch = database.prepare('SELECT chain FROM epochs ORDER BY epoch LIMIT 1');
   const epochs = database.prepare('SELECT count(*) AS count FROM epochs');
 
   const entryOf = (row: RecordRow): JournalEntry => {
@@ -41,10 +41,11 @@ export function createJournalReader(
         payloads: [],
       };
     const { kind, call, session, timeMs, sessionSeq, body } = header;
-    const payloads = records.payloadsOf(row, header).map((payload, index) => ({
-      part: header.commitments[index]?.part ?? '',
-      text: payload === null ? null : nodeHashing.text(payload.bytes),
-    }));
+    const payloads = records.payloadsOf(row, header).map((payload, index) => {
+      const commitment = header.commitments[index];
+      const kept = payload !== null && commitment !== undefined && isCommitted(commitment, payload);
+      return { part: commitment?.part ?? '', text: kept ? nodeHashing.text(payload.bytes) : null };
+    });
     return { ...common, call, session, kind, timeMs, sessionSeq, body, payloads };
   };
 
@@ -52,10 +53,7 @@ export function createJournalReader(
     recordsOf: async (id) => ofCall(id).map(entryOf),
     journal: async (position, limit) => after(position === null ? 0 : placeOf(position), limit).map(records.stored),
     sessionEntries: async (id, entry, limit) => ofSession(id, entry, limit).map(entryOf),
-    identity: async () => {
-      const row = firstEpoch.get() as { chain: Uint8Array } | undefined;
-      return row === undefined ? '00000000' : hex(row.chain.subarray(0, 4));
-    },
+    identity: async () => readTag(database),
     epochs: async () => (epochs.get() as { count: number }).count,
     entries: async (position, limit) => {
       if (position === null) return newest(limit).reverse().map(entryOf);

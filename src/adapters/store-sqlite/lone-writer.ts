@@ -3,7 +3,7 @@
  * as the disk. Only for a disk that answers at once, and only while the worker has nothing: see writer.ts, which asks.
  */
 import type { CommitResult, Session } from '../../ports/store.ts';
-import { createBatchWriter, type WriteRequest } from './batch.ts';
+import { type Batch, createBatchWriter } from './batch.ts';
 import { openForWriting } from './connection.ts';
 import { readTail, resumeEpoch } from './epoch.ts';
 import { prepareStatements } from './statements.ts';
@@ -69,14 +69,14 @@ export function createLoneWriter(file: string, maxPages: number | null, epoch: n
       isStale = true;
     },
     /** Null where the file cannot be had at this moment, and nothing was written: the worker may wait for it. */
-    write(requests: readonly WriteRequest[], answered: () => number | null): Written | null {
+    write(batch: Batch): Written | null {
       if (opened === 'not yet') opened = open(file, maxPages, epoch) ?? 'cannot';
       if (opened === 'cannot') return null;
       const { writer } = opened;
       if (isStale) writer.lookAgain();
       isStale = false;
       const started = performance.now();
-      const results = writer.tryRun({ requests, more: () => false, answered });
+      const results = writer.tryRun(batch);
       const ended = performance.now();
       slowInARow = ended - started > limits.maxMs ? slowInARow + 1 : 0;
       if (slowInARow >= limits.maxSlow) restsUntil = ended + limits.restMs;
@@ -105,8 +105,14 @@ function open(file: string, maxPages: number | null, epoch: number): Opened | nu
     database.exec(`PRAGMA busy_timeout = 0; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -${cacheKibibytes}`);
     const statements = prepareStatements(database);
     const chain = resumeEpoch(database, statements, readTail(database), epoch);
-    if (chain !== null)
-      return { writer: createBatchWriter(database, statements, chain, file), close: () => database.close() };
+    if (chain !== null) {
+      const writer = createBatchWriter(database, statements, chain, file);
+      const close = () => {
+        writer.leave();
+        database.close();
+      };
+      return { writer, close };
+    }
     database.close();
   } catch {
     // Whatever it is, the worker will meet it, too, and say so.

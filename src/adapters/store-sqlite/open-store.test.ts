@@ -183,8 +183,27 @@ test('a session of a file of version 3 is pinned from its beginning, and from la
     assert.equal((await store.session(id))?.workflow?.pinnedAtSeq, 4);
     await store.close();
     const now = new DatabaseSync(file, { readOnly: true });
-    assert.deepEqual([pragma(now, 'user_version'), schemaVersion], [4, 4]);
+    assert.deepEqual([pragma(now, 'user_version'), schemaVersion], [5, 5]);
     now.close();
+  });
+});
+
+test('keys and places of a file of version 4, which were kept by wall time, are kept a while longer by the age of the store', async () => {
+  await inFolder(async (folder) => {
+    const file = path.join(folder, 's.db');
+    const database = new DatabaseSync(file);
+    for (const migration of migrations.slice(0, 4)) database.exec(migration);
+    database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = 4;
+      INSERT INTO keys (tenant, agent, key, fingerprint, call_id, expires_at) VALUES ('acme', 'clerk', 'k', 'f1', 'call_1', 5);
+      INSERT INTO calls (id, tenant, agent, session, tool, fingerprint, effect_class, state, attempt, tainted, created_at,
+        deadline_at, seq, updated_at, requester_left_at, token)
+      VALUES ('call_1', 'acme', 'clerk', 'ses_0', 'pay', 'f1', 'plain', 'SUCCEEDED', 1, 0, 1, 2, 0, 1, 1, 't')`);
+    database.close();
+    const store = await mustOpen({ file });
+    for (let batch = 0; batch < 3; batch++) await mustCommit(store, inserting(aCall()));
+    assert.equal((await store.key('acme', 'clerk', 'k'))?.callId, 'call_1');
+    assert.equal((await store.abandoned('ses_0' as SessionId, 'f1', 600_000))?.id, 'call_1');
+    await store.close();
   });
 });
 

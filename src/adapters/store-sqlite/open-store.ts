@@ -9,6 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { IncarnationId } from '../../core/call.ts';
 import { type BatchLimits, defaultBatch } from './commit-queue.ts';
 import { createForwarder } from './forwarder.ts';
+import { type Begin, judgeHead } from './head-beside.ts';
 import { defaultLone, type LoneLimits } from './lone-writer.ts';
 import { openForReading } from './open-reader.ts';
 import { openOwner, type Settings } from './owner.ts';
@@ -21,6 +22,8 @@ import { type Spawn, spawnWorker } from './writer-thread.ts';
 
 export interface OpenOptions {
   readonly file: string;
+  /** Whether a store may be made; where there was none if not given. */
+  readonly begin?: Begin;
   readonly batch?: Partial<BatchLimits>;
   readonly lone?: Partial<LoneLimits>;
   readonly incarnation?: IncarnationId;
@@ -29,10 +32,14 @@ export interface OpenOptions {
   /** How often the mark of answered replies is written, at most; 100 ms by default. */
   readonly markEveryMs?: number;
   readonly nowMs?: () => number;
+  /** By which the age of the store is counted. */
+  readonly monotonicMs?: () => number;
   /** How long to wait for an owner that holds the lock and does not answer yet. */
   readonly patienceMs?: number;
   /** How long a commit that was handed to the owner waits for its answer; 10 s by default. */
   readonly answerWithinMs?: number;
+  /** Processes beside it wait with their commits until `recovered` is called. */
+  readonly recovers?: boolean;
   /** How the writer's thread is started; tests keep hold of it here. */
   readonly spawn?: Spawn;
 }
@@ -50,9 +57,8 @@ export async function openSqliteStore(options: OpenOptions): Promise<OpenResult>
     return refuse('not_writable', `the folder of '${options.file}' does not exist: create it, or name another file`);
   const unfit = unfitName(place.file, options.file);
   if (unfit !== null) return unfit;
-  const looked = await openForReading(place.file);
-  if (looked.kind === 'opened') looked.database.close();
-  else if (looked.reason !== 'missing') return looked as Refused<Exclude<RefusalReason, 'missing'>>;
+  const misplaced = await lookAt(place.file, options.begin ?? 'if_none');
+  if (misplaced !== null) return misplaced;
 
   const settings: Settings = {
     place,
@@ -63,9 +69,23 @@ export async function openSqliteStore(options: OpenOptions): Promise<OpenResult>
     markEveryMs: options.markEveryMs ?? 100,
     answerWithinMs: options.answerWithinMs ?? defaultAnswerWithinMs,
     nowMs: options.nowMs ?? Date.now,
+    monotonicMs: options.monotonicMs ?? (() => performance.now()),
     spawn: options.spawn ?? spawnWorker,
+    recovers: options.recovers ?? false,
   };
   return (await own(settings, options.patienceMs ?? defaultPatienceMs)) as OpenResult;
+}
+
+/** INVARIANT: a store that is not what was here before is never used, nor made, without a word. */
+async function lookAt(file: string, begin: Begin): Promise<Refused<Exclude<RefusalReason, 'missing'>> | null> {
+  const looked = await openForReading(file);
+  if (looked.kind === 'refused')
+    return looked.reason === 'missing' ? judgeHead(file, null, begin) : (looked as Refused<'io'>);
+  try {
+    return judgeHead(file, looked.empty ? null : looked.database, begin);
+  } finally {
+    looked.database.close();
+  }
 }
 
 /** What can be said of the name alone: SQLite would wait for a pipe forever, and tells nothing of a name that leads nowhere. */

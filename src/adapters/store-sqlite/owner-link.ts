@@ -16,6 +16,8 @@ export interface OwnerLink {
   /** Requests as JSON. Null if the connection was lost; 'too_large' if they do not fit a frame. */
   commit(requests: readonly string[]): Promise<readonly CommitResult[] | null | 'too_large'>;
   answered(position: Position): void;
+  /** False if the owner says nothing for `withinMs`; the connection stays. */
+  answers(withinMs: number): Promise<boolean>;
   close(): void;
 }
 
@@ -58,6 +60,20 @@ export function linkToOwner(
       answered(position) {
         const frame = encodeFrame(JSON.stringify({ type: 'answered', position }));
         if (frame !== null && !socket.destroyed) socket.write(frame);
+      },
+      answers(withinMs) {
+        // A commit of nothing is answered at once by whoever can answer at all.
+        const frame = encodeFrame(`{"type":"commit","id":${++lastId},"requests":[]}`);
+        if (socket.destroyed || frame === null) return Promise.resolve(false);
+        const id = lastId;
+        return new Promise((done) => {
+          const late = setTimeout(() => done(false), withinMs).unref();
+          waiting.set(id, (results) => {
+            clearTimeout(late);
+            done(results !== null);
+          });
+          socket.write(frame);
+        });
       },
       close: () => socket.end(),
     });

@@ -1,19 +1,23 @@
 /** The process that holds the lock: it writes for itself and for every forwarder. */
-import type { IncarnationId } from '../../core/call.ts';
-import type { CommitResult, Transition } from '../../ports/store.ts';
+import type { CallId, IncarnationId } from '../../core/call.ts';
+import type { CommitResult, StoreTrouble, Transition } from '../../ports/store.ts';
 import type { BatchLimits } from './commit-queue.ts';
 import { createPrivately, type Lock } from './lock.ts';
 import { openForReading } from './open-reader.ts';
 import { createEmptyPlaces } from './empty-places.ts';
+import { readTag } from './epoch.ts';
+import { keepHead } from './head-beside.ts';
 import { createKnownSessions } from './known-sessions.ts';
 import type { LoneLimits } from './lone-writer.ts';
 import type { Place } from './place.ts';
+import { createPresence, lostMessage } from './presence.ts';
 import { createReader, leftBehind } from './reader.ts';
-import { refusalOf, type Refused } from './refusal.ts';
+import { faultOf, refusalOf, type Refused, takenOver } from './refusal.ts';
 import { createRepliesUnderWay } from './replies-under-way.ts';
+import { createRoom, type Room } from './room.ts';
 import { protocolVersion, serveForwarders } from './serve-forwarders.ts';
 import type { SqliteStore } from './sqlite-store.ts';
-import { createWriter, startThread } from './writer.ts';
+import { createWriter, startThread, type Writer } from './writer.ts';
 import type { Spawn } from './writer-thread.ts';
 
 export interface Settings {
@@ -25,7 +29,10 @@ export interface Settings {
   readonly markEveryMs: number;
   readonly answerWithinMs: number;
   readonly nowMs: () => number;
+  readonly monotonicMs: () => number;
   readonly spawn: Spawn;
+  /** Whoever opens it settles first what an earlier owner left, and says when. */
+  readonly recovers: boolean;
 }
 
 export async function openOwner(
@@ -47,31 +54,48 @@ export async function openOwner(
   if ('kind' in thread) return giveUp(thread);
   const opened = await openForReading(file);
   if (opened.kind === 'refused') {
-    await thread.close(null, settings.nowMs());
+    await thread.close({ answered: null, nowMs: settings.nowMs(), isStale: false, age: thread.age });
     return giveUp(opened);
   }
   const { database } = opened;
   const replies = createRepliesUnderWay(thread.epoch, leftBehind(database));
   const places = createEmptyPlaces(database);
-  const reader = createReader(database);
   const sessions = createKnownSessions();
   const committed = (transition: Transition, result: CommitResult) => {
     places.committed(transition, result);
     replies.committed(transition, result);
   };
-  const writer = createWriter(options, thread, { ...replies, committed }, sessions);
+  const room = createRoom(file);
+  const writer = overseen(createWriter(options, thread, { ...replies, committed }, sessions), room, (results) =>
+    head.committed(results),
+  );
+  const reader = createReader(database, writer.age);
   const departures = createDepartures();
+  const presence = createPresence(file);
+  const newest = database.prepare('SELECT max(epoch) AS epoch FROM epochs');
+  const trouble = (): StoreTrouble | null => {
+    const gone = presence.problem();
+    if (gone !== null) return { fault: 'lost', message: lostMessage(gone) };
+    const { epoch: last } = newest.get() as { epoch: number };
+    return last === thread.epoch ? room.trouble() : takenOver(file);
+  };
+  const recovered = Promise.withResolvers<void>();
+  if (!settings.recovers) recovered.resolve();
   const { epoch, highestTimeMs } = thread;
+  const head = await keepHead(file, { store: readTag(database), epoch, seq: 1 }, () => presence.problem() === null);
   const door = await serveForwarders(
     settings.place,
     writer,
     { version: protocolVersion, epoch, highestTimeMs },
-    departures.tell,
+    { gone: departures.tell, committed: replies.forwarded, mayWrite: recovered.promise },
   );
   let closing: Promise<void> | null = null;
   const close = async () => {
+    recovered.resolve();
     door?.close();
     await writer.drain();
+    await head.close();
+    presence.close();
     // Before the writer, so that its closing is the last and folds the log into the file.
     database.close();
     await writer.close();
@@ -80,18 +104,52 @@ export async function openOwner(
   const store: SqliteStore = {
     ...reader,
     session: async (id) => sessions.find(id) ?? reader.session(id),
-    abandoned: async (session, fingerprint, sinceMs) =>
-      places.mayBe(session, fingerprint) ? reader.abandoned(session, fingerprint, sinceMs) : null,
+    abandoned: async (session, fingerprint, withinMs) =>
+      places.mayBe(session, fingerprint) ? reader.abandoned(session, fingerprint, withinMs) : null,
+    async unanswered(limit, of) {
+      if (of === undefined) return reader.unanswered(limit);
+      const owed = await Promise.all(
+        replies
+          .owedBy(of)
+          .slice(0, limit)
+          .map((id) => reader.call(id as CallId)),
+      );
+      return owed.filter((call) => call !== null);
+    },
     incarnation: settings.incarnation,
     highestTimeMs,
     commit: (transitions, alone) => writer.write(transitions, alone),
+    async trouble() {
+      if (closing !== null) return null;
+      try {
+        return trouble();
+      } catch (error) {
+        return faultOf(error, file);
+      }
+    },
     answered: (position) => writer.answered(position),
     erase: async (id, reason, atMs) => (await writer.write([{ erase: id, reason, atMs }]))[0] as CommitResult,
     onForwarderGone: departures.listen,
+    recovered: recovered.resolve,
     statistics: () => writer.statistics(),
     close: () => (closing ??= close()),
   };
   return { kind: 'opened', store, role: 'owner' };
+}
+
+/** INVARIANT: while there is no room nothing is written, neither for this process nor for a forwarder. */
+function overseen(writer: Writer, room: Room, committed: (results: readonly CommitResult[]) => void): Writer {
+  return {
+    ...writer,
+    async write(requests, alone) {
+      const no = room.refuses();
+      if (no !== null) return requests.map(() => ({ kind: 'unavailable', ...no }));
+      const results = await writer.write(requests, alone);
+      room.heard(results);
+      committed(results);
+      return results;
+    },
+  };
 }
 
 /** Tells who is gone; those who left before anybody listened are told to the first who does. */

@@ -6,19 +6,20 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { setImmediate as giveWay } from 'node:timers/promises';
 
 import type { CallId } from '../../core/call.ts';
-import type { CallFilter, StoredCall, StoredText, StoreReader } from '../../ports/store.ts';
+import type { CallFilter, StoredCall, StoreReader } from '../../ports/store.ts';
 import { createApprovalReader } from './approval-reader.ts';
-import { unansweredFrom } from './epoch.ts';
+import { createAgeReader, unansweredFrom } from './epoch.ts';
 import { createJournalReader } from './journal-reader.ts';
 import { createSessionReader } from './session-reader.ts';
-import { nodeHashing } from './node-hashing.ts';
 import { type CallRow, callOf, type SessionRow, sessionOf } from './rows.ts';
+import { createTextReader } from './stored-text.ts';
 import { unfinishedStates } from './timer-of.ts';
 
 /** Rows that a filtered listing looks at before others get their turn. */
 const listPiece = 2_000;
 
-export function createReader(database: DatabaseSync): StoreReader {
+/** Without the owner's count the age is the one that it wrote down last, which is never too high. */
+export function createReader(database: DatabaseSync, age = createAgeReader(database)): StoreReader {
   const one = <Row>(text: string) => {
     const statement = database.prepare(text);
     return (...values: SQLInputValue[]) => statement.get(...values) as Row | undefined;
@@ -30,8 +31,7 @@ export function createReader(database: DatabaseSync): StoreReader {
   const states = unfinishedStates.map((state) => `'${state}'`).join(', ');
 
   const call = one<CallRow>('SELECT * FROM calls WHERE id = ?');
-  const args = one<TextRow>(textOf('args_payload'));
-  const reply = one<TextRow>(textOf('reply_payload'));
+  const text = createTextReader(database);
   const key = one<{ call_id: string; fingerprint: string }>(
     'SELECT call_id, fingerprint FROM keys WHERE tenant = ? AND agent = ? AND key = ? AND expires_at > ?',
   );
@@ -42,7 +42,7 @@ export function createReader(database: DatabaseSync): StoreReader {
   const turn = one('SELECT 1 FROM turns WHERE session = ? AND turn = ?');
   const abandoned = one<CallRow>(
     `SELECT * FROM calls INDEXED BY calls_abandoned
-     WHERE session = ? AND fingerprint = ? AND requester_left_at IS NOT NULL AND requester_left_at > ?
+     WHERE session = ? AND fingerprint = ? AND requester_left_at IS NOT NULL AND left_age > ? AND key IS NULL
      ORDER BY id DESC LIMIT 1`,
   );
   const due = calls(
@@ -61,10 +61,10 @@ export function createReader(database: DatabaseSync): StoreReader {
 
   return {
     call: async (id) => maybe(call(id), callOf),
-    args: async (id) => storedText(args(id)),
-    reply: async (id) => storedText(reply(id)),
-    key: async (tenant, agent, name, nowMs) =>
-      maybe(key(tenant, agent, name, nowMs), (row) => ({
+    args: async (id) => text(id, 'args'),
+    reply: async (id) => text(id, 'reply'),
+    key: async (tenant, agent, name) =>
+      maybe(key(tenant, agent, name, age()), (row) => ({
         callId: row.call_id as CallId,
         fingerprint: row.fingerprint,
       })),
@@ -72,10 +72,10 @@ export function createReader(database: DatabaseSync): StoreReader {
     standingSession: async (tenant, agent) => maybe(standing(tenant, agent), sessionOf),
     ...createSessionReader(database),
     turnCancelled: async (id, name) => turn(id, name) !== undefined,
-    abandoned: async (id, fingerprint, sinceMs) => maybe(abandoned(id, fingerprint, sinceMs), callOf),
+    abandoned: async (id, fingerprint, withinMs) => maybe(abandoned(id, fingerprint, age() - withinMs), callOf),
     due: async (nowMs, limit) => due(nowMs, limit),
     unfinished: async (after, limit) => unfinished(after, limit),
-    unanswered: async (limit) => unanswered(limit),
+    unanswered: async (limit, of) => (of === undefined ? unanswered(limit) : []),
     uncounted: async (limit) => uncounted(limit),
     blob: async (hash) => blob(hash)?.text ?? null,
     ...createApprovalReader(database),
@@ -97,21 +97,6 @@ export function leftBehind(database: DatabaseSync): string[] {
 
 const maybe = <Row, Value>(row: Row | undefined, make: (row: Row) => Value): Value | null =>
   row === undefined ? null : make(row);
-
-interface TextRow {
-  readonly pointer: number | null;
-  readonly bytes: Uint8Array | null;
-}
-
-function textOf(column: string): string {
-  return `SELECT calls.${column} AS pointer, payloads.bytes FROM calls
-    LEFT JOIN payloads ON payloads.id = calls.${column} WHERE calls.id = ?`;
-}
-
-function storedText(row: TextRow | undefined): StoredText {
-  if (row === undefined || row.pointer === null) return { kind: 'none' };
-  return row.bytes === null ? { kind: 'erased' } : { kind: 'text', text: nodeHashing.text(row.bytes) };
-}
 
 async function listCalls(database: DatabaseSync, filter: CallFilter): Promise<readonly StoredCall[]> {
   const { tenant, agent, session, state, tool, before, limit } = filter;

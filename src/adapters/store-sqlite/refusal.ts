@@ -2,7 +2,7 @@
  * What is wrong with the file or the disk, in our words? Translates SQLite's result codes.
  * Messages are lower case, name the file and say what to do.
  */
-import type { StoreFault } from '../../ports/store.ts';
+import type { StoreTrouble } from '../../ports/store.ts';
 
 export type RefusalReason =
   | 'newer_schema'
@@ -10,6 +10,8 @@ export type RefusalReason =
   | 'not_writable'
   | 'locked'
   | 'journal_broken'
+  | 'store_missing'
+  | 'store_replaced'
   | 'io'
   | 'missing';
 
@@ -60,10 +62,20 @@ export function isEnvironmental(error: unknown): boolean {
   return code !== null && environmental.has(code);
 }
 
-export function faultOf(error: unknown, file: string): { fault: StoreFault; message: string } {
+export const takenOver = (file: string): StoreTrouble => ({
+  fault: 'fenced',
+  message: `another process has taken '${file}' over: stop this one`,
+});
+
+export const fullDisk = (file: string): StoreTrouble => ({
+  fault: 'disk_full',
+  message: `the disk that holds '${file}' is full: make room, then ask again`,
+});
+
+export function faultOf(error: unknown, file: string): StoreTrouble {
   switch (sqliteCode(error)) {
     case sqlite.full:
-      return { fault: 'disk_full', message: `the disk that holds '${file}' is full: make room, then ask again` };
+      return fullDisk(file);
     case sqlite.readOnly:
     case sqlite.perm:
       return { fault: 'read_only', message: `'${file}' cannot be written: check its owner, its mode and its mount` };

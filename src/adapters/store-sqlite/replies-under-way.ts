@@ -3,6 +3,7 @@
  * reply: after a crash, only replies beyond it may have been lost on their way. One reply that nobody will ever take
  * would hold the mark for all later ones, so calls whose requester left are kept out.
  */
+import type { IncarnationId } from '../../core/call.ts';
 import type { Position } from '../../core/journal/record.ts';
 import { callStates } from '../../core/taxonomy.ts';
 import type { CommitResult, Transition } from '../../ports/store.ts';
@@ -20,6 +21,8 @@ export function createRepliesUnderWay(epoch: number, alreadyLeft: Iterable<strin
   const callAt = new Map<number, string>();
   const seqOf = new Map<string, number>();
   const left = new Set<string>(alreadyLeft);
+  /** Which process beside this one hands the reply over. */
+  const takenBy = new Map<string, IncarnationId>();
   let newest = 0;
   let inOrder = true;
   let written = 0;
@@ -28,6 +31,7 @@ export function createRepliesUnderWay(epoch: number, alreadyLeft: Iterable<strin
     const seq = seqOf.get(call);
     if (seq === undefined) return;
     seqOf.delete(call);
+    takenBy.delete(call);
     callAt.delete(seq);
     if (callAt.size === 0) inOrder = true;
   };
@@ -74,6 +78,13 @@ export function createRepliesUnderWay(epoch: number, alreadyLeft: Iterable<strin
       const call = position.epoch === epoch ? callAt.get(position.seq) : undefined;
       if (call !== undefined) forget(call);
     },
+    /** What this process committed for another one: whose reply it is to hand over. */
+    forwarded({ call }: Transition, by: IncarnationId): void {
+      const id = call === null ? null : call.kind === 'mark' ? call.id : call.call.id;
+      if (id !== null && seqOf.has(id)) takenBy.set(id, by);
+    },
+    /** Calls whose replies that process has not handed over, as far as is known. */
+    owedBy: (by: IncarnationId): string[] => [...takenBy].filter(([, taker]) => taker === by).map(([id]) => id),
     /** The mark, if it has moved since it was last taken. */
     take(): number | null {
       const now = mark();

@@ -55,6 +55,7 @@ export function callOf(row: CallRow): StoredCall {
     seq: row.seq,
     updatedAtMs: row.updated_at,
     requesterLeftAtMs: row.requester_left_at,
+    replyAt: row.reply_at === null ? null : positionOf(row.reply_at),
     repeats: row.repeats,
   };
 }

@@ -116,8 +116,16 @@ const pins = `
 ALTER TABLE sessions ADD COLUMN pinned_at INTEGER NOT NULL DEFAULT 0;
 `;
 
+/** What is kept for a while was kept by wall time before: it is kept for the usual while more, by the age of the store. */
+const age = `
+ALTER TABLE epochs ADD COLUMN age INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE calls ADD COLUMN left_age INTEGER;
+UPDATE calls SET left_age = 0 WHERE requester_left_at IS NOT NULL;
+UPDATE keys SET expires_at = ${7 * 86_400_000};
+`;
+
 /** The migration at index n makes a file of version n one of version n + 1. */
-export const migrations: readonly string[] = [first, workflows, approvals, pins];
+export const migrations: readonly string[] = [first, workflows, approvals, pins, age];
 export const schemaVersion = migrations.length;
 
 /** Brings a file to today's version, each step in a transaction of its own. */

@@ -7,6 +7,8 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { isMainThread } from 'node:worker_threads';
 
 import type { IncarnationId } from '../../core/call.ts';
+import type { CommitResult, Transition } from '../../ports/store.ts';
+import type { WriteRequest } from './batch.ts';
 import { isObject } from '../../core/json.ts';
 import { createFrameReader, encodeFrame } from './frames.ts';
 import type { Place } from './place.ts';
@@ -15,7 +17,7 @@ import { areRequests } from './request-shape.ts';
 import { object, text, whole } from './shape.ts';
 import type { Writer } from './writer.ts';
 
-export const protocolVersion = 3;
+export const protocolVersion = 4;
 
 const maxConnections = 64;
 const maxInFlight = 4_096;
@@ -33,18 +35,26 @@ export interface Welcome {
   readonly highestTimeMs: number;
 }
 
+/** What whoever serves them hears about forwarders. */
+export interface ForwarderEvents {
+  readonly gone: (incarnation: IncarnationId) => void;
+  readonly committed: (transition: Transition, by: IncarnationId) => void;
+  /** Until then their commits wait: what an earlier owner left must be on record first. */
+  readonly mayWrite: Promise<void>;
+}
+
 /** Null if this place cannot have a socket: then this process works alone, and others are refused as `locked`. */
 export async function serveForwarders(
   place: Place,
   writer: Writer,
   welcome: Welcome,
-  gone: (incarnation: IncarnationId) => void,
+  events: ForwarderEvents,
 ): Promise<Door | null> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    serve(socket, writer, welcome, gone);
+    serve(socket, writer, welcome, events);
   });
   server.maxConnections = maxConnections;
   if (!(await listen(server, place))) return null;
@@ -95,7 +105,7 @@ const isHello = object({
 });
 const isPosition = object({ epoch: whole, seq: whole });
 
-function serve(socket: Socket, writer: Writer, welcome: Welcome, gone: (incarnation: IncarnationId) => void): void {
+function serve(socket: Socket, writer: Writer, welcome: Welcome, events: ForwarderEvents): void {
   let incarnation: IncarnationId | null = null;
   let inFlight = 0;
   const say = (value: unknown) => {
@@ -109,12 +119,23 @@ function serve(socket: Socket, writer: Writer, welcome: Welcome, gone: (incarnat
     if (!whole(id) || !areRequests(requests)) return false;
     inFlight += requests.length;
     if (inFlight >= maxInFlight) socket.pause();
-    void writer.write(requests).then((results) => {
+    void write(requests).then((results) => {
       inFlight -= requests.length;
       if (inFlight < maxInFlight) socket.resume();
       say({ type: 'results', id, results });
     });
     return true;
+  };
+
+  const write = async (requests: readonly WriteRequest[]): Promise<readonly CommitResult[]> => {
+    await events.mayWrite;
+    const results = await writer.write(requests);
+    if (incarnation === null) return results;
+    for (const [at, request] of requests.entries())
+      if (!('erase' in request) && results[at]?.kind === 'committed') events.committed(request, incarnation);
+    // INVARIANT: what lands when its link has ended is owed to nobody who could say that they have it.
+    if (socket.destroyed) events.gone(incarnation);
+    return results;
   };
 
   const receive = (value: unknown): boolean => {
@@ -140,6 +161,6 @@ function serve(socket: Socket, writer: Writer, welcome: Welcome, gone: (incarnat
   });
   socket.on('error', () => socket.destroy());
   socket.once('close', () => {
-    if (incarnation !== null) gone(incarnation);
+    if (incarnation !== null) events.gone(incarnation);
   });
 }

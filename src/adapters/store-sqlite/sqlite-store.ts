@@ -6,6 +6,8 @@ import type { Statistics } from './writer.ts';
 export interface SqliteStore extends Store {
   /** A process that forwarded its commits to this one is gone: its calls need someone. Returns how to stop listening. */
   onForwarderGone(callback: (incarnation: IncarnationId) => void): () => void;
+  /** What an earlier owner left is settled: processes beside this one may write. Needed if it was opened with `recovers`. */
+  recovered(): void;
   /** What this process wrote; zeros in a forwarder. */
   statistics(): Statistics;
 }

@@ -27,10 +27,15 @@ export function prepareStatements(database: DatabaseSync) {
     ),
     // Out of AWAITING_APPROVAL the call becomes that of whoever asked again, who is there; at no other time does it change hands.
     takeOverCall: prepare(
-      'UPDATE calls SET session = ?2, turn = ?3, key = ?4, fingerprint = ?5, requester_left_at = NULL WHERE id = ?1',
+      'UPDATE calls SET session = ?2, turn = ?3, key = ?4, fingerprint = ?5, requester_left_at = NULL, left_age = NULL WHERE id = ?1',
+    ),
+    leftEqual: prepare(
+      `SELECT * FROM calls INDEXED BY calls_abandoned
+       WHERE session = ? AND fingerprint = ? AND requester_left_at IS NOT NULL AND left_age > ? AND key IS NULL
+         AND id <> ? LIMIT 1`,
     ),
     markCall: prepare(
-      `UPDATE calls SET requester_left_at = ?2, repeats = repeats + ?3,
+      `UPDATE calls SET requester_left_at = ?2, left_age = ?5, repeats = repeats + ?3,
          reply_at = CASE WHEN reply_at IS NULL THEN NULL ELSE coalesce(?4, reply_at) END
        WHERE id = ?1`,
     ),
@@ -123,6 +128,7 @@ export function prepareStatements(database: DatabaseSync) {
     deletePayload: prepare('DELETE FROM payloads WHERE id = ?'),
 
     answered: prepare('UPDATE epochs SET answered = ? WHERE epoch = ?'),
+    age: prepare('UPDATE epochs SET age = ? WHERE epoch = ?'),
     closeEpoch: prepare('UPDATE epochs SET closed_at = ? WHERE epoch = ?'),
   };
 }

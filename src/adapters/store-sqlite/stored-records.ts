@@ -1,8 +1,8 @@
 /** How does a row of the journal become a record with its payloads, byte for byte as stored? */
 import type { DatabaseSync } from 'node:sqlite';
 
-import { decodeHeader } from '../../core/journal/encode.ts';
-import type { Header } from '../../core/journal/record.ts';
+import { commitTo, decodeHeader, saltBytes } from '../../core/journal/encode.ts';
+import type { Commitment, Header } from '../../core/journal/record.ts';
 import type { StoredPayload, StoredRecord } from '../../core/journal/verify.ts';
 import { nodeHashing } from './node-hashing.ts';
 import { positionOf } from './rows.ts';
@@ -17,6 +17,10 @@ export interface RecordRow {
 }
 
 export const recordColumns = 'at, kind, call_id, header, hash, payload';
+
+/** INVARIANT: what is told as recorded is what was recorded. */
+export const isCommitted = ({ hash }: Commitment, { salt, bytes }: StoredPayload): boolean =>
+  salt.length === saltBytes && Buffer.compare(hash, commitTo(salt, bytes, nodeHashing)) === 0;
 
 export function createRecordReader(database: DatabaseSync) {
   const payload = database.prepare('SELECT salt, bytes FROM payloads WHERE id = ?');

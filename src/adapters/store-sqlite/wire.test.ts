@@ -21,7 +21,7 @@ import { flatten, type Outcome, readOutcome, restore, writeOutcome } from './wir
 
 const id = 'ses_1' as SessionId;
 const call = aCall({ session: id, turn: 't', key: 'k', owner, attempt: 3, tainted: true, dueAtMs: null });
-const key = { tenant: 'a', agent: 'b', key: 'c', fingerprint: 'd', callId: call.id, expiresAtMs: 5 };
+const key = { tenant: 'a', agent: 'b', key: 'c', fingerprint: 'd', callId: call.id, keepMs: 5 };
 const requests: readonly WriteRequest[] = [
   aTransition(),
   inserting(call, ['PREPARED', 'DISPATCHED'], { key, session: stepping(id), payloads: replyOf() }),

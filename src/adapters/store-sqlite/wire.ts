@@ -21,10 +21,11 @@ export type FlatRequest = Flat | EraseRequest;
 
 export function flatten(request: WriteRequest): FlatRequest {
   if ('erase' in request) return request;
-  const { token, atMs, call, key, session, reserve, settle, approvals, task, blobs, records } = request;
+  const { token, atMs, call, nobodyLeftWithinMs, key, session, reserve, settle, approvals, task, blobs, records } =
+    request;
   const more = reserve.length + settle.length + approvals.length + blobs.length > 0 || task !== null;
   const rest: Rest | null = more ? { reserve, settle, approvals, task, blobs } : null;
-  const flat: unknown[] = [token, atMs, call, null, null, flatKey(key), flatSession(session), rest];
+  const flat: unknown[] = [token, atMs, call, null, null, flatKey(key), flatSession(session), rest, nobodyLeftWithinMs];
   if (call !== null && call.kind !== 'mark') {
     flat[2] = flatCall(call.call);
     flat[3] = call.path;
@@ -39,11 +40,12 @@ export function restore(flat: FlatRequest): WriteRequest {
   if (!Array.isArray(flat)) return flat as EraseRequest;
   const rest = (flat[7] as Rest | null) ?? noRest;
   const records: RecordDraft[] = [];
-  for (let at = 8; at < flat.length; at++) records.push(restoreRecord(flat[at] as Flat));
+  for (let at = 9; at < flat.length; at++) records.push(restoreRecord(flat[at] as Flat));
   return {
     token: flat[0] as string,
     atMs: flat[1] as number,
     call: restoreChange(flat[2] as Flat | Mark | null, flat[3] as Update['path'], flat[4] as Flat | null),
+    nobodyLeftWithinMs: flat[8] as number | null,
     key: restoreKey(flat[5] as Flat | null),
     session: restoreSession(flat[6] as Flat | Exclude<SessionChange, Step> | null),
     reserve: rest.reserve,
@@ -112,7 +114,7 @@ function restoreChange(flat: Flat | Mark | null, path: Update['path'], expect: F
 }
 
 const flatKey = (key: KeyClaim | null): Flat | null =>
-  key === null ? null : [key.tenant, key.agent, key.key, key.fingerprint, key.callId, key.expiresAtMs];
+  key === null ? null : [key.tenant, key.agent, key.key, key.fingerprint, key.callId, key.keepMs];
 
 function restoreKey(flat: Flat | null): KeyClaim | null {
   if (flat === null) return null;
@@ -122,7 +124,7 @@ function restoreKey(flat: Flat | null): KeyClaim | null {
     key: flat[2] as string,
     fingerprint: flat[3] as string,
     callId: flat[4] as Call['id'],
-    expiresAtMs: flat[5] as number,
+    keepMs: flat[5] as number,
   };
 }
 

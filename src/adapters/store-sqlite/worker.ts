@@ -7,7 +7,7 @@ import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from '
 import { createBatchWriter, type WriteRequest } from './batch.ts';
 import type { BatchLimits } from './commit-queue.ts';
 import { openForWriting } from './connection.ts';
-import { openEpoch, readTail, resumeEpoch, verifyTail } from './epoch.ts';
+import { createAgeReader, openEpoch, readTail, resumeEpoch, verifyTail } from './epoch.ts';
 import { refusalOf, refuse, type Refused } from './refusal.ts';
 import { prepareStatements } from './statements.ts';
 import { type FlatRequest, restore, writeOutcome } from './wire.ts';
@@ -28,15 +28,17 @@ export interface Part {
   readonly answered: number | null;
   /** Another connection of this process has written since the last part. */
   readonly isStale: boolean;
+  /** How old the store is. */
+  readonly age: number;
 }
 
 export type ToWorker =
   | ({ readonly type: 'part' } & Part)
-  | { readonly type: 'close'; readonly answered: number | null; readonly nowMs: number; readonly isStale: boolean };
+  | ({ readonly type: 'close'; readonly nowMs: number } & Pick<Part, 'answered' | 'isStale' | 'age'>);
 
 /** How it begins; afterwards every batch answers with a text, its outcome. */
 export type FromWorker =
-  | { readonly type: 'ready'; readonly epoch: number; readonly highestTimeMs: number }
+  | { readonly type: 'ready'; readonly epoch: number; readonly highestTimeMs: number; readonly age: number }
   | { readonly type: 'refused'; readonly refused: Refused };
 
 const { file, batch: limits, maxPages, resume, nowMs } = workerData as WorkerOptions;
@@ -59,10 +61,11 @@ function start(): Refused | null {
   if (chain === null) return refuse('locked', `another process has taken '${file}' over: stop this one`);
   const writer = createBatchWriter(database, statements, chain, file);
 
-  const close = (answered: number | null, atMs: number) => {
+  const close = ({ answered, nowMs: atMs, age }: Extract<ToWorker, { type: 'close' }>) => {
     try {
-      writer.close(answered, atMs);
+      writer.close(answered, atMs, age);
     } finally {
+      writer.leave();
       database.close();
       port.close();
     }
@@ -70,14 +73,19 @@ function start(): Refused | null {
 
   port.on('message', (message: ToWorker) => {
     if (message.isStale) writer.lookAgain();
-    if (message.type === 'close') return close(message.answered, message.nowMs);
+    if (message.type === 'close') return close(message);
     const { intake, parts, closing } = createIntake(message);
     const results = writer.run(intake);
     port.postMessage(writeOutcome({ results, sessions: writer.changed(), parts: parts() }));
     const last = closing();
-    if (last !== null) close(last.answered, last.nowMs);
+    if (last !== null) close(last);
   });
-  send({ type: 'ready', epoch: chain.head().epoch, highestTimeMs: chain.head().timeMs });
+  send({
+    type: 'ready',
+    epoch: chain.head().epoch,
+    highestTimeMs: chain.head().timeMs,
+    age: createAgeReader(database)(),
+  });
   return null;
 }
 
@@ -97,6 +105,7 @@ function createIntake(first: Part) {
   add(first);
   const intake = {
     requests,
+    age: first.age,
     answered: () => answered,
     more(): boolean {
       const length = requests.length;

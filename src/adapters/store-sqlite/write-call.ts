@@ -17,12 +17,14 @@ export interface Outline {
   readonly lastAt: number | null;
   readonly argsPayload: number | null;
   readonly replyPayload: number | null;
+  /** How old the store is. */
+  readonly age: number;
 }
 
 /** True if key and call were written; false if nothing was. */
 export function writeFast(move: Move, transition: Transition, outline: Outline, statements: Statements): boolean {
   const claim = claimOf(move, transition);
-  if (claim !== null && !insertKey(claim, statements)) return false;
+  if (claim !== null && !insertKey(claim, outline, statements)) return false;
   if (writeCall(move, transition, outline, statements)) return true;
   if (claim !== null) statements.deleteKey.run(claim.tenant, claim.agent, claim.key);
   return false;
@@ -32,14 +34,19 @@ export function writeFast(move: Move, transition: Transition, outline: Outline, 
 export function writeSlow(move: Move, transition: Transition, outline: Outline, statements: Statements): void {
   const claim = claimOf(move, transition);
   if (claim !== null) {
-    const { tenant, agent, key, fingerprint, callId, expiresAtMs } = claim;
-    statements.replaceKey.run(tenant, agent, key, fingerprint, callId, expiresAtMs);
+    const { tenant, agent, key, fingerprint, callId, keepMs } = claim;
+    statements.replaceKey.run(tenant, agent, key, fingerprint, callId, outline.age + keepMs);
   }
   invariant(writeCall(move, transition, outline, statements), 'a call without a conflict is written');
 }
 
 /** Why call or key cannot be written; the call speaks first. The same token again means: it was written before. */
-export function findConflict(move: Move, transition: Transition, statements: Statements): CommitResult | null {
+export function findConflict(
+  move: Move,
+  transition: Transition,
+  { age }: Outline,
+  statements: Statements,
+): CommitResult | null {
   const row = statements.call.get(move.call.id) as CallRow | undefined;
   if (row !== undefined && row.token === transition.token)
     return { kind: 'committed', seq: row.seq, position: row.last_at === null ? null : positionOf(row.last_at) };
@@ -57,16 +64,16 @@ export function findConflict(move: Move, transition: Transition, statements: Sta
   const taken = statements.key.get(claim.tenant, claim.agent, claim.key) as
     | { call_id: string; fingerprint: string; expires_at: number }
     | undefined;
-  if (taken === undefined || taken.expires_at <= transition.atMs || taken.call_id === claim.callId) return null;
+  if (taken === undefined || taken.expires_at <= age || taken.call_id === claim.callId) return null;
   return { kind: 'conflict', on: 'key', callId: taken.call_id as Call['id'], fingerprint: taken.fingerprint };
 }
 
 /** INVARIANT: a denied call never answers for a key. */
 const claimOf = (move: Move, { key }: Transition): KeyClaim | null => (move.call.state === 'DENIED' ? null : key);
 
-function insertKey(claim: KeyClaim, statements: Statements): boolean {
-  const { tenant, agent, key, fingerprint, callId, expiresAtMs } = claim;
-  return statements.insertKey.run(tenant, agent, key, fingerprint, callId, expiresAtMs).changes === 1;
+function insertKey(claim: KeyClaim, { age }: Outline, statements: Statements): boolean {
+  const { tenant, agent, key, fingerprint, callId, keepMs } = claim;
+  return statements.insertKey.run(tenant, agent, key, fingerprint, callId, age + keepMs).changes === 1;
 }
 
 function writeCall(move: Move, { token, atMs }: Transition, outline: Outline, statements: Statements): boolean {
@@ -107,11 +114,12 @@ function writeCall(move: Move, { token, atMs }: Transition, outline: Outline, st
 export function writeMark(
   { id, requester, repeats }: Extract<CallChange, { kind: 'mark' }>,
   { atMs }: Transition,
-  { lastAt }: Outline,
+  { lastAt, age }: Outline,
   statements: Statements,
 ): void {
   if (requester === null) statements.countUp.run(id, repeats);
-  else statements.markCall.run(id, requester === 'left' ? atMs : null, repeats, requester === 'left' ? null : lastAt);
+  else if (requester === 'left') statements.markCall.run(id, atMs, repeats, null, age);
+  else statements.markCall.run(id, null, repeats, lastAt, null);
 }
 
 /** INVARIANT: a call that is not finished, or has a due time, has exactly one timer. */

@@ -8,9 +8,11 @@ import type { FromWorker, Part, ToWorker, WorkerOptions } from './worker.ts';
 export interface WriterThread {
   readonly epoch: number;
   readonly highestTimeMs: number;
+  /** How old the store was when it was opened. */
+  readonly age: number;
   post(part: Part): void;
   /** Ends the epoch and the worker. */
-  close(answered: number | null, nowMs: number, isStale?: boolean): Promise<void>;
+  close(last: Omit<Extract<ToWorker, { type: 'close' }>, 'type'>): Promise<void>;
   listen(listener: ThreadListener): void;
   /** Whether the process must stay for it: while somebody waits, and not while it is idle. */
   hold(wanted: boolean): void;
@@ -59,13 +61,14 @@ export function startWriterThread(options: WorkerOptions, spawn: Spawn): Promise
   };
 
   return new Promise((resolve) => {
-    const thread = ({ epoch, highestTimeMs }: Extract<FromWorker, { type: 'ready' }>): WriterThread => ({
+    const thread = ({ epoch, highestTimeMs, age }: Extract<FromWorker, { type: 'ready' }>): WriterThread => ({
       epoch,
       highestTimeMs,
-      post: ({ requests, bytes, answered, isStale }) => post({ type: 'part', requests, bytes, answered, isStale }),
-      close(answered, nowMs, isStale = false) {
+      age,
+      post: (part) => post({ type: 'part', ...part }),
+      close(last) {
         hold(true);
-        post({ type: 'close', answered, nowMs, isStale });
+        post({ type: 'close', ...last });
         return ended;
       },
       listen(next) {

@@ -6,6 +6,7 @@
  */
 import type { Position } from '../../core/journal/record.ts';
 import type { CommitResult, StoreFault } from '../../ports/store.ts';
+import { countAge } from './age.ts';
 import type { WriteRequest } from './batch.ts';
 import { type BatchLimits, createCommitQueue, type Group, land, notPlain, type Waiting } from './commit-queue.ts';
 import { drained } from './epoch.ts';
@@ -23,6 +24,7 @@ export interface WriterOptions {
   readonly maxPages: number | null;
   readonly markEveryMs: number;
   readonly nowMs: () => number;
+  readonly monotonicMs: () => number;
   readonly spawn: Spawn;
 }
 
@@ -39,6 +41,8 @@ export interface Writer {
   write(requests: readonly WriteRequest[], alone?: boolean): Promise<readonly CommitResult[]>;
   answered(position: Position): void;
   statistics(): Statistics;
+  /** How old the store is. */
+  age(): number;
   /** Takes nothing more and writes what waits. */
   drain(): Promise<void>;
   /** Ends the epoch and the worker; after drain. */
@@ -71,6 +75,7 @@ export function createWriter(
   const room = () =>
     posted.length < limits.maxTransitions * batchesPosted && postedBytes < limits.maxBytes * batchesPosted;
   const lone = createLoneWriter(file, options.maxPages, first.epoch, options.lone);
+  const age = countAge(first.age, options.monotonicMs);
   /** What the worker remembers of the file does not hold: something was written beside it. */
   let isStale = false;
   const statistics = { batches: 0, requests: 0, alone: 0 };
@@ -117,8 +122,8 @@ export function createWriter(
     for (const waiting of part) posted.push(waiting);
   };
 
-  const postTo = (to: WriterThread, part: Omit<Part, 'isStale'>) => {
-    to.post({ ...part, isStale });
+  const postTo = (to: WriterThread, part: Omit<Part, 'isStale' | 'age'>) => {
+    to.post({ ...part, isStale, age: age.now() });
     isStale = false;
     partsOut += 1;
     lone.workerWrites();
@@ -129,20 +134,18 @@ export function createWriter(
     if (queue.length() !== asked) lone.isNotAlone();
     if (queue.length() !== asked || partsOut > 0 || thread === null) return post();
     const part = queue.take();
-    const written = lone.write(
-      part.map(({ request }) => request),
-      markIfDue,
-    );
+    const requests = part.map(({ request }) => request);
+    const written = lone.write({ requests, more: () => false, answered: markIfDue, age: age.now() });
     if (written === null) return postEach(part, thread);
     isStale = true;
     statistics.alone += 1;
     landWritten(part, written);
   };
 
-  /** The mark costs a page of its own, and an older one only makes a restart more careful: a few times a second do. */
-  const markIfDue = (): number | null => {
+  /** The mark costs a page of its own. A batch carries it ten times as often as it is written by itself: what it lacks after a crash is told twice. */
+  const markIfDue = (everyMs = markEveryMs / 10): number | null => {
     const now = performance.now();
-    if (now - markedAt < markEveryMs) return null;
+    if (now - markedAt < everyMs) return null;
     markedAt = now;
     return replies.take();
   };
@@ -221,7 +224,7 @@ export function createWriter(
       if (thread === null || closed) return;
       const sinceMark = performance.now() - markedAt;
       if (sinceMark < markEveryMs) return flushSoon(markEveryMs - sinceMark);
-      const answered = markIfDue();
+      const answered = markIfDue(markEveryMs);
       if (answered !== null) postTo(thread, { requests: [], bytes: 0, answered });
     }, waitMs).unref();
   };
@@ -249,6 +252,7 @@ export function createWriter(
       flushSoon();
     },
     statistics: () => ({ ...statistics }),
+    age: age.now,
     drain() {
       closed = true;
       if (flushTimer !== null) clearTimeout(flushTimer);
@@ -262,7 +266,8 @@ export function createWriter(
       // INVARIANT: only when every reply arrived does the epoch say that nobody waits.
       const answered = replies.allAnswered() ? drained : replies.take();
       lone.close();
-      await thread?.close(answered, nowMs(), isStale);
+      age.stop();
+      await thread?.close({ answered, nowMs: nowMs(), isStale, age: age.now() });
     },
   };
 }

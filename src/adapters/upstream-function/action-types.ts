@@ -45,9 +45,12 @@ type Doing<Schema, Context> =
   /** A module that exports the body. */
   | { readonly isolate: URL; readonly run?: undefined; readonly tool?: undefined };
 
-type ActionDefinition<Schema, Context> = ActionSettings<Schema, Context> & Doing<Schema, Context>;
+type ActionDefinition<Schema, Output, Context> = ActionSettings<Schema, Output, Context> & Doing<Schema, Context>;
 
-interface ActionSettings<Schema, Context> {
+/** What a success of the action has: it is checked and passed on unchanged, so it is the side of the schema that is written. */
+export type Resulting<Output> = Output extends StandardSchema ? InputOf<Output> : unknown;
+
+interface ActionSettings<Schema, Output, Context> {
   /** What it does, in a sentence: models choose actions by it. */
   readonly description?: string;
   /** Any object if not given; with `tool`, that tool's own. */
@@ -73,22 +76,25 @@ interface ActionSettings<Schema, Context> {
   readonly update?: (step: {
     readonly context: Readonly<Context>;
     readonly inputs: Given<Schema>;
-    readonly result: unknown;
+    readonly result: Resulting<Output>;
   }) => Partial<Context>;
 }
 
+export type OutputFor<Outputs, Action> = Action extends keyof Outputs ? Outputs[Action] : unknown;
+
 type OneOrMore<Item> = Item | readonly Item[];
 
-export interface MountOptions<Name extends string, Machine extends AnyMachine, Schemas> {
+export interface MountOptions<Name extends string, Machine extends AnyMachine, Schemas, Outputs> {
   /** The machine's id if not given. */
   readonly name?: Name;
   readonly version?: string;
   readonly description?: string;
   readonly actions: {
     readonly [Action in keyof Schemas]: Action extends ActionNames<Machine>
-      ? ActionDefinition<Schemas[Action], ContextOf<Machine>>
+      ? ActionDefinition<Schemas[Action], OutputFor<Outputs, Action>, ContextOf<Machine>>
       : never;
-  };
+    // The schemas of results are found beside those of inputs.
+  } & { readonly [Action in keyof Outputs]: { readonly output?: Outputs[Action] } };
   /** Before an action's own validators. */
   readonly inputValidators?: {
     readonly [Action in keyof NoInfer<Schemas>]?: OneOrMore<InputValidator<Schemas[Action], ContextOf<Machine>>>;

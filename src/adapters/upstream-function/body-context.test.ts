@@ -54,7 +54,7 @@ test('a body asks the user, the model and other tools', async () => {
   const asked: Json[] = [];
   const callTool = async (name: string, args: Json) => {
     asked.push(name, args);
-    return { action: name } as unknown as Reply;
+    return { reply: { action: name } as unknown as Reply, effect: 'none' } as const;
   };
   const body: Body = async (_args, ctx) => [
     await ctx.elicit('sure?'),

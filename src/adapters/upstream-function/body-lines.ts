@@ -24,28 +24,41 @@ const unheard = <Value>(asked: Promise<Value>): Promise<Value> => {
   return asked;
 };
 
-export function linesOf(attempt: Attempt, signal: AbortSignal): Lines {
-  const lines = linesTo(attempt, signal);
+export interface WatchedLines extends Lines {
+  /** Whether a tool that was called has had an effect, or may have: one that has not answered yet may. */
+  readonly hadEffect: () => boolean;
+}
+
+export function linesOf(attempt: Attempt, signal: AbortSignal): WatchedLines {
+  let mayHave = 0;
+  const lines = linesTo(attempt, signal, async (name, args) => {
+    mayHave += 1;
+    const { reply, effect } = await attempt.callTool(name, args);
+    if (effect === 'none') mayHave -= 1;
+    return reply;
+  });
   return {
+    hadEffect: () => mayHave > 0,
     elicit: (message, schema) => unheard(lines.elicit(message, schema)),
     sample: (request) => unheard(lines.sample(request)),
     call: (name, args) => unheard(lines.call(name, args)),
   };
 }
 
-function linesTo(attempt: Attempt, signal: AbortSignal): Lines {
+function linesTo(attempt: Attempt, signal: AbortSignal, call: (name: string, args: Json) => Promise<Reply>): Lines {
   return {
     elicit: async (message, schema = anyForm) => {
       const client = clientOf(attempt, signal, 'elicit');
       if (typeof message !== 'string')
         throw new TypeError('ctx.elicit(message, schema?) asks in words: message is no text');
-      return client.elicit(message, schema as JsonObject, signal);
+      return inTime(client.elicit(message, schema as JsonObject, signal), signal, 'elicit');
     },
-    sample: async (request) => clientOf(attempt, signal, 'sample').sample(request as JsonObject, signal),
+    sample: async (request) =>
+      inTime(clientOf(attempt, signal, 'sample').sample(request as JsonObject, signal), signal, 'sample'),
     call: async (name, args = {}) => {
       waits(signal, 'tools.call');
       if (typeof name !== 'string') throw new TypeError('ctx.tools.call(name, args) needs the name of a tool');
-      return attempt.callTool(name, args as Json);
+      return call(name, args as Json);
     },
   };
 }
@@ -67,6 +80,16 @@ function clientOf({ client }: Attempt, signal: AbortSignal, what: 'elicit' | 'sa
   waits(signal, what);
   if (client !== null) return client;
   throw new NotAvailable(`ctx.${what} is not available: this call came from nobody who can be asked`);
+}
+
+/** A question that ends with the wait for its body is one that was not answered, and no abort of something that was sent. */
+async function inTime<Answer>(asked: Promise<Answer>, signal: AbortSignal, what: string): Promise<Answer> {
+  try {
+    return await asked;
+  } catch (cause) {
+    if (!signal.aborted) throw cause;
+    throw new NotAvailable(`ctx.${what} was not answered while somebody waited for this call`, { cause });
+  }
 }
 
 function waits(signal: AbortSignal, what: string): void {

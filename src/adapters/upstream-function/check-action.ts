@@ -31,7 +31,13 @@ export interface CheckedAction {
   readonly dedupeWindowMs: number | null;
   /** What runs: a function, or a tool of the gateway by its name. */
   readonly runs:
-    | { readonly kind: 'body'; readonly body: CheckedTool['body']; readonly isAtomic: boolean }
+    | {
+        readonly kind: 'body';
+        readonly body: CheckedTool['body'];
+        readonly isAtomic: boolean;
+        /** Its author says so, or has said nothing about its effect. */
+        readonly throwProvesNone: boolean;
+      }
     | { readonly kind: 'tool'; readonly tool: string };
   /** Null: as its effect class has it. */
   readonly overlap: boolean | null;
@@ -110,7 +116,9 @@ export function checkAction(name: string, definition: unknown, report: Report): 
   const atomic = flag(given, 'atomic', complain);
   const { runs } = checked;
   if (!isRight || runs === null) return null;
-  return { ...checked, runs: runs.kind === 'body' ? { ...runs, isAtomic: atomic === true } : runs };
+  if (runs.kind === 'tool') return { ...checked, runs };
+  const throwProvesNone = atomic ?? effect === null;
+  return { ...checked, runs: { ...runs, isAtomic: atomic === true, throwProvesNone } };
 }
 
 function boundTo(given: Loose, complain: Report): CheckedAction['runs'] | null {
@@ -131,7 +139,7 @@ function ownBody(name: string, given: Loose): CheckedAction['runs'] {
     const fix = "write run: async (inputs, ctx) => …, or tool: 'payments/refund'";
     throw new ToolDefinitionError(name, 'it has neither run nor tool', fix);
   }
-  return { kind: 'body', body: bodyOf(name, given), isAtomic: false };
+  return { kind: 'body', body: bodyOf(name, given), isAtomic: false, throwProvesNone: false };
 }
 
 function flag(given: Loose, key: string, complain: Report): boolean | null {

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { defaultLimits } from '../../core/limits.ts';
 import { type Reach, reaches } from '../../core/policy/policy.ts';
 import { effectClasses, type EffectClass } from '../../core/taxonomy.ts';
+import { wholeMs } from '../../core/whole-ms.ts';
 import { sourceOfBody } from './body-source.ts';
 import { declareSchema, type DeclaredSchema } from './declared-schema.ts';
 import type { ToolContext } from './tool-context.ts';
@@ -24,9 +25,21 @@ export class ToolDefinitionError extends Error {
 
 export type LocalBody = (args: never, context: ToolContext) => unknown;
 
-/** Where the body runs: in this thread, or in a worker from its source or its module. */
+/** A body of a workflow module, which runs in the thread of that module. */
+export interface ThreadBody {
+  readonly kind: 'thread';
+  /** Of the module that mounts the workflow. */
+  readonly url: string;
+  readonly tool: string;
+  /** The body as the gateway has read it. */
+  readonly text: string;
+}
+
+/** Where the body runs: in this thread, in that of its workflow's module, or in a worker from its source or its module. */
 export type ToolBody =
-  | { readonly kind: 'here'; readonly run: LocalBody }
+  /** `neverBlocks`: its author says so. */
+  | { readonly kind: 'here'; readonly run: LocalBody; readonly neverBlocks: boolean }
+  | ThreadBody
   | { readonly kind: 'source'; readonly expression: string }
   | { readonly kind: 'module'; readonly url: string };
 
@@ -44,8 +57,8 @@ export interface CheckedTool {
   readonly input: DeclaredSchema;
   readonly output: DeclaredSchema | null;
   readonly body: ToolBody;
-  /** What the body throws by itself has had no effect. */
-  readonly isAtomic: boolean;
+  /** What the body throws by itself has had no effect, unless a tool that it called had one. */
+  readonly throwProvesNone: boolean;
 }
 
 /** A year: no upstream is known to remember keys for longer. */
@@ -97,7 +110,7 @@ export function checkDefinition(definition: unknown): CheckedTool {
     input: schemaOf(name, 'input', given['input']),
     output: given['output'] === undefined ? null : schemaOf(name, 'output', given['output']),
     body: bodyOf(name, given),
-    isAtomic: false,
+    throwProvesNone: false,
     reach: reachOf(name, given['reach']),
   };
 }
@@ -122,7 +135,7 @@ export function timeoutOf(name: string, given: Loose, key = 'timeout_seconds'): 
 function milliseconds(name: string, given: Loose, key: string, most: number): number | null {
   const seconds = given[key];
   if (seconds === undefined) return null;
-  if (typeof seconds === 'number' && seconds > 0 && seconds <= most) return Math.max(1, Math.round(seconds * 1_000));
+  if (typeof seconds === 'number' && seconds > 0 && seconds <= most) return wholeMs(seconds);
   throw new ToolDefinitionError(name, `its ${key} is not usable`, `use a number of seconds above 0 and up to ${most}`);
 }
 
@@ -145,7 +158,7 @@ export function schemaOf(name: string, key: string, schema: unknown): DeclaredSc
   }
   const declaration = declareSchema(schema);
   if (declaration.ok) return declaration.declared;
-  throw new ToolDefinitionError(name, `its ${key} schema ${declaration.problem}`, 'correct the schema');
+  throw new ToolDefinitionError(name, `its ${key} schema ${declaration.problem}`, declaration.fix);
 }
 
 export function bodyOf(name: string, given: Loose): ToolBody {
@@ -183,7 +196,7 @@ export function bodyOf(name: string, given: Loose): ToolBody {
     const fix = 'write async, or isolate: true if it may block, or blocking: false if it never does';
     throw new ToolDefinitionError(name, problem, fix);
   }
-  return { kind: 'here', run: run as LocalBody };
+  return { kind: 'here', run: run as LocalBody, neverBlocks: blocking === false };
 }
 
 function moduleBody(name: string, url: URL, run: unknown): ToolBody {

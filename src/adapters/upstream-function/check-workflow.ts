@@ -5,6 +5,7 @@
 import type { AnyStateMachine } from 'xstate';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { compileMachine, defaultMaxStateBytes } from '../../core/workflow/compile-machine.ts';
+import { nearest } from '../../core/nearest.ts';
 import type { WorkflowGraph } from '../../core/workflow/graph.ts';
 import type { Machine, Migration, Projection, RefusalRules } from '../../core/workflow/workflow.ts';
 import { checkAction, unknownKey, validatorsOf, type CheckedAction } from './check-action.ts';
@@ -98,7 +99,7 @@ function check(
     version: textOf(given, 'version', machine?.version ?? '1', maxVersionChars, problems),
     description: textOf(given, 'description', machine?.config?.description ?? '', 4_000, problems),
     timeoutMs: workflowTimeout(name, given, problems),
-    projection: projectionOf(given['state'], problems),
+    projection: projectionOf(given['state'], compiled.ok ? compiled.machine : null, problems),
     refusals: refusalsOf(given['refusals'], problems),
     migrations: migrationsOf(given['migrations'], problems),
     debugMessages: given['debug_messages'] === true,
@@ -155,12 +156,26 @@ function workflowTimeout(name: string, given: Loose, problems: string[]): number
   }
 }
 
-function projectionOf(state: unknown, problems: string[]): Projection {
+/** Fields are those of the context that the machine begins with. */
+function projectionOf(state: unknown, machine: Machine | null, problems: string[]): Projection {
   if (state === undefined) return 'full';
   if (state === 'full' || state === 'none') return state;
-  if (Array.isArray(state) && state.every((field) => typeof field === 'string')) return Object.freeze([...state]);
+  if (Array.isArray(state) && state.every((field) => typeof field === 'string')) {
+    const started = machine?.start(0);
+    const fields = started?.kind === 'moved' ? Object.keys(started.snapshot.context) : state;
+    for (const field of state) if (!fields.includes(field)) problems.push(noField(field, fields));
+    return Object.freeze([...state]);
+  }
   problems.push("its state is not usable; use 'full', 'none', or a list of fields of the context");
   return 'full';
+}
+
+function noField(field: string, fields: readonly string[]): string {
+  const near = nearest(field, fields);
+  const use = fields.length === 0 ? 'it has none' : `it has ${fields.join(', ')}`;
+  const fix =
+    near === null ? `${use}; give the field a first value in the context, or leave it out` : `did you mean '${near}'?`;
+  return `its state names '${field.slice(0, 80)}', which the context of the machine does not have; ${fix}`;
 }
 
 function refusalsOf(refusals: unknown, problems: string[]): RefusalRules {

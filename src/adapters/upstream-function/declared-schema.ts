@@ -2,7 +2,7 @@
  * What can be done with a schema that an author declared, be it JSON Schema or a Standard Schema? Judge a value, be
  * listed, be written into the manifest. Judging never rejects: a schema that throws has refused the value.
  */
-import { canonicalise } from '../../core/canonical.ts';
+import { canonicalise, cut } from '../../core/canonical.ts';
 import type { FieldError, InputRule } from '../../core/catalogue.ts';
 import { isObject, type Json, type JsonObject } from '../../core/json.ts';
 import { compileSchema } from '../../core/schema/compile-schema.ts';
@@ -21,17 +21,24 @@ export interface DeclaredSchema {
 
 export type Declaration =
   | { readonly ok: true; readonly declared: DeclaredSchema }
-  | { readonly ok: false; readonly problem: string };
+  | { readonly ok: false; readonly problem: string; readonly fix: string };
 
 const maxWrittenDepth = 100;
 
 export function declareSchema(schema: unknown): Declaration {
   if (isStandardSchema(schema)) return { ok: true, declared: declareStandard(schema) };
-  if (!isObject(schema)) return { ok: false, problem: 'is neither a JSON Schema object nor a Standard Schema' };
+  if (!isObject(schema))
+    return { ok: false, problem: 'is neither a JSON Schema object nor a Standard Schema', fix: aSchema };
+  const keys = Object.keys(schema);
+  if (keys.length > 0 && !keys.some((key) => schemaKeywords.has(key))) {
+    const problem = `has no keyword of JSON Schema, only ${cut(keys.join(', '), 80)}`;
+    return { ok: false, problem, fix: aSchema };
+  }
   const compiled = compileSchema(schema);
-  if (!compiled.ok) return { ok: false, problem: `does not compile: ${compiled.problem}` };
+  if (!compiled.ok) return { ok: false, problem: `does not compile: ${compiled.problem}`, fix: 'correct the schema' };
   const written = canonicalise(schema, { maxDepth: maxWrittenDepth });
-  if (!written.ok) return { ok: false, problem: `cannot be written down: ${written.problem}` };
+  if (!written.ok)
+    return { ok: false, problem: `cannot be written down: ${written.problem}`, fix: 'write plain JSON into it' };
   const { check } = compiled;
   const plain = JSON.parse(written.text) as JsonObject;
   return {
@@ -44,6 +51,20 @@ export function declareSchema(schema: unknown): Declaration {
     },
   };
 }
+
+const aSchema =
+  "write { type: 'object', properties: { … } }, or use a library with Standard Schema (zod 3.24 or later)";
+
+/** Of JSON Schema, drafts 7 to 2020-12. Ajv ignores what it does not know, so a mere list of fields would let everything pass. */
+const schemaKeywords: ReadonlySet<string> = new Set(
+  (
+    '$schema $id $ref $defs $comment $anchor $dynamicRef $dynamicAnchor $vocabulary definitions type enum const properties required ' +
+    'additionalProperties patternProperties propertyNames minProperties maxProperties dependentRequired dependentSchemas dependencies ' +
+    'items prefixItems additionalItems contains minContains maxContains minItems maxItems uniqueItems unevaluatedItems unevaluatedProperties ' +
+    'minLength maxLength pattern format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf allOf anyOf oneOf not if then else ' +
+    'title description default examples deprecated readOnly writeOnly contentEncoding contentMediaType contentSchema'
+  ).split(' '),
+);
 
 function declareStandard(schema: StandardSchema): DeclaredSchema {
   const listed = listedStandard(schema);

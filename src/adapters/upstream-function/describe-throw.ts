@@ -26,15 +26,14 @@ export function failure(kind: ErrorKind, message: string, more: Partial<Failure>
   };
 }
 
-/** `isAtomic`: its author says that a body which throws by itself has had no effect. */
-export function failureOf(thrown: unknown, signal: AbortSignal, isAtomic = false): Failure {
+export function failureOf(thrown: unknown, signal: AbortSignal): Failure {
   const said = { errorType: nameOf(thrown), cause: causesOf(thrown) };
   const message = messageOf(thrown);
   if (isToolFailure(thrown)) return statedFailure(thrown, message, said);
   if (signal.aborted && (thrown === signal.reason || said.errorType === 'AbortError')) {
     return failure('cancelled', message, said);
   }
-  return failure('threw', message, isAtomic ? { ...said, effect: 'none' } : said);
+  return failure('threw', message, said);
 }
 
 function statedFailure(thrown: unknown, message: string, said: Partial<Failure>): Failure {

@@ -14,9 +14,11 @@ import { ToolDefinitionError, type CheckedTool, type LocalBody } from './check-d
 import { failure, failureOf, itemFailures } from './describe-throw.ts';
 import { judgeArguments } from './judge-arguments.ts';
 import { checkedTool, type Tool } from './tool.ts';
-import { linesOf } from './body-lines.ts';
+import { linesOf, noLines, type Lines } from './body-lines.ts';
+import { createModuleThreads, type Frozen, type ModuleThreads } from './module-thread.ts';
 import { contextFacts, createContext, type ToolContext } from './tool-context.ts';
 import { isPartialResult } from './tool-failure.ts';
+import { watchLoop, type LoopWatch } from './watch-loop.ts';
 import { createWorkerPool, defaultIsolationLimits, type IsolationLimits, type WorkerPool } from './worker-pool.ts';
 import type { BodyOutput } from './worker-thread.ts';
 
@@ -26,6 +28,10 @@ export interface FunctionUpstreamOptions {
   readonly isolation?: Partial<IsolationLimits>;
   /** What isolated bodies print. Without it their output is dropped, never mixed into the gateway's own. */
   readonly onOutput?: ((output: BodyOutput) => void) | undefined;
+  /** Hears of bodies that keep a thread busy. */
+  readonly onFrozen?: ((frozen: Frozen, thread: 'module' | 'gateway') => void) | undefined;
+  /** Hears what code of a workflow module threw where nobody could catch it. */
+  readonly onCrash?: ((tools: readonly string[], error: unknown) => void) | undefined;
   /** For tools that set no timeout. */
   readonly defaultTimeoutMs?: number;
 }
@@ -34,6 +40,8 @@ export interface FunctionUpstream {
   readonly upstream: Upstream;
   readonly validator: Validator;
   readonly catalogue: Catalogue;
+  /** Loads the bodies of workflow modules in their threads: what cannot be loaded there, and what to do. */
+  prepare(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
@@ -51,11 +59,20 @@ export function createFunctionUpstream(
   }
   const defaultTimeoutMs = options.defaultTimeoutMs ?? defaultLimits.defaultTimeoutMs;
   const pool = createWorkerPool({ ...defaultIsolationLimits, ...options.isolation }, quietly(options.onOutput));
+  const told = quietly(options.onFrozen);
+  const crashed = quietly(options.onCrash);
+  const threads = createModuleThreads({
+    onFrozen: (frozen) => told?.(frozen, 'module'),
+    onCrash: (names, error) => crashed?.(names, error),
+  });
+  const loop = watchLoop((frozen) => told?.(frozen, 'gateway'));
+  const places = { pool, threads, loop };
   return {
-    upstream: { invoke: (attempt, signal) => invoke(byName.get(attempt.tool), pool, attempt, signal) },
+    upstream: { invoke: (attempt, signal) => invoke(byName.get(attempt.tool), places, attempt, signal) },
     validator: { validate: (name, args) => validate(byName.get(name), args) },
     catalogue: new Map([...byName].map(([name, checked]) => [name, entryOf(checked, defaultTimeoutMs)])),
-    close: () => pool.close(),
+    prepare: () => prepare([...byName.values()], threads),
+    close: async () => void (await Promise.all([pool.close(), threads.close()])),
   };
 }
 
@@ -92,45 +109,96 @@ function entryOf(checked: CheckedTool, defaultTimeoutMs: number): ToolEntry {
 
 async function invoke(
   checked: CheckedTool | undefined,
-  pool: WorkerPool,
+  places: Places,
   attempt: Attempt,
   signal: AbortSignal,
 ): Promise<UpstreamResult> {
   if (checked === undefined) return failed(failure('404_not_found', 'no tool has this name'));
   if (signal.aborted) return failed(failure('cancelled', 'stopped before it began', { effect: 'none' }));
-  try {
-    const { name, body, isAtomic } = checked;
-    const facts = contextFacts(attempt);
-    const result =
-      body.kind === 'here'
-        ? await runHere(body.run, attempt.args, createContext(facts, signal, linesOf(attempt, signal)))
-        : await pool.run(name, { body, args: attempt.args, facts, isAtomic }, signal);
-    return result.kind === 'failed' ? result : await judgeOutput(checked, result);
-  } catch (thrown) {
-    return failed(failureOf(thrown, signal, checked.isAtomic));
+  const lines = linesOf(attempt, signal);
+  const ended = await runIn(places, checked, attempt, signal, lines);
+  const result = ended.kind === 'failed' ? ended : await judgeOutput(checked, ended);
+  return result.kind === 'failed' ? failed(withEffect(result.failure, checked, lines.hadEffect())) : result;
+}
+
+/** What its author states is believed. Otherwise a tool that the body called speaks first, and then what a throw proves. */
+function withEffect(reason: Failure, { throwProvesNone }: CheckedTool, hadEffect: boolean): Failure {
+  if (reason.effect !== null) return reason;
+  if (hadEffect) return { ...reason, effect: 'unknown' };
+  return throwProvesNone && reason.kind === 'threw' ? { ...reason, effect: 'none' } : reason;
+}
+
+/** So that no first step waits for it, and nobody learns of it by a step that fails. */
+async function prepare(all: readonly CheckedTool[], threads: ModuleThreads): Promise<readonly string[]> {
+  const outcomes = all.map(async ({ body }) => {
+    if (body.kind !== 'thread') return null;
+    const { signal } = new AbortController();
+    const outcome = await threads.run({ body, args: null, facts: null, lines: noLines }, signal);
+    return outcome.kind === 'failed' ? outcome.failure.message : null;
+  });
+  const problems = (await Promise.all(outcomes)).filter((problem) => problem !== null);
+  return [...new Set(problems)];
+}
+
+/** Where bodies run that do not run here. */
+interface Places {
+  readonly pool: WorkerPool;
+  readonly threads: ModuleThreads;
+  /** Of those that do run here. */
+  readonly loop: LoopWatch;
+}
+
+async function runIn(
+  { pool, threads, loop }: Places,
+  { name, body }: CheckedTool,
+  attempt: Attempt,
+  signal: AbortSignal,
+  lines: Lines,
+): Promise<UpstreamResult> {
+  const { args } = attempt;
+  const facts = contextFacts(attempt);
+  switch (body.kind) {
+    case 'here':
+      return runHere(
+        (given, ctx) => loop.run(name, () => body.run(given, ctx)),
+        args,
+        createContext(facts, signal, lines),
+        signal,
+      );
+    case 'thread':
+      return threads.run({ body, args, facts, lines }, signal);
+    default:
+      return pool.run(name, { body, args, facts }, signal);
   }
 }
 
-async function runHere(run: LocalBody, args: Json, context: ToolContext): Promise<Returned> {
-  // INVARIANT: a body changes a copy of its own. The arguments that were judged are those that the state is made of.
-  const returned = await run(structuredClone(args) as never, context);
-  if (!isPartialResult(returned)) return { kind: 'returned', output: returned, errors: [] };
-  return { kind: 'returned', output: returned.result, errors: itemFailures(returned.errors) };
+async function runHere(run: LocalBody, args: Json, context: ToolContext, signal: AbortSignal): Promise<UpstreamResult> {
+  try {
+    // INVARIANT: a body changes a copy of its own. The arguments that were judged are those that the state is made of.
+    const returned = await run(structuredClone(args) as never, context);
+    if (!isPartialResult(returned)) return { kind: 'returned', output: returned, errors: [] };
+    return { kind: 'returned', output: returned.result, errors: itemFailures(returned.errors) };
+  } catch (thrown) {
+    return failed(failureOf(thrown, signal));
+  }
 }
 
 async function judgeOutput({ name, output: schema }: CheckedTool, returned: Returned): Promise<UpstreamResult> {
   if (schema === null) return returned;
   const judgement = await schema.judge(returned.output);
-  return judgement.ok ? returned : failed(malformed(name, judgement.errors));
+  return judgement.ok ? returned : failed(malformed(name, judgement.errors, returned.output));
 }
 
 /** The values themselves are for the audit only. */
-function malformed(name: string, errors: readonly FieldError[]): Failure {
+function malformed(name: string, errors: readonly FieldError[], output: unknown): Failure {
   const written = canonicalise(errors, { maxDepth: 64 });
-  return failure('schema_validation', describeMismatch(name, errors), {
+  const message = describeMismatch(name, errors);
+  const places = canonicalText(errors.map(({ path, expected }) => ({ path, expected })));
+  return failure('schema_validation', message, {
     subject: 'response',
     errorType: 'OutputMalformed',
     cause: written.ok ? written.text : null,
+    given: { output: output as Json, tell: () => ({ message, cause: places }) },
   });
 }
 
@@ -146,13 +214,15 @@ function failed(reason: Failure): UpstreamResult {
 }
 
 /** A listener that throws must not end the gateway. */
-function quietly(listener: FunctionUpstreamOptions['onOutput']): FunctionUpstreamOptions['onOutput'] {
+function quietly<Told extends readonly unknown[]>(
+  listener: ((...told: Told) => void) | undefined,
+): ((...told: Told) => void) | undefined {
   if (listener === undefined) return undefined;
-  return (output) => {
+  return (...told) => {
     try {
-      listener(output);
+      listener(...told);
     } catch {
-      // What it was told is only what a body printed.
+      // What it was told is only what a body printed, or that one keeps a thread busy.
     }
   };
 }

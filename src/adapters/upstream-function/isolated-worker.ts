@@ -22,7 +22,7 @@ let printable = 0;
 for (const stream of ['stdout', 'stderr'] as const) process[stream].write = printer(stream);
 parentPort?.on('message', (order: Order) => void serve(order));
 
-async function serve({ order, body, args, facts, isAtomic }: Order): Promise<void> {
+async function serve({ order, body, args, facts }: Order): Promise<void> {
   // INVARIANT: no body is reached before this line; if the worker dies, the gateway can tell whether the call was sent.
   Atomics.store(begun, 0, order);
   printable = prints ? maxPrintedChars : 0;
@@ -32,7 +32,7 @@ async function serve({ order, body, args, facts, isAtomic }: Order): Promise<voi
     const run = await load(body);
     send({ order, outcome: outcomeOf(await run(args, createContext(facts, signal, noLines))) });
   } catch (thrown) {
-    const reason = failureOf(thrown, signal, isAtomic);
+    const reason = failureOf(thrown, signal);
     send({
       order,
       outcome: { kind: 'failed', failure: { ...reason, message: explain(reason.message, thrown, body) } },

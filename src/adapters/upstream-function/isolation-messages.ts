@@ -3,7 +3,7 @@ import type { UpstreamResult } from '../../ports/upstream.ts';
 import type { ToolBody } from './check-definition.ts';
 import type { ContextFacts } from './tool-context.ts';
 
-export type IsolatedBody = Exclude<ToolBody, { kind: 'here' }>;
+export type IsolatedBody = Exclude<ToolBody, { kind: 'here' | 'thread' }>;
 
 /** What a worker is started with. */
 export interface WorkerFacts {
@@ -19,7 +19,6 @@ export interface Order {
   readonly body: IsolatedBody;
   readonly args: unknown;
   readonly facts: ContextFacts;
-  readonly isAtomic: boolean;
 }
 
 export interface Answer {

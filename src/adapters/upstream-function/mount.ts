@@ -7,7 +7,7 @@ import type { Catalogue } from '../../core/catalogue.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { WorkflowGraph } from '../../core/workflow/graph.ts';
 import type { Validated } from '../../ports/validator.ts';
-import type { MountOptions, Sent } from './action-types.ts';
+import type { MountOptions, OutputFor, Resulting, Sent } from './action-types.ts';
 import { bindWorkflow, bodyName, type BindDefaults, type Bound, type Validate } from './bind-workflow.ts';
 import { checkWorkflow, type CheckedWorkflow } from './check-workflow.ts';
 import { declareSchema } from './declared-schema.ts';
@@ -19,8 +19,12 @@ export { WorkflowDefinitionError } from './workflow-error.ts';
 /** Only for the compiler. */
 declare const types: unique symbol;
 
-export interface MountedWorkflow<Name extends string = string, Inputs extends object = Record<string, unknown>> {
-  readonly [types]?: Inputs;
+export interface MountedWorkflow<
+  Name extends string = string,
+  Inputs extends object = Record<string, unknown>,
+  Results extends object = Record<string, unknown>,
+> {
+  readonly [types]?: { readonly inputs: Inputs; readonly results: Results };
   readonly name: Name;
   readonly version: string;
   readonly description: string;
@@ -37,21 +41,31 @@ export interface MountedWorkflow<Name extends string = string, Inputs extends ob
 }
 
 /** The names of a workflow's actions. */
-export type ActionsOf<Workflow extends MountedWorkflow> = string & keyof NonNullable<Workflow[typeof types]>;
+export type ActionsOf<Workflow extends MountedWorkflow> = string & keyof NonNullable<Workflow[typeof types]>['inputs'];
 
 /** What a caller of an action writes. */
 export type InputsOf<Workflow extends MountedWorkflow, Action extends ActionsOf<Workflow>> = NonNullable<
   Workflow[typeof types]
->[Action];
+>['inputs'][Action];
+
+/** What a success of an action carries as its `result`; unknown without an output schema that has a type. */
+export type ResultsOf<Workflow extends MountedWorkflow, Action extends ActionsOf<Workflow>> = NonNullable<
+  Workflow[typeof types]
+>['results'][Action];
 
 export function mount<
   Machine extends AnyMachine,
   Schemas extends Record<ActionNames<Machine>, unknown>,
+  Outputs = unknown,
   const Name extends string = IdOf<Machine>,
 >(
   machine: Machine,
-  options: MountOptions<Name, Machine, Schemas>,
-): MountedWorkflow<Name, { readonly [Action in keyof Schemas]: Sent<Schemas[Action]> }> {
+  options: MountOptions<Name, Machine, Schemas, Outputs>,
+): MountedWorkflow<
+  Name,
+  { readonly [Action in keyof Schemas]: Sent<Schemas[Action]> },
+  { readonly [Action in keyof Schemas]: Resulting<OutputFor<Outputs, Action>> }
+> {
   const checked = checkWorkflow(machine as unknown as AnyStateMachine, options);
   let validate: Validate | null = null;
   return Object.freeze({
@@ -94,7 +108,7 @@ function bodiesOf(workflow: CheckedWorkflow): readonly Tool[] {
       input: anything.declared,
       output,
       body: runs.body,
-      isAtomic: runs.isAtomic,
+      throwProvesNone: runs.throwProvesNone,
     };
     return [asTool(found)];
   });

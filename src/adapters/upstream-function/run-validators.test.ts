@@ -35,6 +35,15 @@ const answers: readonly (readonly [string, unknown, readonly unknown[] | Json])[
   ['what it says that it got wins', () => ({ field: 'n', reason: 'no', got: [2] }), ['no', 'n', [2]]],
   ['what it got becomes JSON', () => ({ reason: 'no', got: new Map() }), ['no', 'input', '{…}']],
   ['inputs are replaced and judged again', () => ({ inputs: { n: '7' } }), { n: 7 }],
+  [
+    'something else is no answer, and it says what is one',
+    () => 7,
+    [
+      'a validator of the workflow answered 7, which says nothing; return nothing or true to accept, a text or { reason, field } to refuse, { inputs } to replace',
+      'input',
+      null,
+    ],
+  ],
   ['false refuses', () => false, ['a validator of the workflow refused the inputs', 'input', null]],
   ['a secret is redacted', () => 'password=hunter2hunter2', ['password=[redacted]', 'input', null]],
 ];

@@ -67,9 +67,17 @@ async function understand(
   const reason = read(answer, 'reason');
   if (typeof reason === 'string') return refused(reason, read(answer, 'field'), read(answer, 'got'), inputs);
   const replacement = read(answer, 'inputs');
-  if (replacement === undefined) return refused('', null, undefined, inputs);
+  if (replacement === undefined) return refused(answer === false ? '' : oddAnswer(answer), null, undefined, inputs);
   const replaced = asJson(replacement, 'a validator');
   return replaced.ok ? judge(replaced.args) : replaced;
+}
+
+/** A mistake of the workflow's author: the inputs count as refused, and whoever reads it hears what to write instead. */
+function oddAnswer(answer: unknown): string {
+  return (
+    `a validator of the workflow answered ${preview(answer)}, which says nothing; ` +
+    'return nothing or true to accept, a text or { reason, field } to refuse, { inputs } to replace'
+  );
 }
 
 function refused(reason: string, field: unknown, got: unknown, inputs: Json): Validated {

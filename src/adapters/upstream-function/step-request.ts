@@ -1,5 +1,5 @@
 /** What does a caller of `gateway.step` write? One shape for each action of each workflow, so that the compiler tells them apart. Types only. */
-import type { ActionsOf, InputsOf, MountedWorkflow } from './mount.ts';
+import type { ActionsOf, InputsOf, MountedWorkflow, ResultsOf } from './mount.ts';
 
 interface StepOptions {
   /** Without it a new session is opened, which the reply names. */
@@ -40,3 +40,21 @@ type Naming<Name, Unnamed> = Unnamed extends true
 
 /** Inputs that need nothing may be left out. */
 type Writing<Inputs> = Record<never, never> extends Inputs ? { readonly inputs?: Inputs } : { readonly inputs: Inputs };
+
+/** What a success of this action carries as its `result`, in the workflow that is named, or in any that has the action. */
+export type StepResult<Workflows extends readonly MountedWorkflow[], Name, Action> = ResultIn<
+  Workflows[number],
+  Name,
+  Action
+>;
+
+type ResultIn<Workflow extends MountedWorkflow, Name, Action> = Workflow extends MountedWorkflow
+  ? Name extends Workflow['name']
+    ? ResultOfAction<Workflow, Action>
+    : unknown extends Name
+      ? ResultOfAction<Workflow, Action>
+      : never
+  : never;
+
+type ResultOfAction<Workflow extends MountedWorkflow, Action> =
+  Action extends ActionsOf<Workflow> ? ResultsOf<Workflow, Action> : never;

@@ -4,7 +4,7 @@
  */
 import type { Reach } from '../../core/policy/policy.ts';
 import type { EffectClass } from '../../core/taxonomy.ts';
-import { checkDefinition, type CheckedTool } from './check-definition.ts';
+import { checkDefinition, type CheckedTool, type LocalBody } from './check-definition.ts';
 import type { InputOf, OutputOf, StandardSchema } from './standard-schema.ts';
 import type { ToolContext } from './tool-context.ts';
 import type { PartialResult } from './tool-failure.ts';
@@ -115,6 +115,12 @@ export function tool<
 export function checkedTool(definition: Tool): CheckedTool {
   const { [checkedElsewhere]: elsewhere } = definition as { readonly [checkedElsewhere]?: CheckedTool };
   return checked.get(definition) ?? elsewhere ?? checkDefinition(definition);
+}
+
+/** The body of this name, if the definition is of it and runs where it was defined; null otherwise. */
+export function checkedBody(definition: unknown, name: string): LocalBody | null {
+  const { [checkedElsewhere]: found } = Object(definition) as { readonly [checkedElsewhere]?: CheckedTool };
+  return found?.name === name && found.body.kind === 'here' ? found.body.run : null;
 }
 
 /** A tool that was checked elsewhere, under a name that authors cannot give: the body of an action. */

@@ -131,16 +131,20 @@ function neverBegun(fault: unknown, code: number): Failure {
   return failure('never_sent', `its worker ended before the call began: ${reason}`, { errorType: nameOf(fault) });
 }
 
+/** The body did not throw, it was cut off: `unknown`, whatever a throw of its own would prove. */
 function died(fault: unknown, code: number, limits: ThreadLimits): Failure {
+  const effect = 'unknown';
   if (read(fault, 'code') === 'ERR_WORKER_OUT_OF_MEMORY') {
-    return failure('threw', `its worker ran out of memory (${limits.maxHeapMb} MB)`, { errorType: 'OutOfMemory' });
+    const message = `its worker ran out of memory (${limits.maxHeapMb} MB)`;
+    return failure('threw', message, { errorType: 'OutOfMemory', effect });
   }
   if (fault === undefined) {
-    return failure('threw', `its worker ended by itself with exit code ${code}`, { errorType: 'WorkerExit' });
+    return failure('threw', `its worker ended by itself with exit code ${code}`, { errorType: 'WorkerExit', effect });
   }
   const stack = read(fault, 'stack');
   return failure('threw', `an error outside of the call ended its worker: ${messageOf(fault)}`, {
     errorType: nameOf(fault),
+    effect,
     cause: typeof stack === 'string' ? stack : null,
   });
 }

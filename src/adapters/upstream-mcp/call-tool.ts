@@ -3,8 +3,9 @@
  * session anew that the server forgot. Never rejects, and never sends an attempt twice that may have been carried out.
  */
 import { isObject, type JsonObject } from '../../core/json.ts';
-import type { Attempt, UpstreamResult } from '../../ports/upstream.ts';
+import type { Attempt, HearLate, UpstreamResult } from '../../ports/upstream.ts';
 import { judgeOutput } from './judge-output.ts';
+import { errorMeaning } from './mcp-config.ts';
 import type { McpLimits } from './mcp-limits.ts';
 import type { OpenWire } from './open-wire.ts';
 import { paramHeaders } from './param-headers.ts';
@@ -17,12 +18,18 @@ const methodNotFound = -32_601;
 const invalidParams = -32_602;
 const estranging: readonly number[] = [unsupportedVersion, methodNotFound, invalidParams];
 
+/** Who waits for the attempt, and hears of it afterwards. */
+interface Asker {
+  readonly signal: AbortSignal;
+  readonly late: HearLate | undefined;
+}
+
 /** `tool` is the server's own name for it. */
 export async function callTool(
   link: ServerLink,
   tool: string,
   attempt: Attempt,
-  signal: AbortSignal,
+  { signal, late }: Asker,
   limits: McpLimits,
 ): Promise<UpstreamResult> {
   const { name } = link.config;
@@ -32,6 +39,11 @@ export async function callTool(
     const more = { subject: 'request', errorType: 'InputInvalid', effect: 'none' } as const;
     return failed('schema_validation', 'the arguments of a tool of an MCP server are an object', more);
   }
+  const weighed = (answer: WireAnswer) =>
+    judgeOutput(weighAnswer(answer, name, limits, errorMeaning(link.config, tool)), entry, limits);
+  // What a read says late is of no use to anybody.
+  const isWrite = entry?.effectClass !== 'pure';
+  const hear = (answer: WireAnswer) => late?.(weighed(answer));
   // INVARIANT: nothing is sent after this moment; by then the attempt may belong to somebody else.
   // Who waits for the answer must still be there to hear that there was nobody to send it to.
   const sendBy = performance.now() + Math.min(limits.maxSendDelayMs, attempt.timeoutMs / 2);
@@ -40,7 +52,14 @@ export async function callTool(
     const headers = wire.protocolVersion >= '2026' ? paramHeaders(entry?.inputSchema ?? null, args) : {};
     const params: JsonObject = { name: tool, ...(args === null ? {} : { arguments: args }), _meta: metaOf(attempt) };
     const timeoutMs = attempt.timeoutMs + limits.answerGraceMs;
-    return wire.ask({ method: 'tools/call', params, timeoutMs, signal, headers });
+    return wire.ask({
+      method: 'tools/call',
+      params,
+      timeoutMs,
+      signal,
+      headers,
+      ...(late && isWrite ? { late: hear } : {}),
+    });
   };
 
   const wire = await link.connection(sendBy - performance.now(), signal);
@@ -53,7 +72,7 @@ export async function callTool(
   // Of a server that refuses us it is not said that all is well.
   if (!isUnwelcome(answer)) link.note(troubleIn(answer));
   if (isEstranged(answer)) link.relist();
-  return judgeOutput(weighAnswer(answer, name, limits), entry, limits);
+  return weighed(answer);
 }
 
 const notInTime: WireAnswer = {
@@ -70,7 +89,8 @@ const abortedUnsent: WireAnswer = { kind: 'aborted', sent: false };
 
 function away(link: ServerLink): WireAnswer {
   const { state, problem } = link.status();
-  return { kind: 'unsent', reason: `it is not connected (${state})`, cause: problem ?? state };
+  const retryAfterSeconds = link.retryAfterSeconds();
+  return { kind: 'unsent', reason: `it is not connected (${state})`, cause: problem ?? state, retryAfterSeconds };
 }
 
 /** Those whose session a ping found forgotten: whoever comes after it would find them closed. */

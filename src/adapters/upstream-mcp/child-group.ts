@@ -4,7 +4,7 @@
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
+import { childEnvironment } from './child-environment.ts';
 import type { StdioConnection } from './mcp-config.ts';
 
 export interface ChildGroup {
@@ -19,7 +19,7 @@ let guards = false;
 /** Throws, or the child emits `error`, if it cannot be started. */
 export function startGroup(server: StdioConnection): ChildGroup {
   const child = spawn(server.command, server.args, {
-    env: cleanEnvironment(server.env),
+    env: childEnvironment(server.env),
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: hasGroups,
     windowsHide: true,
@@ -38,13 +38,6 @@ export function startGroup(server: StdioConnection): ChildGroup {
     if (pid !== undefined) leaders.delete(pid);
   });
   return { child, signal };
-}
-
-/** Nothing of the gateway's own environment but what a program needs to be found and to speak; no terminal, no secrets. */
-function cleanEnvironment(own: Readonly<Record<string, string>>): Record<string, string> {
-  const basics = Object.entries(getDefaultEnvironment()).filter(([name]) => name !== 'TERM');
-  const language = process.env['LANG'];
-  return { ...Object.fromEntries(basics), ...(language === undefined ? {} : { LANG: language }), ...own };
 }
 
 function guard(pid: number): void {

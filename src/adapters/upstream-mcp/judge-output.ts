@@ -9,7 +9,7 @@ import { describeMismatch } from '../../core/schema/describe-mismatch.ts';
 import type { UpstreamResult } from '../../ports/upstream.ts';
 import type { McpLimits } from './mcp-limits.ts';
 import { countNodes } from './tool-entry.ts';
-import { failed, written } from './weigh-answer.ts';
+import { failed, givenAs, written } from './weigh-answer.ts';
 
 type Check = Extract<ReturnType<typeof compileSchema>, { ok: true }>['check'];
 
@@ -24,9 +24,11 @@ export function judgeOutput(result: UpstreamResult, entry: ToolEntry | null, lim
   const missing = { path: '', expected: 'in structuredContent', got: null };
   const errors = given === undefined ? [missing] : check(given as Json);
   if (errors.length === 0) return result;
-  return failed('schema_validation', describeMismatch(entry.name, errors), {
+  const message = describeMismatch(entry.name, errors);
+  return failed('schema_validation', message, {
     subject: 'response',
     errorType: 'OutputMalformed',
+    ...givenAs(result.output, () => message, limits),
     cause: written({ errors, result: result.output }, limits),
   });
 }

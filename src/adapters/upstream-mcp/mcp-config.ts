@@ -1,6 +1,8 @@
 /** What is configured about one MCP server, and is it usable? Must not read files: whoever reads them hands in plain data. */
+import type { JsonObject } from '../../core/json.ts';
 import type { Reach } from '../../core/policy/policy.ts';
 import type { EffectClass } from '../../core/taxonomy.ts';
+import { matchesGlob } from './matches-glob.ts';
 
 export interface StdioConnection {
   readonly kind: 'stdio';
@@ -17,6 +19,9 @@ export interface HttpConnection {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** What an error answer (`isError`) to a write proves: that nothing happened, or nothing. */
+export type ErrorMeaning = 'none' | 'unknown';
+
 /** What an operator knows better than the server's own words. The first rule that matches a tool speaks. */
 export interface McpRule {
   /** A glob over the server's own names of its tools. */
@@ -28,6 +33,8 @@ export interface McpRule {
   readonly reportsWithinMs?: number | null;
   /** For ceilings; from the effect if not given. */
   readonly reach?: Reach | null;
+  /** That of the server if not given. */
+  readonly onError?: ErrorMeaning | null;
 }
 
 export interface McpUpstreamConfig {
@@ -37,6 +44,21 @@ export interface McpUpstreamConfig {
   /** True: `readOnlyHint` makes a tool `pure`. A server that lies would have its writes sent twice. */
   readonly trustAnnotations: boolean;
   readonly rules: readonly McpRule[];
+  /** `bare` leaves the server out where clients over MCP are told its tools. */
+  readonly names?: 'bare';
+  /** `unknown` if not given. */
+  readonly onError?: ErrorMeaning | null;
+  /** What its tools said of themselves when they were pinned. Without it, what they say now. */
+  readonly pinnedHints?: ReadonlyMap<string, JsonObject | null> | null;
+}
+
+/** By its own name; the first rule that matches speaks. */
+export function ruleFor({ rules }: McpUpstreamConfig, tool: string): McpRule | undefined {
+  return rules.find(({ match }) => matchesGlob(match, tool));
+}
+
+export function errorMeaning(server: McpUpstreamConfig, tool: string): ErrorMeaning {
+  return ruleFor(server, tool)?.onError ?? server.onError ?? 'unknown';
 }
 
 export class McpConfigError extends Error {

@@ -2,6 +2,8 @@
 export interface McpLimits {
   /** From the start of a server to the end of its handshake. */
   readonly connectTimeoutMs: number;
+  /** The same for a child until it was connected once: its program may have to be installed first. */
+  readonly firstConnectTimeoutMs: number;
   /** For all pages of a server's tools together. */
   readonly listTimeoutMs: number;
   /**
@@ -11,6 +13,9 @@ export interface McpLimits {
   readonly maxSendDelayMs: number;
   /** Added to a tool's own timeout: the shell ends the wait, this only keeps a forgotten one from lasting for ever. */
   readonly answerGraceMs: number;
+  /** How long the answer to a write is listened for after nobody waits for it, and how many such answers of one connection. */
+  readonly lateAnswerMs: number;
+  readonly maxLateAnswers: number;
   readonly backoffInitialMs: number;
   readonly backoffMaxMs: number;
   /** A connection that held this long begins again with the first backoff. */
@@ -75,9 +80,12 @@ export interface McpLimits {
 
 export const defaultMcpLimits: McpLimits = {
   connectTimeoutMs: 10_000,
+  firstConnectTimeoutMs: 60_000,
   listTimeoutMs: 10_000,
   maxSendDelayMs: 2_000,
   answerGraceMs: 5_000,
+  lateAnswerMs: 15 * 60_000,
+  maxLateAnswers: 64,
   backoffInitialMs: 250,
   backoffMaxMs: 30_000,
   healthyAfterMs: 60_000,

@@ -3,9 +3,11 @@
  * Implements the port `Upstream`; never rejects. Tools are named `server/tool`. Must not time calls: the shell does.
  */
 import type { Catalogue } from '../../core/catalogue.ts';
+import type { UnlistedServer } from '../../core/facts.ts';
 import { defaultLimits } from '../../core/limits.ts';
-import type { Attempt, Upstream, UpstreamResult } from '../../ports/upstream.ts';
+import type { Attempt, HearLate, Upstream, UpstreamResult } from '../../ports/upstream.ts';
 import { callTool } from './call-tool.ts';
+import { createKeptList } from './kept-list.ts';
 import { checkConfigs, type McpUpstreamConfig } from './mcp-config.ts';
 import { defaultMcpLimits, type McpLimits } from './mcp-limits.ts';
 import { createServerLink, type ServerLink, type UpstreamStatus } from './server-link.ts';
@@ -21,6 +23,10 @@ export interface McpUpstreamsOptions {
   readonly onStderr?: (server: string, line: string) => void;
   /** The catalogue is another one than before. */
   readonly onChange?: () => void;
+  /** A server is in another state than before. */
+  readonly onState?: (status: UpstreamStatus) => void;
+  /** The folder in which the lists of tools are kept from one process to the next; null, or absent, for nowhere. */
+  readonly listsIn?: string | null;
 }
 
 export interface McpUpstreams {
@@ -28,6 +34,8 @@ export interface McpUpstreams {
   /** Servers in the order of their configuration, tools as listed. The same object until something changes. */
   catalogue(): Catalogue;
   status(): readonly UpstreamStatus[];
+  /** Servers that have never been reached, so that nobody knows their tools, and when to ask again. */
+  unlisted(): readonly UnlistedServer[];
   /** Resolves when each server is connected or has failed once, at the latest after the time. */
   ready(timeoutMs: number): Promise<void>;
   /** Ends every connection and every child. */
@@ -40,7 +48,9 @@ export function createMcpUpstreams(
   options: McpUpstreamsOptions = {},
 ): McpUpstreams {
   checkConfigs(configs);
-  const limits = { ...defaultMcpLimits, ...options.limits };
+  const { connectTimeoutMs: firstConnectTimeoutMs = defaultMcpLimits.firstConnectTimeoutMs } = options.limits ?? {};
+  const limits = { ...defaultMcpLimits, firstConnectTimeoutMs, ...options.limits };
+  const { listsIn = null } = options;
   let catalogue: Catalogue | null = null;
   let closing: Promise<void> | null = null;
   const links = new Map<string, ServerLink>();
@@ -50,6 +60,8 @@ export function createMcpUpstreams(
       client: options.client ?? { name: 'recourse', version: '0.0.0' },
       defaultTimeoutMs: options.defaultTimeoutMs ?? defaultLimits.defaultTimeoutMs,
       onStderr: (line) => quietly(() => options.onStderr?.(config.name, line)),
+      onState: (status) => quietly(() => options.onState?.(status)),
+      kept: listsIn === null ? null : createKeptList(listsIn, config, limits.maxListChars),
       onTools: () => {
         catalogue = null;
         quietly(() => options.onChange?.());
@@ -58,13 +70,13 @@ export function createMcpUpstreams(
     links.set(config.name, link);
   }
 
-  async function invoke(attempt: Attempt, signal: AbortSignal): Promise<UpstreamResult> {
+  async function invoke(attempt: Attempt, signal: AbortSignal, late?: HearLate): Promise<UpstreamResult> {
     const slash = attempt.tool.indexOf('/');
     const link = slash < 0 ? undefined : links.get(attempt.tool.slice(0, slash));
     if (link === undefined) return failed('404_not_found', `no server serves '${attempt.tool.slice(0, 256)}'`);
     if (closing !== null) return failed('never_sent', 'the gateway is closing', { effect: 'none' });
     try {
-      return await callTool(link, attempt.tool.slice(slash + 1), attempt, signal, limits);
+      return await callTool(link, attempt.tool.slice(slash + 1), attempt, { signal, late }, limits);
     } catch (bug) {
       const cause = bug instanceof Error ? (bug.stack ?? bug.message) : String(bug);
       return failed('unknown', 'the call to the server broke inside the gateway', { errorType: 'Unexpected', cause });
@@ -75,6 +87,10 @@ export function createMcpUpstreams(
     upstream: { invoke },
     catalogue: () => (catalogue ??= gather(links)),
     status: () => [...links.values()].map((link) => link.status()),
+    unlisted: () =>
+      [...links.values()]
+        .filter((link) => !link.isListed())
+        .map((link) => ({ name: link.config.name, retryAfterSeconds: link.retryAfterSeconds() })),
     async ready(timeoutMs) {
       let timer: NodeJS.Timeout | undefined;
       const enough = new Promise<void>((resolve) => {

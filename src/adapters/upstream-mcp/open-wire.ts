@@ -18,6 +18,8 @@ export interface WireParts {
   readonly client: { readonly name: string; readonly version: string };
   readonly onStderr: (text: string) => void;
   readonly onToolsChanged: () => void;
+  /** For the handshake. */
+  readonly timeoutMs: number;
 }
 
 export interface OpenWire extends Wire {
@@ -41,7 +43,7 @@ export interface Attempted {
 }
 
 export function openWire(config: McpUpstreamConfig, parts: WireParts): Attempted {
-  const { limits } = parts;
+  const { limits, timeoutMs } = parts;
   const child = config.connect.kind === 'stdio' ? createStdioTransport(config.connect, limits, parts.onStderr) : null;
   const http = config.connect.kind === 'http' ? new HttpTransport(config.connect, limits) : null;
   const inner = child ?? http;
@@ -62,11 +64,11 @@ export function openWire(config: McpUpstreamConfig, parts: WireParts): Attempted
     const timer = setTimeout(() => {
       tooLate = true;
       void wire.close();
-    }, limits.connectTimeoutMs);
+    }, timeoutMs);
     try {
-      await client.connect(wire.transport, { timeout: limits.connectTimeoutMs });
+      await client.connect(wire.transport, { timeout: timeoutMs });
     } catch (error) {
-      const problem = tooLate ? `it did not finish the handshake within ${limits.connectTimeoutMs} ms` : whyNot(error);
+      const problem = tooLate ? `it did not finish the handshake within ${timeoutMs} ms` : whyNot(error);
       await wire.close();
       return { ok: false, problem };
     } finally {

@@ -6,6 +6,7 @@ import type { ToolEntry } from '../../core/catalogue.ts';
 import { createBackoff } from './backoff.ts';
 import { createToolShelf, type LeftOut } from './tool-shelf.ts';
 import type { McpUpstreamConfig } from './mcp-config.ts';
+import type { KeptList } from './kept-list.ts';
 import type { McpLimits } from './mcp-limits.ts';
 import { createNap, firstOf } from './nap.ts';
 import { type Attempted, type OpenWire, openWire } from './open-wire.ts';
@@ -35,12 +36,19 @@ export interface LinkParts {
   readonly defaultTimeoutMs: number;
   readonly onStderr: (line: string) => void;
   readonly onTools: () => void;
+  /** It is in another state than before. */
+  readonly onState: (status: UpstreamStatus) => void;
+  readonly kept: KeptList | null;
 }
 
 export interface ServerLink {
   readonly config: McpUpstreamConfig;
   entries(): readonly ToolEntry[];
   entry(name: string): ToolEntry | null;
+  /** Whether its tools are known, from it or from an earlier process. */
+  isListed(): boolean;
+  /** When it is worth asking again while it is away. */
+  retryAfterSeconds(): number;
   status(): UpstreamStatus;
   /** Resolves once it was connected, or could not be for the first time. */
   readonly settled: Promise<void>;
@@ -53,6 +61,9 @@ export interface ServerLink {
   relist(): void;
   close(): Promise<void>;
 }
+
+/** A server that is being started or connected needs a moment. */
+const leastRetrySeconds = 2;
 
 export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): ServerLink {
   const { limits } = parts;
@@ -70,9 +81,11 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
   let problem: string | null = null;
   let current: OpenWire | null = null;
   let attempted: Attempted | null = null;
+  const retired = new Set<OpenWire>();
   let changed = Promise.withResolvers<void>();
   let reconnects = -1;
   let triedAt = 0;
+  let nextTryAt = 0;
   let renewing: Promise<void> | null = null;
 
   const living = live();
@@ -81,6 +94,7 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
   function enter(next: UpstreamStatus['state']): void {
     if (state === 'closed') return;
     state = next;
+    parts.onState(status());
     changed.resolve();
     changed = Promise.withResolvers();
   }
@@ -90,6 +104,7 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
   }
 
   async function live(): Promise<void> {
+    await shelf.restore();
     while (!isOver()) {
       enter('connecting');
       const wire = await open();
@@ -105,15 +120,20 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
       settled.resolve();
       if (isOver()) return;
       enter('waiting');
-      await restart.sleep(backoff.next(wire === null ? 0 : performance.now() - connectedAt));
+      const pauseMs = backoff.next(wire === null ? 0 : performance.now() - connectedAt);
+      nextTryAt = performance.now() + pauseMs;
+      await restart.sleep(pauseMs);
     }
   }
 
   /** A connection whose tools are known; null, with the problem noted, if there is none. */
   async function open(): Promise<OpenWire | null> {
     triedAt = performance.now();
+    // Connected once, its program is there.
+    const isFirst = config.connect.kind === 'stdio' && reconnects < 0;
     const attempt = openWire(config, {
       limits,
+      timeoutMs: isFirst ? limits.firstConnectTimeoutMs : limits.connectTimeoutMs,
       client: parts.client,
       onStderr: (text) => stderr.push(text),
       onToolsChanged: () => shelf.refreshSoon(),
@@ -133,12 +153,19 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
   }
 
   function use(wire: OpenWire): void {
-    current?.retire();
+    if (current !== null) retire(current);
     current = wire;
     problem = null;
     reconnects++;
     enter('connected');
     void follow(wire);
+  }
+
+  /** It has answers to wait for, perhaps; the next one takes the calls. */
+  function retire(wire: OpenWire): void {
+    retired.add(wire);
+    void wire.closed.then(() => retired.delete(wire));
+    wire.retire();
   }
 
   /** A subscription that ends is taken out again, and what happened meanwhile is looked up. */
@@ -191,16 +218,8 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
     if (state === 'connected') problem = trouble;
   }
 
-  return {
-    config,
-    entries: shelf.entries,
-    entry: shelf.entry,
-    settled: settled.promise,
-    connection,
-    renew,
-    note,
-    relist: shelf.refreshSoon,
-    status: () => ({
+  function status(): UpstreamStatus {
+    return {
       name: config.name,
       kind: config.connect.kind,
       state,
@@ -212,14 +231,28 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
       leftOut: shelf.leftOut(),
       reconnects: Math.max(0, reconnects),
       stderr: stderr.lines(),
-    }),
+    };
+  }
+
+  return {
+    config,
+    entries: shelf.entries,
+    entry: shelf.entry,
+    isListed: shelf.isListed,
+    retryAfterSeconds: () => Math.max(leastRetrySeconds, Math.ceil((nextTryAt - performance.now()) / 1_000)),
+    settled: settled.promise,
+    connection,
+    renew,
+    note,
+    relist: shelf.refreshSoon,
+    status,
     async close() {
       enter('closed');
       settled.resolve();
       shelf.close();
       restart.wake();
       resubscribe.wake();
-      await current?.close();
+      await Promise.all([current, ...retired].map((wire) => wire?.close()));
       await attempted?.stop();
       await living;
     },

@@ -30,6 +30,8 @@ export function createStdioTransport(
   onStderr: (text: string) => void,
 ): StdioTransport {
   const awaited = new Set<MessageId>();
+  /** Withdrawn: the answer may be under way, and may still be of use. The oldest are forgotten. */
+  const withdrawn = new Set<MessageId>();
   const unasked = createFloodGate(limits.floodBurst, limits.floodPerSecond);
   const gone = Promise.withResolvers<void>();
   let group: ChildGroup | null = null;
@@ -100,7 +102,7 @@ export function createStdioTransport(
     const message = parse(line);
     const read = readMessage(message);
     // INVARIANT: an answer is handed on once, and only to a question that was asked.
-    const isAwaited = read?.kind === 'answer' && awaited.delete(read.id);
+    const isAwaited = read?.kind === 'answer' && (awaited.delete(read.id) || withdrawn.delete(read.id));
     if (!isAwaited) restMs = Math.max(restMs, unasked.spend(1 + Math.floor(line.length / bytesOfAUnit)));
     if (read === null || (read.kind === 'answer' && !isAwaited) || closed) return;
     transport.onmessage?.(message as JSONRPCMessage);
@@ -109,7 +111,12 @@ export function createStdioTransport(
   function note(message: JSONRPCMessage): void {
     if (!('method' in message)) return;
     if ('id' in message) awaited.add(message.id);
-    else if (message.method === 'notifications/cancelled') awaited.delete(message.params?.['requestId'] as MessageId);
+    else if (message.method === 'notifications/cancelled') {
+      const id = message.params?.['requestId'] as MessageId;
+      if (awaited.delete(id)) withdrawn.add(id);
+      const [oldest] = withdrawn.size > limits.maxLateAnswers ? withdrawn : [];
+      if (oldest !== undefined) withdrawn.delete(oldest);
+    }
   }
 
   /** First politely, then not. Ends when the child has. */

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isSpecType } from '@modelcontextprotocol/client';
 import fc from 'fast-check';
+import type { JsonObject } from '../../core/json.ts';
+import { policyTool } from '../../core/policy/rule-call.ts';
 import { compileSchema } from '../../core/schema/compile-schema.ts';
 import type { McpRule, McpUpstreamConfig } from './mcp-config.ts';
 import { defaultMcpLimits } from './mcp-limits.ts';
@@ -46,6 +48,28 @@ test('the first rule that matches speaks, then the server, then the gateway', ()
     null,
   ]);
   assert.deepEqual(declared({ rules: [rule('own/pay', { effect: 'pure' })] }), ['plain', 30_000, null]);
+});
+
+test('of a server that is pinned only what was pinned is believed', () => {
+  const hinted = (annotations: object) => ({ annotations });
+  const says = { read: hinted({ readOnlyHint: true }), destroys: hinted({ readOnlyHint: false }) };
+  const pinned = (hints: object | null) => ({
+    trustAnnotations: true,
+    pinnedHints: new Map([['pay', hints as JsonObject | null]]),
+  });
+  assert.deepEqual(declared(pinned({ readOnlyHint: true }), says.destroys)[0], 'pure');
+  assert.deepEqual(declared(pinned({ readOnlyHint: false }), says.read)[0], 'plain');
+  assert.deepEqual(declared(pinned(null), says.read)[0], 'plain');
+  assert.deepEqual(declared({ trustAnnotations: true, pinnedHints: new Map() }, says.read)[0], 'plain');
+  const listed = { name: 'pay', inputSchema: { type: 'object' }, ...says.read };
+  for (const [config, seen] of [
+    [server, { readOnlyHint: true }],
+    [{ ...server, ...pinned({ destructiveHint: true }) }, { destructiveHint: true }],
+  ] as const) {
+    const result = entryOf(config, listed, parts);
+    assert.ok(result.ok);
+    assert.deepEqual(policyTool(result.entry).annotations, seen, 'rules see the same');
+  }
 });
 
 test('a tool that goes on working after its answer is declared, and its manifest says so', () => {

@@ -6,8 +6,7 @@ import { isObject, type JsonObject } from '../../core/json.ts';
 import type { CompiledSchema } from '../../core/schema/compile-schema.ts';
 import { type Reach, reachOf } from '../../core/policy/policy.ts';
 import type { EffectClass } from '../../core/taxonomy.ts';
-import { matchesGlob } from './matches-glob.ts';
-import type { McpUpstreamConfig } from './mcp-config.ts';
+import { type McpUpstreamConfig, ruleFor } from './mcp-config.ts';
 import type { McpLimits } from './mcp-limits.ts';
 
 export type EntryResult =
@@ -44,8 +43,9 @@ export function entryOf(server: McpUpstreamConfig, listed: unknown, parts: Entry
   if (garbled.has('inputSchema')) return leftOut(name, 'its input schema is none that a client can read');
   const others = Object.entries(listed as JsonObject).filter(([key]) => key !== 'name' && key !== 'inputSchema');
   const listing: JsonObject = Object.fromEntries(others.filter(([key]) => !garbled.has(key)));
-  const rule = server.rules.find(({ match }) => matchesGlob(match, name));
-  const effectClass = rule?.effect ?? (server.trustAnnotations && saysReadOnly(listing) ? 'pure' : 'plain');
+  const rule = ruleFor(server, name);
+  const hints = hintsOf(server, name, listing);
+  const effectClass = rule?.effect ?? (server.trustAnnotations && saysReadOnly(hints) ? 'pure' : 'plain');
   const timeoutMs = rule?.timeoutMs ?? server.timeoutMs ?? parts.defaultTimeoutMs;
   const reportsWithinMs = rule?.reportsWithinMs ?? null;
   const fullName = `${server.name}/${name}`;
@@ -61,8 +61,9 @@ export function entryOf(server: McpUpstreamConfig, listed: unknown, parts: Entry
     invokes: fullName,
     inputSchema: schema as JsonObject,
     listing,
+    hints,
     policyName: fullName,
-    reach: rule?.reach ?? (server.trustAnnotations ? hintedReach(listing, effectClass) : reachOf(effectClass)),
+    reach: rule?.reach ?? (server.trustAnnotations ? hintedReach(hints, effectClass) : reachOf(effectClass)),
     host: hostOf(server),
     manifest: canonicalText({
       name: fullName,
@@ -102,20 +103,24 @@ function isUsableName(name: string, { maxToolNameChars }: McpLimits): boolean {
 }
 
 /** Hints by a server that the operator trusts; what they leave open is the worst. */
-function hintedReach(listing: JsonObject, effectClass: EffectClass): Reach {
-  const annotations = isObject(listing['annotations']) ? listing['annotations'] : {};
-  if (effectClass === 'pure' || annotations['destructiveHint'] !== false) return reachOf(effectClass);
-  return annotations['openWorldHint'] === false ? 'local_write' : 'network';
+function hintedReach(hints: JsonObject, effectClass: EffectClass): Reach {
+  if (effectClass === 'pure' || hints['destructiveHint'] !== false) return reachOf(effectClass);
+  return hints['openWorldHint'] === false ? 'local_write' : 'network';
+}
+
+/** INVARIANT: of a server that is pinned only what was pinned counts: a hint that it changes later changes nothing. */
+function hintsOf({ pinnedHints }: McpUpstreamConfig, tool: string, { annotations }: JsonObject): JsonObject {
+  if (pinnedHints) return pinnedHints.get(tool) ?? {};
+  return isObject(annotations) ? annotations : {};
 }
 
 function hostOf({ connect }: McpUpstreamConfig): string | null {
   return connect.kind === 'http' ? new URL(connect.url).hostname : null;
 }
 
-/** A hint by a server that the operator trusts. A tool that also calls itself destructive is not believed. */
-function saysReadOnly(listing: JsonObject): boolean {
-  const annotations = listing['annotations'];
-  return isObject(annotations) && annotations['readOnlyHint'] === true && annotations['destructiveHint'] !== true;
+/** A tool that also calls itself destructive is not believed. */
+export function saysReadOnly(hints: JsonObject): boolean {
+  return hints['readOnlyHint'] === true && hints['destructiveHint'] !== true;
 }
 
 function leftOut(tool: unknown, reason: string): EntryResult {

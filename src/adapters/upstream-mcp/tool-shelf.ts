@@ -10,6 +10,7 @@ import { createFloodGate } from './flood-gate.ts';
 import { listTools } from './list-tools.ts';
 import type { McpUpstreamConfig } from './mcp-config.ts';
 import type { McpLimits } from './mcp-limits.ts';
+import type { KeptList } from './kept-list.ts';
 import { createNap } from './nap.ts';
 import { entryOf } from './tool-entry.ts';
 import type { Wire } from './wire.ts';
@@ -20,6 +21,10 @@ export interface LeftOut {
 }
 
 export interface ToolShelf {
+  /** The tools that were kept by an earlier process, until the server lists its own. */
+  restore(): Promise<void>;
+  /** Whether a list is known at all. */
+  isListed(): boolean;
   /** Null, or why the tools could not be listed; then the old ones stay. */
   fill(wire: Wire): Promise<string | null>;
   refreshSoon(): void;
@@ -27,7 +32,7 @@ export interface ToolShelf {
   /** By its name in the catalogue. */
   entry(name: string): ToolEntry | null;
   leftOut(): readonly LeftOut[];
-  /** Why the list is not whole; null if it is. */
+  /** Why the list is not whole, or could not be kept; null if all is well. */
   problem(): string | null;
   close(): void;
 }
@@ -36,6 +41,8 @@ interface ShelfParts {
   readonly limits: McpLimits;
   readonly defaultTimeoutMs: number;
   readonly onTools: () => void;
+  /** Absent, or null, where nothing is kept. */
+  readonly kept?: KeptList | null;
 }
 
 /** Compiling many schemas must not keep the event loop from other servers for longer than this at a time. */
@@ -54,6 +61,8 @@ export function createToolShelf(
   let byName: ReadonlyMap<string, ToolEntry> = new Map();
   let leftOut: readonly LeftOut[] = [];
   let cutShort: string | null = null;
+  let unkept: string | null = null;
+  let listed = false;
   let compiled = new Map<string, CompiledSchema>();
   let timer: NodeJS.Timeout | null = null;
   let listedAt = -Infinity;
@@ -77,10 +86,22 @@ export function createToolShelf(
     if (turn <= applied || closed) return null;
     applied = turn;
     const isNew = next.entries.length !== entries.length || next.entries.some((entry, at) => entry !== entries[at]);
+    listed = true;
     ({ entries, byName, leftOut, compiled } = next);
     cutShort = listing.cutShort;
     if (isNew) parts.onTools();
+    void parts.kept?.write(listing.tools).then((problem) => (unkept = problem));
     return null;
+  }
+
+  async function restore(): Promise<void> {
+    const tools = (await parts.kept?.read()) ?? null;
+    if (tools === null) return;
+    const next = await arrange(tools);
+    if (closed) return;
+    listed = true;
+    ({ entries, byName, leftOut, compiled } = next);
+    parts.onTools();
   }
 
   async function arrange(tools: readonly unknown[]) {
@@ -130,6 +151,8 @@ export function createToolShelf(
 
   return {
     fill,
+    restore,
+    isListed: () => listed,
     refreshSoon() {
       if (timer !== null || closed) return;
       const dueMs = listedAt + limits.relistEveryMs - performance.now();
@@ -138,7 +161,7 @@ export function createToolShelf(
     entries: () => entries,
     entry: (name) => byName.get(name) ?? null,
     leftOut: () => leftOut,
-    problem: () => cutShort,
+    problem: () => cutShort ?? unkept,
     close() {
       closed = true;
       rest.wake();

@@ -3,15 +3,18 @@
  * about the effect is said, the rest is left to the core's table. Must not read message texts.
  */
 import { canonicalise, cut } from '../../core/canonical.ts';
-import { isObject } from '../../core/json.ts';
+import { isObject, type Json } from '../../core/json.ts';
 import type { ErrorKind } from '../../core/taxonomy.ts';
 import { unreachable } from '../../core/unreachable.ts';
 import type { Failure, UpstreamResult } from '../../ports/upstream.ts';
+import type { ErrorMeaning } from './mcp-config.ts';
 import type { McpLimits } from './mcp-limits.ts';
 import type { RpcError } from './rpc-message.ts';
 import type { WireAnswer } from './wire-answer.ts';
 
 const maxCanonicalDepth = 256;
+/** Nothing was sent, and nobody says when it can be: soon. */
+const soonSeconds = 2;
 
 export function failed(kind: ErrorKind, message: string, more: Partial<Failure> = {}): UpstreamResult {
   const failure: Failure = {
@@ -28,10 +31,16 @@ export function failed(kind: ErrorKind, message: string, more: Partial<Failure> 
   return { kind: 'failed', failure };
 }
 
-export function weighAnswer(answer: WireAnswer, server: string, limits: McpLimits): UpstreamResult {
+/** `onError` is what is declared about error answers of the tool that was called. */
+export function weighAnswer(
+  answer: WireAnswer,
+  server: string,
+  limits: McpLimits,
+  onError: ErrorMeaning = 'unknown',
+): UpstreamResult {
   switch (answer.kind) {
     case 'result':
-      return weighResult(answer.result, limits);
+      return weighResult(answer.result, limits, onError);
     case 'error':
       return weighError(answer, null, limits);
     case 'refused':
@@ -40,6 +49,7 @@ export function weighAnswer(answer: WireAnswer, server: string, limits: McpLimit
       return failed('never_sent', `server '${server}': ${answer.reason}`, {
         errorType: 'NotConnected',
         effect: 'none',
+        retryAfterSeconds: answer.retryAfterSeconds ?? soonSeconds,
         cause: answer.cause,
       });
     case 'lost':
@@ -82,20 +92,26 @@ export function describeAnswer(answer: WireAnswer): string {
   }
 }
 
-function weighResult(result: unknown, limits: McpLimits): UpstreamResult {
+function weighResult(result: unknown, limits: McpLimits, onError: ErrorMeaning): UpstreamResult {
   if (!isObject(result)) return noToolResult(result, limits);
   const { resultType, ...rest } = result;
   if (resultType === 'input_required') {
     const message = 'the tool asks for input before it goes on, and this gateway does not pass such questions on yet';
-    return failed('unknown', message, { errorType: 'InputRequired', cause: written(result, limits) });
+    return failed('unknown', message, { errorType: 'InputRequired', ...givenAs(result, () => message, limits) });
   }
   if (resultType !== undefined && resultType !== 'complete') {
     const message = 'the server answered with a kind of result that this gateway does not know';
-    return failed('unknown', message, { errorType: 'UnsupportedResult', cause: written(result, limits) });
+    return failed('unknown', message, { errorType: 'UnsupportedResult', ...givenAs(result, () => message, limits) });
   }
   if (result['isError'] === true) {
-    const message = textIn(result['content'], limits.maxMessageChars) ?? 'the tool failed without a word';
-    return failed('threw', message, { errorType: 'ToolError', cause: written(result, limits) });
+    const messageIn = (given: unknown) =>
+      (isObject(given) ? textIn(given['content'], limits.maxMessageChars) : null) ?? 'the tool failed without a word';
+    const effect = onError === 'none' ? 'none' : null;
+    return failed('threw', messageIn(result), {
+      errorType: 'ToolError',
+      effect,
+      ...givenAs(result, messageIn, limits),
+    });
   }
   // No client could read it: whoever is told of a success would never see it.
   if (result['content'] !== undefined && !Array.isArray(result['content'])) return noToolResult(result, limits);
@@ -104,10 +120,11 @@ function weighResult(result: unknown, limits: McpLimits): UpstreamResult {
 }
 
 function noToolResult(result: unknown, limits: McpLimits): UpstreamResult {
-  return failed('schema_validation', 'the server answered with something that is no tool result', {
+  const message = 'the server answered with something that is no tool result';
+  return failed('schema_validation', message, {
     subject: 'response',
     errorType: 'OutputMalformed',
-    cause: written(result, limits),
+    ...givenAs(result, () => message, limits),
   });
 }
 
@@ -137,12 +154,16 @@ const kindOfCode: Readonly<Record<number, KindOfCode>> = {
 function weighError({ code, message, data }: RpcError, status: number | null, limits: McpLimits): UpstreamResult {
   const known = Object.hasOwn(kindOfCode, code) ? kindOfCode[code] : undefined;
   const { kind, errorType, beforehandAs } = known ?? { kind: 'unknown' as const, errorType: 'ProtocolError' };
-  const said = cut(message, limits.maxMessageChars).toWellFormed();
-  return failed(kind, said === '' ? `the server answered with error ${code}` : said, {
+  const messageIn = (given: unknown) => {
+    const said = isObject(given) && typeof given['message'] === 'string' ? given['message'] : '';
+    return cut(said, limits.maxMessageChars).toWellFormed() || `the server answered with error ${code}`;
+  };
+  const given = { code, message, data };
+  return failed(kind, messageIn(given), {
     errorType,
     // INVARIANT: a code proves nothing. The SDKs answer a malformed result, and whatever code a tool throws, like a malformed request.
     effect: beforehandAs !== undefined && beforehandAs === status ? 'none' : 'unknown',
-    cause: written({ code, message, data }, limits),
+    ...givenAs(given, messageIn, limits),
   });
 }
 
@@ -179,6 +200,16 @@ function kindOfStatus(status: number): ErrorKind {
     default:
       return status >= 500 ? '5xx' : 'unknown';
   }
+}
+
+/** What a server gave with a failure goes to the audit, and can be masked before that; then it is told anew. */
+export function givenAs(
+  output: unknown,
+  messageIn: (output: unknown) => string,
+  limits: McpLimits,
+): Pick<Failure, 'cause' | 'given'> {
+  const tell = (shown: unknown) => ({ message: messageIn(shown), cause: written(shown, limits) });
+  return { cause: written(output, limits), given: { output: output as Json, tell } };
 }
 
 function textIn(content: unknown, maxChars: number): string | null {

@@ -18,7 +18,7 @@ export type WireAnswer =
       readonly redirectsTo: string | null;
     }
   /** Nothing of it left this process, or no connection was made that could carry it. */
-  | { readonly kind: 'unsent'; readonly reason: string; readonly cause: string }
+  | { readonly kind: 'unsent'; readonly reason: string; readonly cause: string; readonly retryAfterSeconds?: number }
   /** It may have arrived; no answer will come. */
   | { readonly kind: 'lost'; readonly reason: string; readonly cause: string }
   | { readonly kind: 'timed_out' }

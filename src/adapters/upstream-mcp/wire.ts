@@ -10,6 +10,8 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { isObject, type JsonObject } from '../../core/json.ts';
+import { isTimeout } from '../../ports/upstream.ts';
+import { createLateAnswers } from './late-answers.ts';
 import { type AskOptions, createLine, type Line } from './line.ts';
 import type { McpLimits } from './mcp-limits.ts';
 import { errorIn, type MessageId, readMessage } from './rpc-message.ts';
@@ -21,6 +23,8 @@ export interface Question {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Hears the answer, once, if it comes after the signal was aborted. After a timeout the server is not told to stop. */
+  readonly late?: (answer: WireAnswer) => void;
 }
 
 /** Who asks, as the revision without a handshake wants it said with every request. */
@@ -39,7 +43,7 @@ export interface Wire {
   /** Resolves when the connection is over. */
   readonly closed: Promise<void>;
   isClosed(): boolean;
-  /** Nothing new is asked; closes when the last question has its answer. */
+  /** Nothing new is asked; closes when the last question has its answer, late ones included. */
   retire(): void;
   close(): Promise<void>;
 }
@@ -58,6 +62,7 @@ export function createWire(
   const pending = new Map<number, (answer: WireAnswer) => void>();
   const askedByClient = new Set<MessageId>();
   const lingering = new Map<number, Line>();
+  const late = createLateAnswers(limits, closeIfRetired);
   const over = Promise.withResolvers<void>();
   let envelope: JsonObject | null = null;
   let nextId = firstId;
@@ -70,6 +75,7 @@ export function createWire(
     closed = true;
     for (const settle of pending.values()) settle({ kind: 'lost', reason: on.ending(), cause: on.ending() });
     for (const line of lingering.values()) line.hangUp();
+    late.close();
     transport.onclose?.();
     over.resolve();
   };
@@ -96,6 +102,7 @@ export function createWire(
     if (read?.kind === 'answer') {
       const settle = typeof read.id === 'number' ? pending.get(read.id) : undefined;
       if (settle !== undefined) return settle(answerIn(read.body));
+      if (typeof read.id === 'number' && late.answer(read.id, answerIn(read.body))) return;
       if (!askedByClient.delete(read.id)) return;
     }
     if (read?.kind === 'notification') {
@@ -117,7 +124,7 @@ export function createWire(
     }
   }
 
-  function ask({ method, params, timeoutMs, signal, headers = {} }: Question): Promise<WireAnswer> {
+  function ask({ method, params, timeoutMs, signal, headers = {}, late: hear }: Question): Promise<WireAnswer> {
     if (signal?.aborted) return Promise.resolve({ kind: 'aborted', sent: false });
     if (closed || retired)
       return Promise.resolve({ kind: 'unsent', reason: 'the server is not connected', cause: on.ending() });
@@ -133,10 +140,11 @@ export function createWire(
         signal?.removeEventListener('abort', abort);
         linger(id, line);
         resolve(answer);
-        if (retired && pending.size === 0) void close();
+        closeIfRetired();
       };
       const abort = () => {
-        withdraw(id, line);
+        if (hear === undefined) withdraw(id, line);
+        else listenOn(id, line, hear, isTimeout(signal?.reason));
         settle({ kind: 'aborted', sent: true });
       };
       const timer = setTimeout(() => {
@@ -147,18 +155,29 @@ export function createWire(
       signal?.addEventListener('abort', abort, { once: true });
       const ended = (fault?: Error) => {
         lingering.delete(id);
+        late.forget(id);
         settle(fault === undefined ? endedEarly : answerOfFault(fault, limits.maxCauseChars));
       };
       const options: AskOptions = { onRequestStreamEnd: ended, headers, line };
       inner.send(message, options).catch((error: unknown) => {
-        settle(answerOfFault(error, limits.maxCauseChars));
+        const answer = answerOfFault(error, limits.maxCauseChars);
+        late.answer(id, answer);
+        settle(answer);
       });
     });
   }
 
+  /** Where hanging up is the only way to say that somebody cancelled, there is nothing to listen on. */
+  function listenOn(id: number, line: Line, hear: (answer: WireAnswer) => void, isTimedOut: boolean): void {
+    const hangsUp = envelope !== null && inner.hasPerRequestStream === true;
+    if (hangsUp && !isTimedOut) return withdraw(id, line);
+    if (!isTimedOut) tellCancelled(id);
+    late.listen(id, hear, () => (isTimedOut ? withdraw(id, line) : line.hangUp()));
+  }
+
   /** The answer is here; its stream may have a last word, and gets a while to say it, but not for ever. */
   function linger(id: number, line: Line): void {
-    if (inner.hasPerRequestStream !== true || line.isHungUp()) return;
+    if (inner.hasPerRequestStream !== true || line.isHungUp() || late.has(id)) return;
     lingering.set(id, line);
     for (const [oldest, left] of lingering) {
       if (lingering.size <= limits.maxLingeringStreams) return;
@@ -169,14 +188,18 @@ export function createWire(
 
   /** Tells the server that nobody waits: by a message, and by hanging up where the question has a line of its own. */
   function withdraw(id: number, line: Line): void {
-    if (envelope === null || inner.hasPerRequestStream !== true) {
-      const params = { requestId: id, reason: 'nobody waits for it any more' };
-      const requestSignal = AbortSignal.timeout(limits.courtesyTimeoutMs);
-      inner
-        .send({ jsonrpc: '2.0', method: 'notifications/cancelled', params }, { requestSignal })
-        .catch(() => undefined);
-    }
+    if (envelope === null || inner.hasPerRequestStream !== true) tellCancelled(id);
     line.hangUp();
+  }
+
+  function tellCancelled(id: number): void {
+    const params = { requestId: id, reason: 'nobody waits for it any more' };
+    const requestSignal = AbortSignal.timeout(limits.courtesyTimeoutMs);
+    inner.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params }, { requestSignal }).catch(() => undefined);
+  }
+
+  function closeIfRetired(): void {
+    if (retired && pending.size === 0 && late.isEmpty()) void close();
   }
 
   async function close(): Promise<void> {
@@ -197,7 +220,7 @@ export function createWire(
     isClosed: () => closed,
     retire: () => {
       retired = true;
-      if (pending.size === 0) void close();
+      closeIfRetired();
     },
     close,
   };

@@ -7,8 +7,10 @@ import { type ASTNode, Environment, type ParseResult } from '@marcbachmann/cel-j
 import { registerFunctions, registerNumbers } from './cel-functions.ts';
 import type { CelLimits } from './cel-limits.ts';
 import { weightOf, weightOfKeys } from './weight.ts';
+import { WrongValue } from './wrong-value.ts';
 
-export type Traversal = 'whole' | 'keys';
+/** `truth`: not looked through, but it must be true or false. */
+export type Traversal = 'whole' | 'keys' | 'truth';
 
 /** One evaluation under way. */
 export interface Evaluation {
@@ -18,7 +20,7 @@ export interface Evaluation {
   /** The first error of the engine, whether or not the expression went on after it. */
   failed: string | null;
   readonly matches: (text: string, pattern: string) => boolean;
-  /** Operands that are looked through as a whole (searched, compared, joined), or whose keys are listed. */
+  /** Operands that are looked through as a whole (searched, compared, joined), whose keys are listed, or that are conditions. */
   readonly traversed: ReadonlyMap<object, Traversal>;
 }
 
@@ -104,7 +106,9 @@ function watch(evaluator: Evaluator, charge: (steps: number) => void, current: (
       charge(1);
       const value = (node as Runnable).evaluate(evaluator, node, context);
       const traversal = evaluation?.traversed.get(node);
-      if (traversal !== undefined) charge(traversal === 'whole' ? weightOf(value) : weightOfKeys(value));
+      if (traversal === 'truth') needTruth(value);
+      else if (traversal !== undefined) charge(traversal === 'whole' ? weightOf(value) : weightOfKeys(value));
+      if (typeof value === 'number' || typeof value === 'bigint') needNumber(value);
       return readable(value, charge);
     } catch (error) {
       if (evaluation !== null) noteThrow(evaluation, error);
@@ -112,6 +116,17 @@ function watch(evaluator: Evaluator, charge: (steps: number) => void, current: (
     }
   };
   Object.assign(evaluator, { debugType, debugTypeDeep: debugType, run });
+}
+
+/** The engine takes whatever `&&` and `||` are given for an error, and lets the other side make up for it without a word. */
+function needTruth(value: unknown): void {
+  if (typeof value !== 'boolean') throw new WrongValue('&& and || need true or false on both sides');
+}
+
+/** INVARIANT: every number is one that JSON or a whole number of 64 bits can hold: comparing with NaN or Infinity tells nothing. */
+function needNumber(value: number | bigint): void {
+  if (typeof value === 'bigint' ? BigInt.asIntN(64, value) !== value : !Number.isFinite(value))
+    throw new WrongValue(`${typeof value === 'bigint' ? 'a whole number' : 'a calculation'} is out of range`);
 }
 
 /** The engine tells maps by their `constructor`; a map that has a field of that name is handed on in another form. */

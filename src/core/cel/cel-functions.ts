@@ -1,7 +1,7 @@
 /**
  * Which operators and functions are ours? JSON knows one sort of number and the language two: whatever a person expects of
  * them together works here. `matches` and `join` replace those of the engine, which can hang or fill the memory;
- * `timestamp` replaces one that reads local times, and the functions of cel-strings.ts those that cut through characters.
+ * `timestamp`, `int` and `double` replace those that read what is no time and no number, and the functions of cel-strings.ts those that cut through characters.
  */
 import type { Environment } from '@marcbachmann/cel-js';
 import { registerStrings } from './cel-strings.ts';
@@ -14,9 +14,15 @@ const arithmetic: Readonly<Record<string, (left: number, right: number) => numbe
   '+': (left, right) => left + right,
   '-': (left, right) => left - right,
   '*': (left, right) => left * right,
-  '/': (left, right) => left / right,
-  '%': (left, right) => left % right,
+  '/': (left, right) => left / divisor(right, 'division'),
+  '%': (left, right) => left % divisor(right, 'modulo'),
 };
+
+/** As between whole numbers: what comes of it is no number that could be compared. */
+function divisor(value: number, what: string): number {
+  if (value === 0) throw new WrongValue(`${what} by zero`);
+  return value;
+}
 
 export function registerNumbers(environment: Environment): void {
   for (const [sign, act] of Object.entries(arithmetic)) {
@@ -44,6 +50,8 @@ export function registerMixedMembership(environment: Environment): void {
 
 /** The names under which the engine finds ours; nobody writes them. */
 export const replacements: Readonly<Record<string, string>> = {
+  int: 'recourse_int',
+  double: 'recourse_double',
   matches: 'recourse_matches',
   join: 'recourse_join',
   timestamp: 'recourse_timestamp',
@@ -74,6 +82,7 @@ export function registerFunctions(environment: Environment, { charge, matches }:
     return list.join(separator);
   };
   registerStrings(environment);
+  registerConversions(environment);
   environment.registerFunction('string.recourse_matches(string): bool', matches);
   environment.registerFunction('list.recourse_join(): string', (list: readonly unknown[]) => join(list, ''));
   environment.registerFunction('list.recourse_join(string): string', join);
@@ -82,6 +91,25 @@ export function registerFunctions(environment: Environment, { charge, matches }:
   );
   environment.registerFunction(`recourse_timestamp(int): ${timestampType}`, (seconds: bigint) =>
     moment(Number(seconds) * 1_000),
+  );
+}
+
+const maxNumberChars = 40;
+
+/** A text is a number as JSON and people write it: the engine's own reading takes an empty text, 0b1 and 0x10 for numbers. */
+function registerConversions(environment: Environment): void {
+  const register = environment.registerFunction.bind(environment);
+  const read = (text: string, form: RegExp, what: string): string => {
+    if (text.length <= maxNumberChars && form.test(text)) return text;
+    throw new WrongValue(`${what}(): the text is not a ${what === 'int' ? 'whole ' : ''}number in decimal digits`);
+  };
+  register('recourse_int(int): int', (value: bigint) => value);
+  register('recourse_int(double): int', (value: number) => BigInt(Math.trunc(value)));
+  register('recourse_int(string): int', (text: string) => BigInt(read(text, /^[+-]?\d+$/, 'int')));
+  register('recourse_double(double): double', (value: number) => value);
+  register('recourse_double(int): double', Number);
+  register('recourse_double(string): double', (text: string) =>
+    Number(read(text, /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/, 'double')),
   );
 }
 

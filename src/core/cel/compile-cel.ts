@@ -55,6 +55,8 @@ export function compileCel(text: string, options: CelOptions): CompiledCel | Cel
   const { variables } = options;
   try {
     const parsed = engine.parse(text);
+    const comment = commentIn(text);
+    if (comment !== null) return problemAt(text, noComments, comment);
     const inspected = inspectExpression(parsed.ast, variables, limits);
     if (inspected.problem !== null) return problemAt(text, inspected.problem.says, inspected.problem.node.pos);
     const patterns = compilePatterns(inspected, limits);
@@ -74,6 +76,17 @@ export function compileCel(text: string, options: CelOptions): CompiledCel | Cel
     if (isOfEngine(error)) return problemOf(text, error.summary, offsetOf(error));
     return { ok: false, problem: 'it cannot be read: it is nested too deeply, or too large' };
   }
+}
+
+/** In YAML a condition on several lines may be folded into one, and a comment then takes the rest of the condition with it. */
+const noComments = '// begins a comment, which can hide the rest of the expression: write it as a # comment above';
+
+const stringOrComment = /("""|''')(?:\\[^]|[^\\])*?\1|(["'])(?:\\[^]|(?!\2)[^\\])*\2|\/\//g;
+
+/** Where the first comment of a text that was parsed begins. */
+function commentIn(text: string): number | null {
+  for (const { 0: found, index } of text.matchAll(stringOrComment)) if (found === '//') return index;
+  return null;
 }
 
 const wordFor = { bool: 'true or false', string: 'text' } as const;

@@ -92,11 +92,14 @@ export function inspectExpression(
 
   const visit = (node: ASTNode, bound: readonly string[], around: number): void => {
     fields.see(node, bound);
+    if (node.op === '&&' || node.op === '||') for (const each of childrenOf(node)) traversed.set(each, 'truth');
     if (comparing.has(node.op)) for (const each of childrenOf(node)) traversed.set(each, 'whole');
     switch (node.op) {
       case 'value':
         if (typeof node.args === 'object' && node.args !== null)
           refuse(node, 'bytes and unsigned numbers are not JSON');
+        if (typeof node.args === 'bigint' && BigInt.asIntN(64, node.args) !== node.args)
+          refuse(node, 'the whole number is out of range: it takes more than 64 bits');
         return;
       case 'id':
         if (bound.includes(node.args)) return;

@@ -1,23 +1,35 @@
-/** Gate 1: is the gateway ready to decide at all? Until it has recovered, it decides nothing. */
+/** Gate 1: is the gateway ready to decide at all? Until it has recovered, and once it closes, it decides nothing. */
+import type { Readiness } from '../facts.ts';
 import { type Gate, pass } from '../gate.ts';
+import type { Refusal } from '../refusal.ts';
+
+type NotReady = Extract<Readiness, { ready: false }>;
+
+/** The first form is fixed. Of a gateway that closes it would be wrong, and somebody would wait for a start that does not come. */
+const sentences: Readonly<Record<NotReady['doing'], string>> = {
+  starting: 'denied: daemon is initializing, retry in a moment',
+  recovering: 'denied: daemon is initializing, retry in a moment',
+  closing: 'denied: daemon is closed, ask again once it is open',
+};
+
+export function notReady({ doing, retryAfterSeconds }: NotReady): Refusal {
+  return {
+    error: 'denied',
+    class: 'Governance',
+    code: 'DAEMON_NOT_READY',
+    message: sentences[doing],
+    human_message: sentences[doing],
+    resolution: { type: 'retry_after', retry_after_seconds: retryAfterSeconds },
+  };
+}
+
+/** How long whoever asks a gateway that closes is told to wait: as long as one takes to start. */
+export const whileClosing: NotReady = { ready: false, doing: 'closing', retryAfterSeconds: 2 };
 
 export const ready: Gate = {
   name: 'ready',
   check(_request, { readiness, inFlight }) {
-    if (!readiness.ready) {
-      const sentence = 'denied: daemon is initializing, retry in a moment';
-      return {
-        kind: 'refuse',
-        refusal: {
-          error: 'denied',
-          class: 'Governance',
-          code: 'DAEMON_NOT_READY',
-          message: sentence,
-          human_message: sentence,
-          resolution: { type: 'retry_after', retry_after_seconds: readiness.retryAfterSeconds },
-        },
-      };
-    }
+    if (!readiness.ready) return { kind: 'refuse', refusal: notReady(readiness) };
     if (inFlight.now >= inFlight.max) {
       return {
         kind: 'refuse',

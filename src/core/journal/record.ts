@@ -43,9 +43,12 @@ export const recordKinds = {
   cancelled: 'the call was cancelled before anything was sent',
   expired: 'the call passed its deadline and was never sent',
   orphaned: 'an attempt that nobody waited for any more came back',
+  client_asked: "a body asked its agent's user or model, and this is what came of it",
   requester_left: 'whoever asked is gone and has not seen the reply',
   attached: 'an equal call took the place of a requester who left',
   erased: 'a payload was erased; its commitment stays',
+  key_masked: 'a tool gave a live key of this gateway, which was masked before anything was recorded or answered',
+  reply_altered: 'a stored reply is not what its record committed to, and was not told',
   policy_applied: 'from here on calls are decided by another policy',
   clock_held: 'the clock went back and was held at the highest time seen',
 } as const;

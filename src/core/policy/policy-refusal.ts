@@ -9,14 +9,14 @@ export function policyRefusal(judgement: Judgement, tool: string): Refusal | nul
   return judgement.effect === 'deny' ? denied(sentenceOf(judgement, tool), judgement.ref) : null;
 }
 
-/** Waits for a person; the rule's own words are for the person who is asked. */
-export function deferred(tool: string, { ref }: Obligation, id: ApprovalId): Refusal {
+/** Waits for a person; the rule's own words are for that person, and tell the agent why. */
+export function deferred(tool: string, { ref, reason }: Obligation, id: ApprovalId): Refusal {
   const sentence = `${tool} deferred for operator approval`;
   return {
     error: 'denied',
     class: 'Governance',
     code: 'POLICY_DEFER',
-    message: sentence,
+    message: reason === null ? sentence : `${sentence}: ${reason}`,
     human_message: sentence,
     rule_ref: ref,
     resolution: { type: 'pending_approval', approval_id: id },

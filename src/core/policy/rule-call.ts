@@ -2,7 +2,6 @@
 import type { Request } from '../call.ts';
 import type { ToolEntry } from '../catalogue.ts';
 import { argumentsIn, type Facts } from '../facts.ts';
-import { isObject, type Json } from '../json.ts';
 import type { PolicyTool, RuleCall } from './policy.ts';
 
 const tools = new WeakMap<ToolEntry, PolicyTool>();
@@ -11,12 +10,11 @@ const tools = new WeakMap<ToolEntry, PolicyTool>();
 export function policyTool(entry: ToolEntry): PolicyTool {
   const known = tools.get(entry);
   if (known !== undefined) return known;
-  const annotations = entry.listing?.['annotations'];
   const made: PolicyTool = {
     name: entry.policyName,
     effect: entry.effectClass,
     reach: entry.reach,
-    annotations: isObject(annotations) ? (annotations as Readonly<Record<string, Json>>) : {},
+    annotations: entry.hints ?? {},
   };
   tools.set(entry, made);
   return made;

@@ -51,8 +51,8 @@ export const codesOfGovernance = {
     resolutions: ['budget_reset', 'pending_approval'],
   },
   DAEMON_NOT_READY: {
-    title: 'Gateway is starting',
-    meaning: 'The gateway is starting, replaying, verifying or launching providers and decides nothing yet.',
+    title: 'Gateway is not ready',
+    meaning: 'The gateway is starting, replaying, verifying, launching providers or closing, and decides nothing.',
     agent: 'Ask again after the stated number of seconds.',
     operator: 'If it lasts longer than the grace period, read the reason in status and in the log.',
     class: 'Governance',
@@ -66,7 +66,7 @@ export const codesOfGovernance = {
     operator: 'Decide the listed approvals and settle the listed calls.',
     class: 'Governance',
     http: 409,
-    resolutions: ['pending_approvals', 'reconcile', 'choose_action'],
+    resolutions: ['pending_approvals', 'reconcile', 'choose_action', 'replan'],
   },
   EGRESS_DENIED: {
     title: 'Host not allowed',
@@ -99,6 +99,16 @@ export const codesOfGovernance = {
     title: 'Approved with changes',
     meaning: 'The call ran with arguments that an approver changed.',
     agent: 'Go on from what was really sent, not from what you asked for.',
+    operator: 'Nothing.',
+    class: 'Governance',
+    http: null,
+    resolutions: ['replan'],
+  },
+  EARLIER_RESULT: {
+    title: 'Result of an earlier call',
+    meaning:
+      'Nothing was sent: an equal call of the same session, whose reply was lost or which was in doubt, has given its result.',
+    agent: 'Take it as the result of your call. Ask once more if you mean it twice.',
     operator: 'Nothing.',
     class: 'Governance',
     http: null,

@@ -57,7 +57,7 @@ export const codesOfSessions = {
     operator: 'Nothing, if the cancellation was wanted.',
     class: 'Cancellation',
     http: 409,
-    resolutions: ['choose_action', 'reconcile'],
+    resolutions: ['choose_action', 'reconcile', 'replan'],
   },
   ToolCancelled: {
     title: 'Call was cancelled',
@@ -66,7 +66,7 @@ export const codesOfSessions = {
     operator: 'Nothing, if the cancellation was wanted.',
     class: 'Cancellation',
     http: 409,
-    resolutions: ['choose_action', 'reconcile'],
+    resolutions: ['choose_action', 'reconcile', 'replan'],
   },
   InvalidTransition: {
     title: 'Not reachable now',
@@ -75,7 +75,7 @@ export const codesOfSessions = {
     operator: 'Nothing, unless agents often try it; then improve the descriptions.',
     class: 'Workflow',
     http: 409,
-    resolutions: ['choose_action'],
+    resolutions: ['choose_action', 'replan'],
   },
   GuardError: {
     title: 'A guard threw',
@@ -84,7 +84,7 @@ export const codesOfSessions = {
     operator: 'Correct the guard that blocked_by names.',
     class: 'Workflow',
     http: 409,
-    resolutions: ['choose_action', 'escalated'],
+    resolutions: ['choose_action', 'escalated', 'replan'],
   },
   UnknownAction: {
     title: 'Unknown action',
@@ -93,7 +93,7 @@ export const codesOfSessions = {
     operator: 'Nothing, unless a tool is missing from the configuration.',
     class: 'Workflow',
     http: 404,
-    resolutions: ['choose_action'],
+    resolutions: ['choose_action', 'replan'],
   },
   Fenced: {
     title: 'Operation is fenced',
@@ -102,7 +102,7 @@ export const codesOfSessions = {
     operator: 'Settle the blocking call or resolve the ticket.',
     class: 'Workflow',
     http: 409,
-    resolutions: ['reconcile', 'escalated'],
+    resolutions: ['reconcile', 'escalated', 'replan'],
   },
   ActionInFlight: {
     title: 'Already running',
@@ -156,6 +156,6 @@ export const codesOfSessions = {
     operator: 'Search the log for the correlation id and report the defect.',
     class: 'Internal',
     http: 500,
-    resolutions: ['escalated', 'reconcile', 'choose_action'],
+    resolutions: ['escalated', 'reconcile', 'choose_action', 'replan'],
   },
 } as const satisfies Record<string, CodeEntry>;

@@ -39,7 +39,7 @@ export const codesOfTools = {
     operator: "Raise the tool's time limit, or find out why it is slow.",
     class: 'ToolTransient',
     http: 504,
-    resolutions: ['reconcile', 'choose_action', 'retry_after', 'escalated'],
+    resolutions: ['reconcile', 'choose_action', 'retry_after', 'escalated', 'replan'],
   },
   ResourceBusy: {
     title: 'Tool is not available now',
@@ -48,7 +48,7 @@ export const codesOfTools = {
     operator: 'Check that the upstream is running and reachable.',
     class: 'ToolTransient',
     http: 502,
-    resolutions: ['retry_after', 'escalated', 'choose_action'],
+    resolutions: ['retry_after', 'escalated', 'choose_action', 'replan'],
   },
   InputInvalid: {
     title: 'Input is not valid',
@@ -57,7 +57,7 @@ export const codesOfTools = {
     operator: 'Describe the fields better in the schema if agents often get them wrong.',
     class: 'ToolTerminal',
     http: 422,
-    resolutions: ['fix_input', 'choose_action', 'reconcile'],
+    resolutions: ['fix_input', 'choose_action', 'reconcile', 'replan'],
   },
   OutputMalformed: {
     title: 'Response is not readable',
@@ -84,7 +84,7 @@ export const codesOfTools = {
     operator: 'Check that the tool points at the right upstream and path.',
     class: 'ToolTerminal',
     http: 502,
-    resolutions: ['fix_input', 'choose_action', 'reconcile'],
+    resolutions: ['fix_input', 'choose_action', 'reconcile', 'replan'],
   },
   ExecutionFailed: {
     title: 'Tool failed',
@@ -102,7 +102,7 @@ export const codesOfTools = {
     operator: 'Find out why the client repeats keys.',
     class: 'ToolTerminal',
     http: 422,
-    resolutions: ['fix_input'],
+    resolutions: ['fix_input', 'replan'],
   },
   InputTooLarge: {
     title: 'Input is too large',
@@ -111,7 +111,7 @@ export const codesOfTools = {
     operator: 'Raise the limit if such calls are legitimate.',
     class: 'ToolTerminal',
     http: 413,
-    resolutions: ['fix_input'],
+    resolutions: ['fix_input', 'replan'],
   },
   StaleEvidence: {
     title: 'Evidence has changed',

@@ -28,5 +28,6 @@ export type DeniedCode = Exclude<GovernanceCode, NoticeCode>;
 export const noticeCodes = [
   'BUDGET_WARNING',
   'APPROVAL_EDITED',
+  'EARLIER_RESULT',
   'RUNTIME_GAP',
 ] as const satisfies readonly NoticeCode[];

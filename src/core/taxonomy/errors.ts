@@ -40,7 +40,7 @@ export const errors = {
     effect: 'none',
     codes: ['UnknownAction'],
     fields: ['known_actions', 'did_you_mean'],
-    optional_fields: [],
+    optional_fields: ['known_total'],
   },
   validation_failed: {
     title: 'Input refused',

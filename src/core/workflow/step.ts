@@ -17,6 +17,13 @@ export interface FenceFact {
   readonly inDoubt: boolean;
 }
 
+export interface RunningBody {
+  readonly callId: CallId;
+  readonly action: string;
+  /** Its step is under way: no other of its action is next, whether or not it may overlap. */
+  readonly hasTurn: boolean;
+}
+
 export interface StepFact {
   readonly workflow: Workflow;
   readonly snapshot: Snapshot;
@@ -28,8 +35,8 @@ export interface StepFact {
   /** Identifies the snapshot in records and histories. */
   readonly digest: string;
   readonly fences: readonly FenceFact[];
-  /** Bodies of this session that nobody waits for any more and that have not come back. */
-  readonly running: readonly { readonly callId: CallId; readonly action: string }[];
+  /** The step that has the turn, and bodies of this session that nobody waits for any more and that have not come back. */
+  readonly running: readonly RunningBody[];
   /** The call that still had the session's turn when waiting for it ended; null: the turn is free. */
   readonly takenBy: CallId | null;
   /** Which actions policy could ever permit to the session's agent. */
@@ -42,10 +49,11 @@ export interface StepFact {
 export function nextActions(step: StepFact): readonly string[] {
   if (step.drift !== null || !step.isOpen) return [];
   const fenced = new Set(step.fences.filter(({ inDoubt }) => inDoubt).map(({ operation }) => operation));
-  const running = new Set(step.running.map(({ action }) => action));
-  return step.workflow.machine.next(step.ahead ?? step.snapshot).filter((name) => {
+  const isHeldBack = ({ name, overlap }: ActionEntry) =>
+    step.running.some((body) => body.action === name && (body.hasTurn || !overlap));
+  return step.workflow.machine.next(standingOf(step)).filter((name) => {
     const action = step.workflow.actions.get(name);
-    if (action === undefined || !step.isListed(action) || (running.has(name) && !action.overlap)) return false;
+    if (action === undefined || !step.isListed(action) || isHeldBack(action)) return false;
     return !fenced.has(action.operations);
   });
 }
@@ -68,8 +76,17 @@ export function withDueFired(step: StepFact, nowMs: number): StepFact {
   return ahead === step.snapshot ? step : { ...step, ahead };
 }
 
+/** Where it stands for whoever is told: state and next actions come from this one snapshot. */
+export function standingOf(step: StepFact): Snapshot {
+  return step.ahead ?? step.snapshot;
+}
+
 /** What of the state the workflow's author shows to agents. */
-export function project(snapshot: Snapshot, projection: Projection): Json {
+export function stateOf(step: StepFact): Json {
+  return project(standingOf(step), step.workflow.projection);
+}
+
+function project(snapshot: Snapshot, projection: Projection): Json {
   if (projection === 'none') return null;
   const { value, context } = snapshot;
   if (projection === 'full') return { value, context };
@@ -99,8 +116,8 @@ export function viewAfter(before: StepFact, after: StepFact): StepView {
   const next = nextActions(after);
   const same = was.length === next.length && was.every((name, at) => name === next[at]);
   return {
-    state: project(after.snapshot, after.workflow.projection),
-    done: after.snapshot.done,
+    state: stateOf(after),
+    done: standingOf(after).done,
     schemas: same || next.length === 0 ? null : schemasOf(after.workflow, next, maxSchemaChars),
   };
 }

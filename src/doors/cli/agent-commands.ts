@@ -8,7 +8,7 @@ export const agentCommands = {
     more: ['Oldest first, those that ended included. The keys themselves are not kept: nobody can show them again.'],
     argument: null,
     no: null,
-    options: ['agent', 'tenant', 'file', 'json'],
+    options: ['agent', 'tenant', 'config', 'file', 'json'],
     means: { agent: 'only keys of this name' },
     examples: [
       ['recourse agents ls', 'everybody of the tenant default'],
@@ -25,7 +25,7 @@ export const agentCommands = {
     ],
     argument: 'name',
     no: 'the tenant has no room for another key',
-    options: ['role', 'tenant', 'expires', 'file', 'json'],
+    options: ['role', 'tenant', 'expires', 'config', 'file', 'json'],
     examples: [
       ['recourse agents add support-bot', 'a key for one agent'],
       ['recourse agents add ann --role approver --expires 30d', 'a person, for a month'],
@@ -40,7 +40,7 @@ export const agentCommands = {
     ],
     argument: 'key_id',
     no: 'there is no such key in the tenant, or it has ended',
-    options: ['grace', 'tenant', 'file', 'json'],
+    options: ['grace', 'tenant', 'config', 'file', 'json'],
     examples: [
       ['recourse agents rotate 3k9c7f20mzq4x8vt --grace 1h', 'an hour to put the new key in its place'],
       ['recourse agents rotate 3k9c7f20mzq4x8vt', 'the old key ends now'],
@@ -52,7 +52,7 @@ export const agentCommands = {
     more: ['A key that was revoked stays so. Calls that it made before go on.'],
     argument: 'key_id',
     no: 'there is no such key in the tenant',
-    options: ['tenant', 'file', 'json'],
+    options: ['tenant', 'config', 'file', 'json'],
     examples: [['recourse agents revoke 3k9c7f20mzq4x8vt', 'this key, and no other of its holder']],
   },
 } as const satisfies Record<string, CommandEntry>;

@@ -2,17 +2,17 @@
  * The command `apply`: puts the policy of the files into force in a gateway that runs, once or whenever they change. The files are
  * checked here first; the gateway checks them again, and changes everything or nothing.
  */
-import { isObject } from '../../core/json.ts';
-import type { WrittenPolicy } from '../../core/policy/policy.ts';
+import type { Direction, PolicyChange } from '../../core/policy/diff/policy-change.ts';
 import { type ToldProblem, writeProblem } from './check.ts';
-import { type Daemon, type DaemonAnswer, type FindDaemon, isList, sayNotFound, sayTrouble, wishOf } from './daemon.ts';
-import { diffPolicies, type PolicyChange } from './diff-policies.ts';
+import { type Daemon, type FindDaemon, isList, sayNotFound, sayTrouble, wishOf } from './daemon.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { Command } from './read-command-line.ts';
-import { harmless, type Terminal } from './terminal.ts';
+import { harmless, type Paint, type Terminal } from './terminal.ts';
 
 export interface CheckedFiles {
   readonly problems: readonly ToldProblem[];
+  /** What can be read, and is proven to be wrong. */
+  readonly errors: readonly ToldProblem[];
   readonly warnings: readonly string[];
 }
 
@@ -34,55 +34,67 @@ export async function runApply(command: Command, parts: ApplyParts, terminal: Te
 }
 
 async function applyOnce(command: Command, daemon: Daemon, parts: ApplyParts, terminal: Terminal): Promise<ExitCode> {
-  const { problems, warnings } = await parts.checkFiles(command.config);
-  if (problems.length > 0) return sayProblems(problems, command, terminal);
+  const { problems, errors, warnings } = await parts.checkFiles(command.config);
+  const force = command.flags.has('force');
+  if (problems.length > 0) return sayProblems(problems, false, command, terminal);
+  if (errors.length > 0 && !force) return sayProblems(errors, true, command, terminal);
   if (!command.json)
     for (const each of warnings) terminal.tell(`${terminal.paintTold('yellow', 'warning')} ${harmless(each)}\n`);
-  const before = await policyIn(daemon);
-  const answer = await daemon.ask({ method: 'POST', path: '/v1/policy/apply', body: {} });
+  const body = force ? { force } : {};
+  const answer = await daemon.ask({ method: 'POST', path: '/v1/policy/apply', body });
   if (answer.kind !== 'answered') return sayTrouble(answer, daemon, terminal);
-  if (isList(answer.body['problems']))
-    return sayProblems(answer.body['problems'] as unknown as readonly ToldProblem[], command, terminal);
-  if (answer.body['applied'] !== true) return sayTrouble(answer, daemon, terminal);
-  const after = await policyIn(daemon);
-  const changes = before === undefined || after === undefined ? null : diffPolicies(before, after);
-  if (command.json) terminal.print(`${JSON.stringify({ applied: true, changes })}\n`);
-  else terminal.print(writeApplied(changes, daemon, terminal));
+  const { problems: refused, forcible, applied, changes, forced } = answer.body;
+  if (isList(refused))
+    return sayProblems(refused as unknown as readonly ToldProblem[], forcible === true, command, terminal);
+  if (applied !== true) return sayTrouble(answer, daemon, terminal);
+  const told = isList(changes) ? (changes as unknown as readonly PolicyChange[]) : null;
+  const spite = Array.isArray(forced) ? forced.map(String) : [];
+  if (command.json) terminal.print(`${JSON.stringify({ applied: true, changes: told, forced: spite })}\n`);
+  else {
+    for (const each of spite) terminal.tell(`${terminal.paintTold('red', 'FORCED')} ${harmless(each)}\n`);
+    terminal.print(writeApplied(told, daemon, terminal));
+  }
   return exitCodes.done.code;
 }
 
-/** Undefined if it cannot be known: then what changed is not told. */
-async function policyIn(daemon: Daemon): Promise<WrittenPolicy | null | undefined> {
-  const answer: DaemonAnswer = await daemon.ask({ method: 'GET', path: '/v1/policy' });
-  if (answer.kind !== 'answered' || !('policy' in answer.body)) return undefined;
-  const { policy } = answer.body;
-  if (policy === null) return null;
-  return isObject(policy) && isList(policy['agents']) ? (policy as unknown as WrittenPolicy) : undefined;
-}
-
-function sayProblems(problems: readonly ToldProblem[], { json }: Command, terminal: Terminal): ExitCode {
+function sayProblems(
+  problems: readonly ToldProblem[],
+  forcible: boolean,
+  { json }: Command,
+  terminal: Terminal,
+): ExitCode {
   if (json) {
-    terminal.print(`${JSON.stringify({ applied: false, problems })}\n`);
+    terminal.print(`${JSON.stringify({ applied: false, problems, forcible })}\n`);
     return exitCodes.no.code;
   }
   for (const problem of problems)
     terminal.tell(`${writeProblem({ ...problem, text: problem.text ?? '' }, terminal.paintTold)}\n`);
   const count = problems.length === 1 ? 'one problem' : `${problems.length} problems`;
-  terminal.tell(`${terminal.paintTold('red', `✗ ${count}: nothing was changed`)}\n`);
+  const anyway = forcible ? '; recourse apply --force applies it nevertheless, on record' : '';
+  terminal.tell(`${terminal.paintTold('red', `✗ ${count}: nothing was changed${anyway}`)}\n`);
   return exitCodes.no.code;
 }
 
 const signs = { added: ['+', 'green'], removed: ['-', 'red'], changed: ['~', 'yellow'] } as const;
+const marks: Readonly<Record<Direction, string>> = {
+  weaker: '! weaker: ',
+  other: '',
+  stronger: '',
+};
 
 function writeApplied(changes: readonly PolicyChange[] | null, { url }: Daemon, { paint }: Terminal): string {
   if (changes === null) return `${paint('green', `✓ the policy is in force at ${url}`)}\n`;
   if (changes.length === 0) return `${paint('green', `✓ nothing changed: the policy was in force at ${url}`)}\n`;
-  const lines = changes.flatMap(({ change, agent, details }) => {
-    const [sign, style] = signs[change];
-    const name = agent === null ? 'all agents' : harmless(agent);
-    return [`  ${paint(style, sign)} ${name}  ${change}\n`, ...details.map((each) => `      ${harmless(each)}\n`)];
+  return `${changes.map((each) => writeChange(each, paint)).join('')}${paint('green', `✓ the policy is in force at ${url}`)}\n`;
+}
+
+function writeChange({ change, agent, details }: PolicyChange, paint: Paint): string {
+  const [sign, style] = signs[change];
+  const lines = details.map(({ says, direction }) => {
+    const said = `${marks[direction]}${harmless(says)}`;
+    return `      ${direction === 'weaker' ? paint('red', said) : said}\n`;
   });
-  return `${lines.join('')}${paint('green', `✓ the policy is in force at ${url}`)}\n`;
+  return `  ${paint(style, sign)} ${agent === null ? 'all agents' : harmless(agent)}  ${change}\n${lines.join('')}`;
 }
 
 /** One at a time: a change that comes while one is being applied is applied after it. */

@@ -1,11 +1,14 @@
 /** The commands `calls ls` and `calls show`: what the agents asked for, and what became of it. */
+import { cut } from '../../core/canonical.ts';
+import { quoteWord } from '../../core/quote.ts';
 import { callStates, type CallState } from '../../core/taxonomy/call-states.ts';
 import type { CallStory, GateAnswered, Inspection, StoredCall, StoredText } from '../../shell/inspect.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { Command } from './read-command-line.ts';
 import { callShape, parsed, storyShape, timeOf } from './shapes.ts';
-import { type Column, writePairs, writeTable } from './table.ts';
+import { type Column, type Pair, valueLines, writePairs, writeTable } from './table.ts';
 import { harmless, type Paint, type Style, type Terminal } from './terminal.ts';
+import { wholeId } from './whole-id.ts';
 import { writeRecordStory } from './write-record.ts';
 
 export async function listCalls(command: Command, inspection: Inspection, terminal: Terminal): Promise<ExitCode> {
@@ -47,14 +50,25 @@ const styles: Readonly<Partial<Record<CallState, Style>>> = {
 const styleOfState = (state: CallState): Style => styles[state] ?? 'cyan';
 
 export async function showCall(command: Command, inspection: Inspection, terminal: Terminal): Promise<ExitCode> {
-  const story = await inspection.call(command.argument);
+  const id = await wholeId(command.argument, 'look', inspection.meant, terminal);
+  if (typeof id === 'number') return id;
+  const story = await inspection.call(id);
   if (story === null) {
     const advice = 'check the id, or look for it with: recourse calls ls';
-    terminal.tell(`recourse: no call '${harmless(command.argument)}' is on record; ${advice}\n`);
+    terminal.tell(`recourse: no call '${harmless(id)}' is on record; ${advice}\n`);
     return exitCodes.no.code;
   }
   terminal.print(command.json ? `${JSON.stringify(storyShape(story))}\n` : writeStory(story, terminal.paint));
   return exitCodes.done.code;
+}
+
+/** The step whose result this one took instead of being sent; null if it was sent itself. */
+function adopted({ records }: CallStory): string | null {
+  for (const { kind, body } of records) {
+    const { from } = kind === 'adopted' ? (JSON.parse(body) as { from?: string }) : {};
+    if (from !== undefined) return from;
+  }
+  return null;
 }
 
 function writeStory(story: CallStory, paint: Paint): string {
@@ -63,13 +77,14 @@ function writeStory(story: CallStory, paint: Paint): string {
   const title = `${paint('cyan', harmless(call.id))}  ${paint('bold', harmless(call.tool || '(unreadable)'))}`;
   const state = `${paint(styleOfState(call.state), call.state)}  effect ${effect}`;
   const left = call.requesterLeftAtMs;
-  const pairs: (readonly [string, string])[] = [
+  const adoptedFrom = adopted(story);
+  const pairs: Pair[] = [
     ['agent', `${call.agent} (tenant ${call.tenant})`],
     ['session', call.session === null ? '-' : `${call.session}, at sequence ${call.seq}`],
     ...(call.turn === null ? [] : [['turn', call.turn] as const]),
     ['key', call.key ?? '-'],
     ['effect class', call.effectClass],
-    ['sent', `${call.attempt}×`],
+    ['sent', adoptedFrom === null ? `${call.attempt}×` : `never: it adopted the result of ${adoptedFrom}`],
     ['created', timeOf(call.createdAtMs)],
     ['deadline', timeOf(call.deadlineAtMs)],
     ...(left === null ? [] : [['requester', `left at ${timeOf(left)} without the reply`] as const]),
@@ -111,14 +126,13 @@ function writeGate({ gate, answer }: GateAnswered, paint: Paint): string {
 
 const longest = 4_000;
 
-function writeText(stored: StoredText): string {
+function writeText(stored: StoredText): string | readonly string[] {
+  if (stored.kind === 'altered') return '(altered in the file: run recourse audit verify)';
   if (stored.kind !== 'text') return stored.kind === 'erased' ? '(erased)' : '(none)';
-  const text = JSON.stringify(parsed(stored.text), null, 2);
-  if (text.length <= longest) return text;
-  return `${text.slice(0, longest)}\n… ${text.length} characters; --json shows all of them`;
+  return valueLines(parsed(stored.text), longest);
 }
 
 const brief = (value: unknown): string => {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.length <= longest ? text : `${text.slice(0, longest)}…`;
+  const text = quoteWord(value);
+  return text.length <= longest ? text : `${cut(text, longest)}…`;
 };

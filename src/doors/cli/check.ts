@@ -85,7 +85,12 @@ function linesOf(
         searched: analysis.searched,
       },
     ]),
-    ...(policy?.findings ?? []).map(({ kind: code, ...finding }) => ({ kind: 'policy_finding', code, ...finding })),
+    ...(policy?.findings ?? []).map(({ kind: code, mayBreak, ...finding }) => ({
+      kind: 'policy_finding',
+      code,
+      ...finding,
+      may_break: mayBreak,
+    })),
     ...(policy?.undecided ?? []).map((message) => ({ kind: 'policy_undecided', message })),
     {
       kind: 'summary',

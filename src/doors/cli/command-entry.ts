@@ -14,7 +14,7 @@ export interface OptionEntry {
 }
 
 export const options = {
-  file: { value: 'path', says: 'the store; else $RECOURSE_FILE, else ./recourse.db' },
+  file: { value: 'path', says: 'the store; else $RECOURSE_FILE, runtime.store, the state folder' },
   state: { value: 'state', says: 'only calls in this state, such as IN_DOUBT' },
   workflow: { value: 'name', says: 'only sessions of this workflow' },
   agent: { value: 'name', says: 'only calls of this agent' },
@@ -38,6 +38,7 @@ export const options = {
     oneOf: ['step', 'tools'],
     says: 'one tool for all actions, or one for each; step if not given',
   },
+  'new-store': { says: 'begin with a new store although there was one here, or go on with an older copy of it' },
   listen: { value: 'host:port', says: 'where agents connect; 127.0.0.1:7411 if neither it nor the file says' },
   role: {
     value: 'agent|viewer|approver|admin',
@@ -59,6 +60,8 @@ export const options = {
   now: { value: 'time', says: 'offline, as if it were this time, such as 2026-05-18T09:00:00Z' },
   offline: { says: 'ask no gateway: from recourse.yaml and recourse.lock alone' },
   watch: { says: 'go on, and apply again whenever a file changes; Ctrl-C ends it' },
+  force: { says: 'go on in spite of what recourse check calls an error; that goes on record' },
+  all: { says: 'the long walk: one of each kind of reply' },
   check: { says: 'only compare; write nothing' },
   from: { value: 'path', says: 'only the servers of this file, whichever client it is of' },
   'dry-run': { says: 'print the file instead of writing it' },

@@ -12,17 +12,19 @@ export { type CommandEntry, type OptionEntry, type OptionName, options } from '.
 export const commands = {
   primer: {
     group: 'Learn',
-    says: 'a coffee order that meets one of each kind of reply to a call, explained',
+    says: 'a refund whose answer is lost: three times in a retry loop, once through a gateway',
     more: [
       'Runs a real gateway in this process on a temporary store: no network, nothing left behind, about a second.',
+      'With --all it is a coffee order that meets one of each kind of reply to a call, explained.',
       'The output is the same on every run, byte for byte.',
     ],
     argument: null,
     no: 'a reply is not the one that the story expects',
-    options: ['json'],
+    options: ['all', 'json'],
     examples: [
-      ['recourse primer', 'read it from top to bottom'],
-      ['recourse primer --json', 'the requests and replies as they are on the wire'],
+      ['recourse primer', 'what it is for, on one screen'],
+      ['recourse primer --all', 'every kind of reply; read it from top to bottom'],
+      ['recourse primer --all --json', 'the requests and replies as they are on the wire'],
     ],
   },
   check: {
@@ -79,11 +81,27 @@ export const commands = {
     ],
     argument: 'workflow',
     no: 'the workflow or the configuration cannot be used',
-    options: ['config', 'file', 'agent', 'mode'],
+    options: ['config', 'file', 'new-store', 'agent', 'mode'],
     means: { agent: 'as whom the client calls; local if not given' },
     examples: [
       ['recourse serve refunds', 'the workflow of this name in ./recourse.yaml'],
       ['recourse serve ./refunds.ts --mode tools', 'a module, with one tool for each action'],
+    ],
+  },
+  stdio: {
+    group: 'Run',
+    says: 'everything of recourse.yaml for one client that starts a command, as an MCP server',
+    more: [
+      'Serves the tools of all servers as server__tool and each workflow as workflow__step, over standard input and',
+      'output, by the rules of the agent. Ends when its client does. Several may work on one store, beside up as well.',
+    ],
+    argument: null,
+    no: 'the configuration cannot be used',
+    options: ['config', 'file', 'new-store', 'agent', 'mode'],
+    means: { agent: 'as whom the client calls; local if not given' },
+    examples: [
+      ['recourse stdio --agent helper', 'what ./recourse.yaml says, for this agent'],
+      ['recourse stdio --config /srv/recourse.yaml', 'for a client that starts it anywhere'],
     ],
   },
   up: {
@@ -92,11 +110,12 @@ export const commands = {
     more: [
       'All tools are served at /mcp, each workflow at /mcp/<workflow>, the HTTP API at /v1; it prints the addresses.',
       'Everybody needs a key: recourse agents add makes one. The first start makes one for the operator.',
+      'What recourse check calls an error stops it, unless --force is given.',
       'Ctrl-C lets running calls end; a second one does not wait.',
     ],
     argument: null,
     no: 'the configuration cannot be used, or the address is taken',
-    options: ['config', 'file', 'listen', 'agent', 'mode'],
+    options: ['config', 'file', 'new-store', 'listen', 'agent', 'mode', 'force'],
     means: {
       agent: 'whoever brings no key is this agent; on 127.0.0.1 only',
       mode: 'each workflow as one tool for all actions, or one for each; step if not given',
@@ -114,7 +133,7 @@ export const commands = {
     more: ['Newest first. Works while a gateway owns the store, and after a crash; it only reads.'],
     argument: null,
     no: null,
-    options: ['state', 'agent', 'tool', 'session', 'limit', 'before', 'file', 'json'],
+    options: ['state', 'agent', 'tool', 'session', 'limit', 'before', 'config', 'file', 'json'],
     examples: [
       ['recourse calls ls --state IN_DOUBT', 'calls that may or may not have taken effect'],
       ['recourse calls ls --agent support-bot --limit 100', 'the last hundred of one agent'],
@@ -123,10 +142,10 @@ export const commands = {
   'calls show': {
     group: 'Look',
     says: 'one call: arguments, reply, gates, and every record about it',
-    more: ['Parts that were erased are shown as erased.'],
+    more: ['Parts that were erased are shown as erased. The beginning of an id is enough, if it is the only one.'],
     argument: 'call_id',
     no: 'the store has no such call',
-    options: ['file', 'json'],
+    options: ['config', 'file', 'json'],
     examples: [['recourse calls show call_01k4w…', 'what happened to it, in order']],
   },
   'calls settle': {
@@ -138,7 +157,7 @@ export const commands = {
     ],
     argument: 'call_id',
     no: 'there is no such call, or it is not in doubt',
-    options: ['happened', 'result', 'by', 'file', 'json'],
+    options: ['happened', 'result', 'by', 'config', 'file', 'json'],
     needs: ['happened'],
     examples: [
       ['recourse calls settle call_01k4w… --happened no', 'it did not happen: whoever asks next may try again'],
@@ -151,7 +170,7 @@ export const commands = {
     more: ['The last used first. Works while a gateway owns the store, and after a crash; it only reads.'],
     argument: null,
     no: null,
-    options: ['workflow', 'agent', 'state', 'limit', 'file', 'json'],
+    options: ['workflow', 'agent', 'state', 'limit', 'config', 'file', 'json'],
     means: {
       agent: 'only sessions of this agent',
       state: 'only sessions that are open, done, stopped, cancelled or closed',
@@ -168,7 +187,7 @@ export const commands = {
     more: ['The state is shown whole, whatever the workflow shows to agents.'],
     argument: 'handle',
     no: 'the store has no such session',
-    options: ['limit', 'file', 'json'],
+    options: ['limit', 'config', 'file', 'json'],
     means: { limit: 'how many entries of its history, the newest, 1 to 10000; 20 if not given' },
     examples: [['recourse sessions show ses_3f0c…', 'where it stands, and how it came there']],
   },
@@ -178,7 +197,7 @@ export const commands = {
     more: ['Oldest of them first. With --follow a step that is running is printed once more when it has ended.'],
     argument: 'handle',
     no: 'the store has no such session',
-    options: ['lines', 'follow', 'file', 'json'],
+    options: ['lines', 'follow', 'config', 'file', 'json'],
     means: { lines: 'how many entries to begin with, 0 to 10000; 10 if not given' },
     examples: [['recourse sessions tail ses_3f0c… --follow', 'watch an agent at work']],
   },
@@ -191,7 +210,7 @@ export const commands = {
     ],
     argument: 'handle seq [seq|handle]',
     no: 'the store has no such session, or does not keep its state at that step',
-    options: ['file', 'json'],
+    options: ['config', 'file', 'json'],
     examples: [
       ['recourse sessions diff ses_3f0c… 2 3', 'what the third step did'],
       ['recourse sessions diff ses_3f0c… 2 ses_77aa…', 'where a fork went another way'],
@@ -207,7 +226,7 @@ export const commands = {
     ],
     argument: null,
     no: 'the journal does not hold',
-    options: ['file', 'json'],
+    options: ['config', 'file', 'json'],
     examples: [['recourse audit verify --file backup.db', 'is this backup what was written?']],
   },
   'audit tail': {
@@ -216,7 +235,7 @@ export const commands = {
     more: ['Oldest of them first. Shows what happened and when; arguments and replies are in calls show.'],
     argument: null,
     no: null,
-    options: ['lines', 'follow', 'file', 'json'],
+    options: ['lines', 'follow', 'config', 'file', 'json'],
     examples: [
       ['recourse audit tail -n 50', 'the last fifty records'],
       ['recourse audit tail --follow --json', 'a feed for another program'],

@@ -1,12 +1,15 @@
 /** The command `sessions diff`: what a step did to the state, or where two sessions went different ways. */
+import { cut } from '../../core/canonical.ts';
 import type { Json } from '../../core/json.ts';
+import { quoteValue } from '../../core/quote.ts';
 import type { SessionInspection, StateAt } from '../../shell/inspect-sessions.ts';
 import { diffStates } from './diff-states.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { Command } from './read-command-line.ts';
-import type { Difference } from './session-shapes.ts';
+import { type Difference, stateShape } from './session-shapes.ts';
 import { sayNoSession } from './sessions.ts';
 import { harmless, type Paint, type Terminal } from './terminal.ts';
+import { wholeId } from './whole-id.ts';
 
 const mostLines = 1_000;
 const longestValue = 200;
@@ -16,20 +19,23 @@ export async function diffSessions(
   inspection: SessionInspection,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const [handle = '', from = '', to] = words;
+  const [given = '', from = '', to] = words;
   const seq = seqOf(from);
   if (seq === null) {
     terminal.tell(
-      `recourse: '${harmless(from)}' is no seq: name a step of ${harmless(handle)}, from 0. Try: recourse sessions diff --help\n`,
+      `recourse: '${harmless(from)}' is no seq: name a step of ${harmless(given)}, from 0. Try: recourse sessions diff --help\n`,
     );
     return exitCodes.usage.code;
   }
-  const other = to === undefined || seqOf(to) !== null ? handle : to;
+  const handle = await wholeId(given, 'look', inspection.meant, terminal);
+  if (typeof handle === 'number') return handle;
+  const other = to === undefined || seqOf(to) !== null ? handle : await wholeId(to, 'look', inspection.meant, terminal);
+  if (typeof other === 'number') return other;
   const before = await inspection.stateAt(handle, seq);
   if (before.kind !== 'state') return sayNoState(handle, before, terminal);
   const after = await inspection.stateAt(other, to === undefined ? null : seqOf(to));
   if (after.kind !== 'state') return sayNoState(other, after, terminal);
-  const differences = diffStates(before.state, after.state);
+  const differences = diffStates(stateShape(before.state), stateShape(after.state));
   if (json) for (const each of differences) terminal.print(`${JSON.stringify(each)}\n`);
   else
     terminal.print(
@@ -67,8 +73,8 @@ function writeDifference({ op, path, before, after }: Difference, paint: Paint):
 }
 
 function brief(value: Json): string {
-  const text = JSON.stringify(value);
-  return harmless(text.length <= longestValue ? text : `${text.slice(0, longestValue)}…`);
+  const text = quoteValue(value);
+  return text.length <= longestValue ? text : `${cut(text, longestValue)}…`;
 }
 
 const counted = (count: number): string => (count === 1 ? 'one path differs' : `${count} paths differ`);

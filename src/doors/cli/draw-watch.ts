@@ -108,7 +108,7 @@ function details(approval: ApprovalView, from: number, nowMs: number, room: numb
   const pairs = [['approval', approval.approval_id] as const, ...pairsOf(approval, nowMs)];
   const width = Math.max(...pairs.map(([name]) => name.length));
   const lines = pairs.flatMap(([name, value]) =>
-    value.split('\n').map((each, index) => `  ${(index === 0 ? name : '').padEnd(width)}  ${harmless(each)}`),
+    [value].flat().map((each, index) => `  ${(index === 0 ? name : '').padEnd(width)}  ${harmless(each)}`),
   );
   if (lines.length <= room) return lines.map((text) => ({ text }));
   const shown = Math.max(1, room - 1);

@@ -9,8 +9,10 @@ export const governingCommands = {
     says: 'write a recourse.yaml to begin with, with the MCP servers that this machine already uses',
     more: [
       'Looks into the files of Claude Desktop, Claude Code, Cursor, VS Code and Windsurf, and takes each server over.',
-      'Nothing is permitted but what only reads. A value that looks like a secret is not copied: ${NAME} stands in its',
-      'place, and the names that must be set are listed. A file that is there is never overwritten.',
+      'Starts the servers to list their tools, and ends them. Each tool gets an effect class in the file, shown as a',
+      'table: what only reads is permitted by its name, what writes is deferred, anything else is denied. The tools are',
+      'pinned in recourse.lock. A value that looks like a secret is not copied: ${NAME} stands in its place, and the',
+      'names that must be set are listed. A file that is there is never overwritten.',
     ],
     argument: null,
     no: 'there is a recourse.yaml already, or a file cannot be read or written',
@@ -83,11 +85,11 @@ export const governingCommands = {
     more: [
       'The files are checked first, as recourse check does; then the gateway reads them itself, and swaps the whole policy',
       'between two calls. If anything is wrong nothing changes. Servers, workflows and the store cannot be changed so:',
-      'restart for those.',
+      'restart for those. Tells what changed, what weakens the policy first.',
     ],
     argument: null,
     no: 'the configuration does not hold, or the gateway refused it; nothing has changed',
-    options: ['watch', 'config', 'file', 'url', 'key', 'key-file', 'json'],
+    options: ['watch', 'force', 'config', 'file', 'url', 'key', 'key-file', 'json'],
     means: { key: otherKey },
     examples: [
       ['recourse apply', 'after a rule was changed'],

@@ -196,8 +196,8 @@ export const story: readonly Step[] = [
   {
     say: 'The same client comes back and asks for the same, without a key.',
     act: ask({ tool: 'fulfill', args: { order: 'order-4' } }),
-    expect: { error: 'cancelled', code: 'ToolCancelled', replayed: true },
-    learn: 'Whoever left without knowing gets the same call, not a second coffee.',
+    expect: { error: 'fenced', code: 'Fenced', effect: 'none' },
+    learn: 'Nobody knows of the first coffee, so no second is made: blocking_call_id names the call.',
   },
   {
     chapter: 'Sessions',
@@ -252,7 +252,13 @@ export const story: readonly Step[] = [
   {
     say: 'Somebody asks nevertheless.',
     act: ask({ tool: 'take_order', args: { drink: 'espresso' } }),
-    expect: { error: 'denied', code: 'DAEMON_NOT_READY', effect: 'none', valid_next_actions: [] },
-    learn: 'Wait for retry_after_seconds and ask again; nothing ran.',
+    expect: {
+      error: 'denied',
+      code: 'DAEMON_NOT_READY',
+      effect: 'none',
+      message: 'denied: daemon is closed, ask again once it is open',
+      valid_next_actions: [],
+    },
+    learn: 'It says that it is closed; nothing ran, so ask again once it is open.',
   },
 ];

@@ -5,7 +5,7 @@ import { createGateway, partial } from '../../index.ts';
 import { playStory, type Stage } from './play-primer.ts';
 import { createBar } from './primer-bar.ts';
 import { story } from './primer-story.ts';
-import { type PrimerParts, runPrimer } from './primer.ts';
+import { type PrimerParts, runWalk } from './primer.ts';
 import { readCommandLine } from './read-command-line.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -26,6 +26,7 @@ const kinds = [
   'action_error Provider5xx none',
   'action_error OutputMalformed unknown',
   'cancelled ToolCancelled unknown',
+  'fenced Fenced none',
   'cancelled TurnCancelled none',
   'cancelled SessionCancelled none',
   'session_error UnknownSession none',
@@ -106,7 +107,7 @@ test('the command says which step went otherwise', async () => {
   // A step that stops a body would wait for one that begins, and nothing begins here.
   const stopping = story.findIndex(({ act }) => act.kind === 'ask' && act.stop === true);
   assert.ok(stopping > 0);
-  assert.equal(await runPrimer(command, parts, terminal, story.slice(0, stopping)), 1);
+  assert.equal(await runWalk(command, parts, terminal, story.slice(0, stopping)), 1);
   assert.match(printed, /✗ the story expected \{"action":"take_order"/);
   assert.match(said, /recourse: the gateway noticed something\n.*step 'An agent takes an order\.' went otherwise/s);
   assert.equal(removed, 1);

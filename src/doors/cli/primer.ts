@@ -1,9 +1,10 @@
-/** The command `primer`: plays the story and prints it, for a person or, with --json, for a program. */
+/** The command `primer`: plays the refund, or with --all the whole story, and prints it for a person or, with --json, for a program. */
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { writeReport } from './audit.ts';
 import { playStory, type Stage, type Told } from './play-primer.ts';
 import { type BarTool, createBar, type MakePartial } from './primer-bar.ts';
 import { type Step, story } from './primer-story.ts';
+import { createRefunds, linesOfRefund, playRefund, wentAsTold, writeRefund } from './primer-refund.ts';
 import type { Command } from './read-command-line.ts';
 import type { Paint, Terminal } from './terminal.ts';
 import { createPrimerWriter, opening } from './write-primer.ts';
@@ -20,7 +21,31 @@ export interface OpenedStage extends Omit<Stage, 'bar'> {
   readonly remove: () => Promise<void>;
 }
 
-export async function runPrimer(
+export async function runPrimer(command: Command, parts: PrimerParts, terminal: Terminal): Promise<ExitCode> {
+  return command.flags.has('all') ? runWalk(command, parts, terminal) : runRefund(command, parts, terminal);
+}
+
+/** What it is for, on one screen. */
+async function runRefund(command: Command, parts: PrimerParts, terminal: Terminal): Promise<ExitCode> {
+  const refunds = createRefunds();
+  const stage = await parts.openStage([refunds.tool]);
+  if ('refused' in stage) return cannotOpen(stage.refused, terminal);
+  try {
+    const played = await playRefund(refunds, (request) => stage.gateway.handle(request));
+    await stage.gateway.close();
+    if (command.json)
+      for (const { say, request, reply } of linesOfRefund(played)) terminal.print(lineOf(say, request, reply));
+    else terminal.print(`${writeRefund(played, terminal.paint)}\n${writeNext(afterRefund, terminal.paint)}`);
+    const complaints = [...stage.complaints(), ...(wentAsTold(played) ? [] : ['the refund went otherwise'])];
+    for (const complaint of complaints) terminal.tell(`recourse: ${complaint}\n`);
+    return complaints.length === 0 ? exitCodes.done.code : exitCodes.no.code;
+  } finally {
+    await stage.remove();
+  }
+}
+
+/** One of each kind of reply. */
+export async function runWalk(
   command: Command,
   parts: PrimerParts,
   terminal: Terminal,
@@ -29,10 +54,7 @@ export async function runPrimer(
   const { paint } = terminal;
   const bar = createBar(parts.partial);
   const stage = await parts.openStage(bar.tools);
-  if ('refused' in stage) {
-    terminal.tell(`recourse: ${stage.refused}\n`);
-    return exitCodes.store.code;
-  }
+  if ('refused' in stage) return cannotOpen(stage.refused, terminal);
   try {
     const { gates } = stage.gateway.status();
     if (!command.json) terminal.print(`${paint('bold', 'recourse primer')}\n\n${opening.join('\n')}\n`);
@@ -57,7 +79,7 @@ export async function runPrimer(
           paint,
         )}`,
       );
-      terminal.print(`\n${paint('bold', 'Next')}\n${next.map((line) => `  ${line}\n`).join('')}`);
+      terminal.print(`\n${writeNext(afterWalk, paint)}`);
     }
     const complaints = [...stage.complaints(), ...wrong.map(({ step }) => `step '${step.say}' went otherwise`)];
     for (const complaint of complaints) terminal.tell(`recourse: ${complaint}\n`);
@@ -67,11 +89,24 @@ export async function runPrimer(
   }
 }
 
-const next = [
-  'recourse primer --json      the same, as it is on the wire',
-  'README.md                   two lines that put a function of yours behind a gateway',
-  'recourse calls ls           what went through it: its store is ./recourse.db',
-  'recourse audit verify       the same proof, on that store',
+function cannotOpen(message: string, terminal: Terminal): ExitCode {
+  terminal.tell(`recourse: ${message}\n`);
+  return exitCodes.store.code;
+}
+
+const writeNext = (lines: readonly string[], paint: Paint): string =>
+  `${paint('bold', 'Next')}\n${lines.map((line) => `  ${line}\n`).join('')}`;
+
+const afterRefund = [
+  'recourse primer --all       one of each kind of reply, explained',
+  'recourse init               put it before the MCP servers that you use already',
+];
+
+const afterWalk = [
+  'recourse primer --all --json   the same, as it is on the wire',
+  'README.md                      two lines that put a function of yours behind a gateway',
+  'recourse calls ls              what went through it',
+  'recourse audit verify          the same proof, on that store',
 ];
 
 function writeLadder(gates: readonly { readonly gate: string; readonly configured: boolean }[], paint: Paint): string {

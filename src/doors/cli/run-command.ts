@@ -28,7 +28,19 @@ export interface OpenedStore {
   readonly close: () => void;
 }
 
+/** How a store was named; else the configuration says which one, else it is the project's own. */
+export interface StoreWish {
+  readonly file: string | undefined;
+  readonly config: string | undefined;
+}
+
+export type FoundStore =
+  | { readonly kind: 'found'; readonly file: string; readonly told: readonly string[] }
+  | { readonly kind: 'refused'; readonly message: string };
+
 export interface CliParts {
+  /** `prepares`: its folder is made if it is missing. */
+  readonly findStore: (wish: StoreWish, prepares: boolean) => Promise<FoundStore>;
   readonly openStore: (file: string) => Promise<OpenedStore | { readonly kind: 'refused'; readonly message: string }>;
   /** A sentence if the file or the disk is to blame for what was thrown, null if we are. */
   readonly explainFault: (error: unknown, file: string) => string | null;
@@ -45,42 +57,71 @@ export interface CliParts {
 }
 
 export async function runCommand(command: Command, parts: CliParts, terminal: Terminal): Promise<ExitCode> {
-  const file = command.file || terminal.env['RECOURSE_FILE'] || 'recourse.db';
+  // Named in what is said if the file is to blame.
+  let file = '';
   try {
-    if (command.name === 'primer') return await runPrimer(command, await parts.primer(), terminal);
-    // What only some need is not loaded for the others.
-    if (command.name === 'check')
-      return await (await import('./check.ts')).runCheck(command, parts.loadGraphs, terminal);
-    if (command.name === 'test')
-      return await (await import('./test-policy.ts')).runTest(command, parts.loadTests, terminal);
-    if (command.name === 'render') {
-      const { runRender } = await import('./render.ts');
-      return await runRender(command, file, { ...parts.render, load: parts.loadGraphs }, terminal);
-    }
-    if (command.name === 'calls settle')
-      return await (await import('./settle-call.ts')).settleCall(command, file, parts.settling, terminal);
-    if (command.name === 'serve')
-      return await (await import('./run-gateway.ts')).runServe(command, parts.gateways, terminal);
-    if (command.name === 'up') return await (await import('./run-gateway.ts')).runUp(command, parts.gateways, terminal);
-    const governs = governing(command.name);
-    if (governs !== null) return await governs(command, { ...parts, ...(await parts.governing()) }, terminal);
-    if (command.name.startsWith('approvals ')) {
-      const { runApprovals } = await import('./run-approvals.ts');
-      return await runApprovals(command, { ...parts, ...(await parts.governing()) }, terminal);
-    }
-    const onKeys = await keyCommand(command.name);
-    if (onKeys !== null) return await onKeys(command, file, await parts.agents(), terminal);
-    const opened = await parts.openStore(file);
-    if (opened.kind === 'refused') return sayRefused(opened.message, terminal);
-    try {
-      return await inspect(command, opened, parts.timer, terminal);
-    } finally {
-      opened.close();
-    }
+    const run = await commandWithoutStore(command, parts, terminal);
+    if (run !== null) return await run();
+    const found = await parts.findStore(wishOf(command, terminal), command.name === 'agents add');
+    if (found.kind === 'refused') return sayRefused(found.message, terminal);
+    file = found.file;
+    for (const sentence of found.told) terminal.tell(`recourse: ${harmless(sentence)}\n`);
+    return await onStore(command, file, parts, terminal);
   } catch (error) {
     const fault = parts.explainFault(error, file);
     return fault === null ? reportBug(error, parts.newCorrelationId(), terminal) : sayRefused(fault, terminal);
   }
+}
+
+const wishOf = ({ file, config }: Command, { env }: Terminal): StoreWish => ({
+  file: file || env['RECOURSE_FILE'] || undefined,
+  config,
+});
+
+/** Null if the command is about a store that lies beside it. What only some need is not loaded for the others. */
+async function commandWithoutStore(
+  command: Command,
+  parts: CliParts,
+  terminal: Terminal,
+): Promise<(() => Promise<ExitCode>) | null> {
+  if (command.name === 'primer') return async () => runPrimer(command, await parts.primer(), terminal);
+  if (command.name === 'check')
+    return async () => (await import('./check.ts')).runCheck(command, parts.loadGraphs, terminal);
+  if (command.name === 'test')
+    return async () => (await import('./test-policy.ts')).runTest(command, parts.loadTests, terminal);
+  if (command.name === 'render' && command.said.session === undefined)
+    return async () => render(command, '', parts, terminal);
+  if (command.name === 'serve' || command.name === 'stdio')
+    return async () => (await import('./run-gateway.ts')).runServe(command, parts.gateways, terminal);
+  if (command.name === 'up')
+    return async () => (await import('./run-gateway.ts')).runUp(command, parts.gateways, terminal);
+  const governs = governing(command.name);
+  if (governs !== null) return async () => governs(command, { ...parts, ...(await parts.governing()) }, terminal);
+  if (!command.name.startsWith('approvals ')) return null;
+  return async () => {
+    const { runApprovals } = await import('./run-approvals.ts');
+    return runApprovals(command, { ...parts, ...(await parts.governing()) }, terminal);
+  };
+}
+
+async function onStore(command: Command, file: string, parts: CliParts, terminal: Terminal): Promise<ExitCode> {
+  if (command.name === 'render') return render(command, file, parts, terminal);
+  if (command.name === 'calls settle')
+    return (await import('./settle-call.ts')).settleCall(command, file, parts.settling, terminal);
+  const onKeys = await keyCommand(command.name);
+  if (onKeys !== null) return onKeys(command, file, await parts.agents(), terminal);
+  const opened = await parts.openStore(file);
+  if (opened.kind === 'refused') return sayRefused(opened.message, terminal);
+  try {
+    return await inspect(command, opened, parts.timer, terminal);
+  } finally {
+    opened.close();
+  }
+}
+
+async function render(command: Command, file: string, parts: CliParts, terminal: Terminal): Promise<ExitCode> {
+  const { runRender } = await import('./render.ts');
+  return runRender(command, file, { ...parts.render, load: parts.loadGraphs }, terminal);
 }
 
 async function keyCommand(name: Command['name']) {
@@ -127,6 +168,7 @@ async function inspect(command: Command, opened: OpenedStore, timer: Timer, term
     case 'agents revoke':
     case 'calls settle':
     case 'serve':
+    case 'stdio':
     case 'up':
     case 'primer':
     case 'check':

@@ -1,4 +1,4 @@
-/** The commands `serve` and `up`: says what is served and where, and what was in the way. Must not know how it is served. */
+/** The commands `serve`, `stdio` and `up`: says what is served and where, and what was in the way. Must not know how it is served. */
 import { unreachable } from '../../core/unreachable.ts';
 import type { ToldProblem } from './check.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
@@ -9,15 +9,21 @@ interface Order {
   readonly config: string | undefined;
   /** What the command line or the environment says; the configuration may say something else. */
   readonly file: string | undefined;
+  readonly newStore: boolean;
   readonly onTrouble: (problem: string) => void;
   readonly onStop: (callback: () => void) => () => void;
 }
 
 export interface ServeOrder extends Order {
   readonly agent: string;
-  readonly workflow: string;
+  /** Null for every server and workflow of the configuration. */
+  readonly workflow: string | null;
   readonly mode: 'step' | 'tools';
-  readonly onServing: (serving: { readonly workflow: string; readonly file: string; readonly role: string }) => void;
+  readonly onServing: (serving: {
+    readonly workflow: string | null;
+    readonly file: string;
+    readonly role: string;
+  }) => void;
 }
 
 export interface UpReady {
@@ -38,6 +44,10 @@ export interface UpReady {
   readonly mode: 'enforce' | 'audit' | null;
   readonly agents: readonly string[] | null;
   readonly warnings: readonly { readonly file: string; readonly line: number; readonly message: string }[];
+  /** What `recourse check` calls an error, in spite of which it was started. */
+  readonly forced: readonly { readonly file: string; readonly line: number; readonly message: string }[];
+  /** Tools that are not as recourse.lock has them, a sentence each. */
+  readonly drift: readonly string[];
   readonly openAs: string | null;
   readonly operator:
     | { readonly kind: 'made'; readonly file: string; readonly key: string }
@@ -47,6 +57,7 @@ export interface UpReady {
 
 export interface UpOrder extends Order {
   readonly mode: 'step' | 'tools';
+  readonly force: boolean;
   readonly listen: string | undefined;
   /** Whoever brings no key is this agent. */
   readonly openAs: string | null;
@@ -58,7 +69,8 @@ export interface UpOrder extends Order {
 
 export type GatewayEnd =
   | { readonly kind: 'ended' }
-  | { readonly kind: 'problems'; readonly problems: readonly ToldProblem[] }
+  /** `forcible`: it could be started nevertheless. */
+  | { readonly kind: 'problems'; readonly problems: readonly ToldProblem[]; readonly forcible?: boolean }
   | { readonly kind: 'refused'; readonly because: 'configuration' | 'store'; readonly message: string }
   | { readonly kind: 'no_address'; readonly message: string }
   | { readonly kind: 'bad_listen' }
@@ -75,10 +87,12 @@ export async function runServe(command: Command, parts: GatewayParts, terminal: 
   const end = await parts.serve({
     ...orderOf(command, parts, terminal),
     agent: command.filter.agent ?? 'local',
-    workflow: command.argument,
+    workflow: command.name === 'stdio' ? null : command.argument,
     mode: modeOf(command),
-    onServing: ({ workflow, file, role }) =>
-      terminal.tell(`recourse: serving workflow '${harmless(workflow)}' on ${harmless(file)}, as its ${role}\n`),
+    onServing: ({ workflow, file, role }) => {
+      const what = workflow === null ? 'every server and workflow' : `workflow '${harmless(workflow)}'`;
+      terminal.tell(`recourse: serving ${what} on ${harmless(file)}, as its ${role}\n`);
+    },
   });
   return sayEnd(end, command, terminal);
 }
@@ -88,6 +102,7 @@ export async function runUp(command: Command, parts: GatewayParts, terminal: Ter
     ...orderOf(command, parts, terminal),
     listen: command.said.listen,
     mode: modeOf(command),
+    force: command.flags.has('force'),
     openAs: command.filter.agent ?? null,
     onSlowStart: (seconds) =>
       terminal.tell(
@@ -117,6 +132,7 @@ function orderOf(command: Command, { abandon }: GatewayParts, terminal: Terminal
   return {
     config: command.config,
     file: command.file || terminal.env['RECOURSE_FILE'] || undefined,
+    newStore: command.flags.has('new-store'),
     onTrouble: (problem) => terminal.tell(`recourse: ${harmless(problem)}\n`),
     // Whoever asks twice does not want to wait for what is running.
     onStop: (callback) =>
@@ -129,14 +145,16 @@ function orderOf(command: Command, { abandon }: GatewayParts, terminal: Terminal
 }
 
 /** What an operator must not overlook. */
-function warningsOf({ mode, agents, openAs, warnings, operator }: UpReady): readonly string[] {
+function warningsOf({ mode, agents, openAs, warnings, forced, drift, operator }: UpReady): readonly string[] {
   return [
     ...(mode === 'audit' ? ['AUDIT MODE: policy is recorded and NOT enforced; every call that it denies runs.'] : []),
     ...(agents === null ? ['no agents are declared: whoever has a key of an agent may call every tool.'] : []),
     ...(openAs === null
       ? []
       : [`OPEN: whoever reaches this address without a key is the agent '${harmless(openAs)}'.`]),
+    ...forced.map(({ file, line, message }) => `FORCED: ${harmless(file)}:${line} ${harmless(message)}`),
     ...warnings.map(({ file, line, message }) => `${harmless(file)}:${line} ${harmless(message)}`),
+    ...drift.map(harmless),
     ...('message' in operator ? [harmless(operator.message)] : []),
   ];
 }
@@ -170,7 +188,9 @@ function writeReady(ready: UpReady, { paint }: Terminal): string {
       ? [
           `${paint('bold', "the operator's key, shown this once")}: ${operator.key}\n  kept in ${harmless(operator.file)} for the commands of this machine\n`,
         ]
-      : []),
+      : operator.kind === 'kept'
+        ? [`the operator's key is kept in ${harmless(operator.file)}\n`]
+        : []),
     paint('dim', 'Ctrl-C lets running calls end; a second one does not wait.\n'),
   ].join('');
 }
@@ -183,6 +203,8 @@ async function sayEnd(end: GatewayEnd, { said, name }: Command, terminal: Termin
       // Loaded only for this: whoever serves wants to listen soon.
       const { writeProblem } = await import('./check.ts');
       for (const problem of end.problems) terminal.tell(`${writeProblem(problem, terminal.paintTold)}\n`);
+      if (end.forcible === true)
+        terminal.tell('recourse: nothing was started: correct it, or start it on record with recourse up --force\n');
       return exitCodes.no.code;
     }
     case 'refused':

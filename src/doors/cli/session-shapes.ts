@@ -1,5 +1,5 @@
 /** What does `--json` print about sessions? Shapes for programs: names as on the wire, times in RFC 3339. Pinned; only added to. */
-import type { Json } from '../../core/json.ts';
+import { isObject, type Json, type JsonObject } from '../../core/json.ts';
 import type { SessionStory, WalkedSession } from '../../shell/inspect-sessions.ts';
 import { timeOf } from './shapes.ts';
 
@@ -27,10 +27,22 @@ export function sessionStoryShape(story: SessionStory): Readonly<Record<string, 
   return {
     ...sessionShape(story.session),
     version: story.version,
-    state: story.state,
+    state: stateShape(story.state),
     fences: story.fences.map(({ operation, call }) => ({ operation, call_id: call.id, state: call.state })),
     history: story.history,
   };
+}
+
+/** A state as it is kept, with the names of the wire; only its timers have others. */
+export function stateShape(state: Json): Json {
+  if (!isObject(state) || !Array.isArray(state['timers'])) return state;
+  return { ...(state as JsonObject), timers: (state['timers'] as readonly Json[]).map(timerShape) };
+}
+
+function timerShape(timer: Json): Json {
+  if (!isObject(timer)) return timer;
+  const { dueAtMs, ...rest } = timer as JsonObject;
+  return { ...rest, due_at_ms: dueAtMs ?? null };
 }
 
 export interface Difference {

@@ -1,6 +1,7 @@
 /** The commands `sessions ls`, `show` and `tail`: which sessions there are, where one stands, how it came there. */
 import { isObject } from '../../core/json.ts';
 import { nearest } from '../../core/nearest.ts';
+import { quoteWord } from '../../core/quote.ts';
 import {
   type HistoryEntry,
   type SessionInspection,
@@ -13,9 +14,10 @@ import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { Command } from './read-command-line.ts';
 import { sessionShape, sessionStoryShape } from './session-shapes.ts';
 import { timeOf } from './shapes.ts';
-import { type Column, writePairs, writeTable } from './table.ts';
+import { type Column, type Pair, valueLines, writePairs, writeTable } from './table.ts';
 import { harmless, type Paint, type Style, type Terminal } from './terminal.ts';
 import { type Timer, untilStopped } from './until-stopped.ts';
+import { wholeId } from './whole-id.ts';
 import { writeEntry } from './write-entry.ts';
 
 export async function listSessions(
@@ -65,10 +67,12 @@ const styles: Readonly<Record<SessionStatus, Style>> = {
 };
 
 export async function showSession(
-  { argument, limit, json }: Command,
+  { argument: given, limit, json }: Command,
   inspection: SessionInspection,
   terminal: Terminal,
 ): Promise<ExitCode> {
+  const argument = await wholeId(given, 'look', inspection.meant, terminal);
+  if (typeof argument === 'number') return argument;
   const story = await inspection.session(argument, limit);
   if (story === null) return sayNoSession(argument, terminal);
   terminal.print(json ? `${JSON.stringify(sessionStoryShape(story))}\n` : writeStory(story, terminal.paint));
@@ -80,15 +84,15 @@ function writeStory({ session, version, state, fences, history }: SessionStory, 
   const { value, context, timers } = isObject(state) ? state : { value: state, context: null, timers: [] };
   const title = `${paint('cyan', harmless(session.id))}  ${paint('bold', harmless(workflow.name))}`;
   const reason = workflow.reason === null ? '' : `  ${harmless(workflow.reason)}`;
-  const pairs: (readonly [string, string])[] = [
+  const pairs: Pair[] = [
     ['agent', `${session.agent} (tenant ${session.tenant})`],
     ['seq', `${session.seq}, after ${session.entries} records`],
     ['opened', timeOf(session.openedAtMs)],
     ['last used', timeOf(session.usedAtMs)],
     ['version', `${version ?? '(not kept)'}, manifest ${workflow.manifest.slice(0, 12)}`],
     ['turn', workflow.turn === null ? 'nobody has it' : `${workflow.turn.call} has it, for ${workflow.turn.operation}`],
-    ['state', state === null ? '(not kept)' : pretty(value)],
-    ['context', pretty(context)],
+    ['state', state === null ? '(not kept)' : valueLines(value, longest)],
+    ['context', valueLines(context, longest)],
   ];
   return [
     `${title}  ${paint(styles[session.status], session.status)}${reason}\n`,
@@ -114,24 +118,19 @@ function section(title: string, lines: readonly string[], none: string, paint: P
 
 function writeTimer(timer: unknown): string {
   const { id, dueAtMs } = isObject(timer) ? timer : { id: timer, dueAtMs: null };
-  return `${typeof dueAtMs === 'number' ? timeOf(dueAtMs) : '?'}  ${typeof id === 'string' ? id : JSON.stringify(id)}`;
+  return `${typeof dueAtMs === 'number' ? timeOf(dueAtMs) : '?'}  ${quoteWord(id)}`;
 }
 
 const longest = 8_000;
 
-function pretty(value: unknown): string {
-  const text = JSON.stringify(value ?? null, null, 2);
-  return text.length <= longest
-    ? text
-    : `${text.slice(0, longest)}\n… ${text.length} characters; --json shows all of them`;
-}
-
 export async function tailSession(
-  { argument, lines, follow, json }: Command,
+  { argument: given, lines, follow, json }: Command,
   inspection: SessionInspection,
   terminal: Terminal,
   timer: Timer,
 ): Promise<ExitCode> {
+  const argument = await wholeId(given, 'look', inspection.meant, terminal);
+  if (typeof argument === 'number') return argument;
   const print = (entry: HistoryEntry) =>
     terminal.print(json ? `${JSON.stringify(entry)}\n` : writeEntry(entry, terminal.paint));
   if (!follow) {

@@ -3,15 +3,19 @@
  * whether it may be settled: the gateway's own lifecycle does.
  */
 import type { Json } from '../../core/json.ts';
+import type { MeantId } from '../../core/short-id.ts';
 import { unreachable } from '../../core/unreachable.ts';
 import type { Judged, Judgement } from '../../shell/settle-doubt.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { Command } from './read-command-line.ts';
 import { harmless, type Terminal } from './terminal.ts';
+import { wholeId } from './whole-id.ts';
 
 export interface SettleParts {
   /** Who runs this command, as the machine knows them. */
   readonly operator: () => string;
+  /** Which call of this store is meant by the beginning of its id; none, if the store cannot be read. */
+  readonly meant: (file: string, beginning: string) => Promise<MeantId>;
   readonly settle: (
     file: string,
     callId: string,
@@ -25,7 +29,7 @@ export interface SettleParts {
 const maxNameChars = 200;
 
 export async function settleCall(
-  { argument, said, json }: Command,
+  { argument: given, said, json }: Command,
   file: string,
   parts: SettleParts,
   terminal: Terminal,
@@ -37,6 +41,8 @@ export async function settleCall(
     return sayUsage(`--result says what came of it, and goes with --happened yes, not with ${happened}`, terminal);
   const by = (said.by ?? parts.operator()).slice(0, maxNameChars);
   const judgement = { happened, by, ...(result === undefined ? {} : { result: result.value }) };
+  const argument = await wholeId(given, 'decide', (beginning) => parts.meant(file, beginning), terminal);
+  if (typeof argument === 'number') return argument;
   const judged = await parts.settle(file, argument, judgement);
   const id = harmless(argument);
   switch (judged.kind) {

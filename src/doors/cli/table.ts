@@ -1,4 +1,6 @@
 /** How do rows line up for a person? By the widest of each column; text of others is made harmless first. */
+import { cut } from '../../core/canonical.ts';
+import { quoteValue } from '../../core/quote.ts';
 import { harmless, type Paint, type Style } from './terminal.ts';
 
 export interface Column<Row> {
@@ -28,13 +30,16 @@ export function writeTable<Row>(columns: readonly Column<Row>[], rows: readonly 
   return `${[head, ...body].join('\n')}\n`;
 }
 
-/** Pairs, one below the other; a value may have several lines. */
-export function writePairs(pairs: readonly (readonly [name: string, value: string])[], paint: Paint): string {
+/** A value on one line, or on several, which are ours: a line end in a text of others is spelled out. */
+export type Pair = readonly [name: string, value: string | readonly string[]];
+
+/** Pairs, one below the other. */
+export function writePairs(pairs: readonly Pair[], paint: Paint): string {
   const width = Math.max(...pairs.map(([name]) => name.length));
   return pairs
     .map(([name, value]) => {
-      const lines = value
-        .split('\n')
+      const lines = [value]
+        .flat()
         .map(harmless)
         .join(`\n${' '.repeat(width + 4)}`);
       return `  ${paint('dim', name)}${' '.repeat(width - name.length)}  ${lines}\n`;
@@ -42,6 +47,13 @@ export function writePairs(pairs: readonly (readonly [name: string, value: strin
     .join('');
 }
 
+/** JSON that can be read, line by line. */
+export function valueLines(value: unknown, maxChars: number): readonly string[] {
+  const text = quoteValue(value ?? null, 2);
+  if (text.length <= maxChars) return text.split('\n');
+  return [...cut(text, maxChars).split('\n'), `… ${text.length} characters; --json shows all of them`];
+}
+
 function clip(text: string): string {
-  return text.length <= widest ? text : `${text.slice(0, widest - 1)}…`;
+  return text.length <= widest ? text : `${cut(text, widest - 1)}…`;
 }

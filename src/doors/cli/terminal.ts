@@ -7,6 +7,9 @@ import { styleText } from 'node:util';
 import { exitCodes } from './exit-codes.ts';
 import type { Screen } from './screen.ts';
 
+/** Text of others: whatever would move the cursor, change colours, turn the line around or not be seen is spelled out. */
+export { spellOut as harmless } from '../../core/quote.ts';
+
 export type Style = 'bold' | 'cyan' | 'dim' | 'green' | 'red' | 'yellow';
 export type Paint = (style: Style, text: string) => string;
 
@@ -75,10 +78,3 @@ function cannotWrite(error: NodeJS.ErrnoException): void {
   );
   process.exit(exitCodes.no.code);
 }
-
-/** Text of others: whatever would move the cursor, change colours or turn the line around is spelt out. */
-export function harmless(text: string): string {
-  return text.replace(unsafe, (char) => `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`);
-}
-
-const unsafe = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Surrogate}\ufeff]/gu;

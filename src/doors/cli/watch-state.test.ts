@@ -163,7 +163,7 @@ describe('the screen', () => {
   test('shows the arguments one on each line before it asks, and text of others cannot move the cursor', () => {
     const hostile = aView('a', { args: { '\u001b[2J': 'x', note: 'a\nb' } });
     const lines = drawWatch(after({ kind: 'listed', pending: [hostile] }, key('a')).state, 'http://x', size, plain);
-    assert.match(lines.join('\n'), /arguments {2}\\u001b\[2J: "x"\n +note: "a\\nb"\n/);
+    assert.match(lines.join('\n'), /arguments {2}"\\u001b\[2J": "x"\n +note: "a\\nb"\n/);
     assert.match(lines.at(-1) ?? '', /approve payments\/refund of support-bot\? y to approve/);
   });
 

@@ -141,7 +141,7 @@ function move({ name, text }: Key): -1 | 1 | null {
 /** Not past the last line, however large the screen is. */
 function scrolled(to: number, seen: ApprovalView | undefined, nowMs: number): number {
   if (seen === undefined) return 0;
-  const lines = pairsOf(seen, nowMs).reduce((sum, [, value]) => sum + value.split('\n').length, 0);
+  const lines = pairsOf(seen, nowMs).reduce((sum, [, value]) => sum + [value].flat().length, 0);
   return Math.min(Math.max(0, to), lines);
 }
 

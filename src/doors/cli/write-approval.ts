@@ -1,9 +1,10 @@
 /** How does an approval read? What is asked for in plain words, who must agree, how long is left, and what happens then. */
 import type { ApprovalEvent, ApprovalView } from '../../core/approval-view.ts';
+import { cut } from '../../core/canonical.ts';
 import { isObject } from '../../core/json.ts';
+import { quoteName, quoteValue } from '../../core/quote.ts';
 import { unreachable } from '../../core/unreachable.ts';
-
-export type Pair = readonly [name: string, value: string];
+import type { Pair } from './table.ts';
 
 /** What an approver needs to know; nothing here is made harmless yet. */
 export function pairsOf(approval: ApprovalView, nowMs: number): readonly Pair[] {
@@ -38,18 +39,20 @@ export function stateNow({ state, expires_at: expiresAt }: ApprovalView, nowMs: 
 
 const longestArgument = 2_000;
 
-/** One on each line; what is no object is one thing. */
-export function argumentLines(args: unknown): string {
-  if (args === null || args === undefined) return '(erased)';
-  if (!isObject(args)) return clipped(JSON.stringify(args));
-  const lines = Object.entries(args).map(([name, value]) => `${name}: ${clipped(JSON.stringify(value))}`);
-  return lines.length === 0 ? '(none)' : lines.join('\n');
+/** INVARIANT: one argument is one line: neither its name nor its value can look like another. What is no object is one thing. */
+function argumentLines(args: unknown): readonly string[] {
+  if (args === null || args === undefined) return ['(erased)'];
+  if (!isObject(args)) return [clipped(quoteValue(args))];
+  const lines = Object.entries(args).map(
+    ([name, value]) => `${clipped(quoteName(name))}: ${clipped(quoteValue(value))}`,
+  );
+  return lines.length === 0 ? ['(none)'] : lines;
 }
 
 const clipped = (text: string): string =>
   text.length <= longestArgument
     ? text
-    : `${text.slice(0, longestArgument)}… ${text.length} characters; --json shows all of them`;
+    : `${cut(text, longestArgument)}… ${text.length} characters; --json shows all of them`;
 
 function whoMust({ approvers, needed }: ApprovalView): string {
   const who = approvers === null ? 'whoever may approve' : `the role ${approvers.join(' or ')}`;
@@ -99,12 +102,13 @@ export function consequence(approval: ApprovalView): string {
 
 /** A change in a sentence, with who decided what. */
 export function sentenceOf({ change, approval }: Pick<ApprovalEvent, 'change' | 'approval'>): string {
-  const what = `${approval.tool} of ${approval.agent}`;
+  const [tool, agent] = [quoteName(approval.tool), quoteName(approval.agent)];
+  const what = `${tool} of ${agent}`;
   const { decided, approved_by: votes, needed } = approval;
   const why = decided === null || decided.reason === null ? '' : `: ${decided.reason}`;
   switch (change) {
     case 'opened':
-      return `${approval.agent} asks for ${approval.tool}`;
+      return `${agent} asks for ${tool}`;
     case 'approved': {
       const by = votes.at(-1)?.by ?? decided?.by ?? 'somebody';
       const edited = approval.edited_args === undefined ? '' : ', with other arguments';

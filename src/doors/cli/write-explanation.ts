@@ -1,6 +1,7 @@
 /** How does an explanation read? The decision, then each gate with what it saw, why and what would have to change, then the rules. */
 import type { Explanation, Rung } from '../../core/explain.ts';
 import type { RuleLook } from '../../core/policy/policy.ts';
+import { quoteWord } from '../../core/quote.ts';
 import { harmless, type Paint, type Style } from './terminal.ts';
 
 const marks: Readonly<Record<Rung['answer'], readonly [sign: string, style: Style]>> = {
@@ -37,7 +38,7 @@ function writeRung({ gate, answer, saw, why, change }: Rung, paint: Paint): stri
   const [sign, style] = marks[answer];
   const seen = Object.entries(saw)
     .filter(([, value]) => value !== null && !(Array.isArray(value) && value.length === 0))
-    .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+    .map(([name, value]) => `${name} ${quoteWord(value)}`);
   const first = answer === 'not_asked' || answer === 'absent' ? says[answer] : seen.join(' · ');
   return [
     `  ${paint(style, sign)} ${gate.padEnd(width)}  ${paint('dim', harmless(first))}`.trimEnd(),

@@ -1,5 +1,7 @@
 /** How does a record read in a line or two? Its place, its kind, and of its body what a person looks for. */
+import { cut } from '../../core/canonical.ts';
 import { isObject } from '../../core/json.ts';
+import { quoteWord } from '../../core/quote.ts';
 import type { ToldRecord } from '../../shell/inspect.ts';
 import { parsed, timeOf } from './shapes.ts';
 import { harmless, type Paint } from './terminal.ts';
@@ -46,7 +48,7 @@ function pairsOf(fields: Readonly<Record<string, unknown>>): readonly string[] {
     if (isObject(value)) return pairsOf(value);
     const time = name.endsWith('_ms') && typeof value === 'number' && value > 1e12;
     if (time) return [`${harmless(name.slice(0, -'_ms'.length))} ${timeOf(value)}`];
-    const text = typeof value === 'string' ? value : JSON.stringify(value);
-    return [harmless(`${name} ${text.length > longestValue ? `${text.slice(0, longestValue)}…` : text}`)];
+    const text = quoteWord(value);
+    return [`${harmless(name)} ${text.length > longestValue ? `${cut(text, longestValue)}…` : text}`];
   });
 }

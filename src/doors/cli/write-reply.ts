@@ -1,11 +1,10 @@
 /** How does the reply of one call read? What came of it first, then what a person looks for, then what to do. */
 import { isObject } from '../../core/json.ts';
+import { quoteName, quoteValue, quoteWord } from '../../core/quote.ts';
 import { isPending, isSuccess, type Notice, type Reply } from '../../core/reply.ts';
 import { isList } from './daemon.ts';
-import { writePairs } from './table.ts';
+import { type Pair, writePairs } from './table.ts';
 import { harmless, type Paint } from './terminal.ts';
-
-type Pair = readonly [name: string, value: string];
 
 export function writeReply(reply: Reply, paint: Paint): string {
   const about: Pair[] = [
@@ -33,11 +32,16 @@ export function writeReply(reply: Reply, paint: Paint): string {
   const { error, code, class: sort, message, effect, resolution, requested, valid_next_actions: next } = reply;
   const { type, ...rest } = resolution;
   // The names are those that come next.
-  const what = Object.entries(type === 'choose_action' ? {} : rest).map(([name, value]) => ` ${name} ${plain(value)}`);
+  const what = Object.entries(type === 'choose_action' ? {} : rest).map(
+    ([name, value]) => ` ${name} ${quoteWord(value)}`,
+  );
   const rule = 'rule_ref' in reply && reply.rule_ref !== undefined ? [['rule', reply.rule_ref] as const] : [];
+  const closed = 'blocked_by' in reply ? reply.blocked_by.map(({ guard }) => guard) : [];
+  const guards = closed.length === 0 ? [] : [['guard', clipped([...new Set(closed)])] as const];
   const pairs: Pair[] = [
     ['code', `${sort} / ${code}`],
     ...rule,
+    ...guards,
     ['effect', effects[effect]],
     ['what to do', `${type}${what.join('')}`],
     ...(next.length === 0 ? [] : [['instead', clipped(next)] as const]),
@@ -57,14 +61,12 @@ const maxNames = 12;
 
 const clipped = (names: readonly string[]): string =>
   names.length <= maxNames
-    ? names.join(', ')
-    : `${names.slice(0, maxNames).join(', ')} and ${names.length - maxNames} more`;
-
-const plain = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+    ? names.map(quoteName).join(', ')
+    : `${names.slice(0, maxNames).map(quoteName).join(', ')} and ${names.length - maxNames} more`;
 
 /** A text as it is, line by line; everything else as JSON that can be read. */
 function writeValue(value: unknown): string {
-  const text = textIn(value) ?? JSON.stringify(value, null, 2) ?? 'null';
+  const text = textIn(value) ?? quoteValue(value, 2);
   return text
     .split('\n')
     .map((line) => `  ${harmless(line)}`)

@@ -1,7 +1,7 @@
 /** How does the status of a gateway read? What matters most first, and audit mode so that nobody overlooks it. */
 import { isObject } from '../../core/json.ts';
 import { isList } from './daemon.ts';
-import { writePairs } from './table.ts';
+import { type Pair, writePairs } from './table.ts';
 import { harmless, type Paint } from './terminal.ts';
 
 type Report = Readonly<Record<string, unknown>>;
@@ -28,7 +28,9 @@ export function writeStatus(report: Report, paint: Paint): string {
     ['calls', callsIn(report)],
     ...lines('gaps', gapsIn(report)),
     ...lines('gates', gatesIn(report)),
-    ...lines('warnings', warningsIn(report)),
+    ...lines('forced', placesIn(report['forced'])),
+    ...lines('drift', Array.isArray(report['drift']) ? report['drift'].map(String) : []),
+    ...lines('warnings', placesIn(report['warnings'])),
   ] as const;
   const loud =
     mode === 'audit' && report['governed'] !== null
@@ -38,8 +40,8 @@ export function writeStatus(report: Report, paint: Paint): string {
 }
 
 /** A name once, and below it what belongs to it. */
-const lines = (name: string, found: readonly string[]): readonly (readonly [string, string])[] =>
-  found.length === 0 ? [] : [[name, clip(found).join('\n')]];
+const lines = (name: string, found: readonly string[]): readonly Pair[] =>
+  found.length === 0 ? [] : [[name, clip(found)]];
 
 const clip = (found: readonly string[]): readonly string[] =>
   found.length <= maxListed ? found : [...found.slice(0, maxListed), `… and ${found.length - maxListed} more`];
@@ -90,9 +92,9 @@ function gapsIn({ gaps }: Report): readonly string[] {
   return gaps.map(({ kind, count }) => `${textOf(kind, '?')}: ${textOf(count, '?')}`);
 }
 
-function warningsIn({ warnings }: Report): readonly string[] {
-  if (!Array.isArray(warnings)) return [];
-  return warnings.map((each) => {
+function placesIn(told: unknown): readonly string[] {
+  if (!Array.isArray(told)) return [];
+  return told.map((each) => {
     if (!isObject(each)) return String(each);
     return `${textOf(each['file'], '')}:${textOf(each['line'], '')} ${textOf(each['message'], '')}`;
   });

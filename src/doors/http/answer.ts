@@ -4,6 +4,7 @@ import { type DoorCode, doorProblem, type DoorProblem } from '../../core/door-pr
 import type { Readiness } from '../../core/facts.ts';
 import type { Identity } from '../../core/identity.ts';
 import type { Reply } from '../../core/reply.ts';
+import type { WatchedClient } from '../../shell/watch-client.ts';
 import type { Query } from './find-route.ts';
 import type { HttpDoorParts } from './parts.ts';
 
@@ -27,9 +28,9 @@ export interface Asked {
   readonly query: Query;
   readonly body: unknown;
   readonly header: (name: string) => string | undefined;
-  /** Aborted when the client goes away before the answer was flushed. */
-  readonly left: AbortSignal;
-  /** Aborted then, and when the door closes: for whoever only waits. */
+  /** How the client leaves, and whether the answer reached its connection. */
+  readonly client: WatchedClient;
+  /** Aborted when the client goes away before the answer was flushed, and when the door closes: for whoever only waits. */
   readonly ended: AbortSignal;
   readonly readiness: Readiness;
   readonly parts: HttpDoorParts;
@@ -37,7 +38,7 @@ export interface Asked {
 
 export const json = (value: unknown, status = 200): Answer => ({ kind: 'json', status, value });
 
-export const reply = (given: Reply): Answer => ({ kind: 'reply', reply: given });
+export const reply = (given: Reply): Extract<Answer, { kind: 'reply' }> => ({ kind: 'reply', reply: given });
 
 export const refuse = (code: DoorCode, detail: string, headers: Headers = {}): Answer => ({
   kind: 'problem',

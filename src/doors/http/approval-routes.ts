@@ -3,9 +3,10 @@ import type { ApprovalState, Decider } from '../../core/approval.ts';
 import type { DoorCode } from '../../core/door-problems.ts';
 import { defaultPage } from '../../core/http-routes.ts';
 import type { Identity } from '../../core/identity.ts';
+import { afterAll, maxLookedAt, meantId } from '../../core/short-id.ts';
 import type { Decided, DecideProblem, Word } from '../../shell/approval-service.ts';
 import { type Answer, type Asked, json, refuse, reply } from './answer.ts';
-import { principal, scopeOf, storeAway } from './call-routes.ts';
+import { principal, scopeOf, storeAway, wholeId } from './call-routes.ts';
 
 export async function listApprovals({ query, who, parts }: Asked): Promise<Answer> {
   const limit = Number(query['limit'] ?? defaultPage);
@@ -21,7 +22,19 @@ export async function listApprovals({ query, who, parts }: Asked): Promise<Answe
   return json({ approvals: found, next: found.length < limit ? null : (found.at(-1)?.approval_id ?? null) });
 }
 
-export async function readApproval({ id, query, who, ended, parts }: Asked): Promise<Answer> {
+const meantApproval = ({ id, who, parts }: Asked, use: 'look' | 'decide'): Promise<string | Answer> =>
+  wholeId(id, use, async (beginning) => {
+    const found = await parts.approvals.list(scopeOf(who), { before: afterAll(beginning), limit: maxLookedAt });
+    return meantId(
+      beginning,
+      found.map((each) => each.approval_id),
+    );
+  });
+
+export async function readApproval(asked: Asked): Promise<Answer> {
+  const { query, who, ended, parts } = asked;
+  const id = await meantApproval(asked, 'look');
+  if (typeof id !== 'string') return id;
   const waitMs = Number(query['wait'] ?? 0) * 1_000;
   const found =
     waitMs === 0
@@ -36,17 +49,18 @@ const unknownApproval = (id: string): Answer =>
 /** The route lets in only the keys of people who may approve; an agent's never gets here. */
 const person = ({ tenant, name }: Identity): Decider => ({ kind: 'person', tenant, name });
 
-export async function approve({ id, body, who, parts }: Asked): Promise<Answer> {
-  return answerTo(await parts.approvals.approve(id, person(who), body as Word), 'approve', id, parts);
+async function decide(asked: Asked, act: 'approve' | 'deny' | 'revoke'): Promise<Answer> {
+  const { body, who, parts } = asked;
+  const id = await meantApproval(asked, 'decide');
+  if (typeof id !== 'string') return id;
+  return answerTo(await parts.approvals[act](id, person(who), body as Word), act, id, parts);
 }
 
-export async function deny({ id, body, who, parts }: Asked): Promise<Answer> {
-  return answerTo(await parts.approvals.deny(id, person(who), body as Word), 'deny', id, parts);
-}
+export const approve = (asked: Asked): Promise<Answer> => decide(asked, 'approve');
 
-export async function revoke({ id, body, who, parts }: Asked): Promise<Answer> {
-  return answerTo(await parts.approvals.revoke(id, person(who), body as Word), 'revoke', id, parts);
-}
+export const deny = (asked: Asked): Promise<Answer> => decide(asked, 'deny');
+
+export const revoke = (asked: Asked): Promise<Answer> => decide(asked, 'revoke');
 
 /** In the door's words; a store that is away is told as it is to a call. */
 export const codeOfProblem = {

@@ -3,6 +3,7 @@ import type { Principal } from '../../core/call.ts';
 import { defaultPage } from '../../core/http-routes.ts';
 import { type Identity, may } from '../../core/identity.ts';
 import { isObject } from '../../core/json.ts';
+import { isWhole, type MeantId, saysEnough, severalMeant, unmarked } from '../../core/short-id.ts';
 import type { CallState } from '../../core/taxonomy.ts';
 import { unreachable } from '../../core/unreachable.ts';
 import type { Judgement } from '../../shell/settle-doubt.ts';
@@ -49,11 +50,27 @@ export async function keysDiffer({ parts, who }: Asked): Promise<Answer> {
 export async function createCall(asked: Asked): Promise<Answer> {
   const whole = withControls(asked);
   if (whole === null) return keysDiffer(asked);
-  return reply(await asked.parts.call(whole.raw, principal(asked.who), { left: asked.left }));
+  return reply(await asked.parts.call(whole.raw, principal(asked.who), asked.client));
 }
 
-export async function readCall({ id, who, parts }: Asked): Promise<Answer> {
-  const found = await parts.view.reply(id, scopeOf(who));
+/** The id that is meant by a beginning of it, or what there is to say; what is no beginning is taken as it is. */
+export async function wholeId(
+  given: string,
+  use: 'look' | 'decide',
+  find: (beginning: string) => Promise<MeantId>,
+): Promise<string | Answer> {
+  const beginning = unmarked(given);
+  if (isWhole(beginning) || !saysEnough(beginning, use)) return beginning;
+  const meant = await find(beginning);
+  if (meant.kind === 'several') return refuse('AmbiguousId', severalMeant(beginning, meant.ids));
+  return meant.kind === 'one' ? meant.id : beginning;
+}
+
+export async function readCall({ id: given, who, parts }: Asked): Promise<Answer> {
+  const scope = scopeOf(who);
+  const id = await wholeId(given, 'look', (beginning) => parts.view.meant(beginning, scope));
+  if (typeof id !== 'string') return id;
+  const found = await parts.view.reply(id, scope);
   return found === null ? unknownCall(id) : reply(found);
 }
 
@@ -96,7 +113,10 @@ function callEntry(call: SeenCall) {
 const latestTime = 8.64e15;
 export const time = (atMs: number): string => new Date(Math.min(atMs, latestTime)).toISOString();
 
-export async function settleCall({ id, body, who, parts }: Asked): Promise<Answer> {
+export async function settleCall({ id: given, body, who, parts }: Asked): Promise<Answer> {
+  const scope = { tenant: who.tenant, agent: null };
+  const id = await wholeId(given, 'decide', (beginning) => parts.view.meant(beginning, scope));
+  if (typeof id !== 'string') return id;
   const judgement = { ...(body as Omit<Judgement, 'by'>), by: who.name };
   const judged = await parts.view.settle(id, judgement, who.tenant);
   switch (judged) {
@@ -116,7 +136,7 @@ export async function settleCall({ id, body, who, parts }: Asked): Promise<Answe
 }
 
 /** In the words of a call that meets the same. */
-export function storeAway(requested: string, callId: string): Answer {
+export function storeAway(requested: string | null, callId: string): ReturnType<typeof reply> {
   return reply({
     error: 'session_error',
     requested,

@@ -79,8 +79,9 @@ const busy = { 'retry-after': '5' };
 
 /** Where a reader that comes back had been goes before where it once began. */
 function startOf({ query, header }: Asked): Position | null | 'unclear' {
-  const said = header('last-event-id') ?? query['after'];
-  if (said === undefined || said === '') return null;
+  const last = header('last-event-id');
+  const said = last === undefined || last === '' ? query['after'] : last;
+  if (said === undefined) return null;
   if (!isPosition(String(said))) return 'unclear';
   const [epoch, seq] = String(said).split('.').map(Number);
   return { epoch: epoch ?? 0, seq: seq ?? 0 };

@@ -1,5 +1,6 @@
 /** Which route is meant by a method and a target, and with what in its query? Reads; must not know who asks. */
 import type { FieldError } from '../../core/catalogue.ts';
+import { maxWaitSeconds } from '../../core/http-route.ts';
 import { httpRoutes, type HttpRoute, type QueryField, type RouteName, routeNames } from '../../core/http-routes.ts';
 import { unreachable } from '../../core/unreachable.ts';
 
@@ -105,7 +106,7 @@ function readField(value: string, field: QueryField, maxChars: number): QueryVal
     case 'count':
       return /^\d{1,16}$/.test(value) && Number(value) <= field.max ? Number(value) : null;
     case 'seconds':
-      return /^\d{1,9}(?:\.\d{1,3})?$/.test(value) ? Number(value) : null;
+      return isNumber.test(value) && Number(value) <= maxWaitSeconds ? Number(value) : null;
     case 'choice':
       return field.of.includes(value) ? value : null;
     case 'position':
@@ -114,6 +115,9 @@ function readField(value: string, field: QueryField, maxChars: number): QueryVal
       return unreachable(field);
   }
 }
+
+/** As JSON writes those that are not negative. */
+const isNumber = /^(?:0|[1-9]\d{0,15})(?:\.\d{1,32})?(?:e[+-]?\d{1,3})?$/i;
 
 export const isPosition = (text: string): boolean => /^\d{1,15}\.\d{1,15}$/.test(text);
 
@@ -124,7 +128,7 @@ function expectedOf(field: QueryField, maxChars: number): string {
     case 'count':
       return `a whole number from 0 to ${field.max}`;
     case 'seconds':
-      return 'seconds from 0';
+      return `seconds from 0 to ${maxWaitSeconds}`;
     case 'choice':
       return `one of: ${field.of.join(', ')}`;
     case 'position':

@@ -4,17 +4,22 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { whereKeysAre } from '../../core/door-problems.ts';
 import { internalError, refused } from '../../core/answer.ts';
 import type { CallId } from '../../core/call.ts';
 import type { Readiness } from '../../core/facts.ts';
-import { ready as readyGate } from '../../core/gates/ready.ts';
+import { notReady as refusalOf, whileClosing } from '../../core/gates/ready.ts';
 import { httpRoutes, type HttpRoute, type RouteName } from '../../core/http-routes.ts';
 import { type Identity, may } from '../../core/identity.ts';
+import { repeatedHeader } from '../../core/repeated-header.ts';
 import { invariant } from '../../core/unreachable.ts';
+import { StoreUnreadable } from '../../shell/lasting-reads.ts';
+import { watchClient } from '../../shell/watch-client.ts';
 import { type Answer, type Asked, refuse, reply } from './answer.ts';
 import { approvalStream } from './approval-stream.ts';
 import { auditStream } from './audit-stream.ts';
 import { answerClientError } from './client-error.ts';
+import { storeAway } from './call-routes.ts';
 import { createEventStreams } from './event-streams.ts';
 import { findRoute, isOurs, readQuery } from './find-route.ts';
 import { handlers } from './handlers.ts';
@@ -37,7 +42,6 @@ export interface HttpDoor {
 }
 
 type NotReady = Extract<Readiness, { ready: false }>;
-const closed: NotReady = { ready: false, doing: 'closing', retryAfterSeconds: 2 };
 
 export function createHttpDoor(parts: HttpDoorParts, options: Partial<HttpDoorOptions> = {}): HttpDoor {
   const settings = { ...defaultHttpDoorOptions, ...options };
@@ -45,13 +49,24 @@ export function createHttpDoor(parts: HttpDoorParts, options: Partial<HttpDoorOp
   const ending = new AbortController();
   const underWay = createUnderWay();
   let closing: Promise<void> | null = null;
-  const readinessNow = (): Readiness => (closing === null ? parts.readiness() : closed);
+  const readinessNow = (): Readiness => (closing === null ? parts.readiness() : whileClosing);
+
+  /** What can be said before anybody is asked who they are. */
+  function refuseAtOnce({ headers, rawHeaders }: IncomingMessage): Answer | null {
+    const twice = repeatedHeader(rawHeaders);
+    if (twice !== null) {
+      const wrong = { path: `/headers/${twice}`, expected: 'sent once', got: null };
+      return refuseInput(null, [wrong], parts);
+    }
+    const no = whyNotIn(headers, settings);
+    return no === null ? null : { kind: 'problem', problem: no };
+  }
 
   /** Null if there is nobody left to answer. */
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<Answer | null> {
     const { headers, method = '', url = '' } = request;
-    const no = whyNotIn(headers, settings);
-    if (no !== null) return { kind: 'problem', problem: no };
+    const no = refuseAtOnce(request);
+    if (no !== null) return no;
     const found = findRoute(method, url, settings.maxNameChars);
     const route: HttpRoute | null = found.kind === 'route' ? httpRoutes[found.name] : null;
     const readiness = readinessNow();
@@ -63,6 +78,8 @@ export function createHttpDoor(parts: HttpDoorParts, options: Partial<HttpDoorOp
 
     const who = route.needs === null ? nobody : await parts.authenticate(headers);
     if ('problem' in who) return turnAway(who);
+    if (route.needs !== null && parts.admit?.(request, who) === false)
+      return refuse('TooManyConnections', 'too many connections of this holder of keys are open: close some', soon);
     if (route.needs !== null && route.needs !== 'key' && !may(who, route.needs))
       return refuse('RoleForbidden', `a key with the role '${who.role}' may not do that`);
     const { query, errors } = readQuery(found.search, route.query, settings.maxNameChars);
@@ -76,11 +93,11 @@ export function createHttpDoor(parts: HttpDoorParts, options: Partial<HttpDoorOp
       query,
       body: body.value,
       header: (name) => textIn(headers[name]),
-      get left() {
-        return clientGone(response);
+      get client() {
+        return watchClient(response);
       },
       get ended() {
-        return AbortSignal.any([clientGone(response), ending.signal]);
+        return AbortSignal.any([watchClient(response).left, ending.signal]);
       },
       readiness,
       parts,
@@ -102,8 +119,9 @@ export function createHttpDoor(parts: HttpDoorParts, options: Partial<HttpDoorOp
     const present = hasBody(request);
     if (present && !isJson(request.headers['content-type']))
       return refuse('UnsupportedMediaType', 'send the body as application/json');
-    const read = present ? await readBody(request, settings.maxBodyBytes) : noBody;
+    const read = present ? await readBody(request, settings) : noBody;
     if (read.kind === 'broken') return null;
+    if (read.kind === 'stalled') return refuse('RequestTimeout', 'send the whole body sooner', hangUp);
     if (read.kind === 'too_large') return tooLarge(name, settings.maxBodyBytes, parts);
     if (read.kind === 'not_json') return refuseInput(null, [{ path: '', expected: 'JSON in UTF-8', got: null }], parts);
     const value = read.kind === 'json' ? read.value : undefined;
@@ -124,6 +142,8 @@ export function createHttpDoor(parts: HttpDoorParts, options: Partial<HttpDoorOp
       underWay.leave(response);
       await made.run(response);
     } catch (error) {
+      if (error instanceof StoreUnreadable && !response.headersSent)
+        return writeAnswer(storeAway(null, parts.newCallId()), response, false);
       const correlationId = randomUUID();
       const what = `a bug in the HTTP door (${correlationId})`;
       parts.notify({ kind: 'suppressed', what, reason: String(error) });
@@ -146,10 +166,7 @@ export function createHttpDoor(parts: HttpDoorParts, options: Partial<HttpDoorOp
       return true;
     },
     handleUnknown(request, response) {
-      take(request, response, async ({ headers }) => {
-        const no = whyNotIn(headers, settings);
-        return no === null ? unknownPath() : { kind: 'problem', problem: no };
-      });
+      take(request, response, async (asked) => refuseAtOnce(asked) ?? unknownPath());
     },
     guard(server) {
       server.prependListener('request', (_request, response) => underWay.note(response));
@@ -169,11 +186,13 @@ const noBody = { kind: 'none' } as const;
 /** Who asks where nobody is asked for a key. */
 const nobody: Identity = { tenant: '', role: 'viewer', name: '', keyId: null };
 const soon = { 'retry-after': '2' };
+/** The rest of the body is not worth waiting for. */
+const hangUp = { connection: 'close' };
 const challenge = { 'www-authenticate': 'Bearer realm="recourse"' };
 const whyUnknown = {
-  missing: 'send a key in the header Authorization: Bearer <key>',
-  unknown: 'the key is not known, has expired or was revoked',
-  malformed: 'the header Authorization must be: Bearer <key>',
+  missing: `send a key in the header Authorization: Bearer <key>; ${whereKeysAre}`,
+  unknown: `the key is not known, has expired or was revoked; ${whereKeysAre}`,
+  malformed: `the header Authorization must be: Bearer <key>; ${whereKeysAre}`,
 } as const;
 
 function turnAway({ problem }: Stranger): Answer {
@@ -186,33 +205,19 @@ const unknownPath = (): Answer =>
 
 /** In the words that a call gets, so that a client needs no others for this. */
 function notReady(readiness: NotReady, { newCallId }: HttpDoorParts): Answer {
-  const answer = readyGate.check({} as never, { readiness, inFlight: { now: 0, max: 1 } } as never, []);
-  invariant(answer.kind === 'refuse', 'a gateway that is not ready does not pass its gate');
   const envelope = { requested: null, callId: newCallId() as CallId, session: null, nextActions: [] };
-  return reply(refused(envelope, answer.refusal));
+  return reply(refused(envelope, refusalOf(readiness)));
 }
 
 function tooLarge(name: RouteName, maxBytes: number, parts: HttpDoorParts): Answer {
   const wrong = { path: '', expected: `a body of at most ${maxBytes} bytes`, got: null };
   const answer = refuseInput(name, [wrong], parts, 'InputTooLarge');
-  // The rest of the body is not worth waiting for.
-  return answer.kind === 'reply' ? { ...answer, headers: { connection: 'close' } } : answer;
+  return answer.kind === 'reply' ? { ...answer, headers: hangUp } : answer;
 }
 
 function ownFault(correlationId: string, { newCallId }: HttpDoorParts): Exclude<Answer, { kind: 'stream' }> {
   const envelope = { requested: null, callId: newCallId() as CallId, session: null, nextActions: [] };
   return { kind: 'reply', reply: internalError(envelope, correlationId, 'unknown') };
-}
-
-/** Aborted when the client goes away before the response is complete. */
-function clientGone(response: ServerResponse): AbortSignal {
-  const gone = new AbortController();
-  const look = () => {
-    if (!response.writableFinished) gone.abort();
-  };
-  if (response.closed) look();
-  response.on('close', look);
-  return gone.signal;
 }
 
 const textIn = (value: string | readonly string[] | undefined): string | undefined =>

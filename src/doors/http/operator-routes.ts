@@ -3,6 +3,7 @@ import { openapiDocument } from '../../core/openapi-paths.ts';
 import { problemType } from '../../core/door-problems.ts';
 import type { Readiness } from '../../core/facts.ts';
 import { operatorTenant } from '../../core/identity.ts';
+import { policyView } from '../../core/policy/policy-view.ts';
 import { codes } from '../../core/taxonomy.ts';
 import { type Answer, type Asked, json, refuse } from './answer.ts';
 import { meantAgent } from './call-routes.ts';
@@ -16,24 +17,27 @@ export async function listTools({ query, who, parts }: Asked): Promise<Answer> {
 }
 
 export async function readPolicy({ parts }: Asked): Promise<Answer> {
-  return json({ policy: parts.policy() });
+  const policy = parts.policy();
+  return json({ policy: policy === null ? null : policyView(policy) });
 }
 
 /** The file is one for all tenants, so only those change it who run the gateway. */
-export async function applyPolicy({ parts, who }: Asked): Promise<Answer> {
+export async function applyPolicy({ body, parts, who }: Asked): Promise<Answer> {
   if (who.tenant !== operatorTenant)
     return refuse('RoleForbidden', `policy is applied by an admin of the tenant '${operatorTenant}'`);
-  const applied = await parts.applyPolicy(who);
-  return applied.ok ? json({ ...applied.about, applied: true }) : notApplied(applied.problems);
+  const { force = false } = (body ?? {}) as { readonly force?: boolean };
+  const applied = await parts.applyPolicy(who, force);
+  return applied.ok ? json({ ...applied.about, applied: true }) : notApplied(applied.problems, applied.forcible);
 }
 
-function notApplied(problems: readonly ApplyProblem[]): Answer {
+function notApplied(problems: readonly ApplyProblem[], forcible: boolean): Answer {
   const [first] = problems;
   const code = first?.code ?? 'ConfigSchemaViolation';
   const where = first === undefined ? '' : `${first.file}:${first.line}: ${first.message}; `;
-  const detail = `${where}nothing was changed`;
+  const anyway = forcible ? '; with force it is applied nevertheless, on record' : '';
+  const detail = `${where}nothing was changed${anyway}`;
   const common = { type: problemType(code), title: codes[code].title, status: 422, detail };
-  const problem = { ...common, class: 'Validation', code, problems };
+  const problem = { ...common, class: 'Validation', code, problems, forcible };
   return { kind: 'problem', problem };
 }
 
@@ -55,10 +59,19 @@ export async function readHealth({ readiness }: Asked): Promise<Answer> {
   return json(stateOf(readiness));
 }
 
-export async function readReadiness({ readiness }: Asked): Promise<Answer> {
-  if (readiness.ready) return json(stateOf(readiness));
-  const headers = { 'retry-after': String(Math.max(1, Math.ceil(readiness.retryAfterSeconds))) };
-  return { kind: 'json', status: 503, value: stateOf(readiness), headers };
+/** INVARIANT: ready only while a call would be let run: one that cannot be recorded is not. */
+export async function readReadiness({ readiness, parts }: Asked): Promise<Answer> {
+  if (!readiness.ready) return notYet(stateOf(readiness), readiness.retryAfterSeconds);
+  return parts.canRecord() ? json(stateOf(readiness)) : notYet({ status: 'store_unavailable' }, storeAwaySeconds);
 }
+
+const storeAwaySeconds = 6;
+
+const notYet = (value: object, seconds: number): Answer => ({
+  kind: 'json',
+  status: 503,
+  value,
+  headers: { 'retry-after': String(Math.max(1, Math.ceil(seconds))) },
+});
 
 const stateOf = (readiness: Readiness) => ({ status: readiness.ready ? 'ready' : readiness.doing });

@@ -1,11 +1,12 @@
 /** What the HTTP door is given: the gateway behind it, as functions. It knows nobody else, and decides nothing. */
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Principal } from '../../core/call.ts';
 import type { FieldError } from '../../core/catalogue.ts';
 import type { Explanation } from '../../core/explain.ts';
 import type { Readiness } from '../../core/facts.ts';
 import type { Identity } from '../../core/identity.ts';
 import type { JsonObject } from '../../core/json.ts';
+import { defaultLimits } from '../../core/limits.ts';
 import type { Reach, WrittenPolicy } from '../../core/policy/policy.ts';
 import type { ErrorReply, Reply } from '../../core/reply.ts';
 import type { CodesOfClass, EffectClass } from '../../core/taxonomy.ts';
@@ -33,6 +34,7 @@ export interface PlainSession {
   readonly seq: number;
   readonly status: 'open';
   readonly valid_next_actions: readonly string[];
+  readonly next_total?: number;
 }
 
 /** One thing that is wrong with a configuration, and where. */
@@ -49,7 +51,8 @@ export interface ApplyProblem {
 /** `about` is told to whoever applied it: how many agents, what changed. */
 export type Applied =
   | { readonly ok: true; readonly about?: JsonObject }
-  | { readonly ok: false; readonly problems: readonly ApplyProblem[] };
+  /** `forcible`: only what is proven to be wrong stands against it. */
+  | { readonly ok: false; readonly problems: readonly ApplyProblem[]; readonly forcible: boolean };
 
 export interface StatusReport {
   readonly ready: boolean;
@@ -79,7 +82,11 @@ export interface Measured {
 
 export interface HttpDoorParts {
   authenticate(headers: IncomingHttpHeaders): Promise<Identity | Stranger>;
+  /** Whether there is room for this connection of somebody who is known. */
+  readonly admit?: ((request: IncomingMessage, who: Identity) => boolean) | undefined;
   readiness(): Readiness;
+  /** False while something is known that keeps calls from being recorded. */
+  canRecord(): boolean;
   /** For a refusal that is no call: it names itself like one. */
   newCallId(): string;
   call(raw: unknown, who: Principal, requester: Requester): Promise<Reply>;
@@ -97,8 +104,8 @@ export interface HttpDoorParts {
   reportTask(callId: string, who: Principal): Promise<Reply>;
   tools(who: Principal): readonly ListedTool[];
   policy(): WrittenPolicy | null;
-  /** `by`: who asked for it. A failure changes nothing. */
-  applyPolicy(by: Identity): Promise<Applied>;
+  /** `by`: who asked for it. `force`: also with errors that are proven. A failure changes nothing. */
+  applyPolicy(by: Identity, force: boolean): Promise<Applied>;
   /** As this tenant sees it. */
   status(tenant: string): StatusReport;
   metrics(tenant: string): Promise<Measured>;
@@ -112,6 +119,8 @@ export interface HttpDoorOptions {
   /** Names of hosts whose pages may call us. */
   readonly allowedOrigins: readonly string[];
   readonly maxBodyBytes: number;
+  /** A pause in a body that is longer ends the exchange. */
+  readonly bodyStallMs: number;
   /** Characters of an id in a path, and of a value in a query. */
   readonly maxNameChars: number;
   /** Streams that are open at once: of everybody, and of one holder of keys. */
@@ -134,6 +143,7 @@ export const defaultHttpDoorOptions: HttpDoorOptions = {
   allowedHosts: local,
   allowedOrigins: local,
   maxBodyBytes: 4 << 20,
+  bodyStallMs: defaultLimits.bodyStallMs,
   maxNameChars: 256,
   maxStreams: 100,
   maxStreamsEach: 20,

@@ -8,27 +8,40 @@ export type Body =
   | { readonly kind: 'none' }
   | { readonly kind: 'not_json' }
   | { readonly kind: 'too_large' }
+  /** Nothing came for too long. */
+  | { readonly kind: 'stalled' }
   /** The client went away in the middle of it. */
   | { readonly kind: 'broken' };
 
 /** A refused body is read on for so many times the limit, so that a client that sends first hears the answer. */
 const patience = 8;
 
-export function readBody(request: IncomingMessage, maxBytes: number): Promise<Body> {
+export interface BodyLimits {
+  readonly maxBodyBytes: number;
+  readonly bodyStallMs: number;
+}
+
+export async function readBody(request: IncomingMessage, { maxBodyBytes, bodyStallMs }: BodyLimits): Promise<Body> {
   const { promise, resolve } = Promise.withResolvers<Body>();
   const chunks: Buffer[] = [];
   let bytes = 0;
+  let isRead = false;
+  const stalled = setTimeout(() => resolve({ kind: 'stalled' }), bodyStallMs);
   request.on('data', (chunk: Buffer) => {
+    if (!isRead) stalled.refresh();
     bytes += chunk.length;
-    if (bytes <= maxBytes) return void chunks.push(chunk);
+    if (bytes <= maxBodyBytes) return void chunks.push(chunk);
     chunks.length = 0;
     resolve({ kind: 'too_large' });
-    if (bytes > maxBytes * patience) request.destroy();
+    if (bytes > maxBodyBytes * patience) request.destroy();
   });
   request.on('end', () => resolve(bytes === 0 ? { kind: 'none' } : parse(chunks)));
   // Comes in any case, after an error too; what is resolved already stays as it is.
   request.on('close', () => resolve({ kind: 'broken' }));
-  return promise;
+  const body = await promise;
+  isRead = true;
+  clearTimeout(stalled);
+  return body;
 }
 
 function parse(chunks: readonly Buffer[]): Body {

@@ -63,7 +63,7 @@ export async function readHistory(asked: Asked): Promise<Answer> {
 }
 
 export async function takeStep(asked: Asked): Promise<Answer> {
-  const { id, who, parts, left } = asked;
+  const { id, who, parts, client } = asked;
   const whole = withControls(asked);
   if (whole === null) return keysDiffer(asked);
   if (!isObject(whole.raw)) {
@@ -75,7 +75,7 @@ export async function takeStep(asked: Asked): Promise<Answer> {
     const expected = 'the session of the path, or left out';
     return reply(await parts.unfit([{ path: '/session', expected, got: null }], principal(who)));
   }
-  return reply(await parts.workflows.step('', { ...whole.raw, session: id }, principal(who), { left }));
+  return reply(await parts.workflows.step('', { ...whole.raw, session: id }, principal(who), client));
 }
 
 export async function resetSession({ id, who, parts }: Asked): Promise<Answer> {

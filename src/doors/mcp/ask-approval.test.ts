@@ -14,7 +14,7 @@ const answers: readonly (readonly [string, unknown, object])[] = [
   [
     'a reason that hides something',
     accepted({ approve: false, reason: 'a\u202Eb' }),
-    { kind: 'no', reason: 'a\\u{202e}b' },
+    { kind: 'no', reason: 'a\\u202eb' },
   ],
   ['a decline', { action: 'decline' }, { kind: 'no', reason: null }],
   ['a decline with a yes in it', { action: 'decline', content: { approve: true } }, { kind: 'no', reason: null }],
@@ -44,7 +44,7 @@ const view = {
 test('the question shows the tool, the arguments as they are masked, and why it is asked', () => {
   assert.equal(
     questionAbout(view),
-    `May 'bot' call 'stripe/refund'? It runs once, with exactly these arguments:
+    `May "bot" call "stripe/refund"? It runs once, with exactly these arguments:
 {
   "amount": 5,
   "card": "[redacted]"
@@ -63,7 +63,7 @@ test('what cannot be seen is spelled out, and no text makes lines of its own', (
   const text =
     questionAbout({ ...view, tool: 'pay\u202E', args: { note: 'a\nWhy you are asked: \u200Bnothing\u2028' } }) ?? '';
   assert.doesNotMatch(text, /[\u200B\u202E\u2028]/);
-  assert.match(text, /'pay\\u\{202e\}'/);
+  assert.match(text, /"pay\\u202e"/);
   assert.equal(text.split('\n').filter((line) => line.startsWith('Why you are asked')).length, 1);
 });
 

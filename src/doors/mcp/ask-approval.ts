@@ -4,13 +4,13 @@
  */
 import type { Decider } from '../../core/approval.ts';
 import { cut } from '../../core/canonical.ts';
-import { isObject, type Json, type JsonObject } from '../../core/json.ts';
+import { isObject, type JsonObject } from '../../core/json.ts';
+import { quoteValue, spellOut } from '../../core/quote.ts';
 import type { Reply } from '../../core/reply.ts';
 import { unreachable } from '../../core/unreachable.ts';
 import type { ApprovalView } from '../../shell/approval-service.ts';
 import { hasForms } from './ask-client.ts';
 import type { Exchange, Question } from './exchange.ts';
-import { plainly } from './plainly.ts';
 import { requestText, type ToolCall } from './read-tool-call.ts';
 import { type ShownApproval, type StateHolder, type StateProblem } from './sealed-states.ts';
 import type { Serving } from './serving.ts';
@@ -144,7 +144,7 @@ export function readAnswer(given: unknown): Said {
   const content = given['action'] === 'accept' && isObject(given['content']) ? given['content'] : {};
   if (content['approve'] === true) return { kind: 'yes' };
   if (content['approve'] !== false) return { kind: 'nothing' };
-  const reason = typeof content['reason'] === 'string' ? plainly(content['reason']).trim() : '';
+  const reason = typeof content['reason'] === 'string' ? spellOut(content['reason'].trim()) : '';
   return { kind: 'no', reason: reason === '' ? null : cut(reason, maxReasonChars) };
 }
 
@@ -156,17 +156,12 @@ function approvalOf(reply: Reply): string | null {
 /** Null if it is too long to be shown whole. What it is asked about comes from strangers, and is shown so that it can be seen. */
 export function questionAbout({ tool, agent, reason, args, edited_args: edited }: ApprovalView): string | null {
   const text = [
-    `May '${plainly(agent)}' call '${plainly(tool)}'? It runs once, with exactly these arguments:`,
-    shownJson(edited ?? args),
-    edited === undefined ? '' : `An approver changed them. The agent had asked for:\n${shownJson(args)}`,
-    reason === null ? '' : `Why you are asked: ${plainly(reason)}`,
+    `May ${quoteValue(agent)} call ${quoteValue(tool)}? It runs once, with exactly these arguments:`,
+    quoteValue(edited ?? args, 2),
+    edited === undefined ? '' : `An approver changed them. The agent had asked for:\n${quoteValue(args, 2)}`,
+    reason === null ? '' : `Why you are asked: ${spellOut(reason)}`,
   ]
     .filter((part) => part !== '')
     .join('\n');
   return text.length > maxShownChars ? null : text;
-}
-
-/** Line by line; the lines are ours. */
-function shownJson(value: Json): string {
-  return JSON.stringify(value, null, 2).split('\n').map(plainly).join('\n');
 }

@@ -5,10 +5,12 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { cut, pointerStep, preview } from '../../core/canonical.ts';
 import type { FieldError } from '../../core/catalogue.ts';
+import { quoteWord, spellOut } from '../../core/quote.ts';
 import { unreachable } from '../../core/unreachable.ts';
 import type { ApprovalView } from '../../shell/approval-service.ts';
+import { offer, offeredNames } from './door-names.ts';
 import type { Exchange } from './exchange.ts';
-import type { DoorApprovals } from './parts.ts';
+import type { DoorApprovals, ModelNames } from './parts.ts';
 import { argumentsOf, type ToolCall } from './read-tool-call.ts';
 import type { Serving } from './serving.ts';
 import { writeResult } from './write-result.ts';
@@ -19,7 +21,7 @@ export async function awaitApproval(
   exchange: Exchange,
   { parts, connection: { who }, limits, closing }: Serving,
 ): Promise<CallToolResult> {
-  const refuse = async (wrong: FieldError) => writeResult(await parts.unfit([wrong], who), false);
+  const refuse = async (wrong: FieldError) => writeResult(offer(await parts.unfit([wrong], who), parts), false);
   const wish = readWish(call, approvals, limits.awaitMs);
   if ('wrong' in wish) return refuse(wish.wrong);
   const first = await approvals.read(wish.id, who);
@@ -32,7 +34,7 @@ export async function awaitApproval(
   const quiet = tellProgress(first, wish.waitMs, exchange, limits.progressEveryMs);
   try {
     const view = first.state === 'pending' ? await approvals.wait(wish.id, who, wish.waitMs, ended) : first;
-    return written(view ?? first);
+    return written(view ?? first, offeredNames(parts));
   } finally {
     quiet();
     unfollow();
@@ -72,16 +74,17 @@ function tellProgress(
     const seconds = Math.min((told * everyMs) / 1_000, total);
     told += 1;
     // A client that is gone ends the wait by itself.
-    progress({ progress: seconds, total, message: `${tool} waits for an approval` }).catch(() => undefined);
+    progress({ progress: seconds, total, message: spellOut(`${tool} waits for an approval`) }).catch(() => undefined);
   };
   tell();
   const timer = setInterval(tell, everyMs);
   return () => clearInterval(timer);
 }
 
-function written(view: ApprovalView): CallToolResult {
-  const next = nextOf(view);
-  const text = `${view.approval_id} (${view.tool}): ${view.state}. ${next}`;
+/** What is to be called again is said by the name it is called by here. */
+function written(view: ApprovalView, names: ModelNames): CallToolResult {
+  const next = nextOf({ ...view, tool: names.write(view.tool) });
+  const text = spellOut(`${view.approval_id} (${view.tool}): ${view.state}. ${next}`);
   return { content: [{ type: 'text', text }], structuredContent: { ...view, next } };
 }
 
@@ -96,7 +99,7 @@ function nextOf({ state, decided, tool, on_approve: onApprove, edited_args: edit
     }
     case 'denied': {
       const why = decided?.reason ?? null;
-      return `Do not call it again: ${decided?.by ?? 'an approver'} said no${why === null ? '' : ` (${why})`}.`;
+      return `Do not call it again: ${quoteWord(decided?.by ?? 'an approver')} said no${why === null ? '' : ` (${why})`}.`;
     }
     case 'used':
       return onApprove === 'run'

@@ -9,24 +9,29 @@ import { unreachable } from '../../core/unreachable.ts';
 import { hearUser, putToUser } from './ask-approval.ts';
 import { askClient } from './ask-client.ts';
 import { awaitApproval } from './await-approval.ts';
+import { offer, withOwnName } from './door-names.ts';
 import type { Exchange, Question } from './exchange.ts';
 import { ownTool, ownTools } from './own-tools.ts';
 import { performCall, refuseState } from './perform-call.ts';
 import { readToolCall, requestText, type ToolCall } from './read-tool-call.ts';
 import { isSealed, stateProblems } from './sealed-states.ts';
 import type { Serving } from './serving.ts';
+import { tellSession } from './tell-session.ts';
 import { createWaitingCall, type WaitingCall } from './waiting-call.ts';
 import { passResult, writeResult } from './write-result.ts';
 
 type Answered = CallToolResult | InputRequiredResult;
 
 export async function callTool(params: unknown, exchange: Exchange, serving: Serving): Promise<Answered> {
-  const asked = readToolCall(params);
+  const asked = withOwnName(readToolCall(params), serving.parts);
   const { state } = exchange;
   if (isSealed(state)) return comeBackAsUser(state, asked, exchange, serving);
   if (state !== undefined) return comeBack(asked, exchange, serving);
   const { parts, connection } = serving;
-  if (parts.approvals !== undefined && ownTool(asked.name, parts, connection.who) === ownTools.awaitApproval)
+  const own = ownTool(asked.name, parts, connection.who);
+  if (parts.workflow !== null && (own === ownTools.next || own === ownTools.history))
+    return tellSession(own, asked, parts.workflow, serving);
+  if (parts.approvals !== undefined && own === ownTools.awaitApproval)
     return awaitApproval(asked, parts.approvals, exchange, serving);
   const turn = await ask(asked, exchange, serving);
   if ('questions' in turn) return turn.questions;
@@ -52,7 +57,13 @@ async function askOnce(asked: ToolCall, exchange: Exchange, serving: Serving): P
 function ask(asked: ToolCall, exchange: Exchange, serving: Serving): Promise<Conversed> {
   const { parts, connection, limits } = serving;
   const call = createWaitingCall(limits.maxOpenQuestions);
-  const requester = { ...call.requester, client: askClient(call, exchange), sent: exchange.sent ?? undefined };
+  const requester = {
+    ...call.requester,
+    // What has no connection between requests has nobody who could be told from others.
+    ...(connection.stateless ? {} : { connection: connection.presence }),
+    client: askClient(call, exchange),
+    sent: exchange.sent ?? undefined,
+  };
   call.begin(() => performCall({ call: asked, requester, connection, parts }));
   return converse(call, asked, exchange, serving);
 }
@@ -81,7 +92,7 @@ async function comeBack(asked: ToolCall, exchange: Exchange, serving: Serving): 
 }
 
 async function refuse(expected: string, call: ToolCall, { parts, connection }: Serving): Promise<CallToolResult> {
-  return writeResult(await refuseState(expected, { call, parts, connection }), connection.stateless);
+  return writeResult(offer(await refuseState(expected, { call, parts, connection }), parts), connection.stateless);
 }
 
 type Conversed = { readonly reply: Reply } | { readonly questions: InputRequiredResult };
@@ -91,7 +102,10 @@ async function converse(call: WaitingCall, asked: ToolCall, exchange: Exchange, 
   try {
     for (;;) {
       const turn = await call.turn();
-      if (turn.kind === 'replied') return { reply: turn.reply };
+      if (turn.kind === 'replied') {
+        call.deliver(exchange.written());
+        return { reply: turn.reply };
+      }
       const request = requestText(asked);
       const state = request === null ? null : serving.parked.park({ call, request, connection: serving.connection });
       if (state !== null) return { questions: inputRequired(turn.questions, state) };
@@ -108,8 +122,9 @@ function inputRequired(questions: readonly Question[], requestState: string): In
   return result as InputRequiredResult;
 }
 
-function write(reply: Reply, { name }: ToolCall, exchange: Exchange, serving: Serving): CallToolResult {
+function write(replied: Reply, { name }: ToolCall, exchange: Exchange, serving: Serving): CallToolResult {
   const { parts, connection } = serving;
+  const reply = offer(replied, parts);
   // Only a workflow's steps go on in a session; a direct tool is called without one.
   const passOn = connection.stateless && parts.workflow !== null;
   const listing = name === null ? null : (parts.tools?.catalogue(connection.who).get(name)?.listing ?? null);

@@ -4,6 +4,7 @@
  */
 import type { Principal } from '../../core/call.ts';
 import { isRefusal, type Reply } from '../../core/reply.ts';
+import type { ClientConnection } from '../../shell/requester.ts';
 import type { ServedWorkflow } from './parts.ts';
 
 export interface Connection {
@@ -12,10 +13,90 @@ export interface Connection {
   session: string | null;
   /** While the first session is being opened, so that two calls at once do not open two. */
   opening: Promise<string | null> | null;
+  readonly presence: Presence;
+  /** Whether the answers to its requests were written, where that is not known of a response over HTTP. */
+  readonly writes: Writes;
+  /** The same client in each workflow that is served beside the tools, by its name. */
+  readonly beside: Map<string, Connection>;
 }
 
 export function createConnection(who: Principal, stateless: boolean): Connection {
-  return { who, stateless, session: null, opening: null };
+  const remembered = { session: null, opening: null, beside: new Map<string, Connection>() };
+  return { who, stateless, ...remembered, presence: createPresence(), writes: createWrites() };
+}
+
+/** In each of several workflows a client has a session of its own. */
+export function connectionIn(workflow: string, connection: Connection): Connection {
+  const known = connection.beside.get(workflow) ?? { ...connection, session: null, opening: null };
+  connection.beside.set(workflow, known);
+  return known;
+}
+
+/** Is the client of a connection there? */
+export interface Presence extends ClientConnection {
+  /** An exchange of it begins. A client that listens shows by that that it is there. */
+  came(listens: boolean): void;
+  /** It has no exchange any more. */
+  went(): void;
+  /** The connection is over. */
+  close(): void;
+}
+
+function createPresence(): Presence {
+  let absent = new AbortController();
+  let lost = new AbortController();
+  let listened = false;
+  let isOver = false;
+  return {
+    get absent() {
+      return absent.signal;
+    },
+    get lost() {
+      return lost.signal;
+    },
+    came(listens) {
+      listened ||= listens;
+      if (isOver) return;
+      if (absent.signal.aborted) absent = new AbortController();
+      if (lost.signal.aborted) lost = new AbortController();
+    },
+    went() {
+      absent.abort();
+      if (listened) lost.abort();
+    },
+    close() {
+      isOver = true;
+      absent.abort();
+      lost.abort();
+    },
+  };
+}
+
+/** Answers by the id of their request. */
+export interface Writes {
+  expect(id: unknown): Promise<boolean>;
+  written(id: unknown, whole: boolean): void;
+  /** What was not written by now never will be. */
+  close(): void;
+}
+
+function createWrites(): Writes {
+  const open = new Map<unknown, (whole: boolean) => void>();
+  return {
+    expect(id) {
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      open.set(id, resolve);
+      return promise;
+    },
+    written(id, whole) {
+      open.get(id)?.(whole);
+      open.delete(id);
+    },
+    close() {
+      for (const resolve of open.values()) resolve(false);
+      open.clear();
+    },
+  };
 }
 
 /** The connection's own session, opened at its first use; null if there is no place to remember one, or none can be had. */

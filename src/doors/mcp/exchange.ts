@@ -13,7 +13,9 @@ import {
 } from '@modelcontextprotocol/server';
 import { cut } from '../../core/canonical.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
-import { plainly } from './plainly.ts';
+import { spellOut } from '../../core/quote.ts';
+import type { Writes } from './connection.ts';
+import { writtenWhole } from './http-exchange.ts';
 
 export interface Exchange {
   readonly capabilities: Readonly<Record<string, unknown>>;
@@ -28,6 +30,8 @@ export interface Exchange {
   readonly progress: ((told: Progress) => Promise<void>) | null;
   /** Calls `cancel` or `leave` should the client do so; the function that is returned stops that. */
   follow(cancel: () => void, leave: () => void): () => void;
+  /** Whether the answer was written to the last byte while the client was there. Asked for once. */
+  written(): Promise<boolean>;
   /** The call runs, and the one who asked is the only one who waits; null where nothing can be got ready for the answer. */
   readonly sent: (() => void) | null;
   /** The result in the words of the client's revision. */
@@ -59,7 +63,7 @@ const anyResult = {
   '~standard': { version: 1, vendor: 'recourse', validate: (value: unknown) => ({ value }) },
 } as const;
 
-export function exchangeOf(context: ServerContext, server: Server): Exchange {
+export function exchangeOf(context: ServerContext, server: Server, writes: Writes): Exchange {
   const { mcpReq } = context;
   const envelope: Readonly<Record<string, unknown>> | undefined = mcpReq.envelope;
   const declared = envelope === undefined ? server.getClientCapabilities() : envelope[CLIENT_CAPABILITIES_META_KEY];
@@ -71,6 +75,12 @@ export function exchangeOf(context: ServerContext, server: Server): Exchange {
     state: mcpReq.requestState(),
     responses: mcpReq.inputResponses ?? {},
     push: envelope === undefined ? push : null,
+    async written() {
+      const request = context.http?.req;
+      const written = (request === undefined ? undefined : writtenWhole(request)) ?? writes.expect(mcpReq.id);
+      // What its client cancelled meanwhile the SDK does not answer.
+      return (await written) && !mcpReq.signal.aborted;
+    },
     sent: null,
     progress:
       progressToken === undefined
@@ -107,5 +117,5 @@ const maxClientChars = 100;
 export function clientName(info: unknown): string | null {
   if (!isObject(info) || typeof info['name'] !== 'string') return null;
   const version = typeof info['version'] === 'string' ? ` ${info['version']}` : '';
-  return cut(plainly(`${info['name']}${version}`), maxClientChars);
+  return cut(spellOut(`${info['name']}${version}`), maxClientChars);
 }

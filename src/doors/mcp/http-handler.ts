@@ -10,23 +10,39 @@ import {
   INVALID_REQUEST,
   localhostAllowedHostnames,
   localhostAllowedOrigins,
-  PARSE_ERROR,
   ProtocolError,
   validateHostHeader,
   validateOriginHeader,
 } from '@modelcontextprotocol/server';
 import type { Principal } from '../../core/call.ts';
 import { isObject } from '../../core/json.ts';
-import { clientGone, readBody, refuseExchange, refuseStranger, webRequest, writeResponse } from './http-exchange.ts';
+import { defaultLimits } from '../../core/limits.ts';
+import { repeatedHeader } from '../../core/repeated-header.ts';
+import { watchClient } from '../../shell/watch-client.ts';
+import {
+  readBody,
+  refuseBody,
+  refused,
+  refuseExchange,
+  refuseStranger,
+  webRequest,
+  writeResponse,
+} from './http-exchange.ts';
 import { aboutMessage, isMismatch } from './http-gaps.ts';
 import { createHttpSessions, type HttpSession } from './http-sessions.ts';
 import type { McpDoor } from './mcp-door.ts';
 import { createKnownEnvelopes, endPlain, type PlainCall, plainCall, plainExchange, writePlain } from './plain-call.ts';
+import { createSessionRoom, type SessionRoom } from './session-room.ts';
 
 export interface HttpHandlerOptions {
   readonly path: string;
   readonly maxBodyBytes: number;
+  /** A pause in a body that is longer ends the exchange. */
+  readonly bodyStallMs: number;
   readonly maxSessions: number;
+  readonly maxSessionsPerAgent: number;
+  /** Where several handlers share one; otherwise it has a room of its own, with those limits. */
+  readonly room?: SessionRoom;
   readonly sessionIdleMs: number;
   /** Names of the host by which clients may call us, without ports. */
   readonly allowedHosts: readonly string[];
@@ -34,12 +50,16 @@ export interface HttpHandlerOptions {
   readonly allowedOrigins: readonly string[];
   /** Who asks; null for somebody who is not known. Without it everybody is whom the door was opened for. */
   readonly authenticate?: (request: IncomingMessage) => Promise<Principal | null>;
+  /** Whether there is room for this connection of an agent who is known. */
+  readonly admit?: (request: IncomingMessage, who: Principal) => boolean;
 }
 
 export const defaultHttpHandlerOptions: HttpHandlerOptions = {
   path: '/mcp',
   maxBodyBytes: 4 << 20,
-  maxSessions: 1_000,
+  bodyStallMs: defaultLimits.bodyStallMs,
+  maxSessions: defaultLimits.maxMcpSessions,
+  maxSessionsPerAgent: defaultLimits.maxMcpSessionsPerAgent,
   sessionIdleMs: 30 * 60_000,
   allowedHosts: localhostAllowedHostnames(),
   allowedOrigins: localhostAllowedOrigins(),
@@ -53,15 +73,15 @@ export interface McpHttpHandler {
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }
 
-/** Codes that the SDK's transports use for the same refusals. */
-const refused = -32_000;
+/** The code that the SDK's transports use for the same. */
 const sessionNotFound = -32_001;
 const defaultDrainMs = 10_000;
 const idInUse = 'this id is in use: a request of this session that has it is not answered yet';
 
 export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOptions> = {}): McpHttpHandler {
   const settings = { ...defaultHttpHandlerOptions, ...options };
-  const sessions = createHttpSessions(door, settings);
+  const { room = createSessionRoom(settings), sessionIdleMs } = settings;
+  const sessions = createHttpSessions(door, { room, sessionIdleMs });
   const askers = new WeakMap<Request, Principal>();
   const connectFor = (who: Principal | undefined) => door.connect({ stateless: true, who });
   const asker = (request: Request | undefined) => (request === undefined ? undefined : askers.get(request));
@@ -79,12 +99,13 @@ export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOpt
     if (no !== null) return refuseExchange(response, no.status, refused, no.message);
     const who = await settings.authenticate?.(request);
     if (who === null) return refuseStranger(response);
-    const body = await readBody(request, settings.maxBodyBytes);
+    if (who !== undefined && settings.admit?.(request, who) === false)
+      return refuseExchange(response, 503, refused, 'too many connections of this agent are open: close some');
+    const body = await readBody(request, settings);
     if (body.kind === 'broken') return void response.destroy();
-    if (body.kind === 'too_large')
-      return refuseExchange(response, 413, refused, `the body is larger than ${settings.maxBodyBytes} bytes`);
     const isPost = request.method === 'POST';
-    if (isPost && body.kind !== 'json') return refuseExchange(response, 400, PARSE_ERROR, 'the body is not JSON');
+    if (body.kind === 'too_large' || body.kind === 'stalled' || (isPost && body.kind !== 'json'))
+      return refuseBody(response, body.kind, settings);
     const value = isPost && body.kind === 'json' ? body.value : undefined;
     const known = envelopes.recognise(value, request);
     if (known !== null) return servePlain(known, who, response);
@@ -96,7 +117,7 @@ export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOpt
     }
     const asking = who ?? door.who;
     if (isPost) door.gaps.look(value, asking);
-    const web = webRequest(request, clientGone(response));
+    const web = webRequest(request, watchClient(response));
     if (outcome.kind === 'legacy') return serveLegacy(web, value, who, response);
     if (who !== undefined) askers.set(web, who);
     const answer = await modern.fetch(web, { parsedBody: value });
@@ -125,14 +146,7 @@ export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOpt
     const id = web.headers.get('mcp-session-id');
     const known = id === null ? undefined : sessions.find(id, who);
     const exchange = (session: HttpSession) => {
-      session.usedAtMs = performance.now();
-      if (!response.closed) {
-        session.open += 1;
-        response.on('close', () => {
-          session.open -= 1;
-          session.usedAtMs = performance.now();
-        });
-      }
+      if (!response.closed) response.on('close', session.began(web.method));
       return session.transport.handleRequest(web, { parsedBody: value });
     };
     if (known !== undefined) {
@@ -144,8 +158,10 @@ export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOpt
     if (id !== null) return refuseExchange(response, 404, sessionNotFound, 'the session is not known: initialize anew');
     if (!isObject(value) || value['method'] !== 'initialize')
       return refuseExchange(response, 400, INVALID_REQUEST, 'the header Mcp-Session-Id is missing: initialize first');
-    if (sessions.isFull()) return refuseExchange(response, 503, refused, 'too many sessions are open: try again later');
-    await writeResponse(await sessions.open(who, exchange), response);
+    const answer = await sessions.open(who, exchange);
+    if (answer === null)
+      return refuseExchange(response, 503, refused, 'too many sessions are in use: close one, or try again later');
+    await writeResponse(answer, response);
   }
 
   return {
@@ -217,7 +233,9 @@ function createDoorkeeper(settings: HttpHandlerOptions) {
   }
 
   return (request: IncomingMessage, isClosing: boolean): No | null => {
-    const { url, method, headers } = request;
+    const { url, method, headers, rawHeaders } = request;
+    const twice = repeatedHeader(rawHeaders);
+    if (twice !== null) return { status: 400, message: `the header '${twice}' is there twice: send it once` };
     const no = stranger(headers);
     if (no !== null) return no;
     if (url !== settings.path && url?.split('?')[0] !== settings.path)

@@ -8,8 +8,9 @@ import { cut } from '../../core/canonical.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import type { ActionEntry, Workflow } from '../../core/workflow/workflow.ts';
 import { admitEnvelope } from './admit-envelope.ts';
-import { ownListings } from './own-tools.ts';
-import type { McpDoorParts } from './parts.ts';
+import { actionsOf, toolsOf } from './door-names.ts';
+import { ownListings, ownTools } from './own-tools.ts';
+import { type McpDoorParts, type ModelNames, servedWorkflow } from './parts.ts';
 import { replyOutputSchema } from './reply-output.ts';
 import { takesSessionArgument } from './session-argument.ts';
 
@@ -24,25 +25,28 @@ const sessionField = {
 export function listTools(parts: McpDoorParts, who: Principal): readonly JsonObject[] {
   const workflow = parts.workflow === null ? null : servedWorkflow(parts.workflow);
   const own = workflow === null ? [] : [...toolsOfWorkflow(workflow, parts, who), ...sessionTools];
-  const direct = parts.tools === null ? [] : toolsOfCatalogue(parts.tools.catalogue(who));
+  const direct = parts.tools === null ? [] : toolsOfCatalogue(parts.tools.catalogue(who), parts.tools.names());
   const listed = new Map<unknown, JsonObject>();
   // An action or a tool of the author's may be called like one of ours: the first of a name is the one that is served.
   for (const tool of [...own, ...direct, ...ownListings(parts, who)])
     if (!listed.has(tool['name'])) listed.set(tool['name'], tool);
-  return [...listed.values()];
+  return parts.workflow?.isBeside === true ? besideOthers([...listed.values()], parts) : [...listed.values()];
 }
 
-export function servedWorkflow({ service, name }: NonNullable<McpDoorParts['workflow']>): Workflow | null {
-  return service.workflows.get(name) ?? null;
+/** Under the workflow's name; to wait for an approval one tool is enough for all. */
+function besideOthers(listed: readonly JsonObject[], parts: McpDoorParts): readonly JsonObject[] {
+  const { write } = toolsOf(parts);
+  const ofWorkflow = listed.filter(({ name }) => name !== ownTools.awaitApproval);
+  return ofWorkflow.map((tool) => ({ ...tool, name: write(String(tool['name'])) }));
 }
 
-function toolsOfWorkflow(
-  workflow: Workflow,
-  { workflow: served, mode }: McpDoorParts,
-  who: Principal,
-): readonly JsonObject[] {
+function toolsOfWorkflow(workflow: Workflow, parts: McpDoorParts, who: Principal): readonly JsonObject[] {
+  const { workflow: served, mode } = parts;
+  const names = actionsOf(parts);
   const actions = [...workflow.actions.values()].filter((action) => served?.isListed?.(action, who) ?? true);
-  return mode === 'step' ? [stepTool(workflow, actions)] : actions.map(actionTool);
+  // Beside others they get their names with the other tools of the workflow.
+  const write = served?.isBeside === true ? (own: string) => own : names.write;
+  return mode === 'step' ? [stepTool(workflow, actions)] : actions.map((action) => actionTool(action, write));
 }
 
 function stepTool(workflow: Workflow, actions: readonly ActionEntry[]): JsonObject {
@@ -82,9 +86,9 @@ function actionLine({ name, description, inputSchema }: ActionEntry): string {
   return cut(`- ${name}${inputs}${description === '' ? '' : `: ${description}`}`, maxActionLineChars);
 }
 
-function actionTool(action: ActionEntry): JsonObject {
+function actionTool(action: ActionEntry, write: ModelNames['write']): JsonObject {
   return {
-    name: action.name,
+    name: write(action.name),
     description: action.description,
     inputSchema: inputOfAction(action),
     outputSchema: replyOutputSchema,
@@ -122,12 +126,12 @@ const sessionTools: readonly JsonObject[] = [
   },
 ];
 
-/** What a server says about its tool passes unchanged; the name is the gateway's. */
-function toolsOfCatalogue(catalogue: Catalogue): readonly JsonObject[] {
+/** What a server says about its tool passes unchanged; the name is the door's. */
+function toolsOfCatalogue(catalogue: Catalogue, { write }: ModelNames): readonly JsonObject[] {
   return [...catalogue.values()].map((entry) => ({
     description: entry.description,
     ...(entry.listing === null ? { outputSchema: replyOutputSchema } : passedListing(entry.listing)),
-    name: entry.name,
+    name: write(entry.name),
     inputSchema: objectSchema(entry),
   }));
 }

@@ -12,14 +12,15 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Principal } from '../../core/call.ts';
 import type { Notice, Reply } from '../../core/reply.ts';
-import { isObject } from '../../core/json.ts';
+import { isObject, type JsonObject } from '../../core/json.ts';
 import { callTool } from './call-tool.ts';
-import { type Connection, createConnection } from './connection.ts';
+import { type Connection, connectionIn, createConnection } from './connection.ts';
+import { isToolOf, offer, toolsOf } from './door-names.ts';
 import { DoorServer } from './door-server.ts';
 import { type Exchange, exchangeOf } from './exchange.ts';
-import { listTools, servedWorkflow } from './list-tools.ts';
+import { listTools } from './list-tools.ts';
 import { createParkedCalls } from './parked-calls.ts';
-import { defaultMcpDoorLimits, type McpDoorParts, type Notify } from './parts.ts';
+import { defaultMcpDoorLimits, type McpDoorParts, type Notify, servedWorkflow } from './parts.ts';
 import { listResources, listTemplates, readResource } from './resources.ts';
 import { createSealedStates } from './sealed-states.ts';
 import type { Serving } from './serving.ts';
@@ -50,17 +51,18 @@ const noValidator = {
   getValidator: () => (data: unknown) => ({ valid: true, data, errorMessage: undefined }),
 } as jsonSchemaValidator;
 
-export function createMcpDoor(parts: McpDoorParts): McpDoor {
+/** `workflows` are served beside the tools of `parts`, each under its own name. */
+export function createMcpDoor(parts: McpDoorParts, workflows: readonly McpDoorParts[] = []): McpDoor {
   const limits = { ...defaultMcpDoorLimits, ...parts.limits };
   const parked = createParkedCalls(limits);
   const states = parts.approvals === undefined ? null : createSealedStates(parts.approvals, limits);
   const gaps = createGapWatch(parts);
   const closing = new AbortController();
   const servingOf = (connection: Connection): Serving => {
-    return { parts, limits, parked, states, closing: closing.signal, connection };
+    return { parts, limits, parked, states, closing: closing.signal, connection, workflows };
   };
   const capabilities = parts.workflow === null ? { tools: {} } : { tools: {}, resources: {} };
-  const instructions = instructionsOf(parts);
+  const instructions = [parts, ...workflows].flatMap((each) => instructionsOf(each) ?? []).join('\n') || null;
   const info = { name: parts.name, version: parts.version };
   return {
     notify: parts.notify,
@@ -82,12 +84,16 @@ export function createMcpDoor(parts: McpDoorParts): McpDoor {
         if (method === taskMethod) await reportTask(params, serving);
       };
       server.fallbackRequestHandler = (request, context) =>
-        answerSafely(request.method, request.params, () => exchangeOf(context, server), serving);
+        answerSafely(request.method, request.params, () => exchangeOf(context, server, connection.writes), serving);
       return server;
     },
     call: (params, exchange, connection) => answerSafely('tools/call', params, () => exchange, servingOf(connection)),
     gaps,
-    release: (connection) => parked.leaveOf(connection),
+    release(connection) {
+      connection.presence.close();
+      connection.writes.close();
+      for (const each of [connection, ...connection.beside.values()]) parked.leaveOf(each);
+    },
     stopWaiting: () => closing.abort(),
     close() {
       closing.abort();
@@ -120,11 +126,11 @@ async function answer(method: string, params: unknown, exchange: () => Exchange,
   const { workflow } = serving.parts;
   switch (method) {
     case 'tools/call':
-      return callTool(params, exchange(), serving);
+      return callTool(params, exchange(), servingFor(params, serving));
     case 'tools/list':
-      return { tools: listTools(serving.parts, serving.connection.who) };
+      return { tools: listAll(serving) };
     case taskMethod:
-      return asResult(await reportTask(params, serving));
+      return asResult(offer(await reportTask(params, serving), serving.parts));
     // Common clients ask everybody for their prompts. That there are none is an answer, and nothing for an auditor to look at.
     case 'prompts/list':
       return { prompts: [] };
@@ -140,6 +146,22 @@ async function answer(method: string, params: unknown, exchange: () => Exchange,
   }
 }
 
+/** A call of a workflow's tool is served by that workflow. */
+function servingFor(params: unknown, serving: Serving): Serving {
+  const name = isObject(params) ? params['name'] : null;
+  const parts = typeof name === 'string' ? serving.workflows.find((each) => isToolOf(name, each)) : undefined;
+  const workflow = parts?.workflow?.name;
+  if (parts === undefined || workflow === undefined) return serving;
+  return { ...serving, parts, connection: connectionIn(workflow, serving.connection) };
+}
+
+function listAll({ parts, workflows, connection: { who } }: Serving): readonly JsonObject[] {
+  const listed = new Map(
+    [parts, ...workflows].flatMap((each) => listTools(each, who)).map((tool) => [tool['name'], tool]),
+  );
+  return [...listed.values()];
+}
+
 /** On record whatever comes of it: a notification has no other answer. */
 function reportTask(params: unknown, { parts, connection }: Serving): Promise<Reply> {
   const callId = isObject(params) ? params['call_id'] : undefined;
@@ -152,6 +174,8 @@ const asResult = (reply: Reply): Result => reply as unknown as Result;
 function instructionsOf({ workflow, mode }: McpDoorParts): string | null {
   const described = workflow === null ? null : servedWorkflow(workflow);
   if (described === null) return null;
-  const tool = mode === 'step' ? 'the tool `step`' : 'the tool of each action';
-  return `The workflow '${described.name}' is walked with ${tool}. Every reply carries valid_next_actions: pick one of them. recourse://next says them at any time.`;
+  const write = workflow?.isBeside === true ? toolsOf({ workflow, mode }).write : (own: string) => own;
+  const tool = mode === 'step' ? `the tool \`${write('step')}\`` : 'the tool of each action';
+  const next = workflow?.isBeside === true ? `\`${write('next')}\`` : 'recourse://next';
+  return `The workflow '${described.name}' is walked with ${tool}. Every reply carries valid_next_actions: pick one of them. ${next} says them at any time.`;
 }

@@ -1,5 +1,6 @@
 /**
- * Which tools does the gateway itself offer beside those behind it? One to wait for an approval, one to say that the work is done.
+ * Which tools does the gateway itself offer beside those behind it? Two that tell where a session stands and what happened in it, one
+ * to wait for an approval, one to say that the work is done.
  * A tool or an action of the same name that somebody declared goes first, and then ours is not there.
  */
 import type { Principal } from '../../core/call.ts';
@@ -8,14 +9,73 @@ import { approvalStates } from '../../core/approval.ts';
 import type { McpDoorParts } from './parts.ts';
 import { replyOutputSchema } from './reply-output.ts';
 
-export const ownTools = { awaitApproval: 'await_approval', complete: 'complete' } as const;
+export const ownTools = {
+  next: 'next',
+  history: 'history',
+  awaitApproval: 'await_approval',
+  complete: 'complete',
+} as const;
 
 export type OwnTool = (typeof ownTools)[keyof typeof ownTools];
 
 const text = { type: 'string' };
 const textOrNull = { type: ['string', 'null'] };
 
+const session = {
+  type: 'string',
+  description: 'The session of an earlier reply; left out, the one of this connection.',
+};
+
+/** What a refusal has, beside what the tool tells. */
+const orRefusal = { error: text, code: text, message: text, call_id: text, session: textOrNull };
+
 const listings: Readonly<Record<OwnTool, JsonObject>> = {
+  next: {
+    name: ownTools.next,
+    description:
+      'Tells which actions of the workflow are possible now, with the schemas of their inputs. Takes no step. The same as the resource recourse://next.',
+    inputSchema: { type: 'object', properties: { session }, additionalProperties: false },
+    outputSchema: {
+      type: 'object',
+      properties: {
+        ...orRefusal,
+        seq: { type: 'integer' },
+        status: text,
+        valid_next_actions: { type: 'array', items: text },
+        next_action_schemas: { type: 'object' },
+      },
+      required: ['session'],
+    },
+    annotations: { readOnlyHint: true },
+  },
+  history: {
+    name: ownTools.history,
+    description:
+      'Tells what happened in the session of the workflow, oldest first: every attempt with its inputs, refusals included with their reason. Takes no step. If `next` is a number, there is more: call again with it as `after`.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        session,
+        after: {
+          type: 'integer',
+          minimum: 0,
+          description: '`next` of an earlier answer; from the beginning, if left out.',
+        },
+        limit: { type: 'integer', minimum: 1, description: 'How many entries at most; 20 if left out.' },
+      },
+      additionalProperties: false,
+    },
+    outputSchema: {
+      type: 'object',
+      properties: {
+        ...orRefusal,
+        entries: { type: 'array', items: { type: 'object' } },
+        next: { type: ['integer', 'null'] },
+      },
+      required: ['session'],
+    },
+    annotations: { readOnlyHint: true },
+  },
   await_approval: {
     name: ownTools.awaitApproval,
     description:
@@ -73,6 +133,9 @@ export function ownListings(parts: McpDoorParts, who: Principal): readonly JsonO
 /** The tool of ours that is meant by this name; null if it is none, is not served, or somebody declared one of that name. */
 export function ownTool(name: string | null, parts: McpDoorParts, who: Principal): OwnTool | null {
   switch (name) {
+    case ownTools.next:
+    case ownTools.history:
+      return parts.workflow !== null && !isDeclared(name, parts, who) ? name : null;
     case ownTools.awaitApproval:
       return parts.approvals?.isServed(who) === true && !isDeclared(name, parts, who) ? name : null;
     case ownTools.complete:

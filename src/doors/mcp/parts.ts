@@ -15,10 +15,26 @@ export interface ServedWorkflow {
   readonly name: string;
   /** Whether policy could ever permit this action to the agent. */
   readonly isListed?: (action: ActionEntry, who: Principal) => boolean;
+  /** It is served beside others: its tools have its name before theirs, as `workflow__step`. */
+  readonly isBeside?: boolean;
+}
+
+/** Null if the gateway does not have it (any more). */
+export function servedWorkflow({ service, name }: ServedWorkflow): Workflow | null {
+  return service.workflows.get(name) ?? null;
+}
+
+/** The names of tools as clients are told them, and back. */
+export interface ModelNames {
+  /** As the tool is listed and offered. */
+  write(own: string): string;
+  /** The own name that is meant by what came in; what is not known stays as it is. */
+  read(given: string): string;
 }
 
 /** Every tool of the gateway, each called directly. */
 export interface DirectTools {
+  readonly names: () => ModelNames;
   /** Those that are listed to this agent. */
   readonly catalogue: (who: Principal) => Catalogue;
   /** Whether there is a tool of this name, listed to anybody or not. */

@@ -11,9 +11,9 @@ import type { Json } from '../../core/json.ts';
 import { isSuccess, type Reply } from '../../core/reply.ts';
 import type { Requester } from '../../shell/await-outcome.ts';
 import { type Connection, ownSession, stepInOwnSession } from './connection.ts';
-import { servedWorkflow } from './list-tools.ts';
+import { toolsOf } from './door-names.ts';
 import { ownTool, ownTools } from './own-tools.ts';
-import type { DoorCompletion, McpDoorParts, ServedWorkflow } from './parts.ts';
+import { type DoorCompletion, type McpDoorParts, type ServedWorkflow, servedWorkflow } from './parts.ts';
 import { argumentsOf, type ToolCall } from './read-tool-call.ts';
 import { isHandle, misplacedSession, takesSessionArgument } from './session-argument.ts';
 
@@ -173,7 +173,8 @@ async function meantSession(served: ServedWorkflow, asked: Asked): Promise<strin
  */
 function unknownTool(name: string, served: ServedWorkflow, asked: Asked): Promise<Reply> {
   if (servedWorkflow(served)?.actions.has(name) === true) {
-    const wrong = ['/name', `'step', with the action '${name}' in its arguments`, name] as const;
+    const step = served.isBeside === true ? toolsOf(asked.parts).write('step') : 'step';
+    const wrong = ['/name', `'${step}', with the action '${name}' in its arguments`, name] as const;
     return unfitIn(namedSession(asked), name, wrong, served, asked);
   }
   const inputs = argumentsOf(asked.call) ?? {};

@@ -11,6 +11,7 @@ import {
   SERVER_INFO_META_KEY,
 } from '@modelcontextprotocol/server';
 import { isObject } from '../../core/json.ts';
+import { watchClient } from '../../shell/watch-client.ts';
 import { clientName, type Exchange } from './exchange.ts';
 import { ownTools } from './own-tools.ts';
 
@@ -96,6 +97,7 @@ export function plainExchange(
   response: ServerResponse,
   isClosing: () => boolean = () => false,
 ): Exchange {
+  const { left, written } = watchClient(response);
   const meta = isObject(params['_meta']) ? params['_meta'] : {};
   const declared = meta[CLIENT_CAPABILITIES_META_KEY];
   return {
@@ -105,16 +107,13 @@ export function plainExchange(
     responses: {},
     push: null,
     progress: null,
+    written: () => written,
     sent: () => setImmediate(sendHead, response),
     follow(cancel, leave) {
-      const closed = () => {
-        if (response.writableFinished) return;
-        if (isClosing()) leave();
-        else cancel();
-      };
-      if (response.closed) closed();
-      response.on('close', closed);
-      return () => response.off('close', closed);
+      const closed = () => (isClosing() ? leave() : cancel());
+      if (left.aborted) closed();
+      left.addEventListener('abort', closed, { once: true });
+      return () => left.removeEventListener('abort', closed);
     },
     project: (result) => result,
   };

@@ -10,8 +10,8 @@ import type { Workflow } from '../../core/workflow/workflow.ts';
 import type { SessionView } from '../../shell/workflow-service.ts';
 import { activeStates } from './active-states.ts';
 import { ownSession } from './connection.ts';
-import { servedWorkflow } from './list-tools.ts';
-import type { ServedWorkflow } from './parts.ts';
+import { offeredNames, offerNext } from './door-names.ts';
+import { type ServedWorkflow, servedWorkflow } from './parts.ts';
 import type { Serving } from './serving.ts';
 
 const json = 'application/json';
@@ -54,10 +54,12 @@ export async function readResource(
   return { contents: [{ uri, mimeType: json, text: JSON.stringify(content) }] };
 }
 
-interface Address {
+export interface Address {
   readonly name: ResourceName;
   readonly session: string | null;
   readonly after: number;
+  /** Of entries of the history; as many as a page has, if not given. */
+  readonly limit?: number;
 }
 
 function readAddress(uri: string): Address | null {
@@ -71,8 +73,8 @@ function readAddress(uri: string): Address | null {
   }
 }
 
-async function contentOf(
-  { name, session, after }: Address,
+export async function contentOf(
+  { name, session, after, limit }: Address,
   served: ServedWorkflow,
   serving: Serving,
 ): Promise<Json | string> {
@@ -81,13 +83,17 @@ async function contentOf(
   const isGraph = name === 'graph' || name === 'graph.mmd';
   // A drawing needs no session. Anything else does, and reading must not open one that nobody could find again.
   if (meant === null) return isGraph ? draw(name, [], served, serving) : asJson(await noSession(name, serving));
-  if (name === 'history') return asJson(await served.service.history(meant, connection.who, after, limits.historyPage));
+  if (name === 'history')
+    return asJson(await served.service.history(meant, connection.who, after, limit ?? limits.historyPage));
   const view = await served.service.look(meant, connection.who);
   if ('error' in view) {
     if (session === null && view.code === 'UnknownSession') connection.session = null;
     return asJson(view);
   }
-  return isGraph ? draw(name, activeStates(view.state), served, serving) : asJson(part(name, view));
+  const { write } = offeredNames(serving.parts);
+  return isGraph
+    ? draw(name, activeStates(view.state), served, serving)
+    : asJson(part(name, { ...view, ...offerNext(view, write) }));
 }
 
 function part(name: 'next' | 'state' | 'session', view: SessionView): Partial<SessionView> {

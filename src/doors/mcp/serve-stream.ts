@@ -36,7 +36,22 @@ export function serveConnection(door: McpDoor, transport: Transport): ServedStre
   const { onmessage } = transport;
   transport.onmessage = (message, extra) => {
     door.gaps.look(message, connection.who);
+    // The SDK never answers what the client cancelled.
+    if ('method' in message && message.method === 'notifications/cancelled')
+      connection.writes.written(message.params?.['requestId'], false);
     onmessage?.(message, extra);
+  };
+  const send = transport.send.bind(transport);
+  transport.send = async (message, options) => {
+    const id = 'method' in message ? undefined : message.id;
+    try {
+      await send(message, options);
+      // A pipe that is broken says so a moment later.
+      if (id !== undefined) setImmediate(() => connection.writes.written(id, true));
+    } catch (error) {
+      connection.writes.written(id, false);
+      throw error;
+    }
   };
   const onClose = transport.onclose;
   transport.onclose = () => {

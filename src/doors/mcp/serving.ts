@@ -6,6 +6,8 @@ import type { SealedStates } from './sealed-states.ts';
 
 export interface Serving {
   readonly parts: McpDoorParts;
+  /** Workflows that are served beside the tools; each is served by parts of its own. */
+  readonly workflows: readonly McpDoorParts[];
   readonly limits: McpDoorLimits;
   readonly parked: ParkedCalls;
   /** Null where there are no approvals. */

@@ -27,7 +27,13 @@ const unheard = 'the client waits for this call no longer, and cannot be asked';
 const gone = 'the client has left; nobody is there to answer';
 
 export interface WaitingCall {
-  readonly requester: { readonly cancelled: AbortSignal; readonly left: AbortSignal };
+  readonly requester: {
+    readonly cancelled: AbortSignal;
+    readonly left: AbortSignal;
+    readonly written: Promise<boolean>;
+  };
+  /** The reply goes out with the request that waits now. */
+  deliver(written: Promise<boolean>): void;
   /** Follows the request under which the client waits now; the function that is returned stops that. */
   follow(exchange: Exchange): () => void;
   leave(): void;
@@ -44,6 +50,7 @@ export interface WaitingCall {
 export function createWaitingCall(maxOpenQuestions: number): WaitingCall {
   const cancelled = new AbortController();
   const left = new AbortController();
+  const written = Promise.withResolvers<boolean>();
   /** Made when somebody asks for it: few calls have questions that travel by themselves. */
   let ended: AbortController | null = null;
   const open = new Map<string, OpenQuestion>();
@@ -59,12 +66,14 @@ export function createWaitingCall(maxOpenQuestions: number): WaitingCall {
   };
   const leave = () => {
     left.abort();
+    written.resolve(false);
     ended?.abort(gone);
     failAll(gone);
   };
 
   return {
-    requester: { cancelled: cancelled.signal, left: left.signal },
+    requester: { cancelled: cancelled.signal, left: left.signal, written: written.promise },
+    deliver: (whole) => void whole.then(written.resolve),
     follow: (exchange) => exchange.follow(() => cancelled.abort(), leave),
     leave,
 

@@ -3,6 +3,7 @@
  * Must not repeat the reply: whoever needs a field has it in `structuredContent`.
  */
 import { cut } from '../../core/canonical.ts';
+import { quoteWord, spellOut } from '../../core/quote.ts';
 import {
   isPending,
   isSuccess,
@@ -22,18 +23,22 @@ const maxMessageChars = 400;
 /** `passOn`: the caller must name the session itself, for no connection remembers it. */
 export function writeText(reply: Reply, passOn: boolean): string {
   const body = isSuccess(reply) ? ofSuccess(reply) : isPending(reply) ? ofPending(reply) : ofRefusal(reply);
-  return [...body, sessionLine(reply, passOn)].filter((part) => part !== '').join(' ');
+  return spellOut([...body, sessionLine(reply, passOn)].filter((part) => part !== '').join(' '));
 }
 
 function ofSuccess(reply: SuccessReply): readonly string[] {
   return [
-    `ok: ${reply.action}${reply.replayed ? ' (done before, this is its reply)' : ''}.`,
+    `ok: ${reply.action}${reply.replayed ? ` (${whoseResult(reply)})` : ''}.`,
     `result: ${short(reply.result, maxResultChars)}.`,
     reply.errors === undefined ? '' : `${reply.errors.length} items failed, see errors.`,
     reply.state === null || reply.state === undefined ? '' : `state: ${short(reply.state, maxStateChars)}.`,
-    reply.done ? 'The workflow has ended.' : next(reply.valid_next_actions),
+    reply.done ? 'The workflow has ended.' : next(reply),
   ];
 }
+
+/** Whoever had no key must hear what the same call once more would do. */
+const whoseResult = ({ notices = [] }: SuccessReply): string =>
+  notices.find(({ code }) => code === 'EARLIER_RESULT')?.human_message ?? 'done before, this is its reply';
 
 /** The reply does not say whether there was a key, and whoever had none must not take this for an order to send it twice. */
 function ofPending(reply: PendingReply): readonly string[] {
@@ -45,9 +50,10 @@ function ofPending(reply: PendingReply): readonly string[] {
 function ofRefusal(reply: ErrorReply): readonly string[] {
   return [
     sentence(reply.message.startsWith(`${reply.error}: `) ? reply.message : `${reply.error}: ${reply.message}`),
+    guardLine(reply),
     effectLine(reply.effect),
     advice(reply.resolution),
-    next(reply.valid_next_actions),
+    next(reply),
   ];
 }
 
@@ -55,6 +61,14 @@ function ofRefusal(reply: ErrorReply): readonly string[] {
 function sentence(text: string): string {
   const said = cut(text, maxMessageChars);
   return /[.!?…]$/.test(said) ? said : `${said}.`;
+}
+
+/** A message of this error has a fixed form, which does not name them. */
+function guardLine(reply: ErrorReply): string {
+  if (reply.error !== 'invalid_transition' || reply.code === 'GuardError') return '';
+  const guards = [...new Set(reply.blocked_by.map(({ guard }) => guard))];
+  if (guards.length === 0) return '';
+  return `refused by guard${guards.length === 1 ? '' : 's'} ${ellipsis(guards.join(', '), maxNextChars)}.`;
 }
 
 function effectLine(effect: Effect): string {
@@ -80,8 +94,10 @@ function advice(resolution: Resolution): string {
   return named.length === 0 ? said : `${said} (${named.join(', ')})`;
 }
 
-function next(actions: readonly string[]): string {
-  return actions.length === 0 ? 'next: nothing.' : `next: ${ellipsis(actions.join(', '), maxNextChars)}.`;
+function next({ valid_next_actions: actions, next_total: total }: ErrorReply | SuccessReply): string {
+  if (actions.length === 0) return 'next: nothing.';
+  const more = total === undefined ? '' : ` (${total} in all)`;
+  return `next: ${ellipsis(actions.join(', '), maxNextChars)}${more}.`;
 }
 
 function sessionLine(reply: Reply, passOn: boolean): string {
@@ -95,7 +111,7 @@ function sessionLine(reply: Reply, passOn: boolean): string {
 }
 
 function short(value: unknown, max: number): string {
-  return ellipsis(typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null'), max);
+  return ellipsis(quoteWord(value), max);
 }
 
 function ellipsis(text: string, max: number): string {

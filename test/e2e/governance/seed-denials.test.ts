@@ -63,7 +63,7 @@ test('POLICY_DENY by a rule and by the default: HTTP, MCP in both revisions, cli
     const { tools } = await client.listTools();
     assert.deepEqual(
       tools.map(({ name }) => name),
-      ['everything/echo', 'complete'],
+      ['everything__echo', 'complete'],
       'what can never be permitted is not listed',
     );
     const { reply, isError } = await call('everything/get-sum', sum);
@@ -108,8 +108,13 @@ test('DAEMON_NOT_READY from the first moment: HTTP, MCP, client', async (t) => {
   assert.deepEqual(seedMembers(http.body), notReady);
   const message = { jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'x', arguments: {} } };
   const mcp = await up.ask('/mcp', { key, body: message });
-  const result = mcp.body['result'] as { isError?: boolean; structuredContent: Record<string, unknown> };
+  const result = mcp.body['result'] as {
+    readonly isError?: boolean;
+    readonly structuredContent: Record<string, unknown>;
+    readonly content: readonly { readonly text: string }[];
+  };
   assert.deepEqual([mcp.body['id'], result.isError], [7, true]);
+  assert.match(result.content[0]?.text ?? '', /^denied: daemon is initializing, retry in a moment\. /);
   assert.deepEqual(seedMembers(result.structuredContent), notReady);
   const denied = await deniedBy(up, key, 'x');
   assert.deepEqual(
@@ -120,10 +125,11 @@ test('DAEMON_NOT_READY from the first moment: HTTP, MCP, client', async (t) => {
   assert.equal(await up.stop(), 0);
 });
 
-test('DAEMON_NOT_READY: library', async (t) => {
+test('DAEMON_NOT_READY: library, which nobody can ask before it is ready, and says that it is closed', async (t) => {
   const gateway = await openGateway(t, [aTool('pay', () => ({}))]);
   await gateway.close();
-  assert.deepEqual(seedMembers((await gateway.call({ tool: 'pay' })) as never), notReady);
+  const closed = { ...notReady, human_message: 'denied: daemon is closed, ask again once it is open' };
+  assert.deepEqual(seedMembers((await gateway.call({ tool: 'pay' })) as never), closed);
 });
 
 test('a client waits out the start by itself', async (t) => {

@@ -50,6 +50,15 @@ test('an integer that is not kept exactly is refused where it stands, and everyw
   assert.equal(refund.runs(), 0);
 });
 
+test('a deadline and a wait of a fraction of a millisecond are none of the gateway’s faults', async (t) => {
+  const { ask, call } = await opened(t);
+  const body = { tool: 'refund', args: { amount: 5 } };
+  for (const seconds of [12.3456, 60.000_04, 86_399.999_999]) {
+    assert.equal((await call({ ...body, deadline_seconds: seconds, wait_seconds: seconds })).status, 200);
+    assert.equal((await ask('POST', `/v1/calls?wait=${seconds}`, { body })).status, 200);
+  }
+});
+
 interface Refused {
   readonly what: string;
   readonly body: unknown;

@@ -112,6 +112,8 @@ test('a door that closes takes no new calls, and lets those under way end and be
   const closed = http.door.close({ drainMs: 60_000 }).then(() => (isClosed = true));
   const refused = await http.call({ tool: 'slow', args: { n: 2 } });
   assert.deepEqual([refused.status, refused.body['code']], [503, 'DAEMON_NOT_READY']);
+  assert.equal(refused.body['human_message'], 'denied: daemon is closed, ask again once it is open');
+  assert.equal(refused.body['title'], 'Gateway is not ready');
   assert.equal(refused.headers['connection'], 'close');
   const ready = await http.ask('GET', '/readyz', { key: null });
   assert.deepEqual([ready.status, ready.body], [503, { status: 'closing' }]);

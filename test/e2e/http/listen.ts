@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { TestContext } from 'node:test';
+import { camelKeys } from '../../support/camel-keys.ts';
 import type { OpenedHttp } from './open-http.ts';
 
 export interface StreamEvent {
@@ -46,6 +47,7 @@ export async function listenTo(
       if (block.startsWith(':')) comments.push(block);
       else {
         const event = read(block);
+        assert.deepEqual(camelKeys(event.data), [], block);
         check(event);
         events.push(event);
       }

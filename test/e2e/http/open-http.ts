@@ -100,7 +100,7 @@ export async function openHttp(t: Closing, options: HttpOptions = {}): Promise<O
   const load = options.load ?? (async () => ({ ok: true, project }) as const);
   const loaded = await load();
   assert.ok(loaded.ok, JSON.stringify(loaded));
-  const governance = createGovernance(loaded.project, { load, record: async () => true });
+  const governance = createGovernance(loaded.project, { load, errorsIn: async () => [], record: async () => true });
   const opened = await openGateway({
     tools,
     workflows,

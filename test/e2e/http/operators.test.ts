@@ -104,3 +104,60 @@ test('a policy is applied as a whole, or its problems are told and nothing chang
   assert.deepEqual([problem?.file, problem?.line], ['recourse.yaml', 3]);
   assert.deepEqual((await ask('GET', '/v1/policy', { key: keys.viewer })).body, body, 'nothing changed');
 });
+
+test('a policy is shown whole, in the names of the wire', async (t) => {
+  const { loadProject } = await import('../../../src/compose/load-project.ts');
+  const cwd = mkdtempSync(path.join(tmpdir(), 'recourse-policy-'));
+  t.after(() => rmSync(cwd, { recursive: true, force: true }));
+  const yaml = `roles:
+  finance: [ada]
+agents:
+  bot:
+    default: defer
+    model_policy: { allow: [opus] }
+    completion: { require: [pay] }
+    rules:
+      - defer: pay
+        reason: money leaves
+        when: args.amount > 5
+        approvers: [finance]
+        needs: 1
+        expires: 2h
+        on_approve: run
+        client_may_approve: true
+      - permit: echo
+`;
+  writeFileSync(path.join(cwd, 'recourse.yaml'), yaml);
+  const { ask, keys } = await openHttp(t, { tools, load: () => loadProject({ cwd, env: {} }) });
+  const { status, body } = await ask('GET', '/v1/policy', { key: keys.viewer });
+  assert.equal(status, 200);
+  const terms = { roles: ['finance'], needed: 1, expires_ms: 7_200_000, on_approve: 'run', client_may_approve: true };
+  const usual = { roles: null, needed: 1, expires_ms: 86_400_000, on_approve: 'wait', client_may_approve: false };
+  assert.deepEqual(body['policy'], {
+    mode: 'enforce',
+    ref: 'recourse.yaml:3',
+    roles: { finance: ['ada'] },
+    agents: [
+      {
+        agent: 'bot',
+        ref: 'recourse.yaml:4',
+        default: { effect: 'defer', ref: 'recourse.yaml:5', terms: usual },
+        rules: [
+          {
+            effect: 'defer',
+            match: 'pay',
+            when: 'args.amount > 5',
+            reason: 'money leaves',
+            ref: 'recourse.yaml:9',
+            terms,
+          },
+          { effect: 'permit', match: 'echo', when: null, reason: null, ref: 'recourse.yaml:17' },
+        ],
+        ceiling: null,
+        models: { allow: ['opus'], ref: 'recourse.yaml:6' },
+        redact: [],
+        completion: { require: ['pay'], when: null, condition: null, ref: 'recourse.yaml:7' },
+      },
+    ],
+  });
+});

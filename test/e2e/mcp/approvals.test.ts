@@ -83,7 +83,7 @@ test('approvals over MCP', { timeout: 240_000 }, async (t) => {
       const { tools } = await client.listTools();
       assert.deepEqual(
         tools.map(({ name }) => name),
-        ['everything/echo', 'everything/get-sum', 'await_approval', 'complete'],
+        ['everything__echo', 'everything__get-sum', 'await_approval', 'complete'],
       );
       const sum = fresh();
       const id = deferred(await call('everything/get-sum', sum));
@@ -100,7 +100,7 @@ test('approvals over MCP', { timeout: 240_000 }, async (t) => {
       assert.equal(status, 200, JSON.stringify(body));
       const granted = await waiting;
       assert.equal(granted.structuredContent?.['state'], 'granted');
-      assert.match(sumOf(granted) ?? '', /Call everything\/get-sum again with the same arguments/);
+      assert.match(sumOf(granted) ?? '', /Call everything__get-sum again with the same arguments/);
       assert.match(sumOf(await call('everything/get-sum', sum)) ?? '', new RegExp(`${sum.a + sum.b}`));
       assert.notEqual(deferred(await call('everything/get-sum', sum)), id, 'it covers one call');
     });

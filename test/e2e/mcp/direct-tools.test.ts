@@ -88,9 +88,9 @@ for (const [way, connect] of Object.entries(ways))
       const { tools: listed } = (await raw(client, 'tools/list', {})) as { tools: Record<string, unknown>[] };
       assert.deepEqual(
         listed.map(({ name }) => name),
-        ['shop/buy', 'shop/sell', 'add', 'shop/break'],
+        ['shop__buy', 'shop__sell', 'add', 'shop__break'],
       );
-      assert.deepEqual(listed[0], { ...listing, name: 'shop/buy', inputSchema });
+      assert.deepEqual(listed[0], { ...listing, name: 'shop__buy', inputSchema });
       assert.deepEqual(listed[2]?.['inputSchema'], { type: 'object' });
       assert.equal(listed[2]?.['description'], 'Adds.');
     });
@@ -188,6 +188,16 @@ test('structured content that is no object is wrapped for clients of 2025-11-25,
   const nonsense = await raw(old, 'tools/call', { name: 'odd', arguments: {} });
   assert.equal(nonsense['content'], 'not a list', 'what cannot be read passes, too');
 });
+
+for (const revision of revisions)
+  test(`a deadline of a fraction of a millisecond is kept (${revision})`, async (t) => {
+    const { call } = await connectInMemory(t, (await openDoor(t, { tools })).door, revision);
+    for (const seconds of [12.3456, 60.000_04]) {
+      const meta = { 'recourse/deadline_seconds': seconds, 'recourse/wait_seconds': seconds };
+      const { reply } = await call('add', { a: 1, b: 2 }, { meta });
+      assert.ok(isSuccess(reply), JSON.stringify(reply));
+    }
+  });
 
 test('a door without a workflow has no resources', async (t) => {
   const { client } = await connectInMemory(t, (await openDoor(t, { tools })).door, '2025-11-25');

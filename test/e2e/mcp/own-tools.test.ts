@@ -64,7 +64,15 @@ for (const revision of revisions) {
   test(`a step waits for a person and goes on in its session, in ${revision}`, async (t) => {
     const policy = deferring('coffee/take_order');
     const { client, step, shell } = await connected(t, { workflow: coffee, policy }, revision);
-    assert.deepEqual(await namesOf(client), ['step', 'reset_session', 'fork_session', 'await_approval', 'complete']);
+    assert.deepEqual(await namesOf(client), [
+      'step',
+      'reset_session',
+      'fork_session',
+      'next',
+      'history',
+      'await_approval',
+      'complete',
+    ]);
     const { id, session } = await heldStep({ step });
     const waiting = client.callTool({ name: 'await_approval', arguments: { approval_id: id } });
     await eventually('somebody waits', async () => waiters(shell) > 0);
@@ -174,7 +182,14 @@ test('an action called complete keeps ours away, also where actions are no tools
   });
   const { door } = await openDoor(t, { workflow, policy: deferring('other') });
   const { client, call, step } = await connectInMemory(t, door, '2025-11-25');
-  assert.deepEqual(await namesOf(client), ['step', 'reset_session', 'fork_session', 'await_approval']);
+  assert.deepEqual(await namesOf(client), [
+    'step',
+    'reset_session',
+    'fork_session',
+    'next',
+    'history',
+    'await_approval',
+  ]);
   const { reply } = await call('complete', {});
   assert.ok(isRefusal(reply), JSON.stringify(reply));
   assert.match(reply.message, /'step', with the action 'complete'/);

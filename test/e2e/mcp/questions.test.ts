@@ -104,6 +104,8 @@ for (const [way, connect] of Object.entries(ways))
       const { reply } = await client.step({ action: 'ask_milk' });
       assert.ok(isRefusal(reply) && reply.error === 'action_error', JSON.stringify(reply));
       assert.match(reply.error_message, /did not declare/);
+      assert.equal(reply.effect, 'none', 'a body that only asked has done nothing');
+      assert.ok(reply.valid_next_actions.includes('ask_milk'));
       const model = await client.step({ action: 'ask_model' });
       assert.ok(isRefusal(model.reply) && model.reply.error === 'action_error');
     });
@@ -124,7 +126,11 @@ for (const [way, connect] of Object.entries(ways))
       if (revision === '2026-07-28') setTimeout(() => answer.resolve({ action: 'cancel' }), 600);
       const { reply } = await called;
       assert.ok(isRefusal(reply) && reply.error === 'action_timeout', JSON.stringify(reply));
-      assert.equal(reply.timeout_seconds, 0.3);
+      assert.deepEqual([reply.timeout_seconds, reply.effect], [0.3, 'unknown']);
+      await eventually('the body has said that it only asked', async () => {
+        const { reply: other } = await client.step({ action: 'nothing', session: reply.session });
+        return isRefusal(other) && other.valid_next_actions.includes('ask_in_a_hurry');
+      });
     });
   }
 

@@ -1,11 +1,11 @@
 /** The state by which a client of 2026-07-28 comes back with its user's word about an approval: hostile input, judged by a real process. */
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
-import path from 'node:path';
 import { test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
 import { everything, type GovernedUp, startGoverned } from '../../support/governed-up.ts';
 import { type RawMcp, rawMcp } from '../../support/mcp-raw.ts';
+import { storeIn } from '../../support/recourse-process.ts';
 
 const rules = (agent: string, more = '') => `  ${agent}:
     rules:
@@ -161,7 +161,7 @@ test('states of approvals', { timeout: 240_000 }, async (t) => {
     const closed = { a: 11, b: 11 };
     const { requestState: spent } = await bot.ask(closed);
     await bot.send(closed, { requestState: spent, inputResponses: { approval: { action: 'cancel' } } });
-    const seal = path.join(up.home, 'recourse.db.seal');
+    const seal = `${storeIn(up.home)}.seal`;
     assert.equal(statSync(seal).mode & 0o777, 0o600);
     await up.stop('SIGKILL');
     const again = await startGoverned(t, yaml('      - permit: everything/echo\n'), [], up.home);

@@ -12,7 +12,17 @@ for (const revision of revisions) {
     const { door } = await openDoor(t, { workflow: coffee, mode: 'tool_per_action' });
     const { client, call } = await connectInMemory(t, door, revision);
     const names = async () => (await client.listTools()).tools.map(({ name }) => name);
-    const expected = ['take_order', 'add_modifier', 'pay', 'fulfill', 'cancel', 'reset_session', 'fork_session'];
+    const expected = [
+      'take_order',
+      'add_modifier',
+      'pay',
+      'fulfill',
+      'cancel',
+      'reset_session',
+      'fork_session',
+      'next',
+      'history',
+    ];
     assert.deepEqual(await names(), expected);
     await call('take_order', { drink: 'latte' });
     assert.deepEqual(await names(), expected);

@@ -65,7 +65,7 @@ test('what a server says passes through the gateway as it is', async (t) => {
       const understood = (await client.listTools()).map((tool) => essentials(asPromised(tool)));
       assert.deepEqual(understood, lists.flat().map(essentials));
       const compare = async (server: keyof typeof expected, calls: readonly Case[]) => {
-        const got = await ask(client, calls, `${server}/`);
+        const got = await ask(client, calls, `${server}__`);
         for (const [at, { tool, args }] of calls.entries()) {
           const { passed, told } = unwrapped(got[at] ?? {});
           const direct = plain(expected[server][at] ?? {}, alone.folder);
@@ -134,13 +134,13 @@ function contentsOf(folder: string): readonly (readonly [string, string])[] {
 /** As agents do it, with the schemas of the client in between. */
 async function checkedByTheClient(t: TestContext, client: Asking): Promise<void> {
   await t.test('whose own schemas find nothing wrong with the results', async () => {
-    const weather = await client.callTool('everything/get-structured-content', { location: 'Chicago' });
+    const weather = await client.callTool('everything__get-structured-content', { location: 'Chicago' });
     assert.deepEqual(Object.keys(weather['structuredContent'] as object).sort(), [
       'conditions',
       'humidity',
       'temperature',
     ]);
-    const image = await client.callTool('remote/get-tiny-image', {});
+    const image = await client.callTool('remote__get-tiny-image', {});
     assert.ok((image['content'] as readonly Answer[]).some(({ type }) => type === 'image'));
   });
 }

@@ -74,7 +74,7 @@ test('what a server refuses is told in the envelope', async (t) => {
         assert.equal(reply['effect'], effect, tool);
         const resolution = effect === 'none' ? 'choose_action' : 'reconcile';
         assert.equal((reply['resolution'] as Answer)['type'], resolution, tool);
-        assert.deepEqual(reply['valid_next_actions'], names, tool);
+        checkOffer(reply['valid_next_actions'], reply['next_total'], tool);
         // Who reads nothing but the text learns it, too.
         assert.ok(textIn(result).includes(textIn(theirs)), tool);
       }
@@ -84,12 +84,20 @@ test('what a server refuses is told in the envelope', async (t) => {
       assert.equal(invalid['error'], 'validation_failed');
       assert.equal(invalid['effect'], 'none');
       assert.deepEqual((invalid['resolution'] as Answer)['fields'], ['content', 'path']);
-      assert.deepEqual(invalid['valid_next_actions'], names);
+      checkOffer(invalid['valid_next_actions'], invalid['next_total'], 'files/write_file');
 
       const unknown = envelopeIn(await ask('files/read_text_fil', {}));
       assert.equal(unknown['error'], 'unknown_action');
-      assert.equal(unknown['did_you_mean'], 'files/read_text_file');
-      assert.deepEqual(unknown['known_actions'], names);
+      assert.equal(unknown['did_you_mean'], 'files__read_text_file');
+      checkOffer(unknown['known_actions'], unknown['known_total'], 'files/read_text_file');
+
+      /** The nearest names of many, as they are listed. */
+      function checkOffer(offered: unknown, total: unknown, nearest: string): void {
+        assert.ok(names.length > 32 && Array.isArray(offered) && offered.length === 32, nearest);
+        assert.equal(total, names.length, nearest);
+        assert.equal(offered[0], nearest.replace('/', '__'));
+        for (const each of offered) assert.ok(names.includes(each), String(each));
+      }
 
       /** As agents do it; only what the first SDK's client would not even send is sent without its help. */
       function ask(tool: string, args: object): Promise<Answer> {

@@ -45,7 +45,8 @@ test('the MCP Inspector reads the gateway from its command line', async (t) => {
     const { code, result } = await inspect('--method', 'tools/list', '--strict');
     assert.equal(code, 0, 'the Inspector finds schemas that clients cannot read');
     const names = (result['tools'] as readonly Answer[]).map(({ name }) => name);
-    for (const name of ['files/read_text_file', 'files/write_file', 'everything/echo']) assert.ok(names.includes(name));
+    for (const name of ['files__read_text_file', 'files__write_file', 'everything__echo'])
+      assert.ok(names.includes(name));
   });
 
   const note = path.join(home.folder, 'note.txt');
@@ -56,8 +57,8 @@ test('the MCP Inspector reads the gateway from its command line', async (t) => {
   for (const era of ['legacy', 'modern'])
     await t.test(`the result of a tool and its failure, in its ${era} era`, async () => {
       const [read, missing] = await Promise.all([
-        call('files/read_text_file', '--protocol-era', era, '--tool-arg', `path=${note}`),
-        call('files/read_text_file', '--protocol-era', era, '--tool-arg', `path=${note}.gone`),
+        call('files__read_text_file', '--protocol-era', era, '--tool-arg', `path=${note}`),
+        call('files__read_text_file', '--protocol-era', era, '--tool-arg', `path=${note}.gone`),
       ]);
       assert.equal(read.code, 0, read.complaint);
       assert.deepEqual(read.result['structuredContent'], { content: 'Grüße 👋\n' });
@@ -68,7 +69,7 @@ test('the MCP Inspector reads the gateway from its command line', async (t) => {
     });
 
   await t.test('the refusal of wrong arguments', async () => {
-    const invalid = await call('files/read_text_file', '--tool-args-json', '{"path":5}');
+    const invalid = await call('files__read_text_file', '--tool-args-json', '{"path":5}');
     assert.equal(invalid.code, toolFailed, invalid.complaint);
     const refused = envelopeOf(invalid.result);
     assert.deepEqual([refused['error'], refused['effect']], ['validation_failed', 'none']);
@@ -113,7 +114,7 @@ async function walk(inspect: Inspect, { folder }: Home): Promise<{ readonly sess
   assert.equal(listed.code, 0, listed.complaint);
   assert.deepEqual(
     (listed.result['tools'] as readonly Answer[]).map(({ name }) => name),
-    ['step', 'reset_session', 'fork_session'],
+    ['step', 'reset_session', 'fork_session', 'next', 'history'],
   );
   assert.deepEqual(
     (served.result['resources'] as readonly Answer[]).map(({ uri }) => uri),

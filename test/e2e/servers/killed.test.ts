@@ -64,7 +64,7 @@ test('a server that is killed takes nothing with it', async (t) => {
   });
 
   await t.test('its tools stay listed, and those of the others', async () => {
-    const names = (await client.listTools()).map(({ name }) => String(name).split('/')[0]);
+    const names = (await client.listTools()).map(({ name }) => String(name).split('__')[0]);
     assert.deepEqual(new Set(names), new Set(['everything', 'remote', 'files', 'memory']));
   });
 

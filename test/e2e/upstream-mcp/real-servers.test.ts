@@ -7,6 +7,7 @@ import { after, suite, test, type TestContext } from 'node:test';
 import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { z } from 'zod';
+import { childEnvironment } from '../../../src/adapters/upstream-mcp/child-environment.ts';
 import { everythingOverHttp } from '../../support/servers-real.ts';
 import {
   attemptOf,
@@ -119,7 +120,7 @@ suite('the everything server', { concurrency: 2 }, () => {
   }
 });
 
-test('a child gets nothing of our environment but the basics and what its configuration says', async (t) => {
+test('a child gets nothing of our environment but what a program needs here and what its configuration says', async (t) => {
   process.env['RECOURSE_TEST_SECRET'] = 'hidden';
   t.after(() => delete process.env['RECOURSE_TEST_SECRET']);
   const config = stdioServer('real', [realProgram('everything')]);
@@ -130,11 +131,12 @@ test('a child gets nothing of our environment but the basics and what its config
   const environment = JSON.parse(said?.text ?? '{}') as Record<string, string>;
   assert.equal(environment['OWN'], 'given');
   assert.equal(environment['PATH'], process.env['PATH']);
-  const allowed = ['HOME', 'LANG', 'LOGNAME', 'OWN', 'PATH', 'SHELL', 'USER'];
+  const allowed = Object.keys(childEnvironment({ OWN: 'given' }));
   assert.deepEqual(
     Object.keys(environment).filter((name) => !allowed.includes(name)),
     [],
   );
+  assert.ok(!allowed.includes('RECOURSE_TEST_SECRET'));
 });
 
 test('the filesystem server: listed alike, writes and reads a file, and its own refusals pass', async (t) => {

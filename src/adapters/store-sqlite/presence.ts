@@ -1,0 +1,46 @@
+/**
+ * Is what stands on the disk still the store that was opened? SQLite goes on writing into a file that was deleted, emptied or replaced, and says
+ * nothing. Looks at names and sizes alone: a descriptor that is closed would drop the locks that this process holds.
+ */
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+
+export interface Presence {
+  /** What is wrong, in a few words; null if nothing is. */
+  problem(): string | null;
+  close(): void;
+}
+
+/** A database has a header; a log begins with four bytes that are never zero. */
+const headerBytes = 100;
+const emptyMagic = 0;
+
+/** From the moment on at which the file is open for writing and its log is there. */
+export function createPresence(file: string): Presence {
+  const log = `${file}-wal`;
+  const known = [file, log, `${file}-lock`].map((name) => ({ name, id: idOf(name) })).filter(({ id }) => id !== null);
+  // No lock of SQLite's is on the log, so it may be opened beside it.
+  const descriptor = openSync(log, 'r');
+  const magic = Buffer.alloc(4);
+  return {
+    problem() {
+      for (const { name, id } of known) {
+        const now = idOf(name);
+        if (now !== id) return now === null ? `'${name}' was deleted` : `'${name}' was replaced`;
+      }
+      if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) < headerBytes) return `'${file}' was emptied`;
+      // What is written after somebody emptied the log leaves a hole where it begins. One that is empty as a whole was folded into the file.
+      if (readSync(descriptor, magic, 0, magic.length, 0) === magic.length && magic.readUInt32BE() === emptyMagic)
+        return `'${log}' was emptied`;
+      return null;
+    },
+    close: () => closeSync(descriptor),
+  };
+}
+
+function idOf(name: string): string | null {
+  const found = statSync(name, { throwIfNoEntry: false });
+  return found === undefined ? null : `${found.dev}:${found.ino}`;
+}
+
+export const lostMessage = (problem: string): string =>
+  `${problem} while the store was open, so nothing is recorded any more: stop every process of it, put the store back or restore a backup, then start again`;

@@ -1,0 +1,61 @@
+/**
+ * Listens for the answers to questions that nobody waits for any more: what a write came to may be told after its time. Each is
+ * handed on once; there are so many of them, for so long, and then the server is told that nobody listens. Must not ask anything.
+ */
+import type { McpLimits } from './mcp-limits.ts';
+import type { WireAnswer } from './wire-answer.ts';
+
+export interface LateAnswers {
+  /** `giveUp` is called if no answer came in time, or too many others are listened for. */
+  listen(id: number, hear: (answer: WireAnswer) => void, giveUp: () => void): void;
+  has(id: number): boolean;
+  /** False if nobody listens for it. */
+  answer(id: number, answer: WireAnswer): boolean;
+  /** No answer will come. */
+  forget(id: number): void;
+  isEmpty(): boolean;
+  /** Gives up on all of them. */
+  close(): void;
+}
+
+interface Listening {
+  readonly hear: (answer: WireAnswer) => void;
+  readonly giveUp: () => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** `onEmpty`: nothing is listened for any more. */
+export function createLateAnswers(limits: McpLimits, onEmpty: () => void): LateAnswers {
+  const open = new Map<number, Listening>();
+
+  function take(id: number): Listening | null {
+    const found = open.get(id) ?? null;
+    if (found === null) return null;
+    open.delete(id);
+    clearTimeout(found.timer);
+    if (open.size === 0) queueMicrotask(onEmpty);
+    return found;
+  }
+
+  return {
+    listen(id, hear, giveUp) {
+      const timer = setTimeout(() => take(id)?.giveUp(), limits.lateAnswerMs);
+      timer.unref();
+      open.set(id, { hear, giveUp, timer });
+      const [oldest] = open.size > limits.maxLateAnswers ? open.keys() : [];
+      if (oldest !== undefined) take(oldest)?.giveUp();
+    },
+    has: (id) => open.has(id),
+    answer(id, answer) {
+      const found = take(id);
+      // A connection that broke tells nothing that is not known already.
+      if (answer.kind !== 'lost') found?.hear(answer);
+      return found !== null;
+    },
+    forget: (id) => void take(id),
+    isEmpty: () => open.size === 0,
+    close() {
+      for (const id of open.keys()) take(id)?.giveUp();
+    },
+  };
+}

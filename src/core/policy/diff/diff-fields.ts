@@ -1,0 +1,129 @@
+/**
+ * Which fields differ between two objects of a canonical policy, and which way? Every field is looked at: of one that is not in
+ * the table of its object it is told that it changed, so that a new field cannot be forgotten.
+ */
+import { canonicalText } from '../../canonical.ts';
+import { durationText } from '../../duration-text.ts';
+import type { Json } from '../../json.ts';
+import { quoteName, quoteValue, spellOut } from '../../quote.ts';
+import { reaches } from '../policy.ts';
+import type { Direction, PolicyDetail } from './policy-change.ts';
+
+/** Undefined where it is not written. */
+type Value = Json | undefined;
+export type Fields = Readonly<Record<string, Value>>;
+
+export interface Field {
+  /** As it is written in recourse.yaml. */
+  readonly label?: string;
+  readonly direction?: (was: Value, is: Value) => Direction;
+  readonly text?: (value: Value) => string;
+  /** Its own fields are told one by one. */
+  readonly fields?: Table | 'each';
+}
+
+export type Table = Readonly<Record<string, Field>>;
+
+export function diffFields(was: Fields, is: Fields, table: Table | 'each', of = ''): readonly PolicyDetail[] {
+  return [...new Set([...Object.keys(was), ...Object.keys(is)])].flatMap((name): readonly PolicyDetail[] => {
+    const [before, after] = [was[name], is[name]];
+    if (isSame(before, after)) return [];
+    const { label = name, fields, direction, text = plainText } = (table === 'each' ? people : table[name]) ?? {};
+    const full = `${of}${table === 'each' ? quoteName(label) : label}`;
+    if (fields !== undefined && isFields(before ?? {}) && isFields(after ?? {}))
+      return diffFields((before ?? {}) as Fields, (after ?? {}) as Fields, fields, `${full}: `);
+    const says = `${full}: ${text(before)} → ${text(after)}`;
+    return [{ says, direction: direction?.(before, after) ?? 'other' }];
+  });
+}
+
+export const isFields = (value: Value): value is { readonly [key: string]: Json } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isSame = (one: Value, other: Value): boolean =>
+  one === undefined || other === undefined ? one === other : canonicalText(one) === canonicalText(other);
+
+export const plainText = (value: Value): string => {
+  if (value === undefined || value === null) return 'none';
+  if (isNames(value)) return value.length === 0 ? 'none' : value.map(quoteName).join(', ');
+  return typeof value === 'string' ? spellOut(value) : quoteValue(value);
+};
+
+const anyText = (value: Value): string => (value === null || value === undefined ? 'any' : plainText(value));
+const timeText = (value: Value): string => (typeof value === 'number' ? durationText(value) : plainText(value));
+
+const isNames = (value: Value): value is readonly string[] =>
+  Array.isArray(value) && value.every((each) => typeof each === 'string');
+
+/** The further back in the list, the more may pass. */
+export const rank =
+  (order: readonly Value[]) =>
+  (was: Value, is: Value): Direction => {
+    const [before, after] = [order.indexOf(was ?? null), order.indexOf(is ?? null)];
+    if (before < 0 || after < 0 || before === after) return 'other';
+    return after > before ? 'weaker' : 'stronger';
+  };
+
+const amount =
+  (more: Direction, less: Direction) =>
+  (was: Value, is: Value): Direction => {
+    if (typeof was !== 'number' || typeof is !== 'number') return 'other';
+    return is > was ? more : less;
+  };
+
+/** What is not given at all stands for everything. */
+function grown(was: Value, is: Value): Direction {
+  if (is === null) return 'weaker';
+  if (was === null) return 'stronger';
+  const [before, after] = [was ?? [], is ?? []];
+  if (!isNames(before) || !isNames(after)) return 'other';
+  return after.some((each) => !before.includes(each)) ? 'weaker' : 'stronger';
+}
+
+function shrunk(was: Value, is: Value): Direction {
+  const [before, after] = [was ?? [], is ?? []];
+  if (!isNames(before) || !isNames(after)) return 'other';
+  return before.some((each) => !after.includes(each)) ? 'weaker' : 'stronger';
+}
+
+/** A condition that must hold, or that says when something must: what is asked for is less without it. */
+const dropped = (was: Value, is: Value): Direction =>
+  (is ?? null) === null ? 'weaker' : (was ?? null) === null ? 'stronger' : 'other';
+
+const opposite: Readonly<Record<Direction, Direction>> = { weaker: 'stronger', other: 'other', stronger: 'weaker' };
+
+/** Who has a role: one more may approve. */
+const people: Field = { direction: grown };
+
+export const effectRanks = ['deny', 'defer', 'permit'] as const;
+
+export const termsTable: Table = {
+  roles: { label: 'approvers', direction: grown, text: anyText },
+  needed: { label: 'needs', direction: amount('stronger', 'weaker') },
+  expiresMs: { label: 'expires', direction: amount('weaker', 'stronger'), text: timeText },
+  onApprove: { label: 'on_approve', direction: rank(['wait', 'run']) },
+  clientMayApprove: { label: 'client_may_approve', direction: rank([false, true]) },
+};
+
+const completionTable: Table = {
+  require: { direction: shrunk },
+  when: { direction: (was, is) => opposite[dropped(was, is)] },
+  condition: { direction: dropped },
+};
+
+/** Its rules are told by diff-rules.ts, and whether there is a completion at all by diff-policies.ts. */
+export const agentTable: Table = {
+  default: { direction: rank(effectRanks) },
+  terms: { label: 'default', fields: termsTable },
+  ceiling: { label: 'mode', direction: rank([...reaches, null]), text: anyText },
+  models: { direction: grown, text: anyText },
+  redact: { direction: shrunk },
+  completion: { fields: completionTable },
+};
+
+export const policyTable: Table = {
+  mode: { direction: rank(['enforce', 'audit']) },
+  roles: { fields: 'each' },
+};
+
+export const ruleTable: Table = { effect: { direction: rank(effectRanks) }, terms: { fields: termsTable } };

@@ -1,0 +1,18 @@
+/** What differs between two policies, as it is told? Data only; diff-policies.ts makes it. */
+
+/** Whether more may pass than before, or with less; `other` where that cannot be told. */
+export type Direction = 'weaker' | 'other' | 'stronger';
+
+export interface PolicyDetail {
+  /** For a person. */
+  readonly says: string;
+  readonly direction: Direction;
+}
+
+export interface PolicyChange {
+  readonly change: 'added' | 'removed' | 'changed';
+  /** Null for what holds for all of them. */
+  readonly agent: string | null;
+  /** Weakenings first. */
+  readonly details: readonly PolicyDetail[];
+}

@@ -1,0 +1,48 @@
+/**
+ * How are names and values of others written where a person or a model reads them? What cannot be seen is spelled out as JSON
+ * spells it, `\u202e`, and nothing breaks the line; what could be taken for our own words stands in quotes. The one writer of
+ * every screen, message and text; must not know where it is read.
+ */
+
+/**
+ * Controls, marks that change the direction, joiners, tags, selectors, halves of characters, code points without a character,
+ * line ends and blanks other than the space. Accents stay on their letter: one that would be drawn onto our own quote is spelled
+ * out, and so are the fifth and those after it, which would cover other lines.
+ */
+const unseen =
+  /(?<![\p{L}\p{N}\p{M}])\p{M}|(?<=\p{M}{4})\p{M}|[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Me}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/gu;
+
+/** A sentence, or part of one: stays as it is but for what cannot be seen. */
+export function spellOut(text: string): string {
+  return text.replace(unseen, spell);
+}
+
+function spell(char: string): string {
+  const short = JSON.stringify(char).slice(1, -1);
+  if (short !== char) return short;
+  return Array.from({ length: char.length }, (_, at) => codeOf(char.charCodeAt(at))).join('');
+}
+
+const codeOf = (unit: number): string => `\\u${unit.toString(16).padStart(4, '0')}`;
+
+/** Letters of any script and digits; dots, dashes and slashes between them. */
+const plainName = /^[\p{L}\p{N}_$]+(?:[\p{M}./@+-]+[\p{L}\p{N}_$]+)*\p{M}*$/u;
+/** Places and times too, which have colons. */
+const plainWord = /^[\p{L}\p{N}_$]+(?:[\p{M}./@+:*-]+[\p{L}\p{N}_$]+)*\p{M}*$/u;
+
+/** A name that somebody else chose. */
+export const quoteName = (name: string): string => bareOrQuoted(name, plainName);
+
+/** A short value among others on a line; a text only in quotes where it is more than a word. */
+export const quoteWord = (value: unknown): string =>
+  typeof value === 'string' ? bareOrQuoted(value, plainWord) : quoteValue(value);
+
+function bareOrQuoted(text: string, plain: RegExp): string {
+  return plain.test(text) && spellOut(text) === text ? text : quoteValue(text);
+}
+
+/** JSON that parses back to the value: on one line, or, with an indent, on lines that are all ours. */
+export function quoteValue(value: unknown, indent = 0): string {
+  const text = JSON.stringify(value, null, indent) ?? 'null';
+  return indent === 0 ? spellOut(text) : text.split('\n').map(spellOut).join('\n');
+}

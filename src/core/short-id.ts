@@ -1,0 +1,41 @@
+/**
+ * Which id is meant by its beginning? As git takes the first characters of a commit: one that is unique is enough, and of several
+ * none is taken. Must not read anything: whoever asks brings the ids.
+ */
+export type MeantId =
+  | { readonly kind: 'one'; readonly id: string }
+  | { readonly kind: 'several'; readonly ids: readonly string[] }
+  | { readonly kind: 'none' };
+
+/** How many are named where several begin so. */
+const maxNamed = 5;
+/** What is looked up: one more than is named. */
+export const maxLookedAt = maxNamed + 1;
+/** Behind `call_` or `apr_`, where something is decided and not only looked at. */
+const leastToDecide = 8;
+
+/** Lists are read from the newest down, those before this one: it comes after every id that begins so. */
+export const afterAll = (beginning: string): string => `${beginning}~`;
+
+/** Ids of calls and approvals are a word, `_`, and 26 characters. */
+export const isWhole = (given: string): boolean => /^[a-z]+_[0-9a-z]{26}$/.test(given);
+
+/** True for a beginning that says enough for this. */
+export function saysEnough(beginning: string, use: 'look' | 'decide'): boolean {
+  const [, rest = ''] = /^[a-z]+_([0-9a-z_]*)$/.exec(beginning) ?? [];
+  return rest.length >= (use === 'look' ? 1 : leastToDecide);
+}
+
+/** As lists and messages shorten them, with the mark at the end. */
+export const unmarked = (given: string): string => given.replace(/(?:…|\.\.\.)$/, '');
+
+/** `found` are ids of a list that holds all which begin so, or `maxLookedAt` of them. */
+export function meantId(beginning: string, found: readonly string[]): MeantId {
+  const ids = found.filter((id) => id.startsWith(beginning));
+  const [id] = ids;
+  if (id === undefined) return { kind: 'none' };
+  return ids.length === 1 ? { kind: 'one', id } : { kind: 'several', ids: ids.slice(0, maxNamed) };
+}
+
+export const severalMeant = (beginning: string, ids: readonly string[]): string =>
+  `several begin with '${beginning}': ${ids.join(', ')}${ids.length < maxNamed ? '' : ', …'}; give more characters`;

@@ -1,0 +1,88 @@
+/**
+ * Which names does this door use for what it serves? Coming in, its own and those of the gateway are understood; what a reply offers
+ * to call is in the names of the door. What a reply tells of the call itself keeps the gateway's names.
+ */
+import type { Reply } from '../../core/reply.ts';
+import type { Resolution } from '../../core/taxonomy.ts';
+import type { Workflow } from '../../core/workflow/workflow.ts';
+import { actionNames, besideNames, sameNames } from './model-names.ts';
+import { ownTools } from './own-tools.ts';
+import { type McpDoorParts, type ModelNames, servedWorkflow } from './parts.ts';
+import type { ToolCall } from './read-tool-call.ts';
+
+/** The call by the name that the gateway knows it by. */
+export function withOwnName(call: ToolCall, parts: McpDoorParts): ToolCall {
+  return call.name === null ? call : { ...call, name: readName(call.name, parts) };
+}
+
+function readName(given: string, parts: McpDoorParts): string {
+  const own = toolsOf(parts).read(given);
+  return own === given && parts.tools !== null ? parts.tools.names().read(given) : own;
+}
+
+/** Names of what comes next, as they are called here. */
+export function offeredNames(parts: McpDoorParts): ModelNames {
+  return parts.workflow === null && parts.tools !== null ? parts.tools.names() : actionsOf(parts);
+}
+
+/** The same reply, with whatever it offers to call in the names of the door. */
+export function offer<Told extends Reply>(reply: Told, parts: McpDoorParts): Told {
+  const { write } = offeredNames(parts);
+  if (write === sameNames.write || 'pending' in reply) return reply;
+  const told = { ...reply, ...offerNext(reply, write) };
+  if (!('error' in reply)) return told;
+  const { resolution, message } = reply;
+  const error = { ...told, resolution: offerChoice(resolution, write), message };
+  if (reply.error !== 'unknown_action') return error;
+  const near = reply.did_you_mean;
+  const known = { ...error, known_actions: reply.known_actions.map(write) };
+  if (near === null) return known;
+  // Its hint offers a name, too.
+  return {
+    ...known,
+    did_you_mean: write(near),
+    message: message.replace(` mean '${near}'?`, ` mean '${write(near)}'?`),
+  };
+}
+
+interface Next<Schema> {
+  readonly valid_next_actions: readonly string[];
+  readonly next_action_schemas?: Readonly<Record<string, Schema>>;
+}
+
+export function offerNext<Schema>(next: Next<Schema>, write: ModelNames['write']): Next<Schema> {
+  const { valid_next_actions: actions, next_action_schemas: schemas } = next;
+  const told = { valid_next_actions: actions.map(write) };
+  if (schemas === undefined) return told;
+  const named = Object.entries(schemas).map(([own, schema]) => [write(own), schema] as const);
+  return { ...told, next_action_schemas: Object.fromEntries(named) };
+}
+
+function offerChoice(resolution: Resolution, write: ModelNames['write']): Resolution {
+  return resolution.type === 'choose_action' ? { ...resolution, actions: resolution.actions.map(write) } : resolution;
+}
+
+const ofWorkflows = new WeakMap<Workflow, ModelNames>();
+
+/** In step mode an action is an argument, and has no name to be listed under. */
+export function actionsOf({ workflow: served, mode }: Pick<McpDoorParts, 'workflow' | 'mode'>): ModelNames {
+  const workflow = served === null || mode === 'step' ? null : servedWorkflow(served);
+  if (workflow === null) return sameNames;
+  if (served?.isBeside === true) return toolsOf({ workflow: served, mode });
+  const known = ofWorkflows.get(workflow) ?? actionNames(workflow.actions.keys());
+  ofWorkflows.set(workflow, known);
+  return known;
+}
+
+const sessionTools = ['reset_session', 'fork_session', ownTools.next, ownTools.history, ownTools.complete];
+
+/** Of every tool that the workflow of this door has, those for its session included. */
+export function toolsOf(parts: Pick<McpDoorParts, 'workflow' | 'mode'>): ModelNames {
+  const { workflow: served, mode } = parts;
+  if (served?.isBeside !== true) return actionsOf(parts);
+  const actions = mode === 'step' ? ['step'] : (servedWorkflow(served)?.actions.keys() ?? []);
+  return besideNames(served.name, [...actions, ...sessionTools]);
+}
+
+/** Whether a workflow that is served beside others has a tool of this name. */
+export const isToolOf = (given: string, parts: McpDoorParts): boolean => toolsOf(parts).read(given) !== given;

@@ -35,6 +35,7 @@ import type { Notifier } from './ports/notifier.ts';
 import { createApprovals } from './shell/approvals.ts';
 import { voidUnbound } from './shell/bound-now.ts';
 import { drained, stopAll } from './shell/drain.ts';
+import { knownOnRecord } from './shell/hand-over.ts';
 import { lastingReads } from './shell/lasting-reads.ts';
 import { maskResults } from './shell/mask.ts';
 import { nestedCall } from './shell/nested-call.ts';
@@ -223,8 +224,9 @@ export async function openGateway<
     }
     // INVARIANT: nobody commits beside us before what an earlier owner left is on record.
     store.recovered();
-    store.onForwarderGone((incarnation) => void settleForwarder(incarnation, shell));
+    store.onForwarderGone((incarnation) => settleForwarder(incarnation, shell));
   }
+  store.onEqualWrite((equal) => knownOnRecord(equal, shell));
   // The rules may be others than when this process, or another, was last here. What the store does not take now it takes later.
   let isBound = !recovers || (await voidUnbound(policiesOf(shell), shell));
   const stopSweeping = startSweeping(shell, async () => {

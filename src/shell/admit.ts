@@ -84,8 +84,6 @@ export async function attach(
   shell: Shell,
 ): Promise<Exclude<Admission, { kind: 'unadopted' }>> {
   if (call.effectClass === 'pure') return { kind: 'new' };
-  // INVARIANT: when the link of a forwarder ends its calls count as gone at once, also while that is being put on record.
-  await Promise.allSettled(shell.live.settling);
   const known = await earlierEqual(call, requester, shell);
   if (known.kind === 'unrecorded') return { kind: 'unavailable', fault: 'io' };
   if (known.kind === 'own') {

@@ -35,11 +35,11 @@ export async function start(
   work: Work,
   papers: Papers,
   shell: Shell,
-  cancelled?: AbortSignal,
+  leaves: readonly (AbortSignal | undefined)[] = [],
 ): Promise<Started> {
   const control = createControl();
-  // A client that cancels while the intent is being recorded has nothing sent for it.
-  const stopListening = onAbort(cancelled, () => control.cancel('ToolCancelled'));
+  // A client that cancels, or without a key leaves, while the intent is being recorded has nothing sent for it.
+  const listening = leaves.map((signal) => onAbort(signal, () => control.cancel('ToolCancelled')));
   let finish: (answer: Answer) => void = () => undefined;
   let fail: (error: unknown) => void = () => undefined;
   const outcome = new Promise<Answer>((resolve, reject) => {
@@ -68,7 +68,7 @@ export async function start(
     fail(error);
     throw error;
   } finally {
-    stopListening();
+    for (const stopListening of listening) stopListening();
   }
   if (result.kind !== 'committed') {
     forget();

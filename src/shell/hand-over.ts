@@ -120,7 +120,7 @@ const patienceMs = 15_000;
  * Waits until whatever this process knows about earlier equal calls is on record. While one of them has its requester, it looks again
  * a moment later: a client that closes and sends again on another connection may be heard in the wrong order.
  */
-export async function earlierEqual(call: Call, requester: Requester, shell: Shell): Promise<Earlier> {
+export async function earlierEqual(call: Equal, requester: Requester, shell: Shell): Promise<Earlier> {
   const { askers } = shell.live;
   const until = shell.ports.clock.monotonicMs() + patienceMs;
   for (let looks = 0; ; looks++) {
@@ -133,6 +133,11 @@ export async function earlierEqual(call: Call, requester: Requester, shell: Shel
     if (shell.ports.clock.monotonicMs() >= until) return { kind: 'unrecorded' };
     await pause(shell.ports.clock, looks < turns ? 0 : lookEveryMs);
   }
+}
+
+/** For another process that is about to record an equal write: is what this one knows on record? False if it could not be. */
+export async function knownOnRecord(equal: Equal, shell: Shell): Promise<boolean> {
+  return (await earlierEqual(equal, {}, shell)).kind !== 'unrecorded';
 }
 
 /** Those who came before; all who are there, for somebody who is not among them. */
@@ -154,4 +159,6 @@ function remove(asker: Asker, { live: { askers } }: Shell): void {
   if (here?.size === 0) askers.at.delete(asker.place);
 }
 
-const placeOf = ({ session, fingerprint }: Call): string => `${session} ${fingerprint}`;
+type Equal = Pick<Call, 'fingerprint'> & { readonly session: string | null };
+
+const placeOf = ({ session, fingerprint }: Equal): string => `${session} ${fingerprint}`;

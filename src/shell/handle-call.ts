@@ -245,11 +245,13 @@ async function run(
       continue;
     }
     progress.started = true;
-    const admitted = [{ kind: 'admitted' }] as const;
     const sent: Work = { ...work, notices: approved.notices };
     // INVARIANT: whoever left an equal call while this one waited for the store has their place all the same.
     const intent = { ...approved.papers, nobodyLeftWithinMs };
-    const started = await start(approved.call, admitted, sent, intent, shell, asked.requester.cancelled);
+    const { cancelled, left } = asked.requester;
+    // INVARIANT: who left without a key may have sent it again elsewhere, before this intent could be seen there.
+    const leaves = [cancelled, request.key === null ? left : undefined];
+    const started = await start(approved.call, [{ kind: 'admitted' }], sent, intent, shell, leaves);
     if (started.kind === 'running') {
       onRunning?.(started.running);
       if (step !== null) shell.live.streaks.delete(session);

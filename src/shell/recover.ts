@@ -52,16 +52,11 @@ export async function recover(shell: Shell, owner: IncarnationId | null = null):
 
 /** The same for a process that forwarded its writes and is gone. Never rejects. */
 export async function settleForwarder(incarnation: IncarnationId, shell: Shell): Promise<void> {
-  const { settling } = shell.live;
-  const settled = recover(shell, incarnation);
-  settling.add(settled);
   try {
-    const recovered = await settled;
+    const recovered = await recover(shell, incarnation);
     if (recovered.calls > 0) shell.ports.notify({ kind: 'recovered', ...recovered });
   } catch (error) {
     shell.ports.notify({ kind: 'suppressed', what: 'settling the calls of a forwarder', reason: String(error) });
-  } finally {
-    settling.delete(settled);
   }
 }
 

@@ -108,8 +108,6 @@ export interface Live {
   readonly gaps: Map<string, Map<GapKind, number>>;
   readonly gapsSeen: Map<string, number>;
   readonly gapNotices: Map<SessionId, readonly Notice[]>;
-  /** What processes beside this one left when their links ended is being put on record: whoever looks for it waits. */
-  readonly settling: Set<Promise<unknown>>;
   /** Who asked for a write without a key and was not handed its reply: hand-over.ts. In the order in which they came. */
   askers: {
     readonly at: Map<string, Set<Asker>>;
@@ -185,7 +183,6 @@ export function createShell(parts: Omit<Shell, 'live'>): Shell {
       gaps: new Map(),
       gapsSeen: new Map(),
       gapNotices: new Map(),
-      settling: new Set(),
       askers: { at: new Map(), of: new WeakMap(), held: 0 },
       unrecorded: [],
       approvalWaiters: new Map(),

@@ -31,6 +31,7 @@ export function watchClient(response: ServerResponse): WatchedClient {
   };
   // What the client has closed shows here a moment before the response closes.
   socket?.on('end', gone).on('error', gone);
+  if (socket?.readableEnded === true) gone();
   if (response.closed || response.destroyed) closed();
   response.once('close', closed);
   // INVARIANT: written means that the system has it, not the client: what it says about the client is heard first.

@@ -1,6 +1,6 @@
 /**
- * Clients that mean each payment a known number of times: some wait, some close and send again at once, some are cut off while their
- * gateway stands still. Each break is over before the answer is written, so the gateway can see every one of them.
+ * Clients that mean each payment a known number of times: some wait, some close and send again at once, to either gateway, some are cut
+ * off while their gateway stands still. Each closes before its answer is written, so the gateway can see that.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Random } from '../simulation/random.ts';
@@ -8,7 +8,8 @@ import type { Duo, Gateway } from './duo-gateways.ts';
 import type { Ledger } from './duo-ledger.ts';
 import { type Door, doors, type Heard, type Payment, type Wire } from './duo-wire.ts';
 
-export const manners = ['steady', 'hasty', 'stalled'] as const;
+/** `hasty` closes once it is booked, `rash` a moment after it was sent, wherever the call is by then. */
+export const manners = ['steady', 'hasty', 'rash', 'stalled'] as const;
 export type Manner = (typeof manners)[number];
 
 /** What one client meant, and what it was told. */
@@ -24,6 +25,8 @@ export interface Intention {
   replayed: number;
   fenced: number;
   unknown: number;
+  /** Keys whose call was cancelled before it was sent: it never runs under that key. */
+  unsent: number;
   breaks: number;
   readonly problems: string[];
 }
@@ -40,8 +43,8 @@ const maxAsks = 400;
 const retryMs = 50;
 
 export function intend(mark: string, random: Random): Intention {
-  const manner = random.weighted<Manner>({ steady: 5, hasty: 4, stalled: 1 });
-  const told = { fresh: [], replayed: 0, fenced: 0, unknown: 0, breaks: 0, problems: [] };
+  const manner = random.weighted<Manner>({ steady: 5, hasty: 3, rash: 2, stalled: 1 });
+  const told = { fresh: [], replayed: 0, fenced: 0, unknown: 0, unsent: 0, breaks: 0, problems: [] };
   return { mark, door: random.pick(doors), keyed: random.chance(0.3), manner, meant: 1, ...told };
 }
 
@@ -57,13 +60,9 @@ async function pay(asked: Intention, setting: Setting, told: Intention = asked):
   const { mark, keyed } = asked;
   const payment = { mark, key: keyed ? `${mark}-${told.meant}` : null };
   let manner = asked.manner;
-  let at: Gateway | undefined;
   for (let asks = 0; asks < maxAsks; asks++) {
-    // Whoever closed or was cut off sends again to the same gateway while it lives, and to another once its process is gone: before
-    // that its links are open, and nobody else can see that anybody left.
-    if (at !== undefined && !setting.duo.running().includes(at)) await at.ended;
-    const running = setting.duo.running();
-    at = at !== undefined && running.includes(at) ? at : setting.random.pick(running);
+    // Whoever closed or was cut off sends again at once, to either.
+    const at = setting.random.pick(setting.duo.running());
     if (at === undefined) {
       await pause(retryMs);
       continue;
@@ -73,7 +72,6 @@ async function pay(asked: Intention, setting: Setting, told: Intention = asked):
         ? await setting.wire.ask(at.url, asked.door, payment).heard
         : await askAndLeave(at, manner, asked.door, payment, setting);
     if (heard.kind === 'broken') told.breaks += 1;
-    if (heard.kind === 'unsent') at = undefined;
     manner = 'steady';
     if (hear(heard, told) === 'final') return;
     if (heard.kind !== 'broken') await pause(retryMs);
@@ -91,6 +89,13 @@ async function askAndLeave(
 ): Promise<Heard> {
   const held = ledger.hold(payment.mark);
   const asking = wire.ask(at.url, door, payment);
+  if (manner === 'rash') {
+    await asking.sent;
+    await pause(random.between(0, 4));
+    asking.close();
+    void held.release();
+    return asking.heard;
+  }
   const first = await Promise.race([held.arrived.then(() => 'arrived' as const), asking.heard]);
   if (first !== 'arrived') {
     void held.release();
@@ -131,6 +136,7 @@ function hear(heard: Heard, told: Intention): 'final' | 'again' {
   if (isAnothers) problems.push(`without a key, the refusal of another call: ${JSON.stringify(reply)}`);
   if (reply.error === 'fenced') told.fenced += 1;
   else if (reply.effect === 'unknown') told.unknown += 1;
+  else if (told.keyed && 'replayed' in reply && reply.replayed === true) told.unsent += 1;
   else return 'again';
   return 'final';
 }

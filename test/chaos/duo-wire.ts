@@ -23,6 +23,8 @@ export interface Payment {
 
 export interface Asking {
   readonly heard: Promise<Heard>;
+  /** It is on its way to the gateway, or never will be. */
+  readonly sent: Promise<unknown>;
   /** The client goes away, without a word. */
   close(): void;
 }
@@ -44,6 +46,7 @@ const accepts = { accept: 'application/json, text/event-stream', 'content-type':
 
 function post(url: string, key: string, { path, headers, body }: Post) {
   let request: ClientRequest | null = null;
+  const { promise: sent, resolve: isSent } = Promise.withResolvers<void>();
   const answered = new Promise<Raw | 'unsent' | 'broken'>((resolve) => {
     request = httpRequest(`${url}${path}`, {
       method: 'POST',
@@ -63,9 +66,10 @@ function post(url: string, key: string, { path, headers, body }: Post) {
         ),
       );
     });
+    request.once('finish', isSent);
     request.end(JSON.stringify(body));
   });
-  return { answered, close: () => void request?.destroy() };
+  return { answered, sent, close: () => void request?.destroy() };
 }
 
 /** A client of one agent. It keeps an MCP session with each gateway that it has met. */
@@ -159,11 +163,13 @@ export function createWire(agentKey: string): Wire {
     ask(url, door, payment) {
       let close = (): void => undefined;
       let closed = false;
+      const { promise: sent, resolve: begin } = Promise.withResolvers<void>();
       const heard = (async (): Promise<Heard> => {
         const session = await sessionFor(door, url);
         if (session === unsent || closed) return { kind: 'unsent' };
         const posted = post(url, agentKey, writeCall(door, payment, session));
         close = posted.close;
+        void posted.sent.then(begin);
         const raw = await posted.answered;
         if (typeof raw === 'string') return { kind: raw };
         // An MCP session ends with its process, and the port may be another's by now.
@@ -172,6 +178,7 @@ export function createWire(agentKey: string): Wire {
       })();
       return {
         heard,
+        sent: Promise.race([sent, heard]),
         close() {
           closed = true;
           close();

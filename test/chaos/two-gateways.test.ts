@@ -57,10 +57,10 @@ async function killAgainAndAgain(duo: Duo, started: number): Promise<void> {
 }
 
 function problemsOf(intention: Intention, { booked }: Ledger): readonly string[] {
-  const { mark, meant, fresh, replayed, problems } = intention;
+  const { mark, meant, unsent, fresh, replayed, problems } = intention;
   const times = booked.get(mark) ?? 0;
   const found = [...problems];
-  if (times > meant) found.push(`booked ${times} times, meant ${meant} times`);
+  if (times > meant - unsent) found.push(`booked ${times} times, meant ${meant} times, ${unsent} told as never sent`);
   if (new Set(fresh).size < fresh.length) found.push('one call was told twice as new');
   if (fresh.length > times) found.push(`told ${fresh.length} times as done, booked ${times} times`);
   if (replayed > 0 && times === 0) found.push('told as done before, and never booked');
@@ -74,8 +74,8 @@ function summary(intentions: readonly Intention[], { booked }: Ledger, duo: Duo,
   const { kills: killed, stalls } = duo.counts();
   return (
     `${killed} kills and ${stalls} stalls in ${(ms / 1_000).toFixed(1)} s: ${intentions.length} payments, meant ${sum(({ meant }) => meant)} times, ` +
-    `booked ${total} times; ${count(({ keyed }) => !keyed)} without a key, ${count(({ manner }) => manner === 'hasty')} closed and sent again at once, ` +
+    `booked ${total} times; ${count(({ keyed }) => !keyed)} without a key, ${count(({ manner }) => manner === 'hasty' || manner === 'rash')} closed and sent again at once, ` +
     `${sum(({ breaks }) => breaks)} breaks; told ${sum(({ fresh }) => fresh.length)} new, ${sum((each) => each.replayed)} replayed, ` +
-    `${sum(({ fenced }) => fenced)} fenced, ${sum(({ unknown }) => unknown)} unknown`
+    `${sum(({ fenced }) => fenced)} fenced, ${sum(({ unknown }) => unknown)} unknown, ${sum(({ unsent }) => unsent)} never sent`
   );
 }

@@ -1,16 +1,18 @@
 /** CONTRACT section 6: attaching where several processes share a store, and one of them is gone. */
 import assert from 'node:assert/strict';
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { describe, test } from 'node:test';
+import { describe, test, type TestContext } from 'node:test';
 import { nodeIds } from '../../src/adapters/system-node/ids.ts';
 import { openSqliteStore } from '../../src/adapters/store-sqlite/open-store.ts';
 import type { CallId } from '../../src/core/call.ts';
 import { isSuccess, type Reply } from '../../src/index.ts';
-import { successOf } from '../support/check-reply.ts';
+import { openGateway as openWithShell } from '../../src/main.ts';
+import { handleCall } from '../../src/shell/handle-call.ts';
+import { errorOf, successOf } from '../support/check-reply.ts';
 import { eventually } from '../support/eventually.ts';
-import { openGateway } from '../support/open-gateway.ts';
+import { folderOf, openGateway } from '../support/open-gateway.ts';
 import { aTool } from '../support/tools.ts';
 import { aCall, inserting, marking, mustCommit, replyOf, updating } from './store-fixtures.ts';
 
@@ -58,5 +60,78 @@ describe('a process beside the owner', () => {
     assert.deepEqual([reply.call_id, reply.result, reply.replayed], [call.id, 'paid by another', true]);
     assert.equal(runs, 0);
     await store.close();
+  });
+
+  const pays = () => {
+    let runs = 0;
+    return { tool: aTool('pay', () => `paid here, ${(runs += 1)}`), runs: () => runs };
+  };
+
+  /** A call that a child has sent, without a key. */
+  async function startChild(t: TestContext, file: string): Promise<ChildProcess> {
+    const child = fork(path.join(import.meta.dirname, '../support/leaving-child.ts'), [file]);
+    t.after(() => child.kill('SIGKILL'));
+    const [{ kind }] = (await once(child, 'message')) as [{ kind: string }];
+    assert.equal(kind, 'booked');
+    return child;
+  }
+
+  for (const asker of ['the owner', 'a third process'] as const) {
+    test(`[C6-attach-20] whose client left is asked before ${asker} records an equal write`, async (t) => {
+      const pay = pays();
+      const owner = await openGateway(t, [pay.tool]);
+      const beside = asker === 'the owner' ? owner : await openGateway(t, [pay.tool], { file: owner.file });
+      const child = await startChild(t, owner.file);
+      // While it stands still it hears neither that its client left nor the question.
+      child.kill('SIGSTOP');
+      child.send('leave');
+      const again = beside.call({ tool: 'pay' });
+      child.kill('SIGCONT');
+      child.send('finish');
+      const reply = successOf(await again);
+      assert.deepEqual([reply.result, reply.replayed, pay.runs()], ['paid by the child', true, 0]);
+    });
+
+    test(`[C6-attach-20] that was just killed does not let ${asker} send an equal write`, async (t) => {
+      const pay = pays();
+      const owner = await openGateway(t, [pay.tool]);
+      const beside = asker === 'the owner' ? owner : await openGateway(t, [pay.tool], { file: owner.file });
+      const child = await startChild(t, owner.file);
+      child.kill('SIGKILL');
+      errorOf(await beside.call({ tool: 'pay' }), 'fenced');
+      assert.equal(pay.runs(), 0);
+    });
+
+    test(`[C6-attach-20] whose client is there leaves an equal write of ${asker} to run`, async (t) => {
+      const pay = pays();
+      const owner = await openGateway(t, [pay.tool]);
+      const beside = asker === 'the owner' ? owner : await openGateway(t, [pay.tool], { file: owner.file });
+      await startChild(t, owner.file);
+      assert.equal(successOf(await beside.call({ tool: 'pay' })).result, 'paid here, 1');
+    });
+  }
+
+  test('[C6-attach-20] asks the owner, whose client left, before it records an equal write', async (t) => {
+    const pay = pays();
+    const finished = Promise.withResolvers<string>();
+    const began = Promise.withResolvers<void>();
+    const hanging = aTool('pay', () => {
+      began.resolve();
+      return finished.promise;
+    });
+    const file = path.join(folderOf(t), 'recourse.db');
+    const { gateway, shell } = await openWithShell({ tools: [hanging], file, onNotice: () => undefined });
+    t.after(() => gateway.close());
+    const beside = await openGateway(t, [pay.tool], { file });
+    const left = new AbortController();
+    const who = { tenant: 'default', agent: 'local' };
+    const written = new Promise<boolean>(() => undefined);
+    void handleCall({ tool: 'pay', args: {} }, who, { left: left.signal, written }, shell);
+    await began.promise;
+    left.abort();
+    const again = beside.call({ tool: 'pay' });
+    finished.resolve('paid by the owner');
+    const reply = successOf(await again);
+    assert.deepEqual([reply.result, reply.replayed, pay.runs()], ['paid by the owner', true, 0]);
   });
 });

@@ -104,6 +104,8 @@ const lists: Readonly<Record<string, string>> = {
   'C6-attach-14': 'a client that closes and sends again at once is known to have left',
   'C6-attach-15': 'an intent that waited looks again: whoever left meanwhile has their place',
   'C6-attach-18': 'when the link of a forwarder ends, its unmarked replies count as lost at once',
+  'C6-attach-20':
+    'a process that began an equal write is asked whether its requester left, before the repeat is recorded',
   'C6-attach-17': 'the place of an MCP session is taken by itself, or by another once it is lost',
   'C6-attach-16': 'a lost attached reply leaves the place to the next',
   'C6-time-1': 'a body out of time is told by its signal; the reply comes at the timeout',

@@ -11,6 +11,7 @@ import { encodeFrame } from '../../src/adapters/store-sqlite/frames.ts';
 import { openSqliteReader } from '../../src/adapters/store-sqlite/open-reader.ts';
 import { openSqliteStore } from '../../src/adapters/store-sqlite/open-store.ts';
 import { placeOfStore } from '../../src/adapters/store-sqlite/place.ts';
+import { protocolVersion } from '../../src/adapters/store-sqlite/serve-forwarders.ts';
 import type { CallId } from '../../src/core/call.ts';
 import { aCall, commitOne, inserting, mustCommit, stored, updating, verifyAll } from './store-fixtures.ts';
 import { inFolder, mustOpen } from './sqlite-home.ts';
@@ -135,6 +136,25 @@ test('the owner hears which forwarder is gone, and what it committed stays', asy
   });
 });
 
+test('the owner hears that a forwarder is gone when all that it handed over has landed', async () => {
+  await inFile(async (file) => {
+    const store = await mustOpen({ file });
+    const frame = (value: unknown) => encodeFrame(JSON.stringify(value)) as Buffer;
+    const hello = frame({ type: 'hello', version: protocolVersion, incarnation: 'inc_x' });
+    const commits = Array.from({ length: 100 }, (_, id) =>
+      frame({ type: 'commit', id, requests: Array.from({ length: 10 }, () => inserting(aCall())) }),
+    );
+    const count = async () => (await store.listCalls({ limit: 10_000 })).length;
+    const landed = new Promise<number>((resolve) => store.onForwarderGone(async () => resolve(await count())));
+    const link = connect((placeOfStore(file) ?? assert.fail()).socket);
+    link.resume().end(Buffer.concat([hello, ...commits]));
+    const told = await landed;
+    await mustCommit(store, inserting(aCall()));
+    assert.deepEqual([told, await count()], [1_000, 1_001]);
+    await store.close();
+  });
+});
+
 test(
   'garbage on the socket ends that connection and harms nobody',
   { skip: process.platform === 'win32' },
@@ -144,7 +164,9 @@ test(
       const child = await start('write', file, 'fwd');
       const { socket } = placeOfStore(file) ?? assert.fail();
       const hello = (over: object) =>
-        encodeFrame(JSON.stringify({ type: 'hello', version: 1, incarnation: 'inc_x', ...over })) as Buffer;
+        encodeFrame(
+          JSON.stringify({ type: 'hello', version: protocolVersion, incarnation: 'inc_x', ...over }),
+        ) as Buffer;
       const commit = (requests: unknown) => encodeFrame(JSON.stringify({ type: 'commit', id: 1, requests })) as Buffer;
       const attacks = [
         Buffer.from('GET / HTTP/1.1\r\n\r\n'),
@@ -156,6 +178,7 @@ test(
         Buffer.concat([hello({}), commit('all of it')]),
         Buffer.concat([hello({}), commit([{ ...inserting(aCall()), atMs: null }])]),
         Buffer.concat([hello({}), encodeFrame('{"type":"answered","position":{}}') as Buffer]),
+        Buffer.concat([hello({}), encodeFrame('{"type":"known","id":1,"recorded":true}') as Buffer]),
         Buffer.concat([hello({}), hello({})]),
       ];
       for (const [index, attack] of attacks.entries()) {

@@ -6,6 +6,7 @@ import type { DatabaseSync } from 'node:sqlite';
 
 import type { CommitResult, StoreFault, StoreTrouble } from '../../ports/store.ts';
 import type { WriteRequest } from './batch.ts';
+import type { Equal } from './equal-writes.ts';
 import { readTail } from './epoch.ts';
 import { maxFrameBytes } from './frames.ts';
 import { takeLock } from './lock.ts';
@@ -19,8 +20,24 @@ const framesInFlight = 8;
 /** An owner that is busy answers this within milliseconds. */
 const answersWithinMs = 3_000;
 
-export function createForwarder(settings: Settings, database: DatabaseSync, first: OwnerLink): SqliteStore {
-  const { place, incarnation, batch, answerWithinMs } = settings;
+export type Questions = ReturnType<typeof createQuestions>;
+
+/** What the owner asks reaches whoever listens; a process that nobody listens in has no requesters. */
+export function createQuestions() {
+  let listener: (equal: Equal) => Promise<boolean> = () => Promise.resolve(true);
+  return {
+    known: (equal: Equal): Promise<boolean> => listener(equal).catch(() => false),
+    listen: (callback: (equal: Equal) => Promise<boolean>): void => void (listener = callback),
+  };
+}
+
+export function createForwarder(
+  settings: Settings,
+  database: DatabaseSync,
+  first: OwnerLink,
+  questions: Questions,
+): SqliteStore {
+  const { place, incarnation, batch } = settings;
   let link: OwnerLink = first;
   let linking: Promise<OwnerLink | null> | null = null;
   const inFlight = { requests: 0, characters: 0 };
@@ -31,7 +48,7 @@ export function createForwarder(settings: Settings, database: DatabaseSync, firs
   const unavailable = (fault: StoreFault, message: string): CommitResult => ({ kind: 'unavailable', fault, message });
 
   const relink = async (): Promise<OwnerLink | null> => {
-    const found = await linkToOwner(place, incarnation, answerWithinMs);
+    const found = await linkToOwner({ ...settings, known: questions.known });
     linking = null;
     if (found !== null) link = found;
     return found;
@@ -118,6 +135,7 @@ export function createForwarder(settings: Settings, database: DatabaseSync, firs
     answered: (position) => link.answered(position),
     erase: async (id, reason, atMs) => (await write([{ erase: id, reason, atMs }]))[0] as CommitResult,
     onForwarderGone: () => () => {},
+    onEqualWrite: questions.listen,
     recovered: () => {},
     statistics: () => ({ batches: 0, requests: 0, alone: 0 }),
     async close() {

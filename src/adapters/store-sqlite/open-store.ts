@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import type { IncarnationId } from '../../core/call.ts';
 import { type BatchLimits, defaultBatch } from './commit-queue.ts';
-import { createForwarder } from './forwarder.ts';
+import { createForwarder, createQuestions, type Questions } from './forwarder.ts';
 import { type Begin, judgeHead } from './head-beside.ts';
 import { defaultLone, type LoneLimits } from './lone-writer.ts';
 import { openForReading } from './open-reader.ts';
@@ -103,14 +103,15 @@ function unfitName(file: string, name: string): Refused<'not_a_store' | 'not_wri
 
 /** An owner that is just starting holds the lock before it answers, so asking once is not enough. */
 async function own(settings: Settings, patienceMs: number): Promise<OpenResult | Refused> {
-  const { place, incarnation } = settings;
+  const { place } = settings;
   const until = performance.now() + patienceMs;
   for (;;) {
     const lock = await takeLock(place.lock);
     if (lock.kind === 'held') return openOwner(settings, lock);
     if (lock.kind === 'refused') return lock;
-    const link = await linkToOwner(place, incarnation, settings.answerWithinMs);
-    if (link !== null) return forward(settings, link);
+    const questions = createQuestions();
+    const link = await linkToOwner({ ...settings, known: questions.known });
+    if (link !== null) return forward(settings, link, questions);
     if (performance.now() >= until) break;
     await pause(askEveryMs);
   }
@@ -118,11 +119,11 @@ async function own(settings: Settings, patienceMs: number): Promise<OpenResult |
   return refuse('locked', message);
 }
 
-async function forward(settings: Settings, link: OwnerLink): Promise<OpenResult | Refused> {
+async function forward(settings: Settings, link: OwnerLink, questions: Questions): Promise<OpenResult | Refused> {
   const opened = await openForReading(settings.place.file);
   if (opened.kind === 'refused') {
     link.close();
     return opened;
   }
-  return { kind: 'opened', store: createForwarder(settings, opened.database, link), role: 'forwarder' };
+  return { kind: 'opened', store: createForwarder(settings, opened.database, link, questions), role: 'forwarder' };
 }

@@ -5,10 +5,12 @@ import type { IncarnationId } from '../../core/call.ts';
 import { isObject } from '../../core/json.ts';
 import type { Position } from '../../core/journal/record.ts';
 import type { CommitResult } from '../../ports/store.ts';
+import type { Equal } from './equal-writes.ts';
 import { createFrameReader, encodeFrame } from './frames.ts';
 import type { Place } from './place.ts';
 import { isPrivateFolder } from './private-folder.ts';
 import { protocolVersion, type Welcome } from './serve-forwarders.ts';
+import { object, text, whole } from './shape.ts';
 
 export interface OwnerLink {
   readonly welcome: Welcome;
@@ -21,16 +23,24 @@ export interface OwnerLink {
   close(): void;
 }
 
+const isQuestion = object({ type: text, id: whole, session: text, fingerprint: text });
+type Question = Equal & { readonly id: number };
+
 const welcomeWithinMs = 5_000;
 /** A disk that stalls is waited for; an owner that is stopped, or hangs, is not waited for without end. */
 export const defaultAnswerWithinMs = 10_000;
 
-/** Null if nobody answers there. An owner that leaves a commit without an answer for `answerWithinMs` counts as lost. */
-export function linkToOwner(
-  place: Place,
-  incarnation: IncarnationId,
-  answerWithinMs: number,
-): Promise<OwnerLink | null> {
+export interface LinkSettings {
+  readonly place: Place;
+  readonly incarnation: IncarnationId;
+  /** An owner that leaves a commit without an answer for so long counts as lost. */
+  readonly answerWithinMs: number;
+  /** The owner asks: has whatever is known here of requesters who left an equal write been put on record? */
+  readonly known: (equal: Equal) => Promise<boolean>;
+}
+
+/** Null if nobody answers there. */
+export function linkToOwner({ place, incarnation, answerWithinMs, known }: LinkSettings): Promise<OwnerLink | null> {
   if (place.socketFolder !== null && !isPrivateFolder(place.socketFolder)) return Promise.resolve(null);
   return new Promise((resolve) => {
     const socket = connect(place.socket);
@@ -78,6 +88,14 @@ export function linkToOwner(
       close: () => socket.end(),
     });
 
+    const answer = ({ id, session, fingerprint }: Question): boolean => {
+      void known({ session, fingerprint }).then((recorded) => {
+        const frame = encodeFrame(JSON.stringify({ type: 'known', id, recorded }));
+        if (frame !== null && !socket.destroyed) socket.write(frame);
+      });
+      return true;
+    };
+
     const receive = (value: unknown): boolean => {
       if (!isObject(value)) return false;
       if (value['type'] === 'welcome' && value['version'] === protocolVersion && !welcomed) {
@@ -87,6 +105,7 @@ export function linkToOwner(
         resolve(link(value as unknown as Welcome));
         return true;
       }
+      if (value['type'] === 'equal' && welcomed && isQuestion(value)) return answer(value as unknown as Question);
       const done = waiting.get(value['id'] as number);
       if (value['type'] !== 'results' || done === undefined || !Array.isArray(value['results'])) return false;
       waiting.delete(value['id'] as number);

@@ -1,10 +1,15 @@
 /** The process that holds the lock: it writes for itself and for every forwarder. */
+import type { DatabaseSync } from 'node:sqlite';
+
 import type { CallId, IncarnationId } from '../../core/call.ts';
+import type { Position } from '../../core/journal/record.ts';
 import type { CommitResult, StoreTrouble, Transition } from '../../ports/store.ts';
+import { createAskOthers, createDepartures, notKnown } from './ask-others.ts';
 import type { BatchLimits } from './commit-queue.ts';
 import { createPrivately, type Lock } from './lock.ts';
 import { openForReading } from './open-reader.ts';
 import { createEmptyPlaces } from './empty-places.ts';
+import { createEqualWrites, type Equal } from './equal-writes.ts';
 import { readTag } from './epoch.ts';
 import { keepHead } from './head-beside.ts';
 import { createKnownSessions } from './known-sessions.ts';
@@ -15,7 +20,7 @@ import { createReader, leftBehind } from './reader.ts';
 import { faultOf, refusalOf, type Refused, takenOver } from './refusal.ts';
 import { createRepliesUnderWay } from './replies-under-way.ts';
 import { createRoom, type Room } from './room.ts';
-import { protocolVersion, serveForwarders } from './serve-forwarders.ts';
+import { type Door, protocolVersion, serveForwarders } from './serve-forwarders.ts';
 import type { SqliteStore } from './sqlite-store.ts';
 import { createWriter, startThread, type Writer } from './writer.ts';
 import type { Spawn } from './writer-thread.ts';
@@ -61,9 +66,11 @@ export async function openOwner(
   const replies = createRepliesUnderWay(thread.epoch, leftBehind(database));
   const places = createEmptyPlaces(database);
   const sessions = createKnownSessions();
+  const equals = createEqualWrites(equalIn(database));
   const committed = (transition: Transition, result: CommitResult) => {
     places.committed(transition, result);
     replies.committed(transition, result);
+    if (result.kind === 'committed') equals.committed(transition);
   };
   const room = createRoom(file);
   const writer = overseen(createWriter(options, thread, { ...replies, committed }, sessions), room, (results) =>
@@ -71,6 +78,7 @@ export async function openOwner(
   );
   const reader = createReader(database, writer.age);
   const departures = createDepartures();
+  const others = createAskOthers(equals, departures, () => door);
   const presence = createPresence(file);
   const newest = database.prepare('SELECT max(epoch) AS epoch FROM epochs');
   const trouble = (): StoreTrouble | null => {
@@ -83,11 +91,45 @@ export async function openOwner(
   if (!settings.recovers) recovered.resolve();
   const { epoch, highestTimeMs } = thread;
   const head = await keepHead(file, { store: readTag(database), epoch, seq: 1 }, () => presence.problem() === null);
-  const door = await serveForwarders(
+  const answered = (position: Position) => {
+    const call = replies.callAt(position);
+    if (call !== undefined) equals.handedOver(call);
+    writer.answered(position);
+  };
+  /** What forwarders handed over and the writer has. */
+  const landing = new Map<IncarnationId, Set<Promise<unknown>>>();
+  const land = <Result>(by: IncarnationId, writing: Promise<Result>): Promise<Result> => {
+    const all = landing.get(by) ?? new Set();
+    landing.set(by, all.add(writing));
+    return writing.finally(() => all.delete(writing));
+  };
+  let door: Door | null = null;
+  door = await serveForwarders(
     settings.place,
-    writer,
     { version: protocolVersion, epoch, highestTimeMs },
-    { gone: departures.tell, committed: replies.forwarded, mayWrite: recovered.promise },
+    {
+      gone(incarnation) {
+        // INVARIANT: what it left is settled once all that it handed over has landed, also what landed after its link ended.
+        departures.tell(incarnation, Promise.allSettled(landing.get(incarnation) ?? []));
+        landing.delete(incarnation);
+        equals.gone(incarnation);
+      },
+      async write(requests, { incarnation: by, isLinked }) {
+        // INVARIANT: what an earlier owner left is on record first.
+        await recovered.promise;
+        for (const request of requests) equals.begins(request, by);
+        const isKnown = (await others.ask(requests, by)) ?? true;
+        // INVARIANT: after its link has ended nothing more of it is written, so that its calls can be settled.
+        const results = isKnown && isLinked() ? await land(by, writer.write(requests)) : requests.map(() => notKnown);
+        for (const [at, request] of requests.entries()) {
+          const result = results[at] as CommitResult;
+          equals.ended(request, result);
+          if (!('erase' in request) && result.kind === 'committed') replies.forwarded(request, by);
+        }
+        return results;
+      },
+      answered,
+    },
   );
   let closing: Promise<void> | null = null;
   const close = async () => {
@@ -118,7 +160,11 @@ export async function openOwner(
     },
     incarnation: settings.incarnation,
     highestTimeMs,
-    commit: (transitions, alone) => writer.write(transitions, alone),
+    commit(transitions, alone) {
+      const asking = others.ask(transitions, null);
+      if (asking === null) return writer.write(transitions, alone);
+      return asking.then((isKnown) => (isKnown ? writer.write(transitions) : transitions.map(() => notKnown)));
+    },
     async trouble() {
       if (closing !== null) return null;
       try {
@@ -127,9 +173,10 @@ export async function openOwner(
         return faultOf(error, file);
       }
     },
-    answered: (position) => writer.answered(position),
+    answered,
     erase: async (id, reason, atMs) => (await writer.write([{ erase: id, reason, atMs }]))[0] as CommitResult,
     onForwarderGone: departures.listen,
+    onEqualWrite: others.listen,
     recovered: recovered.resolve,
     statistics: () => writer.statistics(),
     close: () => (closing ??= close()),
@@ -152,19 +199,7 @@ function overseen(writer: Writer, room: Room, committed: (results: readonly Comm
   };
 }
 
-/** Tells who is gone; those who left before anybody listened are told to the first who does. */
-function createDepartures() {
-  const listeners = new Set<(incarnation: IncarnationId) => void>();
-  const untold: IncarnationId[] = [];
-  return {
-    tell(incarnation: IncarnationId): void {
-      if (listeners.size === 0) untold.push(incarnation);
-      for (const listener of listeners) listener(incarnation);
-    },
-    listen(listener: (incarnation: IncarnationId) => void): () => void {
-      listeners.add(listener);
-      for (const incarnation of untold.splice(0)) listener(incarnation);
-      return () => listeners.delete(listener);
-    },
-  };
+function equalIn(database: DatabaseSync): (id: CallId) => Equal | null {
+  const find = database.prepare('SELECT session, fingerprint FROM calls WHERE id = ? AND session IS NOT NULL');
+  return (id) => (find.get(id) as Equal | undefined) ?? null;
 }

@@ -74,6 +74,8 @@ export function createRepliesUnderWay(epoch: number, alreadyLeft: Iterable<strin
       }
       if (seq !== null && seq > newest) newest = seq;
     },
+    callAt: (position: Position): string | undefined =>
+      position.epoch === epoch ? callAt.get(position.seq) : undefined,
     answered(position: Position): void {
       const call = position.epoch === epoch ? callAt.get(position.seq) : undefined;
       if (call !== undefined) forget(call);

@@ -7,25 +7,35 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { isMainThread } from 'node:worker_threads';
 
 import type { IncarnationId } from '../../core/call.ts';
-import type { CommitResult, Transition } from '../../ports/store.ts';
+import type { Position } from '../../core/journal/record.ts';
+import type { CommitResult } from '../../ports/store.ts';
 import type { WriteRequest } from './batch.ts';
+import type { Equal } from './equal-writes.ts';
 import { isObject } from '../../core/json.ts';
 import { createFrameReader, encodeFrame } from './frames.ts';
 import type { Place } from './place.ts';
 import { isPrivateFolder } from './private-folder.ts';
 import { areRequests } from './request-shape.ts';
 import { object, text, whole } from './shape.ts';
-import type { Writer } from './writer.ts';
 
-export const protocolVersion = 4;
+export const protocolVersion = 5;
 
 const maxConnections = 64;
 const maxInFlight = 4_096;
 const maxUnreadBytes = 64 << 20;
 const helloWithinMs = 10_000;
+/** Longer than a process tries to put on record what it knows. */
+const knownWithinMs = 20_000;
 const maxIncarnationChars = 256;
 
 export interface Door {
+  /**
+   * Asks a process beside this one to put on record whatever it knows of requesters who left an equal write. False if it could not;
+   * true if it has, or is gone. One that does not answer is cut off, and then counts as gone.
+   */
+  ask(of: IncarnationId, equal: Equal): Promise<boolean>;
+  /** Everyone who is connected. */
+  forwarders(): readonly IncarnationId[];
   close(): void;
 }
 
@@ -35,34 +45,38 @@ export interface Welcome {
   readonly highestTimeMs: number;
 }
 
+export interface Forwarder {
+  readonly incarnation: IncarnationId;
+  /** Whether its link stands: otherwise nobody hears what becomes of its commits. */
+  isLinked(): boolean;
+}
+
 /** What whoever serves them hears about forwarders. */
 export interface ForwarderEvents {
   readonly gone: (incarnation: IncarnationId) => void;
-  readonly committed: (transition: Transition, by: IncarnationId) => void;
-  /** Until then their commits wait: what an earlier owner left must be on record first. */
-  readonly mayWrite: Promise<void>;
+  readonly write: (requests: readonly WriteRequest[], by: Forwarder) => Promise<readonly CommitResult[]>;
+  readonly answered: (position: Position) => void;
 }
 
 /** Null if this place cannot have a socket: then this process works alone, and others are refused as `locked`. */
-export async function serveForwarders(
-  place: Place,
-  writer: Writer,
-  welcome: Welcome,
-  events: ForwarderEvents,
-): Promise<Door | null> {
-  const sockets = new Set<Socket>();
+export async function serveForwarders(place: Place, welcome: Welcome, events: ForwarderEvents): Promise<Door | null> {
+  const served = new Map<Socket, Served>();
   const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-    serve(socket, writer, welcome, events);
+    served.set(socket, serve(socket, welcome, events));
+    socket.once('close', () => served.delete(socket));
   });
   server.maxConnections = maxConnections;
   if (!(await listen(server, place))) return null;
   server.unref();
   return {
+    async ask(of, equal) {
+      const asked = [...served.values()].filter(({ incarnation }) => incarnation() === of);
+      return (await Promise.all(asked.map(({ ask }) => ask(equal)))).every(Boolean);
+    },
+    forwarders: () => [...served.values()].map(({ incarnation }) => incarnation()).filter((each) => each !== null),
     close() {
       server.close();
-      for (const socket of sockets) socket.destroy();
+      for (const socket of served.keys()) socket.destroy();
     },
   };
 }
@@ -105,9 +119,16 @@ const isHello = object({
 });
 const isPosition = object({ epoch: whole, seq: whole });
 
-function serve(socket: Socket, writer: Writer, welcome: Welcome, events: ForwarderEvents): void {
+interface Served {
+  readonly incarnation: () => IncarnationId | null;
+  readonly ask: (equal: Equal) => Promise<boolean>;
+}
+
+function serve(socket: Socket, welcome: Welcome, events: ForwarderEvents): Served {
   let incarnation: IncarnationId | null = null;
   let inFlight = 0;
+  const asked = new Map<number, (known: boolean) => void>();
+  let lastAsked = 0;
   const say = (value: unknown) => {
     const frame = encodeFrame(JSON.stringify(value));
     // Whoever never reads its answers is not worth the memory.
@@ -115,11 +136,11 @@ function serve(socket: Socket, writer: Writer, welcome: Welcome, events: Forward
     else if (!socket.destroyed) socket.write(frame);
   };
 
-  const commit = (id: unknown, requests: unknown): boolean => {
+  const commit = (id: unknown, requests: unknown, by: IncarnationId): boolean => {
     if (!whole(id) || !areRequests(requests)) return false;
     inFlight += requests.length;
     if (inFlight >= maxInFlight) socket.pause();
-    void write(requests).then((results) => {
+    void events.write(requests, { incarnation: by, isLinked: () => !socket.destroyed }).then((results) => {
       inFlight -= requests.length;
       if (inFlight < maxInFlight) socket.resume();
       say({ type: 'results', id, results });
@@ -127,15 +148,11 @@ function serve(socket: Socket, writer: Writer, welcome: Welcome, events: Forward
     return true;
   };
 
-  const write = async (requests: readonly WriteRequest[]): Promise<readonly CommitResult[]> => {
-    await events.mayWrite;
-    const results = await writer.write(requests);
-    if (incarnation === null) return results;
-    for (const [at, request] of requests.entries())
-      if (!('erase' in request) && results[at]?.kind === 'committed') events.committed(request, incarnation);
-    // INVARIANT: what lands when its link has ended is owed to nobody who could say that they have it.
-    if (socket.destroyed) events.gone(incarnation);
-    return results;
+  const known = (id: unknown, recorded: unknown): boolean => {
+    const answer = asked.get(id as number);
+    if (answer === undefined) return false;
+    answer(recorded === true);
+    return true;
   };
 
   const receive = (value: unknown): boolean => {
@@ -147,9 +164,10 @@ function serve(socket: Socket, writer: Writer, welcome: Welcome, events: Forward
       say({ type: 'welcome', ...welcome });
       return true;
     }
-    if (value['type'] === 'commit') return commit(value['id'], value['requests']);
+    if (value['type'] === 'commit') return commit(value['id'], value['requests'], incarnation);
+    if (value['type'] === 'known') return known(value['id'], value['recorded']);
     if (value['type'] !== 'answered' || !isPosition(value['position'])) return false;
-    writer.answered(value['position'] as { epoch: number; seq: number });
+    events.answered(value['position'] as { epoch: number; seq: number });
     return true;
   };
 
@@ -162,5 +180,20 @@ function serve(socket: Socket, writer: Writer, welcome: Welcome, events: Forward
   socket.on('error', () => socket.destroy());
   socket.once('close', () => {
     if (incarnation !== null) events.gone(incarnation);
+    for (const answer of asked.values()) answer(true);
   });
+  return {
+    incarnation: () => incarnation,
+    ask: (equal) =>
+      new Promise((resolve) => {
+        const id = ++lastAsked;
+        const late = setTimeout(() => socket.destroy(), knownWithinMs);
+        asked.set(id, (answer) => {
+          clearTimeout(late);
+          asked.delete(id);
+          resolve(answer);
+        });
+        say({ type: 'equal', id, ...equal });
+      }),
+  };
 }

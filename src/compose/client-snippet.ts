@@ -15,16 +15,33 @@ export interface SnippetOrder {
   readonly config: string;
   readonly agent: string;
   readonly variables: readonly string[];
+  /** How this command is started: a program and its first arguments. */
+  readonly start: readonly [string, ...string[]];
+  /** What decides where the store lies: a client must hand it on. */
+  readonly places: Readonly<Record<string, string>>;
 }
+
+const placeVariables = ['RECOURSE_FILE', 'RECOURSE_STATE_DIR', 'XDG_STATE_HOME'];
+
+export function placesIn(env: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
+  const set = placeVariables.flatMap((name) => (env[name] ? [[name, env[name]]] : []));
+  return Object.fromEntries(set) as Record<string, string>;
+}
+
+/** `npx` keeps what it starts in a folder that it may empty, so it is asked again; any other copy stays where it is. */
+export const startedBy = (node: string, script: string): readonly [string, ...string[]] =>
+  /[\\/]_npx[\\/]/.test(script) ? ['npx', '-y', 'recourse-gateway'] : [node, script];
 
 /** VS Code calls its servers `servers`; the others call them `mcpServers`. */
 const isVsCode = (file: string): boolean => /(?:\.vscode|Code[\\/]User)[\\/]mcp\.json$/.test(file);
 
 /** None if no client was found. */
-export function clientSnippets({ files, config, agent, variables }: SnippetOrder): readonly ClientSnippet[] {
-  const args = ['-y', 'recourse-gateway', 'stdio', '--config', config, '--agent', agent];
-  const env = variables.length === 0 ? {} : { env: Object.fromEntries(variables.map((name) => [name, '<its value>'])) };
-  const recourse = { command: 'npx', args, ...env };
+export function clientSnippets(order: SnippetOrder): readonly ClientSnippet[] {
+  const { files, config, agent, variables, places } = order;
+  const [command, ...first] = order.start;
+  const args = [...first, 'stdio', '--config', config, '--agent', agent];
+  const env = { ...places, ...Object.fromEntries(variables.map((name) => [name, '<its value>'])) };
+  const recourse = { command, args, ...(Object.keys(env).length === 0 ? {} : { env }) };
   const known = [...new Set(files)];
   const vsCode = known.filter(isVsCode);
   const others = known.filter((file) => !isVsCode(file));

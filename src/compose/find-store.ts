@@ -8,7 +8,7 @@ import path from 'node:path';
 import { configName } from '../config/config.ts';
 import { GatewayError } from '../core/gateway-error.ts';
 import type { Project } from './load-project.ts';
-import { hasStore, moveStore } from './move-store.ts';
+import { hasStore, hasStoreOfCommands, moveStore } from './move-store.ts';
 import { peekRuntime } from './peek-runtime.ts';
 import {
   defaultStore,
@@ -78,7 +78,7 @@ export const projectOf = (config: string | undefined): string => path.dirname(pa
 /** Where it lies while nobody has moved it yet. */
 export function presentStore(project: string, env: Environment = process.env): string {
   const file = defaultStore(project, env);
-  return hasStore(file) ? file : (earlierPlaces(project).find(hasStore) ?? file);
+  return hasStore(file) ? file : (earlierPlaces(project).find(hasStoreOfCommands) ?? file);
 }
 
 export async function prepareDefault(project: string, env: Environment = process.env): Promise<FoundStore> {
@@ -100,7 +100,7 @@ export async function prepareDefault(project: string, env: Environment = process
         `the store and its keys were moved from '${moved.from}' to '${file}', where tools are not pointed at; runtime.store or --file names another place`,
       ]);
     case 'nothing':
-      return found(file, isNew ? strandedSentences(project, env) : leftSentences(places, file));
+      return found(file, [...(isNew ? strandedSentences(project, env) : []), ...leftSentences(places, file)]);
     default:
       return moved satisfies never;
   }
@@ -123,7 +123,8 @@ const leftSentences = (places: readonly string[], file: string): readonly string
   places
     .filter(hasStore)
     .map(
-      (place) => `'${place}' is not used: the store of this project is '${file}'. Move it away, or name it with --file`,
+      (place) =>
+        `'${place}' is not used: the store of this project is '${file}'. If a program of yours names it, all is well; to use it here, name it with --file or runtime.store`,
     );
 
 /** What runtime.store says, absolute; null if it says nothing. */

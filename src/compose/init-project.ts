@@ -11,11 +11,12 @@ import { readConfig } from '../config/read-config.ts';
 import type { Initiated, InitOrder } from '../doors/cli/init.ts';
 import { clientFiles, findServers, type FoundServer, type Surroundings } from './client-servers.ts';
 import { declareTools } from './declare-tools.ts';
-import { clientSnippets } from './client-snippet.ts';
+import { clientSnippets, placesIn, startedBy } from './client-snippet.ts';
 import { type ListedServer, listServers } from './list-servers.ts';
 import { inFolder } from './load-project.ts';
 import { readText } from './read-project-files.ts';
 import { serversOf } from './serve-options.ts';
+import { realPath } from './state-folder.ts';
 import { firstAgent, starterFile, type StarterServer } from './starter-file.ts';
 
 export async function initProject({ config, from, isDry, onStarting }: InitOrder): Promise<Initiated> {
@@ -49,6 +50,8 @@ export async function initProject({ config, from, isDry, onStarting }: InitOrder
     config: file,
     agent: firstAgent,
     variables: variables.map(({ name }) => name),
+    start: startedBy(process.execPath, process.argv[1] === undefined ? '' : realPath(process.argv[1])),
+    places: placesIn(env),
   });
   return {
     kind: 'made',

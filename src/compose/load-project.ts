@@ -152,9 +152,10 @@ export function inFolder(config: Config, cwd: string, file: string): Config {
   const { store, ...runtime } = config.runtime;
   const tools = config.tools.map((server) => {
     const { connect } = server;
-    if (connect.kind !== 'stdio' || connect.cwd === null) return server;
-    const folder = path.dirname(server.at.file);
-    return { ...server, connect: { ...connect, cwd: path.resolve(cwd, folder, connect.cwd) } };
+    if (connect.kind !== 'stdio') return server;
+    // INVARIANT: a relative argument means the same wherever the command was started: a client may start it in '/'.
+    const folder = path.resolve(cwd, path.dirname(server.at.file));
+    return { ...server, connect: { ...connect, cwd: path.resolve(folder, connect.cwd ?? '.') } };
   });
   return {
     ...config,

@@ -28,6 +28,12 @@ const table: readonly (readonly [what: string, name: string, text: string, messa
   ['an import that is not there', 'd.ts', '\nimport { nope } from "./helper.ts";\nnope();\n', /: d\.ts:2: .* 'nope'$/],
   ['a throw in what it imports', 'e.ts', 'import "./broken.ts";\n', /: broken\.ts:2: no beans$/],
   [
+    'a throw whose message carries a stack',
+    'h.ts',
+    '\nthrow new Error(`no water\\n    at pour (file:///away/pour.ts:7:1)\\n    at more`);\n',
+    /: h\.ts:2: no water$/,
+  ],
+  [
     'a target that does not exist',
     'f.ts',
     machine(

@@ -20,7 +20,7 @@ import { takeLock } from '../adapters/store-sqlite/lock.ts';
 import { openKeysBeside } from './keys-beside.ts';
 import { hasStore, moveStore } from './move-store.ts';
 
-const parts = ['', '.keys', '.seal', '.hooks.json', '.token'];
+const parts = ['', '.keys', '.head', '.seal', '.hooks.json', '.token'];
 
 function folderOf(t: TestContext, above = tmpdir()): string {
   const folder = mkdtempSync(path.join(above, 'recourse-move-'));
@@ -44,7 +44,7 @@ async function aStore(t: TestContext) {
   await keys.keyring.close();
   for (const each of ['.keys', '.keys-wal']) renameSync(`${from}${each}-killed`, `${from}${each}`);
   for (const part of ['.seal', '.hooks.json', '.token']) writeFileSync(`${from}${part}`, part, { mode: 0o600 });
-  return { from, identity, key };
+  return { from, identity, key, head: readFileSync(`${from}.head`, 'utf8') };
 }
 
 /** As a move does before the first file goes. */
@@ -56,7 +56,8 @@ function writeBack(from: string): void {
   }
 }
 
-async function holds(to: string, { identity, key }: { identity: string; key: string }) {
+async function holds(to: string, { identity, key, head }: Awaited<ReturnType<typeof aStore>>) {
+  assert.equal(readFileSync(`${to}.head`, 'utf8'), head, 'an older copy in its place would be noticed');
   const opened = await openSqliteStore({ file: to });
   assert.ok(opened.kind === 'opened');
   assert.equal(await opened.store.identity(), identity);
@@ -126,6 +127,8 @@ test('a store that is owned or open is not moved, nor is one that is not ours', 
   const database = new DatabaseSync(foreign);
   database.exec('CREATE TABLE cats (name TEXT)');
   database.close();
+  assert.deepEqual(await moveStore([foreign], to), { kind: 'nothing' });
+  writeFileSync(`${foreign}.token`, '', { mode: 0o600 });
   const refused = await moveStore([foreign], to);
   assert.ok(refused.kind === 'refused');
   assert.match(refused.message, /belongs to another program/);

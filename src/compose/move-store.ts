@@ -18,6 +18,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { movedHead } from '../adapters/store-sqlite/head-beside.ts';
 import { takeLock } from '../adapters/store-sqlite/lock.ts';
 import { openForReading } from '../adapters/store-sqlite/open-reader.ts';
 import { sqlite, sqliteCode } from '../adapters/store-sqlite/refusal.ts';
@@ -34,6 +35,8 @@ export type Moved =
 /** What a store consists of, beside its own file. Their logs are written back into them first. */
 const databases = ['', '.keys'];
 const parts = [...databases, '.head', '.seal', '.hooks.json', '.token'];
+/** What commands make beside a store, and programs that name one do not. */
+const ofCommands = ['.keys', '.token'];
 /** What is left of a process that died; nothing is in it once the logs are written back. */
 const remains = ['-wal', '-shm', '.keys-wal', '.keys-shm', '-sock'];
 const markName = 'moving';
@@ -41,14 +44,18 @@ const waitForMoverMs = 60_000;
 const waitForReaderMs = 2_000;
 const lookEveryMs = 50;
 
-/** Whether anything of a store is there. */
-export const hasStore = (file: string): boolean => parts.some((part) => existsSync(`${file}${part}`));
+/** Whether anything of a store is there. The head alone is what a move leaves. */
+export const hasStore = (file: string): boolean =>
+  parts.some((part) => part !== '.head' && existsSync(`${file}${part}`));
+
+/** INVARIANT: a store that only a program has named is never moved: the program would begin another one. */
+export const hasStoreOfCommands = (file: string): boolean => ofCommands.some((part) => existsSync(`${file}${part}`));
 
 /** `from` are the places where it may lie; the first that has one counts. */
 export async function moveStore(from: readonly string[], to: string): Promise<Moved> {
   // The mark is looked at last: who sees files of a move under way sees its mark, too.
   const isThere = hasStore(to);
-  if (!existsSync(markOf(to)) && (isThere || !from.some(hasStore))) return { kind: 'nothing' };
+  if (!existsSync(markOf(to)) && (isThere || !from.some(hasStoreOfCommands))) return { kind: 'nothing' };
   const lock = await lockPatiently(path.join(path.dirname(to), 'moving-lock'));
   if (lock === null) return refused(`another process is moving a store to '${to}': wait for it, then start again`);
   try {
@@ -79,7 +86,7 @@ async function lockPatiently(file: string) {
 async function moveAlone(from: readonly string[], to: string): Promise<Moved> {
   const mark = markOf(to);
   const begun = existsSync(mark) ? readFileSync(mark, 'utf8').trim() : null;
-  const source = begun ?? (hasStore(to) ? undefined : from.find(hasStore));
+  const source = begun ?? (hasStore(to) ? undefined : from.find(hasStoreOfCommands));
   if (source === undefined) return { kind: 'nothing' };
   const owner = await takeLock(`${source}-lock`);
   if (owner.kind === 'taken')
@@ -98,6 +105,8 @@ async function moveAlone(from: readonly string[], to: string): Promise<Moved> {
       if (problem !== null) return refused(problem);
     }
     for (const each of remains) rmSync(`${source}${each}`, { force: true });
+    // A program that names the old place hears where the store is, instead of beginning another one.
+    keep(`${source}.head`, movedHead(to));
     syncFolder(path.dirname(to));
     rmSync(mark);
     return { kind: 'moved', from: source };

@@ -8,7 +8,7 @@ import type { Problem } from '../config/problem.ts';
 import { serveStdio } from '../doors/mcp/serve-stream.ts';
 import type { Notifier } from '../ports/notifier.ts';
 import { checkErrors } from './check-errors.ts';
-import { storeOfProject } from './find-store.ts';
+import { expectedStore, storeOfProject } from './find-store.ts';
 import { driftFromLock, liveTools } from './live-tools.ts';
 import { loadProject, type Project } from './load-project.ts';
 import { createSeal } from './seal.ts';
@@ -86,11 +86,13 @@ async function serve(
 ): Promise<ServeEnd> {
   const loaded = await loadProject({
     cwd: process.cwd(),
+    storeOf: expectedStore({ file: order.file, config: order.config }),
     ...(order.workflow === null ? {} : { workflowArgument: order.workflow }),
     ...(order.config === undefined ? {} : { file: order.config }),
   });
   if (!loaded.ok) return { kind: 'problems', problems: loaded.problems };
   const { project } = loaded;
+  for (const { file, line, message } of project.warnings) order.onTrouble(`warning: ${file}:${line}: ${message}`);
   // What check calls an error stops a whole project here as it stops `up`.
   const errors = order.workflow === null ? checkErrors(project) : [];
   if (errors.length > 0) return { kind: 'problems', problems: errors };

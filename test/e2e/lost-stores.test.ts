@@ -90,6 +90,11 @@ describe('a start beside what is left of a store', () => {
       removeStore(file);
       writeFileSync(file, '');
     },
+    "that is missing with its head, while the operator's key is there": (file) => {
+      removeStore(file);
+      rmSync(`${file}.head`);
+      writeFileSync(`${file}.token`, '', { mode: 0o600 });
+    },
   };
   for (const [what, harm] of Object.entries(left))
     test(`${what} is refused, with a sentence; newStore begins anew`, async (t) => {

@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { createGateway } from '../../src/index.ts';
 import { startGoverned } from '../support/governed-up.ts';
 import {
   aClosedStore,
@@ -140,7 +141,7 @@ test('a store of an earlier version is found where it is, then moved with its ke
   const up = await startGoverned(t, policy, [], home);
   await up.ready();
   assert.ok(up.said().includes(`the store and its keys were moved from '${file}' to '${storeIn(home)}'`), up.said());
-  assert.deepEqual(entries(home), ['recourse.db-lock', 'recourse.yaml']);
+  assert.deepEqual(entries(home), ['recourse.db-lock', 'recourse.db.head', 'recourse.yaml']);
   assert.deepEqual(callsIn(home), [...ids].reverse());
   assert.equal((await up.ask('/v1/tools', { key })).status, 200);
   assert.equal(recourse(['status', '--url', up.url], { cwd: home }).status, 0);
@@ -153,6 +154,7 @@ test('a store of an earlier version is found where it is, then moved with its ke
 test('a store that a process owns stays where it is, and is used there', async (t) => {
   const home = folder(t);
   const file = join(home, 'recourse.db');
+  assert.equal(recourse(['agents', 'add', 'bot', '--file', file], { cwd: home }).status, 0);
   const owner = await startGateway(t, file);
   const paid = String((await owner.ask({ tool: 'pay', args: { cents: 1 } }))['call_id']);
   const up = await startGoverned(t, policy, [], home);
@@ -161,6 +163,31 @@ test('a store that a process owns stays where it is, and is used there', async (
   assert.deepEqual(callsIn(home), [paid]);
   assert.ok(!existsSync(storeIn(home)));
   assert.equal(recourse(['status', '--url', up.url], { cwd: home }).status, 0);
+});
+
+test('a store that only a program has named stays where it is, and its keys are known there', async (t) => {
+  const { home, file, ids } = await aClosedStore(t, 2);
+  writeFileSync(join(home, 'recourse.yaml'), policy);
+  const said = recourse(['agents', 'add', 'bot'], { cwd: home });
+  assert.match(
+    said.stderr,
+    /recourse\.db' is not used: the store of this project is '.*If a program of yours names it/,
+  );
+  assert.deepEqual(callsIn(home, ['--file', file]), [...ids].reverse());
+});
+
+test('a program that names a store which was moved hears where it is, and begins no other', async (t) => {
+  const { home, file } = await earlier(t);
+  const moved = recourse(['agents', 'add', 'bob'], { cwd: home });
+  assert.match(moved.stderr, /were moved from/);
+  await assert.rejects(createGateway({ tools: [], file }), (error: Error) => {
+    assert.ok(
+      error.message.includes(`the store '${file}' was moved to '${storeIn(home)}': name that one`),
+      error.message,
+    );
+    return true;
+  });
+  assert.ok(!existsSync(file));
 });
 
 test('several that start at once move it once', async (t) => {

@@ -2,7 +2,7 @@
  * Was there a store here, and how far was it? A small file beside it says so, written every second while it grows and when it closes: a store that is
  * missing, empty, another one or an older copy is noticed when it is opened. Not synced: it may be a second behind, and never ahead.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import type { DatabaseSync } from 'node:sqlite';
 
@@ -19,8 +19,17 @@ interface Head extends Position {
   readonly store: string;
 }
 
+/** What stands where a store was that has been moved. */
+interface MovedHead {
+  readonly movedTo: string;
+}
+
+export const movedHead = (to: string): string => `${JSON.stringify({ moved_to: to })}\n`;
+
 const nameOf = (file: string): string => `${file}.head`;
 const writeEveryMs = 1_000;
+/** The operator's key is made once a gateway has opened its store: where it is, a store was. */
+const madeAfter = '.token';
 
 /** Why the file must not be used as the store that was here; null if it may. `database` is null where there is no store. */
 export function judgeHead(
@@ -31,11 +40,13 @@ export function judgeHead(
   const head = begin === 'anew' ? null : readHead(file);
   const anew = 'start with --new-store (newStore in createGateway)';
   if (database === null) {
-    if (head === null && begin !== 'never') return null;
+    if (head === null && begin !== 'never' && (begin === 'anew' || !existsSync(`${file}${madeAfter}`))) return null;
+    if (head !== null && 'movedTo' in head)
+      return refuse('store_missing', `the store '${file}' was moved to '${head.movedTo}': name that one, or ${anew}`);
     const message = `there was a store at '${file}', and it is missing or empty: put it back, or restore a backup. to begin with a new one, which knows no earlier key and call, ${anew}`;
     return refuse('store_missing', message);
   }
-  if (head === null) return null;
+  if (head === null || 'movedTo' in head) return null;
   const last = readTail(database).head;
   const isSame = readTag(database) === head.store;
   if (isSame && last !== null && (last.epoch > head.epoch || (last.epoch === head.epoch && last.seq >= head.seq)))
@@ -48,7 +59,7 @@ export function judgeHead(
 }
 
 /** Null if there never was a store. A file that cannot be read still says that there was one. */
-function readHead(file: string): Head | null {
+function readHead(file: string): Head | MovedHead | null {
   let text: string;
   try {
     text = readFileSync(nameOf(file), 'utf8');
@@ -57,6 +68,7 @@ function readHead(file: string): Head | null {
   }
   try {
     const read: unknown = JSON.parse(text);
+    if (isObject(read) && typeof read['moved_to'] === 'string') return { movedTo: read['moved_to'] };
     if (isObject(read) && Number.isSafeInteger(read['epoch']) && Number.isSafeInteger(read['seq']))
       return { store: String(read['store']), epoch: Number(read['epoch']), seq: Number(read['seq']) };
   } catch {

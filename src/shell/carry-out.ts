@@ -14,10 +14,10 @@ import { onAbort } from './requester.ts';
 import { commit, keepForLater, nobodyWaits } from './commit.ts';
 import { deniedNow } from './denied-now.ts';
 import type { Step } from './end-step.ts';
-import { giveBack, neverSent, stopUnsent, unsentEnding } from './end-unsent.ts';
+import { giveBack, neverSent, settleUnsent, stopUnsent, unsentEnding } from './end-unsent.ts';
 import { rememberBlobs } from './policy-papers.ts';
 import { type AttemptEnd, sendAttempt } from './run-attempt.ts';
-import { answerStored, envelopeOf, settle, settleLate } from './settle.ts';
+import { envelopeOf, settle, settleLate } from './settle.ts';
 import { type Answer, me, type Running, type Shell } from './shell.ts';
 import { type Papers, toTransition } from './transition.ts';
 import { weigh, withNotices } from './weigh.ts';
@@ -25,7 +25,12 @@ import { attemptOf, chain, stepOf, timeoutOf, type Work } from './work.ts';
 
 export type Started =
   | { readonly kind: 'running'; readonly running: Running }
-  | { readonly kind: 'conflict'; readonly result: Extract<CommitResult, { kind: 'conflict' }> }
+  | {
+      readonly kind: 'conflict';
+      readonly result: Extract<CommitResult, { kind: 'conflict' }>;
+      /** For an intent that is on record all the same, and was taken over: it was not sent. */
+      readonly settleUnsent: () => Promise<Answer>;
+    }
   | { readonly kind: 'unavailable'; readonly fault: StoreFault };
 
 /** Makes the intent and the right to send durable in one commit, then sends without waiting for the end. */
@@ -74,11 +79,13 @@ export async function start(
     forget();
     // Whoever waits, to cancel it or because the key led here, must not wait for ever: the record will tell.
     finish({ reply: pending(envelopeOf(call, shell, stepOf(work)), 1), position: null });
-    if (result.kind === 'conflict') return { kind: 'conflict', result };
+    if (result.kind === 'conflict')
+      return { kind: 'conflict', result, settleUnsent: () => settleUnsent(dispatch.call, work, shell) };
     if (result.fault === 'overloaded') return { kind: 'unavailable', fault: result.fault };
     // The intent may be on record all the same; nothing was sent, and the record shall say so once it can.
     const reply = neverSent(dispatch.call, work, 'the store could not record the call in time', shell);
-    keepForLater(unsentEnding(dispatch.call, work, { kind: 'expired' }, reply, shell), shell);
+    const late = async () => void (await settleUnsent(dispatch.call, work, shell));
+    keepForLater(unsentEnding(dispatch.call, work, { kind: 'expired' }, reply, shell), shell, late);
     return { kind: 'unavailable', fault: result.fault };
   }
   rememberBlobs(transition.blobs, shell);
@@ -181,7 +188,7 @@ async function reclaim(call: Call, work: Work, missed: number, shell: Shell): Pr
   const papers = withClaim({ expectOpen: true }, again.call);
   const result = await commit(toTransition(call, again.call, again.effects, papers, shell), shell);
   if (result.kind === 'conflict' && result.on === 'session') return stopUnsent(call, work, 'SessionCancelled', shell);
-  return result.kind === 'committed' ? again.call : answerStored(call.id, shell);
+  return result.kind === 'committed' ? again.call : settleUnsent(call, work, shell);
 }
 
 function claim(work: Work, call: Call, shell: Shell): CallEvent {

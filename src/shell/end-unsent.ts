@@ -7,9 +7,10 @@ import { classify } from '../core/recovery/classify.ts';
 import type { ErrorReply } from '../core/reply.ts';
 import type { Transition } from '../ports/store.ts';
 import { commit } from './commit.ts';
-import { answerStored, envelopeOf } from './settle.ts';
+import { envelopeOf, settle } from './settle.ts';
 import type { Answer, Shell } from './shell.ts';
 import { givingBack, toTransition } from './transition.ts';
+import { weighFailure } from './weigh.ts';
 import { chain, stepOf, type Work } from './work.ts';
 
 /** Ends an attempt that was dispatched and provably never sent. */
@@ -31,7 +32,29 @@ export async function stopUnsent(call: Call, work: Work, scope: CancelScope, she
 async function endUnsent(call: Call, work: Work, event: CallEvent, reply: ErrorReply, shell: Shell): Promise<Answer> {
   const result = await commit(unsentEnding(call, work, event, reply, shell), shell);
   if (result.kind === 'committed') return { reply, position: result.position };
-  return answerStored(call.id, shell);
+  return settleUnsent(call, work, shell);
+}
+
+/**
+ * The call has moved on, or its end could not be recorded. INVARIANT: whoever has not sent it says so once they can: a doubt that
+ * another process has put on record ends with that.
+ */
+export function settleUnsent(call: Call, work: Work, shell: Shell): Promise<Answer> {
+  const weighed = weighFailure(
+    call,
+    {
+      kind: 'never_sent',
+      subject: null,
+      errorType: 'NeverSent',
+      message: 'the gateway could not send it in time',
+      effect: 'none',
+      retryAfterSeconds: 1,
+      code: null,
+      cause: null,
+    },
+    shell.limits,
+  );
+  return settle(call, weighed, stepOf(work), shell, 0);
 }
 
 export function unsentEnding(call: Call, work: Work, event: CallEvent, reply: ErrorReply, shell: Shell): Transition {

@@ -27,9 +27,11 @@ export function enter(call: Call, requester: Requester, shell: Shell): void {
 }
 
 /** The request was answered. Where a reply is on its way, its asker stays until it is known what became of it. */
-export function answered(requester: Requester, shell: Shell): void {
+export async function answered(requester: Requester, shell: Shell): Promise<void> {
   const asker = shell.live.askers.of.get(requester);
   if (asker === undefined) return;
+  // INVARIANT: a client that closed before its reply is written is known to have left, also one that closed during the last commit.
+  await requester.heard?.();
   const forget = () => remove(asker, shell);
   if (asker.ending === null) forget();
   else void asker.ending.then(forget, forget);

@@ -43,7 +43,7 @@ import {
   sayBusy,
   sayNo,
 } from './say-no.ts';
-import { answerStored, unrecorded } from './settle.ts';
+import { unrecorded } from './settle.ts';
 import { isAlone, isFull, type Running, type Shell } from './shell.ts';
 import {
   attachUnder,
@@ -269,10 +269,10 @@ async function run(
       if (claimed.kind !== 'new' && claimed.kind !== 'unadopted')
         return answerAdmission(claimed, { ...asked, call }, shell);
     }
-    // The first try of the commit was applied unheard, and somebody has taken the call over: the record speaks. INVARIANT: a call
+    // The first try of the commit was applied unheard, and somebody has taken the call over. INVARIANT: a call
     // that waited for its approval is told only to whoever has it; to others it is another's by now.
     if (started.result.on === 'call' && (met === null || (await hasTaken(approved.call.id, call.id, shell))))
-      return (await answerStored(approved.call.id, shell)).reply;
+      return (await started.settleUnsent()).reply;
     // INVARIANT: whoever loses a race for the intent has sent nothing, and decides again with what is true now.
     invariant(started.result.on !== 'illegal', 'an intent is a legal transition');
   }

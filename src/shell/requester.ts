@@ -18,6 +18,8 @@ export interface Requester {
    * reply is handed over when it is returned.
    */
   readonly written?: Promise<boolean> | undefined;
+  /** Resolves when whatever the client did by now has been heard: asked before a reply is given to the door. */
+  readonly heard?: (() => Promise<void>) | undefined;
   /** The connection that its client keeps between requests, where a door has one. */
   readonly connection?: ClientConnection | undefined;
   /** Whom a body can ask while it runs. */

@@ -9,7 +9,11 @@ export interface WatchedClient {
   readonly left: AbortSignal;
   /** Whether its last byte was written, and no sign of the client's leaving had come by then. */
   readonly written: Promise<boolean>;
+  readonly heard: () => Promise<void>;
 }
+
+/** Two turns of the loop: the first may end with what was read before it began. Then whatever clients did by now is known. */
+export const heard = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
 export function watchClient(response: ServerResponse): WatchedClient {
   const left = new AbortController();
@@ -34,7 +38,7 @@ export function watchClient(response: ServerResponse): WatchedClient {
   if (socket?.readableEnded === true) gone();
   if (response.closed || response.destroyed) closed();
   response.once('close', closed);
-  // INVARIANT: written means that the system has it, not the client: what it says about the client is heard first.
-  response.once('finish', () => setImmediate(() => setImmediate(end)));
-  return { left: left.signal, written };
+  // INVARIANT: who closes when the last byte was written has the reply. Whoever had closed before was heard before it was written.
+  response.once('finish', end);
+  return { left: left.signal, written, heard };
 }

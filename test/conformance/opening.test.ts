@@ -5,7 +5,11 @@ import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'nod
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test, type TestContext } from 'node:test';
+import type { CallId } from '../../src/core/call.ts';
 import { createGateway, GatewayError, isRefusal, isSuccess, tool, ToolDefinitionError } from '../../src/index.ts';
+import { openGateway as openWithShell } from '../../src/main.ts';
+import { handleCall } from '../../src/shell/handle-call.ts';
+import { takeOver } from '../../src/shell/recover.ts';
 import { errorOf, successOf } from '../support/check-reply.ts';
 import { eventually } from '../support/eventually.ts';
 import { folderOf, openGateway } from '../support/open-gateway.ts';
@@ -213,4 +217,36 @@ describe('a second process on the same file', () => {
     assert.equal(executionsIn(log).length, 2);
     await child.end();
   });
+
+  for (const key of [null, 'k'])
+    test(`[C6-process-5] that could not send a call ${key === null ? 'without' : 'with'} a key says so, although another put it in doubt`, async (t) => {
+      let runs = 0;
+      const act = aTool('act', () => (runs += 1));
+      const file = path.join(folderOf(t), 'recourse.db');
+      const opened = await openWithShell({
+        tools: [act],
+        file,
+        onNotice: () => undefined,
+        limits: { storeRetryMs: [1] },
+      });
+      t.after(() => opened.gateway.close());
+      const { store } = opened.shell.ports;
+      successOf(await opened.gateway.handle({ tool: 'act', args: { n: 0 } }));
+      // An owner that stood still records what it finds in its buffer, hears that the link has ended, and settles its calls.
+      let lost = 0;
+      const commit: typeof store.commit = async (transitions) => {
+        const results = await store.commit(transitions);
+        const [transition] = transitions;
+        if (transition?.call?.kind !== 'insert' || lost++ > 0) return results;
+        const sent = await store.call(transition.call.call.id);
+        assert.equal(await takeOver(sent ?? assert.fail(), opened.shell), 'IN_DOUBT');
+        return [{ kind: 'unavailable', fault: 'owner_gone', message: 'lost' }];
+      };
+      const shell = { ...opened.shell, ports: { ...opened.shell.ports, store: { ...store, commit } } };
+      const request = { tool: 'act', args: { n: 1 }, ...(key === null ? {} : { key }) };
+      const reply = await handleCall(request, { tenant: 'default', agent: 'local' }, {}, shell);
+      assert.equal(errorOf(reply, 'action_error').effect, 'none');
+      assert.equal((await store.call(reply.call_id as CallId))?.state, 'FAILED');
+      assert.equal(runs, 1);
+    });
 });

@@ -106,6 +106,7 @@ const lists: Readonly<Record<string, string>> = {
   'C6-attach-18': 'when the link of a forwarder ends, its unmarked replies count as lost at once',
   'C6-attach-20':
     'a process that began an equal write is asked whether its requester left, before the repeat is recorded',
+  'C6-attach-21': 'a client that closes once it has its reply has it: the same once more runs',
   'C6-attach-17': 'the place of an MCP session is taken by itself, or by another once it is lost',
   'C6-attach-16': 'a lost attached reply leaves the place to the next',
   'C6-time-1': 'a body out of time is told by its signal; the reply comes at the timeout',
@@ -133,6 +134,7 @@ const lists: Readonly<Record<string, string>> = {
   'C6-process-1': 'a second process shares the record through the owner of the file',
   'C6-process-2': 'keys hold across processes',
   'C6-process-3': 'the calls of a process that is gone are settled by the owner',
+  'C6-process-5': 'a process that has not sent a call says so once it can, also when another put it in doubt',
   'C6-process-4': 'without an owner nothing runs; with a new one it goes on',
   'C6-journal-1': 'each state change has exactly one record',
   'C6-journal-2': 'records of a session are numbered without gaps or doubles',

@@ -49,6 +49,19 @@ for (const [way, open] of Object.entries(ways))
       }
     });
 
+    test('[C6-attach-21] a client that closes as soon as it has its reply has it: the same once more runs', async (t) => {
+      const { pay, payments, replyIn } = await open(t);
+      for (let n = 0; n < rounds; n++)
+        for (const times of [1, 2]) {
+          const sent = pay(n);
+          const answered = sent.answer.then(() => true);
+          await Promise.race([payments.begun(n, times), answered]);
+          payments.finish(n);
+          const reply = replyIn(await sent.answer);
+          assert.ok(isSuccess(reply) && reply.replayed === undefined, `round ${n}: ${JSON.stringify(reply)}`);
+        }
+    });
+
     test('[C6-attach-7] a client that waits and one that asks for the same are two calls', async (t) => {
       const { pay, payments, replyIn } = await open(t);
       const both = [pay(1), pay(1)];

@@ -20,14 +20,20 @@ export interface Sent {
   destroy(): void;
 }
 
+/** Whoever has the whole answer closes at once. */
 export function send(url: URL, headers: Readonly<Record<string, string>>, body: string): Sent {
-  const request = httpRequest(url, { method: 'POST', headers, agent: false });
+  const kept = { ...headers, connection: 'keep-alive' };
+  const request = httpRequest(url, { method: 'POST', headers: kept, agent: false });
   const answer = new Promise<string | null>((resolve) => {
     request.on('error', () => resolve(null));
     request.on('response', (response) => {
       let text = '';
       response.on('data', (chunk: Buffer) => (text += chunk.toString()));
       response.on('error', () => resolve(null));
+      response.on('end', () => {
+        resolve(text);
+        request.destroy();
+      });
       response.on('close', () => resolve(response.complete ? text : null));
     });
   });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { aView } from '../../../test/support/webhook-home.ts';
-import { errorSamples, successSample } from '../../../test/support/reply-samples.ts';
+import { errorSamples, pendingSample, successSample } from '../../../test/support/reply-samples.ts';
 import type { Explanation } from '../../core/explain.ts';
 import type { ToldRecord } from '../../shell/inspect.ts';
 import { drawWatch } from './draw-watch.ts';
@@ -59,8 +59,14 @@ const screens: Readonly<Record<string, (text: string) => string>> = {
   'the live screen': (text) => {
     const [listed] = watch(watchBegins(nowMs), { kind: 'listed', pending: [approval(text)] });
     const [asking] = watch(listed, { kind: 'key', key: { name: 'text', text: 'a' } });
+    const [refusing] = watch(listed, { kind: 'key', key: { name: 'text', text: 'd' } });
+    const [typed] = watch(refusing, { kind: 'key', key: { name: 'text', text } });
+    const [heard] = watch(listed, { kind: 'answered', sentence: text });
+    const [lost] = watch(listed, { kind: 'lost', trouble: text });
     const size = { columns: 10_000, rows: 60 };
-    return [...drawWatch(listed, 'http://x', size, plain), ...drawWatch(asking, 'http://x', size, plain)].join('\n');
+    return [listed, asking, typed, heard, lost]
+      .flatMap((state) => drawWatch(state, 'http://x', size, plain))
+      .join('\n');
   },
   'an explanation': (text) => writeExplanation(explanation(text), plain),
   'a record': (text) => `${writeRecordLine(record(text), plain)}${writeRecordStory(record(text), plain)}`,
@@ -95,14 +101,17 @@ const screens: Readonly<Record<string, (text: string) => string>> = {
         notices: [{ code: 'APPROVAL_EDITED', human_message: text, resolution: { type: 'replan', reason: text } }],
       },
       { ...errorSamples.denied, requested: text, message: text, valid_next_actions: [text], rule_ref: text },
+      { ...pendingSample, requested: text },
     ]
       .map((reply) => writeReply(reply as never, plain))
       .join(''),
   'a status': (text) =>
-    writeStatus(
-      { url: text, ready: true, store: text, upstreams: [{ name: text, state: 'up', problem: text }] },
-      plain,
-    ),
+    [
+      { url: text, ready: true, store: text, version: text, upstreams: [{ name: text, state: 'up', problem: text }] },
+      { url: text, ready: false, reason: text },
+    ]
+      .map((report) => writeStatus(report, plain))
+      .join(''),
 };
 
 const hidden = [
@@ -135,4 +144,26 @@ test('the name of an argument cannot pass for an argument', () => {
     '             "amount: 5 ": 2',
     '             amount: 5000',
   ]);
+});
+
+test('a result that is a text keeps its lines, and hides nothing on them', () => {
+  for (const char of hidden) {
+    const shown = writeReply({ ...successSample, result: `one\na${char}b` }, plain);
+    assert.ok(!shown.includes(char), JSON.stringify(char));
+    assert.match(shown, /^ {2}one\n {2}a\\/m);
+  }
+});
+
+test('names with words of ours in them stand in quotes', () => {
+  const named = approval('bot asks for small/echo');
+  for (const change of ['opened', 'used', 'expired', 'voided'] as const)
+    assert.equal(sentenceOf({ change, approval: named }).match(/"bot asks for small\/echo"/g)?.length, 2, change);
+  const reply = writeReply({ ...errorSamples.denied, valid_next_actions: ['read, pay', 'cancel'] }, plain);
+  assert.match(reply, /^ {2}instead +"read, pay", cancel$/m);
+});
+
+test('a text in place of a number is told from it', () => {
+  const args = { amount: '5', card: 'x, amount: 5', list: ['5'] };
+  const shown = writePairs(pairsOf({ ...aView(), args }, nowMs), plain);
+  for (const line of ['amount: "5"', 'card: "x, amount: 5"', 'list: ["5"]']) assert.ok(shown.includes(line), shown);
 });

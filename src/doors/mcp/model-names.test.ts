@@ -44,6 +44,23 @@ describe('a name for models', () => {
     );
   });
 
+  test('stays different where a tool is called like the name of another one', () => {
+    const odd = modelName('files/read.file');
+    const pairs = [
+      ['a/read', 'a__read'],
+      ['files/read.file', odd],
+      ['files/read.file', odd.replace('__', '/')],
+    ] as const;
+    for (const tools of pairs) {
+      const names = served(tools);
+      const [one, other] = tools.map(names.write);
+      assert.notEqual(one, other, tools.join());
+      // Also where the one that is listed so is not the one that is called so.
+      for (const own of tools) assert.equal(names.read(names.write(own)), own, tools.join());
+      assert.equal(names.read(one ?? ''), tools[0], tools.join());
+    }
+  });
+
   test('of a tool that is not known is that of its server, if there is one', () => {
     const names = served(['files/read']);
     assert.equal(names.read('git__log'), 'git/log');

@@ -5,6 +5,7 @@
  */
 import type { JsonObject } from '../../core/json.ts';
 import { isPending, type Reply } from '../../core/reply.ts';
+import { heard } from '../../shell/watch-client.ts';
 import type { Exchange, Question } from './exchange.ts';
 
 interface OpenQuestion extends Question {
@@ -31,6 +32,7 @@ export interface WaitingCall {
     readonly cancelled: AbortSignal;
     readonly left: AbortSignal;
     readonly written: Promise<boolean>;
+    readonly heard: () => Promise<void>;
   };
   /** The reply goes out with the request that waits now. */
   deliver(written: Promise<boolean>): void;
@@ -72,7 +74,7 @@ export function createWaitingCall(maxOpenQuestions: number): WaitingCall {
   };
 
   return {
-    requester: { cancelled: cancelled.signal, left: left.signal, written: written.promise },
+    requester: { cancelled: cancelled.signal, left: left.signal, written: written.promise, heard },
     deliver: (whole) => void whole.then(written.resolve),
     follow: (exchange) => exchange.follow(() => cancelled.abort(), leave),
     leave,

@@ -36,6 +36,17 @@ test('names that look the same are told beside each other', () => {
   assert.equal(skeletonOf('files/\u0441\u043e\u0440\u0443'), skeletonOf('files/copy'));
   assert.equal(skeletonOf('\uff46iles/x'), skeletonOf('files/x'));
   assert.equal(skeletonOf('get/v1'), skeletonOf('get/vl'));
+  // A row for each alphabet, small letters and capitals, and for what cannot be seen.
+  for (const [written, seen] of [
+    ['\u0410\u0421\u0422', 'ACT'],
+    ['\u03bf\u03c1\u03b1', 'opa'],
+    ['\u0391\u0392\u039f', 'ABO'],
+    ['\u0585\u0578', 'on'],
+    ['re\u200bad', 'read'],
+    ['re\u{e0041}ad', 'read'],
+    ['re\u0301ad', 'r\u00e9ad'],
+  ] as const)
+    assert.equal(skeletonOf(`files/${written}`), skeletonOf(`files/${seen}`), seen);
   assert.notEqual(skeletonOf('payments/refund'), skeletonOf('payments/refunds'));
   assert.deepEqual(findLookAlikes(['a/copy', 'a/\u0441\u043e\u0440\u0443', 'a/read']), [
     { name: 'a/copy', says: 'looks like a/\u0441\u043e\u0440\u0443' },

@@ -98,6 +98,7 @@ test('a name is bare if it is one, and in quotes if it could be taken for someth
   assert.equal(quoteWord('recourse.yaml:10'), 'recourse.yaml:10');
   assert.equal(quoteWord('2026-01-01T00:00:00Z'), '2026-01-01T00:00:00Z');
   assert.equal(quoteWord('a · code none'), '"a · code none"');
+  assert.equal(quoteWord('a state granted'), '"a state granted"');
   assert.equal(quoteWord(5), '5');
 });
 
@@ -140,6 +141,7 @@ test('whatever is written, nothing is invisible, nothing breaks the line, and a 
       assert.equal(word.startsWith('"') ? JSON.parse(word) : word, text);
       // A bare name holds nothing that separates a name from its value, or one field from the next.
       if (!name.startsWith('"')) assert.doesNotMatch(name, /[:\s,;'"=·]/u);
+      if (!word.startsWith('"')) assert.doesNotMatch(word, /[\s,;'"=·]/u);
     }),
     options,
   );

@@ -1,11 +1,13 @@
-/** CONTRACT section 9 for what `recourse check` calls an error: `up` does not start with it, unless forced, which is on record. */
+/** CONTRACT section 9 for what `recourse check` calls an error: `stdio` does not start with it, and `up` only if forced, which is on record. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { recourse } from '../support/compiled-recourse.ts';
 import { startGoverned } from '../support/governed-up.ts';
-import { folder, objectsIn } from '../support/recourse-process.ts';
+import { bin, folder, objectsIn } from '../support/recourse-process.ts';
 import { rules, smallServer } from '../support/small-server.ts';
 
 const yaml = (lines: readonly string[], server = smallServer()) => `agents:\n${rules('bot', lines)}tools:\n${server}`;
@@ -38,16 +40,34 @@ const home = (t: TestContext, text: string): string => {
   return cwd;
 };
 
+/** One that starts in spite of everything is ended, and has no exit code. */
+async function endOfUp(t: TestContext, cwd: string) {
+  const child = spawn(process.execPath, [bin, 'up', '--listen', '127.0.0.1:0'], { cwd });
+  t.after(() => child.kill('SIGKILL'));
+  let said = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+      if (said.includes('into an MCP client')) child.kill('SIGKILL');
+    });
+  // Not only its exit: by then everything that it said was read.
+  await once(child, 'close');
+  return { status: child.exitCode, said };
+}
+
 for (const [what, text, pins, says] of broken)
-  test(`[C9-check-1] ${what}: check and up say no with the same code`, (t) => {
+  test(`[C9-check-1] ${what}: check, up and stdio say no with the same code`, async (t) => {
     const cwd = home(t, text);
     if (pins) assert.equal(recourse(['pin'], { cwd }).status, 0);
     const check = recourse(['check'], { cwd });
     assert.equal(check.status, 1, check.stdout);
-    const up = recourse(['up', '--listen', '127.0.0.1:0'], { cwd });
-    assert.equal(up.status, check.status, up.stdout);
-    assert.match(up.stderr, says);
-    assert.match(up.stderr, /nothing was started.*recourse up --force/);
+    const up = await endOfUp(t, cwd);
+    assert.equal(up.status, check.status, up.said);
+    assert.match(up.said, says);
+    assert.match(up.said, /nothing was started.*recourse up --force/);
+    const stdio = recourse(['stdio', '--agent', 'bot'], { cwd });
+    assert.deepEqual([stdio.status, stdio.stdout], [check.status, '']);
+    assert.match(stdio.stderr, says);
   });
 
 test('[C9-check-1] a forced start is on record, in its first words and in status', async (t) => {
@@ -64,8 +84,9 @@ test('[C9-check-1] a forced start is on record, in its first words and in status
   await up.stop();
 });
 
+const away = `  gone:\n    mcp: { command: ${JSON.stringify(process.execPath)}, args: ["-e", "process.exit(1)"] }\n`;
+
 test('[C9-check-1] a server that is away makes no error of the rules for its tools', async (t) => {
-  const away = `  gone:\n    mcp: { command: ${JSON.stringify(process.execPath)}, args: ["-e", "process.exit(1)"] }\n`;
   const text = yaml(['permit: gone/something', 'permit: small/echo'], `${smallServer()}${away}`);
   const up = await startGoverned(t, text);
   await up.ready();
@@ -81,7 +102,7 @@ test('[C9-check-2] a tool that is not as recourse.lock has it is told at the sta
   assert.equal(recourse(['pin'], { cwd }).status, 0);
   const file = join(cwd, 'recourse.lock');
   const lock = JSON.parse(readFileSync(file, 'utf8')) as {
-    servers: { small: { tools: Record<string, { description?: string; sha256: string }> } };
+    servers: Record<'small' | 'gone', { tools: Record<string, { description?: string; sha256: string }> }>;
   };
   const { tools } = lock.servers.small;
   const echo = tools['echo'];
@@ -93,8 +114,10 @@ test('[C9-check-2] a tool that is not as recourse.lock has it is told at the sta
     echo: { ...echo, description: 'Says it again.', sha256: '0'.repeat(64) },
     older: echo,
   };
+  // Of a server that is away nobody can say that it lists something else.
+  lock.servers.gone = { tools: { echo } };
   writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
-  const up = await startGoverned(t, text, [], cwd);
+  const up = await startGoverned(t, `${text}${away}`, [], cwd);
   await up.ready();
   const lines = [
     `small/${dropped} is not in recourse.lock`,

@@ -171,6 +171,8 @@ describe('where nobody names a place', () => {
     assert.ok(path.relative(project, one.file).startsWith('..'));
     assert.equal(statSync(path.dirname(one.file)).mode & 0o777, 0o700);
     assert.notEqual(one.file, defaultStore(folderOf(t), env));
+    // Of two projects with the same name each has its own.
+    assert.notEqual(one.file, defaultStore(path.join(folderOf(t), 'elsewhere', 'project'), env));
     const shared = { HOME: '/of-ann', XDG_STATE_HOME: 'relative' };
     assert.equal(stateRoot(shared), '/of-ann/.local/state/recourse');
     assert.equal(stateRoot({ ...shared, XDG_STATE_HOME: '/state' }), '/state/recourse');

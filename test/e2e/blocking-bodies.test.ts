@@ -121,9 +121,14 @@ test('a body in the gateway’s own thread that computes is told by name', async
     const until = performance.now() + 1_500;
     while (performance.now() < until);
   };
-  const on = { first: 'a', later: 'a' };
+  const on = { first: 'a', later: 'a', wait: 'a' };
+  const held = Promise.withResolvers<void>();
   const own = mount(createMachine({ id: 'own', initial: 'a', states: { a: { on } } }), {
-    actions: { first: { run: async () => spin(false) }, later: { run: async () => spin(true) } },
+    actions: {
+      first: { run: async () => spin(false) },
+      later: { run: async () => spin(true) },
+      wait: { run: async () => held.promise },
+    },
   });
   const notices: OperatorNotice[] = [];
   const onNotice = (notice: OperatorNotice) => void notices.push(notice);
@@ -139,4 +144,17 @@ test('a body in the gateway’s own thread that computes is told by name', async
     assert.ok(told?.kind === 'body_blocks');
     assert.deepEqual([told.thread, told.tools, told.ended], ['gateway', [`own/${action}`], false]);
   }
+  // Beside one that only waits: what computed before it first waited is named alone, of the others nobody can say which it was.
+  const waiting = gateway.handleStep({ action: 'wait' });
+  for (const [action, named] of [
+    ['first', ['own/first']],
+    ['later', ['own/later', 'own/wait']],
+  ] as const) {
+    notices.length = 0;
+    await gateway.handleStep({ action });
+    const told = await eventually(`${action} is told`, async () => notices.find(({ kind }) => kind === 'body_blocks'));
+    assert.deepEqual(told?.kind === 'body_blocks' && told.tools.toSorted(), named);
+  }
+  held.resolve();
+  await waiting;
 });

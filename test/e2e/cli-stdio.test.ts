@@ -1,13 +1,14 @@
 /** `recourse stdio` as MCP clients start it: every server and workflow of recourse.yaml on one connection, by the rules. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { isRefusal, isSuccess } from '../../src/index.ts';
-import { connectCommand, isAlive } from '../support/cli-project.ts';
+import { barProject, connectCommand, isAlive } from '../support/cli-project.ts';
 import { eventually } from '../support/eventually.ts';
 import { startGoverned } from '../support/governed-up.ts';
-import { folder, objectsIn, recourse } from '../support/recourse-process.ts';
+import { bin, folder, objectsIn, recourse } from '../support/recourse-process.ts';
 import { rules, smallServer } from '../support/small-server.ts';
 
 const workflows = `workflows:
@@ -76,6 +77,22 @@ test(
     ]);
   },
 );
+
+test('what a module prints while it is loaded does not reach the client', (t) => {
+  const { home, file } = barProject(t);
+  writeFileSync(path.join(home, 'recourse.yaml'), 'workflows:\n  bar: ./bar.ts\n');
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+  const input = `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })}\n`;
+  // Clients pass over a line that is no message, or end: what is written is looked at itself.
+  const { stdout, stderr } = spawnSync(process.execPath, [bin, 'stdio', '--file', file], {
+    cwd: home,
+    input,
+    encoding: 'utf8',
+  });
+  assert.match(stderr, /the module prints/);
+  assert.doesNotMatch(stdout, /prints/);
+  for (const message of objectsIn(stdout)) assert.equal(message['jsonrpc'], '2.0', stdout);
+});
 
 test('--mode tools offers each action by the name it is listed under', { timeout: 120_000 }, async (t) => {
   const home = project(t);

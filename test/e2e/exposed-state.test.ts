@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { startGoverned } from '../support/governed-up.ts';
 import { folder, objectsIn, recourse, storeIn } from '../support/recourse-process.ts';
@@ -11,6 +12,8 @@ import { realProgram } from '../support/upstream-mcp.ts';
 const node = JSON.stringify(process.execPath);
 const filesystem = (...args: string[]) =>
   `tools:\n  files:\n    mcp: { command: ${node}, args: ${JSON.stringify([realProgram('filesystem'), ...args])} }\n`;
+/** Started in a folder that holds nothing of ours: only its arguments lead there. */
+const apart = (...args: string[]) => filesystem(...args).replace(/ \}\n$/, ', cwd: safe }\n');
 const reads = 'agents:\n  bot: { rules: [{ permit: files/read_* }] }\n';
 
 const warned = (home: string, yaml: string, env: Record<string, string> = {}) => {
@@ -35,20 +38,26 @@ test('check: a server that is pointed at the store, its keys or its folder, howe
     one,
     `3 the server 'files' can reach the operator's key ('${home}/recourse.db.token') through its argument 2, '.': whoever calls it could read them`,
   );
+  assert.deepEqual(warned(home, here + apart('.', './x', '~', `${home}/recourse.db.other`)), []);
   const pointed: readonly string[] = [
-    filesystem('/'),
-    filesystem(home),
-    filesystem('./safe/link'),
-    filesystem(`--root=${home}`),
-    filesystem('-v', `${home}:/mnt:ro`),
-    filesystem(`file://${home}`),
-    filesystem(`sh -c 'cat ${home}/x ${home}'`),
-    filesystem('recourse.db.keys'),
+    apart('/'),
+    apart(home),
+    apart('./link'),
+    apart('..'),
+    apart(`--root=${home}`),
+    apart('-v', `${home}:/mnt:ro`),
+    apart(`file://${home}`),
+    apart(`sh -c 'cat /etc/hosts ${home}'`),
+    apart('../recourse.db.keys'),
     `tools:\n  files:\n    mcp: { command: ${node}, args: [x.js], cwd: . }\n`,
     `tools:\n  files:\n    mcp: { command: ${node}, args: [x.js] }\n`,
     `tools:\n  files:\n    mcp: { command: ${node}, args: [x.js], cwd: safe, env: { ROOT: ${home} } }\n`,
   ];
   for (const each of pointed) assert.equal(warned(home, here + each).length, 1, each);
+  const { href } = pathToFileURL(join(home, 'a b'));
+  assert.equal(warned(home, `runtime: { store: a b/recourse.db }\n${apart(href)}`).length, 1, href);
+  for (const each of [apart('~'), apart('~/recourse.db')])
+    assert.equal(warned(home, here + each, { HOME: home }).length, 1, each);
   const state = dirname(storeIn(home));
   for (const each of [state, dirname(state), `${storeIn(home)}.token`])
     assert.equal(warned(home, filesystem(each)).length, 1, each);
@@ -59,13 +68,17 @@ test('check: a server that is pointed at the store, its keys or its folder, howe
 
 test('check: a key of a gateway that is written into a server is told, and not quoted', (t) => {
   const key = `rk_0123456789abcdef_${'a'.repeat(43)}`;
-  const told = warned(
-    folder(t),
-    `tools:\n  files:\n    mcp: { command: ${node}, args: [x.js], env: { TOKEN: ${key} } }\n`,
-  );
-  assert.equal(told.length, 1);
-  assert.match(told[0] ?? '', /^2 the server 'files' is given a key of a gateway/);
-  assert.ok(!told[0]?.includes('aaaa'));
+  for (const given of [
+    `args: [x.js], env: { TOKEN: ${key} }`,
+    `args: [x.js, ${key}]`,
+    `args: [x.js, "--token=${key}"]`,
+    `args: [x.js], env: { HEADER: "Bearer ${key}" }`,
+  ]) {
+    const told = warned(folder(t), `tools:\n  files:\n    mcp: { command: ${node}, ${given} }\n`);
+    assert.equal(told.length, 1, given);
+    assert.match(told[0] ?? '', /^2 the server 'files' is given a key of a gateway/);
+    assert.ok(!told[0]?.includes('aaaa'));
+  }
 });
 
 test("up and status warn; what an agent reads of the operator's key is masked over HTTP and MCP, on record, and told", async (t) => {
@@ -102,6 +115,21 @@ test("up and status warn; what an agent reads of the operator's key is masked ov
   assert.ok(JSON.stringify(result).includes(`rk_${id}_…masked`) && !JSON.stringify(result).includes(secret));
   assert.match(up.said(), /recourse: key_masked \{"callId":"call_\w+","agent":"bot","tool":"files\/read_text_file"/);
   assert.ok(!up.said().replace(operator, '').includes(secret), 'it is shown once, when it is made');
+});
+
+test('up warns by the store that it uses: that of the state folder, or the one of --file', async (t) => {
+  const home = folder(t);
+  const other = join(home, 'other.db');
+  for (const [store, words] of [
+    [storeIn(home), []],
+    [other, ['--file', other]],
+  ] as const) {
+    const up = await startGoverned(t, filesystem(dirname(store)), words, home);
+    await up.ready();
+    const warning = `recourse.yaml:2 the server 'files' can reach the operator's key ('${store}.token')`;
+    assert.ok(up.said().includes(warning), up.said());
+    await up.stop();
+  }
 });
 
 test('INVARIANT: a child gets neither variables nor open files of the gateway', async (t) => {

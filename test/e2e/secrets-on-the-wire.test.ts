@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { eventually } from '../support/eventually.ts';
 import { startGoverned } from '../support/governed-up.ts';
 import { folder, recourse, storeIn } from '../support/recourse-process.ts';
+import { rules, smallServer } from '../support/small-server.ts';
 
 const node = JSON.stringify(process.execPath);
 
@@ -34,6 +36,23 @@ agents: { bot: { default: permit } }
   const shown = recourse(['status', '--url', up.url], { cwd: up.home });
   assert.match(shown.stdout, /recourse\.yaml:3 the server 'files' can reach/);
   assert.ok(!shown.stdout.includes('literal-s3cret'));
+});
+
+test('INVARIANT: what was forced, what drifted and what is wrong with a server is told to no other tenant', async (t) => {
+  const home = folder(t);
+  const away = `  gone:\n    mcp: { command: ${node}, args: ["-e", "process.exit(1)"] }\n`;
+  const yaml = `agents:\n${rules('bot', ['permit: small/**', 'deny: small/echo'])}tools:\n${smallServer()}${away}`;
+  writeFileSync(join(home, 'recourse.lock'), '{ "version": 1, "servers": { "small": { "tools": {} } } }\n');
+  const up = await startGoverned(t, yaml, ['--force'], home);
+  await up.ready();
+  const seenBy = async (key: string) => {
+    const { forced, drift, upstreams } = (await up.ask('/v1/status', { key })).body;
+    const problems = (upstreams as { problem: string | null }[]).filter(({ problem }) => problem !== null);
+    return [forced as unknown[], drift as unknown[], problems].map(({ length }) => length > 0);
+  };
+  await eventually('the operator sees all of it', async () => !(await seenBy(up.operatorKey())).includes(false));
+  const stranger = up.keyOf('otto', ['--role', 'viewer', '--tenant', 'acme']);
+  assert.deepEqual(await seenBy(stranger), [false, false, false]);
 });
 
 /** Fails in every way a server can, and quotes what it was sent. */

@@ -33,7 +33,11 @@ test('what cannot be seen is spelled out, and no text of others makes a line of 
   assert.doesNotMatch(texts, /[\u202e\u200b]|\u{e0041}/u);
   const [, section] = blocks as readonly { text: { text: string } }[];
   assert.equal(section?.text.text.split('\n').length, 3);
-  assert.match(section?.text.text ?? '', /^\*Tool\* "x\\n\*Agent\* boss\\u202e\\u200b\\udb40\\udc41"$/m);
+  for (const field of ['Tool', 'Agent'])
+    assert.ok(
+      section?.text.text.split('\n').includes(`*${field}* "x\\n*Agent* boss\\u202e\\u200b\\udb40\\udc41"`),
+      section?.text.text,
+    );
 });
 
 const marked = (text: string) => ({ type: 'mrkdwn', text, verbatim: true });

@@ -47,9 +47,16 @@ for (const revision of revisions)
       const page = await tell('history', { session, limit: 1 });
       assert.equal((page.content['entries'] as unknown[]).length, 1);
       assert.match(page.text, /More follows: after 1\.$/);
-      for (const wrong of [{ sesion: session }, { session: 7 }, { session: 'ses_nobody' }, { session, after: -1 }]) {
+      for (const [wrong, says] of [
+        [{ sesion: session }, /"\/sesion".*only session, after, limit/],
+        [{ session: 7 }, /"\/session".*the session that an earlier reply named/],
+        [{ session: 'ses_nobody' }, /UnknownSession/],
+        [{ session, after: -1 }, /"\/after".*a whole number from 0/],
+        [{ session, limit: 0 }, /"\/limit".*a whole number from 1/],
+      ] as const) {
         const refused = await tell('history', wrong);
         assert.equal(refused.isError, true, JSON.stringify(refused));
+        assert.match(JSON.stringify(refused.content), says);
       }
       const end = mode === 'step' ? ['step', { action: 'cancel', session }] : ['cancel', { session }];
       await call(end[0] as string, end[1] as object);
@@ -58,6 +65,20 @@ for (const revision of revisions)
         /^next: nothing\. status done, seq 2\. The workflow has ended/,
       );
     });
+
+test('without a session it is the one of the connection, and a page is never longer than the door allows', async (t) => {
+  const { door } = await openDoor(t, { workflow: coffee, doorLimits: { historyPage: 1 } });
+  const { client, step } = await connectInMemory(t, door, '2025-11-25');
+  const { reply } = await step({ action: 'take_order', inputs: { drink: 'latte' } });
+  await step({ action: 'fulfill' });
+  const tell = async (name: string, args: Record<string, unknown> = {}) =>
+    (await client.callTool({ name, arguments: args })).structuredContent as Record<string, unknown>;
+  const next = await tell('next');
+  assert.deepEqual([next['session'], next['seq']], [reply.session, 1]);
+  const history = await tell('history', { limit: 50 });
+  assert.equal(history['session'], reply.session);
+  assert.deepEqual([(history['entries'] as unknown[]).length, history['next']], [1, 1]);
+});
 
 test('an action of the name goes first, and then ours is not there', async (t) => {
   const machine = createMachine({ id: 'book', initial: 'page', states: { page: { on: { next: 'page' } } } });

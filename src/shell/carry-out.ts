@@ -84,8 +84,10 @@ export async function start(
     if (result.fault === 'overloaded') return { kind: 'unavailable', fault: result.fault };
     // The intent may be on record all the same; nothing was sent, and the record shall say so once it can.
     const reply = neverSent(dispatch.call, work, 'the store could not record the call in time', shell);
+    // INVARIANT: a call that waited for its approval may be another asker's by now, who has sent it.
+    const isOwn = call.state === '(none)';
     const late = async () => void (await settleUnsent(dispatch.call, work, shell));
-    keepForLater(unsentEnding(dispatch.call, work, { kind: 'expired' }, reply, shell), shell, late);
+    keepForLater(unsentEnding(dispatch.call, work, { kind: 'expired' }, reply, shell), shell, isOwn ? late : null);
     return { kind: 'unavailable', fault: result.fault };
   }
   rememberBlobs(transition.blobs, shell);

@@ -13,6 +13,8 @@ import { givingBack, toTransition } from './transition.ts';
 import { weighFailure } from './weigh.ts';
 import { chain, stepOf, type Work } from './work.ts';
 
+const notInTime = 'the gateway could not send it in time';
+
 /** Ends an attempt that was dispatched and provably never sent. */
 export async function giveBack(call: Call, work: Work, shell: Shell): Promise<Answer> {
   if (shell.ports.clock.nowMs() >= call.deadlineAtMs) {
@@ -20,7 +22,7 @@ export async function giveBack(call: Call, work: Work, shell: Shell): Promise<An
     const reply = timedOut(envelopeOf(call, shell, stepOf(work)), call.deadlineAtMs - call.createdAtMs, effect);
     return endUnsent(call, work, { kind: 'expired' }, reply, shell);
   }
-  const reply = neverSent(call, work, 'the gateway could not send it in time', shell);
+  const reply = neverSent(call, work, notInTime, shell);
   return endUnsent(call, work, { kind: 'expired' }, reply, shell);
 }
 
@@ -39,14 +41,17 @@ async function endUnsent(call: Call, work: Work, event: CallEvent, reply: ErrorR
  * The call has moved on, or its end could not be recorded. INVARIANT: whoever has not sent it says so once they can: a doubt that
  * another process has put on record ends with that.
  */
-export function settleUnsent(call: Call, work: Work, shell: Shell): Promise<Answer> {
+export async function settleUnsent(call: Call, work: Work, shell: Shell): Promise<Answer> {
+  // Then its intent never was.
+  if ((await shell.ports.store.call(call.id)) === null)
+    return { reply: neverSent(call, work, notInTime, shell), position: null };
   const weighed = weighFailure(
     call,
     {
       kind: 'never_sent',
       subject: null,
       errorType: 'NeverSent',
-      message: 'the gateway could not send it in time',
+      message: notInTime,
       effect: 'none',
       retryAfterSeconds: 1,
       code: null,

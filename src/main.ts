@@ -228,9 +228,12 @@ export async function openGateway<
   }
   store.onEqualWrite((equal) => knownOnRecord(equal, shell));
   // The rules may be others than when this process, or another, was last here. What the store does not take now it takes later.
-  let isBound = !recovers || (await voidUnbound(policiesOf(shell), shell));
+  // For agents that its policy does not declare the owner of the store speaks; one that was given no policy says nothing.
+  const undeclared = role === 'owner' && options.policy !== undefined ? 'void' : 'leave';
+  const bind = (): Promise<boolean> => voidUnbound(policiesOf(shell), undeclared, shell);
+  let isBound = !recovers || (await bind());
   const stopSweeping = startSweeping(shell, async () => {
-    isBound ||= await voidUnbound(policiesOf(shell), shell);
+    isBound ||= await bind();
     await recordHeldClock(heldBack, shell);
   });
   const stopWatching = watchStore(shell);

@@ -19,17 +19,17 @@ export async function isBoundNow(approval: Approval, shell: Shell): Promise<bool
   return name === null || approval.rules === rulesOf(agent.canonicalFor(name), shell);
 }
 
-/**
- * Voids every waiting approval that one of these policies does not bind as it was asked for. Agents that none of them declares are
- * left alone: another process may serve them. False if the store did not take it.
- */
-export async function voidUnbound(policies: readonly Policy[], shell: Shell): Promise<boolean> {
+/** Agents that none of the policies declares: another process may serve them, or nobody does. */
+export type Undeclared = 'leave' | 'void';
+
+/** Voids every waiting approval that one of these policies does not bind as it was asked for. False if the store did not take it. */
+export async function voidUnbound(policies: readonly Policy[], undeclared: Undeclared, shell: Shell): Promise<boolean> {
   const { store } = shell.ports;
   const { sweepBatch } = shell.limits;
   for (let after = ''; ;) {
     const page = await store.unfinished(after, sweepBatch);
     const waiting = page.filter(({ state }) => state === 'AWAITING_APPROVAL');
-    const done = await Promise.all(waiting.map((call) => voidIfUnbound(call, policies, shell)));
+    const done = await Promise.all(waiting.map((call) => voidIfUnbound(call, policies, undeclared, shell)));
     if (done.includes(false)) return false;
     const last = page.at(-1);
     if (last === undefined || page.length < sweepBatch) return true;
@@ -37,16 +37,23 @@ export async function voidUnbound(policies: readonly Policy[], shell: Shell): Pr
   }
 }
 
-async function voidIfUnbound(call: StoredCall, policies: readonly Policy[], shell: Shell): Promise<boolean> {
-  if (!policies.some(({ agents }) => agents.has(call.agent))) return true;
+async function voidIfUnbound(
+  call: StoredCall,
+  policies: readonly Policy[],
+  undeclared: Undeclared,
+  shell: Shell,
+): Promise<boolean> {
+  const isDeclared = policies.some(({ agents }) => agents.has(call.agent));
+  if (!isDeclared && undeclared === 'leave') return true;
+  const approval = await shell.ports.store.approvalOfCall(call.id);
+  if (approval === null) return true;
   const name = await policyNameOf(call, shell);
-  const approval = name === null ? null : await shell.ports.store.approvalOfCall(call.id);
-  if (approval === null || name === null) return true;
-  const isBound = policies.every(({ agents }) => {
+  const isBoundBy = ({ agents }: Policy): boolean => {
     const agent = agents.get(call.agent);
-    return agent !== undefined && approval.rules === rulesOf(agent.canonicalFor(name), shell);
-  });
-  return isBound || (await lapse(approval, shell, 'the rules about its tool have changed')) !== 'store_unavailable';
+    return agent !== undefined && (name === null || approval.rules === rulesOf(agent.canonicalFor(name), shell));
+  };
+  if (isDeclared && policies.every(isBoundBy)) return true;
+  return (await lapse(approval, shell, 'the rules about its tool have changed')) !== 'store_unavailable';
 }
 
 /** The name by which rules know what a call calls; null for an action of a workflow that this process does not have. */

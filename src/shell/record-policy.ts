@@ -26,6 +26,7 @@ export async function recordPolicy({ next, last, by, forced = [] }: AppliedPolic
   if (
     !(await voidUnbound(
       [last, next].filter((each) => each !== null),
+      'leave',
       shell,
     ))
   )

@@ -1,6 +1,8 @@
 /** CONTRACT section 6 for approvals whose rule changes and comes back: what was void once stays void. */
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
+import { createGateway } from '../../src/index.ts';
+import type { Limits } from '../../src/core/limits.ts';
 import type { WrittenAgent } from '../../src/core/policy/policy.ts';
 import { recordPolicy } from '../../src/shell/record-policy.ts';
 import { anAgent, denialOf } from '../support/a-policy.ts';
@@ -12,9 +14,9 @@ import { createCountingTool } from '../support/tools.ts';
 const denies = anAgent('local', [['deny', 'payments/refund']]);
 const everything = { tenant: 'default', agent: null };
 
-async function open(t: TestContext, agents: readonly WrittenAgent[] = [refunds()]) {
+async function open(t: TestContext, agents: readonly WrittenAgent[] = [refunds()], limits: Partial<Limits> = {}) {
   const refund = createCountingTool('payments/refund');
-  const opened = await openApprovals(t, [refund.definition], { agents });
+  const opened = await openApprovals(t, [refund.definition], { agents, limits });
   let last = agents;
   /** As `recourse apply` does it: on record first, then in force. */
   const apply = async (next: readonly WrittenAgent[]): Promise<void> => {
@@ -93,5 +95,38 @@ describe('an approval whose rule became deny', () => {
     successOf(await call(ask));
     assert.equal(refund.runs(), 1);
     await close();
+  });
+});
+
+describe('an approval whose agent is not declared', () => {
+  for (const without of [[anAgent('other', [])], []])
+    test(`[C6-approval-17] is void after a start with ${without.length === 0 ? 'no agents' : 'another agent'}, and stays so`, async (t) => {
+      const first = await open(t);
+      const [acme, one] = [{ agent: 'local', tenant: 'acme' }, { sweepBatch: 1 }];
+      const granted = deferralOf(await first.call(ask));
+      assert.ok((await first.approvals.approve(granted.id, ana, {})).ok);
+      const pending = deferralOf(await first.call({ ...ask, args: { amount: 7 } }));
+      const theirs = deferralOf(await first.call(ask, acme));
+      assert.ok((await first.approvals.approve(theirs.id, { ...ana, tenant: 'acme' }, {})).ok);
+      await first.close();
+      // One to a page: all of them are looked at.
+      await (await open(t, without, one)).close();
+      const { call, approvals, refund, stateOf } = await open(t);
+      assert.deepEqual([await stateOf(granted.id), await stateOf(pending.id)], ['void', 'void']);
+      assert.equal((await approvals.read(theirs.id, { tenant: 'acme', agent: null }))?.state, 'void');
+      assert.notEqual(deferralOf(await call(ask)).id, granted.id);
+      assert.notEqual(deferralOf(await call(ask, acme)).id, theirs.id);
+      assert.equal(refund.runs(), 0);
+    });
+
+  test('[C6-approval-17] stands when a process without a policy owned the store', async (t) => {
+    const first = await open(t);
+    const { id } = deferralOf(await first.call(ask));
+    assert.ok((await first.approvals.approve(id, ana, {})).ok);
+    await first.close();
+    await (await createGateway({ tools: [], file: first.file, onNotice: () => undefined })).close();
+    const { call, refund } = await open(t);
+    successOf(await call(ask));
+    assert.equal(refund.runs(), 1);
   });
 });

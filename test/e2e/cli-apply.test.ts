@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { type GovernedUp, startGoverned } from '../support/governed-up.ts';
 import { recourse } from '../support/compiled-recourse.ts';
@@ -200,40 +200,65 @@ test('what check calls an error stops an apply, unless it is forced, which is on
   await up.stop();
 });
 
-test('an approval from before its rule became deny stays void when the rule comes back, also over a restart', async (t) => {
+/** A gateway in whose place others are started, with one who asks and one who approves. */
+async function restartable(t: TestContext) {
   const defers = yaml(['defer: small/echo']);
+  let up = await startGoverned(t, defers);
+  await up.ready();
+  const [key, ann] = [up.keyOf('bot'), up.keyOf('ann', ['--role', 'approver'])];
+  return {
+    defers,
+    code: () => codeOf(up, key),
+    async approved(): Promise<string> {
+      const { body } = await up.ask('/v1/calls', { key, body: { tool: 'small/echo' } });
+      assert.equal(body['code'], 'POLICY_DEFER', JSON.stringify(body));
+      const id = (body['resolution'] as { approval_id: string }).approval_id;
+      assert.equal((await up.ask(`/v1/approvals/${id}/approve`, { key: ann, body: {} })).status, 200);
+      return id;
+    },
+    stateOf: async (id: string) => (await up.ask(`/v1/approvals/${id}`, { key: ann })).body['state'],
+    apply(text: string): void {
+      up.write(text);
+      assert.equal(recourse(['apply', '--url', up.url], { cwd: up.home }).status, 0);
+    },
+    async restart(text: string): Promise<void> {
+      await up.stop();
+      up = await startGoverned(t, text, [], up.home);
+      await up.ready();
+    },
+    stop: () => up.stop(),
+  };
+}
+
+test('an approval from before its rule became deny stays void when the rule comes back, also over a restart', async (t) => {
+  const { defers, approved, apply, restart, code, stop } = await restartable(t);
   const denies = yaml(['deny: small/echo']);
-  const first = await startGoverned(t, defers);
-  await first.ready();
-  const [key, ann] = [first.keyOf('bot'), first.keyOf('ann', ['--role', 'approver'])];
-  const deferred = async (up: GovernedUp): Promise<string> => {
-    const { body } = await up.ask('/v1/calls', { key, body: { tool: 'small/echo' } });
-    assert.equal(body['code'], 'POLICY_DEFER', JSON.stringify(body));
-    return (body['resolution'] as { approval_id: string }).approval_id;
-  };
-  const approve = async (up: GovernedUp, id: string) => {
-    assert.equal((await up.ask(`/v1/approvals/${id}/approve`, { key: ann, body: {} })).status, 200);
-  };
-  const apply = (up: GovernedUp, text: string) => {
-    up.write(text);
-    assert.equal(recourse(['apply', '--url', up.url], { cwd: up.home }).status, 0);
-  };
-  const one = await deferred(first);
-  await approve(first, one);
-  apply(first, denies);
-  apply(first, defers);
-  const two = await deferred(first);
+  const one = await approved();
+  apply(denies);
+  apply(defers);
+  const two = await approved();
   assert.notEqual(two, one);
-  await approve(first, two);
-  await first.stop();
-  const second = await startGoverned(t, denies, [], first.home);
-  await second.ready();
-  await second.stop();
-  const third = await startGoverned(t, defers, [], first.home);
-  await third.ready();
-  const three = await deferred(third);
-  assert.notEqual(three, two);
-  await approve(third, three);
-  assert.equal(await codeOf(third, key), 'ran');
-  await third.stop();
+  await restart(denies);
+  await restart(defers);
+  assert.notEqual(await approved(), two);
+  assert.equal(await code(), 'ran');
+  await stop();
+});
+
+test('an approval from before its agent was deleted is void at the start, and stays so when the agent comes back', async (t) => {
+  const { defers, approved, stateOf, restart, code, stop } = await restartable(t);
+  const tools = `tools:\n${smallServer()}`;
+  for (const [without, answers] of [
+    [`agents:\n${rules('other', [])}${tools}`, 'POLICY_DENY'],
+    [tools, 'ran'],
+  ] as const) {
+    const id = await approved();
+    await restart(without);
+    assert.equal(await stateOf(id), 'void');
+    assert.equal(await code(), answers);
+    await restart(defers);
+    assert.equal(await stateOf(id), 'void');
+    assert.equal(await code(), 'POLICY_DEFER');
+  }
+  await stop();
 });

@@ -128,7 +128,9 @@ export function answerBodies(ref: Ref) {
         closedObject({
           change: oneOfNames(['added', 'removed', 'changed']),
           agent: textOrNull,
-          details: listOf(closedObject({ says: text, direction: oneOfNames(['weaker', 'other', 'stronger']) })),
+          details: listOf(
+            closedObject({ says: text, direction: oneOfNames(['weaker', 'maybe_weaker', 'other', 'stronger']) }),
+          ),
         }),
       ),
       forced: texts,

@@ -154,6 +154,26 @@ test('what weakens how people are asked is told first, and marked, also for prog
   await up.stop();
 });
 
+test('a strict deferral that goes is told as weaker, and a condition that changes as what may be weaker', async (t) => {
+  const lax = '{ defer: small/**, client_may_approve: true, expires: 30d }';
+  const strict = (when: string) => yaml([`{ defer: small/echo, needs: 2, expires: 1h${when} }`, lax]);
+  const up = await startGoverned(t, strict(', when: "tool.reach == \'network\'"'));
+  await up.ready();
+  const apply = (text: string) => {
+    up.write(text);
+    const { status, stdout, stderr } = recourse(['apply', '--url', up.url], { cwd: up.home });
+    assert.equal(status, 0, stderr);
+    return stdout.split('\n')[1];
+  };
+  assert.match(
+    apply(strict(', when: "tool.reach == \'destructive\'"')) ?? '',
+    /^ {6}! may be weaker: defer small\/echo: when: tool\.reach == .*network.* → tool\.reach == .*destructive/,
+  );
+  apply(strict(''));
+  assert.equal(apply(yaml([lax])), '      ! weaker: - defer small/echo needs 2 expires 1h');
+  await up.stop();
+});
+
 test('what check calls an error stops an apply, unless it is forced, which is on record and in status', async (t) => {
   const up = await startGoverned(t, yaml(['permit: small/echo']));
   await up.ready();

@@ -78,6 +78,7 @@ function sayProblems(
 const signs = { added: ['+', 'green'], removed: ['-', 'red'], changed: ['~', 'yellow'] } as const;
 const marks: Readonly<Record<Direction, string>> = {
   weaker: '! weaker: ',
+  maybe_weaker: '! may be weaker: ',
   other: '',
   stronger: '',
 };
@@ -92,7 +93,7 @@ function writeChange({ change, agent, details }: PolicyChange, paint: Paint): st
   const [sign, style] = signs[change];
   const lines = details.map(({ says, direction }) => {
     const said = `${marks[direction]}${harmless(says)}`;
-    return `      ${direction === 'weaker' ? paint('red', said) : said}\n`;
+    return `      ${marks[direction] === '' ? said : paint('red', said)}\n`;
   });
   return `  ${paint(style, sign)} ${agent === null ? 'all agents' : harmless(agent)}  ${change}\n${lines.join('')}`;
 }

@@ -88,9 +88,14 @@ function shrunk(was: Value, is: Value): Direction {
 
 /** A condition that must hold, or that says when something must: what is asked for is less without it. */
 const dropped = (was: Value, is: Value): Direction =>
-  (is ?? null) === null ? 'weaker' : (was ?? null) === null ? 'stronger' : 'other';
+  (is ?? null) === null ? 'weaker' : (was ?? null) === null ? 'stronger' : 'maybe_weaker';
 
-const opposite: Readonly<Record<Direction, Direction>> = { weaker: 'stronger', other: 'other', stronger: 'weaker' };
+const opposite: Readonly<Record<Direction, Direction>> = {
+  weaker: 'stronger',
+  maybe_weaker: 'maybe_weaker',
+  other: 'other',
+  stronger: 'weaker',
+};
 
 /** Who has a role: one more may approve. */
 const people: Field = { direction: grown };

@@ -35,12 +35,12 @@ const agent = (rules: readonly WrittenRule[], more: Partial<WrittenAgent> = {}):
 const policy = (agents: readonly WrittenAgent[], more: Partial<WrittenPolicy> = {}): Policy =>
   policyOf({ agents, mode: 'enforce', roles: { finance: ['ann'], legal: ['eve'] }, ...more });
 
-/** `! weaker`, `~ other`, `^ stronger`, in the order in which they are told. */
+/** `! weaker`, `? maybe_weaker`, `~ other`, `^ stronger`, in the order in which they are told. */
 const told = (before: Policy | null, after: Policy | null): readonly string[] =>
   diffPolicies(before, after).flatMap(({ agent: who, details }) =>
     details.map(({ says, direction }) => `${signs[direction]} ${who ?? '*'}: ${says}`),
   );
-const signs: Readonly<Record<Direction, string>> = { weaker: '!', other: '~', stronger: '^' };
+const signs: Readonly<Record<Direction, string>> = { weaker: '!', maybe_weaker: '?', other: '~', stronger: '^' };
 
 const asks = (terms: Partial<ApprovalTerms>) => ({ terms: { ...defaultTerms, ...terms } });
 const strict = asks({ roles: ['finance'], needed: 2, expiresMs: 3_600_000 });
@@ -205,7 +205,7 @@ test('what cannot be told to be weaker is told nevertheless', () => {
   const when = (text: string) => ruled(rule('permit', 'a/x', 5, { when: text }));
   assert.equal(
     told1(when('args.n < 5.0'), when('args.n < 9.0')),
-    '~ bot: permit a/x: when: args.n < 5.0 → args.n < 9.0 (recourse.yaml:5)',
+    '? bot: permit a/x: when: args.n < 5.0 → args.n < 9.0 (recourse.yaml:5)',
   );
   const [one, other] = [rule('permit', 'a/*', 5), rule('deny', 'b/*', 6)];
   assert.equal(told1(ruled(one, other), ruled(other, one)), '~ bot: the rules stand in another order');

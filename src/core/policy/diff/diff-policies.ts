@@ -6,7 +6,8 @@ import type { Json } from '../../json.ts';
 import { spellOut } from '../../quote.ts';
 import type { Policy } from '../policy.ts';
 import { agentTable, diffFields, type Fields, isFields, plainText, policyTable } from './diff-fields.ts';
-import { diffRules, type RuleList } from './diff-rules.ts';
+import { diffRules } from './diff-rules.ts';
+import type { RuleList } from './judge-rules.ts';
 import type { Direction, PolicyChange, PolicyDetail } from './policy-change.ts';
 
 type Hashed = Pick<Policy, 'canonical' | 'written'>;
@@ -26,7 +27,7 @@ export function diffPolicies(before: Hashed | null, after: Hashed | null): reado
   return [...changed(null, frame), ...agents].toSorted((a, b) => worst(a) - worst(b));
 }
 
-const order: readonly Direction[] = ['weaker', 'other', 'stronger'];
+const order: readonly Direction[] = ['weaker', 'maybe_weaker', 'other', 'stronger'];
 const placeOf = ({ direction }: PolicyDetail): number => order.indexOf(direction);
 const worst = ({ details }: PolicyChange): number => Math.min(...details.map(placeOf));
 
@@ -48,7 +49,7 @@ const rulesIn = ({ rules }: Fields): readonly Fields[] => (Array.isArray(rules) 
 function listOf(agent: Fields, name: string, policy: Hashed | null): RuleList {
   const written = policy?.written.agents.find((each) => each.agent === name);
   const refOf = (index: number) => spellOut(written?.rules[index]?.ref ?? written?.ref ?? name);
-  return { rules: rulesIn(agent), default: agent['default'], refOf };
+  return { rules: rulesIn(agent), otherwise: { effect: agent['default'], terms: agent['terms'] }, refOf };
 }
 
 function diffAgent(was: RuleList, is: RuleList, before: Fields, after: Fields): readonly PolicyDetail[] {

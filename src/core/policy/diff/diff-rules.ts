@@ -1,23 +1,24 @@
 /**
- * Which rules came, went, changed or moved, and may more pass by that? Rules are known again by their words. Whether one that came
- * or went weakens is judged by what decided about its tools before, or decides after, as far as patterns can tell.
+ * Which rules came, went, changed or moved, and may more pass by that? Rules are known again by their words; judge-rules.ts
+ * says which way a change goes.
  */
 import { defaultTerms } from '../../approval.ts';
 import type { Json } from '../../json.ts';
 import { spellOut } from '../../quote.ts';
-import { covers } from '../pattern-covers.ts';
-import { compileToolPattern, matchesTool, type ToolPattern } from '../tool-pattern.ts';
-import { diffFields, effectRanks, type Fields, isFields, ruleTable, termsTable } from './diff-fields.ts';
+import { diffFields, type Fields, isFields, ruleTable, termsTable } from './diff-fields.ts';
+import {
+  createWork,
+  isShadowed,
+  judgeCome,
+  judgeGone,
+  judgeOvertaken,
+  type Lists,
+  type Placed,
+  type RuleList,
+  type Work,
+} from './judge-rules.ts';
 import type { Direction, PolicyDetail } from './policy-change.ts';
 
-/** The rules of one agent as they are hashed, and where each stands. */
-export interface RuleList {
-  readonly rules: readonly Fields[];
-  readonly default: Json | undefined;
-  readonly refOf: (index: number) => string;
-}
-
-type Placed = readonly [rule: Fields, index: number];
 type Pair = readonly [was: Placed, is: Placed];
 
 export function diffRules(was: RuleList, is: RuleList): readonly PolicyDetail[] {
@@ -27,14 +28,18 @@ export function diffRules(was: RuleList, is: RuleList): readonly PolicyDetail[] 
   const reworded = pairUp(same.gone, same.come, ({ match, when }) => JSON.stringify([match, when]));
   const narrowed = pairUp(reworded.gone, reworded.come, ({ effect, match }) => JSON.stringify([effect, match]));
   const changed = [...reworded.pairs, ...narrowed.pairs];
+  const around = { was, is, work };
   return [
-    ...changed.flatMap(([[before], [after, at]]) => diffRule(before, after, { was, is, ref: is.refOf(at), work })),
-    ...narrowed.gone.map(([rule]) => ({ says: `- ${textOf(rule)}`, direction: gone(rule, is, work) })),
-    ...narrowed.come.map(([rule, at]) => ({
-      says: `+ ${textOf(rule)} (${is.refOf(at)})`,
-      direction: come(rule, was, work),
+    ...changed.flatMap((pair) => diffRule(pair, around)),
+    ...narrowed.gone.map((each) => ({
+      says: `- ${textOf(each[0])}`,
+      direction: judgeGone(each, { own: was, other: is, partner: null, work }),
     })),
-    ...diffOrder([...same.pairs, ...changed], work),
+    ...narrowed.come.map((each) => ({
+      says: `+ ${textOf(each[0])} (${is.refOf(each[1])})`,
+      direction: judgeCome(each, { own: is, other: was, partner: null, work }),
+    })),
+    ...diffOrder([...same.pairs, ...changed], around),
   ];
 }
 
@@ -60,123 +65,69 @@ function pairUp(was: readonly Placed[], is: readonly Placed[], keyOf: (rule: Fie
 interface Around {
   readonly was: RuleList;
   readonly is: RuleList;
-  readonly ref: string;
   readonly work: Work;
 }
 
-function diffRule(before: Fields, after: Fields, { was, is, ref, work }: Around): readonly PolicyDetail[] {
+function diffRule(pair: Pair, around: Around): readonly PolicyDetail[] {
+  const [[before], [after, at]] = pair;
   const { when: old, ...rest } = before;
   const { when: now, ...others } = after;
   const head = `${String(after['effect'])} ${spellOut(String(after['match']))}`;
-  const asked = old !== now ? [{ says: `when: ${whenText(old)} → ${whenText(now)}`, direction: whenWay() }] : [];
+  const asked =
+    old !== now ? [{ says: `when: ${whenText(old)} → ${whenText(now)}`, direction: whenWay(pair, around) }] : [];
   // How another effect wants to be asked for is no change of its own.
   const isOther = rest['effect'] !== others['effect'];
   const { terms: _was, ...effectBefore } = rest;
   const { terms: _is, ...effectAfter } = others;
   const told = isOther ? diffFields(effectBefore, effectAfter, ruleTable) : diffFields(rest, others, ruleTable);
   return [...asked, ...told].map(({ says, direction }) => ({
-    says: `${head}: ${says.replace(/^terms: /, '')} (${ref})`,
+    says: `${head}: ${says.replace(/^terms: /, '')} (${around.is.refOf(at)})`,
     direction,
   }));
+}
 
-  /** With a condition a rule leaves calls to others that it had decided, without one it takes them. */
-  function whenWay(): Direction {
-    if (old === null) return gone(before, is, work);
-    return now === null ? come(after, was, work) : 'other';
-  }
+/** With a condition a rule leaves calls to others that it had decided, without one it takes them; with another it may do both. */
+function whenWay([before, after]: Pair, { was, is, work }: Around): Direction {
+  const losing: Lists = { own: was, other: is, partner: after[1], work };
+  const taking: Lists = { own: is, other: was, partner: before[1], work };
+  if (before[0]['when'] === null) return judgeGone(before, losing);
+  if (after[0]['when'] === null) return judgeCome(after, taking);
+  const ways = [judgeGone(before, losing), judgeCome(after, taking)];
+  return ways.includes('weaker') || ways.includes('maybe_weaker') ? 'maybe_weaker' : 'other';
 }
 
 const whenText = (value: Json | undefined): string => (typeof value === 'string' ? spellOut(value) : 'always');
 
-const rankOf = (effect: unknown): number => effectRanks.indexOf(effect as 'deny');
-
-function gone(rule: Fields, is: RuleList, work: Work): Direction {
-  const after = effectsFor(rule, is, work);
-  if (after.some((each) => each > rankOf(rule['effect']))) return 'weaker';
-  return after.every((each) => each < rankOf(rule['effect'])) ? 'stronger' : 'other';
-}
-
-function come(rule: Fields, was: RuleList, work: Work): Direction {
-  const before = effectsFor(rule, was, work);
-  if (before.some((each) => each < rankOf(rule['effect']))) return 'weaker';
-  return before.every((each) => each > rankOf(rule['effect'])) ? 'stronger' : 'other';
-}
-
-/** What may decide about the tools of a rule: up to one that always does, or to the default. Once too much was compared, anything. */
-function effectsFor({ match }: Fields, { rules, default: otherwise }: RuleList, work: Work): readonly number[] {
-  const about = work.patternOf(match);
-  work.left -= rules.length;
-  if (about === null || work.left < 0) return [...effectRanks.keys()];
-  const found = new Set<number>();
-  for (const rule of rules) {
-    const pattern = work.patternOf(rule['match']);
-    if (pattern === null || !mayMeet(pattern, about)) continue;
-    found.add(rankOf(rule['effect']));
-    if (rule['when'] === null && isCovered(about, pattern, work)) return [...found];
-  }
-  return [...found.add(rankOf(otherwise))];
-}
-
-/** How much one difference compares, so that telling it stays quick however many rules there are. */
-interface Work {
-  left: number;
-  readonly patternOf: (match: Json | undefined) => ToolPattern | null;
-}
-
-const maxWork = 300_000;
-const coverSteps = 200;
-
-function createWork(): Work {
-  const known = new Map<string, ToolPattern | null>();
-  const patternOf = (match: Json | undefined): ToolPattern | null => {
-    const text = String(match);
-    const found = known.get(text);
-    if (found !== undefined) return found;
-    const compiled = compileToolPattern(text);
-    const pattern = compiled.ok ? compiled.pattern : null;
-    known.set(text, pattern);
-    return pattern;
-  };
-  return { left: maxWork, patternOf };
-}
-
-function isCovered(about: ToolPattern, by: ToolPattern, work: Work): boolean {
-  if (by.text === '**' || by.text === about.text) return true;
-  if (about.isLiteral) return matchesTool(by, about.text);
-  if (by.isLiteral) return false;
-  work.left -= coverSteps;
-  return work.left >= 0 && covers(by, about, coverSteps).covers === 'yes';
-}
-
-/** False only where no tool has a name that both match. */
-function mayMeet(one: ToolPattern, other: ToolPattern): boolean {
-  if (one.isLiteral) return matchesTool(other, one.text);
-  if (other.isLiteral) return matchesTool(one, other.text);
-  const [a = '', b = ''] = [one, other].map(({ text }) => text.split('*', 1)[0]);
-  return a.startsWith(b) || b.startsWith(a);
-}
-
-/** So many rules are compared one by one. */
-const maxCompared = 300;
 const maxTold = 5;
 
-function diffOrder(pairs: readonly Pair[], work: Work): readonly PolicyDetail[] {
+function diffOrder(pairs: readonly Pair[], around: Around): readonly PolicyDetail[] {
   const inOrder = pairs.toSorted(([[, a]], [[, b]]) => a - b);
   const isMoved = inOrder.some(([, [, at]], index) => at < (inOrder[index - 1]?.[1][1] ?? -1));
   if (!isMoved) return [];
-  const behind: PolicyDetail[] = [];
-  for (const [index, [, [rule, at]]] of inOrder.slice(0, maxCompared).entries())
-    for (const [, [later, now]] of inOrder.slice(index + 1, maxCompared))
-      if (now < at && rankOf(later['effect']) > rankOf(rule['effect']) && meet(rule, later, work))
-        behind.push({ says: `${textOf(rule)} stands behind ${textOf(later)} now`, direction: 'weaker' });
-  return behind.length > 0 && behind.length <= maxTold
-    ? behind
-    : [{ says: 'the rules stand in another order', direction: behind.length > 0 ? 'weaker' : 'other' }];
+  const { found, direction } = overtaken(inOrder, around);
+  return found.length > 0 && found.length <= maxTold
+    ? found
+    : [{ says: 'the rules stand in another order', direction }];
 }
 
-function meet(one: Fields, other: Fields, { patternOf }: Work): boolean {
-  const [a, b] = [patternOf(one['match']), patternOf(other['match'])];
-  return a === null || b === null || mayMeet(a, b);
+/** Stops where there are too many to be told and the worst is known, or where too much was compared: then more may be weaker. */
+function overtaken(inOrder: readonly Pair[], { was, is, work }: Around) {
+  const found: PolicyDetail[] = [];
+  let direction: Direction = 'other';
+  for (const [index, [before, [rule, at]]] of inOrder.entries())
+    for (let next = index + 1; next < inOrder.length; next++) {
+      const later = inOrder[next]?.[1];
+      if (--work.left < 0)
+        return { found: [], direction: direction === 'weaker' ? direction : 'maybe_weaker' } as const;
+      if (later === undefined || later[1] > at) continue;
+      const way = judgeOvertaken(before, later, work);
+      if (way === null || isShadowed(before, was, work) || isShadowed(later, is, work)) continue;
+      if (direction !== 'weaker') direction = way;
+      if (found.length <= maxTold)
+        found.push({ says: `${textOf(rule)} stands behind ${textOf(later[0])} now`, direction: way });
+      else if (direction === 'weaker') return { found, direction };
+    }
+  return { found, direction };
 }
 
 /** As it is written, with how it asks where that is not the usual way. */

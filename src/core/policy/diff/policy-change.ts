@@ -1,7 +1,7 @@
 /** What differs between two policies, as it is told? Data only; diff-policies.ts makes it. */
 
-/** Whether more may pass than before, or with less; `other` where that cannot be told. */
-export type Direction = 'weaker' | 'other' | 'stronger';
+/** Whether more may pass than before, or with less. `maybe_weaker` where that cannot be decided; `other` where it is not about that. */
+export type Direction = 'weaker' | 'maybe_weaker' | 'other' | 'stronger';
 
 export interface PolicyDetail {
   /** For a person. */

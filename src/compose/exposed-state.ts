@@ -11,6 +11,7 @@ import { placeOfStore } from '../adapters/store-sqlite/place.ts';
 import type { StdioConnection } from '../adapters/upstream-mcp/mcp-config.ts';
 import type { ServerConfig } from '../config/config.ts';
 import type { Warn } from '../config/problem.ts';
+import { compileToolPattern, matchesTool } from '../core/policy/tool-pattern.ts';
 import { realPath } from './state-folder.ts';
 
 /** As people name them. */
@@ -61,19 +62,52 @@ function exposureOf({ args, cwd: own, env }: StdioConnection, files: readonly Ow
   ];
   for (const [through, each] of named) {
     const real = realPath(path.resolve(folder, each));
-    const found = files.find(({ file }) => holds(real, file));
+    const found = files.find(({ file }) => holds(real, file) || leadsTo(each, folder, file));
     if (found !== undefined) return { through: `${through}, '${each}'`, ...found };
   }
   return null;
 }
 
-/** The text itself, and what stands in it: after an option's =, in a mount, in a command line, as a file's address. */
+const looksLikePath = /^(?:~$|~?[\\/]\w|\.{1,2}[\\/])/;
+
+/** The text itself, and what stands in it: after an option or its =, in a mount, in brackets, in a command line, as a file's address. */
 function pathsIn(text: string): readonly string[] {
   const parts = text.split(path.sep === '\\' ? /[\s=,;'"]+/ : /[\s=,;:'"]+/);
   // A command line or a script has signs in it that would be paths if they stood alone.
-  const named = /\s/.test(text) ? parts.filter((part) => /^(?:~$|~?[\\/]\w|\.{1,2}[\\/])/.test(part)) : parts;
-  return [...new Set([text, ...named])].filter((part) => part !== '').map(asPath);
+  const named = /\s/.test(text) ? parts.filter((part) => looksLikePath.test(part)) : parts;
+  const within = parts.flatMap(behindSigns).filter((part) => looksLikePath.test(part));
+  return [...new Set([text, ...named, ...parts.flatMap(behindOption), ...within])]
+    .filter((part) => part !== '')
+    .map(asPath);
 }
+
+/** `-C/tmp`, `-isystem/usr`: an option of one letter may be followed by any path, a longer one by what is one for certain. */
+function behindOption(part: string): readonly string[] {
+  const [, short] = /^-\w(~|\.\.|(?:~|\.{1,2})?[\\/].*)$/.exec(part) ?? [];
+  const [, long] = /^-\w[\w-]*?((?:~|\.{1,2})?[\\/]\w.*)$/.exec(part) ?? [];
+  return [short, long].filter((each) => each !== undefined);
+}
+
+/** `@/tmp`, `[/tmp]`, `cat(/tmp)`: what comes after a sign, and what comes before the last ones. */
+const behindSigns = (part: string): readonly string[] => [
+  ...part.split(/[()[\]{}<>@]+/).slice(1),
+  part.replace(/[)\]}>]+$/, ''),
+];
+
+/** Whether a glob may stand for a file, or for a folder that holds it. What else than `*` it may have counts as one. */
+function leadsTo(text: string, folder: string, file: string): boolean {
+  const segments = path.resolve(folder, text).split(path.sep);
+  const first = segments.findIndex((segment) => /[*?[{]/.test(segment));
+  if (first < 0) return false;
+  const fixed = realPath(segments.slice(0, first).join(path.sep) || path.sep);
+  if (!holds(fixed, file)) return false;
+  const rest = segments.slice(first).map((segment) => (segment === '**' ? segment : plainGlob(segment)));
+  const compiled = compileToolPattern([...rest, '**'].join('/'));
+  return compiled.ok && matchesTool(compiled.pattern, path.relative(fixed, file).split(path.sep).join('/'));
+}
+
+const plainGlob = (segment: string): string =>
+  segment.replaceAll(/\[[^\]]*\]|\{[^}]*\}|[?\s]/g, '*').replaceAll(/\*+/g, '*');
 
 function asPath(text: string): string {
   if (/^file:\/\//i.test(text)) {

@@ -59,7 +59,11 @@ export async function ensureOperatorToken({ store, keyring, nowMs }: OperatorTok
   const read = readTokenFile(file);
   if (read.kind !== 'read')
     return read.kind === 'missing'
-      ? { kind: 'absent', file, message: `'${file}' is gone: ${howToMake(file)}` }
+      ? {
+          kind: 'absent',
+          file,
+          message: `there is no '${file}', and a start makes none once an admin has had a key: ${howToMake(file)}`,
+        }
       : { kind: 'unusable', file, message: read.message };
   const who = await keyring.find(read.key, nowMs());
   if (who?.role === 'admin') return { kind: 'kept', file, keyId: who.keyId ?? '' };

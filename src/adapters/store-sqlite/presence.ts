@@ -17,17 +17,21 @@ const emptyMagic = 0;
 /** From the moment on at which the file is open for writing and its log is there. */
 export function createPresence(file: string): Presence {
   const log = `${file}-wal`;
-  const known = [file, log, `${file}-lock`].map((name) => ({ name, id: idOf(name) })).filter(({ id }) => id !== null);
+  const known = [file, log, `${file}-lock`].flatMap((name) => {
+    const found = statSync(name, { throwIfNoEntry: false });
+    return found === undefined ? [] : [{ name, dev: found.dev, ino: found.ino }];
+  });
   // No lock of SQLite's is on the log, so it may be opened beside it.
   const descriptor = openSync(log, 'r');
   const magic = Buffer.alloc(4);
   return {
     problem() {
-      for (const { name, id } of known) {
-        const now = idOf(name);
-        if (now !== id) return now === null ? `'${name}' was deleted` : `'${name}' was replaced`;
+      for (const { name, dev, ino } of known) {
+        const now = statSync(name, { throwIfNoEntry: false });
+        if (now === undefined) return `'${name}' was deleted`;
+        if (now.dev !== dev || now.ino !== ino) return `'${name}' was replaced`;
+        if (name === file && now.size < headerBytes) return `'${file}' was emptied`;
       }
-      if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) < headerBytes) return `'${file}' was emptied`;
       // What is written after somebody emptied the log leaves a hole where it begins. One that is empty as a whole was folded into the file.
       if (readSync(descriptor, magic, 0, magic.length, 0) === magic.length && magic.readUInt32BE() === emptyMagic)
         return `'${log}' was emptied`;
@@ -35,11 +39,6 @@ export function createPresence(file: string): Presence {
     },
     close: () => closeSync(descriptor),
   };
-}
-
-function idOf(name: string): string | null {
-  const found = statSync(name, { throwIfNoEntry: false });
-  return found === undefined ? null : `${found.dev}:${found.ino}`;
 }
 
 export const lostMessage = (problem: string): string =>

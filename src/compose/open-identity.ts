@@ -4,14 +4,15 @@ import { KeyringError } from '../adapters/keyring-sqlite/keyring-error.ts';
 import type { SqliteKeyring } from '../adapters/keyring-sqlite/sqlite-keyring.ts';
 import type { Principal } from '../core/call.ts';
 import { GatewayError } from '../core/gateway-error.ts';
+import type { Stranger } from '../doors/mcp/http-exchange.ts';
 import { type Authenticate, createAuthenticator } from './authenticate.ts';
 import { openKeysBeside } from './keys-beside.ts';
 import { ensureOperatorToken, type OperatorToken } from './operator-token.ts';
 
 export interface OpenIdentity {
   readonly authenticate: Authenticate;
-  /** For doors that only agents use: null for everybody else. */
-  readonly agentOf: (request: IncomingMessage) => Promise<Principal | null>;
+  /** For doors that only agents use. */
+  readonly agentOf: (request: IncomingMessage) => Promise<Principal | Stranger>;
   readonly operator: OperatorToken;
   close(): Promise<void>;
 }
@@ -33,7 +34,8 @@ export async function openIdentity({ store, openAs, onTrouble }: IdentityOrder):
     authenticate,
     async agentOf({ headers }) {
       const found = await authenticate(headers);
-      return 'role' in found && found.role === 'agent' ? { tenant: found.tenant, agent: found.name } : null;
+      if ('problem' in found) return found;
+      return found.role === 'agent' ? { tenant: found.tenant, agent: found.name } : { problem: 'no_agent' };
     },
     operator,
     close: () => keyring.close(),

@@ -32,6 +32,14 @@ export const doorProblems = {
 export const whereKeysAre =
   "recourse agents add <name> makes one, on the gateway's machine; recourse up tells there where the operator's is kept";
 
+/** Why nobody is let in with what was sent, in the same words at every door. */
+export const whyUnknown = {
+  missing: `send a key in the header Authorization: Bearer <key>; ${whereKeysAre}`,
+  unknown: `the key is not known, has expired or was revoked; ${whereKeysAre}`,
+  malformed: `the header Authorization must be: Bearer <key>; ${whereKeysAre}`,
+  unavailable: 'the keys cannot be read at the moment; an operator was told',
+} as const;
+
 export type DoorCode = keyof typeof doorProblems;
 
 export interface DoorProblem {

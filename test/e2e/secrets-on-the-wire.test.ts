@@ -135,3 +135,25 @@ test('whoever is turned away hears where keys come from: over the wire without a
   const call = recourse(['call', 'x/y'], { cwd: up.home, env: { RECOURSE_KEY: wrong } });
   assert.match(call.stderr, /recourse agents add <name> makes one/);
 });
+
+test('a key that is not good is turned away in the same words over HTTP and MCP', async (t) => {
+  const up = await startGoverned(t, 'agents: { bot: { default: permit } }\n');
+  await up.ready();
+  const wordsAt = async (place: string, authorization: string) => {
+    const headers = { authorization, 'content-type': 'application/json' };
+    const answer = await fetch(`${up.url}${place}`, { method: 'POST', headers, body: '{}' });
+    const { detail, error } = (await answer.json()) as { detail?: string; error?: { message: string } };
+    return [answer.status, detail ?? error?.message];
+  };
+  for (const [sent, words] of [
+    [`Bearer rk_0000000000000000_${'a'.repeat(43)}`, /^the key is not known, has expired or was revoked; /],
+    ['Basic x', /^the header Authorization must be: Bearer <key>; /],
+  ] as const) {
+    const [status, said] = await wordsAt('/mcp', sent);
+    assert.match(String(said), words);
+    assert.deepEqual([status, said], await wordsAt('/v1/calls', sent));
+  }
+  const [status, said] = await wordsAt('/mcp', `Bearer ${up.operatorKey()}`);
+  assert.equal(status, 401);
+  assert.match(String(said), /^the key of an agent is needed/);
+});

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { whereKeysAre } from '../../core/door-problems.ts';
+import { whyUnknown } from '../../core/door-problems.ts';
 import { internalError, refused } from '../../core/answer.ts';
 import type { CallId } from '../../core/call.ts';
 import type { Readiness } from '../../core/facts.ts';
@@ -189,15 +189,10 @@ const soon = { 'retry-after': '2' };
 /** The rest of the body is not worth waiting for. */
 const hangUp = { connection: 'close' };
 const challenge = { 'www-authenticate': 'Bearer realm="recourse"' };
-const whyUnknown = {
-  missing: `send a key in the header Authorization: Bearer <key>; ${whereKeysAre}`,
-  unknown: `the key is not known, has expired or was revoked; ${whereKeysAre}`,
-  malformed: `the header Authorization must be: Bearer <key>; ${whereKeysAre}`,
-} as const;
 
 function turnAway({ problem }: Stranger): Answer {
   if (problem !== 'unavailable') return refuse('Unauthenticated', whyUnknown[problem], challenge);
-  return refuse('KeysUnavailable', 'the keys cannot be read at the moment; an operator was told', soon);
+  return refuse('KeysUnavailable', whyUnknown.unavailable, soon);
 }
 
 const unknownPath = (): Answer =>

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PARSE_ERROR } from '@modelcontextprotocol/server';
-import { whereKeysAre } from '../../core/door-problems.ts';
+import { whereKeysAre, whyUnknown } from '../../core/door-problems.ts';
 import type { WatchedClient } from '../../shell/watch-client.ts';
 import { parseMessage } from './parse-message.ts';
 
@@ -134,9 +134,18 @@ export function refuseExchange(to: ServerResponse, status: number, code: number,
   to.writeHead(status, headers).end(JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null }));
 }
 
+/** Somebody whom this door does not let in; `no_agent` has a good key of another role. */
+export interface Stranger {
+  readonly problem: keyof typeof whyUnknown | 'no_agent';
+}
+
+const agentNeeded = `the key of an agent is needed: send it as Authorization: Bearer <key>; ${whereKeysAre}`;
+const whyTurnedAway = { ...whyUnknown, missing: agentNeeded, no_agent: agentNeeded };
+
 /** The one answer that is no message of MCP, for nobody is there whom it could be given to. */
-export function refuseStranger(to: ServerResponse): void {
-  const message = `the key of an agent is needed: send it as Authorization: Bearer <key>; ${whereKeysAre}`;
+export function refuseStranger(to: ServerResponse, { problem }: Stranger): void {
+  const message = whyTurnedAway[problem];
+  if (problem === 'unavailable') return refuseExchange(to, 503, refused, message);
   const headers = { 'content-type': 'application/json', 'www-authenticate': 'Bearer realm="recourse"' };
   to.writeHead(401, headers).end(JSON.stringify({ jsonrpc: '2.0', error: { code: -32_001, message }, id: null }));
 }

@@ -25,6 +25,7 @@ import {
   refused,
   refuseExchange,
   refuseStranger,
+  type Stranger,
   webRequest,
   writeResponse,
 } from './http-exchange.ts';
@@ -48,8 +49,8 @@ export interface HttpHandlerOptions {
   readonly allowedHosts: readonly string[];
   /** Names of hosts whose pages may call us. */
   readonly allowedOrigins: readonly string[];
-  /** Who asks; null for somebody who is not known. Without it everybody is whom the door was opened for. */
-  readonly authenticate?: (request: IncomingMessage) => Promise<Principal | null>;
+  /** Who asks. Without it everybody is whom the door was opened for. */
+  readonly authenticate?: (request: IncomingMessage) => Promise<Principal | Stranger>;
   /** Whether there is room for this connection of an agent who is known. */
   readonly admit?: (request: IncomingMessage, who: Principal) => boolean;
 }
@@ -98,7 +99,7 @@ export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOpt
     const no = whyNot(request, closing !== null);
     if (no !== null) return refuseExchange(response, no.status, refused, no.message);
     const who = await settings.authenticate?.(request);
-    if (who === null) return refuseStranger(response);
+    if (who !== undefined && 'problem' in who) return refuseStranger(response, who);
     if (who !== undefined && settings.admit?.(request, who) === false)
       return refuseExchange(response, 503, refused, 'too many connections of this agent are open: close some');
     const body = await readBody(request, settings);

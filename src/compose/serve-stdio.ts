@@ -33,7 +33,8 @@ export interface ServeOrder {
   readonly file: string | undefined;
   /** Begin with a new store although there was one. */
   readonly newStore: boolean;
-  readonly agent: string;
+  /** Null if nobody said: then whoever is the only one. */
+  readonly agent: string | null;
   readonly mode: 'step' | 'tools';
   readonly version: string;
   readonly onNotice: Notifier;
@@ -97,8 +98,10 @@ async function serve(
   const errors = order.workflow === null ? checkErrors(project) : [];
   if (errors.length > 0) return { kind: 'problems', problems: errors };
   const workflow = order.workflow === null ? null : theOneOf(project);
+  const agent = order.agent ?? onlyAgent(workflow === null ? project : null);
+  if (agent === null) return { kind: 'refused', because: 'configuration', message: whichAgent(project) };
   const file = await storeOfProject(project, order.file, order.onTrouble);
-  const options = optionsFor(project, { ...order, file });
+  const options = optionsFor(project, { ...order, agent, file });
   const say = (role: string) => order.onServing({ workflow, file: path.resolve(options.file), role });
   const gateway = await keepOpen({
     open: (again) => open({ ...options, begin: beginning(order.newStore, again) }),
@@ -108,7 +111,7 @@ async function serve(
   });
   for (const each of driftFromLock(project.config.lock, liveTools(gateway.current().upstreams))) order.onTrouble(each);
   if (!isStopped()) {
-    const who = { tenant: 'default', agent: order.agent };
+    const who = { tenant: 'default', agent };
     const seal = createSeal(options.file, order.onTrouble);
     const { version, mode } = order;
     const served = { version, who, mode, seal };
@@ -130,8 +133,20 @@ function theOneOf({ workflows }: Project): string {
   return workflow.name;
 }
 
+/** Who calls where nobody says: `local` where no rules ask for a name. Null if there are several to choose from. */
+function onlyAgent(project: Project | null): string | null {
+  const [first = 'local', ...others] = project?.policy?.agents.keys() ?? [];
+  return others.length === 0 ? first : null;
+}
+
+const whichAgent = ({ policy }: Project): string =>
+  `several agents are declared: say with --agent which of them calls: ${[...(policy?.agents.keys() ?? [])].join(', ')}`;
+
 /** A whole project is served by its rules, as `up` does it. */
-function optionsFor(project: Project, order: ServeOrder & { readonly file: string }): ServingOptions {
+function optionsFor(
+  project: Project,
+  order: ServeOrder & { readonly file: string; readonly agent: string },
+): ServingOptions {
   const { workflow, agent, onTrouble } = order;
   if (workflow !== null) return servingOptions(project, serversFor(workflow, project.config), order);
   const { policy } = project;

@@ -124,10 +124,30 @@ test(
     const seen = await up.ask(`/v1/sessions/${opened.session}`, { key: up.keyOf('bot') });
     assert.deepEqual([seen.status, seen.body['valid_next_actions']], [200, ['shut']]);
 
-    const stranger = await connectCommand(t, ['stdio'], { cwd: home });
-    await stranger.saying(/the agent 'local' is not declared, and may call nothing: name another with --agent/);
+    const stranger = await connectCommand(t, ['stdio', '--agent', 'stranger'], { cwd: home });
+    await stranger.saying(/the agent 'stranger' is not declared, and may call nothing: name another with --agent/);
     const refused = await stranger.call('small__pid', {});
     assert.ok(isRefusal(refused) && refused.code === 'POLICY_DENY', JSON.stringify(refused));
     assert.equal(await up.stop(), 0);
+  },
+);
+
+test(
+  'without --agent the only agent of the file calls; of several one must be named',
+  { timeout: 120_000 },
+  async (t) => {
+    const home = project(t);
+    const served = await connectCommand(t, ['stdio'], { cwd: home });
+    const ran = await served.call('door__step', { action: 'open' });
+    assert.ok(isSuccess(ran), JSON.stringify(ran));
+    await served.client.close();
+    await eventually('it has ended', async () => !isAlive(served.pid));
+    const [session] = objectsIn(recourse(['sessions', 'ls', '--json'], { cwd: home }).stdout);
+    assert.equal(session?.['agent'], 'bot');
+
+    writeFileSync(path.join(home, 'recourse.yaml'), `${yaml}${rules('helper', ['permit: small/pid'])}`);
+    const { status, stdout, stderr } = recourse(['stdio'], { cwd: home });
+    assert.deepEqual([status, stdout], [1, '']);
+    assert.equal(stderr, 'recourse: several agents are declared: say with --agent which of them calls: bot, helper\n');
   },
 );

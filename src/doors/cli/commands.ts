@@ -98,7 +98,7 @@ export const commands = {
     argument: null,
     no: 'the configuration cannot be used',
     options: ['config', 'file', 'new-store', 'agent', 'mode'],
-    means: { agent: 'as whom the client calls; local if not given' },
+    means: { agent: 'as whom the client calls; if not given the only agent of the file, local if it has none' },
     examples: [
       ['recourse stdio --agent helper', 'what ./recourse.yaml says, for this agent'],
       ['recourse stdio --config /srv/recourse.yaml', 'for a client that starts it anywhere'],

@@ -15,7 +15,8 @@ interface Order {
 }
 
 export interface ServeOrder extends Order {
-  readonly agent: string;
+  /** Null if the command line does not say. */
+  readonly agent: string | null;
   /** Null for every server and workflow of the configuration. */
   readonly workflow: string | null;
   readonly mode: 'step' | 'tools';
@@ -86,7 +87,7 @@ export interface GatewayParts {
 export async function runServe(command: Command, parts: GatewayParts, terminal: Terminal): Promise<ExitCode> {
   const end = await parts.serve({
     ...orderOf(command, parts, terminal),
-    agent: command.filter.agent ?? 'local',
+    agent: command.filter.agent ?? null,
     workflow: command.name === 'stdio' ? null : command.argument,
     mode: modeOf(command),
     onServing: ({ workflow, file, role }) => {

@@ -108,6 +108,13 @@ test('--mode tools offers each action by the name it is listed under', { timeout
   const wrong = await served.call('door__open', {});
   assert.ok(isRefusal(wrong));
   assert.deepEqual(wrong.resolution, { type: 'choose_action', actions: ['door__shut'] });
+  const form = "action 'open' is not reachable from current state. Valid actions now: ['door__shut'].";
+  assert.equal(wrong.message, form);
+  await served.call('door__open', {});
+  const again = await served.call('door__open', {});
+  const hint = "Do not send it again like this: call one of valid_next_actions, such as 'door__shut'.";
+  assert.ok(isRefusal(again));
+  assert.equal(again.message, `${form} Refused 3 times in a row. ${hint}`);
 });
 
 test(

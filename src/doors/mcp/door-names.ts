@@ -2,7 +2,7 @@
  * Which names does this door use for what it serves? Coming in, its own and those of the gateway are understood; what a reply offers
  * to call is in the names of the door. What a reply tells of the call itself keeps the gateway's names.
  */
-import type { Reply } from '../../core/reply.ts';
+import type { ErrorReply, Reply } from '../../core/reply.ts';
 import type { Resolution } from '../../core/taxonomy.ts';
 import type { Workflow } from '../../core/workflow/workflow.ts';
 import { actionNames, besideNames, sameNames } from './model-names.ts';
@@ -31,18 +31,32 @@ export function offer<Told extends Reply>(reply: Told, parts: McpDoorParts): Tol
   if (write === sameNames.write || 'pending' in reply) return reply;
   const told = { ...reply, ...offerNext(reply, write) };
   if (!('error' in reply)) return told;
-  const { resolution, message } = reply;
-  const error = { ...told, resolution: offerChoice(resolution, write), message };
+  const error = { ...told, resolution: offerChoice(reply.resolution, write), message: offerInWords(reply, write) };
   if (reply.error !== 'unknown_action') return error;
   const near = reply.did_you_mean;
-  const known = { ...error, known_actions: reply.known_actions.map(write) };
-  if (near === null) return known;
-  // Its hint offers a name, too.
   return {
-    ...known,
-    did_you_mean: write(near),
-    message: message.replace(` mean '${near}'?`, ` mean '${write(near)}'?`),
+    ...error,
+    known_actions: reply.known_actions.map(write),
+    did_you_mean: near === null ? null : write(near),
   };
+}
+
+/** Where the gateway's own words offer names, between the first quote and the last. What others say stays as they said it. */
+const inHint = [
+  /(?<= call (?:one|another) of valid_next_actions, such as ').*(?='\.$)/,
+  /(?<= again(?: like this)?: change the inputs of ').*?(?='(?:\.$|, or call another of valid_next_actions,))/,
+];
+const inWordsOf: Readonly<Partial<Record<ErrorReply['error'], RegExp>>> = {
+  invalid_transition: /(?<= Valid actions now: \[').*?(?='\]\.)/,
+  unknown_action: /(?<= Did you mean ').*?(?='\?)/,
+};
+
+type Words = Pick<ErrorReply, 'error' | 'message'>;
+
+export function offerInWords({ error, message }: Words, write: ModelNames['write']): string {
+  const written = (names: string) => names.split("', '").map(write).join("', '");
+  const places = [inWordsOf[error] ?? [], inHint].flat();
+  return places.reduce((words, place) => words.replace(place, written), message);
 }
 
 interface Next<Schema> {

@@ -3,6 +3,7 @@ import type { Principal } from '../core/call.ts';
 import { toJsonGraph } from '../core/workflow/draw/to-json-graph.ts';
 import { toMermaid } from '../core/workflow/draw/to-mermaid.ts';
 import { isListed } from '../core/policy/listed-tools.ts';
+import { takenNames } from '../doors/mcp/door-names.ts';
 import { createMcpDoor, type McpDoor } from '../doors/mcp/mcp-door.ts';
 import type { McpDoorParts } from '../doors/mcp/parts.ts';
 import type { Reply } from '../core/reply.ts';
@@ -14,7 +15,7 @@ import { reportTask } from '../shell/tasks.ts';
 import { createWorkflowService, type WorkflowService } from '../shell/workflow-service.ts';
 import type { Seal } from './seal.ts';
 import { approvalsOf } from './serve-approvals.ts';
-import { scopedShell, servedTools } from './served-tools.ts';
+import { scopedShell, type ServedPart, servedTools } from './served-tools.ts';
 import type { LastingGateway } from './serve-gateway.ts';
 
 export interface Served {
@@ -42,10 +43,11 @@ export function openJointDoor(served: Omit<Served, 'workflow' | 'server'>, gatew
     const parts = doorParts({ ...served, workflow: name, server: null }, gateway);
     return parts.workflow === null ? parts : { ...parts, workflow: { ...parts.workflow, isBeside: true } };
   });
-  return createMcpDoor(doorParts({ ...served, workflow: null, server: null }, gateway), workflows);
+  const taken = () => workflows.flatMap(takenNames);
+  return createMcpDoor(doorParts({ ...served, workflow: null, server: null }, gateway, taken), workflows);
 }
 
-function doorParts(served: Served, { current }: LastingGateway): McpDoorParts {
+function doorParts(served: Served, { current }: LastingGateway, taken: ServedPart['taken'] = () => []): McpDoorParts {
   const { version, who, workflow, server, mode, seal, onReply } = served;
   const shell = () => current().shell;
   const heard = async (caller: Principal, call: Promise<Reply>): Promise<Reply> => {
@@ -66,7 +68,7 @@ function doorParts(served: Served, { current }: LastingGateway): McpDoorParts {
             name: workflow,
             isListed: (action, caller) => isListed(action, policyOf(caller.agent, shell())),
           },
-    tools: workflow === null ? servedTools(current, server, heard) : null,
+    tools: workflow === null ? servedTools(current, { only: server, taken }, heard) : null,
     graph: {
       mermaid: ({ graph }, active) => toMermaid(graph, active),
       json: ({ graph }, active) => toJsonGraph(graph, active),

@@ -12,13 +12,27 @@ import { handleCall } from '../shell/handle-call.ts';
 import { policyOf, type Shell } from '../shell/shell.ts';
 import type { OpenedGateway } from './serve-gateway.ts';
 
+export interface ServedPart {
+  /** The server whose tools alone are served; null for all. */
+  readonly only: string | null;
+  /** Names of what else is served at the same door. */
+  readonly taken: () => readonly string[];
+}
+
 type Heard = (caller: Principal, call: Promise<Reply>) => Promise<Reply>;
 
-export function servedTools(current: () => OpenedGateway, only: string | null, heard: Heard): DirectTools {
+export function servedTools(current: () => OpenedGateway, served: ServedPart, heard: Heard): DirectTools {
+  const { only, taken } = served;
   const shell = () => scopedShell(current().shell, only);
   const names = remembered((catalogue: Catalogue): ModelNames => {
     const { serverNames, bareServers } = current().upstreams;
-    return toolNames({ tools: catalogue.keys(), servers: serverNames, bare: bareServers, only });
+    return toolNames({
+      tools: catalogue.keys(),
+      servers: serverNames,
+      bare: bareServers,
+      only,
+      taken: new Set(taken()),
+    });
   });
   return {
     names: () => names(shell().catalogue()),

@@ -103,7 +103,7 @@ export async function openDoor(t: Closing, options: DoorOptions): Promise<Opened
     policy: () => options.policy ?? null,
     storeTag: await store.identity(),
   });
-  const names = toolNames({ tools: catalogue.keys(), servers: [], bare: new Set(), only: null });
+  const names = toolNames({ tools: catalogue.keys(), servers: [], bare: new Set(), only: null, taken: new Set() });
   const stopSweeping = startSweeping(shell, async () => undefined);
   shell.live.readiness = { ready: true };
   const service = createWorkflowService(shell);

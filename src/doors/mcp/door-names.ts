@@ -7,7 +7,7 @@ import type { Resolution } from '../../core/taxonomy.ts';
 import type { Workflow } from '../../core/workflow/workflow.ts';
 import { actionNames, besideNames, sameNames } from './model-names.ts';
 import { ownTools } from './own-tools.ts';
-import { type McpDoorParts, type ModelNames, servedWorkflow } from './parts.ts';
+import { type McpDoorParts, type ModelNames, type ServedWorkflow, servedWorkflow } from './parts.ts';
 import type { ToolCall } from './read-tool-call.ts';
 
 /** The call by the name that the gateway knows it by. */
@@ -94,8 +94,17 @@ const sessionTools = ['reset_session', 'fork_session', ownTools.next, ownTools.h
 export function toolsOf(parts: Pick<McpDoorParts, 'workflow' | 'mode'>): ModelNames {
   const { workflow: served, mode } = parts;
   if (served?.isBeside !== true) return actionsOf(parts);
+  return besideNames(served.name, ownNames(served, mode));
+}
+
+function ownNames(served: ServedWorkflow, mode: McpDoorParts['mode']): readonly string[] {
   const actions = mode === 'step' ? ['step'] : (servedWorkflow(served)?.actions.keys() ?? []);
-  return besideNames(served.name, [...actions, ...sessionTools]);
+  return [...actions, ...sessionTools];
+}
+
+/** Every name that belongs to a workflow which is served beside others. */
+export function takenNames({ workflow: served, mode }: Pick<McpDoorParts, 'workflow' | 'mode'>): readonly string[] {
+  return served === null ? [] : ownNames(served, mode).map(besideNames(served.name, []).write);
 }
 
 /** Whether a workflow that is served beside others has a tool of this name. */

@@ -6,7 +6,7 @@ import { toolNames } from './model-names.ts';
 import type { McpDoorParts } from './parts.ts';
 
 const who = { tenant: 'default', agent: 'local' };
-const names = () => toolNames({ tools: [], servers: [], bare: new Set(), only: null });
+const names = () => toolNames({ tools: [], servers: [], bare: new Set(), only: null, taken: new Set() });
 const parts = (catalogue: ReturnType<typeof aCatalogue>) =>
   ({ workflow: null, mode: 'step', tools: { names, catalogue: () => catalogue } }) as unknown as McpDoorParts;
 

@@ -19,6 +19,7 @@ import { isToolOf, offer, toolsOf } from './door-names.ts';
 import { DoorServer } from './door-server.ts';
 import { type Exchange, exchangeOf } from './exchange.ts';
 import { listTools } from './list-tools.ts';
+import { ownTools } from './own-tools.ts';
 import { createParkedCalls } from './parked-calls.ts';
 import { defaultMcpDoorLimits, type McpDoorParts, type Notify, servedWorkflow } from './parts.ts';
 import { listResources, listTemplates, readResource } from './resources.ts';
@@ -176,6 +177,8 @@ function instructionsOf({ workflow, mode }: McpDoorParts): string | null {
   if (described === null) return null;
   const write = workflow?.isBeside === true ? toolsOf({ workflow, mode }).write : (own: string) => own;
   const tool = mode === 'step' ? `the tool \`${write('step')}\`` : 'the tool of each action';
-  const next = workflow?.isBeside === true ? `\`${write('next')}\`` : 'recourse://next';
-  return `The workflow '${described.name}' is walked with ${tool}. Every reply carries valid_next_actions: pick one of them. ${next} says them at any time.`;
+  const walk = `The workflow '${described.name}' is walked with ${tool}. Every reply carries valid_next_actions: pick one of them.`;
+  if (workflow?.isBeside !== true) return `${walk} recourse://next says them at any time.`;
+  // An action of that name goes before ours.
+  return described.actions.has(ownTools.next) ? walk : `${walk} \`${write(ownTools.next)}\` says them at any time.`;
 }

@@ -5,7 +5,7 @@ import { actionNames, modelName, type ServedNames, toolNames } from './model-nam
 
 const usable = /^[a-zA-Z0-9_-]{1,64}$/;
 const served = (tools: readonly string[], more: Partial<ServedNames> = {}) =>
-  toolNames({ tools, servers: ['files', 'git', 'a'], bare: new Set(), only: null, ...more });
+  toolNames({ tools, servers: ['files', 'git', 'a'], bare: new Set(), only: null, taken: new Set(), ...more });
 
 describe('a name for models', () => {
   test('is server__tool where that is clear, and has a mark of its own name otherwise', () => {

@@ -42,18 +42,21 @@ export interface ServedNames {
   readonly bare: ReadonlySet<string>;
   /** The one server that is served; null for all. Its tools are listed without it. */
   readonly only: string | null;
+  /** Names of what else is served at the same door. */
+  readonly taken: ReadonlySet<string>;
 }
 
 /** What the gateway's own tools are called is no bare name of another. */
 const reserved: ReadonlySet<string> = new Set([ownTools.awaitApproval, ownTools.complete]);
 
-export function toolNames({ tools, servers, bare, only }: ServedNames): ModelNames {
+export function toolNames({ tools, servers, bare, only, taken }: ServedNames): ModelNames {
   const owns = new Set(tools);
   const full = new Map([...owns].map((own) => [modelName(own), own]));
   const wished = new Map([...owns].map((own) => [own, bareWish(own, only === null ? bare : new Set([only]))]));
-  const taken = new Map<string, number>();
-  for (const wish of wished.values()) if (wish !== null) taken.set(wish, (taken.get(wish) ?? 0) + 1);
-  const isFree = (wish: string) => taken.get(wish) === 1 && !full.has(wish) && !reserved.has(wish);
+  const wishes = new Map<string, number>();
+  for (const wish of wished.values()) if (wish !== null) wishes.set(wish, (wishes.get(wish) ?? 0) + 1);
+  const isTaken = (wish: string) => full.has(wish) || reserved.has(wish) || taken.has(wish);
+  const isFree = (wish: string) => wishes.get(wish) === 1 && !isTaken(wish);
   const listed = new Map(
     [...wished].map(([own, wish]) => [own, wish !== null && isFree(wish) ? wish : modelName(own)]),
   );

@@ -93,6 +93,16 @@ test('an unknown action names the near one', () => {
   assert.deepEqual(decision.refusal.known_actions, ['take_order']);
 });
 
+test('the name that a tool has over MCP names that tool, however near another is', () => {
+  const decision = decide(
+    aRequest({ tool: 'a_b__c' }),
+    facts({ catalogue: aCatalogue(aTool({ name: 'a_b/_c' }), aTool({ name: 'a_b/c' })) }),
+  );
+  assert.ok(decision.kind === 'refuse' && decision.refusal.error === 'unknown_action');
+  assert.equal(decision.refusal.did_you_mean, 'a_b/c');
+  assert.match(decision.refusal.message, /Did you mean 'a_b\/c'\?$/);
+});
+
 test('every gate of the contract is listed in order, and those that are absent are said to be', () => {
   const rungs = describeLadder(baseLadder, false);
   assert.deepEqual(

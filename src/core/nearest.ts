@@ -34,6 +34,20 @@ export function nearestServed(wanted: string, names: readonly string[]): string 
   return served.length === 1 ? (served[0] ?? null) : null;
 }
 
+/** The tool that has this name over MCP: `server__tool`, its end perhaps eight digits that tell it from others. */
+export function namedForModels(wanted: string, names: readonly string[]): string | null {
+  const stem = wanted.replace(/_[0-9a-f]{8}$/, '');
+  const named = names.filter((name) => {
+    const joined = name.replace('/', '__');
+    if (joined === wanted) return true;
+    return stem !== wanted && joined.replaceAll(/[^A-Za-z0-9_-]/gu, '_').slice(0, markedChars) === stem;
+  });
+  return named.length === 1 ? (named[0] ?? null) : null;
+}
+
+/** Of a name that is too long for models this much is kept. */
+const markedChars = 55;
+
 /** Levenshtein's distance, one row at a time. */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);

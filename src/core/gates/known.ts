@@ -1,7 +1,7 @@
 /** Gate 3: does the tool exist? Absence of a declaration is a no, never a yes; of a server that was never reached it is `not yet`. */
 import type { Facts, UnlistedServer } from '../facts.ts';
 import { type Gate, pass } from '../gate.ts';
-import { nearest, nearestServed } from '../nearest.ts';
+import { namedForModels, nearest, nearestServed } from '../nearest.ts';
 import { adviseOf, offerTools, totalOf } from '../offer-tools.ts';
 import { listedTools } from '../policy/listed-tools.ts';
 import { ceilingOf } from '../policy/session-ceiling.ts';
@@ -19,7 +19,8 @@ export const known: Gate = {
     if (away !== null) return { kind: 'refuse', refusal: notConnected(request.tool, away) };
     const listed = listedTools(catalogue, policy, ceilingOf(session?.found ? session.id : null));
     const names = [...listed.keys()];
-    const near = nearest(request.tool, names) ?? nearestServed(request.tool, names);
+    const near =
+      namedForModels(request.tool, names) ?? nearest(request.tool, names) ?? nearestServed(request.tool, names);
     const step = stepOf(facts);
     // A workflow's actions are told whole.
     const known = step === null ? offerTools(listed, request.tool) : names;

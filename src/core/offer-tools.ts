@@ -20,10 +20,18 @@ export function offerTools(listed: Catalogue, asked: string): readonly string[] 
   offers.set(listed, known);
   const found = known.get(asked);
   if (found !== undefined) return found;
-  const offered = nearestFirst(asked, [...listed.keys()]).slice(0, maxOffered);
-  totals.set(offered, listed.size);
+  const offered = cutOffer([...listed.keys()], (name) => (asked === '' ? 0 : distance(asked, name)));
   // Only names of tools are kept: what callers make up has no bound.
   if (asked === '' || listed.has(asked)) known.set(asked, offered);
+  return offered;
+}
+
+/** As they are given if all are offered, otherwise the nearest first. */
+export function cutOffer(names: readonly string[], apartOf: (name: string) => number): readonly string[] {
+  if (names.length <= maxOffered) return names;
+  const apart = new Map(names.map((name) => [name, apartOf(name)]));
+  const offered = names.toSorted((one, other) => (apart.get(one) ?? 0) - (apart.get(other) ?? 0)).slice(0, maxOffered);
+  totals.set(offered, names.length);
   return offered;
 }
 
@@ -35,10 +43,4 @@ export function totalOf(offered: readonly string[]): number | null {
 /** What a resolution names of the list that stands beside it twice already. */
 export function adviseOf(offered: readonly string[]): readonly string[] {
   return totalOf(offered) === null ? offered : offered.slice(0, maxAdvised);
-}
-
-function nearestFirst(asked: string, names: readonly string[]): readonly string[] {
-  if (asked === '') return names;
-  const apart = new Map(names.map((name) => [name, distance(asked, name)]));
-  return names.toSorted((one, other) => (apart.get(one) ?? 0) - (apart.get(other) ?? 0));
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { isSuccess } from '../../src/index.ts';
+import { isRefusal, isSuccess } from '../../src/index.ts';
 import { connectCommand } from '../support/cli-project.ts';
 import { folder } from '../support/recourse-process.ts';
 import { rules, smallProgram } from '../support/small-server.ts';
@@ -60,3 +60,27 @@ test('the instructions promise no tool that an action hides', { timeout: 120_000
   assert.match(String(ofDoor), /`door__next` says them at any time\.$/);
   assert.match(String(ofQueue), /^The workflow 'queue' .* pick one of them\.$/);
 });
+
+for (const { words, asked, meant } of [
+  { words: ['--mode', 'tools'], asked: 'door__opne', meant: 'door__open' },
+  { words: ['--mode', 'tools'], asked: 'door/opne', meant: 'door__open' },
+  { words: [], asked: 'door__stpe', meant: 'door__step' },
+  { words: [], asked: 'desk__raed', meant: 'desk__read' },
+])
+  test(
+    `an unknown name is answered from all tools, of servers and of workflows: ${asked} ${words.join(' ')}`,
+    { timeout: 120_000 },
+    async (t) => {
+      const { client, call } = await serve(t, { names: 'prefixed', words });
+      const names = (await client.listTools()).tools.map(({ name }) => name).filter((name) => name !== 'complete');
+      const reply = await call(asked, {});
+      assert.ok(isRefusal(reply) && reply.error === 'unknown_action', JSON.stringify(reply));
+      assert.equal(reply.did_you_mean, meant);
+      assert.match(reply.message, new RegExp(`is not known\\. Did you mean '${meant}'\\?$`));
+      assert.deepEqual(reply.resolution, { type: 'choose_action', actions: [meant] });
+      assert.deepEqual([reply.known_actions, reply.valid_next_actions], [names, names]);
+      const far = await call('zzzzzzzz', {});
+      assert.ok(isRefusal(far) && far.error === 'unknown_action');
+      assert.deepEqual([far.did_you_mean, far.resolution], [null, { type: 'choose_action', actions: names }]);
+    },
+  );

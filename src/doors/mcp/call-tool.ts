@@ -11,6 +11,7 @@ import { askClient } from './ask-client.ts';
 import { awaitApproval } from './await-approval.ts';
 import { offer, withOwnName } from './door-names.ts';
 import type { Exchange, Question } from './exchange.ts';
+import { offerKnown } from './offer-known.ts';
 import { ownTool, ownTools } from './own-tools.ts';
 import { performCall, refuseState } from './perform-call.ts';
 import { readToolCall, requestText, type ToolCall } from './read-tool-call.ts';
@@ -122,9 +123,9 @@ function inputRequired(questions: readonly Question[], requestState: string): In
   return result as InputRequiredResult;
 }
 
-function write(replied: Reply, { name }: ToolCall, exchange: Exchange, serving: Serving): CallToolResult {
+function write(replied: Reply, { name, given }: ToolCall, exchange: Exchange, serving: Serving): CallToolResult {
   const { parts, connection } = serving;
-  const reply = offer(replied, parts);
+  const reply = offerKnown(replied, given, serving) ?? offer(replied, parts);
   // Only a workflow's steps go on in a session; a direct tool is called without one.
   const passOn = connection.stateless && parts.workflow !== null;
   const listing = name === null ? null : (parts.tools?.catalogue(connection.who).get(name)?.listing ?? null);

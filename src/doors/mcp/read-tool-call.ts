@@ -10,6 +10,8 @@ import { controlNames } from '../../core/request.ts';
 export interface ToolCall {
   /** Null if there is no name to be read. */
   readonly name: string | null;
+  /** The name as it came, where `name` is the gateway's for it. */
+  readonly given: string | null;
   /** A short text of what stood in its place, if something did and that was no name. */
   readonly gotName: string | null;
   /** As they came; undefined if there were none. */
@@ -30,6 +32,7 @@ export function readToolCall(params: unknown): ToolCall {
   const said = controlNames.filter((name) => meta[`recourse/${name}`] !== undefined);
   return {
     name,
+    given: name,
     gotName: name === null && (read['name'] ?? null) !== null ? preview(read['name']) : null,
     args: read['arguments'],
     controls: Object.fromEntries(said.map((name) => [name, meta[`recourse/${name}`]])),

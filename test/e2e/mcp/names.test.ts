@@ -64,6 +64,19 @@ for (const revision of revisions) {
   });
 }
 
+test('of more tools than a reply names, the nearest by the names of the door come first', async (t) => {
+  const many = Array.from({ length: 100 }, (_, at) => ({ ...aTool({ name: `files/read.${at}` }), run: () => at }));
+  const { door } = await openDoor(t, { tools: many });
+  const client = await connectInMemory(t, door, '2025-11-25');
+  const names = await listed(client);
+  const wanted = names.find((name) => name.startsWith('files__read_77_')) ?? '';
+  const { reply } = await client.call(wanted.slice(0, -1), {});
+  assert.ok(isRefusal(reply) && reply.error === 'unknown_action', said(reply));
+  assert.equal(reply.did_you_mean, wanted);
+  assert.deepEqual([reply.known_actions[0], reply.known_actions.length, reply.known_total], [wanted, 32, 100]);
+  assert.deepEqual([reply.valid_next_actions, reply.next_total], [reply.known_actions, 100]);
+});
+
 const oddActions = mount(
   createMachine({
     id: 'odd',
@@ -125,6 +138,12 @@ test(
     const names = await listed(all);
     assert.ok(names.includes('one__echo') && names.includes('echo'), names.join());
     assert.ok(!names.some((name) => name.startsWith('two__')), names.join());
+    for (const revision of revisions) {
+      const { reply } = await (await at('/mcp', revision)).call('eco', {});
+      assert.ok(isRefusal(reply) && reply.error === 'unknown_action', said(reply));
+      assert.equal(reply.did_you_mean, 'echo', 'a bare name is near by itself');
+      assert.match(reply.message, /Did you mean 'echo'\?$/);
+    }
 
     for (const revision of revisions) {
       const one = await at('/mcp/one', revision);

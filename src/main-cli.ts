@@ -200,9 +200,10 @@ async function surviveStrays({ onTrouble }: ServeOrder | UpOrder): Promise<void>
   surviveRejections(onTrouble);
 }
 
-async function openForServing({ begin = 'if_none', onServer, ...options }: ServingOptions): Promise<OpenedGateway> {
+async function openForServing(serving: ServingOptions): Promise<OpenedGateway> {
+  const { begin = 'if_none', onServer, onTools, ...options } = serving;
   const { openGateway } = await import('./main.ts');
-  return openGateway(options, { ownsProcess: true, begin, onServer });
+  return openGateway(options, { ownsProcess: true, begin, onServer, onTools });
 }
 
 async function primerParts(): Promise<PrimerParts> {

@@ -83,6 +83,7 @@ export interface SystemParts {
   /** Whether a store may be made; where there was none if not given. */
   readonly begin?: Begin;
   readonly onServer?: Behind['onServer'];
+  readonly onTools?: Behind['onTools'];
 }
 
 type Named<Tools extends readonly Tool[], Name> = Extract<Tools[number], { readonly name: Name }>;
@@ -167,7 +168,7 @@ export async function openGateway<
   const clock = system.clock ?? nodeClock;
   const file =
     options.file ?? (await defaultStoreOf(process.cwd(), (message) => notify({ kind: 'store_place', message })));
-  const behind = { ...options, onServer: system.onServer };
+  const behind = { ...options, onServer: system.onServer, onTools: system.onTools };
   const upstreams = await joinUpstreams(behind, limits, notify, `${file}.tools`);
   const lone = system.ownsProcess === true ? defaultLone : neverLone;
   if (system.ownsProcess === true) compileSooner();

@@ -25,6 +25,8 @@ export interface Behind {
   readonly servers?: readonly McpUpstreamConfig[];
   /** A server is in another state than before. */
   readonly onServer?: ((status: UpstreamStatus) => void) | undefined;
+  /** Servers have other tools than before. */
+  readonly onTools?: (() => void) | undefined;
 }
 
 export type Bound = { readonly workflows: ReadonlyMap<string, Workflow> } | { readonly problems: readonly string[] };
@@ -78,6 +80,7 @@ export async function joinUpstreams(
           defaultTimeoutMs: limits.defaultTimeoutMs,
           listsIn,
           onState: (status) => behind.onServer?.(status),
+          onChange: () => behind.onTools?.(),
         });
   const catalogue = mergedCatalogue(own, servers);
   const validators = new Map<string, Validate>();

@@ -40,6 +40,8 @@ export interface Behind {
 export interface OpenDoors extends Opened {
   /** Answers, in the words of the doors, whatever on this server cannot be read as HTTP. */
   guard(server: Server): void;
+  /** Tells the clients that servers have other tools than before. */
+  toolsChanged(): void;
   close(options: { readonly drainMs: number }): Promise<void>;
 }
 
@@ -93,6 +95,9 @@ export function openDoors(order: DoorsOrder, { gateway, governance, identity }: 
       },
     },
     guard: (server) => http.guard(server),
+    toolsChanged() {
+      for (const handler of handlers.values()) handler.toolsChanged();
+    },
     async close(options) {
       await Promise.all([http.close(options), ...[...handlers.values()].map((handler) => handler.close(options))]);
     },

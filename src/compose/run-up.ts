@@ -2,6 +2,7 @@
  * Runs a project behind one address: every tool at /mcp, each workflow and each server at /mcp/<name>, the API at /v1. Listens from the first
  * moment and says that it is not ready until it is. Must not print, and must not decide anything about a call.
  */
+import { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
 import path from 'node:path';
 import type { Problem } from '../config/problem.ts';
@@ -107,6 +108,7 @@ interface Started {
   readonly gateway: LastingGateway;
   readonly identity: OpenIdentity;
   readonly teller: ServerTeller;
+  readonly tools: EventEmitter<{ changed: [] }>;
   readonly file: string;
 }
 
@@ -144,8 +146,14 @@ async function start(order: UpOrder, open: OpenForServing): Promise<Start> {
     const file = await storeOfProject(project, order.file, order.onTrouble);
     const who = { file, agent: order.openAs ?? 'local', onNotice: order.onNotice };
     const teller = createServerTeller(order.onTrouble);
+    const tools = new EventEmitter<{ changed: [] }>();
     const serving = servingOptions(project, serversOf(project.config), who);
-    const options = { ...serving, policy: governance.current, onServer: teller.hear };
+    const options = {
+      ...serving,
+      policy: governance.current,
+      onServer: teller.hear,
+      onTools: () => void tools.emit('changed'),
+    };
     gateway = await keepOpen({
       open: (again) => open({ ...options, begin: beginning(order.newStore, again) }),
       file: options.file,
@@ -158,7 +166,7 @@ async function start(order: UpOrder, open: OpenForServing): Promise<Start> {
         throw new GatewayError('not_writable', 'the store could not record that errors were forced: try again');
       const openAs = order.openAs === null ? null : { tenant: 'default', agent: order.openAs };
       const identity = await openIdentity({ store: options.file, openAs, onTrouble: order.onTrouble });
-      return { governance, gateway, identity, teller, file: options.file };
+      return { governance, gateway, identity, teller, tools, file: options.file };
     } catch (error) {
       await gateway.close({ drain_seconds: 0 });
       throw error;
@@ -185,7 +193,7 @@ interface Stage {
 
 async function serveUntil(
   stopped: Promise<unknown>,
-  { governance, gateway, identity, teller, file }: Started,
+  { governance, gateway, identity, teller, tools, file }: Started,
   { order, front, server, connections, url, host }: Stage,
 ): Promise<void> {
   const [{ openDoors }, { openWebhooks }] = await Promise.all([
@@ -195,6 +203,7 @@ async function serveUntil(
   const { workflows, warnings, policy, config } = governance.project();
   const doors = openDoors({ ...order, host, file, connections }, { gateway, governance, identity });
   const webhooks = await openWebhooks({ hooks: config.notify, store: file, onTrouble: order.onTrouble }, gateway);
+  tools.on('changed', () => doors.toolsChanged());
   doors.guard(server);
   front.open(doors);
   const { gateway: opened, upstreams } = gateway.current();

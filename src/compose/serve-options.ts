@@ -26,6 +26,8 @@ export interface ServingOptions {
   readonly policy?: () => Policy | null;
   /** A server is in another state than before. */
   readonly onServer?: (status: UpstreamStatus) => void;
+  /** Servers have other tools than before. */
+  readonly onTools?: () => void;
 }
 
 export type OpenForServing = (options: ServingOptions) => Promise<OpenedGateway>;

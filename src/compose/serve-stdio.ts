@@ -5,6 +5,7 @@
 import path from 'node:path';
 import { Writable } from 'node:stream';
 import type { Problem } from '../config/problem.ts';
+import type { McpDoor } from '../doors/mcp/mcp-door.ts';
 import { serveStdio } from '../doors/mcp/serve-stream.ts';
 import type { Notifier } from '../ports/notifier.ts';
 import { checkErrors } from './check-errors.ts';
@@ -101,7 +102,8 @@ async function serve(
   const agent = order.agent ?? onlyAgent(workflow === null ? project : null);
   if (agent === null) return { kind: 'refused', because: 'configuration', message: whichAgent(project) };
   const file = await storeOfProject(project, order.file, order.onTrouble);
-  const options = optionsFor(project, { ...order, agent, file });
+  let door: McpDoor | null = null;
+  const options = { ...optionsFor(project, { ...order, agent, file }), onTools: () => door?.toolsChanged() };
   const say = (role: string) => order.onServing({ workflow, file: path.resolve(options.file), role });
   const gateway = await keepOpen({
     open: (again) => open({ ...options, begin: beginning(order.newStore, again) }),
@@ -115,7 +117,7 @@ async function serve(
     const seal = createSeal(options.file, order.onTrouble);
     const { version, mode } = order;
     const served = { version, who, mode, seal };
-    const door =
+    door =
       workflow === null ? openJointDoor(served, gateway) : openMcpDoor({ ...served, workflow, server: null }, gateway);
     const stream = serveStdio(door, { input: process.stdin, output });
     // What is running may end, and its reply reach the client, before the connection goes.

@@ -16,12 +16,14 @@ export interface Connection {
   readonly presence: Presence;
   /** Whether the answers to its requests were written, where that is not known of a response over HTTP. */
   readonly writes: Writes;
+  /** It was told which tools there are. */
+  hasListed: boolean;
   /** The same client in each workflow that is served beside the tools, by its name. */
   readonly beside: Map<string, Connection>;
 }
 
 export function createConnection(who: Principal, stateless: boolean): Connection {
-  const remembered = { session: null, opening: null, beside: new Map<string, Connection>() };
+  const remembered = { session: null, opening: null, hasListed: false, beside: new Map<string, Connection>() };
   return { who, stateless, ...remembered, presence: createPresence(), writes: createWrites() };
 }
 

@@ -70,6 +70,8 @@ export interface McpHttpHandler {
   handle(request: IncomingMessage, response: ServerResponse): void;
   /** MCP sessions that are open. */
   sessions(): number;
+  /** Tells whoever listens that there are other tools. */
+  toolsChanged(): void;
   /** Lets exchanges under way end, for as long as `drainMs`, then closes what is left. */
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }
@@ -123,7 +125,11 @@ export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOpt
     if (who !== undefined) askers.set(web, who);
     const answer = await modern.fetch(web, { parsedBody: value });
     if (await isMismatch(answer)) void door.gaps.report('header_mismatch', aboutMessage(value), asking);
-    await writeResponse(answer, response);
+    const written = writeResponse(answer, response);
+    // A stream that the client only listens on has no end to wait for.
+    if (isObject(value) && value['method'] === 'subscriptions/listen')
+      return void written.catch(() => response.destroy());
+    await written;
   }
 
   async function servePlain(call: PlainCall, who: Principal | undefined, response: ServerResponse): Promise<void> {
@@ -179,6 +185,10 @@ export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOpt
       void served.then(() => underWay.delete(served));
     },
     sessions: () => sessions.size(),
+    toolsChanged() {
+      door.toolsChanged();
+      modern.notify.toolsChanged();
+    },
     close({ drainMs = defaultDrainMs } = {}) {
       closing ??= (async () => {
         door.stopWaiting();

@@ -42,6 +42,8 @@ export interface McpDoor {
   readonly gaps: GapWatch;
   /** The client is gone, and with it whoever could answer for its calls. */
   release(connection: Connection): void;
+  /** Tells every client that was told which tools there are to look again, as far as its transport can. */
+  toolsChanged(): void;
   /** Whoever waits for a person waits no longer. */
   stopWaiting(): void;
   close(): void;
@@ -62,7 +64,9 @@ export function createMcpDoor(parts: McpDoorParts, workflows: readonly McpDoorPa
   const servingOf = (connection: Connection): Serving => {
     return { parts, limits, parked, states, closing: closing.signal, connection, workflows };
   };
-  const capabilities = parts.workflow === null ? { tools: {} } : { tools: {}, resources: {} };
+  // The tools of a workflow never change while it is served.
+  const capabilities = parts.workflow === null ? { tools: { listChanged: true } } : { tools: {}, resources: {} };
+  const listening = new Map<Connection, Server>();
   const instructions = [parts, ...workflows].flatMap((each) => instructionsOf(each) ?? []).join('\n') || null;
   const info = { name: parts.name, version: parts.version };
   return {
@@ -80,6 +84,7 @@ export function createMcpDoor(parts: McpDoorParts, workflows: readonly McpDoorPa
         gaps.report('unknown_method', method, connection.who);
       const server = new DoorServer(info, options, beside);
       const serving = servingOf(connection);
+      if (!connection.stateless) listening.set(connection, server);
       // What else comes without an id was looked at where it came in.
       server.fallbackNotificationHandler = async ({ method, params }) => {
         if (method === taskMethod) await reportTask(params, serving);
@@ -91,9 +96,15 @@ export function createMcpDoor(parts: McpDoorParts, workflows: readonly McpDoorPa
     call: (params, exchange, connection) => answerSafely('tools/call', params, () => exchange, servingOf(connection)),
     gaps,
     release(connection) {
+      listening.delete(connection);
       connection.presence.close();
       connection.writes.close();
       for (const each of [connection, ...connection.beside.values()]) parked.leaveOf(each);
+    },
+    toolsChanged() {
+      // A client that is gone meanwhile, or has no stream to be told on, lists them when it comes back.
+      for (const [{ hasListed }, server] of listening)
+        if (hasListed && parts.workflow === null) void server.sendToolListChanged().catch(() => undefined);
     },
     stopWaiting: () => closing.abort(),
     close() {
@@ -129,6 +140,7 @@ async function answer(method: string, params: unknown, exchange: () => Exchange,
     case 'tools/call':
       return callTool(params, exchange(), servingFor(params, serving));
     case 'tools/list':
+      serving.connection.hasListed = true;
       return { tools: listAll(serving) };
     case taskMethod:
       return asResult(offer(await reportTask(params, serving), serving.parts));

@@ -19,7 +19,7 @@ const door = createMcpDoor({
   version: '1',
   who: { tenant: 'default', agent: 'local' },
   mode: 'step',
-  workflow: mode === 'steps' ? { service, name: 'ring' } : null,
+  workflow: mode === 'steps' ? { service, name: 'ring', actions: ring.actions } : null,
   tools:
     mode === 'steps'
       ? null

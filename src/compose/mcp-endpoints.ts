@@ -1,5 +1,5 @@
 /** At which paths is MCP served, and what at each of them? Data only. */
-import type { Served } from './serve-door.ts';
+import type { Mounted, Served } from './serve-door.ts';
 
 /** Every tool. */
 export const toolsPath = '/mcp';
@@ -13,11 +13,11 @@ export interface Endpoint extends Pick<Served, 'workflow' | 'server'> {
 }
 
 /** Every tool, each workflow, each server: no two of them have one name, or the configuration would be refused. */
-export function endpoints(workflows: readonly Named[], servers: readonly Named[]): readonly Endpoint[] {
+export function endpoints(workflows: readonly Mounted[], servers: readonly Named[]): readonly Endpoint[] {
   const at = (name: string) => `${toolsPath}/${encodeURIComponent(name)}`;
   return [
     { at: toolsPath, workflow: null, server: null },
-    ...workflows.map(({ name }) => ({ at: at(name), workflow: name, server: null })),
+    ...workflows.map((workflow) => ({ at: at(workflow.name), workflow, server: null })),
     ...servers.map(({ name }) => ({ at: at(name), workflow: null, server: name })),
   ];
 }

@@ -1,4 +1,5 @@
 /** Gives the MCP door the gateway behind it: one workflow, every tool, or those of one server. Must not decide anything about a call. */
+import type { MountedWorkflow } from '../adapters/upstream-function/mount.ts';
 import type { Principal } from '../core/call.ts';
 import { toJsonGraph } from '../core/workflow/draw/to-json-graph.ts';
 import { toMermaid } from '../core/workflow/draw/to-mermaid.ts';
@@ -18,11 +19,15 @@ import { approvalsOf } from './serve-approvals.ts';
 import { scopedShell, type ServedPart, servedTools } from './served-tools.ts';
 import type { LastingGateway } from './serve-gateway.ts';
 
+/** Asked only once it is open. */
+type Behind = Pick<LastingGateway, 'current'>;
+export type Mounted = Pick<MountedWorkflow, 'name' | 'actions'>;
+
 export interface Served {
   readonly version: string;
   readonly who: Principal;
-  /** The workflow's name; null for tools. */
-  readonly workflow: string | null;
+  /** The workflow; null for tools. */
+  readonly workflow: Mounted | null;
   /** The server whose tools alone are served; null for every tool. */
   readonly server: string | null;
   /** How a workflow is listed: one tool for all actions, or one for each. */
@@ -33,21 +38,25 @@ export interface Served {
   readonly onReply?: (reply: Reply, who: Principal) => void;
 }
 
-export function openMcpDoor(served: Served, gateway: LastingGateway): McpDoor {
+export function openMcpDoor(served: Served, gateway: Behind): McpDoor {
   return createMcpDoor(doorParts(served, gateway));
 }
 
 /** Every tool, and every workflow beside them under its own name: for a client with one connection. */
-export function openJointDoor(served: Omit<Served, 'workflow' | 'server'>, gateway: LastingGateway): McpDoor {
-  const workflows = [...gateway.current().shell.workflows.keys()].map((name) => {
-    const parts = doorParts({ ...served, workflow: name, server: null }, gateway);
+export function openJointDoor(
+  served: Omit<Served, 'workflow' | 'server'>,
+  mounted: readonly Mounted[],
+  gateway: Behind,
+): McpDoor {
+  const workflows = mounted.map((workflow) => {
+    const parts = doorParts({ ...served, workflow, server: null }, gateway);
     return parts.workflow === null ? parts : { ...parts, workflow: { ...parts.workflow, isBeside: true } };
   });
   const taken = () => workflows.flatMap(takenNames);
   return createMcpDoor(doorParts({ ...served, workflow: null, server: null }, gateway, taken), workflows);
 }
 
-function doorParts(served: Served, { current }: LastingGateway, taken: ServedPart['taken'] = () => []): McpDoorParts {
+function doorParts(served: Served, { current }: Behind, taken: ServedPart['taken'] = () => []): McpDoorParts {
   const { version, who, workflow, server, mode, seal, onReply } = served;
   const shell = () => current().shell;
   const heard = async (caller: Principal, call: Promise<Reply>): Promise<Reply> => {
@@ -56,7 +65,7 @@ function doorParts(served: Served, { current }: LastingGateway, taken: ServedPar
     return reply;
   };
   return {
-    name: ['recourse', workflow ?? server].filter((part) => part !== null).join('-'),
+    name: ['recourse', workflow?.name ?? server].filter((part) => part !== null).join('-'),
     version,
     who,
     mode: mode === 'tools' ? 'tool_per_action' : 'step',
@@ -64,8 +73,9 @@ function doorParts(served: Served, { current }: LastingGateway, taken: ServedPar
       workflow === null
         ? null
         : {
-            service: following(() => serviceFor(shell(), workflow), heard),
-            name: workflow,
+            service: following(() => serviceFor(shell(), workflow.name), heard),
+            name: workflow.name,
+            actions: workflow.actions,
             isListed: (action, caller) => isListed(action, policyOf(caller.agent, shell())),
           },
     tools: workflow === null ? servedTools(current, { only: server, taken }, heard) : null,

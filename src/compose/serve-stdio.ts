@@ -5,7 +5,6 @@
 import path from 'node:path';
 import { Writable } from 'node:stream';
 import type { Problem } from '../config/problem.ts';
-import type { McpDoor } from '../doors/mcp/mcp-door.ts';
 import { serveStdio } from '../doors/mcp/serve-stream.ts';
 import type { Notifier } from '../ports/notifier.ts';
 import { checkErrors } from './check-errors.ts';
@@ -13,8 +12,8 @@ import { expectedStore, storeOfProject } from './find-store.ts';
 import { driftFromLock, liveTools } from './live-tools.ts';
 import { loadProject, type Project } from './load-project.ts';
 import { createSeal } from './seal.ts';
-import { openJointDoor, openMcpDoor } from './serve-door.ts';
-import { keepOpen } from './serve-gateway.ts';
+import { type Mounted, openJointDoor, openMcpDoor } from './serve-door.ts';
+import { keepOpen, type LastingGateway } from './serve-gateway.ts';
 import {
   beginning,
   type OpenForServing,
@@ -102,37 +101,61 @@ async function serve(
   const agent = order.agent ?? onlyAgent(workflow === null ? project : null);
   if (agent === null) return { kind: 'refused', because: 'configuration', message: whichAgent(project) };
   const file = await storeOfProject(project, order.file, order.onTrouble);
-  let door: McpDoor | null = null;
-  const options = { ...optionsFor(project, { ...order, agent, file }), onTools: () => door?.toolsChanged() };
-  const say = (role: string) => order.onServing({ workflow, file: path.resolve(options.file), role });
-  const gateway = await keepOpen({
-    open: (again) => open({ ...options, begin: beginning(order.newStore, again) }),
+  const options = optionsFor(project, { ...order, agent, file });
+  if (isStopped()) return { kind: 'ended' };
+  const say = (role: string) =>
+    order.onServing({ workflow: workflow?.name ?? null, file: path.resolve(options.file), role });
+  const opening = keepOpen({
+    open: (again) => open({ ...options, onTools: () => door.toolsChanged(), begin: beginning(order.newStore, again) }),
     file: options.file,
     onSuccession: say,
     onFailure: order.onTrouble,
   });
-  for (const each of driftFromLock(project.config.lock, liveTools(gateway.current().upstreams))) order.onTrouble(each);
-  if (!isStopped()) {
-    const who = { tenant: 'default', agent };
-    const seal = createSeal(options.file, order.onTrouble);
-    const { version, mode } = order;
-    const served = { version, who, mode, seal };
-    door =
-      workflow === null ? openJointDoor(served, gateway) : openMcpDoor({ ...served, workflow, server: null }, gateway);
-    const stream = serveStdio(door, { input: process.stdin, output });
-    // What is running may end, and its reply reach the client, before the connection goes.
-    onStop(() => void gateway.close().finally(() => stream.close()));
-    say(gateway.current().gateway.role);
+  const gateway = soonOpen(opening);
+  const { version, mode } = order;
+  const seal = createSeal(options.file, order.onTrouble);
+  const served = { version, who: { tenant: 'default', agent }, mode, seal };
+  const door =
+    workflow === null
+      ? openJointDoor(served, project.workflows, gateway)
+      : openMcpDoor({ ...served, workflow, server: null }, gateway);
+  // A server that is slow to start must not keep the client from its handshake.
+  const stream = serveStdio(door, { input: process.stdin, output }, { opened: opening });
+  // What is running may end, and its reply reach the client, before the connection goes.
+  onStop(() => void gateway.close().finally(() => stream.close()));
+  try {
+    const { gateway: opened, upstreams } = (await opening).current();
+    for (const each of driftFromLock(project.config.lock, liveTools(upstreams))) order.onTrouble(each);
+    say(opened.role);
     await stream.closed;
+  } finally {
+    await stream.close();
+    await gateway.close();
   }
-  await gateway.close();
   return { kind: 'ended' };
 }
 
-function theOneOf({ workflows }: Project): string {
+/** What the doors have before it is open: they are asked nothing until then. */
+function soonOpen(opening: Promise<LastingGateway>): LastingGateway {
+  let opened: LastingGateway | null = null;
+  const known = opening.then(
+    (gateway) => (opened = gateway),
+    // Whoever waits for it to open hears why it did not.
+    () => null,
+  );
+  return {
+    current() {
+      if (opened === null) throw new Error('bug: the gateway was asked before it was open');
+      return opened.current();
+    },
+    close: async (options) => (await known)?.close(options),
+  };
+}
+
+function theOneOf({ workflows }: Project): Mounted {
   const [workflow] = workflows;
   if (workflow === undefined) throw new Error('bug: a project without problems has the workflow that was asked for');
-  return workflow.name;
+  return workflow;
 }
 
 /** Who calls where nobody says: `local` where no rules ask for a name. Null if there are several to choose from. */

@@ -4,12 +4,13 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import type { Client } from '@modelcontextprotocol/client';
+import { isSuccess } from '../../src/index.ts';
 import { connectCommand } from '../support/cli-project.ts';
 import { eventually } from '../support/eventually.ts';
 import { startGoverned } from '../support/governed-up.ts';
 import { connectHttp, revisions } from '../support/mcp-connect.ts';
 import { folder } from '../support/recourse-process.ts';
-import { gatedServer, rules, smallServer } from '../support/small-server.ts';
+import { gatedServer, lateServer, rules, smallServer } from '../support/small-server.ts';
 
 const projectWith = (gate: string): string =>
   `tools:\n${smallServer('quick')}${gatedServer(gate, 'late')}agents:\n${rules('bot', ['permit: "**"'])}`;
@@ -30,6 +31,37 @@ test('over stdio a client hears of a server that connects late', { timeout: 120_
   await heard.promise;
   assert.ok((await listed(client)).includes('late__pid'));
 });
+
+/** A workflow needs its tools, so the gateway does not open before its server is there. */
+const bound = `workflows:
+  bar:
+    actions: { serve: { tool: late/pid } }
+    initial: idle
+    states: { idle: { on: { serve: idle } } }
+`;
+
+for (const mode of ['legacy', 'auto'] as const)
+  test(
+    `a client is greeted before its servers are there, and what it asks then waits for them: ${mode}`,
+    { timeout: 120_000 },
+    async (t) => {
+      const home = folder(t);
+      const gate = path.join(home, 'gate');
+      const yaml = `tools:\n${smallServer('quick')}${lateServer(gate, 'late')}${bound}agents:\n${rules('bot', ['permit: "**"'])}`;
+      writeFileSync(path.join(home, 'recourse.yaml'), yaml);
+      const { client, call, saying } = await connectCommand(t, ['stdio'], { cwd: home, mode });
+      assert.match(client.getInstructions() ?? '', /The workflow 'bar' is walked with the tool `bar__step`/);
+      if (mode === 'legacy') await client.ping();
+      const listing = listed(client);
+      const asked = call('bar__step', { action: 'serve' });
+      writeFileSync(gate, '');
+      const names = await listing;
+      for (const name of ['quick__pid', 'late__pid', 'bar__step']) assert.ok(names.includes(name), names.join());
+      const served = await asked;
+      assert.ok(isSuccess(served), JSON.stringify(served));
+      await saying(/serving every server and workflow/);
+    },
+  );
 
 for (const revision of revisions)
   test(`over HTTP a client that listens hears of it, in ${revision}`, { timeout: 120_000 }, async (t) => {

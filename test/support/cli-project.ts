@@ -133,6 +133,8 @@ const compiledByOthers: Readonly<Record<string, string>> =
 export interface ServeSetting {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** How the client finds out which revision is spoken. */
+  readonly mode?: 'legacy' | 'auto';
 }
 
 /** `recourse serve …` with the official client in front of it. */
@@ -141,7 +143,8 @@ export function connectServe(t: TestContext, words: readonly string[], setting: 
 }
 
 /** A client that starts a command of recourse and speaks with it. */
-export async function connectCommand(t: TestContext, words: readonly string[], { cwd, env = {} }: ServeSetting) {
+export async function connectCommand(t: TestContext, words: readonly string[], setting: ServeSetting) {
+  const { cwd, env = {}, mode = 'legacy' } = setting;
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [bin, ...words],
@@ -151,7 +154,7 @@ export async function connectCommand(t: TestContext, words: readonly string[], {
   });
   let said = '';
   transport.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'legacy' } });
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
   const errors: string[] = [];
   client.onerror = (error) => void errors.push(error.message);
   await client.connect(transport);

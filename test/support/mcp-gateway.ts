@@ -113,7 +113,9 @@ export async function openDoor(t: Closing, options: DoorOptions): Promise<Opened
     who: { tenant: 'default', agent: options.agent ?? 'tester' },
     mode: options.mode ?? 'step',
     workflow:
-      workflow === undefined ? null : { service, name: workflow.name, isListed: options.isListed ?? (() => true) },
+      workflow === undefined
+        ? null
+        : { service, name: workflow.name, actions: workflow.actions, isListed: options.isListed ?? (() => true) },
     tools:
       options.tools === undefined
         ? null

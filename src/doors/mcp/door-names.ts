@@ -98,7 +98,7 @@ export function toolsOf(parts: Pick<McpDoorParts, 'workflow' | 'mode'>): ModelNa
 }
 
 function ownNames(served: ServedWorkflow, mode: McpDoorParts['mode']): readonly string[] {
-  const actions = mode === 'step' ? ['step'] : (servedWorkflow(served)?.actions.keys() ?? []);
+  const actions = mode === 'step' ? ['step'] : served.actions;
   return [...actions, ...sessionTools];
 }
 

@@ -8,10 +8,10 @@ import { createLineTransport } from './line-transport.ts';
 
 const maxLineBytes = 1_000;
 
-async function started() {
+async function started(opened: Promise<unknown> | null = null) {
   const input = new PassThrough();
   const output = new PassThrough();
-  const transport = createLineTransport({ input, output }, maxLineBytes);
+  const transport = createLineTransport({ input, output }, maxLineBytes, opened);
   const heard: JSONRPCMessage[] = [];
   let written = '';
   let closes = 0;
@@ -49,6 +49,21 @@ test('messages arrive whole and in order, wherever the stream was cut', async ()
     ),
     { numRuns: 50 },
   );
+});
+
+test('before it is open greetings alone pass; the rest waits, in order, and so does the end of the input', async () => {
+  const opened = Promise.withResolvers<void>();
+  const { input, transport, heard, closes } = await started(opened.promise);
+  const hello = { jsonrpc: '2.0' as const, id: 1, method: 'initialize' };
+  const calls = [2, 3].map((id) => ({ jsonrpc: '2.0' as const, id, method: 'tools/call' }));
+  input.end([hello, ...calls].map((message) => `${JSON.stringify(message)}\n`).join(''));
+  await eventually('the greeting', async () => heard.length > 0 && input.isPaused());
+  assert.deepEqual(heard, [hello]);
+  opened.resolve();
+  await eventually('the calls', async () => heard.length > 1);
+  assert.deepEqual([heard, closes()], [[hello, ...calls], 0]);
+  for (const { id } of [hello, ...calls]) await transport.send({ jsonrpc: '2.0', id, result: {} });
+  await eventually('the end', async () => closes() === 1);
 });
 
 test('what is no message is answered, with its id if it has one', async () => {

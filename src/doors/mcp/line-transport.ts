@@ -26,9 +26,17 @@ const maxUnreadBytes = 16 << 20;
 /** After the end of the input, calls that were asked are still answered for so long: a script may only pipe them in. */
 const lastAnswersMs = 1_000;
 const newline = 0x0a;
+/** What the SDK answers by itself. */
+const greetings: ReadonlySet<string> = new Set(['initialize', 'notifications/initialized', 'server/discover', 'ping']);
 
-export function createLineTransport({ input, output }: LineStreams, maxLineBytes: number): Transport {
+/** `opened`: until then greetings alone are let through. The rest waits, unread as far as it can: its end is the end of the client. */
+export function createLineTransport(
+  { input, output }: LineStreams,
+  maxLineBytes: number,
+  opened: Promise<unknown> | null = null,
+): Transport {
   let closed = false;
+  let waiting: JSONRPCMessage[] | null = opened === null ? null : [];
   let chunks: Buffer[] = [];
   let held = 0;
   /** In a line beyond the limit: everything up to its end is dropped. */
@@ -51,6 +59,18 @@ export function createLineTransport({ input, output }: LineStreams, maxLineBytes
     const readable = typeof id === 'string' || Number.isSafeInteger(id) ? id : null;
     void write({ jsonrpc: '2.0', id: readable, error: { code, message } }).catch(() => undefined);
   };
+  const deliver = (message: JSONRPCMessage) => {
+    if (waiting === null || ('method' in message && greetings.has(message.method)))
+      return transport.onmessage?.(message);
+    waiting.push(message);
+    input.pause();
+  };
+  const open = () => {
+    const held = waiting ?? [];
+    waiting = null;
+    for (const message of held) transport.onmessage?.(message);
+    if (!closed) input.resume();
+  };
   const receive = (line: string) => {
     if (line.trim() === '') return;
     let value: unknown;
@@ -64,7 +84,7 @@ export function createLineTransport({ input, output }: LineStreams, maxLineBytes
       // What the client cancelled is never answered.
       else if ('method' in value && value.method === 'notifications/cancelled')
         unanswered.delete(value.params?.['requestId']);
-      transport.onmessage?.(value);
+      deliver(value);
     } else refuse(INVALID_REQUEST, 'the line is not a message of JSON-RPC 2.0', isObject(value) ? value['id'] : null);
   };
   const onData = (data: Buffer | string) => {
@@ -113,6 +133,8 @@ export function createLineTransport({ input, output }: LineStreams, maxLineBytes
       // Stays after closing: a late error of a broken pipe must not end the process.
       output.on('error', onOutputError);
       if (input.readableEnded || input.destroyed) setImmediate(onInputEnd);
+      // Whoever opens what is behind says what went wrong, and closes.
+      void opened?.then(open, () => undefined);
     },
     send,
     async close() {

@@ -21,7 +21,7 @@ import { type Exchange, exchangeOf } from './exchange.ts';
 import { listTools } from './list-tools.ts';
 import { ownTools } from './own-tools.ts';
 import { createParkedCalls } from './parked-calls.ts';
-import { defaultMcpDoorLimits, type McpDoorParts, type Notify, servedWorkflow } from './parts.ts';
+import { defaultMcpDoorLimits, type McpDoorParts, type Notify } from './parts.ts';
 import { listResources, listTemplates, readResource } from './resources.ts';
 import { createSealedStates } from './sealed-states.ts';
 import type { Serving } from './serving.ts';
@@ -185,12 +185,11 @@ function reportTask(params: unknown, { parts, connection }: Serving): Promise<Re
 const asResult = (reply: Reply): Result => reply as unknown as Result;
 
 function instructionsOf({ workflow, mode }: McpDoorParts): string | null {
-  const described = workflow === null ? null : servedWorkflow(workflow);
-  if (described === null) return null;
-  const write = workflow?.isBeside === true ? toolsOf({ workflow, mode }).write : (own: string) => own;
+  if (workflow === null) return null;
+  const write = workflow.isBeside === true ? toolsOf({ workflow, mode }).write : (own: string) => own;
   const tool = mode === 'step' ? `the tool \`${write('step')}\`` : 'the tool of each action';
-  const walk = `The workflow '${described.name}' is walked with ${tool}. Every reply carries valid_next_actions: pick one of them.`;
-  if (workflow?.isBeside !== true) return `${walk} recourse://next says them at any time.`;
+  const walk = `The workflow '${workflow.name}' is walked with ${tool}. Every reply carries valid_next_actions: pick one of them.`;
+  if (workflow.isBeside !== true) return `${walk} recourse://next says them at any time.`;
   // An action of that name goes before ours.
-  return described.actions.has(ownTools.next) ? walk : `${walk} \`${write(ownTools.next)}\` says them at any time.`;
+  return workflow.actions.includes(ownTools.next) ? walk : `${walk} \`${write(ownTools.next)}\` says them at any time.`;
 }

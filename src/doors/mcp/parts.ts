@@ -17,6 +17,8 @@ export interface ServedWorkflow {
   readonly isListed?: (action: ActionEntry, who: Principal) => boolean;
   /** It is served beside others: its tools have its name before theirs, as `workflow__step`. */
   readonly isBeside?: boolean;
+  /** Its actions by name, known before what is behind the door is open. */
+  readonly actions: readonly string[];
 }
 
 /** Null if the gateway does not have it (any more). */

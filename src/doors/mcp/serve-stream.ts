@@ -13,15 +13,21 @@ export interface ServedStream {
   close(): Promise<void>;
 }
 
+export interface StreamOptions {
+  readonly maxLineBytes?: number;
+  /** Until then the client is greeted, and whatever else it asks waits. */
+  readonly opened?: Promise<unknown>;
+}
+
 const defaultMaxLineBytes = 8 << 20;
 
 /** Standard output carries messages and nothing else. */
 export function serveStdio(
   door: McpDoor,
   streams: LineStreams = { input: process.stdin, output: process.stdout },
-  { maxLineBytes = defaultMaxLineBytes }: { readonly maxLineBytes?: number } = {},
+  { maxLineBytes = defaultMaxLineBytes, opened }: StreamOptions = {},
 ): ServedStream {
-  return serveConnection(door, createLineTransport(streams, maxLineBytes));
+  return serveConnection(door, createLineTransport(streams, maxLineBytes, opened));
 }
 
 export function serveConnection(door: McpDoor, transport: Transport): ServedStream {

@@ -4,7 +4,6 @@
  */
 import crypto from 'node:crypto';
 import { nodeClock } from './adapters/system-node/clock.ts';
-import { compileSooner } from './adapters/system-node/compile-sooner.ts';
 import { nodeIds } from './adapters/system-node/ids.ts';
 import { defaultLone, neverLone } from './adapters/store-sqlite/lone-writer.ts';
 import type { Begin } from './adapters/store-sqlite/head-beside.ts';
@@ -171,7 +170,6 @@ export async function openGateway<
   const behind = { ...options, onServer: system.onServer, onTools: system.onTools };
   const upstreams = await joinUpstreams(behind, limits, notify, `${file}.tools`);
   const lone = system.ownsProcess === true ? defaultLone : neverLone;
-  if (system.ownsProcess === true) compileSooner();
   const clocks = { nowMs: () => clock.nowMs(), monotonicMs: () => clock.monotonicMs() };
   const recovers = system.recovers !== false;
   const opened = await openSqliteStore({ file, begin: system.begin ?? 'if_none', ...clocks, lone, recovers });

@@ -44,7 +44,7 @@ import {
   sayNo,
 } from './say-no.ts';
 import { unrecorded } from './settle.ts';
-import { isAlone, isFull, type Running, type Shell } from './shell.ts';
+import { isFull, type Running, type Shell } from './shell.ts';
 import {
   attachUnder,
   hasTaken,
@@ -255,7 +255,6 @@ async function run(
     if (started.kind === 'running') {
       onRunning?.(started.running);
       if (step !== null) shell.live.streaks.delete(session);
-      if (isAlone(shell)) asked.requester.sent?.();
       const reply = await awaitOutcome(started.running, waitLeft(asked, shell), asked.requester, shell);
       const { requester } = asked;
       return ownResult(started.running, reply, { fact: step, inputs: decision.args, papers, who, requester }, shell);

@@ -24,8 +24,6 @@ export interface Requester {
   readonly connection?: ClientConnection | undefined;
   /** Whom a body can ask while it runs. */
   readonly client?: AgentClient | undefined;
-  /** Hears that the attempt is on its way, if nobody else is served meanwhile: there is time to get ready for the answer. */
-  readonly sent?: (() => void) | undefined;
   /** Hears which session a step goes to that names none, before it is taken. */
   readonly entered?: ((session: string) => void) | undefined;
   /** It is a body that asks. */

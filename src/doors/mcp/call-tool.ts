@@ -63,7 +63,6 @@ function ask(asked: ToolCall, exchange: Exchange, serving: Serving): Promise<Con
     // What has no connection between requests has nobody who could be told from others.
     ...(connection.stateless ? {} : { connection: connection.presence }),
     client: askClient(call, exchange),
-    sent: exchange.sent ?? undefined,
   };
   call.begin(() => performCall({ call: asked, requester, connection, parts }));
   return converse(call, asked, exchange, serving);

@@ -32,8 +32,6 @@ export interface Exchange {
   follow(cancel: () => void, leave: () => void): () => void;
   /** Whether the answer was written to the last byte while the client was there. Asked for once. */
   written(): Promise<boolean>;
-  /** The call runs, and the one who asked is the only one who waits; null where nothing can be got ready for the answer. */
-  readonly sent: (() => void) | null;
   /** The result in the words of the client's revision. */
   project(result: CallToolResult, outputSchema: JsonObject | undefined): CallToolResult;
 }
@@ -81,7 +79,6 @@ export function exchangeOf(context: ServerContext, server: Server, writes: Write
       // What its client cancelled meanwhile the SDK does not answer.
       return (await written) && !mcpReq.signal.aborted;
     },
-    sent: null,
     progress:
       progressToken === undefined
         ? null

@@ -108,7 +108,6 @@ export function plainExchange(
     push: null,
     progress: null,
     written: () => written,
-    sent: () => setImmediate(sendHead, response),
     follow(cancel, leave) {
       const closed = () => (isClosing() ? leave() : cancel());
       if (left.aborted) closed();
@@ -126,18 +125,8 @@ export function writePlain(id: string | number, result: Result, server: ServerIn
 }
 
 export function endPlain(text: string, to: ServerResponse): void {
-  if (to.headersSent) return void to.end(text);
   // As a text it leaves together with its headers, in one write.
   to.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text);
-}
-
-/**
- * The head of the answer says nothing about it: every answer to a plain call is a 200 with JSON. It goes ahead while the tool
- * runs, after the request to the tool has left, so that the client is done with it when the answer comes.
- */
-function sendHead(to: ServerResponse): void {
-  if (to.headersSent || to.destroyed) return;
-  to.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
 }
 
 interface ServerInfo {

@@ -42,7 +42,7 @@ export interface UpOrder {
   readonly onListening: (url: string, isLocal: boolean) => void;
   readonly onReady: (ready: Ready) => void;
   /** It takes longer than `cold_start_grace`. */
-  readonly onSlowStart: (seconds: number) => void;
+  readonly onSlowStart: (seconds: number, starting: readonly string[]) => void;
   readonly onSuccession: (role: string) => void;
   readonly onTrouble: (problem: string) => void;
   /** Calls back when the person ends it; returns how to stop listening. */
@@ -116,7 +116,8 @@ type Start = Started | { readonly problems: readonly Problem[]; readonly forcibl
 
 /** What takes long is loaded here, after the address is open. */
 async function start(order: UpOrder, open: OpenForServing): Promise<Start> {
-  const slow = setTimeout(() => order.onSlowStart(defaultGraceMs / 1_000), defaultGraceMs);
+  let teller: ServerTeller | null = null;
+  const slow = setTimeout(() => order.onSlowStart(defaultGraceMs / 1_000, teller?.starting() ?? []), defaultGraceMs);
   try {
     const { loadProject } = await import('./load-project.ts');
     const named = order.config === undefined ? {} : { file: order.config };
@@ -145,7 +146,7 @@ async function start(order: UpOrder, open: OpenForServing): Promise<Start> {
     const governance = createGovernance(project, { load, errorsIn, record }, errors);
     const file = await storeOfProject(project, order.file, order.onTrouble);
     const who = { file, agent: order.openAs ?? 'local', onNotice: order.onNotice };
-    const teller = createServerTeller(order.onTrouble);
+    teller = createServerTeller(order.onTrouble);
     const tools = new EventEmitter<{ changed: [] }>();
     const serving = servingOptions(project, serversOf(project.config), who);
     const options = {

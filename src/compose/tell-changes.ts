@@ -9,6 +9,8 @@ export interface ServerTeller {
   hear(status: UpstreamStatus): void;
   /** From here on changes are told; how the servers are by then was told otherwise. */
   ready(): void;
+  /** The names of those that are started, or connected to, for the first time. */
+  starting(): readonly string[];
   close(): void;
 }
 
@@ -20,10 +22,23 @@ interface Known {
 }
 
 const progressEveryMs = 10_000;
-/** The lines that mostly say why a server did not start. */
+/** How many lines of a child are told, and among how many of its last they are looked for: what was wrong long ago is not why it ended. */
 const maxLastWords = 3;
+const maxLinesBack = 40;
+/** As programs write what is wrong: `TypeError [CODE]: …`, `panic: …`, `Cannot find module …`, `TOKEN is not set`. */
+const tellingLine =
+  /(?:^|[\s:])[\w.]*(?:error|exception|fatal|panic)(?: \[\w+\])?:|\b(?:cannot find|could not be found|not found|no such|is not set)\b/i;
+/** Frames of a stack, members of an object, brackets, the version of Node: they tell something only if nothing else was said. */
+const idleLine = /^\s|^\W*$|^Node\.js v/;
 
-export const lastWords = ({ stderr }: UpstreamStatus): readonly string[] => stderr.slice(-maxLastWords);
+/** The lines of a child that say what is wrong, then the last ones; each text once, in the order in which it was said. */
+export function lastWords({ stderr }: UpstreamStatus): readonly string[] {
+  const lines = [...new Set(stderr.slice(-maxLinesBack).toReversed())];
+  const telling = lines.filter((line) => tellingLine.test(line));
+  const rest = lines.filter((line) => !tellingLine.test(line) && !idleLine.test(line));
+  const kept = [...telling, ...rest].slice(0, maxLastWords);
+  return (kept.length === 0 ? lines.slice(0, maxLastWords) : lines.filter((line) => kept.includes(line))).toReversed();
+}
 
 /** What is wrong with a server, with what it said itself; null if nothing is. */
 export function reasonOf(status: UpstreamStatus): string | null {
@@ -46,7 +61,11 @@ export function createServerTeller(say: (sentence: string) => void, everyMs: num
   }, everyMs);
   timer.unref();
 
+  const isStarting = ({ state, problem, wasConnected }: Known): boolean =>
+    state === 'connecting' && problem === null && !wasConnected;
+
   return {
+    starting: () => [...known].flatMap(([name, server]) => (isStarting(server) ? [name] : [])),
     hear(status) {
       const { name, state, problem } = status;
       const last = known.get(name);

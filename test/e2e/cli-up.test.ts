@@ -20,7 +20,7 @@ const everything = `tools:
     mcp: { command: ${node}, args: [${JSON.stringify(realProgram('everything'))}, stdio] }
 `;
 const broken = '  broken:\n    mcp: { command: a-program-that-is-not-there }\n';
-const complaining = `  complaining:\n    mcp: { command: ${node}, args: ["-e", "console.error('SHOP_TOKEN is not set'); process.exit(1)"] }\n`;
+const complaining = `  complaining:\n    mcp: { command: ${node}, args: ["-e", "throw new Error('SHOP_TOKEN is not set')"] }\n`;
 const hanging = `  hanging:\n    mcp: { command: ${node}, args: ["-e", "setInterval(() => 0, 1000)"] }\n`;
 const adding = `  adding:
     initial: idle
@@ -62,10 +62,13 @@ test('every tool at /mcp, each workflow at its own path, and a server that fails
   await up.ready();
   assert.match(up.said.stdout, /^store \/.*recourse\.db, as its owner$/m);
   assert.match(up.said.stdout, /^✓ everything {3}\d+ tools$/m);
-  assert.match(up.said.stdout, /^✗ broken {7}the command cannot be started: ENOENT; it is tried again$/m);
   assert.match(
     up.said.stdout,
-    /^✗ complaining {2}it ended by itself with exit code 1; it is tried again\n {15}it said: SHOP_TOKEN is not set$/m,
+    /^✗ broken {7}the command 'a-program-that-is-not-there' cannot be started: ENOENT; it is tried again$/m,
+  );
+  assert.match(
+    up.said.stdout,
+    /^✗ complaining {2}it ended by itself with exit code 1; it is tried again\n(?: {15}it said: .*\n)* {15}it said: Error: SHOP_TOKEN is not set$/m,
   );
   assert.match(up.said.stdout, new RegExp(`^ {2}${url}/mcp +\\d+ tools$`, 'm'));
   assert.match(up.said.stdout, new RegExp(`^ {2}${url}/mcp/adding +workflow adding$`, 'm'));

@@ -35,7 +35,8 @@ test('what ends a line elsewhere does not end one here', async (t) => {
 test('a command that does not exist is told at once, and sending says that nothing was sent', async () => {
   const server: StdioConnection = { ...child(''), command: 'recourse-no-such-command' };
   const transport = createStdioTransport(server, defaultMcpLimits, () => undefined);
-  await assert.rejects(transport.start(), { name: 'NotSent', message: 'the command cannot be started: ENOENT' });
+  const message = "the command 'recourse-no-such-command' cannot be started: ENOENT";
+  await assert.rejects(transport.start(), { name: 'NotSent', message });
   await assert.rejects(transport.send({ jsonrpc: '2.0', method: 'x' }), { name: 'NotSent' });
   await transport.close();
 });

@@ -195,10 +195,10 @@ async function within(promise: Promise<unknown>, maxMs: number): Promise<boolean
 }
 
 /** The system says the same of a folder that is not there as of the command, and the command is what would be looked for. */
-function whyNotStarted({ cwd }: StdioConnection, error: Error): string {
+function whyNotStarted({ command, cwd }: StdioConnection, error: Error): string {
   return cwd !== null && !existsSync(cwd)
     ? 'there is no such folder as its cwd'
-    : `the command cannot be started: ${codeOf(error)}`;
+    : `the command '${command}' cannot be started: ${codeOf(error)}`;
 }
 
 function codeOf(error: Error): string {

@@ -3,7 +3,7 @@ import { unreachable } from '../../core/unreachable.ts';
 import type { ToldProblem } from './check.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { Command } from './read-command-line.ts';
-import { harmless, type Terminal } from './terminal.ts';
+import { harmless, type Paint, type Terminal } from './terminal.ts';
 
 interface Order {
   readonly config: string | undefined;
@@ -62,7 +62,8 @@ export interface UpOrder extends Order {
   readonly listen: string | undefined;
   /** Whoever brings no key is this agent. */
   readonly openAs: string | null;
-  readonly onSlowStart: (seconds: number) => void;
+  /** With the servers that are not there yet. */
+  readonly onSlowStart: (seconds: number, starting: readonly string[]) => void;
   readonly onListening: (url: string, isLocal: boolean) => void;
   readonly onReady: (ready: UpReady) => void;
   readonly onSuccession: (role: string) => void;
@@ -105,10 +106,13 @@ export async function runUp(command: Command, parts: GatewayParts, terminal: Ter
     mode: modeOf(command),
     force: command.flags.has('force'),
     openAs: command.filter.agent ?? null,
-    onSlowStart: (seconds) =>
+    onSlowStart(seconds, starting) {
+      const why =
+        starting.length === 0 ? '' : `, waiting for ${starting.map((name) => `'${harmless(name)}'`).join(', ')}`;
       terminal.tell(
-        `recourse: still starting after ${seconds} s; until it is ready, calls are answered DAEMON_NOT_READY\n`,
-      ),
+        `recourse: still starting after ${seconds} s${why}; until it is ready, calls are answered DAEMON_NOT_READY\n`,
+      );
+    },
     onListening(url, isLocal) {
       terminal.print(`recourse is starting at ${url}\n`);
       if (isLocal) return;
@@ -118,7 +122,7 @@ export async function runUp(command: Command, parts: GatewayParts, terminal: Ter
     },
     onReady(ready) {
       for (const line of warningsOf(ready)) terminal.tell(`${terminal.paintTold('red', line)}\n`);
-      terminal.print(writeReady(ready, terminal));
+      terminal.print(writeReady(ready, terminal.paint));
     },
     onSuccession: (role) =>
       terminal.tell(`recourse: the owner of the store is gone; this process is now its ${role}\n`),
@@ -160,7 +164,7 @@ function warningsOf({ mode, agents, openAs, warnings, forced, drift, operator }:
   ];
 }
 
-function writeReady(ready: UpReady, { paint }: Terminal): string {
+export function writeReady(ready: UpReady, paint: Paint): string {
   const { file, role, upstreams, tools, url, api, workflows, agents, openAs, operator } = ready;
   const width = Math.max(0, ...upstreams.map(({ name }) => name.length));
   const urls = [
@@ -176,6 +180,8 @@ function writeReady(ready: UpReady, { paint }: Terminal): string {
       if (state === 'connected')
         return `${paint('green', '✓')} ${named}  ${listed === 1 ? 'one tool' : `${listed} tools`}${but}\n`;
       const said = lastWords.map((line) => paint('dim', `    ${' '.repeat(width)}it said: ${harmless(line)}\n`));
+      if (state === 'connecting' && problem === null)
+        return [`${paint('dim', '…')} ${named}  still starting\n`, ...said];
       return [`${paint('red', '✗')} ${named}  ${harmless(problem ?? state)}; it is tried again\n`, ...said];
     }),
     ...(agents === null ? [] : [`policy for ${agents.length === 1 ? 'one agent' : `${agents.length} agents`}\n`]),

@@ -121,7 +121,11 @@ test('DAEMON_NOT_READY from the first moment: HTTP, MCP, client', async (t) => {
     [denied.code, denied.humanMessage, denied.resolution],
     [notReady.code, notReady.human_message, { type: 'retry_after', retryAfterSeconds: 2 }],
   );
-  await eventually('it says why it takes so long', async () => /still starting after 5 s/.test(up.said()), 15_000);
+  await eventually(
+    'it says why it takes so long',
+    async () => /still starting after 5 s, waiting for 'hanging'; /.test(up.said()),
+    15_000,
+  );
   assert.equal(await up.stop(), 0);
 });
 

@@ -23,7 +23,7 @@ suite('a bound tool that is missing', { concurrency: 2 }, () => {
       'its server cannot be started',
       'away/echo',
       [{ name: 'away', command: './there-is-no-such-program' }, own('other', 'good')],
-      /no tool 'away\/echo'; server 'away' is not connected: the command cannot be started: ENOENT$/,
+      /no tool 'away\/echo'; server 'away' is not connected: the command '.\/there-is-no-such-program' cannot be started: ENOENT$/,
     ],
     [
       'its server ended',

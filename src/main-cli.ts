@@ -67,8 +67,8 @@ const cliParts: CliParts = {
   primer: primerParts,
   loadGraphs,
   loadTests,
-  render: { stateOf, write },
-  settling: { operator, meant, settle },
+  render: { meant: (file, beginning) => meant(file, beginning, 'sessions'), stateOf, write },
+  settling: { operator, meant: (file, beginning) => meant(file, beginning, 'inspection'), settle },
   gateways: { serve, up, abandon: () => process.exit(abandoned) },
   agents: agentsParts,
   governing: async () => (await import('./compose/governing-parts.ts')).governingParts,
@@ -138,11 +138,11 @@ async function write(file: string, text: string): Promise<string | null> {
 
 type Settle = CliParts['settling']['settle'];
 
-async function meant(file: string, beginning: string): Promise<MeantId> {
+async function meant(file: string, beginning: string, among: 'inspection' | 'sessions'): Promise<MeantId> {
   const looked = await openStore(file);
   if (looked.kind === 'refused') return { kind: 'none' };
   try {
-    return await looked.inspection.meant(beginning);
+    return await looked[among].meant(beginning);
   } finally {
     looked.close();
   }

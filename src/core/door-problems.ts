@@ -15,7 +15,7 @@ export const doorProblems = {
   UnknownApproval: { status: 404, title: 'No such approval' },
   MethodNotAllowed: { status: 405, title: 'Not with this method' },
   RequestTimeout: { status: 408, title: 'The request took too long to arrive' },
-  AmbiguousId: { status: 409, title: 'Several ids begin like this' },
+  AmbiguousId: { status: 409, title: 'The id is too short' },
   NotInDoubt: { status: 409, title: 'The call is not in doubt' },
   NotPending: { status: 409, title: 'It is decided, or over' },
   AlreadyApproved: { status: 409, title: 'This person has approved it already' },

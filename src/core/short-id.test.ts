@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { afterAll, meantId, saysEnough, severalMeant } from './short-id.ts';
+import { afterAll, chosenId, meantId, saysEnough, severalMeant } from './short-id.ts';
 
 const ids = ['call_01aa2', 'call_01aa1', 'call_01ab0'];
 
@@ -30,4 +30,13 @@ test('to decide needs more characters than to look', () => {
     ['', false, false],
   ] as const)
     assert.deepEqual([saysEnough(beginning, 'look'), saysEnough(beginning, 'decide')], [look, decide], beginning);
+});
+
+test('a beginning that is too short to decide by is told as that, and not as unknown', () => {
+  const one = { kind: 'one', id: 'call_01ab0' } as const;
+  assert.deepEqual(chosenId('call_01ab', 'look', one), { id: 'call_01ab0' });
+  assert.deepEqual(chosenId('call_01ab', 'decide', one), {
+    problem: "'call_01ab' begins call_01ab0, and is too short to decide by: give at least 8 characters behind 'call_'",
+  });
+  assert.deepEqual(chosenId('call_02', 'decide', { kind: 'none' }), { id: 'call_02' });
 });

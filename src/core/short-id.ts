@@ -37,5 +37,19 @@ export function meantId(beginning: string, found: readonly string[]): MeantId {
   return ids.length === 1 ? { kind: 'one', id } : { kind: 'several', ids: ids.slice(0, maxNamed) };
 }
 
+/** What is taken for a beginning, or a sentence for whoever gave it. What begins nothing is taken as it is. */
+export function chosenId(
+  beginning: string,
+  use: 'look' | 'decide',
+  meant: MeantId,
+): { readonly id: string } | { readonly problem: string } {
+  if (meant.kind === 'none') return { id: beginning };
+  if (meant.kind === 'several') return { problem: severalMeant(beginning, meant.ids) };
+  return saysEnough(beginning, use) ? { id: meant.id } : { problem: tooShort(beginning, meant.id) };
+}
+
+const tooShort = (beginning: string, id: string): string =>
+  `'${beginning}' begins ${id}, and is too short to decide by: give at least ${leastToDecide} characters behind '${id.slice(0, id.indexOf('_') + 1)}'`;
+
 export const severalMeant = (beginning: string, ids: readonly string[]): string =>
   `several begin with '${beginning}': ${ids.join(', ')}${ids.length < maxNamed ? '' : ', …'}; give more characters`;

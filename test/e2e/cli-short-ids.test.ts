@@ -36,5 +36,10 @@ test('calls and sessions are named by the beginnings of their ids', async (t) =>
 
   const settle = (id: string) => look('calls', 'settle', id, '--happened', 'no').stderr;
   assert.match(settle(one.slice(0, -4)), new RegExp(`${one} is not in doubt, it is SUCCEEDED`));
-  assert.match(settle('call_0'), /no call 'call_0' is on record/, 'too little to decide by');
+  assert.match(settle('call_0'), /^recourse: several begin with 'call_0': call_\w+, call_\w+; give more characters$/m);
+  assert.match(settle('call_zzz'), /no call 'call_zzz' is on record/);
+
+  const drawn = look('render', './bar.ts', '--session', session.slice(0, -5));
+  assert.equal(drawn.status, 0, drawn.stderr);
+  assert.equal(drawn.stdout, look('render', './bar.ts', '--session', session).stdout);
 });

@@ -3,14 +3,18 @@ import { isObject, type Json } from '../../core/json.ts';
 import { toDot } from '../../core/workflow/draw/to-dot.ts';
 import { toMermaid } from '../../core/workflow/draw/to-mermaid.ts';
 import { toSvg } from '../../core/workflow/draw/to-svg.ts';
+import type { MeantId } from '../../core/short-id.ts';
 import type { WorkflowGraph } from '../../core/workflow/graph.ts';
 import type { LoadGraphs } from './check.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { Command } from './read-command-line.ts';
 import { harmless, type Terminal } from './terminal.ts';
+import { wholeId } from './whole-id.ts';
 
 export interface RenderParts {
   readonly load: LoadGraphs;
+  /** Which session of this store is meant by the beginning of its handle; none, if the store cannot be read. */
+  readonly meant: (file: string, beginning: string) => Promise<MeantId>;
   /** Where a session of the workflow stands, as XState writes it, or a sentence, be it about the store itself. */
   readonly stateOf: (
     session: string,
@@ -41,7 +45,10 @@ export async function runRender(
         : `${first.file}:${first.line}:${first.column} ${first.message}; ${first.fix}. Try: recourse check`,
     );
   }
-  const { session } = command.filter;
+  const given = command.filter.session;
+  const find = (beginning: string) => parts.meant(file, beginning);
+  const session = given === undefined ? undefined : await wholeId(given, 'look', find, terminal);
+  if (typeof session === 'number') return session;
   const stands = session === undefined ? null : await parts.stateOf(session, found.name, file);
   if (stands !== null && 'unreadable' in stands) return refuse(stands.unreadable, exitCodes.store.code);
   if (stands !== null && 'refused' in stands) return refuse(stands.refused);

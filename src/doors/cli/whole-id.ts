@@ -1,5 +1,5 @@
-/** Which id did a person mean who gave the beginning of one? Says so where several begin like it. */
-import { isWhole, type MeantId, saysEnough, severalMeant, unmarked } from '../../core/short-id.ts';
+/** Which id did a person mean who gave the beginning of one? Says so where several begin like it, or where it is too short to decide by. */
+import { chosenId, isWhole, type MeantId, saysEnough, unmarked } from '../../core/short-id.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { harmless, type Terminal } from './terminal.ts';
 
@@ -11,10 +11,9 @@ export async function wholeId(
   terminal: Terminal,
 ): Promise<string | ExitCode> {
   const beginning = unmarked(given);
-  if (isWhole(beginning) || !saysEnough(beginning, use)) return beginning;
-  const meant = await find(beginning);
-  if (meant.kind === 'none') return beginning;
-  if (meant.kind === 'one') return meant.id;
-  terminal.tell(`recourse: ${harmless(severalMeant(beginning, meant.ids))}\n`);
+  if (isWhole(beginning) || !saysEnough(beginning, 'look')) return beginning;
+  const chosen = chosenId(beginning, use, await find(beginning));
+  if ('id' in chosen) return chosen.id;
+  terminal.tell(`recourse: ${harmless(chosen.problem)}\n`);
   return exitCodes.no.code;
 }

@@ -3,7 +3,7 @@ import type { Principal } from '../../core/call.ts';
 import { defaultPage } from '../../core/http-routes.ts';
 import { type Identity, may } from '../../core/identity.ts';
 import { isObject } from '../../core/json.ts';
-import { isWhole, type MeantId, saysEnough, severalMeant, unmarked } from '../../core/short-id.ts';
+import { chosenId, isWhole, type MeantId, saysEnough, unmarked } from '../../core/short-id.ts';
 import type { CallState } from '../../core/taxonomy.ts';
 import { unreachable } from '../../core/unreachable.ts';
 import type { Judgement } from '../../shell/settle-doubt.ts';
@@ -60,10 +60,9 @@ export async function wholeId(
   find: (beginning: string) => Promise<MeantId>,
 ): Promise<string | Answer> {
   const beginning = unmarked(given);
-  if (isWhole(beginning) || !saysEnough(beginning, use)) return beginning;
-  const meant = await find(beginning);
-  if (meant.kind === 'several') return refuse('AmbiguousId', severalMeant(beginning, meant.ids));
-  return meant.kind === 'one' ? meant.id : beginning;
+  if (isWhole(beginning) || !saysEnough(beginning, 'look')) return beginning;
+  const chosen = chosenId(beginning, use, await find(beginning));
+  return 'id' in chosen ? chosen.id : refuse('AmbiguousId', chosen.problem);
 }
 
 export async function readCall({ id: given, who, parts }: Asked): Promise<Answer> {

@@ -36,10 +36,13 @@ test('a decision needs eight characters of an id', async (t) => {
   const key = keys.approver;
   const short = id.slice(0, 'apr_'.length + 4);
   assert.equal((await ask('GET', `/v1/approvals/${short}`, { key })).body['approval_id'], id, 'looking needs fewer');
-  assert.equal(
-    (await ask('POST', `/v1/approvals/${short}/approve`, { key, body: {} })).body['code'],
-    'UnknownApproval',
-  );
+  for (const act of ['approve', 'deny', 'revoke']) {
+    const { status, body } = await ask('POST', `/v1/approvals/${short}/${act}`, { key, body: { reason: 'no' } });
+    assert.deepEqual([status, body['code']], [409, 'AmbiguousId'], act);
+    assert.match(String(body['detail']), new RegExp(`begins ${id}, and is too short to decide by: .* 8 characters`));
+  }
+  const unknown = await ask('POST', '/v1/approvals/apr_zzz/approve', { key, body: {} });
+  assert.equal(unknown.body['code'], 'UnknownApproval');
   const longer = id.slice(0, 'apr_'.length + 12);
   assert.equal((await ask('POST', `/v1/approvals/${longer}/approve`, { key, body: {} })).body['approval_id'], id);
   assert.equal((await call({ tool: 'act' })).status, 200);
@@ -51,6 +54,7 @@ test('a call in doubt is settled by the beginning of its id', async (t) => {
   const id = String((await call({ tool: 'slow' })).body['call_id']);
   const settle = (given: string) =>
     ask('POST', `/v1/calls/${given}/settle`, { key: keys.admin, body: { happened: 'no' } });
-  assert.equal((await settle(id.slice(0, 9))).body['code'], 'UnknownCall');
+  assert.equal((await settle(id.slice(0, 9))).body['code'], 'AmbiguousId');
+  assert.equal((await settle('call_zzz')).body['code'], 'UnknownCall');
   assert.equal((await settle(id.slice(0, -2))).body['call_id'], id);
 });

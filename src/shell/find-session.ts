@@ -36,7 +36,7 @@ export async function findSession(
   if (!fact.found || session === null) return refuseSession(fact, id, requested, shell);
   const over = fact.state === 'cancelled' || fact.state === 'closed';
   if (over && purpose === 'change') return refuseSession(fact, id, requested, shell);
-  if (fact.step === null) return refuseSession({ found: false, why: 'unknown' }, id, requested, shell);
+  if (fact.step === null) return refuseSession({ found: false, why: 'plain' }, id, requested, shell);
   return { session, fact: fact.step, whole: fact };
 }
 

@@ -181,7 +181,7 @@ async function notOfAWorkflow(
   const own = found.workflow?.name ?? null;
   const isServed = own !== null && shell.workflows.has(own);
   if (isServed && (name === own || name === '')) return null;
-  const why = own === null ? 'unknown' : isServed ? 'unnamed' : 'unserved';
+  const why = own === null ? 'plain' : isServed ? 'unnamed' : 'unserved';
   return refuseSession({ found: false, why }, found.id, requested ?? 'step', shell);
 }
 

@@ -99,21 +99,22 @@ function inFlight(callId: string, what: string): GateAnswer {
 }
 
 function unknownSession(handle: string | null, why: Extract<SessionFact, { found: false }>['why']): GateAnswer {
-  if (why === 'unknown')
-    return no(
-      'Session',
-      'UnknownSession',
-      `session '${handle ?? ''}' is not known; open one, or leave \`session\` out.`,
-      {
-        type: 'fix_input',
-        fields: ['session'],
-      },
-    );
+  if (why === 'unknown' || why === 'plain')
+    return no('Session', 'UnknownSession', `session '${handle ?? ''}' ${absences[why](handle ?? '')}`, {
+      type: 'fix_input',
+      fields: ['session'],
+    });
   return no('Session', 'ResumeMismatch', `session '${handle ?? ''}' ${mismatches[why]}; open one of your own.`, {
     type: 'replan',
     reason: 'open a session of your own',
   });
 }
+
+const absences = {
+  unknown: () => 'is not known; open one, or leave `session` out.',
+  plain: (handle: string) =>
+    `has no workflow, and only workflow sessions have a state and steps; GET /v1/calls?session=${handle} lists its calls.`,
+} as const;
 
 const mismatches = {
   foreign: 'belongs to another agent',

@@ -36,6 +36,23 @@ test('who accepted a changed workflow is on record, beside the agent; whoever lo
 describe('workflow sessions', () => {
   const http = openOnce(opened);
 
+  test('a session without a workflow has nothing to look at, and where its calls are is told', async () => {
+    const { ask, keys } = http();
+    const session = String((await ask('POST', '/v1/sessions', { body: {} })).body['session']);
+    const told = new RegExp(`'${session}' has no workflow.* GET /v1/calls\\?session=${session} lists its calls`);
+    for (const key of [keys.agent, keys.viewer])
+      for (const at of ['', '/history']) {
+        const { status, body } = await ask('GET', `/v1/sessions/${session}${at}`, { key });
+        assert.deepEqual([status, body['code']], [404, 'UnknownSession']);
+        assert.match(String(body['message']), told);
+      }
+    const step = await ask('POST', `/v1/sessions/${session}/steps`, { body: { action: 'pay' } });
+    assert.match(String(step.body['message']), told);
+    assert.equal((await ask('GET', `/v1/calls?session=${session}`)).status, 200);
+    const { body: unknown } = await ask('GET', '/v1/sessions/ses_nobody');
+    assert.match(String(unknown['message']), /is not known; open one/);
+  });
+
   test('a workflow is walked to its end, and its history tells how', async () => {
     const { ask } = http();
     const session = await open(http());

@@ -6,6 +6,7 @@ import type { ValidatorAnswer } from './run-validators.ts';
 import type { InputOf, OutputOf, StandardSchema } from './standard-schema.ts';
 import type { JsonSchema } from './tool.ts';
 import type { ToolContext } from './tool-context.ts';
+import type { PartialResult } from './tool-failure.ts';
 
 type AnySchema = StandardSchema | JsonSchema;
 type Awaitable<Value> = Value | Promise<Value>;
@@ -17,15 +18,20 @@ type Given<Schema> = Schema extends StandardSchema ? OutputOf<Schema> : Record<s
 export type Sent<Schema> = Schema extends StandardSchema ? InputOf<Schema> : Record<string, unknown>;
 
 /** As a method, so that an author without a schema that has types may annotate the inputs. */
-interface Annotated<Context> {
-  run(inputs: Record<string, unknown>, ctx: ToolContext<Readonly<Context>>): unknown;
+interface Annotated<Context, Returned = unknown> {
+  run(inputs: Record<string, unknown>, ctx: ToolContext<Readonly<Context>>): Returned;
   validate(inputs: Record<string, unknown>, step: StepFacts<Context>): Awaitable<ValidatorAnswer>;
   key(inputs: Record<string, unknown>): string;
 }
 
-type Run<Schema, Context> = Schema extends StandardSchema
-  ? (inputs: OutputOf<Schema>, ctx: ToolContext<Readonly<Context>>) => unknown
-  : Annotated<Context>['run'];
+/** With an output schema that has a type, what a body returns must fit it, as in tool.ts. */
+type Returned<Output> = Output extends StandardSchema
+  ? Awaitable<InputOf<Output> | PartialResult<InputOf<Output>>>
+  : unknown;
+
+type Run<Schema, Output, Context> = Schema extends StandardSchema
+  ? (inputs: OutputOf<Schema>, ctx: ToolContext<Readonly<Context>>) => Returned<Output>
+  : Annotated<Context, Returned<Output>>['run'];
 
 export interface StepFacts<Context> {
   /** Where the session stands; frozen. */
@@ -38,14 +44,15 @@ type InputValidator<Schema, Context> = Schema extends StandardSchema
   : Annotated<Context>['validate'];
 
 /** Exactly one of them. */
-type Doing<Schema, Context> =
-  | { readonly run: Run<Schema, Context>; readonly tool?: undefined; readonly isolate?: true }
+type Doing<Schema, Output, Context> =
+  | { readonly run: Run<Schema, Output, Context>; readonly tool?: undefined; readonly isolate?: true }
   /** The tool of the gateway that is called instead of a body. */
   | { readonly tool: string; readonly run?: undefined; readonly isolate?: undefined }
   /** A module that exports the body. */
   | { readonly isolate: URL; readonly run?: undefined; readonly tool?: undefined };
 
-type ActionDefinition<Schema, Output, Context> = ActionSettings<Schema, Output, Context> & Doing<Schema, Context>;
+type ActionDefinition<Schema, Output, Context> = ActionSettings<Schema, Output, Context> &
+  Doing<Schema, Output, Context>;
 
 /** What a success of the action has: it is checked and passed on unchanged, so it is the side of the schema that is written. */
 export type Resulting<Output> = Output extends StandardSchema ? InputOf<Output> : unknown;

@@ -226,22 +226,22 @@ const outputs: readonly (readonly [string, Tool, RegExp | null])[] = [
   [
     'zod, and does not',
     tool({ ...base, output: z.object({ id: z.string() }), run: async () => ({ id: 5 as never }) }),
-    /: \/id should be Invalid input: expected string, received number$/,
+    /: \/id: Invalid input: expected string, received number$/,
   ],
   [
     'an asynchronous zod schema',
     tool({ ...base, output: z.string().refine(async () => false, 'never'), run: async () => 'a' }),
-    /the result should be never$/,
+    /the result: never$/,
   ],
   [
     'valibot',
     tool({ ...base, output: v.object({ id: v.string() }), run: async () => ({ id: 5 as never }) }),
-    /\/id should be Invalid type/,
+    /\/id: Invalid type/,
   ],
   [
     'arktype',
     tool({ ...base, output: type({ id: 'string' }), run: async () => ({ id: 5 as never }) }),
-    /\/id should be id must be a string/,
+    /\/id: id must be a string/,
   ],
   [
     'a schema that throws',

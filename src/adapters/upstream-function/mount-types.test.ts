@@ -4,7 +4,15 @@ import { test } from 'node:test';
 import * as v from 'valibot';
 import * as z from 'zod';
 import { createMachine, setup } from 'xstate';
-import { mount, WorkflowDefinitionError, type ActionsOf, type InputsOf, type MountedWorkflow } from './mount.ts';
+import {
+  mount,
+  WorkflowDefinitionError,
+  type ActionsOf,
+  type InputsOf,
+  type MountedWorkflow,
+  type ResultsOf,
+} from './mount.ts';
+import { partial } from './tool-failure.ts';
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 const holds = <Claim extends true>(claim?: Claim): unknown => claim;
@@ -108,6 +116,47 @@ test('an action has a body, a tool or a module', () => {
   holds<Equal<InputsOf<typeof mounted, 'order'>, { n: number }>>();
   holds<Equal<(typeof mounted)['name'], 'shop'>>();
   assert.deepEqual(mounted.actions, ['order', 'pay']);
+});
+
+test('what a body returns must fit an output schema that has a type', () => {
+  const mounted = mount(machine, {
+    actions: {
+      order: {
+        output: z.object({ n: z.number(), kind: z.enum(['a', 'b']) }),
+        run: async (_inputs, ctx) => (ctx.context.total === 0 ? { n: 1, kind: 'a' } : partial({ n: 2, kind: 'b' }, [])),
+        update: ({ result }) => ({ total: result.n }),
+      },
+      pay: {
+        input: z.object({ n: z.number() }),
+        output: { type: 'object' },
+        run: async ({ n }, ctx) => (n === 0 ? ctx.fail('ToolTerminal', 'NotFound', 'none') : { any: n }),
+      },
+    },
+  });
+  holds<Equal<ResultsOf<typeof mounted, 'order'>, { n: number; kind: 'a' | 'b' }>>();
+  holds<Equal<ResultsOf<typeof mounted, 'pay'>, unknown>>();
+  const run = async () => ({});
+  const text = { output: z.object({ n: z.number() }), run: async () => ({ n: 'text' }) };
+  // @ts-expect-error the schema has a number
+  mount(machine, { actions: { order: text, pay: { run } } });
+  mount(machine, {
+    actions: {
+      // @ts-expect-error the schema has a number
+      order: { output: z.object({ n: z.number() }), run: async () => ({ n: 'text' }) },
+      pay: { run },
+    },
+  });
+  mount(machine, {
+    actions: {
+      order: {
+        input: z.object({ n: z.string() }),
+        output: z.object({ n: z.number() }),
+        // @ts-expect-error the schema has a number
+        run: async ({ n }) => ({ n }),
+      },
+      pay: { run },
+    },
+  });
 });
 
 test('a machine whose events have no types takes any names', () => {

@@ -24,7 +24,7 @@ export async function completeSession(session: string | undefined, completing: C
     const reply = answer.kind === 'answered' ? readReply(answer.body) : null;
     if (reply === null || !('error' in reply || isSuccess(reply))) throw unclear(answer);
     if (!('error' in reply)) return reply;
-    const seconds = secondsToWait(reply);
+    const seconds = transport.isClosed?.() === true ? null : secondsToWait(reply);
     if (seconds === null || waits >= maxWaits || waited + seconds > maxWaitSeconds) throw refusalOf(reply);
     waited += seconds;
     await wait(seconds, signal);

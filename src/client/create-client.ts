@@ -132,7 +132,7 @@ export function createClient(options: ClientOptions): Client {
         if (asksAgain[approval.state]) continue;
         throw refusalOf(reply, call);
       }
-      const seconds = secondsToWait(reply);
+      const seconds = transport.isClosed?.() === true ? null : secondsToWait(reply);
       if (seconds === null || waits >= maxWaits || waited + seconds > maxWaitSeconds)
         throw answerWasLost ? refusalAfterLoss(reply, call) : refusalOf(reply, call);
       waited += seconds;

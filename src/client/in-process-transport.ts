@@ -29,6 +29,8 @@ export interface InProcessOptions {
   readonly tenant?: string;
 }
 
+const closed = 'denied: the gateway is closed, create another one';
+
 export function inProcessTransport(gateway: InProcessGateway, options: InProcessOptions): Transport {
   mustBeOptions('inProcessTransport', options, ['agent', 'tenant']);
   for (const name of ['agent', 'tenant'] as const) mustBeText('inProcessTransport', name, options[name]);
@@ -42,12 +44,20 @@ export function inProcessTransport(gateway: InProcessGateway, options: InProcess
       return { kind: 'lost', reason: 'the gateway could not be asked', cause };
     }
   };
+  let isClosed = false;
+  /** Nobody gets hold of a gateway before it is ready. One that is not ready was closed, and never opens again. */
+  const read = (reply: Reply | undefined): Reply | undefined => {
+    if (reply === undefined || !('error' in reply) || reply.code !== 'DAEMON_NOT_READY') return reply;
+    isClosed = true;
+    return { ...reply, message: closed, human_message: closed };
+  };
   const { approvals } = gateway;
   return {
+    isClosed: () => isClosed,
     async send(call, signal): Promise<Answer> {
       if (signal?.aborted === true) return { kind: 'aborted', wasSent: false };
       const body = await gateway.handle(call, { ...who, ...(signal === undefined ? {} : { signal }) });
-      return { kind: 'answered', body };
+      return { kind: 'answered', body: read(body) };
     },
     look: (callId) => asked(() => gateway.reply(callId, who)),
     ...(approvals === undefined
@@ -62,7 +72,8 @@ export function inProcessTransport(gateway: InProcessGateway, options: InProcess
     ...(gateway.complete === undefined
       ? {}
       : {
-          complete: (session) => asked(async () => gateway.complete?.(session === undefined ? {} : { session }, who)),
+          complete: (session) =>
+            asked(async () => read(await gateway.complete?.(session === undefined ? {} : { session }, who))),
         }),
   };
 }

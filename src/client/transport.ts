@@ -39,6 +39,8 @@ export interface Transport {
   readonly complete?: (session: string | undefined, signal?: AbortSignal) => Promise<Answer>;
   /** For a call that says nothing about waiting: how long the gateway holds the line before it says `pending`. */
   readonly defaultWaitSeconds?: number;
+  /** True once nobody is there any more who could be waited for. */
+  readonly isClosed?: () => boolean;
   /** A clock of its own, for tests that must not sleep. */
   readonly pause?: Pause;
 }

@@ -83,7 +83,7 @@ export function createLibraryDoor(shell: Shell, self: Principal) {
       return {
         ready: shell.live.readiness.ready,
         in_flight: shell.live.running.size,
-        store: shell.live.storeTrouble === null ? 'available' : 'unavailable',
+        store: shell.live.storeTrouble === null && !shell.live.closed ? 'available' : 'unavailable',
         gates: describeLadder(shell.ladder, shell.policy() !== null),
       };
     },

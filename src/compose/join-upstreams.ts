@@ -62,6 +62,7 @@ export async function joinUpstreams(
   const bodies = mounted.flatMap((workflow) => workflow.bodies);
   const functions = createFunctionUpstream([...tools, ...bodies], {
     defaultTimeoutMs: limits.defaultTimeoutMs,
+    maxDepth: limits.maxDepth,
     onFrozen: ({ tools: names, forMs, ended }, thread) =>
       notify({ kind: 'body_blocks', tools: names.map(shownName), forMs, thread, ended }),
     onCrash: (names, error) => {

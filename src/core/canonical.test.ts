@@ -25,6 +25,7 @@ const vectors: readonly (readonly [string, unknown, string])[] = [
   ['writes numbers as ECMAScript does', [1e30, 4.5, 2e-3, 1e-27, -0], '[1e+30,4.5,0.002,1e-27,0]'],
   ['leaves out what JSON leaves out', { a: undefined, b: () => 1, c: [undefined, Symbol('x')] }, '{"c":[null,null]}'],
   ['asks toJSON, as JSON does', { at: new Date(0) }, '{"at":"1970-01-01T00:00:00.000Z"}'],
+  ['unwraps objects around a text, a number or a boolean', [Object('a'), Object(1), Object(false)], '["a",1,false]'],
   ['keeps a key named __proto__', JSON.parse('{"__proto__":{"x":1},"a":1}'), '{"__proto__":{"x":1},"a":1}'],
 ];
 

@@ -63,6 +63,8 @@ function writeDeep(value: object, depth: number): string | undefined {
   if (depth <= 0) throw new NotJson('nested too deep, or a cycle');
   const own = value as { toJSON?: unknown };
   if (typeof own.toJSON === 'function') return write(own.toJSON(), depth - 1);
+  if (value instanceof String || value instanceof Number || value instanceof Boolean)
+    return write(value.valueOf(), depth - 1);
   if (Array.isArray(value)) return writeArray(value, depth - 1);
   const text = writeObject(value, depth - 1);
   // INVARIANT: what JSON would silently empty (a Map, a Set, an Error) is refused, not stored as nothing.

@@ -120,6 +120,20 @@ describe('a live key of this gateway in what a tool gives', () => {
     await close();
   });
 
+  test('[C9-keys-1] is masked in what objects say of themselves as JSON', async (t) => {
+    const { key, shown, secret, close } = await aKey(t);
+    const gateway = await openGateway(t, [
+      aTool('address', () => ({ u: new URL(`http://x/?k=${key}`) })),
+      aTool('boxed', () => ({ text: new String(key) })),
+    ]);
+    const address = successOf(await gateway.call({ tool: 'address' }));
+    assert.deepEqual(address.result, { u: `http://x/?k=${shown}` });
+    assert.deepEqual(successOf(await gateway.call({ tool: 'boxed' })).result, { text: shown });
+    await gateway.close();
+    assert.ok(!bytesOf(gateway.file).includes(secret));
+    await close();
+  });
+
   test('[C9-keys-1] is masked in an answer that comes too late', async (t) => {
     const { key, secret, close } = await aKey(t);
     const back = Promise.withResolvers<string>();
@@ -217,6 +231,27 @@ describe('what redact names', () => {
     ];
     for (const reply of replies) clean(reply, 'the reply');
     for (const { call_id: id } of replies as { call_id: string }[]) clean(await gateway.records(id), 'the journal');
+    await gateway.close();
+    for (const each of secrets) assert.ok(!bytesOf(gateway.file).includes(each), `the store holds ${each}`);
+  });
+
+  test('[C8-redact-3] is in nothing that an object says of itself as JSON', async (t) => {
+    class Model {
+      readonly #email = 'ann@example.com';
+      toJSON() {
+        return { users: [{ email: this.#email }], ssn: '078-05-1120' };
+      }
+    }
+    const output = { type: 'object', properties: { ssn: { type: 'number' } } };
+    const tools = [aTool('model', () => new Model()), aTool('odd', () => new Model(), { output })];
+    const gateway = await openGateway(t, tools, { policy: policy() });
+    const model = successOf(await gateway.call({ tool: 'model' }));
+    assert.deepEqual(model.result, { users: [{ email: '[redacted]' }], ssn: '[redacted]' });
+    const odd = errorOf(await gateway.call({ tool: 'odd' }), 'action_error');
+    for (const reply of [model, odd]) {
+      clean(reply, 'the reply');
+      clean(await gateway.records(reply.call_id), 'the journal');
+    }
     await gateway.close();
     for (const each of secrets) assert.ok(!bytesOf(gateway.file).includes(each), `the store holds ${each}`);
   });

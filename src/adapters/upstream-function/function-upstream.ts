@@ -1,6 +1,6 @@
 /**
  * Runs tools that are functions of this process. Implements the ports `Upstream` and `Validator`; never rejects, whatever
- * a body throws, returns or declares. Results are checked and passed on as they are. Must not time anything: the shell does.
+ * a body throws, returns or declares. Results are checked, and passed on as plain JSON. Must not time anything: the shell does.
  */
 import { canonicalise, canonicalText } from '../../core/canonical.ts';
 import type { Catalogue, FieldError, ToolEntry } from '../../core/catalogue.ts';
@@ -15,6 +15,7 @@ import { failure, failureOf, itemFailures } from './describe-throw.ts';
 import { judgeArguments } from './judge-arguments.ts';
 import { checkedTool, type Tool } from './tool.ts';
 import { linesOf, noLines, type Lines } from './body-lines.ts';
+import { plainResult } from './plain-result.ts';
 import { createModuleThreads, type Frozen, type ModuleThreads } from './module-thread.ts';
 import { contextFacts, createContext, type ToolContext } from './tool-context.ts';
 import { isPartialResult } from './tool-failure.ts';
@@ -34,6 +35,8 @@ export interface FunctionUpstreamOptions {
   readonly onCrash?: ((tools: readonly string[], error: unknown) => void) | undefined;
   /** For tools that set no timeout. */
   readonly defaultTimeoutMs?: number;
+  /** Results nested deeper than this are refused. */
+  readonly maxDepth?: number;
 }
 
 export interface FunctionUpstream {
@@ -66,7 +69,7 @@ export function createFunctionUpstream(
     onCrash: (names, error) => crashed?.(names, error),
   });
   const loop = watchLoop((frozen) => told?.(frozen, 'gateway'));
-  const places = { pool, threads, loop };
+  const places = { pool, threads, loop, maxDepth: options.maxDepth ?? defaultLimits.maxDepth };
   return {
     upstream: { invoke: (attempt, signal) => invoke(byName.get(attempt.tool), places, attempt, signal) },
     validator: { validate: (name, args) => validate(byName.get(name), args) },
@@ -117,7 +120,7 @@ async function invoke(
   if (signal.aborted) return failed(failure('cancelled', 'stopped before it began', { effect: 'none' }));
   const lines = linesOf(attempt, signal);
   const ended = await runIn(places, checked, attempt, signal, lines);
-  const result = ended.kind === 'failed' ? ended : await judgeOutput(checked, ended);
+  const result = ended.kind === 'failed' ? ended : await judgeOutput(checked, ended, places.maxDepth);
   return result.kind === 'failed' ? failed(withEffect(result.failure, checked, lines.hadEffect())) : result;
 }
 
@@ -146,6 +149,7 @@ interface Places {
   readonly threads: ModuleThreads;
   /** Of those that do run here. */
   readonly loop: LoopWatch;
+  readonly maxDepth: number;
 }
 
 async function runIn(
@@ -183,14 +187,23 @@ async function runHere(run: LocalBody, args: Json, context: ToolContext, signal:
   }
 }
 
-async function judgeOutput({ name, output: schema }: CheckedTool, returned: Returned): Promise<UpstreamResult> {
-  if (schema === null) return returned;
-  const judgement = await schema.judge(returned.output);
-  return judgement.ok ? returned : failed(malformed(name, judgement.errors, returned.output));
+async function judgeOutput(
+  { name, output: schema }: CheckedTool,
+  returned: Returned,
+  maxDepth: number,
+): Promise<UpstreamResult> {
+  // INVARIANT: what a body returned goes no further than this: whatever is masked later is what was written here.
+  const plain = plainResult(returned.output, maxDepth);
+  if (!plain.ok) return failed(plain.failure);
+  const { output } = plain;
+  const judgement = await schema?.judge(returned.output);
+  return judgement === undefined || judgement.ok
+    ? { ...returned, output }
+    : failed(malformed(name, judgement.errors, output));
 }
 
 /** The values themselves are for the audit only. */
-function malformed(name: string, errors: readonly FieldError[], output: unknown): Failure {
+function malformed(name: string, errors: readonly FieldError[], output: Json): Failure {
   const written = canonicalise(errors, { maxDepth: 64 });
   const message = describeMismatch(name, errors);
   const places = canonicalText(errors.map(({ path, expected }) => ({ path, expected })));
@@ -198,7 +211,7 @@ function malformed(name: string, errors: readonly FieldError[], output: unknown)
     subject: 'response',
     errorType: 'OutputMalformed',
     cause: written.ok ? written.text : null,
-    given: { output: output as Json, tell: () => ({ message, cause: places }) },
+    given: { output, tell: () => ({ message, cause: places }) },
   });
 }
 

@@ -2,9 +2,10 @@
  * Keeps keys of this gateway out of what tools give: a live key, or the beginning of one, is masked before anybody records or answers
  * it, and an operator is told. The keys are those beside the store, opened when a result first holds something like one.
  */
-import { findKeyTexts } from '../adapters/keyring-sqlite/find-keys.ts';
-import { idIn } from '../adapters/keyring-sqlite/key-text.ts';
+import { findKeyIds, type FoundKeyIds } from '../adapters/keyring-sqlite/find-keys.ts';
+import type { LiveKeys } from '../adapters/keyring-sqlite/key-search.ts';
 import type { SqliteKeyring } from '../adapters/keyring-sqlite/sqlite-keyring.ts';
+import type { Json } from '../core/json.ts';
 import type { Attempt, Upstream, UpstreamResult } from '../ports/upstream.ts';
 import { openKeysBeside } from './keys-beside.ts';
 
@@ -37,21 +38,22 @@ export function guardKeys(upstream: Upstream, { store, nowMs, onMasked }: KeyGua
     if (keyring !== null) await opened.keyring.close();
     return (keyring ??= opened.keyring);
   };
-  const liveOf = async (texts: readonly string[]): Promise<ReadonlySet<string>> => {
+  /** Null if there are no keys. */
+  const liveOf = async (ids: readonly string[]): Promise<LiveKeys | null> => {
     const keys = await open();
-    if (keys === null) return new Set();
-    // INVARIANT: where nobody can say whether a text is a key, it is taken for one.
-    if (keys === 'unknown' || texts.length > maxAsked) return new Set(texts);
-    const live = await Promise.all(texts.map((text) => keys.isLive(text, nowMs()).catch(() => true)));
-    return new Set(texts.filter((_, at) => live[at]));
+    if (keys === null) return null;
+    const asked = keys === 'unknown' || ids.length > maxAsked ? null : keys.liveHashes(ids, nowMs());
+    const hashes = await asked?.catch(() => null);
+    // INVARIANT: where nobody can say whether an id is that of a key, it is taken for one.
+    return hashes ? { hashes, unsure: new Set() } : { hashes: new Map(), unsure: new Set(ids) };
   };
   const masked = async (attempt: Attempt, result: UpstreamResult): Promise<UpstreamResult> => {
     const found = lookInto(result);
-    if (found === null) return result;
-    const live = await liveOf(found.texts);
-    if (live.size === 0) return result;
-    onMasked(attempt, [...new Set([...live].map((text) => idIn(text) ?? ''))]);
-    return found.mask(live) as UpstreamResult;
+    const live = found && (await liveOf(found.ids));
+    const shown = live && found.mask(live);
+    if (shown === null) return result;
+    onMasked(attempt, shown.keyIds);
+    return withTold(result, shown.value as ToldBy);
   };
   return {
     upstream: {
@@ -65,10 +67,31 @@ export function guardKeys(upstream: Upstream, { store, nowMs, onMasked }: KeyGua
 }
 
 /** What cannot even be looked through is no JSON, and is refused as such later. */
-function lookInto(result: UpstreamResult): ReturnType<typeof findKeyTexts> {
+function lookInto(result: UpstreamResult): FoundKeyIds | null {
   try {
-    return findKeyTexts(result);
+    return findKeyIds(toldBy(result));
   } catch {
     return null;
   }
+}
+
+type ToldBy = ReturnType<typeof toldBy>;
+
+/** What is a tool's own: kinds and codes are ours, and are not looked into. */
+function toldBy(result: UpstreamResult) {
+  if (result.kind === 'returned')
+    return { output: result.output, items: result.errors.map(({ item, message }) => ({ item, message })) };
+  const { subject, errorType, message, cause, given } = result.failure;
+  return { output: given?.output, failure: { subject, errorType, message, cause } };
+}
+
+function withTold(result: UpstreamResult, { output, items, failure }: ToldBy): UpstreamResult {
+  if (result.kind === 'returned')
+    return { ...result, output, errors: result.errors.map((error, nth) => ({ ...error, ...items?.[nth] })) };
+  const { given } = result.failure;
+  const told = { ...result.failure, ...failure };
+  return {
+    kind: 'failed',
+    failure: given === undefined ? told : { ...told, given: { ...given, output: output as Json } },
+  };
 }

@@ -26,8 +26,8 @@ export interface NewKey {
 export interface Keyring {
   /** Null for a key that is not known, expired or revoked. Takes the same time for each. */
   find(key: string, nowMs: number): Promise<Identity | null>;
-  /** Whether this text is a key that works, or gives away the beginning of one. Counts as no use of it. */
-  isLive(text: string, nowMs: number): Promise<boolean>;
+  /** The hashes of the secrets of those of these keys that work, by id: to know a secret by. Counts as no use of them. */
+  liveHashes(ids: readonly string[], nowMs: number): Promise<ReadonlyMap<string, string>>;
   /** `key` is shown here and never again. */
   add(key: NewKey, nowMs: number): Promise<{ readonly entry: KeyEntry; readonly key: string }>;
   /** A new secret for the same holder; the old one works on for `graceMs`. Null if there is no such key in the tenant. */

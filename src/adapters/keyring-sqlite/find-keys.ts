@@ -1,26 +1,19 @@
 /**
  * Does a value that a tool gave hold a key of a gateway, and how is it shown without it? Looks into every text and every name of a
- * member, at texts that were cut over the items of a list or over lines, and into base64. Whether a text is a live key is asked
- * elsewhere. What is not masked is shared, not copied. Takes time by the size of the value.
+ * member, at what was cut over the items of a list, over lines or over members, and into base64. Which ids are those of live keys is
+ * asked elsewhere. What is not masked is shared, not copied. Takes time by the size of the value.
  */
 import { isObject } from '../../core/json.ts';
-import { idChars, idClass, secretChars } from './key-text.ts';
+import { cutOut, type Range, type Text } from './key-pieces.ts';
+import { createKeySearch, hideLong, hideLongName, type KeySearch, type LiveKeys } from './key-search.ts';
 
-export interface FoundKeyTexts {
-  /** What could be a key, or the beginning of one, each once, as it would be written in one piece. */
-  readonly texts: readonly string[];
-  /** The value without those of them that are live. */
-  mask(live: ReadonlySet<string>): unknown;
+export interface FoundKeyIds {
+  /** Of whatever could be a key or part of one, each once. */
+  readonly ids: readonly string[];
+  /** The value without what live keys stand in it, and whose those are; null if there are none. */
+  mask(live: LiveKeys): { readonly value: unknown; readonly keyIds: readonly string[] } | null;
 }
 
-/** What a line break or an editor may put between two characters; `\n` also as JSON spells it. */
-const gap = '(?:[ \\n\\r\\t]|\\\\[nrt]){0,8}';
-const inPieces = new RegExp(
-  `r${gap}k${gap}_${gap}(?:${idClass}${gap}){${idChars}}_${gap}(?:[\\w-]${gap}){0,${secretChars - 1}}[\\w-]`,
-  'g',
-);
-const gaps = /[ \n\r\t]|\\[nrt]/g;
-const inOnePiece = new RegExp(`^rk_${idClass}{${idChars}}_[\\w-]+`);
 /** As long as that of a whole key, in lines as programs cut them. */
 const base64 = /[A-Za-z0-9+/_-]{20,}(?:\r?\n[A-Za-z0-9+/_-]+)*={0,2}/g;
 const minBase64Chars = 84;
@@ -28,46 +21,73 @@ const minBase64Chars = 84;
 const encodedPrefix = /c\s{0,2}m\s{0,2}t\s{0,2}f|J\s{0,2}r\s{0,2}X|y\s{0,2}a\s{0,2}1/;
 
 /** A text of the value: a member's value, an item, or a member's name. */
-interface Leaf {
+interface Leaf extends Text {
   readonly parent: object;
   readonly key: string;
   readonly isName: boolean;
-  readonly text: string;
 }
 
-/** Where something like a key stands in a text, and what it could be: whole with its gaps closed, or at least its beginning. */
-interface Sight {
+/** Part of a text that is another one in base64. */
+interface Encoded {
   readonly start: number;
   readonly end: number;
-  readonly whole: string;
-  readonly beginning: { readonly text: string; readonly end: number } | null;
+  readonly decoded: Text;
+  readonly search: KeySearch;
 }
 
 /** Null if there is nothing like a key in it. */
-export function findKeyTexts(value: unknown): FoundKeyTexts | null {
+export function findKeyIds(value: unknown): FoundKeyIds | null {
   if (!mayHoldKeys(value, new Set())) return null;
   const root = { value };
-  const seen = new Set<string>();
-  const runs = runsIn(root).map((leaves) => ({ leaves, sights: sightsIn(leaves.map(({ text }) => text).join('')) }));
-  for (const { sights } of runs) note(sights, seen);
-  const encoded = runs.flatMap(({ leaves }) => leaves).filter(({ text }) => text.length >= minBase64Chars);
-  for (const { text } of encoded) eachEncoded(text, (sights) => (note(sights, seen), null));
-  if (seen.size === 0) return null;
+  const { runs, values, all } = leavesIn(root);
+  const search = createKeySearch(runs, [values, all]);
+  const encoded = new Map(all.map((leaf) => [leaf, encodedIn(leaf.text)]));
+  const ids = new Set(search.ids);
+  for (const parts of encoded.values()) for (const part of parts) for (const id of part.search.ids) ids.add(id);
+  if (ids.size === 0) return null;
   return {
-    texts: [...seen],
+    ids: [...ids],
     mask(live) {
+      const found = search.find(live);
+      const keyIds = new Set(found.ids);
       const changes = new Map<object, Change[]>();
-      for (const { leaves, sights } of runs) maskRun(leaves, sights, live, changes);
-      return (rebuilt(root, changes, new Map()) as typeof root).value;
+      for (const leaf of all) {
+        const ranges = [...found.rangesIn(leaf), ...maskEncoded(encoded.get(leaf) ?? [], live, keyIds)];
+        const cut = cutOut(leaf.text, ranges);
+        const text = !found.hidesLong ? cut : leaf.isName ? hideLongName(cut) : hideLong(cut);
+        if (text === leaf.text) continue;
+        const others = changes.get(leaf.parent);
+        const change = { key: leaf.key, isName: leaf.isName, text };
+        if (others === undefined) changes.set(leaf.parent, [change]);
+        else others.push(change);
+      }
+      if (changes.size === 0) return null;
+      return { value: (rebuilt(root, changes, new Map()) as typeof root).value, keyIds: [...keyIds] };
     },
   };
 }
 
-function note(sights: readonly Sight[], seen: Set<string>): void {
-  for (const { whole, beginning } of sights) {
-    seen.add(whole);
-    if (beginning !== null) seen.add(beginning.text);
-  }
+/** Every part that may be base64 and hold a key. */
+function encodedIn(text: string): readonly Encoded[] {
+  if (text.length < minBase64Chars || !encodedPrefix.test(text)) return [];
+  return [...text.matchAll(base64)].flatMap(({ 0: part, index }) => {
+    if (part.length < minBase64Chars) return [];
+    const decoded = { text: Buffer.from(part, 'base64').toString('latin1') };
+    if (!mayHoldKey(decoded.text)) return [];
+    return [{ start: index, end: index + part.length, decoded, search: createKeySearch([[decoded]], []) }];
+  });
+}
+
+/** What stands in place of those parts that hold live keys; the ids of these are added. */
+function maskEncoded(parts: readonly Encoded[], live: LiveKeys, keyIds: Set<string>): readonly Range[] {
+  return parts.flatMap(({ start, end, decoded, search }) => {
+    const { rangesIn, hidesLong, ids } = search.find(live);
+    const cut = cutOut(decoded.text, rangesIn(decoded));
+    const text = hidesLong ? hideLong(cut) : cut;
+    if (text === decoded.text) return [];
+    for (const id of ids) keyIds.add(id);
+    return [{ start, end, shown: Buffer.from(text, 'utf8').toString('base64') }];
+  });
 }
 
 /** A place in the value, the same for every item of a list. */
@@ -78,31 +98,51 @@ interface Spot {
 
 const createSpot = (): Spot => ({ leaves: [], members: new Map() });
 
-/** Texts that belong together: those at the same place of each item of a list, in their order. Names stand alone. */
-function runsIn(root: object): readonly (readonly Leaf[])[] {
+interface Leaves {
+  /** Texts that belong together: those at the same place of each item of a list. Names stand alone. */
+  readonly runs: readonly (readonly Leaf[])[];
+  readonly values: readonly Leaf[];
+  /** With names, each before what it is the name of. */
+  readonly all: readonly Leaf[];
+}
+
+/** All in their order. */
+function leavesIn(root: object): Leaves {
   const runs: Leaf[][] = [];
+  const values: Leaf[] = [];
+  const all: Leaf[] = [];
   const seen = new Set<object>();
   const walk = (parent: object, spot: Spot): void => {
     if (seen.has(parent)) return;
     seen.add(parent);
     const isList = Array.isArray(parent);
     for (const key of Object.keys(parent)) {
-      if (!isList && key.includes('rk_')) runs.push([{ parent, key, isName: true, text: key }]);
+      if (!isList && parent !== root) {
+        const name = { parent, key, isName: true, text: key };
+        if (key.includes('rk_')) runs.push([name]);
+        all.push(name);
+      }
       const item: unknown = (parent as Record<string, unknown>)[key];
       if (typeof item !== 'string' && (typeof item !== 'object' || item === null)) continue;
-      const name = isList ? '' : key;
-      let next = spot.members.get(name);
+      const at = isList ? '' : key;
+      let next = spot.members.get(at);
       if (next === undefined) {
         next = createSpot();
-        spot.members.set(name, next);
+        spot.members.set(at, next);
         runs.push(next.leaves);
       }
-      if (typeof item === 'string') next.leaves.push({ parent, key, isName: false, text: item });
-      else walk(item, next);
+      if (typeof item === 'object') {
+        walk(item, next);
+        continue;
+      }
+      const leaf = { parent, key, isName: false, text: item };
+      next.leaves.push(leaf);
+      values.push(leaf);
+      all.push(leaf);
     }
   };
   walk(root, createSpot());
-  return runs;
+  return { runs, values, all };
 }
 
 /** Whether it is worth looking: an underscore after an r and a k is rare. What stands before the text is not known here. */
@@ -134,96 +174,10 @@ function mayHoldKeys(value: unknown, seen: Set<object>): boolean {
   return Object.keys(members).some((name) => mayHoldKey(name) || mayHoldKeys(members[name], seen));
 }
 
-function sightsIn(text: string): readonly Sight[] {
-  const sights: Sight[] = [];
-  if (!mayHoldKey(text)) return sights;
-  inPieces.lastIndex = 0;
-  for (let found = inPieces.exec(text); found !== null; found = inPieces.exec(text)) {
-    const [match] = found;
-    const whole = match.replaceAll(gaps, '');
-    const [piece] = inOnePiece.exec(match) ?? [];
-    const beginning =
-      piece === undefined || piece.length === match.length ? null : { text: piece, end: found.index + piece.length };
-    sights.push({ start: found.index, end: found.index + match.length, whole, beginning });
-    // What only looks like a key may begin before a key, and must not hide it.
-    inPieces.lastIndex = found.index + 1;
-  }
-  return sights;
-}
-
 interface Change {
   readonly key: string;
   readonly isName: boolean;
   readonly text: string;
-}
-
-function maskRun(
-  leaves: readonly Leaf[],
-  sights: readonly Sight[],
-  live: ReadonlySet<string>,
-  changes: Map<object, Change[]>,
-): void {
-  const ranges = rangesOf(sights, live);
-  let from = 0;
-  for (const { parent, key, isName, text } of leaves) {
-    const masked = maskEncoded(cutOut(text, from, ranges), live);
-    from += text.length;
-    if (masked === text) continue;
-    const others = changes.get(parent);
-    const change = { key, isName, text: masked };
-    if (others === undefined) changes.set(parent, [change]);
-    else others.push(change);
-  }
-}
-
-interface Range {
-  readonly start: number;
-  readonly end: number;
-  readonly shown: string;
-}
-
-function rangesOf(sights: readonly Sight[], live: ReadonlySet<string>): readonly Range[] {
-  const ranges: Range[] = [];
-  for (const { start, end, whole, beginning } of sights) {
-    if (start < (ranges.at(-1)?.end ?? 0)) continue;
-    const shown = `${whole.slice(0, 'rk_'.length + idChars)}_…masked`;
-    if (live.has(whole)) ranges.push({ start, end, shown });
-    else if (beginning !== null && live.has(beginning.text)) ranges.push({ start, end: beginning.end, shown });
-  }
-  return ranges;
-}
-
-/** `from` is where the text begins in the run; what stands for a key stands where the key began. */
-function cutOut(text: string, from: number, ranges: readonly Range[]): string {
-  const to = from + text.length;
-  let shown = '';
-  let at = from;
-  for (const range of ranges) {
-    if (range.end <= from || range.start >= to) continue;
-    const start = Math.max(range.start, from);
-    shown += text.slice(at - from, start - from) + (range.start >= from ? range.shown : '');
-    at = Math.min(range.end, to);
-  }
-  return at === from && shown === '' ? text : shown + text.slice(at - from);
-}
-
-function maskEncoded(text: string, live: ReadonlySet<string>): string {
-  if (text.length < minBase64Chars) return text;
-  return eachEncoded(text, (sights, decoded) => {
-    const ranges = rangesOf(sights, live);
-    return ranges.length === 0 ? null : cutOut(decoded, 0, ranges);
-  });
-}
-
-/** Every part that may be base64, decoded; what `replace` gives is encoded in its place. */
-function eachEncoded(text: string, replace: (sights: readonly Sight[], decoded: string) => string | null): string {
-  if (!encodedPrefix.test(text)) return text;
-  return text.replace(base64, (part) => {
-    const decoded = part.length < minBase64Chars ? null : Buffer.from(part, 'base64').toString('latin1');
-    const sights = decoded === null ? [] : sightsIn(decoded);
-    const replaced = decoded === null || sights.length === 0 ? null : replace(sights, decoded);
-    return replaced === null ? part : Buffer.from(replaced, 'utf8').toString('base64');
-  });
 }
 
 function rebuilt(value: unknown, changes: ReadonlyMap<object, readonly Change[]>, done: Map<object, unknown>): unknown {

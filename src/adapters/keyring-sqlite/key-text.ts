@@ -12,7 +12,6 @@ const secretBytes = 32;
 export const secretChars = 43;
 
 const written = new RegExp(`^rk_(${idClass}{${idChars}})_([\\w-]{${secretChars}})$`);
-const begun = new RegExp(`^rk_(${idClass}{${idChars}})_[\\w-]{1,${secretChars}}$`);
 
 export interface MadeKey {
   readonly id: string;
@@ -38,11 +37,11 @@ export function readKey(text: string): ReadKey | null {
   return id === undefined || secret === undefined ? null : { id, hash: hashOf(secret) };
 }
 
-/** Whose key begins so? Null for what is not the beginning of one. */
-export const idIn = (text: string): string | null => begun.exec(text)?.[1] ?? null;
-
 /** The same question without the work, and without telling the parts. */
 export const isKeyText = (text: string): boolean => written.test(text);
 
 /** A secret of 256 random bits cannot be guessed from its hash, so a fast hash without salt is enough. */
 const hashOf = (secret: string): Buffer => hash('sha256', secret, 'buffer');
+
+/** The same as text. */
+export const secretHash = (secret: string): string => hash('sha256', secret, 'hex');

@@ -9,7 +9,7 @@ import { createFoundKeys } from './found-keys.ts';
 import { checkNewKey, checkRotation } from './key-limits.ts';
 import { entryOf, hashBytes, type KeyRow } from './key-rows.ts';
 import { openDatabase, writeTimeoutMs } from './key-table.ts';
-import { idIn, makeKey, readKey } from './key-text.ts';
+import { makeKey, readKey } from './key-text.ts';
 import { KeyringError, keyringError } from './keyring-error.ts';
 import { createUsedMarks } from './used-marks.ts';
 import { createKeyWriter } from './write-keys.ts';
@@ -89,13 +89,11 @@ export function createKeyring(database: DatabaseSync, settings: KeyringSettings)
         return { tenant: entry.tenant, role: entry.role, name: entry.name, keyId: entry.id };
       }),
 
-    isLive: (text, nowMs) =>
+    liveHashes: (ids, nowMs) =>
       guarded(() => {
-        const whole = readKey(text);
-        const id = whole?.id ?? idIn(text);
-        if (id === null) return false;
-        const row = select.get(nobody, id) as unknown as KeyRow;
-        return isAlive(entryOf(row, file), nowMs) && (whole === null || timingSafeEqual(whole.hash, row.hash));
+        const rows = ids.map((id) => select.get(nobody, id) as unknown as KeyRow);
+        const live = rows.filter((row) => isAlive(entryOf(row, file), nowMs));
+        return new Map(live.map((row) => [row.id, Buffer.from(row.hash).toString('hex')]));
       }),
 
     add: (key, nowMs) =>

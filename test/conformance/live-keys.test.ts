@@ -1,0 +1,51 @@
+/** CONTRACT section 9: in whatever form a tool gives a live key of the gateway, it is masked in the reply and on record. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ToolFailure } from '../../src/index.ts';
+import { successOf } from '../support/check-reply.ts';
+import { aKey, bytesOf } from '../support/live-key.ts';
+import { openGateway } from '../support/open-gateway.ts';
+import { aTool } from '../support/tools.ts';
+
+test('[C9-keys-1] a live key is masked in what objects say of themselves as JSON', async (t) => {
+  const { key, shown, secret, close } = await aKey(t);
+  const gateway = await openGateway(t, [
+    aTool('address', () => ({ u: new URL(`http://x/?k=${key}`) })),
+    aTool('boxed', () => ({ text: new String(key) })),
+  ]);
+  const address = successOf(await gateway.call({ tool: 'address' }));
+  assert.deepEqual(address.result, { u: `http://x/?k=${shown}` });
+  assert.deepEqual(successOf(await gateway.call({ tool: 'boxed' })).result, { text: shown });
+  await gateway.close();
+  assert.ok(!bytesOf(gateway.file).includes(secret));
+  await close();
+});
+
+test('[C9-keys-1] a live key is masked wherever its parts stand in one result or failure', async (t) => {
+  const { key, id, secret, close } = await aKey(t);
+  const [front, half, rest] = [`rk_${id}_`, key.slice(0, 40), key.slice(40)];
+  const results: Readonly<Record<string, unknown>> = {
+    members: { a: front, b: secret },
+    'cut members': { a: half, b: rest },
+    blanks: `${front}\n${' '.repeat(12)}${secret}`,
+    lines: `1\t${front}\n2\t${secret}`,
+    dashes: `-${front}\n-${secret}`,
+    sums: `"${half}" +\n"${rest}"`,
+    items: [`1: ${front}`, `2: ${secret}`],
+    json: JSON.stringify(JSON.stringify(`${half}\n${rest}`)),
+  };
+  const fail = () => {
+    throw new ToolFailure({ kind: 'threw', name: front, message: `no ${secret}` });
+  };
+  const tools = Object.entries(results).map(([name, result]) => aTool(name.replace(' ', '_'), () => result));
+  const gateway = await openGateway(t, [...tools, aTool('fails', fail)]);
+  for (const { name } of [...tools, { name: 'fails' }]) {
+    const shown = JSON.stringify(await gateway.call({ tool: name }));
+    assert.ok(!shown.includes(secret) && !shown.includes(rest), `${name}: ${shown}`);
+  }
+  const told = gateway.notices.flatMap((notice) => (notice.kind === 'key_masked' ? notice.keyIds : []));
+  assert.deepEqual(told, Array(tools.length + 1).fill(id));
+  await gateway.close();
+  assert.ok(!bytesOf(gateway.file).includes(secret) && !bytesOf(gateway.file).includes(rest));
+  await close();
+});

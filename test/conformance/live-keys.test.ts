@@ -49,3 +49,28 @@ test('[C9-keys-1] a live key is masked wherever its parts stand in one result or
   assert.ok(!bytesOf(gateway.file).includes(secret) && !bytesOf(gateway.file).includes(rest));
   await close();
 });
+
+test('[C9-keys-1] a live key is masked in UTF-16 and in bytes', async (t) => {
+  const { key, shown, secret, close } = await aKey(t);
+  const wide = [...key].join('\0');
+  const gateway = await openGateway(t, [
+    aTool('text', () => `\uFFFD\uFFFD${wide}\0`),
+    aTool('json', () => JSON.stringify({ file: wide })),
+    aTool('base64', () => ({ blob: Buffer.from(`\uFEFF${key}\n`, 'utf16le').toString('base64') })),
+    aTool('bytes', () => ({ file: Buffer.from(`${key}\n`), raw: new Uint8Array(Buffer.from(key)) })),
+    aTool('wide_bytes', () => [Buffer.from(key, 'utf16le')]),
+  ]);
+  const resultOf = async (tool: string) => successOf(await gateway.call({ tool })).result;
+  assert.equal(await resultOf('text'), `\uFFFD\uFFFD${shown}\0`);
+  assert.equal(await resultOf('json'), JSON.stringify({ file: shown }));
+  const { blob } = (await resultOf('base64')) as { blob: string };
+  assert.ok(Buffer.from(blob, 'base64').toString().includes(shown));
+  const bytes = (await resultOf('bytes')) as { file: { data: number[] }; raw: object };
+  assert.equal(Buffer.from(bytes.file.data).toString(), `${shown}\n`);
+  assert.equal(Buffer.from(Object.values(bytes.raw)).toString(), shown);
+  const [wideBytes] = (await resultOf('wide_bytes')) as [{ data: number[] }];
+  assert.equal(Buffer.from(wideBytes.data).toString(), `${shown}\0`);
+  await gateway.close();
+  assert.ok(!bytesOf(gateway.file).replaceAll('\0', '').includes(secret));
+  await close();
+});

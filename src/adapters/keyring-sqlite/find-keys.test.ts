@@ -81,6 +81,14 @@ const cases: Readonly<Record<string, readonly [given: unknown, masked: unknown]>
     JSON.stringify(JSON.stringify({ key: `${half}\n${key.slice(40)}` })),
     JSON.stringify(JSON.stringify({ key: shown })),
   ],
+  'in UTF-16': [`${[...key].join('\0')}\0.`, `${shown}\0.`],
+  'in UTF-16, as JSON spells it': [JSON.stringify([...key].join('\0')), `"${shown}"`],
+  'in UTF-16, in base64': [
+    Buffer.from(`ab${key}.`, 'utf16le').toString('base64'),
+    Buffer.from(`a\0b\0${shown}\0.\0`).toString('base64'),
+  ],
+  'in bytes': [{ data: [1, 200, ...Buffer.from(key), 0] }, { data: [...Buffer.from(`\u0001\u00C8${shown}\0`)] }],
+  'in bytes that are members': [{ ...[...Buffer.from(key)] }, { ...[...Buffer.from(shown)] }],
   'in base64': [{ blob: base64(`${key}\n`) }, { blob: base64(`${shown}\n`) }],
   'in base64, in lines of 76': [base64(`hello ${key}\n`).replaceAll(/(.{76})/g, '$1\n'), base64(`hello ${shown}\n`)],
   'in base64 within a text': [
@@ -141,6 +149,7 @@ test('what is no key of ours passes as it is, and is not copied', () => {
     7,
     null,
     undefined,
+    [...Buffer.from(other)],
   ])
     assert.equal(masked(given), given);
   const shared = { untouched: { deep: ['x'] } };

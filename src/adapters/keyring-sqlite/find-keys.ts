@@ -1,6 +1,6 @@
 /**
  * Does a value that a tool gave hold a key of a gateway, and how is it shown without it? Looks into every text and every name of a
- * member, at what was cut over the items of a list, over lines or over members, and into base64. Which ids are those of live keys is
+ * member, at what was cut over the items of a list, over lines or over members, and into base64 and bytes. Which ids are those of live keys is
  * asked elsewhere. What is not masked is shared, not copied. Takes time by the size of the value.
  */
 import { isObject } from '../../core/json.ts';
@@ -17,14 +17,20 @@ export interface FoundKeyIds {
 /** As long as that of a whole key, in lines as programs cut them. */
 const base64 = /[A-Za-z0-9+/_-]{20,}(?:\r?\n[A-Za-z0-9+/_-]+)*={0,2}/g;
 const minBase64Chars = 84;
-/** `rk_` at each of the three places that it can have in a group of three bytes. */
-const encodedPrefix = /c\s{0,2}m\s{0,2}t\s{0,2}f|J\s{0,2}r\s{0,2}X|y\s{0,2}a\s{0,2}1/;
+/** `rk_` at each of the three places that it can have in a group of three bytes, and the same in UTF-16. */
+const encodedPrefix = new RegExp(
+  ['cmtf', 'JrX', 'ya1', 'cgBr', 'AGsA', 'awBf'].map((part) => [...part].join('\\s{0,2}')).join('|'),
+);
+/** Fewer bytes hold no id of a key and something behind it. */
+const minBytes = 21;
 
 /** A text of the value: a member's value, an item, or a member's name. */
 interface Leaf extends Text {
   readonly parent: object;
   readonly key: string;
   readonly isName: boolean;
+  /** How another text is put in its place, if it stands there as bytes. */
+  readonly write?: (text: string) => unknown;
 }
 
 /** Part of a text that is another one in base64. */
@@ -57,7 +63,7 @@ export function findKeyIds(value: unknown): FoundKeyIds | null {
         const text = !found.hidesLong ? cut : leaf.isName ? hideLongName(cut) : hideLong(cut);
         if (text === leaf.text) continue;
         const others = changes.get(leaf.parent);
-        const change = { key: leaf.key, isName: leaf.isName, text };
+        const change = { key: leaf.key, isName: leaf.isName, item: leaf.write?.(text) ?? text };
         if (others === undefined) changes.set(leaf.parent, [change]);
         else others.push(change);
       }
@@ -131,11 +137,12 @@ function leavesIn(root: object): Leaves {
         spot.members.set(at, next);
         runs.push(next.leaves);
       }
-      if (typeof item === 'object') {
+      const bytes = typeof item === 'object' ? bytesIn(item) : null;
+      if (typeof item === 'object' && bytes === null) {
         walk(item, next);
         continue;
       }
-      const leaf = { parent, key, isName: false, text: item };
+      const leaf = { parent, key, isName: false, ...(bytes ?? { text: item as string }) };
       next.leaves.push(leaf);
       values.push(leaf);
       all.push(leaf);
@@ -144,6 +151,20 @@ function leavesIn(root: object): Leaves {
   walk(root, createSpot());
   return { runs, values, all };
 }
+
+/** Numbers as JSON has them of a file that was read as bytes: a list, or members that are numbered. Null if it is nothing of the sort. */
+function bytesIn(value: object): Required<Pick<Leaf, 'text' | 'write'>> | null {
+  const isList = Array.isArray(value);
+  if (typeof (value as { 0?: unknown })[0] !== 'number') return null;
+  const bytes: readonly unknown[] = isList ? value : Object.values(value);
+  if (bytes.length < minBytes || !(bytes.length - 1 in value) || !bytes.every(isByte)) return null;
+  return {
+    text: Buffer.from(bytes as number[]).toString('latin1'),
+    write: (text) => (isList ? [...Buffer.from(text)] : { ...Buffer.from(text) }),
+  };
+}
+
+const isByte = (item: unknown): boolean => Number.isInteger(item) && (item as number) >= 0 && (item as number) < 256;
 
 /** Whether it is worth looking: an underscore after an r and a k is rare. What stands before the text is not known here. */
 function mayHoldKey(text: string): boolean {
@@ -154,7 +175,8 @@ function mayHoldKey(text: string): boolean {
   return false;
 }
 
-const mayBeGap = new Set([' ', '\n', '\r', '\t', '\\', 'n', 'r', 't']);
+/** Blanks, and the second half of a character in UTF-16, also as JSON spells them. */
+const mayBeGap = new Set(' \n\r\t\0\\nrtu0');
 
 /** Where this character stands before the place, with nothing but what may be a gap between; -1 if the text begins there, null if neither. */
 function lastBefore(text: string, at: number, wanted: string): number | null {
@@ -169,6 +191,8 @@ function mayHoldKeys(value: unknown, seen: Set<object>): boolean {
     return mayHoldKey(value) || (value.length >= minBase64Chars && encodedPrefix.test(value));
   if (typeof value !== 'object' || value === null || seen.has(value)) return false;
   seen.add(value);
+  const bytes = bytesIn(value);
+  if (bytes !== null) return mayHoldKey(bytes.text);
   if (Array.isArray(value)) return value.some((item) => mayHoldKeys(item, seen));
   const members = value as Readonly<Record<string, unknown>>;
   return Object.keys(members).some((name) => mayHoldKey(name) || mayHoldKeys(members[name], seen));
@@ -177,7 +201,7 @@ function mayHoldKeys(value: unknown, seen: Set<object>): boolean {
 interface Change {
   readonly key: string;
   readonly isName: boolean;
-  readonly text: string;
+  readonly item: unknown;
 }
 
 function rebuilt(value: unknown, changes: ReadonlyMap<object, readonly Change[]>, done: Map<object, unknown>): unknown {
@@ -186,12 +210,12 @@ function rebuilt(value: unknown, changes: ReadonlyMap<object, readonly Change[]>
   // A value within itself is no JSON, and is refused as such later.
   done.set(value, value);
   const own = changes.get(value) ?? [];
-  const texts = new Map(own.filter(({ isName }) => !isName).map(({ key, text }) => [key, text]));
-  const names = new Map(own.filter(({ isName }) => isName).map(({ key, text }) => [key, text]));
+  const items = new Map(own.filter(({ isName }) => !isName).map(({ key, item }) => [key, item]));
+  const names = new Map(own.filter(({ isName }) => isName).map(({ key, item }) => [key, String(item)]));
   const before = value as unknown as Readonly<Record<string, unknown>>;
   let changed = own.length > 0;
   const entries = Object.keys(before).map((key): [string, unknown] => {
-    const item = texts.get(key) ?? rebuilt(before[key], changes, done);
+    const item = items.get(key) ?? rebuilt(before[key], changes, done);
     if (item !== before[key]) changed = true;
     return [names.get(key) ?? key, item];
   });

@@ -188,7 +188,7 @@ export async function openGateway<
   const guard = guardKeys(upstreams.upstream, {
     store: file,
     nowMs: () => clock.nowMs(),
-    onMasked: (attempt, keyIds) => void recordMaskedKeys(attempt, keyIds, shell),
+    onMasked: (attempt, keys) => void recordMaskedKeys(attempt, keys, shell),
   });
   const heldBack: number[] = [];
   const shell: Shell = createShell({

@@ -7,6 +7,7 @@ import type { LiveKeys } from '../adapters/keyring-sqlite/key-search.ts';
 import type { SqliteKeyring } from '../adapters/keyring-sqlite/sqlite-keyring.ts';
 import type { Json } from '../core/json.ts';
 import type { Attempt, Upstream, UpstreamResult } from '../ports/upstream.ts';
+import type { MaskedKeys } from '../shell/record-masked-keys.ts';
 import { openKeysBeside } from './keys-beside.ts';
 
 export interface KeyGuard {
@@ -17,14 +18,14 @@ export interface KeyGuard {
 export interface KeyGuardParts {
   readonly store: string;
   readonly nowMs: () => number;
-  /** Ids of keys, never their secrets. */
-  readonly onMasked: (attempt: Attempt, keyIds: readonly string[]) => void;
+  readonly onMasked: (attempt: Attempt, keys: MaskedKeys) => void;
 }
 
 /** Whoever waits for a result does not wait long for a process that holds the file. */
 const patienceMs = 250;
 /** No honest result holds more; beyond it whatever looks like a key is masked unasked. */
 const maxAsked = 1_000;
+const maxNamed = 20;
 
 export function guardKeys(upstream: Upstream, { store, nowMs, onMasked }: KeyGuardParts): KeyGuard {
   let keyring: SqliteKeyring | null = null;
@@ -42,17 +43,19 @@ export function guardKeys(upstream: Upstream, { store, nowMs, onMasked }: KeyGua
   const liveOf = async (ids: readonly string[]): Promise<LiveKeys | null> => {
     const keys = await open();
     if (keys === null) return null;
-    const asked = keys === 'unknown' || ids.length > maxAsked ? null : keys.liveHashes(ids, nowMs());
-    const hashes = await asked?.catch(() => null);
+    const asked = keys === 'unknown' ? null : keys.liveHashes(ids.slice(0, maxAsked), nowMs());
+    const hashes = (await asked?.catch(() => null)) ?? null;
     // INVARIANT: where nobody can say whether an id is that of a key, it is taken for one.
-    return hashes ? { hashes, unsure: new Set() } : { hashes: new Map(), unsure: new Set(ids) };
+    return { hashes: hashes ?? new Map(), unsure: new Set(hashes === null ? ids : ids.slice(maxAsked)) };
   };
   const masked = async (attempt: Attempt, result: UpstreamResult): Promise<UpstreamResult> => {
     const found = lookInto(result);
     const live = found && (await liveOf(found.ids));
     const shown = live && found.mask(live);
     if (shown === null) return result;
-    onMasked(attempt, shown.keyIds);
+    // INVARIANT: what a tool made up is told to nobody as a key.
+    const keyIds = shown.keyIds.filter((id) => live?.hashes.has(id)).slice(0, maxNamed);
+    onMasked(attempt, { keyIds, more: shown.keyIds.length - keyIds.length });
     return withTold(result, shown.value as ToldBy);
   };
   return {

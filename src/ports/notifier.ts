@@ -21,7 +21,9 @@ export type OperatorNotice =
       readonly callId: string;
       readonly agent: string;
       readonly tool: string;
+      /** Of keys that work, at most twenty. */
       readonly keyIds: readonly string[];
+      readonly more: number;
     }
   /** The store was moved, or lies elsewhere than it used to. */
   | { readonly kind: 'store_place'; readonly message: string }

@@ -5,9 +5,18 @@ import { commit } from './commit.ts';
 import type { Shell } from './shell.ts';
 import { bare } from './transition.ts';
 
-export async function recordMaskedKeys(attempt: Attempt, keyIds: readonly string[], shell: Shell): Promise<void> {
+/** Ids of keys, never their secrets. */
+export interface MaskedKeys {
+  /** Of keys that work, and no more than a person reads. */
+  readonly keyIds: readonly string[];
+  /** How many more were masked. Of those that nobody asked about it is not known whether there are such keys. */
+  readonly more: number;
+}
+
+export async function recordMaskedKeys(attempt: Attempt, keys: MaskedKeys, shell: Shell): Promise<void> {
+  const { keyIds, more } = keys;
   const { callId, session, tenant, agent, tool } = attempt;
-  shell.ports.notify({ kind: 'key_masked', callId, agent, tool, keyIds });
-  const body = canonicalText({ tenant, agent, tool, attempt: attempt.attempt, key_ids: keyIds });
+  shell.ports.notify({ kind: 'key_masked', callId, agent, tool, keyIds, more });
+  const body = canonicalText({ tenant, agent, tool, attempt: attempt.attempt, key_ids: keyIds, more });
   await commit({ ...bare(shell), records: [{ kind: 'key_masked', call: callId, session, body, payloads: [] }] }, shell);
 }

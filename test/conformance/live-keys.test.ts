@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ToolFailure } from '../../src/index.ts';
 import { successOf } from '../support/check-reply.ts';
+import { eventually } from '../support/eventually.ts';
 import { aKey, bytesOf } from '../support/live-key.ts';
 import { openGateway } from '../support/open-gateway.ts';
 import { aTool } from '../support/tools.ts';
@@ -72,5 +73,35 @@ test('[C9-keys-1] a live key is masked in UTF-16 and in bytes', async (t) => {
   assert.equal(Buffer.from(wideBytes.data).toString(), `${shown}\0`);
   await gateway.close();
   assert.ok(!bytesOf(gateway.file).replaceAll('\0', '').includes(secret));
+  await close();
+});
+
+test('[C9-keys-1] only keys that exist are named, at most twenty, whatever a tool makes up', async (t) => {
+  const { key, another, close } = await aKey(t);
+  const keys = [key, ...(await Promise.all(Array.from({ length: 21 }, another)))];
+  const madeUp = Array.from({ length: 3_000 }, (_, n) => `rk_${String(n).padStart(16, '0')}_A`);
+  const gateway = await openGateway(t, [
+    aTool('flood', () => [key, ...madeUp]),
+    aTool('many', () => keys),
+    aTool('none', () => madeUp.slice(0, 900)),
+  ]);
+  const flood = successOf(await gateway.call({ tool: 'flood' }));
+  const many = successOf(await gateway.call({ tool: 'many' }));
+  await gateway.call({ tool: 'none' });
+  assert.ok((flood.result as string[]).every((text) => text.endsWith('…masked')));
+  const told = gateway.notices.flatMap((notice) => (notice.kind === 'key_masked' ? [notice] : []));
+  const ids = keys.map((each) => each.slice('rk_'.length, 'rk_'.length + 16));
+  assert.deepEqual(
+    told.map(({ keyIds, more }) => [keyIds, more]),
+    [
+      [ids.slice(0, 1), 2_001],
+      [ids.slice(0, 20), 2],
+    ],
+  );
+  const recorded = async (callId: string) =>
+    (await gateway.records(callId)).find(({ kind }) => kind === 'key_masked')?.body ?? null;
+  await eventually('the records', async () => (await recorded(flood.call_id)) && (await recorded(many.call_id)));
+  const { key_ids, more } = JSON.parse(String(await recorded(flood.call_id))) as Record<string, unknown>;
+  assert.deepEqual([key_ids, more], [ids.slice(0, 1), 2_001]);
   await close();
 });

@@ -20,6 +20,7 @@ export async function aKey(t: TestContext, revoked = false) {
     shown: `rk_${entry.id}_…masked`,
     secret: key.slice(-43),
     used,
+    another: async () => (await keyring.add(holder, Date.now())).key,
     close: () => keyring.close(),
   };
 }

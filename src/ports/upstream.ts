@@ -66,6 +66,8 @@ export interface Failure {
 
 export interface GivenWithFailure {
   readonly output: Json;
+  /** The same without its words, if it has not the form of a result: paths into results say nothing about it, so it is masked as a whole. */
+  readonly withoutWords?: Json;
   tell(output: Json): Pick<Failure, 'message' | 'cause'>;
 }
 

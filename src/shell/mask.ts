@@ -9,7 +9,7 @@ import type { AgentPolicy } from '../core/policy/policy.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { gotOf } from '../core/schema/field-errors.ts';
 import { stepsOf, valueAt } from '../core/schema/json-pointer.ts';
-import type { Attempt, Failure, Upstream, UpstreamResult } from '../ports/upstream.ts';
+import type { Attempt, Failure, GivenWithFailure, Upstream, UpstreamResult } from '../ports/upstream.ts';
 import { policyOf, type Shell } from './shell.ts';
 
 type Returned = Extract<UpstreamResult, { kind: 'returned' }>;
@@ -106,7 +106,7 @@ function maskFailed({ failure }: Failed, { args }: Attempt, policy: AgentPolicy)
   const pairs = [argsPair(args, policy)];
   let told: Omit<Failure, 'given'> = said;
   if (given !== undefined) {
-    const output = policy.mask('result', given.output);
+    const output = maskGiven(given, policy);
     pairs.push([given.output, output]);
     if (output !== given.output) told = { ...said, ...given.tell(output) };
   }
@@ -114,6 +114,11 @@ function maskFailed({ failure }: Failed, { args }: Attempt, policy: AgentPolicy)
   if (hide === null) return { kind: 'failed', failure: told };
   const { errorType, message, cause } = told;
   return { kind: 'failed', failure: { ...told, ...hide({ errorType, message, cause }) } };
+}
+
+function maskGiven({ output, withoutWords }: GivenWithFailure, policy: AgentPolicy): Json {
+  const hidesResults = policy.written.redact.some((path) => path.startsWith('result.'));
+  return hidesResults && withoutWords !== undefined ? withoutWords : policy.mask('result', output);
 }
 
 const argsPair = (args: Json, policy: AgentPolicy): readonly [Json, Json] => [args, policy.mask('args', args)];

@@ -85,13 +85,19 @@ test('redact holds for every way in which a server fails, in the reply and on re
 agents:
   bot: ${agent('args.card, result.**.email')}
   blind: ${agent('args.card, "result.content.*.text"')}
+  strict: ${agent('args.card, "result.structuredContent.users.*.email", "result.content.*.text"')}
+  open: ${agent('args.card')}
 `;
   const up = await startGoverned(t, yaml, [], home);
   await up.ready();
   const secrets = ['4111-1111', 'ann@example.com', 'free-text-secret'];
-  const fails = async (key: string, tool: string) => {
+  const failureOf = async (key: string, tool: string) => {
     const { body } = await up.ask('/v1/calls', { key, body: { tool: `shop/${tool}`, args: { card: '4111-1111' } } });
     assert.equal(body['error'], 'action_error', JSON.stringify(body));
+    return body;
+  };
+  const fails = async (key: string, tool: string) => {
+    const body = await failureOf(key, tool);
     const shown = recourse(['calls', 'show', String(body['call_id']), '--json'], { cwd: home }).stdout;
     for (const each of secrets) {
       assert.ok(!JSON.stringify(body).includes(each), `${tool} answers ${each}`);
@@ -101,9 +107,13 @@ agents:
   };
   const bot = up.keyOf('bot');
   assert.equal(await fails(bot, 'is_error'), 'refused: card [redacted] of [redacted]');
-  assert.equal(await fails(bot, 'rpc_error'), 'refused: card [redacted] of [redacted]');
+  // An error of JSON-RPC has no form that the paths of results could be about: nothing of its words is shown.
+  assert.equal(await fails(bot, 'rpc_error'), '[redacted]');
+  assert.equal(await fails(up.keyOf('strict'), 'rpc_error'), '[redacted]');
   await fails(bot, 'malformed');
   assert.equal(await fails(up.keyOf('blind'), 'free'), '[redacted]');
+  const { error_message: said } = await failureOf(up.keyOf('open'), 'rpc_error');
+  assert.equal(said, 'refused: card [redacted] of ann@example.com');
 });
 
 test('whoever is turned away hears where keys come from: over the wire without a path, on the machine with it', async (t) => {

@@ -111,3 +111,19 @@ test('whatever a server answers, the words that reach an agent are bounded text'
   assert.ok(result.kind === 'failed' && result.failure.message.length === 2_000);
   assert.ok(result.kind === 'failed' && (result.failure.cause?.length ?? 0) <= 16_000);
 });
+
+test('what has not the form of a result says how it is told without its words', () => {
+  const said = { code: -32_000, message: 'boom SECRET', data: { email: 'SECRET' } };
+  const answers: readonly WireAnswer[] = [
+    { kind: 'error', ...said },
+    { ...refusedAs(400), said } as WireAnswer,
+    { ...refusedAs(500), cause: 'SECRET' } as WireAnswer,
+  ];
+  for (const answer of answers) {
+    const result = weigh(answer);
+    assert.ok(result.kind === 'failed' && result.failure.given?.withoutWords !== undefined);
+    const { given } = result.failure;
+    assert.match(JSON.stringify(given.tell(given.output)), /SECRET/);
+    assert.doesNotMatch(JSON.stringify(given.tell(given.withoutWords as never)), /SECRET/);
+  }
+});

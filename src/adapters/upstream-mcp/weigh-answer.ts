@@ -4,6 +4,7 @@
  */
 import { canonicalise, cut } from '../../core/canonical.ts';
 import { isObject, type Json } from '../../core/json.ts';
+import { redacted } from '../../core/policy/redact-paths.ts';
 import type { ErrorKind } from '../../core/taxonomy.ts';
 import { unreachable } from '../../core/unreachable.ts';
 import type { Failure, UpstreamResult } from '../../ports/upstream.ts';
@@ -159,11 +160,12 @@ function weighError({ code, message, data }: RpcError, status: number | null, li
     return cut(said, limits.maxMessageChars).toWellFormed() || `the server answered with error ${code}`;
   };
   const given = { code, message, data };
+  const withoutWords = { code, message: redacted, ...(data === undefined ? {} : { data: redacted }) };
   return failed(kind, messageIn(given), {
     errorType,
     // INVARIANT: a code proves nothing. The SDKs answer a malformed result, and whatever code a tool throws, like a malformed request.
     effect: beforehandAs !== undefined && beforehandAs === status ? 'none' : 'unknown',
-    ...givenAs(given, messageIn, limits),
+    ...givenAs(given, messageIn, limits, withoutWords),
   });
 }
 
@@ -173,7 +175,9 @@ function weighRefusal(answer: Extract<WireAnswer, { kind: 'refused' }>, server: 
   const errorType = `Http${status}`;
   // It is to be sent elsewhere as it is, so it was not taken here; and from here it is not sent on.
   const effect = status === 307 || status === 308 ? 'none' : null;
-  return failed(kindOfStatus(status), message, { errorType, effect, retryAfterSeconds, cause });
+  const tell = (shown: Json) => ({ message, cause: String(shown) });
+  const given = { output: cause, withoutWords: redacted, tell };
+  return failed(kindOfStatus(status), message, { errorType, effect, retryAfterSeconds, cause, given });
 }
 
 function kindOfStatus(status: number): ErrorKind {
@@ -207,9 +211,11 @@ export function givenAs(
   output: unknown,
   messageIn: (output: unknown) => string,
   limits: McpLimits,
+  withoutWords?: Json,
 ): Pick<Failure, 'cause' | 'given'> {
   const tell = (shown: unknown) => ({ message: messageIn(shown), cause: written(shown, limits) });
-  return { cause: written(output, limits), given: { output: output as Json, tell } };
+  const given = { output: output as Json, tell, ...(withoutWords === undefined ? {} : { withoutWords }) };
+  return { cause: written(output, limits), given };
 }
 
 function textIn(content: unknown, maxChars: number): string | null {

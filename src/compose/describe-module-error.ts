@@ -20,7 +20,9 @@ export function describeModuleError(error: unknown, file: string): ModuleError {
   const target = wrongTarget(said, file);
   if (target !== null) return target;
   const place =
-    placeIn(typeof stack === 'string' ? stack : '', file) ?? (name === 'SyntaxError' ? checked(file) : null);
+    missingImport(said) ??
+    placeIn(typeof stack === 'string' ? stack : '', file) ??
+    (name === 'SyntaxError' ? checked(file) : null);
   return { place, message: said, fix: null };
 }
 
@@ -63,32 +65,76 @@ function checked(file: string): string | null {
 }
 
 const ofXState =
-  /^(?:Invalid transition definition for state node '([^']+)': )?Child state '([^']+)' does not exist on '([^']+)'/;
+  /^(?:Invalid transition definition for state node '([^']+)': )?Child state (?:node )?'([^']+)' does not exist on (?:machine )?'([^']+)'/;
 
-/** XState says from where an edge leads to nowhere, and not which one: its target stands in the text of the module. */
+/** XState says at most from which state an edge leads to nowhere, and not which edge: its target stands in the text of the module. */
 function wrongTarget(message: string, file: string): ModuleError | null {
   const [, from = '', target = '', parent = ''] = ofXState.exec(message) ?? [];
   if (target === '') return null;
   const found = edgeTo(target, file);
-  const edge = found === null ? 'an edge' : `edge '${found.edge}'`;
-  const state = from.split('.').slice(1).join('.');
-  const where = from === '' ? edge : `${edge} of state '${state === '' ? from : state}'`;
+  const state = from.split('.').slice(1).join('.') || (from === '' ? (found?.state ?? '') : from);
   return {
     place: found === null ? null : `${path.basename(file)}:${found.line}`,
-    message: `${where} leads to '${target}', which '${parent}' does not have`,
+    message: `${found?.edge ?? 'an edge'}${state === '' ? '' : ` of state '${state}'`} leads to '${target}', which '${parent}' does not have`,
     fix: 'correct the target, or add the state',
   };
 }
 
-function edgeTo(target: string, file: string): { readonly edge: string; readonly line: number } | null {
+interface FoundEdge {
+  readonly edge: string;
+  readonly line: number;
+  /** The names of the states around it; empty if they cannot be told. */
+  readonly state: string;
+}
+
+function edgeTo(target: string, file: string): FoundEdge | null {
   try {
     const text = readFileSync(file, 'utf8');
     const quoted = `['"\`][#.\\w-]*${target.replaceAll(/[^\w]/g, '\\$&')}['"\`]`;
     const edges = `['"]?([\\w.$-]+)['"]?\\s*:\\s*(?:\\[?\\s*\\{[^{}]*?target\\s*:\\s*\\[?\\s*)?\\[?\\s*${quoted}`;
     const found = new RegExp(edges).exec(text);
     if (found === null) return null;
-    const before = text.slice(0, found.index + found[0].length);
-    return { edge: found[1] ?? '', line: before.split('\n').length };
+    const [around, ...outer] = keysAround(text.slice(0, found.index));
+    const states = outer.filter((_, at) => outer[at + 1] === 'states').toReversed();
+    return {
+      edge: around === 'after' ? `after ${found[1]}` : `edge '${found[1]}'`,
+      line: text.slice(0, found.index + found[0].length).split('\n').length,
+      state: states.join('.'),
+    };
+  } catch {
+    return null;
+  }
+}
+
+/** The keys of the objects that are open where a text ends, from the innermost out. */
+function keysAround(text: string): readonly string[] {
+  const keys: string[] = [];
+  let closed = 0;
+  for (let at = text.length - 1; at >= 0; at--) {
+    if (text[at] === '}') closed++;
+    else if (text[at] === '{' && closed > 0) closed--;
+    else if (text[at] === '{')
+      keys.push(/([\w.$-]+)['"]?\s*:\s*\[?\s*$/.exec(text.slice(Math.max(0, at - maxKeyChars), at))?.[1] ?? '');
+  }
+  return keys;
+}
+
+const maxKeyChars = 200;
+
+const ofImport = /^Cannot find (?:module|package) '([^']+)' imported from (.+)$/;
+
+/** Of an import that is missing Node tells the file, and the line stands in its text. */
+function missingImport(message: string): string | null {
+  const [, missing = '', from = ''] = ofImport.exec(message) ?? [];
+  if (missing === '') return null;
+  try {
+    const names = (line: string) => [...line.matchAll(/['"`]([^'"`]+)['"`]/g)].map(([, name = '']) => name);
+    const isIt = (name: string) =>
+      name === missing || name.startsWith(`${missing}/`) || path.resolve(path.dirname(from), name) === missing;
+    const at = readFileSync(from, 'utf8')
+      .split('\n')
+      .findIndex((line) => names(line).some(isIt));
+    return at < 0 ? null : `${path.basename(from)}:${at + 1}`;
   } catch {
     return null;
   }

@@ -45,7 +45,33 @@ const table: readonly (readonly [what: string, name: string, text: string, messa
     'a timer that leads nowhere',
     'g.ts',
     machine("    idle: { after: { 1000: 'late' }, on: { order: 'idle' } },"),
-    /: g\.ts:7: edge '1000' of state 'idle' leads to 'late', which 'bar' does not have$/,
+    /: g\.ts:7: after 1000 of state 'idle' leads to 'late', which 'bar' does not have$/,
+  ],
+  [
+    'a target by its id, from a nested state',
+    'h.ts',
+    machine(
+      "    idle: { initial: 'a', states: {\n      a: { on: { order: 'b' } },\n      b: { on: { // the last\n        pay: [{ guard: () => true, target: '#bar.zz' }] } } } },",
+    ),
+    /: h\.ts:10: edge 'pay' of state 'idle\.b' leads to 'zz', which 'bar' does not have$/,
+  ],
+  [
+    'a timer to an id that nobody has',
+    'i.ts',
+    machine("    idle: { on: { order: 'idle' } },\n    late: {\n      after: { soon: '#zz' } },"),
+    /: i\.ts:9: after soon of state 'late' leads to '#zz', which 'bar' does not have$/,
+  ],
+  [
+    'a module that it imports and that is missing',
+    'j.ts',
+    'const n = 1;\nimport { a } from "./nofile.ts";\nexport { n, a };\n',
+    /: j\.ts:2: Cannot find module '.*nofile\.ts' imported from /,
+  ],
+  [
+    'a package that is missing',
+    'k.ts',
+    'import path from "node:path";\n\nimport a from "no-such-package/sub";\nexport { path, a };\n',
+    /: k\.ts:3: Cannot find package 'no-such-package' imported from /,
   ],
 ];
 

@@ -12,7 +12,7 @@ import type { Policy } from '../core/policy/policy.ts';
 import type { CaseTool, PolicyCase } from '../core/policy/test-policy.ts';
 import { knownCatalogue } from './known-catalogue.ts';
 import { loadProject } from './load-project.ts';
-import { readText } from './read-project-files.ts';
+import { readText, shownAs } from './read-project-files.ts';
 
 export interface LoadedPolicyTests {
   readonly problems: readonly Problem[];
@@ -42,18 +42,19 @@ export async function loadPolicyTests(
   if (policy === null)
     return refused([problemAt(shown, 'no agents are declared, so there is no policy to test', 'add agents')]);
   const folder = path.dirname(path.resolve(cwd, shown));
-  const files = named.length > 0 ? named.map((name) => path.resolve(cwd, name)) : await filesIn(folder);
+  const files =
+    named.length > 0
+      ? named.map((name) => ({ file: path.resolve(cwd, name), shown: shownAs(name, path.resolve(cwd, name), cwd) }))
+      : (await filesIn(folder)).map((file) => ({ file, shown: shownAs(shown, file, cwd) }));
   if (files.length === 0)
     return refused([
       problemAt(
-        path.relative(cwd, path.join(folder, ownName)),
+        shownAs(shown, path.join(folder, ownName), cwd),
         'there are no policy tests',
         'write some, or name a file',
       ),
     ]);
-  const read = await Promise.all(
-    files.map((file) => readCases(file, path.relative(cwd, file) || file, [...policy.agents.keys()])),
-  );
+  const read = await Promise.all(files.map((each) => readCases(each.file, each.shown, [...policy.agents.keys()])));
   const problems = read.flatMap((each) => each.problems);
   const { toolNamed, isPinned, refusalOf } = knownCatalogue(loaded.project);
   return {
@@ -63,7 +64,7 @@ export async function loadPolicyTests(
     toolNamed,
     isPinned,
     refusalOf,
-    files: files.map((file) => path.relative(cwd, file) || file),
+    files: files.map((each) => each.shown),
   };
 }
 

@@ -198,6 +198,23 @@ test('a module in a package of another type hears how to make it one', async (t)
   assert.equal((await loadWorkflowModule(path.join(cwd, 'door.mts'))).ok, true);
 });
 
+test('a file that is named by its whole path is told by it, and so are those that it includes', async (t) => {
+  const cwd = project(t, { 'recourse.yaml': 'include: [more.yaml]\ntool: {}\n', 'more.yaml': 'agent: {}\n' });
+  const file = path.join(cwd, 'recourse.yaml');
+  const places = async (from: string, named: string) =>
+    (await problemsIn(from, { file: named })).map((problem) => problem.split(' ')[0]);
+  for (const from of [cwd, '/', path.join(cwd, 'elsewhere')])
+    assert.deepEqual(await places(from, file), [`${file}:2`, `${path.join(cwd, 'more.yaml')}:1`]);
+  assert.deepEqual(await places(cwd, 'recourse.yaml'), ['recourse.yaml:2', 'more.yaml:1']);
+});
+
+test('of a name that is too long the fix says how long it may be', async (t) => {
+  const long = 'x'.repeat(65);
+  const written = `workflows: { w: { actions: { ${long}: {} }, initial: a, states: { a: { on: { ${long}: a } } } } }\n`;
+  const [problem = ''] = await problemsIn(project(t, { 'recourse.yaml': written }));
+  assert.match(problem, /is not usable as a name here; use a letter .*, at most 64 in all$/);
+});
+
 test('a module that waits for ever is given up', async (t) => {
   const cwd = project(t, { 'waits.ts': 'await new Promise(() => {});' });
   const loaded = await loadWorkflowModule(path.join(cwd, 'waits.ts'), 50);

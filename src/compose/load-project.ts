@@ -15,7 +15,7 @@ import { warnExposed } from './exposed-state.ts';
 import { knownShapes } from './known-shapes.ts';
 import { loadWorkflowModule } from './load-workflow-module.ts';
 import { mountWritten } from './load-written-workflow.ts';
-import { readFilesBeside, readText } from './read-project-files.ts';
+import { readFilesBeside, readText, shownAs } from './read-project-files.ts';
 
 export interface ProjectRequest {
   readonly cwd: string;
@@ -91,14 +91,24 @@ export async function loadProject(request: ProjectRequest): Promise<LoadedProjec
   const inPlace = inFolder(config.config, cwd, file);
   const store = (await request.storeOf?.(inPlace.runtime.store)) ?? null;
   if (store !== null) warnExposed(inPlace.tools, store, cwd, config.warn);
-  const told = [...config.allProblems(), ...problems];
-  const warnings = config.allWarnings();
+  const named = namedBy(request.file, beside.files, cwd);
+  const told = [...config.allProblems(), ...problems].map(named);
+  const warnings = config.allWarnings().map(named);
   if (told.length > 0) return { ...broken(told), warnings, workflows };
   const { files } = beside;
   return {
     ok: true,
     project: { file, config: inPlace, workflows, policy, warnings, files },
   };
+}
+
+/** Tells places of a configuration as it was named. The references of rules, which agents read, stay as they are. */
+function namedBy(name: string | undefined, files: readonly string[], cwd: string) {
+  const shown = new Map(files.map((file) => [path.relative(cwd, file), shownAs(name, file, cwd)]));
+  return <Told extends { readonly file: string }>(told: Told): Told => ({
+    ...told,
+    file: shown.get(told.file) ?? told.file,
+  });
 }
 
 const broken = (problems: readonly Problem[]): BrokenProject => ({ ok: false, problems, warnings: [], workflows: [] });

@@ -10,13 +10,13 @@ import { readConfig } from '../config/read-config.ts';
 import type { Pinned, PinOrder } from '../doors/cli/pin.ts';
 import { type ListedServer, listServers } from './list-servers.ts';
 import { inFolder } from './load-project.ts';
-import { readFilesBeside, readText } from './read-project-files.ts';
+import { readFilesBeside, readText, shownAs } from './read-project-files.ts';
 import { serversOf } from './serve-options.ts';
 
 export async function pinTools({ config, isCheck }: PinOrder): Promise<Pinned> {
   const cwd = process.cwd();
   const file = path.resolve(config ?? configName);
-  const shown = path.relative(cwd, file) || file;
+  const shown = shownAs(config, file, cwd);
   const text = await readText(file);
   if (!text.ok)
     return {
@@ -47,7 +47,7 @@ export async function pinTools({ config, isCheck }: PinOrder): Promise<Pinned> {
   const wasUnreadable = beside.lockProblem !== null || (before !== null && before.lock === null);
   return {
     kind: 'pinned',
-    file: path.relative(cwd, lockFile) || lockFile,
+    file: shownAs(config, lockFile, cwd),
     isSame,
     wasUnreadable,
     before: before?.lock ?? null,

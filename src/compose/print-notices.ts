@@ -1,5 +1,5 @@
 /** Where do notices go if nobody listens, and what if a listener throws? */
-import type { Notifier } from '../ports/notifier.ts';
+import type { Notifier, OperatorNotice } from '../ports/notifier.ts';
 
 /** A listener that throws must not harm a call. */
 export function quietly(notifier: Notifier): Notifier {
@@ -12,6 +12,13 @@ export function quietly(notifier: Notifier): Notifier {
   };
 }
 
-export const printNotice: Notifier = ({ kind, ...rest }) => {
-  process.stderr.write(`recourse: ${kind} ${JSON.stringify(rest)}\n`);
-};
+export const printNotice: Notifier = (notice) => void process.stderr.write(writeNotice(notice));
+
+/** With the names of the wire. */
+export function writeNotice({ kind, ...rest }: OperatorNotice): string {
+  const told = Object.entries(rest).map(([name, value]) => [
+    name.replace(/[A-Z]/g, (at) => `_${at.toLowerCase()}`),
+    value,
+  ]);
+  return `recourse: ${kind} ${JSON.stringify(Object.fromEntries(told))}\n`;
+}

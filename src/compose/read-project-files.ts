@@ -60,6 +60,10 @@ function whyNot(error: unknown): ReadRefusal {
   return refused(`it cannot be read (${code})`, 'check its owner and mode');
 }
 
+/** As the person sees a file: from `cwd`, or by its whole path if that is how it, or the file beside it, was named. */
+export const shownAs = (named: string | undefined, file: string, cwd: string): string =>
+  path.isAbsolute(named ?? '') ? file : path.relative(cwd, file) || file;
+
 /** `shown` are names as the person sees them, from `cwd`. */
 export async function readFilesBeside(file: string, text: string, cwd: string): Promise<FilesBeside> {
   const folder = path.dirname(file);

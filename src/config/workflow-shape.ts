@@ -3,8 +3,14 @@ import { effectClasses } from '../core/taxonomy.ts';
 import { cel, count, duration, flag, listOf, named, type Shape, text } from './shape.ts';
 
 const year = 366 * 86_400_000;
-const stateName = ['^[A-Za-z_][A-Za-z0-9_-]{0,63}$', 'a letter or _ first, then letters, digits, _ or -'] as const;
-const fieldName = ['^[A-Za-z_][A-Za-z0-9_]{0,63}$', 'a letter or _ first, then letters, digits or _'] as const;
+const stateName = [
+  '^[A-Za-z_][A-Za-z0-9_-]{0,63}$',
+  'a letter or _ first, then letters, digits, _ or -, at most 64 in all',
+] as const;
+const fieldName = [
+  '^[A-Za-z_][A-Za-z0-9_]{0,63}$',
+  'a letter or _ first, then letters, digits or _, at most 64 in all',
+] as const;
 const durationKey = ['^[0-9]{1,9}(?:\\.[0-9]{1,3})?(?:ms|s|m|h|d)$', 'a duration such as 30s or 5m'] as const;
 const targetName = [
   '^\\.?[A-Za-z_][A-Za-z0-9_-]*(?:\\.[A-Za-z_][A-Za-z0-9_-]*)*$',

@@ -8,11 +8,16 @@ import type { FieldError } from './catalogue.ts';
 import { isObject } from './json.ts';
 import type { Limits } from './limits.ts';
 import type { Refusal } from './refusal.ts';
+import type { SuccessReply } from './reply.ts';
 import { type ReadRequest, readRequest } from './request.ts';
 import type { Resolution } from './taxonomy.ts';
 
 /** Under this name it is on record, and refused. */
 export const completing = 'complete';
+
+/** Whether a success says that a session is complete, with a workflow or without. */
+export const isCompletion = ({ action, result }: SuccessReply): boolean =>
+  action === completing && isObject(result) && result['completed'] === true;
 
 /** `{ session? }` and nothing else, as a request; nothing at all means the agent's own session. */
 export function readCompletion(raw: unknown, limits: Limits): ReadRequest {

@@ -59,6 +59,21 @@ test('a gateway that is ready tells what it enforces; audit mode is loud', async
     assert.ok(!`${out}${told}`.includes(agentKey) && !`${out}${told}`.includes(up.operatorKey()));
 });
 
+test('calls that wait for a person are told as that where nobody listens, for no start settles them', async (t) => {
+  const yaml = `agents:\n${rules('bot', ['{ defer: small/echo }'])}tools:\n${smallServer()}`;
+  const up = await startGoverned(t, yaml);
+  await up.ready();
+  const held = await up.ask('/v1/calls', { key: up.keyOf('bot'), body: { tool: 'small/echo', args: {} } });
+  assert.equal(held.status, 202, JSON.stringify(held.body));
+  assert.equal(await up.stop(), 0);
+  const { stdout } = recourse(['status', '--url', up.url], { cwd: up.home });
+  assert.match(stdout, /^ {2}unfinished +0\n {2}waiting +1 for a person: start it, then recourse approvals ls\n/m);
+  const told = JSON.parse(recourse(['status', '--url', up.url, '--json'], { cwd: up.home }).stdout) as {
+    readonly store: Readonly<Record<string, unknown>>;
+  };
+  assert.deepEqual([told.store['unfinished'], told.store['awaiting_approval']], [0, 1]);
+});
+
 test('a gateway that begins says so', async (t) => {
   const up = await startGoverned(t, hanging);
   const { status, stdout } = recourse(['status', '--url', up.url], { cwd: up.home });

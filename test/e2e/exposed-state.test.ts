@@ -113,7 +113,7 @@ test("up and status warn; what an agent reads of the operator's key is masked ov
   const name = tools.find((each) => /files.+read_text_file$/.test(each)) ?? '';
   const result = await client.callTool({ name, arguments: { path: join(home, 'recourse.db.token') } });
   assert.ok(JSON.stringify(result).includes(`rk_${id}_…masked`) && !JSON.stringify(result).includes(secret));
-  assert.match(up.said(), /recourse: key_masked \{"callId":"call_\w+","agent":"bot","tool":"files\/read_text_file"/);
+  assert.match(up.said(), /recourse: key_masked \{"call_id":"call_\w+","agent":"bot","tool":"files\/read_text_file"/);
   assert.ok(!up.said().replace(operator, '').includes(secret), 'it is shown once, when it is made');
 });
 

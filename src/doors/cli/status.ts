@@ -24,7 +24,7 @@ export interface StatusParts {
 
 /** Of a list that may be long only so many are counted. */
 const maxCounted = 200;
-const unfinished = ['PREPARED', 'DISPATCHED', 'RETRY_WAIT', 'AWAITING_APPROVAL'] as const;
+const underWay = ['PREPARED', 'DISPATCHED', 'RETRY_WAIT'] as const;
 
 export async function runStatus(command: Command, parts: StatusParts, terminal: Terminal): Promise<ExitCode> {
   const found = await parts.findDaemon(wishOf(command, 'operator', terminal));
@@ -87,6 +87,14 @@ async function sayNobody({ json }: Command, daemon: Daemon, parts: StatusParts, 
           ['store', store],
           ['last call', kept.last_call_at ?? 'none yet'],
           ['unfinished', `${amount(kept.unfinished)}${kept.unfinished === 0 ? '' : ': the next start settles them'}`],
+          ...(kept.awaiting_approval === 0
+            ? []
+            : [
+                [
+                  'waiting',
+                  `${amount(kept.awaiting_approval)} for a person: start it, then recourse approvals ls`,
+                ] as const,
+              ]),
           ['in doubt', `${amount(kept.in_doubt)}${kept.in_doubt === 0 ? '' : ': recourse calls ls --state IN_DOUBT'}`],
         ],
         terminal.paint,
@@ -102,13 +110,14 @@ async function lookInto(store: string, { openStore }: StatusParts) {
   if (opened.kind === 'refused') return { problem: opened.message };
   try {
     const { inspection } = opened;
-    const count = async (state: (typeof unfinished)[number] | 'IN_DOUBT') =>
+    const count = async (state: (typeof underWay)[number] | 'AWAITING_APPROVAL' | 'IN_DOUBT') =>
       (await inspection.calls({ state, limit: maxCounted })).length;
-    const counts = await Promise.all(unfinished.map(count));
+    const counts = await Promise.all(underWay.map(count));
     const [last] = await inspection.calls({ limit: 1 });
     return {
       last_call_at: last === undefined ? null : timeOf(last.createdAtMs),
       unfinished: counts.reduce((sum, each) => sum + each, 0),
+      awaiting_approval: await count('AWAITING_APPROVAL'),
       in_doubt: await count('IN_DOUBT'),
     };
   } finally {

@@ -1,4 +1,5 @@
 /** How does the reply of one call read? What came of it first, then what a person looks for, then what to do. */
+import { isCompletion } from '../../core/completion.ts';
 import { isObject } from '../../core/json.ts';
 import { quoteName, quoteValue, quoteWord } from '../../core/quote.ts';
 import { isPending, isSuccess, type Notice, type Reply } from '../../core/reply.ts';
@@ -23,7 +24,9 @@ export function writeReply(reply: Reply, paint: Paint): string {
       ...(reply.errors ?? []).map(
         (error) => ['failed', `${error.item}: ${error.code} ${error.message ?? ''}`] as const,
       ),
-      ...(reply.done === true ? [['done', 'the workflow has ended'] as const] : []),
+      ...(reply.done === true
+        ? [['done', isCompletion(reply) ? 'the session is complete' : 'the workflow has ended'] as const]
+        : []),
       ...about,
     ];
     const head = paint('green', `✓ ${harmless(reply.action)}${part}`);

@@ -60,6 +60,14 @@ test('the text says what happened, what to do and what is next', () => {
     writeText({ ...successSample, state: { value: 'paid' }, replayed: true, done: true }, true),
     'ok: refund (done before, this is its reply). result: {"refunded":true}. state: {"value":"paid"}. The workflow has ended. session ses_1, seq 4.',
   );
+  const completed = {
+    ...successSample,
+    action: 'complete',
+    result: { completed: true },
+    valid_next_actions: [],
+    done: true as const,
+  };
+  assert.match(writeText({ ...completed, state: null }, false), /\. The session is complete\. session ses_1/);
   assert.equal(
     writeText(errorSamples.invalid_transition, false),
     "invalid_transition: action 'refund' is not reachable from current state. Valid actions now: ['read_order', 'cancel']. refused by guard isPaid. next: read_order, cancel. session ses_1.",

@@ -2,6 +2,7 @@
  * What does the model read? One short text beside the whole reply: what happened, what to do, what is possible next.
  * Must not repeat the reply: whoever needs a field has it in `structuredContent`.
  */
+import { isCompletion } from '../../core/completion.ts';
 import { cut } from '../../core/canonical.ts';
 import { quoteWord, spellOut } from '../../core/quote.ts';
 import {
@@ -32,7 +33,7 @@ function ofSuccess(reply: SuccessReply): readonly string[] {
     `result: ${short(reply.result, maxResultChars)}.`,
     reply.errors === undefined ? '' : `${reply.errors.length} items failed, see errors.`,
     reply.state === null || reply.state === undefined ? '' : `state: ${short(reply.state, maxStateChars)}.`,
-    reply.done ? 'The workflow has ended.' : next(reply),
+    reply.done ? (isCompletion(reply) ? 'The session is complete.' : 'The workflow has ended.') : next(reply),
   ];
 }
 

@@ -29,9 +29,9 @@ const table: readonly (readonly [what: string, name: string, text: string, messa
   ['a throw in what it imports', 'e.ts', 'import "./broken.ts";\n', /: broken\.ts:2: no beans$/],
   [
     'a throw whose message carries a stack',
-    'h.ts',
+    'poured.ts',
     '\nthrow new Error(`no water\\n    at pour (file:///away/pour.ts:7:1)\\n    at more`);\n',
-    /: h\.ts:2: no water$/,
+    /: poured\.ts:2: no water$/,
   ],
   [
     'a target that does not exist',

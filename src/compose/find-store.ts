@@ -8,7 +8,7 @@ import path from 'node:path';
 import { configName } from '../config/config.ts';
 import { GatewayError } from '../core/gateway-error.ts';
 import type { Project } from './load-project.ts';
-import { hasStore, hasStoreOfCommands, moveStore } from './move-store.ts';
+import { hasStore, moveStore } from './move-store.ts';
 import { peekRuntime } from './peek-runtime.ts';
 import {
   defaultStore,
@@ -78,7 +78,7 @@ export const projectOf = (config: string | undefined): string => path.dirname(pa
 /** Where it lies while nobody has moved it yet. */
 export function presentStore(project: string, env: Environment = process.env): string {
   const file = defaultStore(project, env);
-  return hasStore(file) ? file : (earlierPlaces(project).find(hasStoreOfCommands) ?? file);
+  return hasStore(file) ? file : (earlierPlaces(project).find(hasStore) ?? file);
 }
 
 export async function prepareDefault(project: string, env: Environment = process.env): Promise<FoundStore> {

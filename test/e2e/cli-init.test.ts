@@ -103,14 +103,7 @@ test('the servers of every client are taken over, and no secret is', (t) => {
   assert.equal(vsCode, '.vscode/mcp.json');
   const { mcpServers } = JSON.parse(first) as { mcpServers: { recourse: { args: string[]; env: object } } };
   const where = join(realpathSync(cwd), 'recourse.yaml');
-  assert.deepEqual(mcpServers.recourse.args.slice(1), [
-    'recourse-gateway',
-    'stdio',
-    '--config',
-    where,
-    '--agent',
-    'my-agent',
-  ]);
+  assert.deepEqual(mcpServers.recourse.args.slice(1), ['stdio', '--config', where, '--agent', 'my-agent']);
   assert.ok(Object.keys(mcpServers.recourse.env).length > 0, 'the variables that it needs');
   assert.match(second, /"servers"/);
   const names = [...text().matchAll(/^ {2}"(.+)":$/gm)].map(([, name]) => name);

@@ -3,7 +3,7 @@
  * workflow's state. The tool itself gets what was sent.
  */
 import { canonicalText } from '../core/canonical.ts';
-import { isObject, type Json } from '../core/json.ts';
+import type { Json } from '../core/json.ts';
 import { type Hide, hiderOf } from '../core/policy/hide-values.ts';
 import type { AgentPolicy } from '../core/policy/policy.ts';
 import type { Refusal } from '../core/refusal.ts';
@@ -69,7 +69,7 @@ function maskGot(path: string, got: Json, sent: Json | undefined, policy: AgentP
   const steps = stepsOf(path);
   const was = sent === undefined ? undefined : valueAt(sent, steps);
   if (sent === undefined || was === undefined) return maskAt(withinRequest(steps), maskAt(steps, got, policy), policy);
-  const is = maskAt(steps, was as Json, policy);
+  const is = stepInto(policy.mask('args', sent), steps);
   return is === was ? got : gotOf(is);
 }
 
@@ -130,11 +130,15 @@ function redacting(policy: AgentPolicy | null | undefined): AgentPolicy | null {
 /** Masks a value as if it stood where it was found. */
 function maskAt(steps: readonly string[], value: Json, policy: AgentPolicy): Json {
   const whole = steps.reduceRight<Json>((inner, name) => ({ [name]: inner }), value);
-  let masked: Json | undefined = policy.mask('args', whole);
+  return stepInto(policy.mask('args', whole), steps);
+}
+
+function stepInto(masked: Json, steps: readonly string[]): Json {
+  let found: Json | undefined = masked;
   for (const name of steps) {
     // Something around it was masked as a whole.
-    if (!isObject(masked)) return masked ?? null;
-    masked = (masked as Readonly<Record<string, Json>>)[name];
+    if (typeof found !== 'object' || found === null) return found ?? null;
+    found = (found as Readonly<Record<string, Json>>)[name];
   }
-  return masked ?? null;
+  return found ?? null;
 }

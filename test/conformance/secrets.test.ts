@@ -211,6 +211,26 @@ describe('what redact names', () => {
     for (const each of secrets) assert.ok(!bytesOf(gateway.file).includes(each), `the store holds ${each}`);
   });
 
+  test('[C8-redact-3] is in no refusal of something that should have had fields, nor on record', async (t) => {
+    const input = {
+      type: 'object',
+      properties: {
+        card: {
+          anyOf: [{ type: 'object' }, { type: 'array', items: { properties: { number: { type: 'integer' } } } }],
+        },
+      },
+    };
+    const strict = { type: 'object', properties: { card: { type: 'object' } } };
+    const tools = [aTool('pay', () => 1, { input: strict }), aTool('either', () => 1, { input })];
+    const gateway = await openGateway(t, tools, { policy: policy() });
+    const sent = [[args.card], [args.card.number], args.card.number, 86_420_531].map((card) => ['pay', card] as const);
+    for (const [name, card] of [...sent, ['either', [args.card]] as const]) {
+      const reply = errorOf(await gateway.call({ tool: name, args: { card } }), 'validation_failed');
+      clean(reply, 'the reply');
+      clean(await gateway.records(reply.call_id), 'the journal');
+    }
+  });
+
   test('[C8-redact-3] is in no refusal of a validator that quotes what was sent', async (t) => {
     const input = z.object({ pin: z.number() }).superRefine(({ pin }, ctx) => {
       ctx.addIssue({ code: 'custom', path: ['note'], message: `${pin} does not go with this note` });

@@ -36,6 +36,26 @@ for (const [paths, value, masked] of meant)
     assert.deepEqual(value, before, 'the value itself is not touched');
   });
 
+test('whatever stands where an argument should have fields and has none is masked, for it could hold them', () => {
+  const mask = maskOf(
+    'args.card.number',
+    'args.items.*.secret',
+    'args.list.0.pin',
+    'args.**.deep.key',
+    'result.card.number',
+  );
+  const number = '4242';
+  for (const odd of [number, 4242, true, [{ number }], [[number]]]) {
+    assert.deepEqual(mask('args', { card: odd, note: 'n' }), { card: '[redacted]', note: 'n' });
+    assert.deepEqual(mask('args', { a: [{ deep: odd }] }), { a: [{ deep: '[redacted]' }] });
+  }
+  assert.deepEqual(mask('args', { items: [[{ secret: 1 }], 7] }), { items: ['[redacted]', '[redacted]'] });
+  // Both of a list and of an object, these are items or fields.
+  for (const fine of [{ card: null }, { card: {} }, { items: [{ a: 1 }] }, { items: { a: {} } }, { list: [{ a: 1 }] }])
+    assert.equal(mask('args', fine), fine);
+  assert.deepEqual(mask('result', { card: [{ number }] }), { card: [{ number }] });
+});
+
 test('what is not masked is the very same value', () => {
   const mask = maskOf('args.**.password', 'result.users.*.email');
   assert.equal(mask('args', card), card);

@@ -1,8 +1,8 @@
 /**
  * What of the arguments and the result must nobody see written? Paths such as `args.card.number`, `result.users.*.email` and
  * `args.**.password`, where `*` is any key or index and `**` any number of them. All paths are walked at once, so masking
- * takes time by the size of the value. Must not change what it does not mask: that is shared, not copied. A text where an
- * argument should have fields is masked, for it could hold them.
+ * takes time by the size of the value. Must not change what it does not mask: that is shared, not copied. Whatever stands where
+ * an argument should have fields and has none, such as a text or a list, is masked, for it could hold them.
  */
 import type { Json, JsonObject } from '../json.ts';
 import type { PolicyLimits } from './policy-limits.ts';
@@ -49,7 +49,7 @@ export function compileRedact(
     problems,
     mask(part, value) {
       if (isIdle[part]) return value;
-      const walk: Walk = { depthLeft: limits.maxMaskDepth, hidesTexts: part === 'args' };
+      const walk: Walk = { depthLeft: limits.maxMaskDepth, hidesOthers: part === 'args' };
       return maskWithin(value, starts[part], walk);
     },
   };
@@ -97,19 +97,25 @@ function withDeep(nodes: readonly Node[]): readonly Node[] {
 
 interface Walk {
   readonly depthLeft: number;
-  /** Models send the JSON text of an object where the object is meant: such a text cannot be looked through. */
-  readonly hidesTexts: boolean;
+  /** Models send the JSON text of an object, or a list of it, where the object is meant: what is in there has no path. */
+  readonly hidesOthers: boolean;
 }
 
 function maskWithin(value: Json, nodes: readonly Node[], walk: Walk): Json {
-  // `**` goes on everywhere, so it says nothing about this place.
-  if (typeof value === 'string' && walk.hidesTexts)
-    return nodes.some((node) => !node.stays && !isBare(node)) ? redacted : value;
+  if (walk.hidesOthers && isOther(value, nodes)) return redacted;
   if (typeof value !== 'object' || value === null || nodes.length === 0) return value;
   // INVARIANT: what is too deep to be looked through is not shown either.
   if (walk.depthLeft <= 0) return redacted;
   return Array.isArray(value) ? maskList(value, nodes, walk) : maskObject(value as JsonObject, nodes, walk);
 }
+
+/** Whether a path goes on here by a field that this cannot have. `**` goes on everywhere, so it says nothing about this place. */
+function isOther(value: Json, nodes: readonly Node[]): boolean {
+  if (value === null || (typeof value === 'object' && !Array.isArray(value))) return false;
+  return nodes.some((node) => !node.stays && (Array.isArray(value) ? hasFields(node) : !isBare(node)));
+}
+
+const hasFields = ({ names }: Node): boolean => [...names.keys()].some((name) => !/^\d+$/.test(name));
 
 function maskList(list: readonly Json[], nodes: readonly Node[], walk: Walk): Json {
   let copy: Json[] | null = null;

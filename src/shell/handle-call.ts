@@ -194,12 +194,13 @@ async function run(
 
     const call = { ...asked.call, session, effectClass: decision.tool.effectClass };
     invariant(session !== null, 'the ladder let a call pass without a session');
-    // INVARIANT: nothing is sent for somebody who is gone: they may have sent it again already.
-    if (isGone(asked.requester)) return refuseAtTheDoor(cancelledBefore(shell, who, step), { ...asked, call }, shell);
-    const met = metBy(decision, asked);
     // Who names the sequence has seen the reply that gave it: theirs is a step of its own.
     const isOwn = request.key !== null || (step !== null && request.expectedSeq !== null);
     const nobodyLeftWithinMs = isOwn ? null : attachableWithin(call, shell);
+    // INVARIANT: nothing is sent for somebody who is gone, also if nobody has heard of it yet: they may have sent it again already.
+    if (nobodyLeftWithinMs !== null) await asked.requester.heard?.();
+    if (isGone(asked.requester)) return refuseAtTheDoor(cancelledBefore(shell, who, step), { ...asked, call }, shell);
+    const met = metBy(decision, asked);
     const papers = intentPapers(call, request, decision, facts, shell);
     if (asked.only === undefined) enter(call, asked.requester, shell);
     const earlier = step === null ? null : adoptable(call.fingerprint, request, step, shell);

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
+import { openSqliteReader } from '../../src/adapters/store-sqlite/open-reader.ts';
 import { compiledEnvironment } from '../support/compile-cache.ts';
 import { eventually } from '../support/eventually.ts';
 import { bin, folder, recourse } from '../support/recourse-process.ts';
@@ -24,6 +25,8 @@ export interface Duo {
   replace(gateway: Gateway, downMs: number): Promise<void>;
   /** Runs with the gateway stopped, so that nothing it hears is handled until it goes on. False if it could not be stopped. */
   whileStopped(gateway: Gateway, act: () => Promise<void>): Promise<boolean>;
+  /** What is on record of a payment. */
+  storyOf(mark: string): Promise<string>;
   counts(): { readonly kills: number; readonly stalls: number };
   said(): string;
 }
@@ -94,9 +97,26 @@ export async function openDuo(t: TestContext, ledgerUrl: string, agents: readonl
         stopped.delete(gateway);
       }
     },
+    storyOf: (mark) => storyIn(path.join(home, 'store/recourse.db'), mark),
     counts: () => counts,
     said: () => all.flatMap(({ said }) => said().match(/^recourse: .*$/gm) ?? []).join('\n'),
   };
+}
+
+async function storyIn(file: string, mark: string): Promise<string> {
+  const opened = await openSqliteReader(file);
+  if (opened.kind !== 'opened') return opened.message;
+  const { reader, close } = opened;
+  const lines: string[] = [];
+  for (const call of await reader.listCalls({ limit: 100_000 })) {
+    const args = await reader.args(call.id);
+    if (args.kind !== 'text' || !args.text.includes(`"${mark}"`)) continue;
+    lines.push(`${call.id} ${call.state} owner ${call.owner} key ${call.key} left ${call.requesterLeftAtMs}`);
+    for (const { kind, timeMs, epoch, seq, body } of await reader.recordsOf(call.id))
+      lines.push(`  ${new Date(timeMs).toISOString().slice(14)} ${epoch}/${seq} ${kind} ${body.slice(0, 160)}`);
+  }
+  close();
+  return lines.join('\n');
 }
 
 /** The signal is on its way for a moment; every thread must stand. */

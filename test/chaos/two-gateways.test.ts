@@ -42,6 +42,7 @@ test(`[C6-chaos-4] two gateways, killed under clients that break off, from seed 
   const problems = intentions.flatMap((intention) => problemsOf(intention, ledger));
   t.diagnostic(summary(intentions, ledger, duo, performance.now() - started));
   if (problems.length > 0) t.diagnostic(`the gateways said: ${duo.said()}`);
+  for (const problem of problems.slice(0, 3)) t.diagnostic(await duo.storyOf(problem.slice(0, problem.indexOf(':'))));
   assert.equal(problems.length, 0, `${problems.length} of ${intentions.length}:\n${problems.slice(0, 20).join('\n')}`);
   assert.ok(duo.counts().kills > 0 && intentions.length > clientsAtOnce, 'there was work, and there were kills');
 });

@@ -134,4 +134,33 @@ describe('a process beside the owner', () => {
     const reply = successOf(await again);
     assert.deepEqual([reply.result, reply.replayed, pay.runs()], ['paid by the owner', true, 0]);
   });
+
+  test('[C6-attach-20] that took the place of a requester and is gone leaves it to the next', async (t) => {
+    const finished = Promise.withResolvers<string>();
+    let runs = 0;
+    const pay = aTool('pay', () => {
+      runs += 1;
+      return finished.promise;
+    });
+    const file = path.join(folderOf(t), 'recourse.db');
+    const { gateway, shell } = await openWithShell({ tools: [pay], file, onNotice: () => undefined });
+    t.after(() => gateway.close());
+    const { store } = shell.ports;
+    const left = new AbortController();
+    const who = { tenant: 'default', agent: 'local' };
+    const written = new Promise<boolean>(() => undefined);
+    const first = handleCall({ tool: 'pay', args: {} }, who, { left: left.signal, written }, shell);
+    await eventually('the payment', async () => runs === 1);
+    left.abort();
+    const { call_id: id } = await first;
+    const has = async (kind: string) => (await store.recordsOf(id as CallId)).some((record) => record.kind === kind);
+    const child = fork(path.join(import.meta.dirname, '../support/unwritten-child.ts'), [file]);
+    t.after(() => child.kill('SIGKILL'));
+    await eventually('the place to be taken', () => has('attached'));
+    child.kill('SIGKILL');
+    finished.resolve('paid once');
+    await eventually('its end', () => has('settled'));
+    const again = successOf(await gateway.handle({ tool: 'pay', args: {} }));
+    assert.deepEqual([again.result, again.replayed, runs], ['paid once', true, 1]);
+  });
 });

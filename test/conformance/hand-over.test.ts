@@ -54,6 +54,26 @@ async function openStalling(t: TestContext) {
   return { bank, pay, stalled };
 }
 
+test(
+  '[C6-attach-14] nothing is sent for a client that sent and closed during a stall: it may have gone elsewhere',
+  { skip: process.platform === 'linux' ? false : 'reads /proc' },
+  async (t) => {
+    const { bank, pay, stalled } = await openStalling(t);
+    for (let n = 1; n <= 30; n++) {
+      await stalled(async () => {
+        const first = pay(n);
+        await first.sent;
+        first.destroy();
+      });
+      const other = pay(1_000 + n);
+      await eventually('the other payment', async () => bank.paid() >= n);
+      bank.answer();
+      assert.ok(isSuccess(replyIn(await other.answer)));
+      assert.equal(bank.paid(), n, `round ${n}: paid for nobody`);
+    }
+  },
+);
+
 const replyIn = (text: string | null): Reply => JSON.parse(text ?? assert.fail('no answer')) as Reply;
 const linuxOnly = { skip: process.platform === 'linux' ? false : 'reads /proc' };
 

@@ -1,5 +1,6 @@
 /** Clients that give up, as tests need them: below every library, which would keep the connection or wait. And a tool that counts its runs. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import type { TestContext } from 'node:test';
 import { openHttp } from '../e2e/http/open-http.ts';
@@ -16,6 +17,8 @@ import { aTool as aWrite } from './tools.ts';
 export interface Sent {
   /** The whole body; null if the connection ended before it. */
   readonly answer: Promise<string | null>;
+  /** The system has all of the request. */
+  readonly sent: Promise<unknown>;
   /** Closes the connection, whatever was read. */
   destroy(): void;
 }
@@ -37,8 +40,9 @@ export function send(url: URL, headers: Readonly<Record<string, string>>, body: 
       response.on('close', () => resolve(response.complete ? text : null));
     });
   });
+  const sent = once(request, 'finish').catch(() => undefined);
   request.end(body);
-  return { answer, destroy: () => void request.destroy() };
+  return { answer, sent, destroy: () => void request.destroy() };
 }
 
 /** `pay {n}`: runs until the test lets it end. */

@@ -50,15 +50,15 @@ export function createDepartures() {
   const listeners = new Set<(incarnation: IncarnationId) => unknown>();
   const untold: IncarnationId[] = [];
   const settling = new Set<Promise<unknown>>();
-  const settle = (work: () => Promise<unknown>) => {
+  const settle = (work: () => Promise<unknown>): Promise<unknown> => {
     const settled = work().catch(() => undefined);
     settling.add(settled);
-    void settled.then(() => settling.delete(settled));
+    return settled.then(() => settling.delete(settled));
   };
   return {
-    /** Whoever listens hears it after `landed`. */
-    tell(incarnation: IncarnationId, landed: Promise<unknown>): void {
-      settle(async () => {
+    /** Whoever listens hears it after `landed`. Resolves when they have settled what it left. */
+    tell(incarnation: IncarnationId, landed: Promise<unknown>): Promise<unknown> {
+      return settle(async () => {
         await landed;
         if (listeners.size === 0) untold.push(incarnation);
         await Promise.all([...listeners].map((listener) => listener(incarnation)));
@@ -66,7 +66,7 @@ export function createDepartures() {
     },
     listen(listener: (incarnation: IncarnationId) => unknown): () => void {
       listeners.add(listener);
-      for (const incarnation of untold.splice(0)) settle(async () => listener(incarnation));
+      for (const incarnation of untold.splice(0)) void settle(async () => listener(incarnation));
       return () => listeners.delete(listener);
     },
     areSettled: () => settling.size === 0,

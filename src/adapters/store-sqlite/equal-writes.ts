@@ -57,6 +57,8 @@ export function createEqualWrites(equalOf: (id: CallId) => Equal | null) {
       if (call !== null && call.kind === 'mark' && call.requester === 'left') forget(call.id);
     },
     handedOver: forget,
+    /** Calls whose requesters are in that process, and whose replies were not handed over, as far as is known. */
+    heldBy: (by: IncarnationId): string[] => [...open].flatMap(([id, known]) => (known.by === by ? [id] : [])),
     gone(by: IncarnationId): void {
       for (const [id, known] of open) if (known.by === by) forget(id);
     },

@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 
 import type { CallId, IncarnationId } from '../../core/call.ts';
 import type { Position } from '../../core/journal/record.ts';
-import type { CommitResult, StoreTrouble, Transition } from '../../ports/store.ts';
+import type { CommitResult, StoredCall, StoreTrouble, Transition } from '../../ports/store.ts';
 import { createAskOthers, createDepartures, notKnown } from './ask-others.ts';
 import type { BatchLimits } from './commit-queue.ts';
 import { createPrivately, type Lock } from './lock.ts';
@@ -110,9 +110,9 @@ export async function openOwner(
     {
       gone(incarnation) {
         // INVARIANT: what it left is settled once all that it handed over has landed, also what landed after its link ended.
-        departures.tell(incarnation, Promise.allSettled(landing.get(incarnation) ?? []));
+        const landed = Promise.allSettled(landing.get(incarnation) ?? []);
         landing.delete(incarnation);
-        equals.gone(incarnation);
+        void departures.tell(incarnation, landed).then(() => equals.gone(incarnation));
       },
       async write(requests, { incarnation: by, isLinked }) {
         // INVARIANT: what an earlier owner left is on record first.
@@ -150,13 +150,13 @@ export async function openOwner(
       places.mayBe(session, fingerprint) ? reader.abandoned(session, fingerprint, withinMs) : null,
     async unanswered(limit, of) {
       if (of === undefined) return reader.unanswered(limit);
-      const owed = await Promise.all(
-        replies
-          .owedBy(of)
-          .slice(0, limit)
-          .map((id) => reader.call(id as CallId)),
-      );
-      return owed.filter((call) => call !== null);
+      // INVARIANT: who took the place of a requester is owed the reply, whichever process runs the call.
+      const found: StoredCall[] = [];
+      for (const id of new Set([...replies.owedBy(of), ...equals.heldBy(of)])) {
+        const call = found.length < limit ? await reader.call(id as CallId) : null;
+        if (call !== null && call.requesterLeftAtMs === null) found.push(call);
+      }
+      return found;
     },
     incarnation: settings.incarnation,
     highestTimeMs,

@@ -56,12 +56,10 @@ export function createEqualWrites(equalOf: (id: CallId) => Equal | null) {
     committed({ call }: Transition): void {
       if (call !== null && call.kind === 'mark' && call.requester === 'left') forget(call.id);
     },
-    handedOver: forget,
+    /** Its reply was handed over, or nobody is owed it any more. */
+    handedOver: (id: string): void => forget(id),
     /** Calls whose requesters are in that process, and whose replies were not handed over, as far as is known. */
     heldBy: (by: IncarnationId): string[] => [...open].flatMap(([id, known]) => (known.by === by ? [id] : [])),
-    gone(by: IncarnationId): void {
-      for (const [id, known] of open) if (known.by === by) forget(id);
-    },
     /** Processes that began an equal write before, without those of `except`; null: any might have. */
     begunBy(equal: Equal, except: IncarnationId | null): readonly IncarnationId[] | null {
       if (open.size > maxOpen) return null;
@@ -70,7 +68,6 @@ export function createEqualWrites(equalOf: (id: CallId) => Equal | null) {
       if (except !== null) by.delete(except);
       return [...by];
     },
-    size: () => open.size,
   };
 }
 

@@ -112,7 +112,9 @@ export async function openOwner(
         // INVARIANT: what it left is settled once all that it handed over has landed, also what landed after its link ended.
         const landed = Promise.allSettled(landing.get(incarnation) ?? []);
         landing.delete(incarnation);
-        void departures.tell(incarnation, landed).then(() => equals.gone(incarnation));
+        // Only these: the process may be alive, and begin others on its next link meanwhile.
+        const held = equals.heldBy(incarnation);
+        void departures.tell(incarnation, landed).then(() => held.forEach(equals.handedOver));
       },
       async write(requests, { incarnation: by, isLinked }) {
         // INVARIANT: what an earlier owner left is on record first.

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { compilePolicy } from '../src/core/policy/compile-policy.ts';
 import { isSuccess } from '../src/index.ts';
 import { openGateway } from '../src/main.ts';
-import { handleCall } from '../src/shell/handle-call.ts';
+import { handleCall } from '../src/shell/call/handle-call.ts';
 import type { Shell } from '../src/shell/shell.ts';
 import { median, type Row } from './measure.ts';
 import { args, noop } from './noop-gateway.ts';

@@ -1,9 +1,9 @@
 /** The ladder alone, beside JSON.parse of the very same call. */
 import { createFunctionUpstream } from '../src/adapters/upstream-function/function-upstream.ts';
-import type { SessionId } from '../src/core/call.ts';
-import { decide } from '../src/core/decide.ts';
+import type { SessionId } from '../src/core/call/call.ts';
+import { decide } from '../src/core/call/decide.ts';
 import { defaultLimits } from '../src/core/limits.ts';
-import { readRequest } from '../src/core/request.ts';
+import { readRequest } from '../src/core/call/request.ts';
 import { tool } from '../src/index.ts';
 import { interleave, type Row } from './measure.ts';
 import { args } from './noop-gateway.ts';

@@ -1,8 +1,8 @@
 /** Fills a store with finished calls, three records each, as the gateway would have written them. */
-import { nothingYet } from '../src/shell/transition.ts';
+import { nothingYet } from '../src/shell/ending/transition.ts';
 import { openSqliteStore } from '../src/adapters/store-sqlite/open-store.ts';
 import { nodeIds } from '../src/adapters/system-node/ids.ts';
-import type { Call, CallId, SessionId } from '../src/core/call.ts';
+import type { Call, CallId, SessionId } from '../src/core/call/call.ts';
 import type { RecordDraft, RecordKind } from '../src/core/journal/record.ts';
 import type { Transition } from '../src/ports/store.ts';
 import { args } from './noop-gateway.ts';

@@ -2,10 +2,10 @@
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createAuthenticator } from '../src/compose/authenticate.ts';
-import { createGovernance } from '../src/compose/governance.ts';
-import { openKeysBeside } from '../src/compose/keys-beside.ts';
-import { openHttpDoor } from '../src/compose/open-http-door.ts';
+import { createAuthenticator } from '../src/compose/state/authenticate.ts';
+import { createGovernance } from '../src/compose/serve/governance.ts';
+import { openKeysBeside } from '../src/compose/state/keys-beside.ts';
+import { openHttpDoor } from '../src/compose/serve/open-http-door.ts';
 import { emptyConfig } from '../src/config/config.ts';
 import { openGateway } from '../src/main.ts';
 import { noop } from './noop-gateway.ts';

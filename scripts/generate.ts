@@ -5,10 +5,10 @@
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { configSchema } from '../src/config/config-schema.ts';
-import { codePage, codesIndex, generatedMark } from '../src/core/code-pages.ts';
-import { openapiDocument } from '../src/core/openapi-paths.ts';
-import { replySchema } from '../src/core/reply-schema.ts';
+import { configSchema } from '../src/config/shape/config-schema.ts';
+import { codePage, codesIndex, generatedMark } from '../src/core/taxonomy/code-pages.ts';
+import { openapiDocument } from '../src/core/http/openapi-paths.ts';
+import { replySchema } from '../src/core/http/reply-schema.ts';
 import { codes, type ErrorCode } from '../src/core/taxonomy.ts';
 
 const codesFolder = 'docs/codes';

@@ -10,12 +10,12 @@ export {
   mount,
   type MountedWorkflow,
   WorkflowDefinitionError,
-} from './adapters/upstream-function/mount.ts';
-export type { StepRequest } from './adapters/upstream-function/step-request.ts';
+} from './adapters/upstream-function/workflow/mount.ts';
+export type { StepRequest } from './adapters/upstream-function/workflow/step-request.ts';
 export type { ToolContext } from './adapters/upstream-function/tool-context.ts';
 export { partial, ToolFailure } from './adapters/upstream-function/tool-failure.ts';
-export type { ApprovalView } from './core/approval-view.ts';
-export { httpStatusOf } from './core/http-status.ts';
+export type { ApprovalView } from './core/approval/approval-view.ts';
+export { httpStatusOf } from './core/http/http-status.ts';
 export { defaultLimits, type Limits } from './core/limits.ts';
 export {
   type ErrorReply,
@@ -25,12 +25,12 @@ export {
   type PendingReply,
   type Reply,
   type SuccessReply,
-} from './core/reply.ts';
+} from './core/call/reply.ts';
 export type { Policy, Reach } from './core/policy/policy.ts';
-export { replySchema } from './core/reply-schema.ts';
+export { replySchema } from './core/http/reply-schema.ts';
 export { taxonomy } from './core/taxonomy.ts';
-export { loadPolicy, type LoadPolicyOptions } from './compose/load-policy.ts';
-export type { ServerOptions, ServerToolOptions } from './compose/server-options.ts';
-export { GatewayError } from './core/gateway-error.ts';
+export { loadPolicy, type LoadPolicyOptions } from './compose/project/load-policy.ts';
+export type { ServerOptions, ServerToolOptions } from './compose/upstreams/server-options.ts';
+export { GatewayError } from './core/values/gateway-error.ts';
 export { type CallRequest, createGateway, type Gateway, type GatewayOptions } from './main.ts';
 export type { OperatorNotice } from './ports/notifier.ts';

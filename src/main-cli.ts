@@ -5,30 +5,30 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import path from 'node:path';
-import { textOf } from './adapters/store-sqlite/refusal.ts';
-import { openSqliteReader } from './adapters/store-sqlite/open-reader.ts';
+import { textOf } from './adapters/store-sqlite/file/refusal.ts';
+import { openSqliteReader } from './adapters/store-sqlite/read/open-reader.ts';
 import { nodeClock } from './adapters/system-node/clock.ts';
 import { nodeIds } from './adapters/system-node/ids.ts';
-import { checkedPlaces } from './compose/checked-places.ts';
-import { findStore, prepareStore } from './compose/find-store.ts';
-import { modulesBeingLoaded } from './compose/load-workflow-module.ts';
-import { explainFault, openStore, problemOf } from './compose/look-into-store.ts';
-import type { Project } from './compose/load-project.ts';
-import { printNotice } from './compose/print-notices.ts';
-import type { OpenedGateway } from './compose/serve-gateway.ts';
-import type { ServingOptions } from './compose/serve-options.ts';
+import { checkedPlaces } from './compose/project/checked-places.ts';
+import { findStore, prepareStore } from './compose/state/find-store.ts';
+import { modulesBeingLoaded } from './compose/project/load-workflow-module.ts';
+import { explainFault, openStore, problemOf } from './compose/state/look-into-store.ts';
+import type { Project } from './compose/project/load-project.ts';
+import { printNotice } from './compose/serve/print-notices.ts';
+import type { OpenedGateway } from './compose/serve/serve-gateway.ts';
+import type { ServingOptions } from './compose/project/serve-options.ts';
 import { configName } from './config/config.ts';
-import type { SessionId } from './core/call.ts';
-import { GatewayError } from './core/gateway-error.ts';
+import type { SessionId } from './core/call/call.ts';
+import { GatewayError } from './core/values/gateway-error.ts';
 import type { PolicyAnalysis } from './core/policy/analyse/policy-analysis.ts';
 import type { Snapshot } from './core/workflow/workflow.ts';
-import type { MeantId } from './core/short-id.ts';
-import type { BarTool } from './doors/cli/primer-bar.ts';
-import type { OpenedStage, PrimerParts } from './doors/cli/primer.ts';
-import type { Command } from './doors/cli/read-command-line.ts';
-import { version } from './doors/cli/answer-at-once.ts';
+import type { MeantId } from './core/values/short-id.ts';
+import type { BarTool } from './doors/cli/primer/primer-bar.ts';
+import type { OpenedStage, PrimerParts } from './doors/cli/primer/primer.ts';
+import type { Command } from './doors/cli/line/read-command-line.ts';
+import { version } from './doors/cli/line/answer-at-once.ts';
 import { type CliParts, runCommand } from './doors/cli/run-command.ts';
-import type { GatewayEnd, ServeOrder, UpOrder } from './doors/cli/run-gateway.ts';
+import type { GatewayEnd, ServeOrder, UpOrder } from './doors/cli/commands/run-gateway.ts';
 import type { Terminal } from './doors/cli/terminal.ts';
 import { abandoned, watchEnd } from './doors/cli/watch-end.ts';
 import type { Ids } from './ports/ids.ts';
@@ -71,14 +71,14 @@ const cliParts: CliParts = {
   settling: { operator, meant: (file, beginning) => meant(file, beginning, 'inspection'), settle },
   gateways: { serve, up, abandon: () => process.exit(abandoned) },
   agents: agentsParts,
-  governing: async () => (await import('./compose/governing-parts.ts')).governingParts,
+  governing: async () => (await import('./compose/daemon/governing-parts.ts')).governingParts,
   timer: nodeClock,
   newCorrelationId: () => nodeIds.random('err_'),
 };
 
 /** What ends in .yaml is a configuration; everything else is a workflow. */
 async function loadGraphs(argument: string, config: string | undefined): ReturnType<CliParts['loadGraphs']> {
-  const { loadProject } = await import('./compose/load-project.ts');
+  const { loadProject } = await import('./compose/project/load-project.ts');
   const file = /\.ya?ml$/.test(argument) ? argument : config;
   const wanted = argument === '' || file === argument ? {} : { workflowArgument: argument };
   const named = { ...(file === undefined ? {} : { file }), ...wanted, ...checkedPlaces(file) };
@@ -100,13 +100,13 @@ async function analysisOf(project: Project): Promise<(() => PolicyAnalysis) | nu
   if (policy === null) return null;
   const [{ analysePolicy }, { knownCatalogue }] = await Promise.all([
     import('./core/policy/analyse/analyse-policy.ts'),
-    import('./compose/known-catalogue.ts'),
+    import('./compose/project/known-catalogue.ts'),
   ]);
   return () => analysePolicy(policy, knownCatalogue(project));
 }
 
 async function loadTests(...[files, config]: Parameters<CliParts['loadTests']>): ReturnType<CliParts['loadTests']> {
-  return (await import('./compose/load-policy-tests.ts')).loadPolicyTests(process.cwd(), files, config);
+  return (await import('./compose/project/load-policy-tests.ts')).loadPolicyTests(process.cwd(), files, config);
 }
 
 async function stateOf(session: string, workflow: string, file: string): ReturnType<CliParts['render']['stateOf']> {
@@ -156,7 +156,10 @@ async function settle(...[file, callId, judgement]: Parameters<Settle>): ReturnT
   looked.close();
   if (call === null) return { kind: 'not_found', session: null, state: null };
   if (call.state !== 'IN_DOUBT') return { kind: 'not_in_doubt', session: null, state: call.state };
-  const [{ runSettle }, { openGateway }] = await Promise.all([import('./compose/run-settle.ts'), import('./main.ts')]);
+  const [{ runSettle }, { openGateway }] = await Promise.all([
+    import('./compose/state/run-settle.ts'),
+    import('./main.ts'),
+  ]);
   const limits = { sweepEveryMs: 86_400_000 };
   return runSettle(
     () => openGateway({ tools: [], file, limits }, { recovers: false, begin: 'never' }),
@@ -176,7 +179,7 @@ function operator(): string {
 
 async function agentsParts(): ReturnType<CliParts['agents']> {
   const [{ manageKeys }, { durationMs }] = await Promise.all([
-    import('./compose/manage-keys.ts'),
+    import('./compose/state/manage-keys.ts'),
     import('./config/duration.ts'),
   ]);
   return { ...manageKeys, operator, nowMs: nodeClock.nowMs, durationMs };
@@ -184,19 +187,19 @@ async function agentsParts(): ReturnType<CliParts['agents']> {
 
 async function serve(order: ServeOrder): Promise<GatewayEnd> {
   await surviveStrays(order);
-  const { serveOverStdio } = await import('./compose/serve-stdio.ts');
+  const { serveOverStdio } = await import('./compose/serve/serve-stdio.ts');
   return serveOverStdio({ ...order, version: version(), onNotice: printNotice }, openForServing);
 }
 
 async function up(order: UpOrder): Promise<GatewayEnd> {
   await surviveStrays(order);
-  const { runUp } = await import('./compose/run-up.ts');
+  const { runUp } = await import('./compose/serve/run-up.ts');
   return runUp({ ...order, version: version(), onNotice: printNotice }, openForServing);
 }
 
 /** One workflow's stray promise must not end the others. */
 async function surviveStrays({ onTrouble }: ServeOrder | UpOrder): Promise<void> {
-  const { surviveRejections } = await import('./compose/survive-rejections.ts');
+  const { surviveRejections } = await import('./compose/serve/survive-rejections.ts');
   surviveRejections(onTrouble);
 }
 

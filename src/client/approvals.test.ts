@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ApprovalState } from '../core/approval.ts';
+import type { ApprovalState } from '../core/approval/approval.ts';
 import { denialOf, errorOf } from '../../test/support/scripted-client.ts';
 import { type CallOptions, createClient } from './create-client.ts';
 import {
@@ -12,7 +12,7 @@ import {
   retryAfter,
   type ScriptedAnswer,
 } from './testing.ts';
-import type { Answer, Transport } from './transport.ts';
+import type { Answer, Transport } from './transport/transport.ts';
 
 type States = Readonly<Record<string, readonly ApprovalState[]>>;
 

@@ -2,11 +2,11 @@
  * What became of an approval? Looks at it, and waits until a person has decided, in looks that are short enough for any line. An
  * agent can look and wait, and nothing else: whoever asks never decides.
  */
-import type { ApprovalView } from '../core/approval-view.ts';
+import type { ApprovalView } from '../core/approval/approval-view.ts';
 import { CallError } from './call-error.ts';
-import { readProblem } from './read-problem.ts';
-import { readReply, secondsToWait } from './read-reply.ts';
-import type { Answer, Pause, Transport, WireCall } from './transport.ts';
+import { readProblem } from './transport/read-problem.ts';
+import { readReply, secondsToWait } from './transport/read-reply.ts';
+import type { Answer, Pause, Transport, WireCall } from './transport/transport.ts';
 
 export interface Looking {
   readonly transport: Transport;

@@ -2,8 +2,8 @@
  * What every other failure is in TypeScript: a refusal of another sort, a tool that failed, or no reply at all. `effect`
  * says what is known of the effect and is never a guess: without a reply it is `unknown`, unless nothing was sent.
  */
-import type { DoorCode } from '../core/door-problems.ts';
-import type { ErrorReply } from '../core/reply.ts';
+import type { DoorCode } from '../core/http/door-problems.ts';
+import type { ErrorReply } from '../core/call/reply.ts';
 import type { Effect, ErrorClass, ErrorCode, ErrorName, Verdict } from '../core/taxonomy.ts';
 import { type Resolution, resolutionOf } from './resolution.ts';
 

@@ -1,10 +1,10 @@
 /** The agent says that it is done: true, or a refusal that names what stands against it. Waits where a denial says for how long. */
-import type { SuccessReply } from '../core/reply.ts';
+import type { SuccessReply } from '../core/call/reply.ts';
 import { CallError } from './call-error.ts';
-import { readProblem } from './read-problem.ts';
-import { isSuccess, readReply, secondsToWait } from './read-reply.ts';
+import { readProblem } from './transport/read-problem.ts';
+import { isSuccess, readReply, secondsToWait } from './transport/read-reply.ts';
 import { refusalOf } from './refusal-of.ts';
-import type { Answer, Pause, Transport } from './transport.ts';
+import type { Answer, Pause, Transport } from './transport/transport.ts';
 
 export interface Completing {
   readonly transport: Transport;

@@ -3,19 +3,19 @@
  * by itself where a denial says for how long, and asks again, with the same key, where an answer was lost. Never retries
  * anything else: whether something may run again is for the gateway to decide.
  */
-import type { ApprovalView } from '../core/approval-view.ts';
-import type { ErrorReply, Reply, SuccessReply } from '../core/reply.ts';
+import type { ApprovalView } from '../core/approval/approval-view.ts';
+import type { ErrorReply, Reply, SuccessReply } from '../core/call/reply.ts';
 import { awaitDecision, readApproval } from './approvals.ts';
 import { CallError } from './call-error.ts';
 import { maxSeconds, mustBeAmount, mustBeOptions, mustBeText } from './check-options.ts';
 import { completeSession } from './complete-session.ts';
-import { deliver, type Delivery } from './deliver.ts';
-import { pause } from './pause.ts';
-import { plainArgs } from './plain-args.ts';
-import { readProblem } from './read-problem.ts';
-import { isSuccess, readReply, secondsToWait } from './read-reply.ts';
+import { deliver, type Delivery } from './transport/deliver.ts';
+import { pause } from './transport/pause.ts';
+import { plainArgs } from './tools/plain-args.ts';
+import { readProblem } from './transport/read-problem.ts';
+import { isSuccess, readReply, secondsToWait } from './transport/read-reply.ts';
 import { refusalAfterLoss, refusalOf } from './refusal-of.ts';
-import type { Transport, WireCall } from './transport.ts';
+import type { Transport, WireCall } from './transport/transport.ts';
 
 /** What holds for every call of a client, and can be said anew for one. */
 export interface CallDefaults {

@@ -8,16 +8,16 @@ export {
   type ClientOptions,
   createClient,
 } from './create-client.ts';
-export { type GovernOptions, governTools } from './govern-tools.ts';
-export { type HttpOptions, httpTransport } from './http-transport.ts';
-export { type InProcessGateway, type InProcessOptions, inProcessTransport } from './in-process-transport.ts';
-export { type LocalOptions, type LocalSettings, type LocalTool, localTools } from './local-tools.ts';
-export type { Naming } from './name-tools.ts';
+export { type GovernOptions, governTools } from './tools/govern-tools.ts';
+export { type HttpOptions, httpTransport } from './transport/http-transport.ts';
+export { type InProcessGateway, type InProcessOptions, inProcessTransport } from './transport/in-process-transport.ts';
+export { type LocalOptions, type LocalSettings, type LocalTool, localTools } from './tools/local-tools.ts';
+export type { Naming } from './tools/name-tools.ts';
 export { type Refusal, refusalOf } from './refusal-of.ts';
 export type { Resolution, ResolutionOf } from './resolution.ts';
-export { tellModel } from './tell-model.ts';
+export { tellModel } from './tools/tell-model.ts';
 export { ToolDeniedError } from './tool-denied-error.ts';
-export { type AiSdkTool, type AnyTool, type OpenAiTool, type PlainTool, remote } from './tool-shapes.ts';
-export type { Answer, Pause, Transport, WireCall } from './transport.ts';
-export type { ApprovalView } from '../core/approval-view.ts';
-export type { ErrorReply, PendingReply, Reply, SuccessReply } from '../core/reply.ts';
+export { type AiSdkTool, type AnyTool, type OpenAiTool, type PlainTool, remote } from './tools/tool-shapes.ts';
+export type { Answer, Pause, Transport, WireCall } from './transport/transport.ts';
+export type { ApprovalView } from '../core/approval/approval-view.ts';
+export type { ErrorReply, PendingReply, Reply, SuccessReply } from '../core/call/reply.ts';

@@ -1,5 +1,5 @@
 /** Which error does a reply become? `denied` is a ToolDeniedError, everything else a CallError. */
-import type { ErrorReply } from '../core/reply.ts';
+import type { ErrorReply } from '../core/call/reply.ts';
 import { CallError, callErrorOf } from './call-error.ts';
 import { resolutionOf } from './resolution.ts';
 import { ToolDeniedError } from './tool-denied-error.ts';

@@ -1,5 +1,5 @@
 /** What a denial is in TypeScript: governance refused the call or holds it, nothing ran, and here is the way out. */
-import type { DeniedReply } from '../core/reply.ts';
+import type { DeniedReply } from '../core/call/reply.ts';
 import { type Resolution, resolutionOf } from './resolution.ts';
 
 class Denied extends Error {

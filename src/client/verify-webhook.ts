@@ -2,7 +2,7 @@
  * Is this message from the gateway, whole, and fresh? For whoever receives webhooks, wherever it runs. Compares in constant time,
  * and gives the message only if the answer is yes.
  */
-import type { WebhookMessage } from '../core/webhook-message.ts';
+import type { WebhookMessage } from '../core/http/webhook-message.ts';
 
 export interface ReceivedWebhook {
   /** Of the request, in whatever form the server has them. */

@@ -1,11 +1,11 @@
 /** Does what is written about agents fit the rest of the configuration? Formulas that nothing evaluates yet are read as well. */
 import type { CelFieldType } from '../core/cel/check-types.ts';
 import { compileCel } from '../core/cel/compile-cel.ts';
-import { isObject, type JsonObject } from '../core/json.ts';
-import { mapOf, textOf } from './plain-values.ts';
+import { isObject, type JsonObject } from '../core/values/json.ts';
+import { mapOf, textOf } from './yaml/plain-values.ts';
 import type { Tell, Warn } from './problem.ts';
-import { findScalar, hasKey, keyPlaceOf, placeOf } from './read-shape.ts';
-import type { Tree } from './yaml-tree.ts';
+import { findScalar, hasKey, keyPlaceOf, placeOf } from './shape/read-shape.ts';
+import type { Tree } from './yaml/yaml-tree.ts';
 
 type Path = readonly (string | number)[];
 

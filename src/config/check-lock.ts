@@ -1,6 +1,6 @@
 /** Does the lock fit the configuration? Read with its problems; what one of them knows and the other does not is warned about. */
-import { findLookAlikes } from '../core/look-alike.ts';
-import { spellOut } from '../core/quote.ts';
+import { findLookAlikes } from '../core/values/look-alike.ts';
+import { spellOut } from '../core/values/quote.ts';
 import type { ServerConfig } from './config.ts';
 import { type Lock, placeOfServer, readLock } from './lock.ts';
 import type { ProblemList } from './problem.ts';

@@ -1,8 +1,8 @@
 /** Are these options what they claim to be? Unknown keys are errors: a misspelt limit must not be silently ignored. */
-import { preview } from '../core/canonical.ts';
-import { isObject } from '../core/json.ts';
+import { preview } from '../core/values/canonical.ts';
+import { isObject } from '../core/values/json.ts';
 import { defaultLimits, type Limits } from '../core/limits.ts';
-import { nearest } from '../core/nearest.ts';
+import { nearest } from '../core/values/nearest.ts';
 
 const optionNames = [
   'tools',

@@ -1,6 +1,6 @@
 /** What do the written rules become? Compiled with what is known about the tools; problems are told where they are written. */
 import { defaultLimits } from '../core/limits.ts';
-import { lookAtRules } from '../core/look-alike.ts';
+import { lookAtRules } from '../core/values/look-alike.ts';
 import { findUnapprovable } from '../core/policy/analyse/find-unapprovable.ts';
 import { compilePolicy } from '../core/policy/compile-policy.ts';
 import type { Policy, ToolShape, WrittenPolicy } from '../core/policy/policy.ts';

@@ -1,11 +1,11 @@
 /** What a configuration says, once it is read. Plain data; durations are milliseconds. */
-import type { JsonObject } from '../core/json.ts';
+import type { JsonObject } from '../core/values/json.ts';
 import type { Limits } from '../core/limits.ts';
 import type { Reach, WrittenPolicy } from '../core/policy/policy.ts';
 import type { EffectClass } from '../core/taxonomy.ts';
 import type { Lock } from './lock.ts';
 import type { Place } from './problem.ts';
-import type { Tree } from './yaml-tree.ts';
+import type { Tree } from './yaml/yaml-tree.ts';
 
 /** Where a project says everything. */
 export const configName = 'recourse.yaml';

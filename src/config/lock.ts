@@ -2,13 +2,13 @@
  * What were the tools like when they were pinned? The text of recourse.lock, read and written. Pure: hashes are given by
  * whoever pins, files are read by whoever loads. The same lock is always the same text, so that a change shows as one.
  */
-import { isObject, type Json, type JsonObject } from '../core/json.ts';
+import { isObject, type Json, type JsonObject } from '../core/values/json.ts';
 import type { ToolShape } from '../core/policy/policy.ts';
 import { createProblemList, placeAt, type Place, type Problem, type Tell, type Warning } from './problem.ts';
-import { readShape } from './read-shape.ts';
-import { named, type Shape, text } from './shape.ts';
-import { treeOfJson } from './tree-of-json.ts';
-import { readYaml } from './yaml-tree.ts';
+import { readShape } from './shape/read-shape.ts';
+import { named, type Shape, text } from './shape/shape.ts';
+import { treeOfJson } from './yaml/tree-of-json.ts';
+import { readYaml } from './yaml/yaml-tree.ts';
 
 export const lockName = 'recourse.lock';
 const lockVersion = 1;

@@ -2,15 +2,15 @@
  * Which cases does a file of policy tests contain? Total: any text gives the cases that could be read and every problem with
  * its place. A case that means nothing certain is a problem: a test that cannot fail would be worse than none.
  */
-import type { Json, JsonObject } from '../core/json.ts';
-import { nearest } from '../core/nearest.ts';
+import type { Json, JsonObject } from '../core/values/json.ts';
+import { nearest } from '../core/values/nearest.ts';
 import { ruleEffects, type RuleEffect } from '../core/policy/policy.ts';
 import { type CaseCode, caseCodes, type PolicyCase } from '../core/policy/test-policy.ts';
-import { mapOf, numberOf, textOf } from './plain-values.ts';
+import { mapOf, numberOf, textOf } from './yaml/plain-values.ts';
 import { createProblemList, type Problem, refOf, type Tell } from './problem.ts';
-import { keyPlaceOf, placeOf, readShape } from './read-shape.ts';
-import { count, listOf, type Shape, text } from './shape.ts';
-import { readYaml, type Tree } from './yaml-tree.ts';
+import { keyPlaceOf, placeOf, readShape } from './shape/read-shape.ts';
+import { count, listOf, type Shape, text } from './shape/shape.ts';
+import { readYaml, type Tree } from './yaml/yaml-tree.ts';
 
 export const policyTestLimits = { maxChars: 4 << 20, maxNodes: 200_000, maxDepth: 64, maxCases: 10_000 } as const;
 

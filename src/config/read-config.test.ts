@@ -4,12 +4,12 @@ import fc from 'fast-check';
 import { timesDrawn } from '../../test/support/times-drawn.ts';
 import { goodTexts } from '../../test/support/config-noise.ts';
 import { compileSchema } from '../core/schema/compile-schema.ts';
-import { configSchema } from './config-schema.ts';
+import { configSchema } from './shape/config-schema.ts';
 import { readConfig } from './read-config.ts';
-import { workflowFromYaml } from './workflow-from-yaml.ts';
+import { workflowFromYaml } from './workflow/workflow-from-yaml.ts';
 import { createProblemList } from './problem.ts';
-import { readYaml } from './yaml-tree.ts';
-import { plainOf } from './read-shape.ts';
+import { readYaml } from './yaml/yaml-tree.ts';
+import { plainOf } from './shape/read-shape.ts';
 
 const good = `
 runtime: { store: ./recourse.db, listen: "127.0.0.1:7411", limits: { max_in_flight: 10, store_retry_ms: [1, 2] } }

@@ -3,17 +3,17 @@
  * their problems, each with its place and what to write instead. With problems the configuration is what could be read, for
  * further checks only; nothing may run on it. Reads no files.
  */
-import { isObject, type Json, type JsonObject } from '../core/json.ts';
+import { isObject, type Json, type JsonObject } from '../core/values/json.ts';
 import { defaultLimits, type Limits } from '../core/limits.ts';
-import { nearest } from '../core/nearest.ts';
+import { nearest } from '../core/values/nearest.ts';
 import type { PolicyProblem } from '../core/policy/policy.ts';
 import { checkAgents } from './check-agents.ts';
 import { problemWithOptions } from './check-options.ts';
-import { configShape, snakeCase } from './config-shape.ts';
+import { configShape, snakeCase } from './shape/config-shape.ts';
 import { type Config, emptyConfig, type RuntimeConfig, type WorkflowConfig } from './config.ts';
 import { checkLock, type LockText } from './check-lock.ts';
-import { type IncludedFiles, mergeFiles } from './merge-files.ts';
-import { mapOf, numberOf, textOf } from './plain-values.ts';
+import { type IncludedFiles, mergeFiles } from './yaml/merge-files.ts';
+import { mapOf, numberOf, textOf } from './yaml/plain-values.ts';
 import {
   createProblemList,
   type Place,
@@ -28,10 +28,10 @@ import {
 import { readNotify } from './read-notify.ts';
 import { readPolicy } from './read-policy.ts';
 import { readServers } from './read-servers.ts';
-import { keyPlaceOf, placeOf, readShape } from './read-shape.ts';
+import { keyPlaceOf, placeOf, readShape } from './shape/read-shape.ts';
 import { warnUnenforced } from './unenforced.ts';
-import { workflowShape } from './workflow-shape.ts';
-import { readYaml, type Tree } from './yaml-tree.ts';
+import { workflowShape } from './workflow/workflow-shape.ts';
+import { readYaml, type Tree } from './yaml/yaml-tree.ts';
 
 export interface ReadConfigOptions {
   /** `${NAME}` is replaced from it; without one it stays as it is written. */

@@ -1,10 +1,10 @@
 /** Who is told when something happens, and in which form? Everything that does not fit together is told. Sends nothing. */
-import type { JsonObject } from '../core/json.ts';
+import type { JsonObject } from '../core/values/json.ts';
 import type { NotifyConfig } from './config.ts';
-import { itemsOf, mapOf, textOf } from './plain-values.ts';
+import { itemsOf, mapOf, textOf } from './yaml/plain-values.ts';
 import type { Tell, Warn } from './problem.ts';
-import { keyPlaceOf, placeOf } from './read-shape.ts';
-import type { Tree } from './yaml-tree.ts';
+import { keyPlaceOf, placeOf } from './shape/read-shape.ts';
+import type { Tree } from './yaml/yaml-tree.ts';
 
 interface Parts {
   readonly tree: Tree;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { defaultTerms } from '../core/approval.ts';
+import { defaultTerms } from '../core/approval/approval.ts';
 import type { WrittenAgent } from '../core/policy/policy.ts';
 import { readConfig } from './read-config.ts';
 import { unenforced } from './unenforced.ts';

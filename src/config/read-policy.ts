@@ -2,8 +2,8 @@
  * What do the agents of a configuration say that decides calls, and where does each word of it stand? A rule over several
  * tools becomes several, at the same place. Rules that are wrong in themselves have been told and are left out.
  */
-import type { ApprovalTerms } from '../core/approval.ts';
-import type { Json, JsonObject } from '../core/json.ts';
+import type { ApprovalTerms } from '../core/approval/approval.ts';
+import type { Json, JsonObject } from '../core/values/json.ts';
 import {
   completionParts,
   type PolicyProblem,
@@ -15,13 +15,13 @@ import {
   type WrittenPolicy,
   type WrittenRule,
 } from '../core/policy/policy.ts';
-import { deferKeys, ruleShape } from './agent-shape.ts';
+import { deferKeys, ruleShape } from './shape/agent-shape.ts';
 import type { AgentConfig, RuntimeConfig } from './config.ts';
-import { itemsOf, mapOf, textOf } from './plain-values.ts';
+import { itemsOf, mapOf, textOf } from './yaml/plain-values.ts';
 import { type Place, refsBeside, type Tell } from './problem.ts';
-import { findScalar, hasKey, keyPlaceOf, placeOf, readShape } from './read-shape.ts';
+import { findScalar, hasKey, keyPlaceOf, placeOf, readShape } from './shape/read-shape.ts';
 import { readTerms } from './read-terms.ts';
-import type { Tree } from './yaml-tree.ts';
+import type { Tree } from './yaml/yaml-tree.ts';
 
 export interface ReadPolicy {
   /** Null without the key `agents`. */

@@ -1,12 +1,12 @@
 /** What is written about the servers under `tools`? Everything that does not fit together is told. Starts nothing. */
-import type { JsonObject } from '../core/json.ts';
+import type { JsonObject } from '../core/values/json.ts';
 import type { Reach } from '../core/policy/policy.ts';
 import type { EffectClass } from '../core/taxonomy.ts';
 import type { Connection, ErrorMeaning, ServerConfig, ToolRule } from './config.ts';
-import { mapOf, numberOf, textOf, textsOf } from './plain-values.ts';
+import { mapOf, numberOf, textOf, textsOf } from './yaml/plain-values.ts';
 import type { Tell } from './problem.ts';
-import { keyPlaceOf, placeOf } from './read-shape.ts';
-import type { Tree } from './yaml-tree.ts';
+import { keyPlaceOf, placeOf } from './shape/read-shape.ts';
+import type { Tree } from './yaml/yaml-tree.ts';
 
 export function readServers(tools: JsonObject, tree: Tree, tell: Tell): readonly ServerConfig[] {
   return Object.entries(tools).map(([name, server]) => toServer(name, mapOf(server), tree, tell));

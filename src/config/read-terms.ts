@@ -1,7 +1,7 @@
 /** How does a rule that defers want to be asked for? What it does not say is what its agent says, and then the usual. */
-import { type ApprovalTerms, defaultTerms } from '../core/approval.ts';
-import type { JsonObject } from '../core/json.ts';
-import { itemsOf, numberOf, textOf } from './plain-values.ts';
+import { type ApprovalTerms, defaultTerms } from '../core/approval/approval.ts';
+import type { JsonObject } from '../core/values/json.ts';
+import { itemsOf, numberOf, textOf } from './yaml/plain-values.ts';
 
 /** `roles` are those that the agent names; `rule` is nothing for its default. */
 export function readTerms(roles: ApprovalTerms['roles'], rule: JsonObject = {}): ApprovalTerms {

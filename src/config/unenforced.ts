@@ -1,6 +1,6 @@
 /** What does this version read and check, and not enforce? Each use is warned about; a line leaves the table when it is enforced. */
 import type { Place, Warn } from './problem.ts';
-import type { Tree } from './yaml-tree.ts';
+import type { Tree } from './yaml/yaml-tree.ts';
 
 interface Unenforced {
   /** Keys from the top; * for any name, or any item of a list. */

@@ -1,5 +1,5 @@
 /** The keys of agents and operators: kept as hashes, shown once, rotated, revoked. */
-import type { Identity, KeyRole } from '../core/identity.ts';
+import type { Identity, KeyRole } from '../core/call/identity.ts';
 
 export interface KeyEntry {
   /** Public part of the key. */

@@ -1,6 +1,6 @@
 /** What a store keeps of approvals and of work that goes on after its call: how it is written, and how it is read. */
-import type { Approval, ApprovalId, ApprovalState } from '../core/approval.ts';
-import type { CallId } from '../core/call.ts';
+import type { Approval, ApprovalId, ApprovalState } from '../core/approval/approval.ts';
+import type { CallId } from '../core/call/call.ts';
 
 /**
  * Opens an approval, or moves it along legal states. A conflict if another version is found; at an opening also if an equal call

@@ -1,5 +1,5 @@
 /** What does a store remember of the workflow of a session? Types only; how they change stands in store.ts. */
-import type { CallId } from '../core/call.ts';
+import type { CallId } from '../core/call/call.ts';
 
 export interface WorkflowSession {
   readonly name: string;

@@ -3,8 +3,8 @@
  * transition carries its own preconditions, succeeds or fails by itself, and is durable when the
  * promise resolves. Every store proves itself with test/conformance/store.ts.
  */
-import type { Approval } from '../core/approval.ts';
-import type { Call, CallId, IncarnationId, SessionId } from '../core/call.ts';
+import type { Approval } from '../core/approval/approval.ts';
+import type { Call, CallId, IncarnationId, SessionId } from '../core/call/call.ts';
 import type { Position, RecordDraft } from '../core/journal/record.ts';
 import type { StoredRecord } from '../core/journal/verify.ts';
 import type { CallState } from '../core/taxonomy.ts';

@@ -1,7 +1,7 @@
 /** The tool behind the gateway. Silence is not an answer: the shell ends the wait by itself. */
-import type { CallId, SessionId } from '../core/call.ts';
-import type { Json, JsonObject } from '../core/json.ts';
-import type { Reply } from '../core/reply.ts';
+import type { CallId, SessionId } from '../core/call/call.ts';
+import type { Json, JsonObject } from '../core/values/json.ts';
+import type { Reply } from '../core/call/reply.ts';
 import type { Effect, ErrorCode, ErrorKind } from '../core/taxonomy.ts';
 
 /** What a body may ask of the agent's own client. Rejects if the client cannot, the user declines, or the wait ends. */

@@ -1,6 +1,6 @@
 /** Runs an author's own check of the arguments. Never rejects; may replace the arguments. */
-import type { FieldError } from '../core/catalogue.ts';
-import type { Json, JsonObject } from '../core/json.ts';
+import type { FieldError } from '../core/call/catalogue.ts';
+import type { Json, JsonObject } from '../core/values/json.ts';
 
 export type Validated =
   | { readonly ok: true; readonly args: Json }

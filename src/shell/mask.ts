@@ -2,11 +2,11 @@
  * What must not be written or shown, by the word of the agent's policy? Masked before it reaches a record, a reply or a
  * workflow's state. The tool itself gets what was sent.
  */
-import { canonicalText } from '../core/canonical.ts';
-import type { Json } from '../core/json.ts';
+import { canonicalText } from '../core/values/canonical.ts';
+import type { Json } from '../core/values/json.ts';
 import { type Hide, hiderOf } from '../core/policy/hide-values.ts';
 import type { AgentPolicy } from '../core/policy/policy.ts';
-import type { Refusal } from '../core/refusal.ts';
+import type { Refusal } from '../core/call/refusal.ts';
 import { gotOf } from '../core/schema/field-errors.ts';
 import { stepsOf, valueAt } from '../core/schema/json-pointer.ts';
 import type { Attempt, Failure, GivenWithFailure, Upstream, UpstreamResult } from '../ports/upstream.ts';

@@ -1,19 +1,19 @@
 /** What the shell works with: the ports, the rules it was given, and what this incarnation holds in memory. */
-import type { CancelScope } from '../core/answer.ts';
-import type { ApprovalId } from '../core/approval.ts';
-import type { Call, CallId, IncarnationId, Principal, SessionId } from '../core/call.ts';
-import type { Catalogue } from '../core/catalogue.ts';
-import type { Ladder } from '../core/decide.ts';
-import type { PolicyFact, Readiness, UnlistedServer } from '../core/facts.ts';
+import type { CancelScope } from '../core/call/answer.ts';
+import type { ApprovalId } from '../core/approval/approval.ts';
+import type { Call, CallId, IncarnationId, Principal, SessionId } from '../core/call/call.ts';
+import type { Catalogue } from '../core/call/catalogue.ts';
+import type { Ladder } from '../core/call/decide.ts';
+import type { PolicyFact, Readiness, UnlistedServer } from '../core/gates/facts.ts';
 import type { Position } from '../core/journal/record.ts';
-import type { GapKind } from '../core/gap.ts';
-import type { Json } from '../core/json.ts';
+import type { GapKind } from '../core/call/gap.ts';
+import type { Json } from '../core/values/json.ts';
 import type { Limits } from '../core/limits.ts';
-import { offerTools } from '../core/offer-tools.ts';
+import { offerTools } from '../core/call/offer-tools.ts';
 import { listedTools } from '../core/policy/listed-tools.ts';
 import type { Policy, Reach } from '../core/policy/policy.ts';
 import { ceilingOf } from '../core/policy/session-ceiling.ts';
-import type { Notice, Reply } from '../core/reply.ts';
+import type { Notice, Reply } from '../core/call/reply.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { Notifier } from '../ports/notifier.ts';
@@ -22,7 +22,7 @@ import type { Upstream } from '../ports/upstream.ts';
 import type { Validator } from '../ports/validator.ts';
 import { nextActions as nextOf, type StepFact } from '../core/workflow/step.ts';
 import type { Snapshot, Workflow } from '../core/workflow/workflow.ts';
-import type { Asker, BodyOf, Requester } from './requester.ts';
+import type { Asker, BodyOf, Requester } from './call/requester.ts';
 
 export interface Ports {
   readonly store: Store;

@@ -1,7 +1,7 @@
 /** Do decisions, record and world agree? What was acknowledged is there, and what ran was approved, once, in the approved form. */
 import assert from 'node:assert/strict';
-import type { Approval, ApprovalId, ApprovalState } from '../../src/core/approval.ts';
-import type { CallId } from '../../src/core/call.ts';
+import type { Approval, ApprovalId, ApprovalState } from '../../src/core/approval/approval.ts';
+import type { CallId } from '../../src/core/call/call.ts';
 import { isRefusal, isSuccess, type Reply } from '../../src/index.ts';
 import type { JournalEntry, StoredCall, StoreReader } from '../../src/ports/store.ts';
 import type { Heard, MadeDecision, Verb } from './approval-round.ts';

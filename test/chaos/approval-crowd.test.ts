@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import type { CallId } from '../../src/core/call.ts';
+import type { CallId } from '../../src/core/call/call.ts';
 import { isRefusal, isSuccess, type Reply } from '../../src/index.ts';
 import { createRandom } from '../simulation/random.ts';
 import { eventually } from '../support/eventually.ts';

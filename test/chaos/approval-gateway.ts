@@ -2,7 +2,7 @@
 import type { Transition } from '../../src/ports/store.ts';
 import { openGateway } from '../../src/main.ts';
 import type { OperatorNotice } from '../../src/index.ts';
-import { createApprovals } from '../../src/shell/approvals.ts';
+import { createApprovals } from '../../src/shell/approval/approvals.ts';
 import { agent, approvalPolicy, approvalTools } from './approval-world.ts';
 
 /** What is made durable or sent while a call is held, decided and run; what most depends on first. */

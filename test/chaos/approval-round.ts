@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import type { ApprovalState } from '../../src/core/approval.ts';
+import type { ApprovalState } from '../../src/core/approval/approval.ts';
 import type { Reply } from '../../src/index.ts';
 import { compiledEnvironment } from '../support/compile-cache.ts';
 import type { Death } from './approval-gateway.ts';

@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
-import { type ApprovalTerms, defaultTerms } from '../../src/core/approval.ts';
+import { type ApprovalTerms, defaultTerms } from '../../src/core/approval/approval.ts';
 import { compilePolicy } from '../../src/core/policy/compile-policy.ts';
 import type { Policy } from '../../src/core/policy/policy.ts';
 import type { EffectClass } from '../../src/core/taxonomy.ts';

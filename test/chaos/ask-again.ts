@@ -1,6 +1,6 @@
 /** The agents come back after the crash and ask again: nothing that ran runs a second time. */
 import assert from 'node:assert/strict';
-import type { CallId } from '../../src/core/call.ts';
+import type { CallId } from '../../src/core/call/call.ts';
 import { isPending, isRefusal, type Reply } from '../../src/index.ts';
 import type { StoreReader } from '../../src/ports/store.ts';
 import type { Killed, Request } from './chaos-round.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
-import { openSqliteReader } from '../../src/adapters/store-sqlite/open-reader.ts';
+import { openSqliteReader } from '../../src/adapters/store-sqlite/read/open-reader.ts';
 import { compiledEnvironment } from '../support/compile-cache.ts';
 import { eventually } from '../support/eventually.ts';
 import { bin, folder, recourse } from '../support/recourse-process.ts';

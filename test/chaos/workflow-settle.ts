@@ -1,6 +1,6 @@
 /** After the crash: somebody settles what is in doubt by what the world shows, and the agents ask again for what they lost. */
 import assert from 'node:assert/strict';
-import type { CallId } from '../../src/core/call.ts';
+import type { CallId } from '../../src/core/call/call.ts';
 import { createGateway, isRefusal, isSuccess } from '../../src/index.ts';
 import type { StoredCall, StoreReader } from '../../src/ports/store.ts';
 import { checkStepReply } from '../support/open-workflow.ts';

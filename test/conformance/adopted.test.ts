@@ -1,7 +1,7 @@
 /** CONTRACT section 6: a step that takes the result of an earlier one is told as adopted, not as sent. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CallId } from '../../src/core/call.ts';
+import type { CallId } from '../../src/core/call/call.ts';
 import { eventually } from '../support/eventually.ts';
 import { openWorkflow, refusal, success } from '../support/open-workflow.ts';
 import { withReader } from '../support/read-journal.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test, type TestContext } from 'node:test';
-import type { CallId } from '../../src/core/call.ts';
+import type { CallId } from '../../src/core/call/call.ts';
 import { createGateway, type OperatorNotice } from '../../src/index.ts';
 import { errorOf, successOf } from '../support/check-reply.ts';
 import { folderOf } from '../support/open-gateway.ts';

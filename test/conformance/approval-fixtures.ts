@@ -5,8 +5,8 @@ import {
   type ApprovalState,
   approvalStates,
   defaultTerms,
-} from '../../src/core/approval.ts';
-import type { CallId } from '../../src/core/call.ts';
+} from '../../src/core/approval/approval.ts';
+import type { CallId } from '../../src/core/call/call.ts';
 import type { ApprovalWrite, Store, Transition } from '../../src/ports/store.ts';
 import { aTransition, mustCommit, nextId, startMs } from './store-fixtures.ts';
 

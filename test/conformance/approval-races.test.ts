@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { test, type TestContext } from 'node:test';
-import { defaultTerms } from '../../src/core/approval.ts';
+import { defaultTerms } from '../../src/core/approval/approval.ts';
 import { anAgent } from '../support/a-policy.ts';
 import { errorOf } from '../support/check-reply.ts';
 import { ana, fileOf, openApprovals } from '../support/open-approvals.ts';

@@ -1,7 +1,7 @@
 /** CONTRACT section 6 against those who would stretch an approval: by a change, by asking elsewhere, by other evidence, or by waiting. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type ApprovalTerms, type Decider, defaultTerms } from '../../src/core/approval.ts';
+import { type ApprovalTerms, type Decider, defaultTerms } from '../../src/core/approval/approval.ts';
 import type { WrittenAgent } from '../../src/core/policy/policy.ts';
 import { anAgent, denialOf, type Said } from '../support/a-policy.ts';
 import { successOf } from '../support/check-reply.ts';

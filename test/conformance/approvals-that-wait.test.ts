@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setup } from 'xstate';
-import { defaultTerms, type ApprovalTerms } from '../../src/core/approval.ts';
+import { defaultTerms, type ApprovalTerms } from '../../src/core/approval/approval.ts';
 import { mount } from '../../src/index.ts';
 import { anAgent } from '../support/a-policy.ts';
 import { errorOf, successOf } from '../support/check-reply.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
 import { describe, test, type TestContext } from 'node:test';
-import type { CallId } from '../../src/core/call.ts';
+import type { CallId } from '../../src/core/call/call.ts';
 import { isSuccess, type Reply } from '../../src/index.ts';
 import type { Shell } from '../../src/shell/shell.ts';
 import { aTool } from '../support/builders.ts';

@@ -1,7 +1,7 @@
 /** Opens and closes a store again and again while a mark is on its way, with nothing else that keeps the process alive. */
 import path from 'node:path';
 import { openSqliteStore } from '../../src/adapters/store-sqlite/open-store.ts';
-import { nothingYet } from '../../src/shell/transition.ts';
+import { nothingYet } from '../../src/shell/ending/transition.ts';
 
 const [folder = '.', rounds = '1'] = process.argv.slice(2);
 for (let round = 0; round < Number(rounds); round++) {

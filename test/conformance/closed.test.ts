@@ -1,7 +1,7 @@
 /** What a gateway says that closes, or is closed: that, to whoever asks, and not that it starts or that its store fails. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isObject } from '../../src/core/json.ts';
+import { isObject } from '../../src/core/values/json.ts';
 import { createHeldTool } from '../support/tools.ts';
 import { openGateway } from '../support/open-gateway.ts';
 import { openWorkflow } from '../support/open-workflow.ts';

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate as giveWay } from 'node:timers/promises';
-import type { CallId } from '../../src/core/call.ts';
+import type { CallId } from '../../src/core/call/call.ts';
 import type { Reply, ToolContext } from '../../src/index.ts';
-import { completeSession } from '../../src/shell/complete.ts';
+import { completeSession } from '../../src/shell/completion/complete.ts';
 import { anAgent, type Said } from '../support/a-policy.ts';
 import { blocked } from '../support/blocked-completion.ts';
 import { checkReply, errorOf, successOf } from '../support/check-reply.ts';

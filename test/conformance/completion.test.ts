@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate as giveWay } from 'node:timers/promises';
-import type { CallId, SessionId } from '../../src/core/call.ts';
+import type { CallId, SessionId } from '../../src/core/call/call.ts';
 import type { WrittenAgent, WrittenCompletion } from '../../src/core/policy/policy.ts';
 import { httpStatusOf, type Reply } from '../../src/index.ts';
-import { completeSession } from '../../src/shell/complete.ts';
-import { settleDoubt } from '../../src/shell/settle-doubt.ts';
+import { completeSession } from '../../src/shell/completion/complete.ts';
+import { settleDoubt } from '../../src/shell/ending/settle-doubt.ts';
 import { anAgent, type Said } from '../support/a-policy.ts';
 import { blocked } from '../support/blocked-completion.ts';
 import { checkReply, errorOf, successOf } from '../support/check-reply.ts';

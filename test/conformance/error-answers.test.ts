@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { ServerOptions, ServerToolOptions } from '../../src/compose/server-options.ts';
+import type { ServerOptions, ServerToolOptions } from '../../src/compose/upstreams/server-options.ts';
 import { errorOf } from '../support/check-reply.ts';
 import { openGateway } from '../support/open-gateway.ts';
 import { listen } from '../support/upstream-http.ts';

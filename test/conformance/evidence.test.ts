@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { httpStatusOf } from '../../src/index.ts';
-import { defaultTerms } from '../../src/core/approval.ts';
+import { defaultTerms } from '../../src/core/approval/approval.ts';
 import { anAgent } from '../support/a-policy.ts';
 import { errorOf, successOf } from '../support/check-reply.ts';
 import { ana, openApprovals } from '../support/open-approvals.ts';

@@ -7,7 +7,7 @@ import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { doorProblems } from '../../src/core/door-problems.ts';
+import { doorProblems } from '../../src/core/http/door-problems.ts';
 import { checkAnswer } from '../e2e/http/check-answer.ts';
 import { openHttp } from '../e2e/http/open-http.ts';
 import { type RandomRequest, randomRequests } from '../support/http-random.ts';

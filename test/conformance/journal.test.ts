@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { z } from 'zod';
 import { openSqliteStore } from '../../src/adapters/store-sqlite/open-store.ts';
-import type { CallId } from '../../src/core/call.ts';
+import type { CallId } from '../../src/core/call/call.ts';
 import { tool } from '../../src/index.ts';
 import { awaitSweep } from '../support/await-sweep.ts';
 import { errorOf, successOf } from '../support/check-reply.ts';

@@ -5,11 +5,11 @@ import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'nod
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test, type TestContext } from 'node:test';
-import type { CallId } from '../../src/core/call.ts';
+import type { CallId } from '../../src/core/call/call.ts';
 import { createGateway, GatewayError, isRefusal, isSuccess, tool, ToolDefinitionError } from '../../src/index.ts';
 import { openGateway as openWithShell } from '../../src/main.ts';
-import { handleCall } from '../../src/shell/handle-call.ts';
-import { takeOver } from '../../src/shell/recover.ts';
+import { handleCall } from '../../src/shell/call/handle-call.ts';
+import { takeOver } from '../../src/shell/upkeep/recover.ts';
 import { errorOf, successOf } from '../support/check-reply.ts';
 import { eventually } from '../support/eventually.ts';
 import { folderOf, openGateway } from '../support/open-gateway.ts';

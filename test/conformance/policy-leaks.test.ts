@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { createMachine } from 'xstate';
 import { mount, type Reply } from '../../src/index.ts';
 import { openGateway as openWhole } from '../../src/main.ts';
-import { evaluateCall } from '../../src/shell/evaluate.ts';
+import { evaluateCall } from '../../src/shell/look/evaluate.ts';
 import { aPolicy, anAgent, denialOf } from '../support/a-policy.ts';
 import { errorOf, successOf } from '../support/check-reply.ts';
 import { folderOf, openGateway } from '../support/open-gateway.ts';

@@ -1,7 +1,7 @@
 /** A client that gives up and sends the same again, at once: nothing runs twice, whatever the loop hears first. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { CallId } from '../../src/core/call.ts';
+import type { CallId } from '../../src/core/call/call.ts';
 import { isSuccess } from '../../src/index.ts';
 import { eventually } from '../support/eventually.ts';
 import { ways } from '../support/resend.ts';

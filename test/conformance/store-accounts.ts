@@ -1,7 +1,7 @@
 /** Accounts: taken only if it fits, given back and charged exactly, never passed at any moment. */
 import assert from 'node:assert/strict';
 
-import type { Call } from '../../src/core/call.ts';
+import type { Call } from '../../src/core/call/call.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { aCall, aTransition, commitOne, inserting, mustCommit, verdictOf } from './store-fixtures.ts';
 import { type Create, withStore } from './with-store.ts';

@@ -1,8 +1,8 @@
 /** Approvals as they are looked up and listed, what erasing takes from them, and what a crash leaves. */
 import assert from 'node:assert/strict';
 
-import { type Approval, defaultTerms } from '../../src/core/approval.ts';
-import type { CallId, SessionId } from '../../src/core/call.ts';
+import { type Approval, defaultTerms } from '../../src/core/approval/approval.ts';
+import type { CallId, SessionId } from '../../src/core/call/call.ts';
 import type { ApprovalFilter, Store } from '../../src/ports/store.ts';
 import { anApproval, approving, becoming, mustOpenApproval, openingOf } from './approval-fixtures.ts';
 import {

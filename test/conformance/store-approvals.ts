@@ -1,7 +1,12 @@
 /** Approvals: opened once for equal calls, moved along legal states by whoever saw the last version, and used once. */
 import assert from 'node:assert/strict';
 
-import { type Approval, approvalStates, type ApprovalState, legalApprovalMoves } from '../../src/core/approval.ts';
+import {
+  type Approval,
+  approvalStates,
+  type ApprovalState,
+  legalApprovalMoves,
+} from '../../src/core/approval/approval.ts';
 import type { CallState } from '../../src/core/taxonomy.ts';
 import type { ApprovalWrite, Store, Transition } from '../../src/ports/store.ts';
 import { anApproval, approving, becoming, mustOpenApproval, openingOf, states } from './approval-fixtures.ts';

@@ -1,7 +1,7 @@
 /** Calls: compare-and-set, legal moves only, one record for each state, and committing twice is committing once. */
 import assert from 'node:assert/strict';
 
-import type { IncarnationId } from '../../src/core/call.ts';
+import type { IncarnationId } from '../../src/core/call/call.ts';
 import { type CallState, legalTransitions } from '../../src/core/taxonomy.ts';
 import type { CallChange } from '../../src/ports/store.ts';
 import {

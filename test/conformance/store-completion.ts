@@ -1,7 +1,7 @@
 /** What ends after a call: tasks that must be reported, sessions that are complete, and calls that change hands when approved. */
 import assert from 'node:assert/strict';
 
-import type { CallId, SessionId } from '../../src/core/call.ts';
+import type { CallId, SessionId } from '../../src/core/call/call.ts';
 import type { Session, Store, TaskChange } from '../../src/ports/store.ts';
 import { anApproval } from './approval-fixtures.ts';
 import {

@@ -1,7 +1,7 @@
 /** What do transitions look like in the tests of stores? Small makers; what a test does not say is ordinary. */
 import assert from 'node:assert/strict';
 
-import type { Call, CallId, IncarnationId, SessionId } from '../../src/core/call.ts';
+import type { Call, CallId, IncarnationId, SessionId } from '../../src/core/call/call.ts';
 import type { RecordDraft, RecordKind } from '../../src/core/journal/record.ts';
 import { createVerifier, type VerifyReport } from '../../src/core/journal/verify.ts';
 import { type CallState, callStates, legalTransitions } from '../../src/core/taxonomy.ts';
@@ -15,7 +15,7 @@ import type {
   Transition,
 } from '../../src/ports/store.ts';
 import { nodeHashing } from '../../src/adapters/store-sqlite/node-hashing.ts';
-import { nothingYet } from '../../src/shell/transition.ts';
+import { nothingYet } from '../../src/shell/ending/transition.ts';
 
 /** Where a store lives: opened, closed, killed and opened again, always with the same data. */
 export interface StoreHome {

@@ -1,7 +1,7 @@
 /** The journal: one chain for each opening, no gaps, a chain that verifies, and erasing that leaves it whole. */
 import assert from 'node:assert/strict';
 
-import type { CallId } from '../../src/core/call.ts';
+import type { CallId } from '../../src/core/call/call.ts';
 import type { Position } from '../../src/core/journal/record.ts';
 import type { StoredRecord } from '../../src/core/journal/verify.ts';
 import type { JournalEntry } from '../../src/ports/store.ts';

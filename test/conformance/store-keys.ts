@@ -1,7 +1,7 @@
 /** Keys: unique by tenant, agent and key; they expire; a denied call never answers for one. */
 import assert from 'node:assert/strict';
 
-import type { Call } from '../../src/core/call.ts';
+import type { Call } from '../../src/core/call/call.ts';
 import type { KeyClaim } from '../../src/ports/store.ts';
 import { aCall, commitOne, inserting, mustCommit, startMs, updating, verdictOf } from './store-fixtures.ts';
 import { type Create, withStore } from './with-store.ts';

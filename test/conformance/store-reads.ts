@@ -1,7 +1,7 @@
 /** Reads: timers, what is unfinished, who left, what is not counted, texts, blobs, listings. */
 import assert from 'node:assert/strict';
 
-import type { CallId, SessionId } from '../../src/core/call.ts';
+import type { CallId, SessionId } from '../../src/core/call/call.ts';
 import type { CallState } from '../../src/core/taxonomy.ts';
 import type { StoredCall } from '../../src/ports/store.ts';
 import {

@@ -1,7 +1,7 @@
 /** Replies: after an end of whatever kind, the store knows which ones may not have reached their requester. */
 import assert from 'node:assert/strict';
 
-import type { Call } from '../../src/core/call.ts';
+import type { Call } from '../../src/core/call/call.ts';
 import type { Position } from '../../src/core/journal/record.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { aCall, aRecord, inserting, marking, mustCommit, replyOf, startMs, updating } from './store-fixtures.ts';

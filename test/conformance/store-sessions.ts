@@ -1,7 +1,7 @@
 /** Sessions: one standing session for an agent, a sequence that only successes move, records numbered without gaps. */
 import assert from 'node:assert/strict';
 
-import type { SessionId } from '../../src/core/call.ts';
+import type { SessionId } from '../../src/core/call/call.ts';
 import type { Transition } from '../../src/ports/store.ts';
 import {
   aCall,

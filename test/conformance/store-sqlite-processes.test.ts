@@ -7,12 +7,12 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 
-import { encodeFrame } from '../../src/adapters/store-sqlite/frames.ts';
-import { openSqliteReader } from '../../src/adapters/store-sqlite/open-reader.ts';
+import { encodeFrame } from '../../src/adapters/store-sqlite/share/frames.ts';
+import { openSqliteReader } from '../../src/adapters/store-sqlite/read/open-reader.ts';
 import { openSqliteStore } from '../../src/adapters/store-sqlite/open-store.ts';
-import { placeOfStore } from '../../src/adapters/store-sqlite/place.ts';
-import { protocolVersion } from '../../src/adapters/store-sqlite/serve-forwarders.ts';
-import type { CallId } from '../../src/core/call.ts';
+import { placeOfStore } from '../../src/adapters/store-sqlite/share/place.ts';
+import { protocolVersion } from '../../src/adapters/store-sqlite/share/serve-forwarders.ts';
+import type { CallId } from '../../src/core/call/call.ts';
 import { aCall, commitOne, inserting, mustCommit, stored, updating, verifyAll } from './store-fixtures.ts';
 import { inFolder, mustOpen } from './sqlite-home.ts';
 

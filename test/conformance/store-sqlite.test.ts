@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Worker } from 'node:worker_threads';
 
 import { openSqliteStore } from '../../src/adapters/store-sqlite/open-store.ts';
-import { spawnWorker } from '../../src/adapters/store-sqlite/writer-thread.ts';
+import { spawnWorker } from '../../src/adapters/store-sqlite/write/writer-thread.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { provesStore, provesWriting, type StoreHome } from './store.ts';
 

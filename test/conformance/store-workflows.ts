@@ -1,7 +1,7 @@
 /** Workflow sessions: one turn at a time, states kept under their sequence, fences, timers, and a history of their own. */
 import assert from 'node:assert/strict';
 
-import type { CallId, SessionId } from '../../src/core/call.ts';
+import type { CallId, SessionId } from '../../src/core/call/call.ts';
 import type { CallState } from '../../src/core/taxonomy.ts';
 import type { Session, SessionChange, Store, Transition, WorkflowChange } from '../../src/ports/store.ts';
 import {

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { assign, setup } from 'xstate';
-import type { ApprovalId } from '../../src/core/approval.ts';
-import type { CallId } from '../../src/core/call.ts';
+import type { ApprovalId } from '../../src/core/approval/approval.ts';
+import type { CallId } from '../../src/core/call/call.ts';
 import type { WrittenCompletion } from '../../src/core/policy/policy.ts';
 import { mount, type ToolContext } from '../../src/index.ts';
-import { completeSession } from '../../src/shell/complete.ts';
-import { settleDoubt } from '../../src/shell/settle-doubt.ts';
+import { completeSession } from '../../src/shell/completion/complete.ts';
+import { settleDoubt } from '../../src/shell/ending/settle-doubt.ts';
 import { anAgent } from '../support/a-policy.ts';
 import { blocked } from '../support/blocked-completion.ts';
 import { successOf } from '../support/check-reply.ts';

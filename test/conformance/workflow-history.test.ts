@@ -6,7 +6,7 @@ import { mount } from '../../src/index.ts';
 import { eventually } from '../support/eventually.ts';
 import { openWorkflow, refusal, success } from '../support/open-workflow.ts';
 import { createShiftedClock } from '../support/shifted-clock.ts';
-import type { HistoryEntry } from '../../src/shell/history.ts';
+import type { HistoryEntry } from '../../src/shell/look/history.ts';
 import { checkHistory } from '../support/workflow-history.ts';
 import { coffee, counter, createHeld } from '../support/workflows.ts';
 

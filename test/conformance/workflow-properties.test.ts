@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { analyseWorkflow } from '../../src/core/workflow/analyse/analyse-workflow.ts';
 import { isRefusal, isSuccess, type MountedWorkflow, type Reply, WorkflowDefinitionError } from '../../src/index.ts';
-import type { SessionView } from '../../src/shell/workflow-service.ts';
+import type { SessionView } from '../../src/shell/session/workflow-service.ts';
 import { checkStepReply, openWorkflow } from '../support/open-workflow.ts';
 import { openInMemory } from '../support/workflow-memory.ts';
 import { checkHistory, wholeHistory } from '../support/workflow-history.ts';

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { loadWorkflowModule } from '../../src/compose/load-workflow-module.ts';
+import { loadWorkflowModule } from '../../src/compose/project/load-workflow-module.ts';
 import { createGateway, mount, type OperatorNotice, tool } from '../../src/index.ts';
 import { createMachine } from 'xstate';
 import { eventually } from '../support/eventually.ts';

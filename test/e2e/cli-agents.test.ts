@@ -4,7 +4,7 @@ import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
-import { openKeysBeside } from '../../src/compose/keys-beside.ts';
+import { openKeysBeside } from '../../src/compose/state/keys-beside.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   exitOf,

@@ -26,7 +26,7 @@ function projectOf(t: TestContext, files: Readonly<Record<string, string>>): str
 
 const moduleText = (states: string, more = '') => `
   import { createMachine } from '${import.meta.resolve('xstate')}';
-  import { mount } from '${pathToFileURL(join(root, 'src/adapters/upstream-function/mount.ts')).href}';
+  import { mount } from '${pathToFileURL(join(root, 'src/adapters/upstream-function/workflow/mount.ts')).href}';
   const machine = createMachine({ id: 'refund', initial: 'a', states: ${states} });
   export const workflow = mount(machine, { actions: { go: { run: async () => 1 } } });
   ${more}
@@ -266,7 +266,7 @@ test('check --json: one object a line, told apart by its kind', (t) => {
 test('render --session: where it stands is marked, and only in its own workflow', (t) => {
   const cwd = projectOf(t, { 'recourse.yaml': `${good}${good.slice('workflows:\n'.length).replace('coffee', 'tea')}` });
   const script = `
-    import { loadProject } from '${pathToFileURL(join(root, 'src/compose/load-project.ts')).href}';
+    import { loadProject } from '${pathToFileURL(join(root, 'src/compose/project/load-project.ts')).href}';
     import { createGateway } from '${pathToFileURL(join(root, 'src/main.ts')).href}';
     const { project } = await loadProject({ cwd: process.cwd() });
     const gateway = await createGateway({ tools: [], workflows: project.workflows, file: 'recourse.db' });

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { writeLock } from '../../src/config/lock.ts';
-import type { JsonObject } from '../../src/core/json.ts';
+import type { JsonObject } from '../../src/core/values/json.ts';
 import { folder, objectsIn, recourse, root } from '../support/recourse-process.ts';
 
 const config = `tools:
@@ -227,7 +227,7 @@ test('test: terminal codes in a case are spelt out', (t) => {
 
 const workflowModule = `
   import { createMachine } from '${import.meta.resolve('xstate')}';
-  import { mount } from '${pathToFileURL(join(root, 'src/adapters/upstream-function/mount.ts')).href}';
+  import { mount } from '${pathToFileURL(join(root, 'src/adapters/upstream-function/workflow/mount.ts')).href}';
   const states = { a: { on: { pay: 'b' } }, b: { on: { serve: 'c' } }, c: { type: 'final' } };
   export const workflow = mount(createMachine({ id: 'shop', initial: 'a', states }), {
     actions: { pay: { tool: 'payments/refund' }, serve: { run: async () => 1 } },

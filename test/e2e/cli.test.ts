@@ -14,8 +14,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { isObject } from '../../src/core/json.ts';
-import { type CommandEntry, commands } from '../../src/doors/cli/commands.ts';
+import { isObject } from '../../src/core/values/json.ts';
+import { type CommandEntry, commands } from '../../src/doors/cli/line/commands.ts';
 import { exitCodes } from '../../src/doors/cli/exit-codes.ts';
 import { bin, folder, objectsIn, recourse, root } from '../support/recourse-process.ts';
 

@@ -7,10 +7,10 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { RefusalReason } from '../../src/adapters/store-sqlite/refusal.ts';
-import { configShape, snakeCase } from '../../src/config/config-shape.ts';
-import type { Shape } from '../../src/config/shape.ts';
-import { statusesOf } from '../../src/core/http-status.ts';
+import type { RefusalReason } from '../../src/adapters/store-sqlite/file/refusal.ts';
+import { configShape, snakeCase } from '../../src/config/shape/config-shape.ts';
+import type { Shape } from '../../src/config/shape/shape.ts';
+import { statusesOf } from '../../src/core/http/http-status.ts';
 import { classify } from '../../src/core/recovery/classify.ts';
 import { codes, errors, kinds, legalTransitions } from '../../src/core/taxonomy.ts';
 import type { ErrorCode, ErrorKind, ErrorName, ErrorSubject } from '../../src/core/taxonomy.ts';

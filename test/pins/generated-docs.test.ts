@@ -4,7 +4,7 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { generatedMark } from '../../src/core/code-pages.ts';
+import { generatedMark } from '../../src/core/taxonomy/code-pages.ts';
 import { generatedFiles, staleFiles, writeFiles } from '../../scripts/generate.ts';
 
 const root = join(import.meta.dirname, '../..');

@@ -1,7 +1,7 @@
 /** The journal's kinds, the ladder and the limits are public: records are read for years, limits are configured by name. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { gateNames } from '../../src/core/gate.ts';
+import { gateNames } from '../../src/core/gates/gate.ts';
 import { anchorEvery, formatVersion } from '../../src/core/journal/encode.ts';
 import { recordKinds } from '../../src/core/journal/record.ts';
 import { defaultLimits } from '../../src/core/limits.ts';

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isSuccess } from '../../src/core/reply.ts';
+import { isSuccess } from '../../src/core/call/reply.ts';
 import { person } from './approvers.ts';
 import type { SimulatedPolicy, Stance } from './approval-setting.ts';
 import { noFaults } from './fault-mix.ts';

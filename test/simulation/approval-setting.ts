@@ -2,7 +2,7 @@
  * The policies of a simulated world in which people decide: for each tool how its calls are asked for, by whom and for how long.
  * Data only; who changes them is simulated-policy.ts, who decides is approvers.ts.
  */
-import { type ApprovalTerms, defaultTerms } from '../../src/core/approval.ts';
+import { type ApprovalTerms, defaultTerms } from '../../src/core/approval/approval.ts';
 import { compilePolicy } from '../../src/core/policy/compile-policy.ts';
 import type { Policy, WrittenAgent, WrittenRule } from '../../src/core/policy/policy.ts';
 import { toolNames, type ToolName } from './setting.ts';

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { type Approval, type ApprovalId, defaultTerms } from '../../src/core/approval.ts';
-import type { Call, CallId, IncarnationId } from '../../src/core/call.ts';
-import type { Reply } from '../../src/core/reply.ts';
+import { type Approval, type ApprovalId, defaultTerms } from '../../src/core/approval/approval.ts';
+import type { Call, CallId, IncarnationId } from '../../src/core/call/call.ts';
+import type { Reply } from '../../src/core/call/reply.ts';
 import type { ApprovalWrite, Transition } from '../../src/ports/store.ts';
 import type { Attempt } from '../../src/ports/upstream.ts';
 import { aCall } from '../support/builders.ts';

@@ -3,11 +3,11 @@
  * call waits. Believes no row: forms come from the record of the held call, rules from the policy that was in force.
  * Invariants: `waits`, `shared`, `votes`, `used`, `late`, `form`, `rules`, `covered`, `taken back`, `early`, `names`, `ignored`, `told`.
  */
-import { canonicalText } from '../../src/core/canonical.ts';
-import type { Approval, ApprovalState } from '../../src/core/approval.ts';
-import type { Json } from '../../src/core/json.ts';
+import { canonicalText } from '../../src/core/values/canonical.ts';
+import type { Approval, ApprovalState } from '../../src/core/approval/approval.ts';
+import type { Json } from '../../src/core/values/json.ts';
 import type { Policy } from '../../src/core/policy/policy.ts';
-import { isSuccess, type Reply } from '../../src/core/reply.ts';
+import { isSuccess, type Reply } from '../../src/core/call/reply.ts';
 import type { ApprovalWrite, CallChange, Transition } from '../../src/ports/store.ts';
 import type { Attempt } from '../../src/ports/upstream.ts';
 import { papersOf, readPolicies } from './approval-papers.ts';

@@ -2,14 +2,14 @@
  * The agents at work: they ask, wait, hang up, cancel, ask again. What they may do safely they do: with a key at any
  * time, without one only after a reply that says that nothing happened, or once the record says that they left.
  */
-import type { SessionId } from '../../src/core/call.ts';
-import type { Json } from '../../src/core/json.ts';
-import { isPending, type Reply } from '../../src/core/reply.ts';
+import type { SessionId } from '../../src/core/call/call.ts';
+import type { Json } from '../../src/core/values/json.ts';
+import { isPending, type Reply } from '../../src/core/call/reply.ts';
 import { createLibraryDoor } from '../../src/doors/library/library-door.ts';
-import { handleCall } from '../../src/shell/handle-call.ts';
+import { handleCall } from '../../src/shell/call/handle-call.ts';
 import type { MemoryState } from './memory-state.ts';
 import { isDeferral } from './reply-rules.ts';
-import { createWorkflowService } from '../../src/shell/workflow-service.ts';
+import { createWorkflowService } from '../../src/shell/session/workflow-service.ts';
 import { drawCancellation } from './cancellations.ts';
 import { argsIn, drawOperation, drawStep, type Operation, requestOf } from './operations.ts';
 import type { Random } from './random.ts';

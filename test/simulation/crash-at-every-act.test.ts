@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isSuccess } from '../../src/core/reply.ts';
+import { isSuccess } from '../../src/core/call/reply.ts';
 import { noFaults, type UpstreamBehaviour } from './fault-mix.ts';
 import { checkChains, checkLiveness, checkRecords } from './final-checks.ts';
 import { makeOperation } from './operations.ts';

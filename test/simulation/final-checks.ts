@@ -2,7 +2,7 @@
 import { stateKinds } from '../../src/core/journal/record.ts';
 import { createVerifier, type Head, hex } from '../../src/core/journal/verify.ts';
 import { callStates } from '../../src/core/taxonomy.ts';
-import { isObject } from '../../src/core/json.ts';
+import { isObject } from '../../src/core/values/json.ts';
 import { hashing, type MemoryRecord } from './memory-journal.ts';
 import { type MemoryState, nameOf, unfinishedStates } from './memory-state.ts';
 import type { Witness } from './witness.ts';

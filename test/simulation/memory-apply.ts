@@ -2,7 +2,7 @@
  * Applies one transition to the shared state of a memory store. Everything is examined first, in the order of the port
  * (call, key, place, session, reservations, approvals, task), so that a conflict changes nothing.
  */
-import type { CallId } from '../../src/core/call.ts';
+import type { CallId } from '../../src/core/call/call.ts';
 import type { CallChange, CommitResult, SessionChange, StoredCall, Transition } from '../../src/ports/store.ts';
 import { approvalConflict, taskConflict, writeTask } from './memory-approvals.ts';
 import type { Chain, MemoryRecord } from './memory-journal.ts';

@@ -1,5 +1,5 @@
 /** Approvals and tasks of a memory store: what stands against a write, what it leaves, and what is read of them. */
-import { type Approval, type ApprovalState, isLive, legalApprovalMoves } from '../../src/core/approval.ts';
+import { type Approval, type ApprovalState, isLive, legalApprovalMoves } from '../../src/core/approval/approval.ts';
 import type { ApprovalFilter, ApprovalWrite, CommitResult, StoredTask, TaskChange } from '../../src/ports/store.ts';
 import type { MemoryState } from './memory-state.ts';
 

@@ -3,7 +3,7 @@
  * hashes of the real thing. Salts and chain ids come from the seed, so that the same seed gives the same bytes.
  */
 import { hash } from 'node:crypto';
-import { canonicalText } from '../../src/core/canonical.ts';
+import { canonicalText } from '../../src/core/values/canonical.ts';
 import {
   anchorEvery,
   chainBytes,

@@ -2,8 +2,8 @@
  * What a memory store holds, shared by every incarnation that opens it, like many gateways on one database. Rows are
  * replaced, never changed, so what was read stays what it was.
  */
-import type { Approval } from '../../src/core/approval.ts';
-import type { Call } from '../../src/core/call.ts';
+import type { Approval } from '../../src/core/approval/approval.ts';
+import type { Call } from '../../src/core/call/call.ts';
 import type { CallState } from '../../src/core/taxonomy.ts';
 import type { Position } from '../../src/core/journal/record.ts';
 import type { CommitResult, Session, StoredCall, StoredTask, Transition } from '../../src/ports/store.ts';

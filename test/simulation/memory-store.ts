@@ -2,8 +2,8 @@
  * The store port in memory, with the exact meaning of its comments: a reference for the real stores and the ground of
  * the simulation. Every opening is a new incarnation with a chain of its own on the shared state.
  */
-import { canonicalText } from '../../src/core/canonical.ts';
-import type { CallId, IncarnationId } from '../../src/core/call.ts';
+import { canonicalText } from '../../src/core/values/canonical.ts';
+import type { CallId, IncarnationId } from '../../src/core/call/call.ts';
 import type { Position } from '../../src/core/journal/record.ts';
 import type { CommitResult, Store, Transition } from '../../src/ports/store.ts';
 import { eraseEdits } from './memory-approvals.ts';

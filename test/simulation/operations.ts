@@ -1,9 +1,9 @@
 /** What the agents of a simulated world want, and how they behave while they wait for it. */
 import { createHash } from 'node:crypto';
-import { canonicalText } from '../../src/core/canonical.ts';
-import type { Principal } from '../../src/core/call.ts';
-import type { JsonObject } from '../../src/core/json.ts';
-import type { Reply } from '../../src/core/reply.ts';
+import { canonicalText } from '../../src/core/values/canonical.ts';
+import type { Principal } from '../../src/core/call/call.ts';
+import type { JsonObject } from '../../src/core/values/json.ts';
+import type { Reply } from '../../src/core/call/reply.ts';
 import type { Random } from './random.ts';
 import { toolNames } from './setting.ts';
 

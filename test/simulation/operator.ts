@@ -2,15 +2,15 @@
  * The person who settles what is in doubt, by what the upstream shows: at once if the effect is there, and not before
  * quarantine if it is not. Moves calls by the same lifecycle and the same commits as everybody else.
  */
-import { failed } from '../../src/core/answer.ts';
-import { canonicalText } from '../../src/core/canonical.ts';
-import { advance, type CallEvent } from '../../src/core/lifecycle.ts';
+import { failed } from '../../src/core/call/answer.ts';
+import { canonicalText } from '../../src/core/values/canonical.ts';
+import { advance, type CallEvent } from '../../src/core/call/lifecycle.ts';
 import { classify } from '../../src/core/recovery/classify.ts';
-import { commit } from '../../src/shell/commit.ts';
-import { effectOf, envelopeOf } from '../../src/shell/settle.ts';
-import { settleDoubt } from '../../src/shell/settle-doubt.ts';
+import { commit } from '../../src/shell/upkeep/commit.ts';
+import { effectOf, envelopeOf } from '../../src/shell/ending/settle.ts';
+import { settleDoubt } from '../../src/shell/ending/settle-doubt.ts';
 import type { Shell } from '../../src/shell/shell.ts';
-import { toTransition } from '../../src/shell/transition.ts';
+import { toTransition } from '../../src/shell/ending/transition.ts';
 import type { StoredCall } from '../../src/ports/store.ts';
 import type { MemoryState } from './memory-state.ts';
 import type { Random } from './random.ts';

@@ -1,5 +1,5 @@
 /** Bugs of approvals that the simulation must find, each put in by a port that lies. None of them is in the gateway. */
-import type { Approval, ApprovalId } from '../../src/core/approval.ts';
+import type { Approval, ApprovalId } from '../../src/core/approval/approval.ts';
 import type { Ports } from '../../src/shell/shell.ts';
 import type { ApprovalWrite, CallChange, CommitResult, Store, Transition } from '../../src/ports/store.ts';
 import type { SimulatedPolicy } from './approval-setting.ts';

@@ -5,7 +5,7 @@
 import type { Clock } from '../../src/ports/clock.ts';
 import type { Store, StoredCall, Transition } from '../../src/ports/store.ts';
 import type { Attempt, Upstream, UpstreamResult } from '../../src/ports/upstream.ts';
-import type { Json } from '../../src/core/json.ts';
+import type { Json } from '../../src/core/values/json.ts';
 import { faultMixes, type FaultMix } from './fault-mix.ts';
 import { catalogue, dedupeWindowMs, tools } from './setting.ts';
 import type { Tampering } from './simulated-gateway.ts';

@@ -1,7 +1,7 @@
 /** Bugs of workflow sessions that the simulation must find, each put in by a store that lies. None of them is in the gateway. */
-import type { SessionId } from '../../src/core/call.ts';
+import type { SessionId } from '../../src/core/call/call.ts';
 import type { SessionChange, Store, Transition } from '../../src/ports/store.ts';
-import { noChange, nothingYet } from '../../src/shell/transition.ts';
+import { noChange, nothingYet } from '../../src/shell/ending/transition.ts';
 import type { PlantedBug } from './planted-bugs.ts';
 import { countIn } from './workflow-setting.ts';
 

@@ -1,8 +1,8 @@
 /** What a reply claims, read as a claim: is it on record, is it final, and does it have the published shape? */
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { canonicalText } from '../../src/core/canonical.ts';
-import { replySchema } from '../../src/core/reply-schema.ts';
-import { isPending, isSuccess, type Reply } from '../../src/core/reply.ts';
+import { canonicalText } from '../../src/core/values/canonical.ts';
+import { replySchema } from '../../src/core/http/reply-schema.ts';
+import { isPending, isSuccess, type Reply } from '../../src/core/call/reply.ts';
 import type { Effect } from '../../src/core/taxonomy.ts';
 
 const isValid = new Ajv2020({ strict: false }).compile(replySchema());

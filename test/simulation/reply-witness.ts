@@ -1,7 +1,7 @@
 /** Checks every reply a client hears: its shape, its claims about the effect, and that what it promises is on record. */
-import type { Json } from '../../src/core/json.ts';
-import { canonicalText } from '../../src/core/canonical.ts';
-import type { Reply } from '../../src/core/reply.ts';
+import type { Json } from '../../src/core/values/json.ts';
+import { canonicalText } from '../../src/core/values/canonical.ts';
+import type { Reply } from '../../src/core/call/reply.ts';
 import { callStates } from '../../src/core/taxonomy.ts';
 import type { CallRow, MemoryState } from './memory-state.ts';
 import { hashing } from './memory-journal.ts';

@@ -1,6 +1,6 @@
 /** The fixed furniture of every simulated world: its tools, their timeouts, and the limits of its gateways. */
-import type { Catalogue, FieldError, ToolEntry } from '../../src/core/catalogue.ts';
-import { isObject, type Json } from '../../src/core/json.ts';
+import type { Catalogue, FieldError, ToolEntry } from '../../src/core/call/catalogue.ts';
+import { isObject, type Json } from '../../src/core/values/json.ts';
 import { defaultLimits, type Limits } from '../../src/core/limits.ts';
 import type { EffectClass } from '../../src/core/taxonomy.ts';
 

@@ -2,9 +2,9 @@
  * One gateway of a simulated world: the real core and shell on simulated ports. It boots as the composition root does,
  * dies with everything it holds in memory, sleeps, and has a clock of its own that is never quite right.
  */
-import type { Catalogue } from '../../src/core/catalogue.ts';
-import { baseLadder, workflowLadder } from '../../src/core/decide.ts';
-import type { IncarnationId } from '../../src/core/call.ts';
+import type { Catalogue } from '../../src/core/call/catalogue.ts';
+import { baseLadder, workflowLadder } from '../../src/core/call/decide.ts';
+import type { IncarnationId } from '../../src/core/call/call.ts';
 import type { Policy } from '../../src/core/policy/policy.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import type { Ids } from '../../src/ports/ids.ts';
@@ -12,10 +12,10 @@ import type { OperatorNotice } from '../../src/ports/notifier.ts';
 import { createHash } from 'node:crypto';
 import type { Upstream } from '../../src/ports/upstream.ts';
 import type { Store } from '../../src/ports/store.ts';
-import { recover } from '../../src/shell/recover.ts';
+import { recover } from '../../src/shell/upkeep/recover.ts';
 import { createShell, type Ports, type Shell } from '../../src/shell/shell.ts';
-import { steadyClock } from '../../src/shell/steady-clock.ts';
-import { startSweeping } from '../../src/shell/sweep.ts';
+import { steadyClock } from '../../src/shell/upkeep/steady-clock.ts';
+import { startSweeping } from '../../src/shell/upkeep/sweep.ts';
 import type { FaultMix } from './fault-mix.ts';
 import type { Random } from './random.ts';
 import type { Life, Scheduler } from './scheduler.ts';

@@ -1,8 +1,8 @@
 /** Each check of the witness is seen to fail once: what is forged here must be noticed, under its own name. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Call, CallId, IncarnationId, SessionId } from '../../src/core/call.ts';
-import type { Reply } from '../../src/core/reply.ts';
+import type { Call, CallId, IncarnationId, SessionId } from '../../src/core/call/call.ts';
+import type { Reply } from '../../src/core/call/reply.ts';
 import type { Transition } from '../../src/ports/store.ts';
 import type { Attempt } from '../../src/ports/upstream.ts';
 import { aCall } from '../support/builders.ts';
@@ -13,7 +13,7 @@ import { openIncarnation } from './memory-store.ts';
 import { createRandom } from './random.ts';
 import { createReplyWitness } from './reply-witness.ts';
 import { createWitness } from './witness.ts';
-import { nothingYet } from '../../src/shell/transition.ts';
+import { nothingYet } from '../../src/shell/ending/transition.ts';
 
 const me = 'inc_me' as IncarnationId;
 const state = 'DISPATCHED' as const;

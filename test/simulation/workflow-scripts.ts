@@ -2,15 +2,15 @@
  * What agents do to a workflow session, phase by phase, in a world whose gateway may die at any act. Whoever loses a reply with
  * the process asks again when it is back; the script ends when every phase has been answered.
  */
-import type { CallId, SessionId } from '../../src/core/call.ts';
-import type { ErrorReply, Reply } from '../../src/core/reply.ts';
-import { isSuccess } from '../../src/core/reply.ts';
+import type { CallId, SessionId } from '../../src/core/call/call.ts';
+import type { ErrorReply, Reply } from '../../src/core/call/reply.ts';
+import { isSuccess } from '../../src/core/call/reply.ts';
 import type { StepFact } from '../../src/core/workflow/step.ts';
-import { fetchSession } from '../../src/shell/fetch-session.ts';
-import { handleCall } from '../../src/shell/handle-call.ts';
-import { settleDoubt } from '../../src/shell/settle-doubt.ts';
+import { fetchSession } from '../../src/shell/session/fetch-session.ts';
+import { handleCall } from '../../src/shell/call/handle-call.ts';
+import { settleDoubt } from '../../src/shell/ending/settle-doubt.ts';
 import type { Shell } from '../../src/shell/shell.ts';
-import { createWorkflowService, type SessionView } from '../../src/shell/workflow-service.ts';
+import { createWorkflowService, type SessionView } from '../../src/shell/session/workflow-service.ts';
 import type { Life } from './scheduler.ts';
 import type { Fate } from './simulated-store.ts';
 import type { World } from './world.ts';

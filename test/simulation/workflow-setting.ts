@@ -3,7 +3,7 @@
  * Every success counts one up: the state says how many steps it has seen.
  */
 import { createMachine } from 'xstate';
-import { mount } from '../../src/adapters/upstream-function/mount.ts';
+import { mount } from '../../src/adapters/upstream-function/workflow/mount.ts';
 import type { EffectClass } from '../../src/core/taxonomy.ts';
 import type { Workflow } from '../../src/core/workflow/workflow.ts';
 import { catalogue, classOf, isToolName, type ToolName } from './setting.ts';

@@ -2,10 +2,10 @@
  * A whole world from one seed: gateways on one store, tools, agents, an operator, and whatever goes wrong. Only ports are
  * simulated; the core and the shell are the real ones.
  */
-import type { IncarnationId } from '../../src/core/call.ts';
+import type { IncarnationId } from '../../src/core/call/call.ts';
 import type { CommitResult, Transition } from '../../src/ports/store.ts';
 import type { Workflow } from '../../src/core/workflow/workflow.ts';
-import { recover } from '../../src/shell/recover.ts';
+import { recover } from '../../src/shell/upkeep/recover.ts';
 import type { SimulatedPolicy } from './approval-setting.ts';
 import { createApprovers } from './approvers.ts';
 import { createClients } from './clients.ts';

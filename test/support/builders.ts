@@ -1,7 +1,7 @@
 /** Calls, requests and facts as tests need them: complete, valid, and changed in one place. */
-import type { Call, CallId, Request, SessionId } from '../../src/core/call.ts';
-import type { Catalogue, ToolEntry } from '../../src/core/catalogue.ts';
-import type { Facts } from '../../src/core/facts.ts';
+import type { Call, CallId, Request, SessionId } from '../../src/core/call/call.ts';
+import type { Catalogue, ToolEntry } from '../../src/core/call/catalogue.ts';
+import type { Facts } from '../../src/core/gates/facts.ts';
 
 export const aCall = (change: Partial<Call> = {}): Call => ({
   id: 'call_1' as CallId,

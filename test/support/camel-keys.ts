@@ -1,5 +1,5 @@
 /** Which names in a JSON value are not snake_case? Values of users are left alone: their names are theirs. */
-import { isObject } from '../../src/core/json.ts';
+import { isObject } from '../../src/core/values/json.ts';
 
 /** Below these stand arguments, results, states and schemas, and maps by names of users. */
 const ofUsers: ReadonlySet<string> = new Set([

@@ -1,8 +1,8 @@
 /** What holds for every reply there is, whatever it says. Each reply of the conformance suite passes through here. */
 import assert from 'node:assert/strict';
-import { maxOffered } from '../../src/core/offer-tools.ts';
+import { maxOffered } from '../../src/core/call/offer-tools.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { statusesOf } from '../../src/core/http-status.ts';
+import { statusesOf } from '../../src/core/http/http-status.ts';
 import { codes } from '../../src/core/taxonomy.ts';
 import {
   type ErrorReply,

@@ -1,5 +1,5 @@
 /** An upstream of functions for one test, and a short way to read what came back. */
-import type { CallId } from '../../src/core/call.ts';
+import type { CallId } from '../../src/core/call/call.ts';
 import type { Attempt, UpstreamResult } from '../../src/ports/upstream.ts';
 import {
   createFunctionUpstream,

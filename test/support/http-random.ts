@@ -1,7 +1,7 @@
 /** Requests as nobody sends them on purpose: nearly right ones, wrong ones, and bytes that are no HTTP at all. */
 import fc from 'fast-check';
 import { anyCharacter } from './any-character.ts';
-import { httpRoutes, routeNames } from '../../src/core/http-routes.ts';
+import { httpRoutes, routeNames } from '../../src/core/http/http-routes.ts';
 
 export type RandomRequest =
   | {

@@ -6,8 +6,8 @@ import { rmSync, writeFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { KeyringError } from '../../src/adapters/keyring-sqlite/keyring-error.ts';
-import { openKeysBeside } from '../../src/compose/keys-beside.ts';
-import { ensureOperatorToken } from '../../src/compose/operator-token.ts';
+import { openKeysBeside } from '../../src/compose/state/keys-beside.ts';
+import { ensureOperatorToken } from '../../src/compose/state/operator-token.ts';
 
 export type KeyringOrder =
   | { readonly op: 'add'; readonly tenant: string; readonly name: string }

@@ -1,7 +1,7 @@
 /** A process that is killed while the body of a call runs, with its effect already in the world. */
 import path from 'node:path';
 import type { TestContext } from 'node:test';
-import type { CallId } from '../../src/core/call.ts';
+import type { CallId } from '../../src/core/call/call.ts';
 import type { EffectClass } from '../../src/core/taxonomy.ts';
 import { eventually } from './eventually.ts';
 import { folderOf } from './open-gateway.ts';

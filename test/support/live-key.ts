@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { TestContext } from 'node:test';
-import { openKeysBeside } from '../../src/compose/keys-beside.ts';
+import { openKeysBeside } from '../../src/compose/state/keys-beside.ts';
 import { folderOf } from './open-gateway.ts';
 
 /** Keys beside the store of this test's gateway. */

@@ -1,5 +1,5 @@
 /** A process that serves one workflow over standard input and output, until its client closes them. */
-import { serveStdio } from '../../src/doors/mcp/serve-stream.ts';
+import { serveStdio } from '../../src/doors/mcp/stdio/serve-stream.ts';
 import { openDoor } from './mcp-gateway.ts';
 import { createTalk, workflows } from './mcp-workflows.ts';
 

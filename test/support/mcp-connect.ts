@@ -9,11 +9,11 @@ import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@mode
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { InMemoryTransport } from '@modelcontextprotocol/server';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { isRefusal, type Reply } from '../../src/core/reply.ts';
-import { replySchema } from '../../src/core/reply-schema.ts';
-import { createHttpHandler, type HttpHandlerOptions } from '../../src/doors/mcp/http-handler.ts';
+import { isRefusal, type Reply } from '../../src/core/call/reply.ts';
+import { replySchema } from '../../src/core/http/reply-schema.ts';
+import { createHttpHandler, type HttpHandlerOptions } from '../../src/doors/mcp/http/http-handler.ts';
 import type { McpDoor } from '../../src/doors/mcp/mcp-door.ts';
-import { serveConnection } from '../../src/doors/mcp/serve-stream.ts';
+import { serveConnection } from '../../src/doors/mcp/stdio/serve-stream.ts';
 
 export const revisions = ['2025-11-25', '2026-07-28'] as const;
 export type Revision = (typeof revisions)[number];

@@ -11,12 +11,12 @@ import { openSqliteStore } from '../../src/adapters/store-sqlite/open-store.ts';
 import { nodeClock } from '../../src/adapters/system-node/clock.ts';
 import { nodeIds } from '../../src/adapters/system-node/ids.ts';
 import { createFunctionUpstream } from '../../src/adapters/upstream-function/function-upstream.ts';
-import type { MountedWorkflow } from '../../src/adapters/upstream-function/mount.ts';
-import { createSeal } from '../../src/compose/seal.ts';
-import { approvalsOf } from '../../src/compose/serve-approvals.ts';
-import type { Catalogue, ToolEntry } from '../../src/core/catalogue.ts';
-import { workflowLadder } from '../../src/core/decide.ts';
-import type { JsonObject } from '../../src/core/json.ts';
+import type { MountedWorkflow } from '../../src/adapters/upstream-function/workflow/mount.ts';
+import { createSeal } from '../../src/compose/state/seal.ts';
+import { approvalsOf } from '../../src/compose/serve/serve-approvals.ts';
+import type { Catalogue, ToolEntry } from '../../src/core/call/catalogue.ts';
+import { workflowLadder } from '../../src/core/call/decide.ts';
+import type { JsonObject } from '../../src/core/values/json.ts';
 import { defaultLimits, type Limits } from '../../src/core/limits.ts';
 import { listedTools } from '../../src/core/policy/listed-tools.ts';
 import type { Policy } from '../../src/core/policy/policy.ts';
@@ -27,13 +27,13 @@ import { toolNames } from '../../src/doors/mcp/model-names.ts';
 import type { McpDoorLimits, McpDoorParts } from '../../src/doors/mcp/parts.ts';
 import type { OperatorNotice } from '../../src/ports/notifier.ts';
 import type { Attempt, Failure, Upstream } from '../../src/ports/upstream.ts';
-import { completeSession } from '../../src/shell/complete.ts';
-import { handleCall, handleUnfit } from '../../src/shell/handle-call.ts';
-import { reportGap } from '../../src/shell/runtime-gap.ts';
+import { completeSession } from '../../src/shell/completion/complete.ts';
+import { handleCall, handleUnfit } from '../../src/shell/call/handle-call.ts';
+import { reportGap } from '../../src/shell/upkeep/runtime-gap.ts';
 import { createShell, policyOf, type Shell } from '../../src/shell/shell.ts';
-import { startSweeping } from '../../src/shell/sweep.ts';
-import { reportTask } from '../../src/shell/tasks.ts';
-import { createWorkflowService, type WorkflowService } from '../../src/shell/workflow-service.ts';
+import { startSweeping } from '../../src/shell/upkeep/sweep.ts';
+import { reportTask } from '../../src/shell/completion/tasks.ts';
+import { createWorkflowService, type WorkflowService } from '../../src/shell/session/workflow-service.ts';
 
 /** As a server lists it, with what it answers. */
 export interface DirectTool extends ToolEntry {

@@ -1,8 +1,8 @@
 /** Workflows for the tests of the MCP door: those of the documented refusals, and one whose bodies ask their client. */
 import { createMachine } from 'xstate';
-import { mount, type MountedWorkflow } from '../../src/adapters/upstream-function/mount.ts';
+import { mount, type MountedWorkflow } from '../../src/adapters/upstream-function/workflow/mount.ts';
 import type { ToolContext } from '../../src/adapters/upstream-function/tool-context.ts';
-import type { JsonObject } from '../../src/core/json.ts';
+import type { JsonObject } from '../../src/core/values/json.ts';
 
 const fields = (properties: JsonObject): JsonObject => ({
   type: 'object',

@@ -15,7 +15,7 @@ import {
   type Reply,
   type Tool,
 } from '../../src/index.ts';
-import type { CallId } from '../../src/core/call.ts';
+import type { CallId } from '../../src/core/call/call.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import type { Ids } from '../../src/ports/ids.ts';
 import type { JournalEntry, StoredCall } from '../../src/ports/store.ts';

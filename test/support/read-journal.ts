@@ -1,8 +1,8 @@
 /** What does the file say after all? Reads beside the gateway, by a connection of its own, and checks the whole of it. */
 import assert from 'node:assert/strict';
 import { nodeHashing } from '../../src/adapters/store-sqlite/node-hashing.ts';
-import { openSqliteReader } from '../../src/adapters/store-sqlite/open-reader.ts';
-import { isObject } from '../../src/core/json.ts';
+import { openSqliteReader } from '../../src/adapters/store-sqlite/read/open-reader.ts';
+import { isObject } from '../../src/core/values/json.ts';
 import { stateKinds } from '../../src/core/journal/record.ts';
 import { createVerifier, type Head, type VerifyReport } from '../../src/core/journal/verify.ts';
 import { type CallState, legalTransitions } from '../../src/core/taxonomy.ts';

@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { defaultStore } from '../../src/compose/state-folder.ts';
+import { defaultStore } from '../../src/compose/state/state-folder.ts';
 import { createGateway, tool } from '../../src/index.ts';
 import type { Block } from './read-docs.ts';
 import { withReader } from './read-journal.ts';

@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
-import { defaultStore } from '../../src/compose/state-folder.ts';
+import { defaultStore } from '../../src/compose/state/state-folder.ts';
 
 export const root = join(import.meta.dirname, '../..');
 

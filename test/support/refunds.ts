@@ -1,6 +1,6 @@
 /** Refunds that a rule defers, and what a deferral looks like. */
 import assert from 'node:assert/strict';
-import { type ApprovalTerms, defaultTerms } from '../../src/core/approval.ts';
+import { type ApprovalTerms, defaultTerms } from '../../src/core/approval/approval.ts';
 import type { WrittenAgent } from '../../src/core/policy/policy.ts';
 import { anAgent } from './a-policy.ts';
 import { errorOf } from './check-reply.ts';

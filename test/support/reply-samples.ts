@@ -1,5 +1,5 @@
 /** One valid reply of every kind, as small as the contract allows. Tests change what they are about. */
-import type { ErrorReply, PendingReply, SuccessReply } from '../../src/core/reply.ts';
+import type { ErrorReply, PendingReply, SuccessReply } from '../../src/core/call/reply.ts';
 import type { ErrorName } from '../../src/core/taxonomy.ts';
 
 const about = {

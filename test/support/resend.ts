@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import type { TestContext } from 'node:test';
 import { openHttp } from '../e2e/http/open-http.ts';
-import type { Reply } from '../../src/core/reply.ts';
+import type { Reply } from '../../src/core/call/reply.ts';
 import type { Shell } from '../../src/shell/shell.ts';
 import { aTool } from './builders.ts';
 import { eventually } from './eventually.ts';

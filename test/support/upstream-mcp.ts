@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
-import type { CallId } from '../../src/core/call.ts';
-import { type Json, isObject } from '../../src/core/json.ts';
+import type { CallId } from '../../src/core/call/call.ts';
+import { type Json, isObject } from '../../src/core/values/json.ts';
 import type { Attempt, Failure, UpstreamResult } from '../../src/ports/upstream.ts';
 import type { McpUpstreamConfig } from '../../src/adapters/upstream-mcp/mcp-config.ts';
 import {

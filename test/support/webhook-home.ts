@@ -7,13 +7,13 @@ import { startWebhooks, type Webhooks } from '../../src/adapters/notify-webhook/
 import type { Webhook, WebhookParts } from '../../src/adapters/notify-webhook/webhook.ts';
 import { webhookLimits } from '../../src/adapters/notify-webhook/webhook-limits.ts';
 import { nodeClock } from '../../src/adapters/system-node/clock.ts';
-import type { ApprovalView } from '../../src/core/approval-view.ts';
-import { canonicalText } from '../../src/core/canonical.ts';
+import type { ApprovalView } from '../../src/core/approval/approval-view.ts';
+import { canonicalText } from '../../src/core/values/canonical.ts';
 import type { RecordKind } from '../../src/core/journal/record.ts';
-import type { JsonObject } from '../../src/core/json.ts';
+import type { JsonObject } from '../../src/core/values/json.ts';
 import type { SqliteStore } from '../../src/adapters/store-sqlite/sqlite-store.ts';
 import { mustOpen } from '../conformance/sqlite-home.ts';
-import { nothingYet } from '../../src/shell/transition.ts';
+import { nothingYet } from '../../src/shell/ending/transition.ts';
 
 export const aView = (over: Partial<ApprovalView> = {}): ApprovalView => ({
   approval_id: 'apr_1',

@@ -2,7 +2,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
-import type { WebhookMessage } from '../../src/core/webhook-message.ts';
+import type { WebhookMessage } from '../../src/core/http/webhook-message.ts';
 
 export interface Received {
   readonly path: string;

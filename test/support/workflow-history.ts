@@ -1,7 +1,7 @@
 /** What must hold of the history of any workflow session: nothing is missing, and every state follows from the one before. */
 import assert from 'node:assert/strict';
 import type { ErrorReply } from '../../src/index.ts';
-import type { HistoryEntry, HistoryPage } from '../../src/shell/history.ts';
+import type { HistoryEntry, HistoryPage } from '../../src/shell/look/history.ts';
 
 interface Histories {
   history(session: string, page?: { after?: number; limit?: number }): Promise<HistoryPage | ErrorReply>;

@@ -2,13 +2,13 @@
 import { createHash } from 'node:crypto';
 import { nodeClock } from '../../src/adapters/system-node/clock.ts';
 import { nodeIds } from '../../src/adapters/system-node/ids.ts';
-import { joinUpstreams } from '../../src/compose/join-upstreams.ts';
-import { workflowLadder } from '../../src/core/decide.ts';
+import { joinUpstreams } from '../../src/compose/upstreams/join-upstreams.ts';
+import { workflowLadder } from '../../src/core/call/decide.ts';
 import { defaultLimits } from '../../src/core/limits.ts';
 import { createWorkflowDoor } from '../../src/doors/library/workflow-door.ts';
 import type { MountedWorkflow } from '../../src/index.ts';
 import { createShell } from '../../src/shell/shell.ts';
-import { createWorkflowService } from '../../src/shell/workflow-service.ts';
+import { createWorkflowService } from '../../src/shell/session/workflow-service.ts';
 import { createMemoryState } from '../simulation/memory-state.ts';
 import { openMemoryStore } from '../simulation/memory-store.ts';
 import { createRandom } from '../simulation/random.ts';

@@ -1,7 +1,7 @@
 /** A workflow in YAML, read and compiled as a file would be: for the tests of what it says. */
 import assert from 'node:assert/strict';
 import { readConfig } from '../../src/config/read-config.ts';
-import { type WrittenWorkflow, workflowFromYaml } from '../../src/config/workflow-from-yaml.ts';
+import { type WrittenWorkflow, workflowFromYaml } from '../../src/config/workflow/workflow-from-yaml.ts';
 import { compileMachine } from '../../src/core/workflow/compile-machine.ts';
 import type { Moved, Snapshot } from '../../src/core/workflow/workflow.ts';
 

@@ -3,7 +3,7 @@
  * member, at what was cut over the items of a list, over lines or over members, and into base64 and bytes. Which ids are those of live keys is
  * asked elsewhere. What is not masked is shared, not copied. Takes time by the size of the value.
  */
-import { isObject } from '../../core/json.ts';
+import { isObject } from '../../core/values/json.ts';
 import { cutOut, type Range, type Text } from './key-pieces.ts';
 import { createKeySearch, hideLong, hideLongName, type KeySearch, type LiveKeys } from './key-search.ts';
 

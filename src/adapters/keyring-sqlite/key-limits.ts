@@ -1,5 +1,5 @@
 /** Every limit of the keyring, by name, and what a name, a tenant and a time must be. */
-import { keyRoles } from '../../core/identity.ts';
+import { keyRoles } from '../../core/call/identity.ts';
 import { defaultLimits } from '../../core/limits.ts';
 import type { NewKey } from '../../ports/keyring.ts';
 import { KeyringError } from './keyring-error.ts';

@@ -1,5 +1,5 @@
 /** A row of the table and the entry it stands for. A row that this version cannot have written is damage. */
-import { keyRoles, type KeyRole } from '../../core/identity.ts';
+import { keyRoles, type KeyRole } from '../../core/call/identity.ts';
 import type { KeyEntry } from '../../ports/keyring.ts';
 import { damaged } from './keyring-error.ts';
 

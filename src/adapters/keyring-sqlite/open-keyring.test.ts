@@ -18,7 +18,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { aKeyring, aNewKey, aPlace, mustOpenKeyring, noon } from '../../../test/support/open-keyring.ts';
-import type { Identity } from '../../core/identity.ts';
+import type { Identity } from '../../core/call/identity.ts';
 import { applicationId, openDatabase, schemaVersion } from './key-table.ts';
 import type { KeyringReason } from './keyring-error.ts';
 import { openSqliteKeyring } from './open-keyring.ts';

@@ -7,7 +7,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { aKeyring, aNewKey, mustOpenKeyring, noon } from '../../../test/support/open-keyring.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import { keyRoles } from '../../core/identity.ts';
+import { keyRoles } from '../../core/call/identity.ts';
 import { keyLimits } from './key-limits.ts';
 import { spawnWorker } from './writer-thread.ts';
 

@@ -4,7 +4,7 @@
  */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { KeyEntry, NewKey } from '../../ports/keyring.ts';
-import { unreachable } from '../../core/unreachable.ts';
+import { unreachable } from '../../core/values/unreachable.ts';
 import { openDatabase, writeTimeoutMs } from './key-table.ts';
 import { keyringError, type KeyringReason } from './keyring-error.ts';
 import { createKeyWriter, type Fresh, type KeyWriter } from './write-keys.ts';

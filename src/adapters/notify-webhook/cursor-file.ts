@@ -3,7 +3,7 @@
  * owner only. It holds places in the journal and counts, no message, no address and no secret.
  */
 import { open, readFile, rename, rm, stat } from 'node:fs/promises';
-import { isObject } from '../../core/json.ts';
+import { isObject } from '../../core/values/json.ts';
 import { positionText, readPosition } from './positions.ts';
 import type { Cursor, Failed } from './webhook.ts';
 

@@ -1,8 +1,8 @@
 /** Whom and what is an occurrence about, in the words of a message? Reads the store; sends nothing. */
-import type { CallId, SessionId } from '../../core/call.ts';
+import type { CallId, SessionId } from '../../core/call/call.ts';
 import { recordKinds } from '../../core/journal/record.ts';
-import { spellOut } from '../../core/quote.ts';
-import type { WebhookMessage } from '../../core/webhook-message.ts';
+import { spellOut } from '../../core/values/quote.ts';
+import type { WebhookMessage } from '../../core/http/webhook-message.ts';
 import type { Occurrence } from './occurrence.ts';
 import { deliveryId } from './positions.ts';
 import type { WebhookParts } from './webhook.ts';

@@ -1,8 +1,8 @@
 /** Is this record something that a webhook is told about? Pure; looks at the record alone. */
-import { type GapKind, gapKinds, gapNotice } from '../../core/gap.ts';
+import { type GapKind, gapKinds, gapNotice } from '../../core/call/gap.ts';
 import type { Position } from '../../core/journal/record.ts';
-import { isObject } from '../../core/json.ts';
-import { toldKinds, type WebhookEvent, type WebhookKind } from '../../core/webhook-message.ts';
+import { isObject } from '../../core/values/json.ts';
+import { toldKinds, type WebhookEvent, type WebhookKind } from '../../core/http/webhook-message.ts';
 import type { JournalEntry } from '../../ports/store.ts';
 
 /** What is kept of a record until all hooks have seen it: none of its large parts. */

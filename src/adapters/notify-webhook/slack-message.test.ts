@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { anyCharacter } from '../../../test/support/any-character.ts';
 import { timesDrawn } from '../../../test/support/times-drawn.ts';
 import { aView } from '../../../test/support/webhook-home.ts';
-import { toldKinds, type WebhookKind, type WebhookMessage } from '../../core/webhook-message.ts';
+import { toldKinds, type WebhookKind, type WebhookMessage } from '../../core/http/webhook-message.ts';
 import { slackLimits, slackMessage } from './slack-message.ts';
 
 const aMessage = (over: Partial<WebhookMessage> = {}): WebhookMessage => ({

@@ -2,8 +2,8 @@
  * How does a message look in Slack? What happened, about whom, and a button that leads to where a person decides. Nothing can be
  * decided in Slack itself, and arguments stay out of it. Texts of others are escaped and cut to what Slack takes. Pure.
  */
-import { quoteName, spellOut } from '../../core/quote.ts';
-import type { WebhookKind, WebhookMessage } from '../../core/webhook-message.ts';
+import { quoteName, spellOut } from '../../core/values/quote.ts';
+import type { WebhookKind, WebhookMessage } from '../../core/http/webhook-message.ts';
 
 /** As Slack documents them; a message beyond any of them is refused as a whole. */
 export const slackLimits = { header: 150, text: 3_000, field: 2_000, fields: 10, button: 75, url: 3_000 } as const;

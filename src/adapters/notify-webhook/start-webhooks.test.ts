@@ -7,7 +7,7 @@ import { createShiftedClock } from '../../../test/support/shifted-clock.ts';
 import { aHook, openWebhookHome, quickLimits } from '../../../test/support/webhook-home.ts';
 import { type Receiver, startReceiver } from '../../../test/support/webhook-receiver.ts';
 import { verifyWebhook } from '../../client/verify-webhook.ts';
-import type { WebhookKind } from '../../core/webhook-message.ts';
+import type { WebhookKind } from '../../core/http/webhook-message.ts';
 
 const arrived = (receiver: Receiver, count: number) =>
   eventually(`${count} messages, not ${receiver.got.length}`, async () => receiver.got.length >= count);

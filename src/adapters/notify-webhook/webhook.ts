@@ -1,5 +1,5 @@
 /** What is known about a webhook, and what its sender needs of the world? Types only. */
-import type { ApprovalView } from '../../core/approval-view.ts';
+import type { ApprovalView } from '../../core/approval/approval-view.ts';
 import type { Position } from '../../core/journal/record.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { StoreReader } from '../../ports/store.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { aView } from '../../../test/support/webhook-home.ts';
-import type { WebhookMessage } from '../../core/webhook-message.ts';
+import type { WebhookMessage } from '../../core/http/webhook-message.ts';
 import { writeMessage } from './write-message.ts';
 
 const told = (approval: WebhookMessage['approval']): Omit<WebhookMessage, 'link'> => ({

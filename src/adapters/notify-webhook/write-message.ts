@@ -1,6 +1,6 @@
 /** Which bytes does a hook get? JSON for programs, Slack's blocks for people. Pure. */
-import { unreachable } from '../../core/unreachable.ts';
-import type { WebhookMessage } from '../../core/webhook-message.ts';
+import { unreachable } from '../../core/values/unreachable.ts';
+import type { WebhookMessage } from '../../core/http/webhook-message.ts';
 import { slackMessage } from './slack-message.ts';
 import type { Webhook } from './webhook.ts';
 

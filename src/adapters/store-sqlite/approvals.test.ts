@@ -27,9 +27,9 @@ import {
   verdictOf,
   verifyAll,
 } from '../../../test/conformance/store-fixtures.ts';
-import { openSqliteReader } from './open-reader.ts';
+import { openSqliteReader } from './read/open-reader.ts';
 import { openSqliteStore } from './open-store.ts';
-import { applicationId, migrations, schemaVersion } from './schema.ts';
+import { applicationId, migrations, schemaVersion } from './file/schema.ts';
 
 /** A file as the version before approvals left it, with a call and a workflow session. */
 function fileOfVersionTwo(file: string): void {

@@ -15,13 +15,13 @@ import {
   stored,
 } from '../../../test/conformance/store-fixtures.ts';
 import { inFolder, mustOpen } from '../../../test/conformance/sqlite-home.ts';
-import type { SessionId } from '../../core/call.ts';
-import { openForWriting } from './connection.ts';
-import { openSqliteReader } from './open-reader.ts';
+import type { SessionId } from '../../core/call/call.ts';
+import { openForWriting } from './file/connection.ts';
+import { openSqliteReader } from './read/open-reader.ts';
 import { openSqliteStore } from './open-store.ts';
-import { placeOfStore } from './place.ts';
-import { applicationId, migrations, schemaVersion } from './schema.ts';
-import { prepareStatements } from './statements.ts';
+import { placeOfStore } from './share/place.ts';
+import { applicationId, migrations, schemaVersion } from './file/schema.ts';
+import { prepareStatements } from './write/statements.ts';
 
 const pragma = (database: DatabaseSync, name: string) =>
   Object.values(database.prepare(`PRAGMA ${name}`).get() as object)[0] as unknown;

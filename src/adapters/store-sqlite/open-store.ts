@@ -6,19 +6,19 @@ import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import type { IncarnationId } from '../../core/call.ts';
-import { type BatchLimits, defaultBatch } from './commit-queue.ts';
-import { createForwarder, createQuestions, type Questions } from './forwarder.ts';
-import { type Begin, judgeHead } from './head-beside.ts';
-import { defaultLone, type LoneLimits } from './lone-writer.ts';
-import { openForReading } from './open-reader.ts';
-import { openOwner, type Settings } from './owner.ts';
-import { defaultAnswerWithinMs, type OwnerLink, linkToOwner } from './owner-link.ts';
-import { takeLock } from './lock.ts';
-import { placeOfStore } from './place.ts';
-import { refuse, type RefusalReason, type Refused } from './refusal.ts';
+import type { IncarnationId } from '../../core/call/call.ts';
+import { type BatchLimits, defaultBatch } from './write/commit-queue.ts';
+import { createForwarder, createQuestions, type Questions } from './share/forwarder.ts';
+import { type Begin, judgeHead } from './file/head-beside.ts';
+import { defaultLone, type LoneLimits } from './write/lone-writer.ts';
+import { openForReading } from './read/open-reader.ts';
+import { openOwner, type Settings } from './share/owner.ts';
+import { defaultAnswerWithinMs, type OwnerLink, linkToOwner } from './share/owner-link.ts';
+import { takeLock } from './share/lock.ts';
+import { placeOfStore } from './share/place.ts';
+import { refuse, type RefusalReason, type Refused } from './file/refusal.ts';
 import type { SqliteStore } from './sqlite-store.ts';
-import { type Spawn, spawnWorker } from './writer-thread.ts';
+import { type Spawn, spawnWorker } from './write/writer-thread.ts';
 
 export interface OpenOptions {
   readonly file: string;

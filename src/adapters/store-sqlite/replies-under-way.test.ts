@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CallId } from '../../core/call.ts';
+import type { CallId } from '../../core/call/call.ts';
 import { aCall, inserting, marking, replyOf } from '../../../test/conformance/store-fixtures.ts';
 import { createRepliesUnderWay } from './replies-under-way.ts';
 

@@ -3,7 +3,7 @@
  * reply: after a crash, only replies beyond it may have been lost on their way. One reply that nobody will ever take
  * would hold the mark for all later ones, so calls whose requester left are kept out.
  */
-import type { IncarnationId } from '../../core/call.ts';
+import type { IncarnationId } from '../../core/call/call.ts';
 import type { Position } from '../../core/journal/record.ts';
 import { callStates } from '../../core/taxonomy.ts';
 import type { CommitResult, Transition } from '../../ports/store.ts';

@@ -1,8 +1,8 @@
 /** What does this store offer beyond the port? */
-import type { IncarnationId } from '../../core/call.ts';
+import type { IncarnationId } from '../../core/call/call.ts';
 import type { Store } from '../../ports/store.ts';
-import type { Equal } from './equal-writes.ts';
-import type { Statistics } from './writer.ts';
+import type { Equal } from './share/equal-writes.ts';
+import type { Statistics } from './write/writer.ts';
 
 export interface SqliteStore extends Store {
   /**

@@ -21,7 +21,7 @@ import {
 import { inFolder, mustOpen } from '../../../test/conformance/sqlite-home.ts';
 import type { CommitResult, Store, Transition } from '../../ports/store.ts';
 import { openSqliteStore } from './open-store.ts';
-import { spawnWorker } from './writer-thread.ts';
+import { spawnWorker } from './write/writer-thread.ts';
 
 const faultIn = (result: CommitResult) => (result.kind === 'unavailable' ? result.fault : verdictOf(result));
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CallId } from '../../core/call.ts';
-import type { Json } from '../../core/json.ts';
+import type { CallId } from '../../core/call/call.ts';
+import type { Json } from '../../core/values/json.ts';
 import { classify } from '../../core/recovery/classify.ts';
-import type { Reply } from '../../core/reply.ts';
+import type { Reply } from '../../core/call/reply.ts';
 import { codes, errors, type ErrorCode, type ErrorSubject } from '../../core/taxonomy.ts';
 import type { AgentClient, Attempt } from '../../ports/upstream.ts';
 import { createFunctionUpstream } from './function-upstream.ts';

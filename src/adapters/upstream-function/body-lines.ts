@@ -2,8 +2,8 @@
  * Whom can a body ask while it runs? The agent's client and the other tools of the gateway, for as long as somebody waits for
  * its result. An isolated body is alone. Every line rejects with a sentence; none of them throws.
  */
-import type { Json, JsonObject } from '../../core/json.ts';
-import type { Reply } from '../../core/reply.ts';
+import type { Json, JsonObject } from '../../core/values/json.ts';
+import type { Reply } from '../../core/call/reply.ts';
 import type { AgentClient, Attempt, Elicited } from '../../ports/upstream.ts';
 
 export interface Lines {

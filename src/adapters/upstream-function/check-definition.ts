@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { defaultLimits } from '../../core/limits.ts';
 import { type Reach, reaches } from '../../core/policy/policy.ts';
 import { effectClasses, type EffectClass } from '../../core/taxonomy.ts';
-import { wholeMs } from '../../core/whole-ms.ts';
-import { sourceOfBody } from './body-source.ts';
+import { wholeMs } from '../../core/values/whole-ms.ts';
+import { sourceOfBody } from './isolate/body-source.ts';
 import { declareSchema, type DeclaredSchema } from './declared-schema.ts';
 import type { ToolContext } from './tool-context.ts';
 

@@ -2,9 +2,9 @@
  * What can be done with a schema that an author declared, be it JSON Schema or a Standard Schema? Judge a value, be
  * listed, be written into the manifest. Judging never rejects: a schema that throws has refused the value.
  */
-import { canonicalise, cut } from '../../core/canonical.ts';
-import type { FieldError, InputRule } from '../../core/catalogue.ts';
-import { isObject, type Json, type JsonObject } from '../../core/json.ts';
+import { canonicalise, cut } from '../../core/values/canonical.ts';
+import type { FieldError, InputRule } from '../../core/call/catalogue.ts';
+import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
 import { compileSchema } from '../../core/schema/compile-schema.ts';
 import { findNotJson } from './find-not-json.ts';
 import { judgeByStandard, vendorOf, type Judgement } from './judge-by-standard.ts';

@@ -2,7 +2,7 @@
  * What was thrown, as a failure? A body may throw anything: text, undefined, a proxy that throws when it is looked at.
  * Reading it here never throws. Message and name go to the agent; stacks and causes only into `cause`, for the audit.
  */
-import { preview } from '../../core/canonical.ts';
+import { preview } from '../../core/values/canonical.ts';
 import { effects, errors, kinds, type Effect, type ErrorCode, type ErrorKind } from '../../core/taxonomy.ts';
 import type { Failure, ItemFailure } from '../../ports/upstream.ts';
 import { isToolFailure } from './tool-failure.ts';

@@ -2,9 +2,9 @@
  * Runs tools that are functions of this process. Implements the ports `Upstream` and `Validator`; never rejects, whatever
  * a body throws, returns or declares. Results are checked, and passed on as plain JSON. Must not time anything: the shell does.
  */
-import { canonicalise, canonicalText } from '../../core/canonical.ts';
-import type { Catalogue, FieldError, ToolEntry } from '../../core/catalogue.ts';
-import type { Json } from '../../core/json.ts';
+import { canonicalise, canonicalText } from '../../core/values/canonical.ts';
+import type { Catalogue, FieldError, ToolEntry } from '../../core/call/catalogue.ts';
+import type { Json } from '../../core/values/json.ts';
 import { defaultLimits } from '../../core/limits.ts';
 import { reachOf } from '../../core/policy/policy.ts';
 import { describeMismatch } from '../../core/schema/describe-mismatch.ts';
@@ -16,12 +16,17 @@ import { judgeArguments } from './judge-arguments.ts';
 import { checkedTool, type Tool } from './tool.ts';
 import { linesOf, noLines, type Lines } from './body-lines.ts';
 import { plainResult } from './plain-result.ts';
-import { createModuleThreads, type Frozen, type ModuleThreads } from './module-thread.ts';
+import { createModuleThreads, type Frozen, type ModuleThreads } from './isolate/module-thread.ts';
 import { contextFacts, createContext, type ToolContext } from './tool-context.ts';
 import { isPartialResult } from './tool-failure.ts';
 import { watchLoop, type LoopWatch } from './watch-loop.ts';
-import { createWorkerPool, defaultIsolationLimits, type IsolationLimits, type WorkerPool } from './worker-pool.ts';
-import type { BodyOutput } from './worker-thread.ts';
+import {
+  createWorkerPool,
+  defaultIsolationLimits,
+  type IsolationLimits,
+  type WorkerPool,
+} from './isolate/worker-pool.ts';
+import type { BodyOutput } from './isolate/worker-thread.ts';
 
 type Returned = Extract<UpstreamResult, { kind: 'returned' }>;
 

@@ -2,7 +2,7 @@
  * What does an input schema make of the arguments? They are recorded, hashed and perhaps sent again after a restart, so what it
  * makes of them must survive as JSON. Never rejects.
  */
-import type { Json } from '../../core/json.ts';
+import type { Json } from '../../core/values/json.ts';
 import type { Validated } from '../../ports/validator.ts';
 import type { DeclaredSchema } from './declared-schema.ts';
 import { findNotJson } from './find-not-json.ts';

@@ -2,7 +2,7 @@
  * What does a Standard Schema say about a value? Its code is the author's: it may be asynchronous, throw, or answer
  * something that the specification does not know, and none of that may reach the caller as an exception.
  */
-import type { FieldError } from '../../core/catalogue.ts';
+import type { FieldError } from '../../core/call/catalogue.ts';
 import { gotOf } from '../../core/schema/field-errors.ts';
 import { pointerOf, valueAt } from '../../core/schema/json-pointer.ts';
 import { messageOf, nameOf, read } from './describe-throw.ts';

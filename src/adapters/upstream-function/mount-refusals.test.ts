@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createMachine } from 'xstate';
-import { mount, WorkflowDefinitionError } from './mount.ts';
+import { mount, WorkflowDefinitionError } from './workflow/mount.ts';
 
 const machine = createMachine({ id: 'w', initial: 'a', context: { drink: null }, states: { a: { on: { go: 'a' } } } });
 

@@ -11,7 +11,7 @@ import {
   type InputsOf,
   type MountedWorkflow,
   type ResultsOf,
-} from './mount.ts';
+} from './workflow/mount.ts';
 import { partial } from './tool-failure.ts';
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -110,7 +110,7 @@ test('an action has a body, a tool or a module', () => {
   const mounted = mount(machine, {
     actions: {
       order: { tool: 'shop/order', input: z.object({ n: z.number() }), update: ({ inputs }) => ({ total: inputs.n }) },
-      pay: { isolate: new URL('./mount.ts', import.meta.url) },
+      pay: { isolate: new URL('./workflow/mount.ts', import.meta.url) },
     },
   });
   holds<Equal<InputsOf<typeof mounted, 'order'>, { n: number }>>();

@@ -2,8 +2,8 @@
  * What is the result of a body, as it will be written? Whoever looks for keys or masks values must see what is recorded and answered,
  * not an object that says something else of itself later. Never throws.
  */
-import { canonicalise } from '../../core/canonical.ts';
-import type { Json } from '../../core/json.ts';
+import { canonicalise } from '../../core/values/canonical.ts';
+import type { Json } from '../../core/values/json.ts';
 import type { Failure } from '../../ports/upstream.ts';
 import { failure } from './describe-throw.ts';
 

@@ -1,6 +1,6 @@
 /** What may a body know about the call it serves, and whom may it ask? Names are those of the wire. Must not offer anything of the gateway's own. */
-import type { Json, JsonObject } from '../../core/json.ts';
-import type { Reply } from '../../core/reply.ts';
+import type { Json, JsonObject } from '../../core/values/json.ts';
+import type { Reply } from '../../core/call/reply.ts';
 import type { Attempt, Elicited } from '../../ports/upstream.ts';
 import type { Lines } from './body-lines.ts';
 import { codedFailure, type Fail } from './coded-failure.ts';

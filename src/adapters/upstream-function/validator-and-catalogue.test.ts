@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { type } from 'arktype';
 import * as v from 'valibot';
 import * as z from 'zod';
-import type { Json } from '../../core/json.ts';
+import type { Json } from '../../core/values/json.ts';
 import { createFunctionUpstream } from './function-upstream.ts';
 import { tool } from './tool.ts';
 

@@ -2,7 +2,7 @@
  * Does a body keep the gateway's own thread busy? What runs here is known by name, and so is how late a timer came. Only tells:
  * a body in this thread cannot be stopped. The body whose first stretch took so long is named alone; otherwise all that run are.
  */
-import type { Frozen } from './module-thread.ts';
+import type { Frozen } from './isolate/module-thread.ts';
 
 const tickMs = 250;
 const blockedMs = 1_000;

@@ -2,13 +2,13 @@
  * Carries one attempt to its server and says how it ended. Waits a moment for a server that is coming back; opens a
  * session anew that the server forgot. Never rejects, and never sends an attempt twice that may have been carried out.
  */
-import { isObject, type JsonObject } from '../../core/json.ts';
+import { isObject, type JsonObject } from '../../core/values/json.ts';
 import type { Attempt, HearLate, UpstreamResult } from '../../ports/upstream.ts';
-import { judgeOutput } from './judge-output.ts';
+import { judgeOutput } from './tools/judge-output.ts';
 import { errorMeaning } from './mcp-config.ts';
 import type { McpLimits } from './mcp-limits.ts';
 import type { OpenWire } from './open-wire.ts';
-import { paramHeaders } from './param-headers.ts';
+import { paramHeaders } from './http/param-headers.ts';
 import type { ServerLink } from './server-link.ts';
 import { describeAnswer, failed, weighAnswer } from './weigh-answer.ts';
 import type { WireAnswer } from './wire-answer.ts';

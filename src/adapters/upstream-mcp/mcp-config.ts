@@ -1,8 +1,8 @@
 /** What is configured about one MCP server, and is it usable? Must not read files: whoever reads them hands in plain data. */
-import type { JsonObject } from '../../core/json.ts';
+import type { JsonObject } from '../../core/values/json.ts';
 import type { Reach } from '../../core/policy/policy.ts';
 import type { EffectClass } from '../../core/taxonomy.ts';
-import { matchesGlob } from './matches-glob.ts';
+import { matchesGlob } from './tools/matches-glob.ts';
 
 export interface StdioConnection {
   readonly kind: 'stdio';

@@ -2,12 +2,12 @@
  * Runs tools that live in MCP servers: each server is connected by itself, listed by itself, and fails by itself.
  * Implements the port `Upstream`; never rejects. Tools are named `server/tool`. Must not time calls: the shell does.
  */
-import type { Catalogue } from '../../core/catalogue.ts';
-import type { UnlistedServer } from '../../core/facts.ts';
+import type { Catalogue } from '../../core/call/catalogue.ts';
+import type { UnlistedServer } from '../../core/gates/facts.ts';
 import { defaultLimits } from '../../core/limits.ts';
 import type { Attempt, HearLate, Upstream, UpstreamResult } from '../../ports/upstream.ts';
 import { callTool } from './call-tool.ts';
-import { createKeptList } from './kept-list.ts';
+import { createKeptList } from './tools/kept-list.ts';
 import { checkConfigs, type McpUpstreamConfig } from './mcp-config.ts';
 import { defaultMcpLimits, type McpLimits } from './mcp-limits.ts';
 import { createServerLink, type ServerLink, type UpstreamStatus } from './server-link.ts';

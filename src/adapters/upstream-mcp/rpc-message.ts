@@ -1,5 +1,5 @@
 /** Which sort of JSON-RPC message is this? Only the envelope is looked at: what is inside passes as it came. */
-import { isObject } from '../../core/json.ts';
+import { isObject } from '../../core/values/json.ts';
 
 export type MessageId = string | number;
 

@@ -2,15 +2,15 @@
  * One server and its connection, over its whole life: opened, lost, opened again after a while, closed. Its tools stay
  * known while it is away. Must not touch another server: whatever this one does, the others do not notice.
  */
-import type { ToolEntry } from '../../core/catalogue.ts';
+import type { ToolEntry } from '../../core/call/catalogue.ts';
 import { createBackoff } from './backoff.ts';
-import { createToolShelf, type LeftOut } from './tool-shelf.ts';
+import { createToolShelf, type LeftOut } from './tools/tool-shelf.ts';
 import type { McpUpstreamConfig } from './mcp-config.ts';
-import type { KeptList } from './kept-list.ts';
+import type { KeptList } from './tools/kept-list.ts';
 import type { McpLimits } from './mcp-limits.ts';
 import { createNap, firstOf } from './nap.ts';
 import { type Attempted, type OpenWire, openWire } from './open-wire.ts';
-import { createStderrTail } from './stderr-tail.ts';
+import { createStderrTail } from './stdio/stderr-tail.ts';
 
 export interface UpstreamStatus {
   readonly name: string;

@@ -2,11 +2,11 @@
  * What does the end of a question mean for the call? One table from ends, codes and statuses to kinds; what is certain
  * about the effect is said, the rest is left to the core's table. Must not read message texts.
  */
-import { canonicalise, cut } from '../../core/canonical.ts';
-import { isObject, type Json } from '../../core/json.ts';
+import { canonicalise, cut } from '../../core/values/canonical.ts';
+import { isObject, type Json } from '../../core/values/json.ts';
 import { redacted } from '../../core/policy/redact-paths.ts';
 import type { ErrorKind } from '../../core/taxonomy.ts';
-import { unreachable } from '../../core/unreachable.ts';
+import { unreachable } from '../../core/values/unreachable.ts';
 import type { Failure, UpstreamResult } from '../../ports/upstream.ts';
 import type { ErrorMeaning } from './mcp-config.ts';
 import type { McpLimits } from './mcp-limits.ts';

@@ -9,7 +9,7 @@ import {
   PROTOCOL_VERSION_META_KEY,
   type Transport,
 } from '@modelcontextprotocol/client';
-import { isObject, type JsonObject } from '../../core/json.ts';
+import { isObject, type JsonObject } from '../../core/values/json.ts';
 import { isTimeout } from '../../ports/upstream.ts';
 import { createLateAnswers } from './late-answers.ts';
 import { type AskOptions, createLine, type Line } from './line.ts';

@@ -2,7 +2,7 @@
  * The words with which a test scripts what a gateway decides. Each makes a reply that a gateway could really give: the
  * shapes are those of the wire, checked against the published schema. Must not be used outside tests.
  */
-import type { Notice, PartialError, Reply } from '../../core/reply.ts';
+import type { Notice, PartialError, Reply } from '../../core/call/reply.ts';
 import type { Effect, Resolution, Verdict } from '../../core/taxonomy.ts';
 import { type ScriptedAnswer, refusing } from './scripted-answer.ts';
 

@@ -1,6 +1,6 @@
 /** One scripted answer: what a gateway, or the way to it, would say to a call. Made by the words in answers.ts. */
-import type { ErrorReply, Reply } from '../../core/reply.ts';
-import type { Answer, WireCall } from '../transport.ts';
+import type { ErrorReply, Reply } from '../../core/call/reply.ts';
+import type { Answer, WireCall } from '../transport/transport.ts';
 
 /** What every reply has from its call. */
 export interface Envelope {

@@ -1,6 +1,6 @@
 /** An approval as a gateway would show it, for a script that says no more than its id and state. */
-import type { ApprovalState } from '../../core/approval.ts';
-import type { ApprovalView } from '../../core/approval-view.ts';
+import type { ApprovalState } from '../../core/approval/approval.ts';
+import type { ApprovalView } from '../../core/approval/approval-view.ts';
 
 const time = '2026-01-01T00:00:00Z';
 /** In these somebody has said yes. */

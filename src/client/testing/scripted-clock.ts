@@ -2,7 +2,7 @@
  * The clock of a scripted transport: nobody sleeps. By itself it jumps to the end of every wait; a test that wants to see
  * a wait while it lasts takes it over with `manual` and moves it on.
  */
-import type { Pause } from '../transport.ts';
+import type { Pause } from '../transport/transport.ts';
 
 export interface ScriptedClock {
   /** Seconds since the start of the test, as the client lived them. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { replySchema } from '../../core/reply-schema.ts';
+import { replySchema } from '../../core/http/reply-schema.ts';
 import { codes, errors } from '../../core/taxonomy.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { errorSamples, successSample } from '../../../test/support/reply-samples.ts';

@@ -2,9 +2,9 @@
  * A transport that answers from a script, so that users can test what their agents do with a denial, a wait or a doubt
  * without a gateway. A call that the script does not foresee is a mistake of the test and is thrown as one.
  */
-import type { ApprovalState } from '../../core/approval.ts';
-import type { Reply } from '../../core/reply.ts';
-import type { Answer, Transport, WireCall } from '../transport.ts';
+import type { ApprovalState } from '../../core/approval/approval.ts';
+import type { Reply } from '../../core/call/reply.ts';
+import type { Answer, Transport, WireCall } from '../transport/transport.ts';
 import { unreachable } from '../unreachable.ts';
 import type { Envelope, ScriptedAnswer } from './scripted-answer.ts';
 import { scriptedApproval } from './scripted-approval.ts';

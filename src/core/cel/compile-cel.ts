@@ -3,7 +3,7 @@
  * values is told when it is compiled. Evaluating is pure and bounded, and never throws but for what `throughSignals` names.
  */
 import type { ParseResult } from '@marcbachmann/cel-js';
-import type { Json } from '../json.ts';
+import type { Json } from '../values/json.ts';
 import { createPatternEngine } from '../schema/linear-pattern.ts';
 import { createBudget, refill } from '../schema/work-budget.ts';
 import { type CelEngine, createCelEngine, type Evaluation, isOfEngine, noteThrow, tooMuchWork } from './cel-engine.ts';

@@ -3,7 +3,7 @@
  * in it that is not permitted here. The parsed tree is changed in one way: calls of what we replace are given our names.
  */
 import type { ASTNode } from '@marcbachmann/cel-js';
-import { nearest } from '../nearest.ts';
+import { nearest } from '../values/nearest.ts';
 import type { Traversal } from './cel-engine.ts';
 import { knownFunctions, loops, noTimestamp, partsOfTime, replacements } from './cel-functions.ts';
 import type { CelLimits } from './cel-limits.ts';

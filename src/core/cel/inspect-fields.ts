@@ -3,7 +3,7 @@
  * values have must be asked for, by `has(args.note)` or `"note" in args`, somewhere in the expression that reads it.
  */
 import type { ASTNode } from '@marcbachmann/cel-js';
-import { nearest } from '../nearest.ts';
+import { nearest } from '../values/nearest.ts';
 import { type CelType, fieldIn } from './cel-types.ts';
 
 export interface MissingField {

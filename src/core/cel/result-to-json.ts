@@ -1,5 +1,5 @@
 /** What is the result of an expression as JSON? Whole numbers become plain ones; what JSON does not know is refused. */
-import type { Json } from '../json.ts';
+import type { Json } from '../values/json.ts';
 import type { CelLimits } from './cel-limits.ts';
 
 export type JsonResult = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly problem: string };

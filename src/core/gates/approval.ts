@@ -1,9 +1,9 @@
 /** Gate 12: has a person agreed to exactly this call? All obligations of the gates before become one approval. */
-import { type Approval, type ApprovalId, covers, joinObligations, stateAt } from '../approval.ts';
-import type { ApprovalFact } from '../facts.ts';
-import { type Gate, type GateAnswer, pass } from '../gate.ts';
+import { type Approval, type ApprovalId, covers, joinObligations, stateAt } from '../approval/approval.ts';
+import type { ApprovalFact } from './facts.ts';
+import { type Gate, type GateAnswer, pass } from './gate.ts';
 import { deferred, deniedByPerson, tooManyOpen } from '../policy/policy-refusal.ts';
-import { invariant, unreachable } from '../unreachable.ts';
+import { invariant, unreachable } from '../values/unreachable.ts';
 
 export const approval: Gate = {
   name: 'approval',

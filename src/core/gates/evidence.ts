@@ -2,9 +2,9 @@
  * Gate 13: does what the call relies on still hold? What a deferred call, or one that cannot be undone, was decided upon is read
  * again right before it runs. That the named reads are its agent's own is asked beside its inputs.
  */
-import { type Gate, pass } from '../gate.ts';
-import type { Refusal } from '../refusal.ts';
-import { invariant } from '../unreachable.ts';
+import { type Gate, pass } from './gate.ts';
+import type { Refusal } from '../call/refusal.ts';
+import { invariant } from '../values/unreachable.ts';
 import { invalidInput } from './invalid-input.ts';
 
 /** Stands right behind `input`: the rules, and the people who are asked, see only calls whose evidence is there. */

@@ -2,10 +2,10 @@
  * Gate 6: is the same operation of this session in doubt? Until that is settled, doing it again could be doing it twice. A call
  * that a body makes is asked about the session of the step that the body is.
  */
-import type { Request } from '../call.ts';
-import { argumentsIn, type Facts } from '../facts.ts';
-import { type Gate, pass } from '../gate.ts';
-import { invariant } from '../unreachable.ts';
+import type { Request } from '../call/call.ts';
+import { argumentsIn, type Facts } from './facts.ts';
+import { type Gate, pass } from './gate.ts';
+import { invariant } from '../values/unreachable.ts';
 import { mayBe, mayBeOfTool, type StepFact } from '../workflow/step.ts';
 import { stepOf } from './reachable.ts';
 

@@ -1,7 +1,7 @@
 /** Gate 5: do the arguments fit? Schema first; an author's validator is code, so its answer is asked for as a fact. */
-import type { FieldError } from '../catalogue.ts';
-import { type Gate, type GateAnswer, pass } from '../gate.ts';
-import { invariant, unreachable } from '../unreachable.ts';
+import type { FieldError } from '../call/catalogue.ts';
+import { type Gate, type GateAnswer, pass } from './gate.ts';
+import { invariant, unreachable } from '../values/unreachable.ts';
 import { invalidInput } from './invalid-input.ts';
 
 export const input: Gate = {

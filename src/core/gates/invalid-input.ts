@@ -1,8 +1,8 @@
 /** The words for arguments that do not fit: every wrong field, and the first one in a sentence. */
-import { cut } from '../canonical.ts';
-import type { FieldError } from '../catalogue.ts';
-import { safeText } from '../redact.ts';
-import type { Refusal } from '../refusal.ts';
+import { cut } from '../values/canonical.ts';
+import type { FieldError } from '../call/catalogue.ts';
+import { safeText } from '../values/redact.ts';
+import type { Refusal } from '../call/refusal.ts';
 
 const maxPathChars = 300;
 const maxExpectedChars = 500;

@@ -1,11 +1,11 @@
 /** Gate 3: does the tool exist? Absence of a declaration is a no, never a yes; of a server that was never reached it is `not yet`. */
-import type { Facts, UnlistedServer } from '../facts.ts';
-import { type Gate, pass } from '../gate.ts';
-import { namedForModels, nearest, nearestServed } from '../nearest.ts';
-import { adviseOf, offerTools, totalOf } from '../offer-tools.ts';
+import type { Facts, UnlistedServer } from './facts.ts';
+import { type Gate, pass } from './gate.ts';
+import { namedForModels, nearest, nearestServed } from '../values/nearest.ts';
+import { adviseOf, offerTools, totalOf } from '../call/offer-tools.ts';
 import { listedTools } from '../policy/listed-tools.ts';
 import { ceilingOf } from '../policy/session-ceiling.ts';
-import type { Refusal } from '../refusal.ts';
+import type { Refusal } from '../call/refusal.ts';
 import { nextActions } from '../workflow/step.ts';
 import { stepOf } from './reachable.ts';
 

@@ -1,5 +1,5 @@
 /** Gate 8: may this model act? Only where the agent's model policy names those that may. */
-import { type Gate, pass } from '../gate.ts';
+import { type Gate, pass } from './gate.ts';
 import { modelRefusal } from '../policy/policy-refusal.ts';
 
 export const model: Gate = {

@@ -1,10 +1,10 @@
 /** Gate 7: does a rule permit it? The first that matches speaks; no match is the default, and no default is a no. */
-import { type Gate, pass } from '../gate.ts';
+import { type Gate, pass } from './gate.ts';
 import { isListed } from '../policy/listed-tools.ts';
 import { beyondSession, policyRefusal, unknownAgent } from '../policy/policy-refusal.ts';
 import { ruleCallOf } from '../policy/rule-call.ts';
 import { ceilingOf, isBeyond } from '../policy/session-ceiling.ts';
-import { invariant } from '../unreachable.ts';
+import { invariant } from '../values/unreachable.ts';
 
 export const policy: Gate = {
   name: 'policy',

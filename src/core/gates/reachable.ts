@@ -2,10 +2,10 @@
  * Gate 4: does the workflow allow the action here? Guards are asked without inputs first; one that looks at them counts as
  * reachable, and is asked again once the inputs have passed their gate. Its no is the same no.
  */
-import type { Facts } from '../facts.ts';
-import { type Gate, type GateAnswer, pass } from '../gate.ts';
-import type { BlockedEdge } from '../reply.ts';
-import { unreachable } from '../unreachable.ts';
+import type { Facts } from './facts.ts';
+import { type Gate, type GateAnswer, pass } from './gate.ts';
+import type { BlockedEdge } from '../call/reply.ts';
+import { unreachable } from '../values/unreachable.ts';
 import { nextActions, type StepFact } from '../workflow/step.ts';
 import type { Reach } from '../workflow/workflow.ts';
 

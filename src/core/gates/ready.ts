@@ -1,7 +1,7 @@
 /** Gate 1: is the gateway ready to decide at all? Until it has recovered, and once it closes, it decides nothing. */
-import type { Readiness } from '../facts.ts';
-import { type Gate, pass } from '../gate.ts';
-import type { Refusal } from '../refusal.ts';
+import type { Readiness } from './facts.ts';
+import { type Gate, pass } from './gate.ts';
+import type { Refusal } from '../call/refusal.ts';
 
 type NotReady = Extract<Readiness, { ready: false }>;
 

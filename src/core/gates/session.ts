@@ -1,13 +1,13 @@
 /** Gate 2: does the session exist for this agent, may it go on, and is it where the caller believes it to be? */
-import type { Request } from '../call.ts';
-import type { Facts, SessionFact } from '../facts.ts';
-import type { Gate, GateAnswer } from '../gate.ts';
-import { pass } from '../gate.ts';
+import type { Request } from '../call/call.ts';
+import type { Facts, SessionFact } from './facts.ts';
+import type { Gate, GateAnswer } from './gate.ts';
+import { pass } from './gate.ts';
 import { listedTools } from '../policy/listed-tools.ts';
 import { ceilingOf } from '../policy/session-ceiling.ts';
-import type { Refusal } from '../refusal.ts';
+import type { Refusal } from '../call/refusal.ts';
 import type { Resolution } from '../taxonomy.ts';
-import { unreachable } from '../unreachable.ts';
+import { unreachable } from '../values/unreachable.ts';
 import { nextActions, type StepFact } from '../workflow/step.ts';
 
 export const session: Gate = {

@@ -3,7 +3,7 @@
  * then the canonical body, each length-prefixed. Three domains keep the hashes apart: 0x00 a leaf
  * (header), 0x01 a link of the chain, 0x02 a commitment to a payload. All integers are big-endian.
  */
-import { invariant } from '../unreachable.ts';
+import { invariant } from '../values/unreachable.ts';
 import type { Commitment, Hashing, Header } from './record.ts';
 
 export const formatVersion = 1;

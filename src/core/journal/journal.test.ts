@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 
-import { canonicalText } from '../canonical.ts';
+import { canonicalText } from '../values/canonical.ts';
 import { commitTo, decodeHeader, encodeLeaf, genesis, linkHash } from './encode.ts';
 import type { Hashing, Header, Payload } from './record.ts';
 import { createVerifier, hex, type StoredPayload, type StoredRecord, type VerifyReport } from './verify.ts';

@@ -3,7 +3,7 @@
  * place (chain, epoch, sequence, time), its salts and its hash. Payloads stand apart from the
  * header, so that one can be erased and the chain still verifies.
  */
-import type { CallId, SessionId } from '../call.ts';
+import type { CallId, SessionId } from '../call/call.ts';
 
 export const recordKinds = {
   epoch_open: 'a writer opened the journal and names the head it found',

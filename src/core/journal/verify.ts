@@ -3,7 +3,7 @@
  * bytes, never from re-made ones. A payload that an `erased` record names is counted as erased;
  * one that is just not there is a problem.
  */
-import { isObject } from '../json.ts';
+import { isObject } from '../values/json.ts';
 import { commitTo, decodeHeader, genesis, hashBytes, linkHash, saltBytes } from './encode.ts';
 import type { Hashing, Header, Position } from './record.ts';
 

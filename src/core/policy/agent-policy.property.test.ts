@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { policyOf, ruleCall, writtenAgent } from '../../../test/support/written-policy.ts';
-import type { Json } from '../json.ts';
+import type { Json } from '../values/json.ts';
 import { type AgentPolicy, type Judgement, type Reach, reaches, type RuleCall, ruleEffects } from './policy.ts';
 import { compileToolPattern, matchesTool } from './tool-pattern.ts';
 

@@ -3,7 +3,7 @@
  * rule whose condition cannot be evaluated denies, whatever it would have said. Every answer that does not depend on the
  * call is made once.
  */
-import { type ApprovalTerms, defaultTerms } from '../approval.ts';
+import { type ApprovalTerms, defaultTerms } from '../approval/approval.ts';
 import { canonicalAgent, canonicalRules } from './canonical-policy.ts';
 import {
   type AgentPolicy,

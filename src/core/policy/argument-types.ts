@@ -4,7 +4,7 @@
  * names, a field counts as known when at least one of them names it.
  */
 import type { CelFieldType, CelObject, CelType } from '../cel/cel-types.ts';
-import { isObject, type Json } from '../json.ts';
+import { isObject, type Json } from '../values/json.ts';
 
 /** The arguments of one tool, as far as its schema tells. */
 export interface ArgumentShape extends CelObject {

@@ -2,9 +2,9 @@
  * Under which text is a policy hashed? What decides, without places and comments, so that moving a rule to another line
  * changes nothing. Must not hold anything that a decision does not depend on, nor leave anything out that one does.
  */
-import { type ApprovalTerms, defaultTerms } from '../approval.ts';
-import { canonicalText } from '../canonical.ts';
-import type { Json } from '../json.ts';
+import { type ApprovalTerms, defaultTerms } from '../approval/approval.ts';
+import { canonicalText } from '../values/canonical.ts';
+import type { Json } from '../values/json.ts';
 import { plainCondition } from './plain-condition.ts';
 import type { AgentPolicy, WrittenAgent, WrittenCompletion, WrittenPolicy, WrittenRule } from './policy.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { policyOf, ruleCall, writtenAgent } from '../../../test/support/written-policy.ts';
-import type { Json } from '../json.ts';
+import type { Json } from '../values/json.ts';
 import { compilePolicy } from './compile-policy.ts';
 import type { PolicyProblem, ToolShape } from './policy.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Json } from '../json.ts';
+import type { Json } from '../values/json.ts';
 import { canonicalFor } from './canonical-policy.ts';
 import { compilePolicy } from './compile-policy.ts';
 import type { AgentPolicy, Policy, PolicyProblem, RuleCall, ToolShape, WrittenAgent, WrittenRule } from './policy.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Json } from '../json.ts';
+import type { Json } from '../values/json.ts';
 import { hiderOf } from './hide-values.ts';
 import { redacted } from './redact-paths.ts';
 

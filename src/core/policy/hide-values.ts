@@ -3,7 +3,7 @@
  * mask took away, and replaces it where it stands by itself, also as JSON and addresses spell it. What is too short to be told from
  * the rest of a text stays.
  */
-import { isObject, type Json, type JsonObject } from '../json.ts';
+import { isObject, type Json, type JsonObject } from '../values/json.ts';
 import { redacted } from './redact-paths.ts';
 
 const minChars = 3;

@@ -1,6 +1,6 @@
 /** Which tools is an agent shown? Those that some call of its could be permitted; the others do not exist for it. */
-import type { Catalogue, ToolEntry } from '../catalogue.ts';
-import type { PolicyFact } from '../facts.ts';
+import type { Catalogue, ToolEntry } from '../call/catalogue.ts';
+import type { PolicyFact } from '../gates/facts.ts';
 import type { AgentPolicy, Reach } from './policy.ts';
 import { policyTool } from './rule-call.ts';
 import { isBeyond } from './session-ceiling.ts';

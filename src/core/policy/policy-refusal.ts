@@ -1,7 +1,7 @@
 /** What does an agent hear when policy says no? The sentence, the rule's place, and that asking again is no use. */
-import type { Approval, ApprovalId, Obligation } from '../approval.ts';
-import type { Refusal } from '../refusal.ts';
-import { unreachable } from '../unreachable.ts';
+import type { Approval, ApprovalId, Obligation } from '../approval/approval.ts';
+import type { Refusal } from '../call/refusal.ts';
+import { unreachable } from '../values/unreachable.ts';
 import type { Judgement, Reach } from './policy.ts';
 
 /** Null for what is permitted, or deferred: the approval gate speaks about that. */

@@ -1,5 +1,5 @@
 /** How is a policy told over the wire? As it is written, with the names of the wire. Must not leave out what decides a call. */
-import { type ApprovalTerms, defaultTerms } from '../approval.ts';
+import { type ApprovalTerms, defaultTerms } from '../approval/approval.ts';
 import type { RuleEffect, WrittenAgent, WrittenPolicy } from './policy.ts';
 
 export interface TermsView {

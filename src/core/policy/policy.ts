@@ -2,8 +2,8 @@
  * What may an agent do? The words of policy: what is written, what it becomes, what it answers. Data and signatures only;
  * compile-policy.ts makes the one from the other.
  */
-import type { ApprovalTerms } from '../approval.ts';
-import type { Json } from '../json.ts';
+import type { ApprovalTerms } from '../approval/approval.ts';
+import type { Json } from '../values/json.ts';
 import type { EffectClass } from '../taxonomy.ts';
 
 export const ruleEffects = ['permit', 'defer', 'deny'] as const;

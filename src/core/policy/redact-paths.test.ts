@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Json } from '../json.ts';
+import type { Json } from '../values/json.ts';
 import { defaultPolicyLimits } from './policy-limits.ts';
 import { compileRedact } from './redact-paths.ts';
 

@@ -4,7 +4,7 @@
  * takes time by the size of the value. Must not change what it does not mask: that is shared, not copied. Whatever stands where
  * an argument should have fields and has none, such as a text or a list, is masked, for it could hold them.
  */
-import type { Json, JsonObject } from '../json.ts';
+import type { Json, JsonObject } from '../values/json.ts';
 import type { PolicyLimits } from './policy-limits.ts';
 
 export const redacted = '[redacted]';

@@ -1,7 +1,7 @@
 /** What do the conditions of rules see of a call? Nothing is copied that is not asked for often. Pure. */
-import type { Request } from '../call.ts';
-import type { ToolEntry } from '../catalogue.ts';
-import { argumentsIn, type Facts } from '../facts.ts';
+import type { Request } from '../call/call.ts';
+import type { ToolEntry } from '../call/catalogue.ts';
+import { argumentsIn, type Facts } from '../gates/facts.ts';
 import type { PolicyTool, RuleCall } from './policy.ts';
 
 const tools = new WeakMap<ToolEntry, PolicyTool>();

@@ -3,8 +3,8 @@
  * decided. Pure: the instant is the case's own, or one that never changes. Must not print.
  */
 import { readCondition } from '../cel/read-condition.ts';
-import type { ApprovalTerms } from '../approval.ts';
-import type { Json } from '../json.ts';
+import type { ApprovalTerms } from '../approval/approval.ts';
+import type { Json } from '../values/json.ts';
 import type { AgentPolicy, Judgement, Policy, PolicyTool, RuleCall, RuleEffect, RuleLook } from './policy.ts';
 import { compileToolPattern, matchesTool } from './tool-pattern.ts';
 

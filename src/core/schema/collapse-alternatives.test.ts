@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Json } from '../json.ts';
+import type { Json } from '../values/json.ts';
 import { compileSchema } from './compile-schema.ts';
 
 const text = { type: 'string' };

@@ -3,9 +3,9 @@
  * neither may throw, hang, load or log anything. Compiled once; the check of a value that passes builds nothing.
  */
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import type { FieldError } from '../catalogue.ts';
-import type { Json } from '../json.ts';
-import { preview } from '../canonical.ts';
+import type { FieldError } from '../call/catalogue.ts';
+import type { Json } from '../values/json.ts';
+import { preview } from '../values/canonical.ts';
 import { clip } from './expectation.ts';
 import { fieldErrors } from './field-errors.ts';
 import { createPatternEngine, type PatternLimits } from './linear-pattern.ts';

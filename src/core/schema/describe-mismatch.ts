@@ -1,5 +1,5 @@
 /** What is said of a result that is not of its schema? Which fields, and what they should be; never what they are. */
-import type { FieldError } from '../catalogue.ts';
+import type { FieldError } from '../call/catalogue.ts';
 
 export function describeMismatch(tool: string, errors: readonly FieldError[]): string {
   // What a schema of the author's says of a field is a sentence of its own.

@@ -3,8 +3,8 @@
  * Texts of the schema's author are shown, cut short; the value that was sent is not. Must not look at other errors.
  */
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import { cut, preview } from '../canonical.ts';
-import { isObject } from '../json.ts';
+import { cut, preview } from '../values/canonical.ts';
+import { isObject } from '../values/json.ts';
 
 const maxListedChoices = 20;
 const maxTextChars = 200;

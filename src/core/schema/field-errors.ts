@@ -3,9 +3,9 @@
  * Must not decide which alternative was meant; that is collapse-alternatives.ts.
  */
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import { preview } from '../canonical.ts';
-import type { FieldError } from '../catalogue.ts';
-import type { Json } from '../json.ts';
+import { preview } from '../values/canonical.ts';
+import type { FieldError } from '../call/catalogue.ts';
+import type { Json } from '../values/json.ts';
 import { collapseAlternatives } from './collapse-alternatives.ts';
 import { clip, expectationOf, expectationOfMissing } from './expectation.ts';
 import { pointerOf, stepsOf, valueAt } from './json-pointer.ts';

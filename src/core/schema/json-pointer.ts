@@ -1,5 +1,5 @@
 /** How is a place inside a value written, and what stands there? RFC 6901. Must not follow anything inherited. */
-import { isObject } from '../json.ts';
+import { isObject } from '../values/json.ts';
 
 export function pointerOf(steps: readonly (string | number)[]): string {
   return steps.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');

@@ -2,7 +2,7 @@
  * Is this small, shallow, plain JSON, and so fit to be compiled? The copy has nothing live in it and lacks two
  * switches by which a schema would change how ajv works. Must not judge whether the schema makes sense.
  */
-import { isObject } from '../json.ts';
+import { isObject } from '../values/json.ts';
 
 export interface PlainSchemaLimits {
   readonly maxSchemaChars: number;

@@ -2,7 +2,7 @@
  * Is this schema a right one beyond doubt, in every dialect alike? Most are: a few keywords, each with a value of its form.
  * To judge the others takes a meta-schema, which takes longer to compile than a gateway to start. Must not say yes to a wrong one.
  */
-import { isObject } from '../json.ts';
+import { isObject } from '../values/json.ts';
 
 type IsRight = (value: unknown) => boolean;
 

@@ -2,7 +2,7 @@
  * Which parts of a schema can speak when a given part judges a value? Those inside it and those it refers to.
  * Needed because a complaint names the part it comes from, and not the way by which that part was reached.
  */
-import { isObject } from '../json.ts';
+import { isObject } from '../values/json.ts';
 import { stepsOf, valueAt } from './json-pointer.ts';
 
 /** A complaint from further away is only put less well. */

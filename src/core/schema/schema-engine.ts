@@ -6,7 +6,7 @@
 import { Ajv } from 'ajv/dist/ajv.js';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { _, Ajv2020, type KeywordCxt } from 'ajv/dist/2020.js';
-import { canonicalise } from '../canonical.ts';
+import { canonicalise } from '../values/canonical.ts';
 import type { PatternEngine } from './linear-pattern.ts';
 import { isPlainlyValid } from './plainly-valid.ts';
 import type { WorkBudget } from './work-budget.ts';

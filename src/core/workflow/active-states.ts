@@ -3,8 +3,8 @@
  * what is active in each. A value of another version, or of nobody, is a null. Must not know of context or guards.
  */
 import type { StateValue } from 'xstate';
-import { isObject } from '../json.ts';
-import type { StateDraft } from './machine-draft.ts';
+import { isObject } from '../values/json.ts';
+import type { StateDraft } from './read/machine-draft.ts';
 
 export interface Active {
   readonly states: ReadonlySet<StateDraft>;

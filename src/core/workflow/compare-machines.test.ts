@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assign, setup, type AnyStateMachine } from 'xstate';
-import { canonicalText } from '../canonical.ts';
-import type { Json } from '../json.ts';
+import { canonicalText } from '../values/canonical.ts';
+import type { Json } from '../values/json.ts';
 import { compareMachines } from './compare-machines.ts';
 import { compileMachine } from './compile-machine.ts';
 

@@ -2,8 +2,8 @@
  * What changed between a machine as an earlier manifest wrote it and as it is written today, state by state? Must not guess:
  * where it cannot tell, it was the machine.
  */
-import { canonicalText } from '../canonical.ts';
-import { isObject, type Json } from '../json.ts';
+import { canonicalText } from '../values/canonical.ts';
+import { isObject, type Json } from '../values/json.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 /** What changed between the manifest that a session is pinned to and today's? In words that an operator can act on. */
-import { canonicalText } from '../canonical.ts';
-import { isObject, type Json } from '../json.ts';
+import { canonicalText } from '../values/canonical.ts';
+import { isObject, type Json } from '../values/json.ts';
 import { compareMachines } from './compare-machines.ts';
 
 const maxNamed = 8;

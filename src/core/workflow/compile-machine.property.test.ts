@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { and, assign, createMachine, not, or, raise, stateIn, transition, type AnyStateMachine } from 'xstate';
 import { timesDrawn } from '../../../test/support/times-drawn.ts';
-import { canonicalText } from '../canonical.ts';
-import type { JsonObject } from '../json.ts';
+import { canonicalText } from '../values/canonical.ts';
+import type { JsonObject } from '../values/json.ts';
 import { compileMachine } from './compile-machine.ts';
 import type { Machine, Snapshot } from './workflow.ts';
 

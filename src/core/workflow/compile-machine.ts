@@ -3,20 +3,20 @@
  * asked often. What it answers is a function of the snapshot alone; nothing of a session is kept here.
  */
 import type { AnyStateMachine } from 'xstate';
-import { isObject, type Json, type JsonObject } from '../json.ts';
+import { isObject, type Json, type JsonObject } from '../values/json.ts';
 import { activeStates } from './active-states.ts';
-import { messageOf } from './author-code.ts';
-import { checkDraft } from './check-draft.ts';
-import { checkSnapshot } from './check-snapshot.ts';
-import { enterAt } from './enter-at.ts';
+import { messageOf } from './read/author-code.ts';
+import { checkDraft } from './read/check-draft.ts';
+import { checkSnapshot } from './run/check-snapshot.ts';
+import { enterAt } from './run/enter-at.ts';
 import type { WorkflowGraph } from './graph.ts';
-import { probeWith, probeWithoutInputs, type Probe } from './inputs-trap.ts';
-import { judgeReach } from './judge-reach.ts';
-import type { MachineDraft, StateDraft } from './machine-draft.ts';
-import type { RunLimits } from './moved.ts';
-import { ownJson } from './own-json.ts';
-import { readMachine } from './read-machine.ts';
-import { runMachine, type Update } from './run-machine.ts';
+import { probeWith, probeWithoutInputs, type Probe } from './read/inputs-trap.ts';
+import { judgeReach } from './run/judge-reach.ts';
+import type { MachineDraft, StateDraft } from './read/machine-draft.ts';
+import type { RunLimits } from './run/moved.ts';
+import { ownJson } from './read/own-json.ts';
+import { readMachine } from './read/read-machine.ts';
+import { runMachine, type Update } from './run/run-machine.ts';
 import type { Machine, Reach, Snapshot } from './workflow.ts';
 import { writeGraph } from './write-graph.ts';
 import { writeMachine } from './write-machine.ts';

@@ -2,9 +2,9 @@
  * Where a session stands when a step is asked for, and what follows from it: which actions are next, and how much of the
  * state is shown. Everything here was read by the shell beforehand.
  */
-import type { CallId, SessionId } from '../call.ts';
-import { canonicalText } from '../canonical.ts';
-import type { Json, JsonObject } from '../json.ts';
+import type { CallId, SessionId } from '../call/call.ts';
+import { canonicalText } from '../values/canonical.ts';
+import type { Json, JsonObject } from '../values/json.ts';
 import type { ActionEntry, Projection, Snapshot, Workflow } from './workflow.ts';
 
 /** A step whose outcome nobody knew: still in doubt, or settled as a success that has not moved the state yet. */

@@ -2,9 +2,9 @@
  * What is a workflow, once it is compiled? A machine that says which actions are legal where, the actions themselves,
  * and how much of its state an agent sees. Authors' machines and YAML both become this; nobody else reads either.
  */
-import type { Catalogue, ToolEntry } from '../catalogue.ts';
-import type { Json, JsonObject } from '../json.ts';
-import type { BlockedEdge } from '../reply.ts';
+import type { Catalogue, ToolEntry } from '../call/catalogue.ts';
+import type { Json, JsonObject } from '../values/json.ts';
+import type { BlockedEdge } from '../call/reply.ts';
 import type { WorkflowGraph } from './graph.ts';
 
 /** A delayed transition that waits: `event` is given to the machine when its time has come. */

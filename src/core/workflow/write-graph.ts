@@ -1,8 +1,8 @@
 /** The machine as a graph for drawings and checks. Must not say more than it does. */
-import { canonicalText } from '../canonical.ts';
-import { isObject, type Json } from '../json.ts';
+import { canonicalText } from '../values/canonical.ts';
+import { isObject, type Json } from '../values/json.ts';
 import type { GraphEdge, GraphState, WorkflowGraph } from './graph.ts';
-import type { ActionRule, EdgeDraft, GuardRule, MachineDraft, StateDraft } from './machine-draft.ts';
+import type { ActionRule, EdgeDraft, GuardRule, MachineDraft, StateDraft } from './read/machine-draft.ts';
 
 export function writeGraph({ name, root, states }: MachineDraft, actions: ReadonlySet<string>): WorkflowGraph {
   // An event that a function makes could be any that somebody listens to.

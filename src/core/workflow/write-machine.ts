@@ -2,9 +2,9 @@
  * The machine as JSON for the manifest: its structure, and the text of every function in it, so that a session notices when
  * the workflow under it has changed. Descriptions are left out: they change nothing. Must not hold anything that varies by run.
  */
-import type { Json, JsonObject } from '../json.ts';
-import { unreachable } from '../unreachable.ts';
-import type { EdgeDraft, GuardRule, MachineDraft, StateDraft } from './machine-draft.ts';
+import type { Json, JsonObject } from '../values/json.ts';
+import { unreachable } from '../values/unreachable.ts';
+import type { EdgeDraft, GuardRule, MachineDraft, StateDraft } from './read/machine-draft.ts';
 
 export function writeMachine(draft: MachineDraft): JsonObject {
   return { context: draft.contextWritten, delays: draft.delaysWritten, root: writeState(draft.root) };

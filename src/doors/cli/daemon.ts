@@ -2,10 +2,10 @@
  * How do commands speak to a gateway that runs? Says what went wrong on the way, and what to do, in the same words for all of
  * them. Must not know how it is found or asked, and never shows a key.
  */
-import { isObject } from '../../core/json.ts';
-import { unreachable } from '../../core/unreachable.ts';
+import { isObject } from '../../core/values/json.ts';
+import { unreachable } from '../../core/values/unreachable.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
-import type { Command } from './read-command-line.ts';
+import type { Command } from './line/read-command-line.ts';
 import { harmless, type Terminal } from './terminal.ts';
 
 export interface DaemonWish {

@@ -1,9 +1,9 @@
 /** Which command about approvals is it, and where is the gateway that it asks? */
-import { approveCall, denyCall, listApprovals, revokeDecision, showApproval } from './approvals.ts';
-import type { ApprovalsParts, RunApprovals } from './approvals-parts.ts';
+import { approveCall, denyCall, listApprovals, revokeDecision, showApproval } from './commands/approvals.ts';
+import type { ApprovalsParts, RunApprovals } from './commands/approvals-parts.ts';
 import { sayNotFound, wishOf } from './daemon.ts';
 import type { ExitCode } from './exit-codes.ts';
-import type { Command } from './read-command-line.ts';
+import type { Command } from './line/read-command-line.ts';
 import type { Terminal } from './terminal.ts';
 
 const runs: Readonly<Record<string, RunApprovals>> = {
@@ -13,7 +13,7 @@ const runs: Readonly<Record<string, RunApprovals>> = {
   'approvals deny': denyCall,
   'approvals revoke': revokeDecision,
   // A screen is loaded only for whoever looks at it.
-  'approvals watch': async (...all) => (await import('./watch-approvals.ts')).watchApprovals(...all),
+  'approvals watch': async (...all) => (await import('./watch/watch-approvals.ts')).watchApprovals(...all),
 };
 
 export async function runApprovals(command: Command, parts: ApprovalsParts, terminal: Terminal): Promise<ExitCode> {

@@ -2,22 +2,22 @@
  * Runs one command on the parts that the composition root hands in, and turns its end into an exit code. Total: a store
  * that cannot be read is a sentence, and so is a bug.
  */
-import { unreachable } from '../../core/unreachable.ts';
-import type { Inspection } from '../../shell/inspect.ts';
-import type { SessionInspection } from '../../shell/inspect-sessions.ts';
-import { tailJournal, verifyJournal } from './audit.ts';
-import { listCalls, showCall } from './calls.ts';
+import { unreachable } from '../../core/values/unreachable.ts';
+import type { Inspection } from '../../shell/look/inspect.ts';
+import type { SessionInspection } from '../../shell/look/inspect-sessions.ts';
+import { tailJournal, verifyJournal } from './commands/audit.ts';
+import { listCalls, showCall } from './commands/calls.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
-import type { AgentsParts } from './agents.ts';
-import type { LoadGraphs } from './check.ts';
-import { type PrimerParts, runPrimer } from './primer.ts';
-import type { Command } from './read-command-line.ts';
-import type { RenderParts } from './render.ts';
+import type { AgentsParts } from './commands/agents.ts';
+import type { LoadGraphs } from './commands/check.ts';
+import { type PrimerParts, runPrimer } from './primer/primer.ts';
+import type { Command } from './line/read-command-line.ts';
+import type { RenderParts } from './commands/render.ts';
 import { reportBug } from './report-bug.ts';
 import { governing, type GoverningParts } from './run-governing.ts';
-import type { SettleParts } from './settle-call.ts';
-import type { GatewayParts } from './run-gateway.ts';
-import type { LoadTests } from './test-policy.ts';
+import type { SettleParts } from './commands/settle-call.ts';
+import type { GatewayParts } from './commands/run-gateway.ts';
+import type { LoadTests } from './commands/test-policy.ts';
 import { harmless, type Terminal } from './terminal.ts';
 import type { Timer } from './until-stopped.ts';
 
@@ -86,15 +86,15 @@ async function commandWithoutStore(
 ): Promise<(() => Promise<ExitCode>) | null> {
   if (command.name === 'primer') return async () => runPrimer(command, await parts.primer(), terminal);
   if (command.name === 'check')
-    return async () => (await import('./check.ts')).runCheck(command, parts.loadGraphs, terminal);
+    return async () => (await import('./commands/check.ts')).runCheck(command, parts.loadGraphs, terminal);
   if (command.name === 'test')
-    return async () => (await import('./test-policy.ts')).runTest(command, parts.loadTests, terminal);
+    return async () => (await import('./commands/test-policy.ts')).runTest(command, parts.loadTests, terminal);
   if (command.name === 'render' && command.said.session === undefined)
     return async () => render(command, '', parts, terminal);
   if (command.name === 'serve' || command.name === 'stdio')
-    return async () => (await import('./run-gateway.ts')).runServe(command, parts.gateways, terminal);
+    return async () => (await import('./commands/run-gateway.ts')).runServe(command, parts.gateways, terminal);
   if (command.name === 'up')
-    return async () => (await import('./run-gateway.ts')).runUp(command, parts.gateways, terminal);
+    return async () => (await import('./commands/run-gateway.ts')).runUp(command, parts.gateways, terminal);
   const governs = governing(command.name);
   if (governs !== null) return async () => governs(command, { ...parts, ...(await parts.governing()) }, terminal);
   if (!command.name.startsWith('approvals ')) return null;
@@ -107,7 +107,7 @@ async function commandWithoutStore(
 async function onStore(command: Command, file: string, parts: CliParts, terminal: Terminal): Promise<ExitCode> {
   if (command.name === 'render') return render(command, file, parts, terminal);
   if (command.name === 'calls settle')
-    return (await import('./settle-call.ts')).settleCall(command, file, parts.settling, terminal);
+    return (await import('./commands/settle-call.ts')).settleCall(command, file, parts.settling, terminal);
   const onKeys = await keyCommand(command.name);
   if (onKeys !== null) return onKeys(command, file, await parts.agents(), terminal);
   const opened = await parts.openStore(file);
@@ -120,13 +120,13 @@ async function onStore(command: Command, file: string, parts: CliParts, terminal
 }
 
 async function render(command: Command, file: string, parts: CliParts, terminal: Terminal): Promise<ExitCode> {
-  const { runRender } = await import('./render.ts');
+  const { runRender } = await import('./commands/render.ts');
   return runRender(command, file, { ...parts.render, load: parts.loadGraphs }, terminal);
 }
 
 async function keyCommand(name: Command['name']) {
   if (!name.startsWith('agents ')) return null;
-  const { addKey, listKeys, revokeKey, rotateKey } = await import('./agents.ts');
+  const { addKey, listKeys, revokeKey, rotateKey } = await import('./commands/agents.ts');
   const known = { 'agents ls': listKeys, 'agents add': addKey, 'agents rotate': rotateKey, 'agents revoke': revokeKey };
   return known[name as keyof typeof known];
 }
@@ -143,13 +143,13 @@ async function inspect(command: Command, opened: OpenedStore, timer: Timer, term
     case 'audit tail':
       return tailJournal(command, inspection, terminal, timer);
     case 'sessions ls':
-      return (await import('./sessions.ts')).listSessions(command, sessions, terminal);
+      return (await import('./commands/sessions.ts')).listSessions(command, sessions, terminal);
     case 'sessions show':
-      return (await import('./sessions.ts')).showSession(command, sessions, terminal);
+      return (await import('./commands/sessions.ts')).showSession(command, sessions, terminal);
     case 'sessions tail':
-      return (await import('./sessions.ts')).tailSession(command, sessions, terminal, timer);
+      return (await import('./commands/sessions.ts')).tailSession(command, sessions, terminal, timer);
     case 'sessions diff':
-      return (await import('./diff-sessions.ts')).diffSessions(command, sessions, terminal);
+      return (await import('./commands/diff-sessions.ts')).diffSessions(command, sessions, terminal);
     case 'init':
     case 'pin':
     case 'explain':

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { writePairs, writeTable } from './table.ts';
+import { writePairs, writeTable } from './print/table.ts';
 import { harmless } from './terminal.ts';
 
 const plain = (_: string, text: string) => text;

@@ -5,10 +5,10 @@
 import { isatty } from 'node:tty';
 import { styleText } from 'node:util';
 import { exitCodes } from './exit-codes.ts';
-import type { Screen } from './screen.ts';
+import type { Screen } from './watch/screen.ts';
 
 /** Text of others: whatever would move the cursor, change colours, turn the line around or not be seen is spelled out. */
-export { spellOut as harmless } from '../../core/quote.ts';
+export { spellOut as harmless } from '../../core/values/quote.ts';
 
 export type Style = 'bold' | 'cyan' | 'dim' | 'green' | 'red' | 'yellow';
 export type Paint = (style: Style, text: string) => string;
@@ -69,7 +69,7 @@ export function processTerminal(): Terminal {
 
 /** Loaded only for the command that draws. */
 async function openScreen(): Promise<Screen> {
-  return (await import('./screen.ts')).openScreen(process.stdin, process.stdout);
+  return (await import('./watch/screen.ts')).openScreen(process.stdin, process.stdout);
 }
 
 function cannotWrite(error: NodeJS.ErrnoException): void {

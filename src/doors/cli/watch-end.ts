@@ -4,7 +4,7 @@
  * with a no. Must not keep the process from ending.
  */
 import { exitCodes } from './exit-codes.ts';
-import type { Command } from './read-command-line.ts';
+import type { Command } from './line/read-command-line.ts';
 import { harmless, type Terminal } from './terminal.ts';
 
 /** As a shell says it of a command that was interrupted. */

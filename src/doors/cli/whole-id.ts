@@ -1,5 +1,5 @@
 /** Which id did a person mean who gave the beginning of one? Says so where several begin like it, or where it is too short to decide by. */
-import { chosenId, isWhole, type MeantId, saysEnough, unmarked } from '../../core/short-id.ts';
+import { chosenId, isWhole, type MeantId, saysEnough, unmarked } from '../../core/values/short-id.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { harmless, type Terminal } from './terminal.ts';
 

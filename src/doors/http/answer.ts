@@ -1,10 +1,10 @@
 /** What goes back to the client, before it is bytes: a reply, JSON, a problem, a text, or a stream. */
 import type { ServerResponse } from 'node:http';
-import { type DoorCode, doorProblem, type DoorProblem } from '../../core/door-problems.ts';
-import type { Readiness } from '../../core/facts.ts';
-import type { Identity } from '../../core/identity.ts';
-import type { Reply } from '../../core/reply.ts';
-import type { WatchedClient } from '../../shell/watch-client.ts';
+import { type DoorCode, doorProblem, type DoorProblem } from '../../core/http/door-problems.ts';
+import type { Readiness } from '../../core/gates/facts.ts';
+import type { Identity } from '../../core/call/identity.ts';
+import type { Reply } from '../../core/call/reply.ts';
+import type { WatchedClient } from '../../shell/call/watch-client.ts';
 import type { Query } from './find-route.ts';
 import type { HttpDoorParts } from './parts.ts';
 

@@ -1,10 +1,10 @@
 /** Approvals over HTTP: listed, looked at, waited for, decided by people. And whether an agent may say that it is done. */
-import type { ApprovalState, Decider } from '../../core/approval.ts';
-import type { DoorCode } from '../../core/door-problems.ts';
-import { defaultPage } from '../../core/http-routes.ts';
-import type { Identity } from '../../core/identity.ts';
-import { afterAll, maxLookedAt, meantId } from '../../core/short-id.ts';
-import type { Decided, DecideProblem, Word } from '../../shell/approval-service.ts';
+import type { ApprovalState, Decider } from '../../core/approval/approval.ts';
+import type { DoorCode } from '../../core/http/door-problems.ts';
+import { defaultPage } from '../../core/http/http-routes.ts';
+import type { Identity } from '../../core/call/identity.ts';
+import { afterAll, maxLookedAt, meantId } from '../../core/values/short-id.ts';
+import type { Decided, DecideProblem, Word } from '../../shell/approval/approval-service.ts';
 import { type Answer, type Asked, json, refuse, reply } from './answer.ts';
 import { principal, scopeOf, storeAway, wholeId } from './call-routes.ts';
 

@@ -2,9 +2,9 @@
  * Approvals as a stream of events: one for each change, with the approval as it is when the change is told. Of the tenant for people,
  * its own for an agent. Whoever does not say where they were hears what happens from now on: the list tells the rest.
  */
-import { type ApprovalEvent, approvalChanges } from '../../core/approval-view.ts';
-import { isObject } from '../../core/json.ts';
-import type { ToldRecord } from '../../shell/inspect.ts';
+import { type ApprovalEvent, approvalChanges } from '../../core/approval/approval-view.ts';
+import { isObject } from '../../core/values/json.ts';
+import type { ToldRecord } from '../../shell/look/inspect.ts';
 import type { Asked } from './answer.ts';
 import { scopeOf, time } from './call-routes.ts';
 import { eventText, type Telling, textOf } from './event-streams.ts';

@@ -1,5 +1,5 @@
 /** The journal as a stream of events: each record of the reader's tenant, whole, from the first or from where the reader was. */
-import type { ToldRecord } from '../../shell/inspect.ts';
+import type { ToldRecord } from '../../shell/look/inspect.ts';
 import { time } from './call-routes.ts';
 import { eventText, type Telling, textOf } from './event-streams.ts';
 

@@ -1,13 +1,13 @@
 /** Calls over HTTP: made, looked up, listed, settled, and only thought through. */
-import type { Principal } from '../../core/call.ts';
-import { defaultPage } from '../../core/http-routes.ts';
-import { type Identity, may } from '../../core/identity.ts';
-import { isObject } from '../../core/json.ts';
-import { chosenId, isWhole, type MeantId, saysEnough, unmarked } from '../../core/short-id.ts';
+import type { Principal } from '../../core/call/call.ts';
+import { defaultPage } from '../../core/http/http-routes.ts';
+import { type Identity, may } from '../../core/call/identity.ts';
+import { isObject } from '../../core/values/json.ts';
+import { chosenId, isWhole, type MeantId, saysEnough, unmarked } from '../../core/values/short-id.ts';
 import type { CallState } from '../../core/taxonomy.ts';
-import { unreachable } from '../../core/unreachable.ts';
-import type { Judgement } from '../../shell/settle-doubt.ts';
-import type { Scope, SeenCall } from '../../shell/tenant-view.ts';
+import { unreachable } from '../../core/values/unreachable.ts';
+import type { Judgement } from '../../shell/ending/settle-doubt.ts';
+import type { Scope, SeenCall } from '../../shell/look/tenant-view.ts';
 import { type Answer, type Asked, json, jsonOrReply, refuse, reply } from './answer.ts';
 import { refuseInput } from './refuse-input.ts';
 

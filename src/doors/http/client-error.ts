@@ -1,7 +1,7 @@
 /** What does a client hear that sent something which is no HTTP? A problem like any other, and the end of the connection. */
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { doorProblem, type DoorProblem } from '../../core/door-problems.ts';
+import { doorProblem, type DoorProblem } from '../../core/http/door-problems.ts';
 
 /** `mayAnswer` false: an answer would be taken for that of a request which is under way. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex, mayAnswer: boolean): void {

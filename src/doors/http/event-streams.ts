@@ -4,8 +4,8 @@
  */
 import type { ServerResponse } from 'node:http';
 import { setImmediate as giveWay } from 'node:timers/promises';
-import { httpRoutes, type RouteName } from '../../core/http-routes.ts';
-import { type Identity, may } from '../../core/identity.ts';
+import { httpRoutes, type RouteName } from '../../core/http/http-routes.ts';
+import { type Identity, may } from '../../core/call/identity.ts';
 import type { Position } from '../../core/journal/record.ts';
 import { type Answer, type Asked, refuse } from './answer.ts';
 import { createReader, type Reader } from './event-reader.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { httpRoutes, routeNames } from '../../core/http-routes.ts';
+import { httpRoutes, routeNames } from '../../core/http/http-routes.ts';
 import { findRoute, isOurs, readQuery } from './find-route.ts';
 
 const found = (method: string, target: string) => findRoute(method, target, 20);

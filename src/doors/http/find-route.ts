@@ -1,8 +1,14 @@
 /** Which route is meant by a method and a target, and with what in its query? Reads; must not know who asks. */
-import type { FieldError } from '../../core/catalogue.ts';
-import { maxWaitSeconds } from '../../core/http-route.ts';
-import { httpRoutes, type HttpRoute, type QueryField, type RouteName, routeNames } from '../../core/http-routes.ts';
-import { unreachable } from '../../core/unreachable.ts';
+import type { FieldError } from '../../core/call/catalogue.ts';
+import { maxWaitSeconds } from '../../core/http/http-route.ts';
+import {
+  httpRoutes,
+  type HttpRoute,
+  type QueryField,
+  type RouteName,
+  routeNames,
+} from '../../core/http/http-routes.ts';
+import { unreachable } from '../../core/values/unreachable.ts';
 
 export type QueryValue = string | number;
 export type Query = Readonly<Record<string, QueryValue>>;

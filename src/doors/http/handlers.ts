@@ -1,5 +1,5 @@
 /** Who answers which route: one function for each line of the table, and the compiler counts them. */
-import type { RouteName } from '../../core/http-routes.ts';
+import type { RouteName } from '../../core/http/http-routes.ts';
 import type { Answer, Asked } from './answer.ts';
 import {
   approve,

@@ -4,17 +4,17 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { whyUnknown } from '../../core/door-problems.ts';
-import { internalError, refused } from '../../core/answer.ts';
-import type { CallId } from '../../core/call.ts';
-import type { Readiness } from '../../core/facts.ts';
+import { whyUnknown } from '../../core/http/door-problems.ts';
+import { internalError, refused } from '../../core/call/answer.ts';
+import type { CallId } from '../../core/call/call.ts';
+import type { Readiness } from '../../core/gates/facts.ts';
 import { notReady as refusalOf, whileClosing } from '../../core/gates/ready.ts';
-import { httpRoutes, type HttpRoute, type RouteName } from '../../core/http-routes.ts';
-import { type Identity, may } from '../../core/identity.ts';
-import { repeatedHeader } from '../../core/repeated-header.ts';
-import { invariant } from '../../core/unreachable.ts';
-import { StoreUnreadable } from '../../shell/lasting-reads.ts';
-import { watchClient } from '../../shell/watch-client.ts';
+import { httpRoutes, type HttpRoute, type RouteName } from '../../core/http/http-routes.ts';
+import { type Identity, may } from '../../core/call/identity.ts';
+import { repeatedHeader } from '../../core/http/repeated-header.ts';
+import { invariant } from '../../core/values/unreachable.ts';
+import { StoreUnreadable } from '../../shell/upkeep/lasting-reads.ts';
+import { watchClient } from '../../shell/call/watch-client.ts';
 import { type Answer, type Asked, refuse, reply } from './answer.ts';
 import { approvalStream } from './approval-stream.ts';
 import { auditStream } from './audit-stream.ts';

@@ -3,7 +3,7 @@
  * is turned away here before anything is read.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { type DoorProblem, doorProblem } from '../../core/door-problems.ts';
+import { type DoorProblem, doorProblem } from '../../core/http/door-problems.ts';
 import type { HttpDoorOptions } from './parts.ts';
 
 type Names = Pick<HttpDoorOptions, 'allowedHosts' | 'allowedOrigins'>;

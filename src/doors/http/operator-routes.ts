@@ -1,8 +1,8 @@
 /** What operators and their machines ask: tools, policy, status, metrics, health, and the document that describes all of it. */
-import { openapiDocument } from '../../core/openapi-paths.ts';
-import { problemType } from '../../core/door-problems.ts';
-import type { Readiness } from '../../core/facts.ts';
-import { operatorTenant } from '../../core/identity.ts';
+import { openapiDocument } from '../../core/http/openapi-paths.ts';
+import { problemType } from '../../core/http/door-problems.ts';
+import type { Readiness } from '../../core/gates/facts.ts';
+import { operatorTenant } from '../../core/call/identity.ts';
 import { policyView } from '../../core/policy/policy-view.ts';
 import { codes } from '../../core/taxonomy.ts';
 import { type Answer, type Asked, json, refuse } from './answer.ts';

@@ -1,21 +1,21 @@
 /** What the HTTP door is given: the gateway behind it, as functions. It knows nobody else, and decides nothing. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import type { Principal } from '../../core/call.ts';
-import type { FieldError } from '../../core/catalogue.ts';
-import type { Explanation } from '../../core/explain.ts';
-import type { Readiness } from '../../core/facts.ts';
-import type { Identity } from '../../core/identity.ts';
-import type { JsonObject } from '../../core/json.ts';
+import type { Principal } from '../../core/call/call.ts';
+import type { FieldError } from '../../core/call/catalogue.ts';
+import type { Explanation } from '../../core/gates/explain.ts';
+import type { Readiness } from '../../core/gates/facts.ts';
+import type { Identity } from '../../core/call/identity.ts';
+import type { JsonObject } from '../../core/values/json.ts';
 import { defaultLimits } from '../../core/limits.ts';
 import type { Reach, WrittenPolicy } from '../../core/policy/policy.ts';
-import type { ErrorReply, Reply } from '../../core/reply.ts';
+import type { ErrorReply, Reply } from '../../core/call/reply.ts';
 import type { CodesOfClass, EffectClass } from '../../core/taxonomy.ts';
-import type { ApprovalService } from '../../shell/approval-service.ts';
-import type { Requester } from '../../shell/await-outcome.ts';
-import type { CallCount } from '../../shell/call-counts.ts';
-import type { GapCount } from '../../shell/runtime-gap.ts';
-import type { TenantView } from '../../shell/tenant-view.ts';
-import type { WorkflowService } from '../../shell/workflow-service.ts';
+import type { ApprovalService } from '../../shell/approval/approval-service.ts';
+import type { Requester } from '../../shell/call/await-outcome.ts';
+import type { CallCount } from '../../shell/look/call-counts.ts';
+import type { GapCount } from '../../shell/upkeep/runtime-gap.ts';
+import type { TenantView } from '../../shell/look/tenant-view.ts';
+import type { WorkflowService } from '../../shell/session/workflow-service.ts';
 
 /** Why nobody is known by these headers. `malformed`: it is no bearer key. `unavailable`: the keys cannot be read now. */
 export interface Stranger {

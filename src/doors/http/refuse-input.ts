@@ -1,14 +1,14 @@
 /** The words for a request that does not fit before it is a call: the same as for arguments, and nothing is recorded. */
-import { refused } from '../../core/answer.ts';
-import type { CallId } from '../../core/call.ts';
-import type { FieldError } from '../../core/catalogue.ts';
+import { refused } from '../../core/call/answer.ts';
+import type { CallId } from '../../core/call/call.ts';
+import type { FieldError } from '../../core/call/catalogue.ts';
 import { invalidInput } from '../../core/gates/invalid-input.ts';
-import type { RequestName } from '../../core/http-bodies.ts';
-import { requestBodies } from '../../core/http-bodies.ts';
-import type { Json } from '../../core/json.ts';
-import type { RouteName } from '../../core/http-routes.ts';
+import type { RequestName } from '../../core/http/http-bodies.ts';
+import { requestBodies } from '../../core/http/http-bodies.ts';
+import type { Json } from '../../core/values/json.ts';
+import type { RouteName } from '../../core/http/http-routes.ts';
 import { compileSchema } from '../../core/schema/compile-schema.ts';
-import { invariant } from '../../core/unreachable.ts';
+import { invariant } from '../../core/values/unreachable.ts';
 import { type Answer, reply } from './answer.ts';
 import type { HttpDoorParts } from './parts.ts';
 

@@ -1,9 +1,9 @@
 /** Workflow sessions over HTTP: opened, looked at, walked, taken back, forked. An agent's own; operators look at all of the tenant. */
-import type { Principal } from '../../core/call.ts';
-import { defaultPage } from '../../core/http-routes.ts';
-import { isObject } from '../../core/json.ts';
+import type { Principal } from '../../core/call/call.ts';
+import { defaultPage } from '../../core/http/http-routes.ts';
+import { isObject } from '../../core/values/json.ts';
 import type { Reach } from '../../core/policy/policy.ts';
-import type { SessionStatus, WalkedSession } from '../../shell/inspect-sessions.ts';
+import type { SessionStatus, WalkedSession } from '../../shell/look/inspect-sessions.ts';
 import { type Answer, type Asked, json, jsonOrReply, reply } from './answer.ts';
 import { keysDiffer, principal, scopeOf, time, withControls } from './call-routes.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { describe, test } from 'node:test';
 import { errorSamples, pendingSample, successSample } from '../../../test/support/reply-samples.ts';
-import type { ErrorReply, Reply } from '../../core/reply.ts';
+import type { ErrorReply, Reply } from '../../core/call/reply.ts';
 import type { ErrorName } from '../../core/taxonomy.ts';
 import { writeAnswer } from './write-answer.ts';
 

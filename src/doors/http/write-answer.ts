@@ -3,9 +3,9 @@
  * to wait, as a problem of RFC 9457 otherwise.
  */
 import type { ServerResponse } from 'node:http';
-import { httpStatusOf } from '../../core/http-status.ts';
-import { problemType } from '../../core/door-problems.ts';
-import { type ErrorReply, isPending, isSuccess, type Reply } from '../../core/reply.ts';
+import { httpStatusOf } from '../../core/http/http-status.ts';
+import { problemType } from '../../core/http/door-problems.ts';
+import { type ErrorReply, isPending, isSuccess, type Reply } from '../../core/call/reply.ts';
 import { codes } from '../../core/taxonomy.ts';
 import type { Answer, Headers } from './answer.ts';
 

@@ -2,15 +2,15 @@
  * Approvals for code in the same process. The program that embeds the gateway is trusted: it names the person who decided, as it
  * names the agent who asks. Adds who is asking; no decisions here, and the core still refuses whoever asked.
  */
-import type { ApprovalState, Decider } from '../../core/approval.ts';
-import type { ApprovalView } from '../../core/approval-view.ts';
-import type { Principal } from '../../core/call.ts';
-import { GatewayError } from '../../core/gateway-error.ts';
-import type { Json } from '../../core/json.ts';
-import type { Reply } from '../../core/reply.ts';
-import type { ApprovalService, Decided } from '../../shell/approval-service.ts';
-import { completeSession } from '../../shell/complete.ts';
-import { handleUnfit } from '../../shell/handle-call.ts';
+import type { ApprovalState, Decider } from '../../core/approval/approval.ts';
+import type { ApprovalView } from '../../core/approval/approval-view.ts';
+import type { Principal } from '../../core/call/call.ts';
+import { GatewayError } from '../../core/values/gateway-error.ts';
+import type { Json } from '../../core/values/json.ts';
+import type { Reply } from '../../core/call/reply.ts';
+import type { ApprovalService, Decided } from '../../shell/approval/approval-service.ts';
+import { completeSession } from '../../shell/completion/complete.ts';
+import { handleUnfit } from '../../shell/call/handle-call.ts';
 import type { Shell } from '../../shell/shell.ts';
 import { wrongOptions } from './check-caller.ts';
 import { type CallOptions, mustBeFit } from './library-door.ts';

@@ -1,5 +1,5 @@
 /** How far may the calls of a session reach, by the word of whoever opens it? */
-import { GatewayError } from '../../core/gateway-error.ts';
+import { GatewayError } from '../../core/values/gateway-error.ts';
 import { type Reach, reaches } from '../../core/policy/policy.ts';
 
 export interface Ceiling {

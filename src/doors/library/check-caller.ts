@@ -1,7 +1,7 @@
 /** Who is asking must be certain: options that cannot be understood are a refusal, never a guess at the agent. */
-import { preview } from '../../core/canonical.ts';
-import type { FieldError } from '../../core/catalogue.ts';
-import { isObject } from '../../core/json.ts';
+import { preview } from '../../core/values/canonical.ts';
+import type { FieldError } from '../../core/call/catalogue.ts';
+import { isObject } from '../../core/values/json.ts';
 
 const known = ['agent', 'tenant', 'signal'];
 

@@ -1,17 +1,17 @@
 /**
  * The door for code in the same process. It adds who is asking, hands the value on as it came, and gives the reply
  * back as it is: no decisions here, and no exceptions.
- * Path of a call: 1/7. Next: shell/handle-call.ts.
+ * Path of a call: 1/7. Next: shell/call/handle-call.ts.
  */
-import type { CallId, Principal, SessionId } from '../../core/call.ts';
-import { describeLadder } from '../../core/decide.ts';
-import { isObject } from '../../core/json.ts';
-import { GatewayError } from '../../core/gateway-error.ts';
-import type { Reply } from '../../core/reply.ts';
-import { type Cancelled, cancelCall, cancelSession, cancelTurn } from '../../shell/cancel.ts';
-import { openSession } from '../../shell/fetch-session.ts';
-import { handleCall, handleUnfit } from '../../shell/handle-call.ts';
-import { replyWithNotices } from '../../shell/overdue-tasks.ts';
+import type { CallId, Principal, SessionId } from '../../core/call/call.ts';
+import { describeLadder } from '../../core/call/decide.ts';
+import { isObject } from '../../core/values/json.ts';
+import { GatewayError } from '../../core/values/gateway-error.ts';
+import type { Reply } from '../../core/call/reply.ts';
+import { type Cancelled, cancelCall, cancelSession, cancelTurn } from '../../shell/ending/cancel.ts';
+import { openSession } from '../../shell/session/fetch-session.ts';
+import { handleCall, handleUnfit } from '../../shell/call/handle-call.ts';
+import { replyWithNotices } from '../../shell/completion/overdue-tasks.ts';
 import type { Shell } from '../../shell/shell.ts';
 import { type Ceiling, reachOf } from './ceiling.ts';
 import { wrongOptions } from './check-caller.ts';

@@ -1,12 +1,12 @@
 /** Workflows for code in the same process: steps, sessions and their history. Adds who is asking; no decisions here. */
-import { canonicalise } from '../../core/canonical.ts';
-import { fieldsOf } from '../../core/json.ts';
-import type { ErrorReply, Reply } from '../../core/reply.ts';
-import type { CallId, Principal } from '../../core/call.ts';
-import { handleUnfit } from '../../shell/handle-call.ts';
-import { type Judged, type Judgement, settleDoubt } from '../../shell/settle-doubt.ts';
+import { canonicalise } from '../../core/values/canonical.ts';
+import { fieldsOf } from '../../core/values/json.ts';
+import type { ErrorReply, Reply } from '../../core/call/reply.ts';
+import type { CallId, Principal } from '../../core/call/call.ts';
+import { handleUnfit } from '../../shell/call/handle-call.ts';
+import { type Judged, type Judgement, settleDoubt } from '../../shell/ending/settle-doubt.ts';
 import type { Shell } from '../../shell/shell.ts';
-import type { HistoryPage, SessionView, WorkflowService } from '../../shell/workflow-service.ts';
+import type { HistoryPage, SessionView, WorkflowService } from '../../shell/session/workflow-service.ts';
 import { wrongOptions } from './check-caller.ts';
 import type { CallOptions } from './library-door.ts';
 import { type Ceiling, reachOf } from './ceiling.ts';

@@ -2,7 +2,7 @@
  * Which states of the drawing are active? Read from the state as the agent is shown it: what the author hides in replies,
  * a drawing must not tell.
  */
-import { isObject } from '../../core/json.ts';
+import { isObject } from '../../core/values/json.ts';
 
 const maxDepth = 32;
 

@@ -2,7 +2,7 @@
  * What may a passed tool answer with? What its server promised, or our envelope. Many clients check structured content against
  * the listed schema, errors too, so the schema that we list allows both. Must not change what the server's own results may be.
  */
-import { isObject, type JsonObject } from '../../core/json.ts';
+import { isObject, type JsonObject } from '../../core/values/json.ts';
 
 /** Where references of the server's schema lead must stay where it is. */
 const anchored = ['$schema', '$id', '$defs', 'definitions', '$anchor', '$dynamicAnchor', '$vocabulary'];

@@ -2,9 +2,9 @@
  * What is remembered about one client between its requests? The workflow session it works in, if its transport has
  * connections at all. Stateless HTTP has none: there each call names its session, or gets a new one.
  */
-import type { Principal } from '../../core/call.ts';
-import { isRefusal, type Reply } from '../../core/reply.ts';
-import type { ClientConnection } from '../../shell/requester.ts';
+import type { Principal } from '../../core/call/call.ts';
+import { isRefusal, type Reply } from '../../core/call/reply.ts';
+import type { ClientConnection } from '../../shell/call/requester.ts';
 import type { ServedWorkflow } from './parts.ts';
 
 export interface Connection {

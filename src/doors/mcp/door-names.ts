@@ -2,13 +2,13 @@
  * Which names does this door use for what it serves? Coming in, its own and those of the gateway are understood; what a reply offers
  * to call is in the names of the door. What a reply tells of the call itself keeps the gateway's names.
  */
-import type { ErrorReply, Reply } from '../../core/reply.ts';
+import type { ErrorReply, Reply } from '../../core/call/reply.ts';
 import type { Resolution } from '../../core/taxonomy.ts';
 import type { Workflow } from '../../core/workflow/workflow.ts';
 import { actionNames, besideNames, sameNames } from './model-names.ts';
 import { ownTools } from './own-tools.ts';
 import { type McpDoorParts, type ModelNames, type ServedWorkflow, servedWorkflow } from './parts.ts';
-import type { ToolCall } from './read-tool-call.ts';
+import type { ToolCall } from './call/read-tool-call.ts';
 
 /** The call by the name that the gateway knows it by. */
 export function withOwnName(call: ToolCall, parts: McpDoorParts): ToolCall {

@@ -11,7 +11,7 @@ import {
   Server,
   type Transport,
 } from '@modelcontextprotocol/server';
-import type { Notice } from '../../core/reply.ts';
+import type { Notice } from '../../core/call/reply.ts';
 
 /** What is said beside the answer to a request of this method. */
 export type BesideUnknown = (method: string) => Promise<readonly Notice[]>;

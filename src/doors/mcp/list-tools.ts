@@ -2,17 +2,17 @@
  * Which tools does the door list? For a workflow `step`, or one tool per action, and the two for its session; otherwise
  * every tool of the gateway as its own server describes it; then the gateway's own. The list never depends on where a session stands.
  */
-import type { Principal } from '../../core/call.ts';
-import type { Catalogue, ToolEntry } from '../../core/catalogue.ts';
-import { cut } from '../../core/canonical.ts';
-import { isObject, type JsonObject } from '../../core/json.ts';
+import type { Principal } from '../../core/call/call.ts';
+import type { Catalogue, ToolEntry } from '../../core/call/catalogue.ts';
+import { cut } from '../../core/values/canonical.ts';
+import { isObject, type JsonObject } from '../../core/values/json.ts';
 import type { ActionEntry, Workflow } from '../../core/workflow/workflow.ts';
 import { admitEnvelope } from './admit-envelope.ts';
 import { actionsOf, toolsOf } from './door-names.ts';
 import { ownListings, ownTools } from './own-tools.ts';
 import { type McpDoorParts, type ModelNames, servedWorkflow } from './parts.ts';
 import { replyOutputSchema } from './reply-output.ts';
-import { takesSessionArgument } from './session-argument.ts';
+import { takesSessionArgument } from './call/session-argument.ts';
 
 const maxDescriptionChars = 8_000;
 const maxActionLineChars = 300;

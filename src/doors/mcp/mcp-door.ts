@@ -10,20 +10,20 @@ import {
   type Result,
   type Server,
 } from '@modelcontextprotocol/server';
-import type { Principal } from '../../core/call.ts';
-import type { Notice, Reply } from '../../core/reply.ts';
-import { isObject, type JsonObject } from '../../core/json.ts';
-import { callTool } from './call-tool.ts';
+import type { Principal } from '../../core/call/call.ts';
+import type { Notice, Reply } from '../../core/call/reply.ts';
+import { isObject, type JsonObject } from '../../core/values/json.ts';
+import { callTool } from './call/call-tool.ts';
 import { type Connection, connectionIn, createConnection } from './connection.ts';
 import { isToolOf, offer, toolsOf } from './door-names.ts';
 import { DoorServer } from './door-server.ts';
-import { type Exchange, exchangeOf } from './exchange.ts';
+import { type Exchange, exchangeOf } from './call/exchange.ts';
 import { listTools } from './list-tools.ts';
 import { ownTools } from './own-tools.ts';
-import { createParkedCalls } from './parked-calls.ts';
+import { createParkedCalls } from './call/parked-calls.ts';
 import { defaultMcpDoorLimits, type McpDoorParts, type Notify } from './parts.ts';
 import { listResources, listTemplates, readResource } from './resources.ts';
-import { createSealedStates } from './sealed-states.ts';
+import { createSealedStates } from './call/sealed-states.ts';
 import type { Serving } from './serving.ts';
 import { createGapWatch, type GapWatch, taskMethod } from './watch-gaps.ts';
 

@@ -3,9 +3,9 @@
  * to wait for an approval, one to say that the work is done.
  * A tool or an action of the same name that somebody declared goes first, and then ours is not there.
  */
-import type { Principal } from '../../core/call.ts';
-import type { JsonObject } from '../../core/json.ts';
-import { approvalStates } from '../../core/approval.ts';
+import type { Principal } from '../../core/call/call.ts';
+import type { JsonObject } from '../../core/values/json.ts';
+import { approvalStates } from '../../core/approval/approval.ts';
 import type { McpDoorParts } from './parts.ts';
 import { replyOutputSchema } from './reply-output.ts';
 

@@ -1,13 +1,13 @@
 /** What the MCP door is given: the gateway behind it, as functions. It knows nobody else. */
-import type { Principal } from '../../core/call.ts';
-import type { Catalogue, FieldError } from '../../core/catalogue.ts';
-import type { JsonObject } from '../../core/json.ts';
-import type { Notice, Reply } from '../../core/reply.ts';
+import type { Principal } from '../../core/call/call.ts';
+import type { Catalogue, FieldError } from '../../core/call/catalogue.ts';
+import type { JsonObject } from '../../core/values/json.ts';
+import type { Notice, Reply } from '../../core/call/reply.ts';
 import type { ActionEntry, Workflow } from '../../core/workflow/workflow.ts';
-import type { ApprovalService } from '../../shell/approval-service.ts';
-import type { Requester } from '../../shell/await-outcome.ts';
-import type { Gap } from '../../shell/runtime-gap.ts';
-import type { WorkflowService } from '../../shell/workflow-service.ts';
+import type { ApprovalService } from '../../shell/approval/approval-service.ts';
+import type { Requester } from '../../shell/call/await-outcome.ts';
+import type { Gap } from '../../shell/upkeep/runtime-gap.ts';
+import type { WorkflowService } from '../../shell/session/workflow-service.ts';
 
 /** The one workflow that this door serves. */
 export interface ServedWorkflow {

@@ -1,9 +1,9 @@
 /**
  * What does a client learn of our replies before it calls? One schema that is true of every reply and small enough to
- * stand beside each tool: the full one (core/reply-schema.ts) is some thirty times as long, and no host shows it to a model.
+ * stand beside each tool: the full one (core/http/reply-schema.ts) is some thirty times as long, and no host shows it to a model.
  */
-import type { JsonObject } from '../../core/json.ts';
-import { errorNames } from '../../core/reply-schema.ts';
+import type { JsonObject } from '../../core/values/json.ts';
+import { errorNames } from '../../core/http/reply-schema.ts';
 import { effects } from '../../core/taxonomy.ts';
 
 const text = { type: 'string' };

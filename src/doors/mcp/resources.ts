@@ -3,11 +3,11 @@
  * and the drawing of its workflow; for the session of the connection, or for the one that the address names.
  */
 import { type ReadResourceResult, ResourceNotFoundError } from '@modelcontextprotocol/server';
-import type { Principal } from '../../core/call.ts';
-import { isObject, type Json, type JsonObject } from '../../core/json.ts';
-import type { Reply } from '../../core/reply.ts';
+import type { Principal } from '../../core/call/call.ts';
+import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
+import type { Reply } from '../../core/call/reply.ts';
 import type { Workflow } from '../../core/workflow/workflow.ts';
-import type { SessionView } from '../../shell/workflow-service.ts';
+import type { SessionView } from '../../shell/session/workflow-service.ts';
 import { activeStates } from './active-states.ts';
 import { ownSession } from './connection.ts';
 import { offeredNames, offerNext } from './door-names.ts';

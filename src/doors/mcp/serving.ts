@@ -1,8 +1,8 @@
 /** What answering a request needs: the gateway behind the door, and the client in front of it. */
 import type { Connection } from './connection.ts';
-import type { ParkedCalls } from './parked-calls.ts';
+import type { ParkedCalls } from './call/parked-calls.ts';
 import type { McpDoorLimits, McpDoorParts } from './parts.ts';
-import type { SealedStates } from './sealed-states.ts';
+import type { SealedStates } from './call/sealed-states.ts';
 
 export interface Serving {
   readonly parts: McpDoorParts;

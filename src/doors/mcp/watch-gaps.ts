@@ -2,10 +2,10 @@
  * What came in that policy cannot decide? Methods that nobody here knows, calls hidden in notifications, headers that contradict
  * their message: put on record, answered by whoever answers, never passed on. How often the same is recorded is not decided here.
  */
-import type { Principal } from '../../core/call.ts';
-import { isObject } from '../../core/json.ts';
-import type { Notice } from '../../core/reply.ts';
-import type { GapKind } from '../../shell/runtime-gap.ts';
+import type { Principal } from '../../core/call/call.ts';
+import { isObject } from '../../core/values/json.ts';
+import type { Notice } from '../../core/call/reply.ts';
+import type { GapKind } from '../../shell/upkeep/runtime-gap.ts';
 import type { McpDoorParts } from './parts.ts';
 
 /** By which an agent says that work which went on after its call is complete. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
 import { createClient, httpTransport, ToolDeniedError } from '../../../src/client/index.ts';
-import type { Notice, Reply } from '../../../src/core/reply.ts';
+import type { Notice, Reply } from '../../../src/core/call/reply.ts';
 import { isRefusal, tool } from '../../../src/index.ts';
 import { anAgent } from '../../support/a-policy.ts';
 import { eventually } from '../../support/eventually.ts';

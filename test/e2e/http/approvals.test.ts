@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { openapiDocument } from '../../../src/core/openapi-paths.ts';
-import { doorProblems } from '../../../src/core/door-problems.ts';
+import { openapiDocument } from '../../../src/core/http/openapi-paths.ts';
+import { doorProblems } from '../../../src/core/http/door-problems.ts';
 import { codeOfProblem } from '../../../src/doors/http/approval-routes.ts';
-import { decideProblems } from '../../../src/shell/approval-service.ts';
+import { decideProblems } from '../../../src/shell/approval/approval-service.ts';
 import { aPolicy, anAgent } from '../../support/a-policy.ts';
 import { eventually } from '../../support/eventually.ts';
 import { shapeOf } from '../../support/shape-of.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { answerBodies } from '../../../src/core/http-bodies.ts';
+import { answerBodies } from '../../../src/core/http/http-bodies.ts';
 import { eventually } from '../../support/eventually.ts';
 import { aTool } from '../../support/tools.ts';
 import { coffee } from '../../support/workflows.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { camelKeys } from '../../support/camel-keys.ts';
-import { openapiDocument } from '../../../src/core/openapi-paths.ts';
+import { openapiDocument } from '../../../src/core/http/openapi-paths.ts';
 
 interface Operation {
   readonly responses: Readonly<Record<string, Described>>;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { describe, test } from 'node:test';
-import { httpRoutes, routeNames } from '../../../src/core/http-routes.ts';
-import { keyRoles, permissions } from '../../../src/core/identity.ts';
+import { httpRoutes, routeNames } from '../../../src/core/http/http-routes.ts';
+import { keyRoles, permissions } from '../../../src/core/call/identity.ts';
 import { aTool } from '../../support/tools.ts';
 import { coffee } from '../../support/workflows.ts';
 import { type Closing, openHttp, openOnce, type Sent } from './open-http.ts';

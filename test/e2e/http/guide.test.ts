@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { doorProblems } from '../../../src/core/door-problems.ts';
-import { httpRoutes, routeNames } from '../../../src/core/http-routes.ts';
+import { doorProblems } from '../../../src/core/http/door-problems.ts';
+import { httpRoutes, routeNames } from '../../../src/core/http/http-routes.ts';
 import { codeIn, tableIn } from '../../support/read-docs.ts';
 
 const guide = readFileSync(path.join(import.meta.dirname, '../../../docs/guides/http.md'), 'utf8');

@@ -1,7 +1,7 @@
 /** Headers that say one thing are sent once: of two, a proxy and the gateway may each have read another. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { onceHeaders } from '../../../src/core/repeated-header.ts';
+import { onceHeaders } from '../../../src/core/http/repeated-header.ts';
 import { serveHttp } from '../../support/mcp-connect.ts';
 import { openDoor } from '../../support/mcp-gateway.ts';
 import { sendRaw } from '../../support/raw-http.ts';

@@ -3,7 +3,7 @@ import { writeFileSync, mkdtempSync, rmSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { openapiDocument } from '../../../src/core/openapi-paths.ts';
+import { openapiDocument } from '../../../src/core/http/openapi-paths.ts';
 import { aTool } from '../../support/tools.ts';
 import { codeIn, tableIn } from '../../support/read-docs.ts';
 import { coffee } from '../../support/workflows.ts';
@@ -73,7 +73,7 @@ describe('what operators ask', () => {
 });
 
 test('a policy is applied as a whole, or its problems are told and nothing changes', async (t) => {
-  const { loadProject } = await import('../../../src/compose/load-project.ts');
+  const { loadProject } = await import('../../../src/compose/project/load-project.ts');
   const cwd = mkdtempSync(path.join(tmpdir(), 'recourse-policy-'));
   t.after(() => rmSync(cwd, { recursive: true, force: true }));
   const write = (text: string) => writeFileSync(path.join(cwd, 'recourse.yaml'), text);
@@ -106,7 +106,7 @@ test('a policy is applied as a whole, or its problems are told and nothing chang
 });
 
 test('a policy is shown whole, in the names of the wire', async (t) => {
-  const { loadProject } = await import('../../../src/compose/load-project.ts');
+  const { loadProject } = await import('../../../src/compose/project/load-project.ts');
   const cwd = mkdtempSync(path.join(tmpdir(), 'recourse-policy-'));
   t.after(() => rmSync(cwd, { recursive: true, force: true }));
   const yaml = `roles:

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { httpRoutes, type RouteName, routeNames } from '../../../src/core/http-routes.ts';
-import { keyRoles } from '../../../src/core/identity.ts';
+import { httpRoutes, type RouteName, routeNames } from '../../../src/core/http/http-routes.ts';
+import { keyRoles } from '../../../src/core/call/identity.ts';
 import { aPolicy, anAgent } from '../../support/a-policy.ts';
 import { createHeldTool, aTool } from '../../support/tools.ts';
 import { coffee } from '../../support/workflows.ts';

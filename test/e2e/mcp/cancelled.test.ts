@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
 import test, { type TestContext } from 'node:test';
-import type { CallId } from '../../../src/core/call.ts';
+import type { CallId } from '../../../src/core/call/call.ts';
 import type { Shell } from '../../../src/shell/shell.ts';
 import { eventually } from '../../support/eventually.ts';
 import { connectHttp, connectInMemory, type Revision, revisions, serveHttp } from '../../support/mcp-connect.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { z } from 'zod';
-import { isRefusal, isSuccess, type Reply } from '../../../src/core/reply.ts';
+import { isRefusal, isSuccess, type Reply } from '../../../src/core/call/reply.ts';
 import { aTool } from '../../support/builders.ts';
 import {
   type ConnectedClient,

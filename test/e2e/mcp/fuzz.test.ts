@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import test, { type TestContext } from 'node:test';
 import fc from 'fast-check';
-import { serveStdio } from '../../../src/doors/mcp/serve-stream.ts';
+import { serveStdio } from '../../../src/doors/mcp/stdio/serve-stream.ts';
 import { eventually } from '../../support/eventually.ts';
 import { calledOf, serveHttp } from '../../support/mcp-connect.ts';
 import { openDoor } from '../../support/mcp-gateway.ts';

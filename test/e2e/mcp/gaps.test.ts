@@ -8,7 +8,7 @@ import {
   PROTOCOL_VERSION_META_KEY,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { serveStdio } from '../../../src/doors/mcp/serve-stream.ts';
+import { serveStdio } from '../../../src/doors/mcp/stdio/serve-stream.ts';
 import type { Shell } from '../../../src/shell/shell.ts';
 import { aTool } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';

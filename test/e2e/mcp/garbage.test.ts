@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import { isRefusal } from '../../../src/core/reply.ts';
+import { isRefusal } from '../../../src/core/call/reply.ts';
 import { connectInMemory, revisions } from '../../support/mcp-connect.ts';
 import { openDoor } from '../../support/mcp-gateway.ts';
 import { coffee } from '../../support/mcp-workflows.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import test, { type TestContext } from 'node:test';
-import { isSuccess } from '../../../src/core/reply.ts';
-import type { HttpHandlerOptions } from '../../../src/doors/mcp/http-handler.ts';
+import { isSuccess } from '../../../src/core/call/reply.ts';
+import type { HttpHandlerOptions } from '../../../src/doors/mcp/http/http-handler.ts';
 import { eventually } from '../../support/eventually.ts';
 import { connectHttp, revisions, serveHttp } from '../../support/mcp-connect.ts';
 import { openDoor } from '../../support/mcp-gateway.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createMachine } from 'xstate';
-import { mount } from '../../../src/adapters/upstream-function/mount.ts';
-import { isRefusal, isSuccess, type UnknownActionReply } from '../../../src/core/reply.ts';
+import { mount } from '../../../src/adapters/upstream-function/workflow/mount.ts';
+import { isRefusal, isSuccess, type UnknownActionReply } from '../../../src/core/call/reply.ts';
 import { aTool } from '../../support/builders.ts';
 import { startGoverned } from '../../support/governed-up.ts';
 import {

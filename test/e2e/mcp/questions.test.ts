@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { Client, ClientCapabilities } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { isPending, isRefusal, isSuccess } from '../../../src/core/reply.ts';
+import { isPending, isRefusal, isSuccess } from '../../../src/core/call/reply.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
   type Called,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import test, { type TestContext } from 'node:test';
-import type { HttpHandlerOptions } from '../../../src/doors/mcp/http-handler.ts';
+import type { HttpHandlerOptions } from '../../../src/doors/mcp/http/http-handler.ts';
 import { eventually } from '../../support/eventually.ts';
 import { connectHttp, serveHttp } from '../../support/mcp-connect.ts';
 import { openDoor } from '../../support/mcp-gateway.ts';

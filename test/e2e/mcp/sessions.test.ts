@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { isRefusal, isSuccess } from '../../../src/core/reply.ts';
+import { isRefusal, isSuccess } from '../../../src/core/call/reply.ts';
 import { connectHttp, connectInMemory, revisions, serveHttp } from '../../support/mcp-connect.ts';
 import { openDoor } from '../../support/mcp-gateway.ts';
 import { coffee, createTalk, strict } from '../../support/mcp-workflows.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createMachine } from 'xstate';
-import { mount } from '../../../src/adapters/upstream-function/mount.ts';
+import { mount } from '../../../src/adapters/upstream-function/workflow/mount.ts';
 import { connectInMemory, revisions } from '../../support/mcp-connect.ts';
 import { openDoor } from '../../support/mcp-gateway.ts';
 import { coffee } from '../../support/mcp-workflows.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { isRefusal, isSuccess } from '../../../src/core/reply.ts';
+import { isRefusal, isSuccess } from '../../../src/core/call/reply.ts';
 import { createMachine } from 'xstate';
-import { mount } from '../../../src/adapters/upstream-function/mount.ts';
+import { mount } from '../../../src/adapters/upstream-function/workflow/mount.ts';
 import { connectHttp, connectInMemory, revisions, serveHttp } from '../../support/mcp-connect.ts';
 import { openDoor } from '../../support/mcp-gateway.ts';
 import { coffee } from '../../support/mcp-workflows.ts';

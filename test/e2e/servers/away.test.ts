@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { isRefusal, isSuccess } from '../../../src/core/reply.ts';
+import { isRefusal, isSuccess } from '../../../src/core/call/reply.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startGoverned } from '../../support/governed-up.ts';
 import { connectHttp } from '../../support/mcp-connect.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
-import { listServers } from '../../../src/compose/list-servers.ts';
+import { listServers } from '../../../src/compose/upstreams/list-servers.ts';
 import { knownServers, packageStarted } from '../../../src/config/known-servers.ts';
 import { createHome } from '../../support/servers-real.ts';
 import { realProgram, stdioServer } from '../../support/upstream-mcp.ts';

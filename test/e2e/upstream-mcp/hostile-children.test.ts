@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { createMcpUpstreams } from '../../../src/adapters/upstream-mcp/mcp-upstreams.ts';
-import { isObject } from '../../../src/core/json.ts';
+import { isObject } from '../../../src/core/values/json.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
   attemptOf,

@@ -6,7 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { createGateway, isRefusal, isSuccess, type ServerOptions } from '../../../src/index.ts';
-import type { CallId } from '../../../src/core/call.ts';
+import type { CallId } from '../../../src/core/call/call.ts';
 import { eventually } from '../../support/eventually.ts';
 import { withReader } from '../../support/read-journal.ts';
 import { folder, root } from '../../support/recourse-process.ts';

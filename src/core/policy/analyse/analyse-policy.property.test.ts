@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { policyOf, ruleCall, writtenAgent } from '../../../../test/support/written-policy.ts';
-import type { Json } from '../../json.ts';
+import type { Json } from '../../values/json.ts';
 import { type PolicyTool, reaches, type RuleCall, ruleEffects } from '../policy.ts';
 import { analysePolicy } from './analyse-policy.ts';
 import { mayPermit } from './may-permit.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { policyOf, refOfRule, ruleCall, writtenAgent } from '../../../../test/support/written-policy.ts';
-import type { Json } from '../../json.ts';
+import type { Json } from '../../values/json.ts';
 import type { WrittenAgent } from '../policy.ts';
 import { analysePolicy } from './analyse-policy.ts';
 import type { KnownTool, PolicyAnalysis, PolicyContext } from './policy-analysis.ts';

@@ -1,5 +1,5 @@
 /** What can an agent call, as rules see it? Tools, and actions of workflows: each with the schema its arguments fulfil. */
-import type { Json } from '../../json.ts';
+import type { Json } from '../../values/json.ts';
 import type { PolicyTool } from '../policy.ts';
 import type { KnownAction, PolicyContext } from './policy-analysis.ts';
 

@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { timesDrawn } from '../../../../test/support/times-drawn.ts';
 import { compileCel } from '../../cel/compile-cel.ts';
 import { readCondition } from '../../cel/read-condition.ts';
-import type { Json } from '../../json.ts';
+import type { Json } from '../../values/json.ts';
 import { canHold, type KnownValues } from './contradict.ts';
 import { knownValues } from './known-values.ts';
 

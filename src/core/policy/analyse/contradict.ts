@@ -3,7 +3,7 @@
  * each of them two claims that exclude each other. Sound: a no is proven; a yes only says that no contradiction was found.
  */
 import type { Condition, Sign, Term } from '../../cel/condition.ts';
-import { unreachable } from '../../unreachable.ts';
+import { unreachable } from '../../values/unreachable.ts';
 import { anyValue, compared, isEmpty, noneOf, oneOf, type ValueRange } from './value-range.ts';
 
 /** What is known of a value before any condition is asked, and from where. */

@@ -1,5 +1,5 @@
 /** Which agents could never say that they are done? Those whose completion requires what does not exist, or what is denied to them. */
-import { nearest } from '../../nearest.ts';
+import { nearest } from '../../values/nearest.ts';
 import { type Callable, callableAction } from './callable.ts';
 import { mayPermit, type ReadAgent } from './may-permit.ts';
 import type { PolicyContext, PolicyFinding } from './policy-analysis.ts';

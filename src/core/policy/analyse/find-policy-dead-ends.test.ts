@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { type AnyStateMachine, createMachine } from 'xstate';
 import { timesDrawn } from '../../../../test/support/times-drawn.ts';
 import { policyOf, ruleCall, writtenAgent } from '../../../../test/support/written-policy.ts';
-import { mount } from '../../../adapters/upstream-function/mount.ts';
+import { mount } from '../../../adapters/upstream-function/workflow/mount.ts';
 import type { AgentPolicy, WrittenAgent } from '../policy.ts';
 import type { Snapshot, Workflow } from '../../workflow/workflow.ts';
 import { readChart } from '../../workflow/analyse/chart.ts';

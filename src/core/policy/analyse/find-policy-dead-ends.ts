@@ -6,7 +6,7 @@ import { stateAt, type Chart, readChart } from '../../workflow/analyse/chart.ts'
 import { leavesOf } from '../../workflow/analyse/leaves-of.ts';
 import { shortestPaths } from '../../workflow/analyse/paths.ts';
 import { type Place, search, type Search, type SearchLimits, type Step } from '../../workflow/analyse/search.ts';
-import type { Json } from '../../json.ts';
+import type { Json } from '../../values/json.ts';
 import { callableAction } from './callable.ts';
 import { mayPermit, type Permitting, type ReadAgent } from './may-permit.ts';
 import type { Denied, KnownWorkflow, PolicyFinding } from './policy-analysis.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { writtenAgent } from '../../../../test/support/written-policy.ts';
-import { type ApprovalTerms, defaultTerms } from '../../approval.ts';
+import { type ApprovalTerms, defaultTerms } from '../../approval/approval.ts';
 import type { WrittenPolicy } from '../policy.ts';
 import { findUnapprovable } from './find-unapprovable.ts';
 

@@ -2,9 +2,9 @@
  * Which deferred calls could nobody approve? Asked of what is written, and of who has a key where that is known: a rule that
  * waits for nobody denies without saying so. Must not look anything up.
  */
-import { type ApprovalTerms, defaultTerms } from '../../approval.ts';
-import { durationText } from '../../duration-text.ts';
-import { nearest } from '../../nearest.ts';
+import { type ApprovalTerms, defaultTerms } from '../../approval/approval.ts';
+import { durationText } from '../../values/duration-text.ts';
+import { nearest } from '../../values/nearest.ts';
 import type { PolicyProblem, WrittenAgent, WrittenPolicy } from '../policy.ts';
 
 export interface ApprovalFinding extends PolicyProblem {

@@ -1,5 +1,5 @@
 /** Which rules are for tools that do not exist? Only asked where it is known which tools there are. */
-import { nearest } from '../../nearest.ts';
+import { nearest } from '../../values/nearest.ts';
 import { matchesTool } from '../tool-pattern.ts';
 import type { Callable } from './callable.ts';
 import type { PolicyFinding } from './policy-analysis.ts';

@@ -3,7 +3,7 @@
  * tool, and what the schema of its arguments permits. Keywords of a schema that are not understood here say nothing.
  */
 import type { Constant, Term } from '../../cel/condition.ts';
-import { isObject, type Json } from '../../json.ts';
+import { isObject, type Json } from '../../values/json.ts';
 import { effectClasses } from '../../taxonomy.ts';
 import { reaches } from '../policy.ts';
 import type { Callable } from './callable.ts';

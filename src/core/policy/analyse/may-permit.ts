@@ -4,7 +4,7 @@
  */
 import { type CelResult, compileCel, type CompiledCel } from '../../cel/compile-cel.ts';
 import type { Term } from '../../cel/condition.ts';
-import { isObject, type Json } from '../../json.ts';
+import { isObject, type Json } from '../../values/json.ts';
 import { conditionVariables } from '../compile-conditions.ts';
 import { type AgentPolicy, reaches } from '../policy.ts';
 import { matchesTool } from '../tool-pattern.ts';

@@ -1,6 +1,6 @@
 /** How much may proving cost? Counts questions and pairs of patterns; what is asked beyond that is not decided, and said. */
 import type { Condition } from '../../cel/condition.ts';
-import { unreachable } from '../../unreachable.ts';
+import { unreachable } from '../../values/unreachable.ts';
 import { covers } from '../pattern-covers.ts';
 import { matchesTool, type ToolPattern } from '../tool-pattern.ts';
 import { canHold, type Conflict, type KnownValues, maxWays, type Wanted } from './contradict.ts';

@@ -3,7 +3,7 @@
  * contradiction that is proven. Whatever is not understood leaves a range as it is.
  */
 import type { Constant, Sign } from '../../cel/condition.ts';
-import { unreachable } from '../../unreachable.ts';
+import { unreachable } from '../../values/unreachable.ts';
 
 export type Sort = 'null' | 'bool' | 'number' | 'text' | 'other';
 

@@ -2,10 +2,10 @@
  * Which fields differ between two objects of a canonical policy, and which way? Every field is looked at: of one that is not in
  * the table of its object it is told that it changed, so that a new field cannot be forgotten.
  */
-import { canonicalText } from '../../canonical.ts';
-import { durationText } from '../../duration-text.ts';
-import type { Json } from '../../json.ts';
-import { quoteName, quoteValue, spellOut } from '../../quote.ts';
+import { canonicalText } from '../../values/canonical.ts';
+import { durationText } from '../../values/duration-text.ts';
+import type { Json } from '../../values/json.ts';
+import { quoteName, quoteValue, spellOut } from '../../values/quote.ts';
 import { reaches } from '../policy.ts';
 import type { Direction, PolicyDetail } from './policy-change.ts';
 

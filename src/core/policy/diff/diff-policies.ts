@@ -2,8 +2,8 @@
  * What differs between two policies, agent by agent? Made from the text under which a policy is hashed: whatever moves the hash is
  * told, weakenings first, and lines that moved are no difference. Pure.
  */
-import type { Json } from '../../json.ts';
-import { spellOut } from '../../quote.ts';
+import type { Json } from '../../values/json.ts';
+import { spellOut } from '../../values/quote.ts';
 import type { Policy } from '../policy.ts';
 import { agentTable, diffFields, type Fields, isFields, plainText, policyTable } from './diff-fields.ts';
 import { diffRules } from './diff-rules.ts';

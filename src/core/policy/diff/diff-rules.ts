@@ -2,9 +2,9 @@
  * Which rules came, went, changed or moved, and may more pass by that? Rules are known again by their words; judge-rules.ts
  * says which way a change goes.
  */
-import { defaultTerms } from '../../approval.ts';
-import type { Json } from '../../json.ts';
-import { spellOut } from '../../quote.ts';
+import { defaultTerms } from '../../approval/approval.ts';
+import type { Json } from '../../values/json.ts';
+import { spellOut } from '../../values/quote.ts';
 import { diffFields, type Fields, isFields, ruleTable, termsTable } from './diff-fields.ts';
 import {
   createWork,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { policyOf, ruleCall, writtenAgent } from '../../../../test/support/written-policy.ts';
-import { type ApprovalTerms, defaultTerms } from '../../approval.ts';
+import { type ApprovalTerms, defaultTerms } from '../../approval/approval.ts';
 import type { Judgement, Policy, WrittenRule } from '../policy.ts';
 import { diffPolicies } from './diff-policies.ts';
 

@@ -2,7 +2,7 @@
  * May more pass, or with less, because a rule came, went, stands elsewhere or counts at other times? Compares its answer, with its
  * terms, to those that other rules gave before or give after, as far as patterns and the words of conditions can tell.
  */
-import type { Json } from '../../json.ts';
+import type { Json } from '../../values/json.ts';
 import { covers } from '../pattern-covers.ts';
 import { compileToolPattern, matchesTool, type ToolPattern } from '../tool-pattern.ts';
 import { diffFields, effectRanks, type Fields, ruleTable } from './diff-fields.ts';

@@ -1,5 +1,5 @@
 /** How are edges written for people: `pay [has_items]`, `after 30 s`? The one place, for drawings and findings alike. */
-import { unreachable } from '../../unreachable.ts';
+import { unreachable } from '../../values/unreachable.ts';
 import type { GraphEdge } from '../graph.ts';
 
 const units = [

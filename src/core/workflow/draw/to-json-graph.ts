@@ -1,5 +1,5 @@
 /** A workflow's graph as plain JSON, for programs that draw by themselves. Every field is there, whatever the graph left out. */
-import type { JsonObject } from '../../json.ts';
+import type { JsonObject } from '../../values/json.ts';
 import type { WorkflowGraph } from '../graph.ts';
 import { planDrawing } from './draw-plan.ts';
 import { edgeText } from './edge-text.ts';

@@ -4,7 +4,7 @@
  */
 import { stateAt } from '../analyse/chart.ts';
 import type { WorkflowGraph } from '../graph.ts';
-import { unreachable } from '../../unreachable.ts';
+import { unreachable } from '../../values/unreachable.ts';
 import { planDrawing, type DrawPlan } from './draw-plan.ts';
 import { captionOf, isFrame, layOut } from './layout/lay-out.ts';
 import type { Shape } from './layout/shapes.ts';

@@ -1,0 +1,63 @@
+/** How is the journal read: by people, entry by entry, and by the verifier, byte for byte? */
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+
+import { decodeHeader } from '../../../core/journal/encode.ts';
+import { hex } from '../../../core/journal/verify.ts';
+import type { JournalEntry, StoreReader } from '../../../ports/store.ts';
+import { readTag } from '../file/epoch.ts';
+import { nodeHashing } from '../node-hashing.ts';
+import { placeOf, positionOf } from './rows.ts';
+import { createRecordReader, isCommitted, recordColumns, type RecordRow } from './stored-records.ts';
+
+export function createJournalReader(
+  database: DatabaseSync,
+): Pick<StoreReader, 'recordsOf' | 'journal' | 'epochs' | 'entries' | 'sessionEntries' | 'identity'> {
+  const records = createRecordReader(database);
+  const rows = (text: string) => {
+    const statement = database.prepare(`SELECT ${recordColumns} FROM journal ${text}`);
+    return (...values: SQLInputValue[]) => statement.all(...values) as unknown as RecordRow[];
+  };
+  const ofCall = rows('WHERE call_id = ? ORDER BY at');
+  const after = rows('WHERE at > ? ORDER BY at LIMIT ?');
+  const newest = rows('ORDER BY at DESC LIMIT ?');
+  const ofSession = rows(
+    `WHERE at IN (SELECT at FROM session_entries WHERE session = ? AND entry > ? ORDER BY entry LIMIT ?)
+     ORDER BY at`,
+  );
+  const epochs = database.prepare('SELECT count(*) AS count FROM epochs');
+
+  const entryOf = (row: RecordRow): JournalEntry => {
+    const common = { ...positionOf(row.at), hash: hex(row.hash) };
+    const header = decodeHeader(row.header, nodeHashing);
+    if ('problem' in header)
+      return {
+        ...common,
+        call: row.call_id,
+        kind: 'unreadable',
+        timeMs: 0,
+        session: null,
+        sessionSeq: 0,
+        body: header.problem,
+        payloads: [],
+      };
+    const { kind, call, session, timeMs, sessionSeq, body } = header;
+    const payloads = records.payloadsOf(row, header).map((payload, index) => {
+      const commitment = header.commitments[index];
+      const kept = payload !== null && commitment !== undefined && isCommitted(commitment, payload);
+      return { part: commitment?.part ?? '', text: kept ? nodeHashing.text(payload.bytes) : null };
+    });
+    return { ...common, call, session, kind, timeMs, sessionSeq, body, payloads };
+  };
+
+  return {
+    recordsOf: async (id) => ofCall(id).map(entryOf),
+    journal: async (position, limit) => after(position === null ? 0 : placeOf(position), limit).map(records.stored),
+    sessionEntries: async (id, entry, limit) => ofSession(id, entry, limit).map(entryOf),
+    identity: async () => readTag(database),
+    epochs: async () => (epochs.get() as { count: number }).count,
+    entries: async (position, limit) => {
+      if (position === null) return newest(limit).reverse().map(entryOf);
+      return after(placeOf(position), limit).map(entryOf);
+    },
+  };
+}

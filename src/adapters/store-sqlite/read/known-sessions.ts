@@ -1,0 +1,23 @@
+/**
+ * How do plain sessions stand? Every call asks for its session, and every commit changes it: the owner hears of each change before
+ * anybody is told that it was committed, so it remembers what the file holds and spares asking it. Sessions of workflows are not
+ * kept here, for much more than their row belongs to them.
+ */
+import type { Session } from '../../../ports/store.ts';
+
+/** Beyond this many, all are forgotten and asked for anew. */
+const maxKnown = 1_024;
+
+export type KnownSessions = ReturnType<typeof createKnownSessions>;
+
+export function createKnownSessions() {
+  const known = new Map<string, Session>();
+  return {
+    /** INVARIANT: what is known of a session is what its last acknowledged commit left. Null: nobody knows what changed. */
+    committed(changed: readonly Session[] | null): void {
+      if (changed === null || known.size + changed.length > maxKnown) known.clear();
+      for (const session of changed ?? []) known.set(session.id, session);
+    },
+    find: (id: string): Session | null => known.get(id) ?? null,
+  };
+}

@@ -1,0 +1,117 @@
+/** How does a row become what the port speaks of? One place for the columns of calls and sessions. */
+import type { CallId, IncarnationId, SessionId } from '../../../core/call/call.ts';
+import type { Position } from '../../../core/journal/record.ts';
+import type { CallState, EffectClass } from '../../../core/taxonomy.ts';
+import type { Session, StoredCall, WorkflowSession } from '../../../ports/store.ts';
+import { epochStride } from '../file/schema.ts';
+
+export interface CallRow {
+  readonly id: string;
+  readonly tenant: string;
+  readonly agent: string;
+  readonly session: string | null;
+  readonly turn: string | null;
+  readonly tool: string;
+  readonly key: string | null;
+  readonly fingerprint: string;
+  readonly effect_class: string;
+  readonly state: string;
+  readonly attempt: number;
+  readonly owner: string | null;
+  readonly tainted: number;
+  readonly created_at: number;
+  readonly deadline_at: number;
+  readonly due_at: number | null;
+  readonly seq: number;
+  readonly updated_at: number;
+  readonly requester_left_at: number | null;
+  readonly repeats: number;
+  readonly counted: number;
+  readonly token: string;
+  readonly last_at: number | null;
+  readonly args_payload: number | null;
+  readonly reply_payload: number | null;
+  readonly reply_at: number | null;
+}
+
+export function callOf(row: CallRow): StoredCall {
+  return {
+    id: row.id as CallId,
+    tenant: row.tenant,
+    agent: row.agent,
+    session: row.session as SessionId | null,
+    turn: row.turn,
+    tool: row.tool,
+    key: row.key,
+    fingerprint: row.fingerprint,
+    effectClass: row.effect_class as EffectClass,
+    state: row.state as CallState,
+    attempt: row.attempt,
+    owner: row.owner as IncarnationId | null,
+    tainted: row.tainted === 1,
+    createdAtMs: row.created_at,
+    deadlineAtMs: row.deadline_at,
+    dueAtMs: row.due_at,
+    seq: row.seq,
+    updatedAtMs: row.updated_at,
+    requesterLeftAtMs: row.requester_left_at,
+    replyAt: row.reply_at === null ? null : positionOf(row.reply_at),
+    repeats: row.repeats,
+  };
+}
+
+export interface SessionRow {
+  readonly id: string;
+  readonly tenant: string;
+  readonly agent: string;
+  readonly standing: number;
+  readonly state: string;
+  readonly seq: number;
+  readonly entries: number;
+  readonly opened_at: number;
+  readonly used_at: number;
+  readonly workflow: string | null;
+  readonly manifest: string | null;
+  readonly turn_call: string | null;
+  readonly operation: string | null;
+  readonly timer_at: number | null;
+  readonly reason: string | null;
+  readonly pinned_at: number;
+}
+
+const sessionStates: ReadonlySet<string> = new Set<Session['state']>(['open', 'cancelled', 'stopped', 'closed']);
+
+export function sessionOf(row: SessionRow): Session {
+  return {
+    id: row.id as SessionId,
+    tenant: row.tenant,
+    agent: row.agent,
+    standing: row.standing === 1,
+    // INVARIANT: a state that this version does not know lets nothing pass.
+    state: sessionStates.has(row.state) ? (row.state as Session['state']) : 'closed',
+    seq: row.seq,
+    entries: row.entries,
+    openedAtMs: row.opened_at,
+    usedAtMs: row.used_at,
+    workflow: row.workflow === null ? null : workflowOf(row, row.workflow),
+  };
+}
+
+function workflowOf(row: SessionRow, name: string): WorkflowSession {
+  return {
+    name,
+    manifest: row.manifest ?? '',
+    pinnedAtSeq: row.pinned_at,
+    turn: row.turn_call === null ? null : { call: row.turn_call as CallId, operation: row.operation ?? '' },
+    timerAtMs: row.timer_at,
+    reason: row.reason,
+  };
+}
+
+export function positionOf(at: number): Position {
+  return { epoch: Math.floor(at / epochStride), seq: at % epochStride };
+}
+
+export function placeOf(position: Position): number {
+  return position.epoch * epochStride + position.seq;
+}

@@ -1,0 +1,78 @@
+/**
+ * Before a write without a key is recorded: has the requester of an equal one left, in this process or in another? Whoever may know is
+ * asked, and answers once it is on record; the transition's own condition then decides (ADR 0047).
+ */
+import type { IncarnationId } from '../../../core/call/call.ts';
+import type { CommitResult } from '../../../ports/store.ts';
+import type { WriteRequest } from '../write/batch.ts';
+import { type Equal, equalTo, type EqualWrites } from './equal-writes.ts';
+import type { Door } from './serve-forwarders.ts';
+
+/** It was not recorded, and may be tried again. */
+export const notKnown: CommitResult = {
+  kind: 'unavailable',
+  fault: 'overloaded',
+  message: 'another process cannot record whether the requester of an equal call is still there: ask again later',
+};
+
+export type Departures = ReturnType<typeof createDepartures>;
+
+export function createAskOthers(writes: EqualWrites, departures: Departures, door: () => Door | null) {
+  let own: (equal: Equal) => Promise<boolean> = () => Promise.resolve(true);
+
+  const asksOf = (equal: Equal, by: IncarnationId | null): Promise<boolean>[] => {
+    const links = door();
+    const whom = writes.begunBy(equal, by) ?? (links?.forwarders() ?? []).filter((each) => each !== by);
+    const asked = links === null ? [] : whom.map((each) => links.ask(each, equal));
+    return by === null ? asked : [own(equal).catch(() => false), ...asked];
+  };
+
+  return {
+    listen: (callback: typeof own): void => void (own = callback),
+    /** For a process beside this one, or null for this one. Null if nobody has to be asked; false if somebody could not record it. */
+    ask(requests: readonly WriteRequest[], by: IncarnationId | null): Promise<boolean> | null {
+      const asked = requests.flatMap((request) => {
+        const equal = equalTo(request);
+        return equal === null ? [] : [asksOf(equal, by)];
+      });
+      if (asked.length === 0 || (departures.areSettled() && asked.every(({ length }) => length === 0))) return null;
+      return Promise.all(asked.flat()).then(async (known) => {
+        // Whoever was asked and is gone has left calls behind: those count as given up.
+        await departures.settled();
+        return known.every(Boolean);
+      });
+    },
+  };
+}
+
+/** Tells who is gone; those who left before anybody listened are told to the first who does. */
+export function createDepartures() {
+  const listeners = new Set<(incarnation: IncarnationId) => unknown>();
+  const untold: IncarnationId[] = [];
+  const settling = new Set<Promise<unknown>>();
+  const settle = (work: () => Promise<unknown>): Promise<unknown> => {
+    const settled = work().catch(() => undefined);
+    settling.add(settled);
+    return settled.then(() => settling.delete(settled));
+  };
+  return {
+    /** Whoever listens hears it after `landed`. Resolves when they have settled what it left. */
+    tell(incarnation: IncarnationId, landed: Promise<unknown>): Promise<unknown> {
+      return settle(async () => {
+        await landed;
+        if (listeners.size === 0) untold.push(incarnation);
+        await Promise.all([...listeners].map((listener) => listener(incarnation)));
+      });
+    },
+    listen(listener: (incarnation: IncarnationId) => unknown): () => void {
+      listeners.add(listener);
+      for (const incarnation of untold.splice(0)) void settle(async () => listener(incarnation));
+      return () => listeners.delete(listener);
+    },
+    areSettled: () => settling.size === 0,
+    /** Once everything that they left is on record. */
+    async settled(): Promise<void> {
+      while (settling.size > 0) await Promise.all(settling);
+    },
+  };
+}

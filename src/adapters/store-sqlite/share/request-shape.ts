@@ -1,0 +1,153 @@
+/** Is this a request that a forwarder may send? Only its shape: what it asks for is judged like everyone's. */
+import { approvalStates } from '../../../core/approval/approval.ts';
+import { recordKinds } from '../../../core/journal/record.ts';
+import { callStates, effectClasses } from '../../../core/taxonomy.ts';
+import type { WriteRequest } from '../write/batch.ts';
+import { anyOf, flag, list, literal, object, oneOf, orNull, text, whole } from './shape.ts';
+
+const state = oneOf(callStates);
+
+const call = object({
+  id: text,
+  tenant: text,
+  agent: text,
+  session: orNull(text),
+  turn: orNull(text),
+  tool: text,
+  key: orNull(text),
+  fingerprint: text,
+  effectClass: oneOf(effectClasses),
+  state,
+  attempt: whole,
+  owner: orNull(text),
+  tainted: flag,
+  createdAtMs: whole,
+  deadlineAtMs: whole,
+  dueAtMs: orNull(whole),
+});
+
+const expect = object({ state, attempt: whole, owner: orNull(text), dueAtMs: orNull(whole) });
+
+const callChange = anyOf(
+  object({ kind: literal('insert'), call, path: list(state) }),
+  object({ kind: literal('update'), call, path: list(state), expect }),
+  object({
+    kind: literal('mark'),
+    id: text,
+    requester: orNull(anyOf(literal('left'), literal('returned'))),
+    repeats: whole,
+  }),
+);
+
+const session = object({
+  id: text,
+  tenant: text,
+  agent: text,
+  standing: flag,
+  state: oneOf({ open: 0, cancelled: 0, stopped: 0, closed: 0 }),
+  seq: whole,
+  entries: whole,
+  openedAtMs: whole,
+  usedAtMs: whole,
+  workflow: orNull(
+    object({
+      name: text,
+      manifest: text,
+      pinnedAtSeq: whole,
+      turn: orNull(object({ call: text, operation: text })),
+      timerAtMs: orNull(whole),
+      reason: orNull(text),
+    }),
+  ),
+});
+
+const snapshot = orNull(object({ text, dueAtMs: orNull(whole) }));
+
+const workflowChange = object({
+  turn: orNull(oneOf({ take: 0, release: 0, free: 0 })),
+  call: orNull(text),
+  operation: orNull(text),
+  snapshot,
+  fence: orNull(oneOf({ raised: 0, lifted: 0 })),
+  becomes: orNull(object({ state: oneOf({ open: 0, stopped: 0, closed: 0 }), reason: orNull(text) })),
+  manifest: orNull(text),
+});
+
+const sessionChange = anyOf(
+  object({
+    kind: literal('step'),
+    id: text,
+    advance: flag,
+    expectSeq: orNull(whole),
+    expectOpen: flag,
+    workflow: orNull(workflowChange),
+  }),
+  object({ kind: literal('open'), session, snapshot, fences: list(object({ call: text, operation: text })) }),
+  object({ kind: literal('cancel'), id: text }),
+  object({ kind: literal('complete'), id: text, expectEntries: whole }),
+  object({ kind: literal('cancel_turn'), id: text, turn: text }),
+);
+
+const approval = object({
+  id: text,
+  version: whole,
+  tenant: text,
+  agent: text,
+  session: orNull(text),
+  tool: text,
+  subject: text,
+  rules: text,
+  evidence: orNull(text),
+  callId: text,
+  state: oneOf(approvalStates),
+  refs: list(text),
+  reason: orNull(text),
+  terms: object({
+    roles: orNull(list(text)),
+    needed: whole,
+    expiresMs: whole,
+    onApprove: oneOf({ wait: 0, run: 0 }),
+    clientMayApprove: flag,
+  }),
+  shown: text,
+  model: orNull(text),
+  votes: list(object({ by: text, atMs: whole, saw: text })),
+  edit: orNull(object({ by: text, argsText: orNull(text), subject: text })),
+  decided: orNull(object({ by: text, atMs: whole, reason: orNull(text) })),
+  openedAtMs: whole,
+  expiresAtMs: whole,
+});
+
+const taskChange = anyOf(
+  object({ kind: literal('open'), call: text, dueAtMs: whole }),
+  object({ kind: literal('close'), call: text, as: oneOf({ reported: 0, overdue: 0 }) }),
+);
+
+const record = object({
+  kind: oneOf(recordKinds),
+  call: orNull(text),
+  session: orNull(text),
+  body: text,
+  payloads: list(object({ part: text, text })),
+});
+
+const transition = object({
+  token: text,
+  atMs: whole,
+  call: orNull(callChange),
+  nobodyLeftWithinMs: orNull(whole),
+  key: orNull(object({ tenant: text, agent: text, key: text, fingerprint: text, callId: text, keepMs: whole })),
+  session: orNull(sessionChange),
+  reserve: list(object({ tenant: text, account: text, amount: whole, limit: whole })),
+  settle: list(object({ tenant: text, account: text, release: whole, charge: whole })),
+  approvals: list(object({ approval, expect: orNull(whole), maxPending: orNull(whole) })),
+  task: orNull(taskChange),
+  blobs: list(object({ hash: text, text })),
+  records: list(record),
+});
+
+const requests = list(anyOf(transition, object({ erase: text, reason: text, atMs: whole })));
+
+export function areRequests(value: unknown): value is readonly WriteRequest[] {
+  return requests(value);
+}

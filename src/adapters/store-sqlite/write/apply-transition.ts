@@ -1,0 +1,159 @@
+/**
+ * How does one transition become rows? Everything is examined before anything is written, so that a conflict undoes
+ * nothing. The order of checks is call, key, place, session, reservations, approvals, task.
+ */
+import { invariant } from '../../../core/values/unreachable.ts';
+import type { CallChange, CommitResult, SessionChange, Transition } from '../../../ports/store.ts';
+import { type Chain, seqAfter } from './chain.ts';
+import { type Conflict, illegal, recordsConflict, sessionConflict, stageAccounts } from './examine.ts';
+import type { Account, Ledger, MutableSession } from './ledger.ts';
+import { changeWorkflow, completeSession, dropTimer, keepSnapshot } from './change-workflow.ts';
+import { illegality } from './legality.ts';
+import { callOf, type CallRow, positionOf } from '../read/rows.ts';
+import { epochStride } from '../file/schema.ts';
+import type { Statements } from './statements.ts';
+import { approvalConflict, taskConflict, writeApprovals, writeTask } from './write-approvals.ts';
+import { findConflict, moveTimer, type Outline, writeFast, writeMark, writeSlow } from './write-call.ts';
+
+const noAccounts: readonly Account[] = [];
+
+export interface Writing {
+  readonly statements: Statements;
+  readonly ledger: Ledger;
+  readonly chain: Chain;
+  /** How old the store is, as the batch is written. */
+  age: number;
+}
+
+export function applyTransition(transition: Transition, writing: Writing): CommitResult {
+  const { statements, ledger } = writing;
+  const { call, session } = transition;
+  const problem = illegality(transition);
+  if (problem !== null) return illegal(problem);
+
+  const move = call === null || call.kind === 'mark' ? null : call;
+  if (move === null) {
+    const before = alreadyApplied(transition, statements);
+    if (before !== null) return before;
+  }
+  let later: Conflict | null = placeConflict(transition, writing);
+  if (session !== null) later ??= sessionConflict(session, ledger);
+  later ??= recordsConflict(transition, ledger);
+  let accounts = noAccounts;
+  if (later === null && transition.reserve.length + transition.settle.length > 0) {
+    const staged = stageAccounts(transition, ledger);
+    if ('kind' in staged) later = staged;
+    else accounts = staged;
+  }
+  if (transition.approvals.length > 0) later ??= approvalConflict(transition.approvals, statements);
+  if (transition.task !== null) later ??= taskConflict(transition.task, statements);
+
+  const outline = outlineOf(transition, writing);
+  if (move === null) {
+    const conflict = call?.kind === 'mark' ? markConflict(call, statements) : null;
+    if (conflict !== null) return conflict;
+    if (later !== null) return later;
+  } else if (later !== null || !writeFast(move, transition, outline, statements)) {
+    const conflict = findConflict(move, transition, outline, statements) ?? later;
+    if (conflict !== null) return conflict;
+    writeSlow(move, transition, outline, statements);
+  }
+  // Nothing below can be refused.
+  if (call?.kind === 'mark') writeMark(call, transition, outline, statements);
+  if (move !== null) moveTimer(move, statements);
+  for (const { tenant, account, held, settled } of accounts)
+    Object.assign(ledger.account(tenant, account), { held, settled, changed: true });
+  if (transition.approvals.length > 0) writeApprovals(transition.approvals, statements);
+  if (transition.task !== null) writeTask(transition.task, statements);
+  for (const blob of transition.blobs) statements.insertBlob.run(blob.hash, blob.text);
+  const changed = session === null ? null : changeSession(session, transition.atMs, writing);
+  appendRecords(transition, writing);
+  if (move === null) statements.insertToken.run(transition.token, changed?.seq ?? 0, outline.lastAt);
+  return {
+    kind: 'committed',
+    seq: changed?.seq ?? 0,
+    position: outline.lastAt === null ? null : positionOf(outline.lastAt),
+  };
+}
+
+/** INVARIANT: the place of a requester who left is taken once. */
+function markConflict(mark: Extract<CallChange, { kind: 'mark' }>, statements: Statements): Conflict | null {
+  const row = statements.call.get(mark.id) as CallRow | undefined;
+  if (row === undefined) return { kind: 'conflict', on: 'call', found: null };
+  const taken = mark.requester === 'returned' && row.requester_left_at === null;
+  return taken ? { kind: 'conflict', on: 'call', found: callOf(row) } : null;
+}
+
+/** INVARIANT: nobody runs what a requester who left may have done, because that came to light while the intent waited. */
+function placeConflict({ call, nobodyLeftWithinMs }: Transition, { statements, age }: Writing): Conflict | null {
+  if (nobodyLeftWithinMs === null || call === null || call.kind === 'mark') return null;
+  const { session, fingerprint, id } = call.call;
+  const row = statements.leftEqual.get(session, fingerprint, age - nobodyLeftWithinMs, id) as CallRow | undefined;
+  return row === undefined ? null : { kind: 'conflict', on: 'place', found: callOf(row) };
+}
+
+function outlineOf({ records, session }: Transition, { chain, ledger, age }: Writing): Outline {
+  const head = chain.head();
+  let payload = head.nextPayload;
+  let argsPayload: number | null = null;
+  let replyPayload: number | null = null;
+  for (const record of records)
+    for (const { part } of record.payloads) {
+      if (part === 'args') argsPayload = payload;
+      if (part === 'reply') replyPayload = payload;
+      payload += 1;
+    }
+  const lastAt = records.length === 0 ? null : head.epoch * epochStride + seqAfter(head.seq, records.length);
+  let seq: number | null = null;
+  if (session?.kind === 'open') seq = session.session.seq;
+  else if (session !== null) {
+    const advance = session.kind === 'step' && session.advance ? 1 : 0;
+    seq = (ledger.session(session.id)?.seq ?? 0) + advance;
+  }
+  return { seq, lastAt, argsPayload, replyPayload, age };
+}
+
+/** Marks and changes without a call keep their tokens in a small table of their own. */
+function alreadyApplied({ token }: Transition, statements: Statements): CommitResult | null {
+  const row = statements.token.get(token) as { seq: number; last_at: number | null } | undefined;
+  if (row === undefined) return null;
+  return { kind: 'committed', seq: row.seq, position: row.last_at === null ? null : positionOf(row.last_at) };
+}
+
+function changeSession(change: SessionChange, atMs: number, { ledger, statements }: Writing): MutableSession {
+  if (change.kind === 'open') {
+    if (change.snapshot !== null) keepSnapshot(change.session, change.snapshot, null, statements);
+    for (const { call, operation } of change.fences) statements.insertFence.run(change.session.id, call, operation);
+    return ledger.openSession(change.session);
+  }
+  const session = ledger.session(change.id);
+  invariant(session !== null, 'the session was examined');
+  session.usedAtMs = Math.max(session.usedAtMs, atMs);
+  if (change.kind === 'step' && change.advance) session.seq += 1;
+  if (change.kind === 'step' && change.workflow !== null) changeWorkflow(session, change.workflow, statements);
+  if (change.kind === 'cancel') session.state = 'cancelled';
+  if (change.kind === 'complete') completeSession(session);
+  if (session.state !== 'open') dropTimer(session, statements);
+  if (change.kind === 'cancel_turn') statements.insertTurn.run(change.id, change.turn, atMs);
+  session.changed = true;
+  return session;
+}
+
+function appendRecords({ records, atMs }: Transition, { chain, ledger, statements }: Writing): void {
+  for (const record of records) {
+    let sessionSeq = 0;
+    let withHistory: string | null = null;
+    if (record.session !== null) {
+      const session = ledger.session(record.session);
+      invariant(session !== null, 'the sessions of records were examined');
+      // INVARIANT: records of a session are numbered without gaps or doubles.
+      sessionSeq = session.entries += 1;
+      session.changed = true;
+      if (session.workflow !== null) withHistory = session.id;
+    }
+    const seq = chain.append(record, sessionSeq, atMs);
+    if (withHistory !== null)
+      statements.insertEntry.run(withHistory, sessionSeq, chain.head().epoch * epochStride + seq);
+    if (record.kind === 'refusals_repeated' && record.call !== null) statements.countRepeats.run(record.call);
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * Can this transition be right at all? Looks only at what the transition says, never at the file.
+ * The store is the last to ask: what passes here and meets its expectations is written.
+ */
+import { legalTransitions } from '../../../core/taxonomy.ts';
+import type { ApprovalWrite, CallChange, Transition } from '../../../ports/store.ts';
+
+const ownKinds: ReadonlySet<string> = new Set(['epoch_open', 'epoch_close', 'anchor', 'erased']);
+
+/** More than the longest path of a call; the search for unanswered replies relies on it. */
+export const maxRecords = 64;
+
+/** More than any act touches: the one that ends, the one that opens, and room. */
+export const maxApprovals = 16;
+
+/** Why the transition is illegal, or null. */
+export function illegality(transition: Transition): string | null {
+  const { call, records } = transition;
+  if (transition.token === '') return 'a transition needs a token';
+  if (records.length > maxRecords) return `a transition holds at most ${maxRecords} records`;
+  for (const record of records)
+    if (ownKinds.has(record.kind)) return `records of kind '${record.kind}' are written by the store alone`;
+  for (const { amount, limit, account } of transition.reserve)
+    if (!isAmount(amount) || !Number.isSafeInteger(limit)) return `'${account}' is reserved in whole numbers from 0`;
+  for (const { release, charge, account } of transition.settle)
+    if (!isAmount(release) || !Number.isSafeInteger(charge)) return `'${account}' is settled in whole numbers`;
+  if (transition.approvals.length > 0) {
+    const problem = wrongApprovals(transition.approvals);
+    if (problem !== null) return problem;
+  }
+  if (transition.task?.kind === 'open' && !Number.isSafeInteger(transition.task.dueAtMs))
+    return 'a task is due at a whole number of milliseconds';
+  const step = transition.session?.kind === 'step' ? transition.session : null;
+  if (step !== null && step.workflow !== null) {
+    const { turn, call: about, operation, snapshot, fence } = step.workflow;
+    const bound = turn === 'take' || turn === 'release' || fence !== null;
+    if (bound && about === null) return 'a turn or a fence belongs to a call';
+    if (turn === 'take' && operation === null) return 'a turn is taken for an operation';
+    // INVARIANT: a state of the workflow has a sequence of its own.
+    if ((snapshot !== null) !== step.advance) return 'the state of a workflow and its sequence move together';
+  }
+  if (call === null) return transition.key === null ? null : 'a key is claimed by a call';
+  if (call.kind === 'mark') return transition.key === null ? null : 'a mark claims no key';
+  return wrongPath(call) ?? wrongRecords(call, transition);
+}
+
+function wrongPath(change: Exclude<CallChange, { kind: 'mark' }>): string | null {
+  let from: keyof typeof legalTransitions = change.kind === 'insert' ? '(none)' : change.expect.state;
+  for (const to of change.path) {
+    // INVARIANT: only legal transitions; terminal states are never left.
+    if (!legalTransitions[from]?.includes(to)) return `${from} → ${to} is not a legal transition`;
+    from = to;
+  }
+  if (change.path.length === 0) return 'a change of a call needs a path';
+  return from === change.call.state ? null : `the path ends in ${from}, the call says ${change.call.state}`;
+}
+
+function wrongRecords(change: Exclude<CallChange, { kind: 'mark' }>, { key, records }: Transition): string | null {
+  // INVARIANT: every state change has exactly one journal record, in the same transaction.
+  const first = records[0]?.kind === 'session_resumed' ? 1 : 0;
+  for (let index = 0; index < change.path.length; index++)
+    if (records[first + index]?.call !== change.call.id)
+      return `the change to ${change.path[index]} has no record of its own`;
+  if (key === null) return null;
+  const own = key.callId === change.call.id && key.tenant === change.call.tenant && key.agent === change.call.agent;
+  return own ? null : 'a key is claimed for the call itself';
+}
+
+function wrongApprovals(writes: readonly ApprovalWrite[]): string | null {
+  if (writes.length > maxApprovals) return `a transition writes at most ${maxApprovals} approvals`;
+  for (const { approval, expect, maxPending } of writes) {
+    const { id, version, state, openedAtMs, expiresAtMs } = approval;
+    // INVARIANT: the version counts the changes, so whoever names one has seen the last.
+    if (version !== (expect ?? 0) + 1 || !Number.isSafeInteger(version) || version < 1)
+      return `approval '${id}' moves from version ${expect ?? 0} to the next, not to ${version}`;
+    if (expect === null && state !== 'pending') return `approval '${id}' opens as pending, not as ${state}`;
+    if ((expect === null) !== (maxPending !== null))
+      return 'how many may be pending is said exactly when one is opened';
+    if (maxPending !== null && !isAmount(maxPending)) return 'how many may be pending is a whole number from 0';
+    if (!Number.isSafeInteger(openedAtMs) || !Number.isSafeInteger(expiresAtMs))
+      return `the times of approval '${id}' are whole milliseconds`;
+  }
+  return null;
+}
+
+const isAmount = (value: number) => Number.isSafeInteger(value) && value >= 0;

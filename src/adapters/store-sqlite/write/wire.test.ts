@@ -1,0 +1,85 @@
+/** Does every kind of request come out of the worker's end as it went in? */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { anApproval, approving, becoming, openingOf } from '../../../../test/conformance/approval-fixtures.ts';
+import {
+  aCall,
+  aSession,
+  aTransition,
+  inserting,
+  marking,
+  opening,
+  owner,
+  replyOf,
+  stepping,
+  updating,
+} from '../../../../test/conformance/store-fixtures.ts';
+import type { SessionId } from '../../../core/call/call.ts';
+import type { WriteRequest } from './batch.ts';
+import { flatten, type Outcome, readOutcome, restore, writeOutcome } from './wire.ts';
+
+const id = 'ses_1' as SessionId;
+const call = aCall({ session: id, turn: 't', key: 'k', owner, attempt: 3, tainted: true, dueAtMs: null });
+const key = { tenant: 'a', agent: 'b', key: 'c', fingerprint: 'd', callId: call.id, keepMs: 5 };
+const requests: readonly WriteRequest[] = [
+  aTransition(),
+  inserting(call, ['PREPARED', 'DISPATCHED'], { key, session: stepping(id), payloads: replyOf() }),
+  updating(call, { state: 'DISPATCHED', dueAtMs: 7 }, { session: stepping(id, { advance: true, expectSeq: 2 }) }),
+  marking(call.id, 'left', 2),
+  opening(aSession({ standing: true })),
+  aTransition({ session: { kind: 'cancel', id } }),
+  aTransition({ session: { kind: 'cancel_turn', id, turn: 't' } }),
+  aTransition({
+    reserve: [{ tenant: 'a', account: 'b', amount: 1, limit: 2 }],
+    settle: [{ tenant: 'a', account: 'b', release: 1, charge: 2 }],
+    blobs: [{ hash: 'h', text: 't' }],
+  }),
+  aTransition({ session: { kind: 'complete', id, expectEntries: 4 } }),
+  approving([becoming(anApproval({ edit: { by: 'ada', argsText: null, subject: 's' } }), { state: 'granted' })]),
+  openingOf(anApproval(), 7),
+  aTransition({ task: { kind: 'open', call: call.id, dueAtMs: 9 } }),
+  aTransition({ task: { kind: 'close', call: call.id, as: 'overdue' } }),
+  { erase: call.id, reason: 'asked', atMs: 1 },
+];
+
+for (const [index, request] of requests.entries())
+  test(`request ${index} crosses unchanged`, () => {
+    assert.deepEqual(restore(structuredClone(flatten(request))), request);
+  });
+
+const plain = aSession({ standing: true, seq: 3, entries: 9, state: 'stopped' });
+const outcomes: readonly (readonly [string, Outcome])[] = [
+  ['nothing', { results: [], sessions: [], parts: 1 }],
+  ['nobody knows what changed', { results: [], sessions: null, parts: 2 }],
+  [
+    'what was committed, with its place and without one',
+    {
+      results: [
+        { kind: 'committed', seq: 0, position: null },
+        { kind: 'committed', seq: 7, position: { epoch: 2, seq: 2 ** 40 } },
+      ],
+      sessions: [plain, aSession()],
+      parts: 3,
+    },
+  ],
+  [
+    'what was not',
+    {
+      results: [
+        { kind: 'conflict', on: 'session', found: plain },
+        { kind: 'conflict', on: 'illegal', problem: 'x' },
+        { kind: 'conflict', on: 'approval', found: anApproval() },
+        { kind: 'conflict', on: 'task', found: { call: call.id, dueAtMs: 1, state: 'open' } },
+        { kind: 'unavailable', fault: 'io', message: 'y' },
+      ],
+      sessions: [],
+      parts: 1,
+    },
+  ],
+];
+
+for (const [what, outcome] of outcomes)
+  test(`an outcome crosses back unchanged: ${what}`, () => {
+    assert.deepEqual(readOutcome(structuredClone(writeOutcome(outcome))), outcome);
+  });

@@ -1,0 +1,44 @@
+/** What do the gateway and the thread of a module's bodies say to each other? Everything here crosses by structured clone. */
+import type { UpstreamResult } from '../../../ports/upstream.ts';
+import type { ThreadBody } from '../check-definition.ts';
+import type { Printed } from './isolation-messages.ts';
+import type { ContextFacts } from '../tool-context.ts';
+
+/** What the thread is started with. */
+export interface ModuleFacts {
+  /** Shared: the number of the last order that the thread has begun. Orders are begun one after the other. */
+  readonly begun: Int32Array<SharedArrayBuffer>;
+}
+
+export type ToModule =
+  | {
+      readonly kind: 'run';
+      readonly order: number;
+      readonly body: ThreadBody;
+      readonly args: unknown;
+      /** Null: the body is only loaded. */
+      readonly facts: ContextFacts | null;
+    }
+  /** Nobody waits for it any more. */
+  | { readonly kind: 'abort'; readonly order: number; readonly reason: string }
+  /** What came of a question. */
+  | { readonly kind: 'told'; readonly question: number; readonly answer: Told }
+  | { readonly kind: 'ping' };
+
+export type Told =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly name: string; readonly message: string };
+
+export type FromModule =
+  | { readonly kind: 'ended'; readonly order: number; readonly outcome: UpstreamResult }
+  | {
+      readonly kind: 'asks';
+      readonly order: number;
+      readonly question: number;
+      readonly line: 'elicit' | 'sample' | 'call';
+      readonly given: readonly unknown[];
+    }
+  | { readonly kind: 'pong' }
+  /** A promise that was rejected and that nobody waits for. */
+  | { readonly kind: 'stray'; readonly name: string; readonly message: string }
+  | ({ readonly kind: 'printed' } & Printed);

@@ -1,0 +1,199 @@
+/**
+ * A workflow among the tools of a gateway: each action gets its effect class, its time and its input rule, from its own
+ * declaration or from the tool it is bound to. What it calls must exist. Must not run any code of the author's.
+ */
+import { canonicalText } from '../../../core/values/canonical.ts';
+import type { Catalogue, InputRule, ToolEntry } from '../../../core/call/catalogue.ts';
+import type { Json, JsonObject } from '../../../core/values/json.ts';
+import { nearest } from '../../../core/values/nearest.ts';
+import { reachOf } from '../../../core/policy/policy.ts';
+import type { ActionEntry, Workflow } from '../../../core/workflow/workflow.ts';
+import { hush } from '../../../core/workflow/read/hush.ts';
+import { sourceOf } from '../../../core/workflow/read/reading.ts';
+import type { Validated, Validator } from '../../../ports/validator.ts';
+import type { CheckedAction } from './check-action.ts';
+import type { CheckedWorkflow } from './check-workflow.ts';
+import { asJson, judgeArguments } from '../judge-arguments.ts';
+import { runValidators } from './run-validators.ts';
+import { freeze } from '../tool-context.ts';
+
+export interface BindDefaults {
+  /** For actions that set no time, in a workflow that sets none. */
+  readonly timeoutMs: number;
+  /** Asks a tool's own schema where that is code: an action without a schema of its own is judged by its tool's. */
+  readonly validate?: Validator['validate'];
+  /** Why a tool is not there, where somebody knows better than that its name may be wrong. */
+  readonly whyMissing?: (tool: string) => string | null;
+}
+
+export type Validate = (action: string, args: Json, context: JsonObject) => Promise<Validated>;
+
+export type Bound =
+  | { readonly ok: true; readonly workflow: Workflow; readonly validate: Validate }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+const maxOperationChars = 256;
+
+export function bindWorkflow(checked: CheckedWorkflow, tools: Catalogue, defaults: BindDefaults): Bound {
+  const problems: string[] = [];
+  const actions = new Map<string, ActionEntry>();
+  const judges = new Map<string, (args: unknown) => Promise<Validated>>();
+  for (const [name, action] of checked.actions) {
+    const tool = boundTool(action, tools, problems, defaults);
+    if (tool === null && action.runs.kind === 'tool') continue;
+    const judge = judgeOf(action, tool, defaults);
+    if (judge === null) {
+      problems.push(`action '${name}': the schema of its tool cannot be asked here; give the action an input schema`);
+      continue;
+    }
+    judges.set(name, judge);
+    actions.set(name, entryOf(checked, action, tool, defaults));
+  }
+  if (problems.length > 0) {
+    return { ok: false, problems: problems.map((problem) => `workflow '${checked.name}', ${problem}`) };
+  }
+  const { name, version, description, machine, graph, projection, refusals, migrations, debugMessages } = checked;
+  const workflow: Workflow = Object.freeze({
+    name,
+    version,
+    description,
+    machine,
+    graph,
+    actions,
+    catalogue: actions,
+    projection,
+    refusals,
+    migrations,
+    debugMessages,
+    manifest: manifestOf(checked, actions, tools),
+  });
+  const validate: Validate = async (action, args, context) => {
+    const judge = judges.get(action);
+    if (judge === undefined) return unknownAction;
+    return runValidators(action, args, context, checked.actions.get(action)?.validators ?? [], judge);
+  };
+  return { ok: true, workflow, validate };
+}
+
+const unknownAction: Validated = {
+  ok: false,
+  errors: [{ path: '', expected: 'the name of a known action', got: null }],
+};
+
+function boundTool(
+  { name, runs }: CheckedAction,
+  tools: Catalogue,
+  problems: string[],
+  { whyMissing }: BindDefaults,
+): ToolEntry | null {
+  if (runs.kind === 'body') return null;
+  const tool = tools.get(runs.tool);
+  if (tool !== undefined) return tool;
+  const near = nearest(runs.tool, [...tools.keys()]);
+  const hint =
+    whyMissing?.(runs.tool) ?? (near === null ? 'register the tool, or correct the name' : `did you mean '${near}'?`);
+  problems.push(`action '${name}': there is no tool '${runs.tool}'; ${hint}`);
+  return null;
+}
+
+/** Null if the rule is code of a tool and nobody can run it. */
+function judgeOf(
+  { input }: CheckedAction,
+  tool: ToolEntry | null,
+  { validate }: BindDefaults,
+): ((args: unknown) => Promise<Validated>) | null {
+  if (input !== null) return (args) => judgeArguments(input, args);
+  const rule: InputRule = tool?.input ?? { kind: 'anything' };
+  switch (rule.kind) {
+    case 'anything':
+      return async (args) => asJson(args, 'a validator');
+    case 'schema':
+      return async (args) => {
+        const errors = rule.check(args as Json);
+        return errors.length === 0 ? { ok: true, args: args as Json } : { ok: false, errors };
+      };
+    default:
+      if (validate === undefined || tool === null) return null;
+      return (args) => validate(tool.name, args as Json, null);
+  }
+}
+
+function entryOf(
+  workflow: CheckedWorkflow,
+  action: CheckedAction,
+  tool: ToolEntry | null,
+  defaults: BindDefaults,
+): ActionEntry {
+  const { name, input, validators, operationKey } = action;
+  const rule: InputRule = input?.rule ?? tool?.input ?? { kind: 'anything' };
+  const effectClass = action.effectClass ?? tool?.effectClass ?? 'plain';
+  const operation = tool?.name ?? `${workflow.name}/${name}`;
+  const settled = {
+    name,
+    effectClass,
+    timeoutMs: action.timeoutMs ?? workflow.timeoutMs ?? tool?.timeoutMs ?? defaults.timeoutMs,
+    dedupeWindowMs: action.effectClass === null ? (tool?.dedupeWindowMs ?? null) : action.dedupeWindowMs,
+    invokes: tool?.invokes ?? bodyName(workflow.name, name),
+    boundTool: tool?.name ?? null,
+    overlap: action.overlap ?? effectClass === 'pure',
+  };
+  return Object.freeze({
+    ...settled,
+    description: action.description || (tool?.description ?? ''),
+    // Without code of the author's, the gate judges by itself.
+    input: validators.length > 0 ? ({ kind: 'validator' } as const) : rule,
+    inputSchema: input === null ? (tool?.inputSchema ?? null) : input.listed,
+    listing: null,
+    policyName: operation,
+    reach: tool?.reach ?? reachOf(effectClass),
+    reportsWithinMs: tool?.reportsWithinMs ?? null,
+    host: tool?.host ?? null,
+    operation: operationKey === null ? operation : null,
+    operations: operation,
+    operationOf: operationKey === null ? () => operation : keyed(operation, operationKey),
+    manifest: canonicalText(declarationOf(action, settled)),
+  });
+}
+
+/** Under which name the body of an action is known to the upstream; authors of tools cannot give such a name. */
+export function bodyName(workflow: string, action: string): string {
+  return `workflow:${workflow}/${action}`;
+}
+
+/** Never throws: what cannot say its key is fenced as a whole. So is what writes to the inputs, for they are frozen. */
+function keyed(operation: string, operationKey: (inputs: Json) => unknown): (inputs: Json) => string {
+  return (inputs) => {
+    try {
+      const key = operationKey(freeze(inputs));
+      hush(key);
+      if (typeof key !== 'string' || key === '' || !key.isWellFormed()) return operation;
+      return `${operation}:${key.slice(0, maxOperationChars).toWellFormed()}`;
+    } catch {
+      return operation;
+    }
+  };
+}
+
+/** What a session is pinned to: a body may be mended under it, what the body promises may not change. */
+function declarationOf(action: CheckedAction, settled: Readonly<Record<string, Json>>): JsonObject {
+  const { input, output, operationKey, update, validators } = action;
+  return {
+    ...settled,
+    input: input?.written ?? null,
+    output: output?.written ?? null,
+    ...(action.runs.kind === 'body' ? { atomic: action.runs.isAtomic } : {}),
+    ...(operationKey === null ? {} : { operation_key: sourceOf(operationKey) }),
+    ...(update === null ? {} : { update: sourceOf(update) }),
+    ...(validators.length === 0 ? {} : { validators: validators.map(sourceOf) }),
+  };
+}
+
+function manifestOf(checked: CheckedWorkflow, actions: ReadonlyMap<string, ActionEntry>, tools: Catalogue): string {
+  const bound = new Set([...actions.values()].flatMap(({ boundTool: name }) => (name === null ? [] : [name])));
+  return canonicalText({
+    version: checked.version,
+    machine: checked.machineWritten,
+    actions: Object.fromEntries([...actions].map(([name, { manifest }]) => [name, JSON.parse(manifest)])),
+    tools: Object.fromEntries([...bound].map((name) => [name, JSON.parse(tools.get(name)?.manifest ?? 'null')])),
+  });
+}

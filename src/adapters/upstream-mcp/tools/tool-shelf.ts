@@ -1,0 +1,171 @@
+/**
+ * The tools of one server as last listed: kept while it is away, listed again when it says that they changed, no more
+ * often than is good for everybody else. A tool that cannot be offered is left out, with the reason.
+ */
+import { setImmediate as otherWork } from 'node:timers/promises';
+import type { ToolEntry } from '../../../core/call/catalogue.ts';
+import type { JsonObject } from '../../../core/values/json.ts';
+import { compileSchema, type CompiledSchema } from '../../../core/schema/compile-schema.ts';
+import { createFloodGate } from '../http/flood-gate.ts';
+import { listTools } from './list-tools.ts';
+import type { McpUpstreamConfig } from '../mcp-config.ts';
+import type { McpLimits } from '../mcp-limits.ts';
+import type { KeptList } from './kept-list.ts';
+import { createNap } from '../nap.ts';
+import { entryOf } from './tool-entry.ts';
+import type { Wire } from '../wire.ts';
+
+export interface LeftOut {
+  readonly tool: string;
+  readonly reason: string;
+}
+
+export interface ToolShelf {
+  /** The tools that were kept by an earlier process, until the server lists its own. */
+  restore(): Promise<void>;
+  /** Whether a list is known at all. */
+  isListed(): boolean;
+  /** Null, or why the tools could not be listed; then the old ones stay. */
+  fill(wire: Wire): Promise<string | null>;
+  refreshSoon(): void;
+  entries(): readonly ToolEntry[];
+  /** By its name in the catalogue. */
+  entry(name: string): ToolEntry | null;
+  leftOut(): readonly LeftOut[];
+  /** Why the list is not whole, or could not be kept; null if all is well. */
+  problem(): string | null;
+  close(): void;
+}
+
+interface ShelfParts {
+  readonly limits: McpLimits;
+  readonly defaultTimeoutMs: number;
+  readonly onTools: () => void;
+  /** Absent, or null, where nothing is kept. */
+  readonly kept?: KeptList | null;
+}
+
+/** Compiling many schemas must not keep the event loop from other servers for longer than this at a time. */
+const maxTurnMs = 10;
+
+export function createToolShelf(
+  config: McpUpstreamConfig,
+  parts: ShelfParts,
+  onTrouble: (trouble: string | null) => void,
+): ToolShelf {
+  const { limits } = parts;
+  const compiling = createFloodGate(limits.compileBurstMs, limits.compileMsPerSecond);
+  const rest = createNap();
+  let wire: Wire | null = null;
+  let entries: readonly ToolEntry[] = [];
+  let byName: ReadonlyMap<string, ToolEntry> = new Map();
+  let leftOut: readonly LeftOut[] = [];
+  let cutShort: string | null = null;
+  let unkept: string | null = null;
+  let listed = false;
+  let compiled = new Map<string, CompiledSchema>();
+  let timer: NodeJS.Timeout | null = null;
+  let listedAt = -Infinity;
+  let turns = 0;
+  let applied = 0;
+  let closed = false;
+
+  async function fill(from: Wire): Promise<string | null> {
+    const turn = ++turns;
+    const before = wire;
+    wire = from;
+    listedAt = performance.now();
+    const listing = await listTools(from, limits);
+    if (!listing.ok) {
+      // A connection that could not take over leaves the one that is in use to be asked again.
+      if (wire === from) wire = before;
+      return listing.problem;
+    }
+    const next = await arrange(listing.tools);
+    // Of two listings that overlap, the one that was asked for later speaks.
+    if (turn <= applied || closed) return null;
+    applied = turn;
+    const isNew = next.entries.length !== entries.length || next.entries.some((entry, at) => entry !== entries[at]);
+    listed = true;
+    ({ entries, byName, leftOut, compiled } = next);
+    cutShort = listing.cutShort;
+    if (isNew) parts.onTools();
+    void parts.kept?.write(listing.tools).then((problem) => (unkept = problem));
+    return null;
+  }
+
+  async function restore(): Promise<void> {
+    const tools = (await parts.kept?.read()) ?? null;
+    if (tools === null) return;
+    const next = await arrange(tools);
+    if (closed) return;
+    listed = true;
+    ({ entries, byName, leftOut, compiled } = next);
+    parts.onTools();
+  }
+
+  async function arrange(tools: readonly unknown[]) {
+    const known = new Map(entries.map((entry) => [entry.name, entry]));
+    const kept = new Map<string, ToolEntry>();
+    const dropped: LeftOut[] = [];
+    const nextCompiled = new Map<string, CompiledSchema>();
+    const compile = (schema: JsonObject) => {
+      const text = JSON.stringify(schema);
+      const { maxSchemaChars, maxSchemaDepth } = limits;
+      const result =
+        compiled.get(text) ?? nextCompiled.get(text) ?? compileSchema(schema, { maxSchemaChars, maxSchemaDepth });
+      nextCompiled.set(text, result);
+      return result;
+    };
+    const drop = (tool: string, reason: string) => {
+      if (dropped.length < limits.maxLeftOut) dropped.push({ tool, reason });
+    };
+    let chars = 0;
+    let turnBegan = performance.now();
+    for (const tool of tools) {
+      const result = entryOf(config, tool, { limits, defaultTimeoutMs: parts.defaultTimeoutMs, compile });
+      if (!result.ok) drop(result.tool, result.reason);
+      else if (kept.has(result.entry.name)) drop(result.entry.name, 'the server lists its name twice');
+      else if (chars + result.chars > limits.maxListChars) drop(result.entry.name, 'the server lists too much text');
+      else {
+        chars += result.chars;
+        const before = known.get(result.entry.name);
+        kept.set(result.entry.name, before?.manifest === result.entry.manifest ? before : result.entry);
+      }
+      const tookMs = performance.now() - turnBegan;
+      if (tookMs < maxTurnMs) continue;
+      const restMs = compiling.spend(tookMs);
+      await (restMs > 0 ? rest.sleep(restMs) : otherWork());
+      if (closed) break;
+      turnBegan = performance.now();
+    }
+    return { entries: [...kept.values()], byName: kept, leftOut: dropped, compiled: nextCompiled };
+  }
+
+  async function refresh(): Promise<void> {
+    timer = null;
+    if (wire === null || wire.isClosed() || closed) return;
+    const trouble = await fill(wire);
+    if (trouble !== null) onTrouble(trouble);
+  }
+
+  return {
+    fill,
+    restore,
+    isListed: () => listed,
+    refreshSoon() {
+      if (timer !== null || closed) return;
+      const dueMs = listedAt + limits.relistEveryMs - performance.now();
+      timer = setTimeout(() => void refresh(), Math.max(limits.relistDebounceMs, dueMs));
+    },
+    entries: () => entries,
+    entry: (name) => byName.get(name) ?? null,
+    leftOut: () => leftOut,
+    problem: () => cutShort ?? unkept,
+    close() {
+      closed = true;
+      rest.wake();
+      if (timer !== null) clearTimeout(timer);
+    },
+  };
+}

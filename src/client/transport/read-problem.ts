@@ -1,0 +1,48 @@
+/**
+ * Did the door itself turn the request away, before there was a call? It says so in the body, with a code of its own; then
+ * nothing ran. Any other body that is no reply proves nothing.
+ */
+import type { DoorCode } from '../../core/http/door-problems.ts';
+
+export interface Problem {
+  /** Null if it is not one of the door's own. */
+  readonly code: DoorCode | null;
+  /** What the body says of itself, for a person. */
+  readonly words: string;
+}
+
+const doorCodes = {
+  MalformedRequest: true,
+  Unauthenticated: true,
+  RoleForbidden: true,
+  OwnRequest: true,
+  NotAnApprover: true,
+  HostForbidden: true,
+  OriginForbidden: true,
+  NoSuchPath: true,
+  UnknownCall: true,
+  UnknownApproval: true,
+  MethodNotAllowed: true,
+  RequestTimeout: true,
+  AmbiguousId: true,
+  NotInDoubt: true,
+  NotPending: true,
+  AlreadyApproved: true,
+  SawAnother: true,
+  UnsupportedMediaType: true,
+  BadEdit: true,
+  HeadersTooLarge: true,
+  KeysUnavailable: true,
+  TooManyConnections: true,
+  TooManyStreams: true,
+} as const satisfies Record<DoorCode, true>;
+
+const maxWords = 200;
+
+export function readProblem(body: unknown): Problem {
+  if (typeof body !== 'object' || body === null) return { code: null, words: '' };
+  const { type, title, detail, code } = body as Readonly<Record<string, unknown>>;
+  const isDoors = typeof code === 'string' && Object.hasOwn(doorCodes, code) && type === `urn:recourse:code:${code}`;
+  const words = [title, detail].filter((each) => typeof each === 'string').join(': ');
+  return { code: isDoors ? (code as DoorCode) : null, words: words.slice(0, maxWords) };
+}

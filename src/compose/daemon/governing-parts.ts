@@ -1,0 +1,33 @@
+/** What the commands to begin with, to write policy with and to ask a gateway with need of the world. Loaded when one of them is run. */
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { nodeClock } from '../../adapters/system-node/clock.ts';
+import type { GoverningParts } from '../../doors/cli/run-governing.ts';
+import { findDaemon } from './ask-daemon.ts';
+
+/** What only one command needs is loaded by that one. */
+export const governingParts: GoverningParts = {
+  findDaemon,
+  nowMs: () => nodeClock.nowMs(),
+  readText,
+  newKey: () => `cli_${randomUUID()}`,
+  initProject: async (order) => (await import('../init/init-project.ts')).initProject(order),
+  pinTools: async (order) => (await import('../upstreams/pin-tools.ts')).pinTools(order),
+  explainOffline: async (order) => (await import('./explain-offline.ts')).explainOffline(order),
+  checkFiles: async (config) => (await import('../project/check-files.ts')).checkFiles(config),
+  onlyAgent: async (config) => (await import('../project/check-files.ts')).onlyAgent(config),
+  watchFiles: async (config, onChange) => (await import('../project/watch-files.ts')).watchFiles(config, onChange),
+};
+
+const maxTextBytes = 4 << 20;
+
+async function readText(file: string): ReturnType<GoverningParts['readText']> {
+  try {
+    const bytes = await readFile(file);
+    return bytes.length > maxTextBytes
+      ? { problem: `'${file}' is larger than ${maxTextBytes} bytes: that is no list of arguments` }
+      : { text: bytes.toString('utf8') };
+  } catch (error) {
+    return { problem: `'${file}' cannot be read (${(error as NodeJS.ErrnoException).code}): check its name and mode` };
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * Which tools and actions does a project have, as rules see them, without starting any server? From recourse.lock and what the
+ * configuration declares; a tool that is not pinned is taken for what could be worst. Must not run any body.
+ */
+import type { MountedWorkflow } from '../../adapters/upstream-function/workflow/mount.ts';
+import { matchesGlob } from '../../adapters/upstream-mcp/tools/matches-glob.ts';
+import { defaultMcpLimits } from '../../adapters/upstream-mcp/mcp-limits.ts';
+import { entryOf } from '../../adapters/upstream-mcp/tools/tool-entry.ts';
+import type { Config, ServerConfig } from '../../config/config.ts';
+import type { Catalogue, ToolEntry } from '../../core/call/catalogue.ts';
+import type { Json } from '../../core/values/json.ts';
+import { defaultLimits } from '../../core/limits.ts';
+import type { KnownTool, KnownWorkflow, PolicyContext } from '../../core/policy/analyse/policy-analysis.ts';
+import { reachOf } from '../../core/policy/policy.ts';
+import { policyTool } from '../../core/policy/rule-call.ts';
+import type { CaseTool } from '../../core/policy/test-policy.ts';
+import { compileSchema } from '../../core/schema/compile-schema.ts';
+
+export interface KnownCatalogue extends PolicyContext {
+  /** Of a tool that nobody pinned: what is declared about it, or the worst. */
+  readonly toolNamed: (name: string) => CaseTool;
+  readonly isPinned: (name: string) => boolean;
+  /** What the schema of the tool says against these arguments; null if nothing, or if no schema is known. */
+  readonly refusalOf: (name: string, args: Json) => string | null;
+}
+
+/** As much of a project as is looked at. */
+export interface KnownParts {
+  readonly config: Config;
+  readonly workflows: readonly MountedWorkflow[];
+  /** Instead of the lock, for the servers that are connected. */
+  readonly live?: LiveTools;
+}
+
+export interface LiveTools {
+  readonly connected: ReadonlySet<string>;
+  readonly catalogue: Catalogue;
+}
+
+export function knownCatalogue({ config, workflows, live }: KnownParts): KnownCatalogue {
+  const pinned = live === undefined ? pinnedTools(config) : liveTools(config, live);
+  const bound = new Map<string, KnownWorkflow>();
+  const actions = new Map<string, ToolEntry>();
+  for (const workflow of workflows) {
+    const made = workflow.bind(openCatalogue(pinned, config.tools), { timeoutMs: defaultLimits.defaultTimeoutMs });
+    if (!made.ok) continue;
+    bound.set(workflow.name, made.workflow);
+    for (const action of made.workflow.actions.values())
+      if (action.boundTool === null) actions.set(action.policyName, action);
+  }
+  // What a server that was never pinned has nobody knows; where there is nothing at all, tools come from a program.
+  const isWhole = config.tools.every(
+    ({ name }) => live?.connected.has(name) === true || config.lock?.servers.has(name) === true,
+  );
+  const isSomething = config.tools.length + workflows.length > 0;
+  const entries = [...pinned.values()];
+  const find = (name: string) => pinned.get(name) ?? actions.get(name);
+  return {
+    tools: isWhole && isSomething ? entries.map(knownTool) : null,
+    workflows: bound,
+    isPinned: (name) => find(name) !== undefined,
+    refusalOf: (name, args) => {
+      const input = find(name)?.input;
+      const [wrong] = input?.kind === 'schema' ? input.check(args) : [];
+      return wrong === undefined ? null : `${wrong.path || 'the whole'}: ${wrong.expected}`;
+    },
+    toolNamed: (name) => {
+      const entry = find(name) ?? unpinned(name, config.tools);
+      return { ...policyTool(entry), host: entry.host };
+    },
+  };
+}
+
+const knownTool = (entry: ToolEntry): KnownTool => ({ ...policyTool(entry), inputSchema: entry.inputSchema });
+
+/** Of a server that is away the lock says which tools it had. */
+function liveTools(config: Config, { connected, catalogue }: LiveTools): ReadonlyMap<string, ToolEntry> {
+  const isLive = (name: string) => connected.has(name.slice(0, name.indexOf('/')));
+  return new Map([
+    ...[...pinnedTools(config)].filter(([name]) => !isLive(name)),
+    ...[...catalogue].filter(([name]) => isLive(name)),
+  ]);
+}
+
+export function pinnedTools({ tools, lock }: Config): ReadonlyMap<string, ToolEntry> {
+  const parts = { limits: defaultMcpLimits, defaultTimeoutMs: defaultLimits.defaultTimeoutMs, compile: compileSchema };
+  const entries = tools.flatMap((server) =>
+    [...(lock?.servers.get(server.name) ?? [])].flatMap(([name, { description, inputSchema, annotations }]) => {
+      const listed = { name, inputSchema, ...(description && { description }), ...(annotations && { annotations }) };
+      const made = entryOf(server, listed, parts);
+      return made.ok ? [[made.entry.name, made.entry] as const] : [];
+    }),
+  );
+  return new Map(entries);
+}
+
+/** An action may be bound to a tool that is not pinned: its name is right as far as anybody can tell. */
+function openCatalogue(pinned: Catalogue, servers: readonly ServerConfig[]): Catalogue {
+  const open = new Map(pinned);
+  open.get = (name) => pinned.get(name) ?? unpinned(name, servers);
+  return open;
+}
+
+export function unpinned(name: string, servers: readonly ServerConfig[]): ToolEntry {
+  const cut = name.indexOf('/');
+  const server = servers.find((each) => each.name === name.slice(0, cut));
+  const rule = server?.rules.find(({ match }) => matchesGlob(match, name.slice(cut + 1)));
+  const effectClass = rule?.effect ?? 'plain';
+  return {
+    name,
+    description: '',
+    effectClass,
+    timeoutMs: defaultLimits.defaultTimeoutMs,
+    dedupeWindowMs: rule?.dedupeWindowMs ?? null,
+    reportsWithinMs: rule?.reportsWithinMs ?? null,
+    input: { kind: 'anything' },
+    invokes: name,
+    inputSchema: null,
+    listing: null,
+    policyName: name,
+    reach: rule?.reach ?? reachOf(effectClass),
+    host: server?.connect.kind === 'http' ? (URL.parse(server.connect.url)?.hostname ?? null) : null,
+    manifest: '{}',
+  };
+}

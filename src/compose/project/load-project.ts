@@ -1,0 +1,175 @@
+/**
+ * What does a project consist of? Reads recourse.yaml and what belongs to it, imports the modules it names, mounts the workflows
+ * that are written in it, compiles its policy, and tells every problem at once, with its place. Starts nothing. Must not print.
+ */
+import path from 'node:path';
+import type { MountedWorkflow } from '../../adapters/upstream-function/workflow/mount.ts';
+import { compileWritten } from '../../config/compile-written.ts';
+import { type Config, configName, emptyConfig, type WorkflowConfig } from '../../config/config.ts';
+import { lockName } from '../../config/lock.ts';
+import { type Problem, placeAt, type Warning } from '../../config/problem.ts';
+import { readConfig, type ReadConfig } from '../../config/read-config.ts';
+import { nearest } from '../../core/values/nearest.ts';
+import type { Policy } from '../../core/policy/policy.ts';
+import { warnExposed } from './exposed-state.ts';
+import { knownShapes } from './known-shapes.ts';
+import { loadWorkflowModule } from './load-workflow-module.ts';
+import { mountWritten } from './load-written-workflow.ts';
+import { readFilesBeside, readText, shownAs } from './read-project-files.ts';
+
+export interface ProjectRequest {
+  readonly cwd: string;
+  /** The configuration; recourse.yaml in `cwd` if not given. */
+  readonly file?: string;
+  /** Only this workflow: its name in the configuration, or the path of its module. */
+  readonly workflowArgument?: string;
+  /** For `${NAME}`; that of the process if not given. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Which store the gateway has, if this one is written: servers that could read it are told. Not asked if not given. */
+  readonly storeOf?: (written: string | null) => Promise<string | null>;
+  /** Who has a key that may approve; null if nobody knows. Not asked if not given. */
+  readonly approversBeside?: () => Promise<ReadonlySet<string> | null>;
+}
+
+export interface Project {
+  /** Null without a configuration. */
+  readonly file: string | null;
+  /** Paths in it are absolute. */
+  readonly config: Config;
+  readonly workflows: readonly MountedWorkflow[];
+  /** Null if nothing is written about agents: then every tool may be called. */
+  readonly policy: Policy | null;
+  readonly warnings: readonly Warning[];
+  /** Every file that would change it: the configuration, what it includes, and its lock, whether or not there is one. */
+  readonly files: readonly string[];
+}
+
+export type LoadedProject = { readonly ok: true; readonly project: Project } | BrokenProject;
+
+export interface BrokenProject {
+  readonly ok: false;
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Warning[];
+  /** Those that could be loaded nevertheless, for further checks only. */
+  readonly workflows: readonly MountedWorkflow[];
+}
+
+export async function loadProject(request: ProjectRequest): Promise<LoadedProject> {
+  const { cwd, workflowArgument: wanted } = request;
+  const file = path.resolve(cwd, request.file ?? configName);
+  const read = await readText(file);
+  const module = wanted === undefined || !looksLikePath(wanted) ? null : path.resolve(cwd, wanted);
+  if (!read.ok) {
+    // A module can stand for itself; a configuration that was named must be there.
+    if (module !== null && request.file === undefined && read.isMissing) return loadModuleAlone(module, wanted ?? '');
+    return broken([problemOf(request.file ?? configName, read.message, read.fix)]);
+  }
+  const shown = path.relative(cwd, file) || file;
+  const beside = await readFilesBeside(file, read.text, cwd);
+  const config = readConfig(read.text, shown, { env: request.env ?? process.env, ...beside });
+  const all = config.config.workflows;
+  const chosen =
+    wanted === undefined || module !== null ? (module === null ? all : []) : all.filter(({ name }) => name === wanted);
+  const problems: Problem[] = [];
+  if (beside.lockProblem !== null)
+    problems.push(problemOf(lockName, beside.lockProblem.message, beside.lockProblem.fix));
+  if (wanted !== undefined && module === null && chosen.length === 0)
+    problems.push(unknownWorkflow(wanted, all, shown));
+  const workflows = (await Promise.all(chosen.map((each) => loadOne(each, cwd, config)))).flatMap((each) => each ?? []);
+  if (module !== null) {
+    const alone = await loadModuleAlone(module, wanted ?? '');
+    if (alone.ok) workflows.push(...alone.project.workflows);
+    else problems.push(...alone.problems);
+    // Those that are named in the configuration were told where they are.
+    for (const { name } of alone.ok ? alone.project.workflows : [])
+      if (config.config.tools.some((server) => server.name === name)) problems.push(namedAsServer(name, wanted ?? ''));
+  }
+  // Of workflows that were not loaded nobody knows the actions.
+  const shapes = wanted === undefined ? knownShapes({ config: config.config, workflows }) : null;
+  const holders = config.config.policy === null ? null : ((await request.approversBeside?.()) ?? null);
+  const policy = compileWritten(config, shapes, holders);
+  const inPlace = inFolder(config.config, cwd, file);
+  const store = (await request.storeOf?.(inPlace.runtime.store)) ?? null;
+  if (store !== null) warnExposed(inPlace.tools, store, cwd, config.warn);
+  const named = namedBy(request.file, beside.files, cwd);
+  const told = [...config.allProblems(), ...problems].map(named);
+  const warnings = config.allWarnings().map(named);
+  if (told.length > 0) return { ...broken(told), warnings, workflows };
+  const { files } = beside;
+  return {
+    ok: true,
+    project: { file, config: inPlace, workflows, policy, warnings, files },
+  };
+}
+
+/** Tells places of a configuration as it was named. The references of rules, which agents read, stay as they are. */
+function namedBy(name: string | undefined, files: readonly string[], cwd: string) {
+  const shown = new Map(files.map((file) => [path.relative(cwd, file), shownAs(name, file, cwd)]));
+  return <Told extends { readonly file: string }>(told: Told): Told => ({
+    ...told,
+    file: shown.get(told.file) ?? told.file,
+  });
+}
+
+const broken = (problems: readonly Problem[]): BrokenProject => ({ ok: false, problems, warnings: [], workflows: [] });
+
+/** `./x` and `x.ts` are paths; a name of a workflow has neither / nor a dot. */
+export function looksLikePath(argument: string): boolean {
+  return /[./\\]/.test(argument);
+}
+
+async function loadOne(written: WorkflowConfig, cwd: string, { tell }: ReadConfig): Promise<MountedWorkflow | null> {
+  if (written.kind === 'written') return mountWritten(written, tell);
+  const loaded = await loadWorkflowModule(path.resolve(cwd, path.dirname(written.at.file), written.path));
+  if (!loaded.ok) {
+    for (const { message, fix } of loaded.problems) tell(written.tree.at, message, fix);
+    return null;
+  }
+  if (loaded.workflow.name === written.name) return loaded.workflow;
+  tell(
+    written.tree.at,
+    `the module calls its workflow '${loaded.workflow.name}', and here it is '${written.name}'`,
+    `call both the same: mount(machine, { name: '${written.name}', … })`,
+  );
+  return null;
+}
+
+async function loadModuleAlone(file: string, shown: string): Promise<LoadedProject> {
+  const loaded = await loadWorkflowModule(file);
+  if (!loaded.ok) return broken(loaded.problems.map(({ message, fix }) => problemOf(shown, message, fix)));
+  const nothing = { file: null, config: emptyConfig, policy: null, warnings: [], files: [] };
+  return { ok: true, project: { ...nothing, workflows: [loaded.workflow] } };
+}
+
+function unknownWorkflow(wanted: string, all: readonly WorkflowConfig[], shown: string): Problem {
+  const names = all.map(({ name }) => name);
+  const near = nearest(wanted, names);
+  const known = names.length === 0 ? 'add it under workflows, or name a module' : `use one of ${names.join(', ')}`;
+  return problemOf(shown, `there is no workflow '${wanted}'`, near === null ? known : `did you mean ${near}?`);
+}
+
+function namedAsServer(name: string, shown: string): Problem {
+  const says = `the workflow '${name}' has the name of a server: rules could not tell them apart`;
+  return problemOf(shown, says, 'give one of them another name');
+}
+
+function problemOf(file: string, message: string, fix: string): Problem {
+  return { code: 'ShapeInvalid', ...placeAt(file), text: '', message, fix };
+}
+
+/** What is written relative to a file lies beside it, wherever the command was started. */
+export function inFolder(config: Config, cwd: string, file: string): Config {
+  const { store, ...runtime } = config.runtime;
+  const tools = config.tools.map((server) => {
+    const { connect } = server;
+    if (connect.kind !== 'stdio') return server;
+    // INVARIANT: a relative argument means the same wherever the command was started: a client may start it in '/'.
+    const folder = path.resolve(cwd, path.dirname(server.at.file));
+    return { ...server, connect: { ...connect, cwd: path.resolve(folder, connect.cwd ?? '.') } };
+  });
+  return {
+    ...config,
+    runtime: { ...runtime, store: store === null ? null : path.resolve(path.dirname(file), store) },
+    tools,
+  };
+}

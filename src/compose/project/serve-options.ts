@@ -1,0 +1,101 @@
+/** Which options does a gateway get from a project, and which of the project's servers are needed? Starts nothing. */
+import type { Begin } from '../../adapters/store-sqlite/file/head-beside.ts';
+import type { MountedWorkflow } from '../../adapters/upstream-function/workflow/mount.ts';
+import type { McpUpstreamConfig } from '../../adapters/upstream-mcp/mcp-config.ts';
+import type { UpstreamStatus } from '../../adapters/upstream-mcp/server-link.ts';
+import type { Config } from '../../config/config.ts';
+import { isObject } from '../../core/values/json.ts';
+import type { Limits } from '../../core/limits.ts';
+import type { Policy } from '../../core/policy/policy.ts';
+import type { Notifier } from '../../ports/notifier.ts';
+import { GatewayError } from '../../core/values/gateway-error.ts';
+import type { Project } from './load-project.ts';
+import type { OpenedGateway } from '../serve/serve-gateway.ts';
+
+/** What the composition root opens a gateway with. */
+export interface ServingOptions {
+  readonly tools: readonly [];
+  readonly workflows: readonly MountedWorkflow[];
+  readonly servers: readonly McpUpstreamConfig[];
+  readonly file: string;
+  readonly begin?: Begin;
+  readonly agent: string;
+  readonly limits: Partial<Limits>;
+  readonly onNotice: Notifier;
+  /** Asked for each call; absent where no rules are served by. */
+  readonly policy?: () => Policy | null;
+  /** A server is in another state than before. */
+  readonly onServer?: (status: UpstreamStatus) => void;
+  /** Servers have other tools than before. */
+  readonly onTools?: () => void;
+}
+
+export type OpenForServing = (options: ServingOptions) => Promise<OpenedGateway>;
+
+export interface Who {
+  readonly file: string;
+  readonly agent: string;
+  readonly onNotice: Notifier;
+}
+
+/** Only the first opening may begin anew; after that there must be a store, or it is gone. */
+export const beginning = (newStore: boolean, again: boolean): Begin =>
+  again ? 'never' : newStore ? 'anew' : 'if_none';
+
+export function servingOptions(project: Project, servers: readonly McpUpstreamConfig[], who: Who): ServingOptions {
+  return {
+    tools: [],
+    workflows: project.workflows,
+    servers,
+    file: who.file,
+    agent: who.agent,
+    limits: project.config.runtime.limits,
+    onNotice: who.onNotice,
+  };
+}
+
+/** What is written about a server is what its adapter wants to know. */
+export function serversOf({ tools, lock }: Config): readonly McpUpstreamConfig[] {
+  return tools.map(({ name, connect, timeoutMs, trustAnnotations, rules, onError, names }) => {
+    const pinned = lock?.servers.get(name);
+    const pinnedHints = pinned && new Map([...pinned].map(([tool, { annotations }]) => [tool, annotations]));
+    const known = { pinnedHints: pinnedHints ?? null, ...(names === undefined ? {} : { names }) };
+    return { name, connect, timeoutMs, trustAnnotations, rules, onError, ...known };
+  });
+}
+
+/**
+ * A workflow that is written in the configuration needs the servers that its actions name. A module needs all of them: its bodies
+ * may call any tool. `asked` is a name in the configuration or the path of a module, which is nobody's name.
+ */
+export function serversFor(asked: string, config: Config): readonly McpUpstreamConfig[] {
+  const written = config.workflows.find(({ name }) => name === asked);
+  if (written?.kind !== 'written') return serversOf(config);
+  const actions = written.definition['actions'];
+  const needed = new Set(Object.values(isObject(actions) ? actions : {}).map(serverOf));
+  return serversOf(config).filter(({ name }) => needed.has(name));
+}
+
+function serverOf(action: unknown): string | null {
+  const tool = isObject(action) ? action['tool'] : null;
+  return typeof tool === 'string' ? (tool.split('/')[0] ?? null) : null;
+}
+
+/** The gateway cannot be opened: through the configuration, or through the store. */
+export interface Refused {
+  readonly kind: 'refused';
+  readonly because: 'configuration' | 'store';
+  readonly message: string;
+}
+
+const ofDefinitions = ['McpConfigError', 'ToolDefinitionError', 'WorkflowDefinitionError'];
+
+/** Null for a bug of ours. */
+export function refusalOf(error: unknown): Refused | null {
+  if (error instanceof GatewayError) {
+    const because = error.reason === 'bad_options' ? 'configuration' : 'store';
+    return { kind: 'refused', because, message: error.message };
+  }
+  if (!(error instanceof Error) || !ofDefinitions.includes(error.name)) return null;
+  return { kind: 'refused', because: 'configuration', message: error.message };
+}

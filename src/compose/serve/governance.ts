@@ -1,0 +1,126 @@
+/**
+ * Which policy is in force, and how does another one come into force? The whole project is read and checked again; only if all
+ * of it is right and nothing but policy has changed, it is swapped between two calls. A failed attempt changes nothing.
+ */
+import type { Config } from '../../config/config.ts';
+import type { Problem } from '../../config/problem.ts';
+import { diffPolicies } from '../../core/policy/diff/diff-policies.ts';
+import type { PolicyChange } from '../../core/policy/diff/policy-change.ts';
+import type { Policy } from '../../core/policy/policy.ts';
+import type { LoadedProject, Project } from '../project/load-project.ts';
+
+export type Applied =
+  | {
+      readonly ok: true;
+      readonly changed: boolean;
+      readonly policy: Policy | null;
+      /** What differs from the one before, weakenings first. */
+      readonly changes: readonly PolicyChange[];
+    }
+  /** `forcible`: it can be read, and would be in force if whoever applies it insisted. */
+  | { readonly ok: false; readonly problems: readonly Problem[]; readonly forcible: boolean };
+
+export interface Governance {
+  current(): Policy | null;
+  project(): Project;
+  /** What `recourse check` calls an error of the project in force; somebody insisted. */
+  forced(): readonly Problem[];
+  /** `by` is who asks for it. `force`: also with errors, which go on record. One at a time. */
+  apply(by: string, force: boolean): Promise<Applied>;
+}
+
+export interface GovernanceParts {
+  readonly load: () => Promise<LoadedProject>;
+  /** What `recourse check` calls an error. */
+  readonly errorsIn: (project: Project) => Promise<readonly Problem[]>;
+  /** False if it could not be put on record. */
+  readonly record: (change: RecordedChange) => Promise<boolean>;
+}
+
+export interface RecordedChange {
+  readonly next: Policy | null;
+  readonly last: Policy | null;
+  readonly by: string;
+  /** In spite of these. */
+  readonly forced: readonly Problem[];
+}
+
+/** `insisted`: the errors of the first project, in spite of which it was started. */
+export function createGovernance(
+  first: Project,
+  { load, errorsIn, record }: GovernanceParts,
+  insisted: readonly Problem[] = [],
+): Governance {
+  let project = first;
+  let forced = insisted;
+  let turn: Promise<unknown> = Promise.resolve();
+
+  const apply = async (by: string, force: boolean): Promise<Applied> => {
+    const loaded = await load();
+    if (!loaded.ok) return { ...loaded, forcible: false };
+    const next = loaded.project;
+    const fixed = fixedParts(project.config, next.config);
+    if (fixed.length > 0)
+      return refused(
+        project,
+        `${fixed.join(' and ')} changed, and only agents can change while it runs`,
+        'restart recourse up',
+      );
+    const errors = await errorsIn(next);
+    if (errors.length > 0 && !force) return { ok: false, problems: errors, forcible: true };
+    const changed =
+      next.policy?.canonical !== project.policy?.canonical ||
+      next.policy?.written.mode !== project.policy?.written.mode;
+    if (next.policy === null && project.policy !== null)
+      return refused(
+        project,
+        'agents is gone, and without it everything would be permitted',
+        'keep agents, or restart recourse up',
+      );
+    const change = { next: next.policy, last: project.policy, by, forced: errors };
+    if ((changed || errors.length > 0) && !(await record(change)))
+      return refused(project, 'the store could not record the change, so it was not made', 'ask again in a moment');
+    // INVARIANT: one assignment; a call is decided by the old policy or by the new one, never by parts of both.
+    const changes = diffPolicies(project.policy, next.policy);
+    project = next;
+    forced = errors;
+    return { ok: true, changed, policy: next.policy, changes };
+  };
+
+  return {
+    current: () => project.policy,
+    project: () => project,
+    forced: () => forced,
+    apply(by, force) {
+      const mine = turn.then(() => apply(by, force));
+      turn = mine.catch(() => undefined);
+      return mine;
+    },
+  };
+}
+
+/** What a running process cannot change: its servers, its workflows, its store and address, and whom it tells. */
+function fixedParts(was: Config, is: Config): readonly string[] {
+  const { mode: _was, ...runtimeWas } = was.runtime;
+  const { mode: _is, ...runtimeIs } = is.runtime;
+  const parts = [
+    ['runtime', runtimeWas, runtimeIs],
+    ['tools', was.tools.map(withoutPlace), is.tools.map(withoutPlace)],
+    ['workflows', was.workflows.map(written), is.workflows.map(written)],
+    ['notify', was.notify, is.notify],
+  ] as const;
+  return parts.filter(([, before, after]) => JSON.stringify(before) !== JSON.stringify(after)).map(([name]) => name);
+}
+
+const withoutPlace = ({ at: _at, ...server }: Config['tools'][number]) => server;
+
+/** Without its places: a line that moved is no change. */
+function written(workflow: Config['workflows'][number]): unknown {
+  return workflow.kind === 'module' ? [workflow.name, workflow.path] : [workflow.name, workflow.definition];
+}
+
+function refused(project: Project, message: string, fix: string): Applied {
+  const place = { file: project.file ?? 'recourse.yaml', line: 1, column: 1 };
+  const problem = { code: 'ConfigSchemaViolation', ...place, text: '', message, fix } as const;
+  return { ok: false, problems: [problem], forcible: false };
+}

@@ -1,0 +1,100 @@
+/**
+ * Keeps keys of this gateway out of what tools give: a live key, or the beginning of one, is masked before anybody records or answers
+ * it, and an operator is told. The keys are those beside the store, opened when a result first holds something like one.
+ */
+import { findKeyIds, type FoundKeyIds } from '../../adapters/keyring-sqlite/find-keys.ts';
+import type { LiveKeys } from '../../adapters/keyring-sqlite/key-search.ts';
+import type { SqliteKeyring } from '../../adapters/keyring-sqlite/sqlite-keyring.ts';
+import type { Json } from '../../core/values/json.ts';
+import type { Attempt, Upstream, UpstreamResult } from '../../ports/upstream.ts';
+import type { MaskedKeys } from '../../shell/upkeep/record-masked-keys.ts';
+import { openKeysBeside } from '../state/keys-beside.ts';
+
+export interface KeyGuard {
+  readonly upstream: Upstream;
+  close(): Promise<void>;
+}
+
+export interface KeyGuardParts {
+  readonly store: string;
+  readonly nowMs: () => number;
+  readonly onMasked: (attempt: Attempt, keys: MaskedKeys) => void;
+}
+
+/** Whoever waits for a result does not wait long for a process that holds the file. */
+const patienceMs = 250;
+/** No honest result holds more; beyond it whatever looks like a key is masked unasked. */
+const maxAsked = 1_000;
+const maxNamed = 20;
+
+export function guardKeys(upstream: Upstream, { store, nowMs, onMasked }: KeyGuardParts): KeyGuard {
+  let keyring: SqliteKeyring | null = null;
+
+  /** Null if there are no keys; `unknown` if they cannot be read now. */
+  const open = async (): Promise<SqliteKeyring | null | 'unknown'> => {
+    if (keyring !== null) return keyring;
+    const opened = await openKeysBeside(store, { create: false, patienceMs });
+    if (opened.kind === 'refused') return opened.reason === 'missing' ? null : 'unknown';
+    // Of two that opened it at once one is enough.
+    if (keyring !== null) await opened.keyring.close();
+    return (keyring ??= opened.keyring);
+  };
+  /** Null if there are no keys. */
+  const liveOf = async (ids: readonly string[]): Promise<LiveKeys | null> => {
+    const keys = await open();
+    if (keys === null) return null;
+    const asked = keys === 'unknown' ? null : keys.liveHashes(ids.slice(0, maxAsked), nowMs());
+    const hashes = (await asked?.catch(() => null)) ?? null;
+    // INVARIANT: where nobody can say whether an id is that of a key, it is taken for one.
+    return { hashes: hashes ?? new Map(), unsure: new Set(hashes === null ? ids : ids.slice(maxAsked)) };
+  };
+  const masked = async (attempt: Attempt, result: UpstreamResult): Promise<UpstreamResult> => {
+    const found = lookInto(result);
+    const live = found && (await liveOf(found.ids));
+    const shown = live && found.mask(live);
+    if (shown === null) return result;
+    // INVARIANT: what a tool made up is told to nobody as a key.
+    const keyIds = shown.keyIds.filter((id) => live?.hashes.has(id)).slice(0, maxNamed);
+    onMasked(attempt, { keyIds, more: shown.keyIds.length - keyIds.length });
+    return withTold(result, shown.value as ToldBy);
+  };
+  return {
+    upstream: {
+      async invoke(attempt, signal, late) {
+        const hearLate = late && ((result: UpstreamResult) => void masked(attempt, result).then(late));
+        return masked(attempt, await upstream.invoke(attempt, signal, hearLate));
+      },
+    },
+    close: async () => keyring?.close(),
+  };
+}
+
+/** What cannot even be looked through is no JSON, and is refused as such later. */
+function lookInto(result: UpstreamResult): FoundKeyIds | null {
+  try {
+    return findKeyIds(toldBy(result));
+  } catch {
+    return null;
+  }
+}
+
+type ToldBy = ReturnType<typeof toldBy>;
+
+/** What is a tool's own: kinds and codes are ours, and are not looked into. */
+function toldBy(result: UpstreamResult) {
+  if (result.kind === 'returned')
+    return { output: result.output, items: result.errors.map(({ item, message }) => ({ item, message })) };
+  const { subject, errorType, message, cause, given } = result.failure;
+  return { output: given?.output, failure: { subject, errorType, message, cause } };
+}
+
+function withTold(result: UpstreamResult, { output, items, failure }: ToldBy): UpstreamResult {
+  if (result.kind === 'returned')
+    return { ...result, output, errors: result.errors.map((error, nth) => ({ ...error, ...items?.[nth] })) };
+  const { given } = result.failure;
+  const told = { ...result.failure, ...failure };
+  return {
+    kind: 'failed',
+    failure: given === undefined ? told : { ...told, given: { ...given, output: output as Json } },
+  };
+}

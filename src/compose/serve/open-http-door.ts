@@ -1,0 +1,150 @@
+/** Gives the HTTP door the gateway behind it. Must not decide anything about a call. */
+import type { Warning } from '../../config/problem.ts';
+import { listedTools } from '../../core/policy/listed-tools.ts';
+import { describeLadder } from '../../core/call/decide.ts';
+import { operatorTenant } from '../../core/call/identity.ts';
+import { safeText } from '../../core/values/redact.ts';
+import { createHttpDoor, type HttpDoor } from '../../doors/http/http-door.ts';
+import type { HttpDoorOptions, HttpDoorParts, StatusReport } from '../../doors/http/parts.ts';
+import { createApprovals } from '../../shell/approval/approvals.ts';
+import { type CallCounts, createCallCounts } from '../../shell/look/call-counts.ts';
+import { completeSession } from '../../shell/completion/complete.ts';
+import { evaluateCall } from '../../shell/look/evaluate.ts';
+import { handleCall, handleUnfit } from '../../shell/call/handle-call.ts';
+import { openPlain } from '../../shell/session/open-plain.ts';
+import type { JsonObject } from '../../core/values/json.ts';
+import { policyHash } from '../../shell/call/policy-papers.ts';
+import { countPending } from '../../shell/look/count-pending.ts';
+import { gapsOf } from '../../shell/upkeep/runtime-gap.ts';
+import { policyOf } from '../../shell/shell.ts';
+import { reportTask } from '../../shell/completion/tasks.ts';
+import { createTenantView } from '../../shell/look/tenant-view.ts';
+import { createWorkflowService, type WorkflowService } from '../../shell/session/workflow-service.ts';
+import type { Authenticate } from '../state/authenticate.ts';
+import type { Governance } from './governance.ts';
+import { driftFromLock, liveTools } from '../upstreams/live-tools.ts';
+import type { LastingGateway } from './serve-gateway.ts';
+import { tellServer, type ToldServer } from '../upstreams/tell-server.ts';
+
+export interface HttpDoorOrder {
+  readonly version: string;
+  readonly hosts: readonly string[];
+  readonly startedAtMs: number;
+  readonly nowMs: () => number;
+  readonly authenticate: Authenticate;
+  readonly admit?: HttpDoorParts['admit'];
+  /** Those of every door; its own if not given. */
+  readonly counts?: CallCounts;
+  /** Limits other than the usual ones. */
+  readonly options?: Partial<HttpDoorOptions>;
+}
+
+export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, governance: Governance): HttpDoor {
+  const shell = () => current().shell;
+  const { counts = createCallCounts() } = order;
+  const uptimeSeconds = () => Math.floor((order.nowMs() - order.startedAtMs) / 1_000);
+  const upstreams = () => current().upstreams.servers?.status() ?? [];
+
+  const parts: HttpDoorParts = {
+    authenticate: order.authenticate,
+    admit: order.admit,
+    readiness: () => shell().live.readiness,
+    canRecord: () => shell().live.storeTrouble === null,
+    newCallId: () => shell().ports.ids.ordered('call_', shell().ports.clock.nowMs()),
+    async call(raw, who, requester) {
+      const reply = await handleCall(raw, who, requester, shell());
+      counts.count(reply, who.tenant);
+      return reply;
+    },
+    unfit: (errors, who) => handleUnfit(errors, who, shell()),
+    evaluate: (raw, who) => evaluateCall(raw, who, shell()),
+    openSession: (who, ceiling) => openPlain(who, ceiling, shell()),
+    get workflows(): WorkflowService {
+      const service = createWorkflowService(shell());
+      return {
+        ...service,
+        async step(workflow, raw, who, requester) {
+          const reply = await service.step(workflow, raw, who, requester);
+          counts.count(reply, who.tenant);
+          return reply;
+        },
+      };
+    },
+    get view() {
+      return createTenantView(shell());
+    },
+    get approvals() {
+      return createApprovals(shell());
+    },
+    complete: (raw, who) => completeSession(raw, who, shell()),
+    reportTask: (callId, who) => reportTask(callId, who, shell()),
+    tools: (who) =>
+      [...listedTools(shell().catalogue(), policyOf(who.agent, shell())).values()].map((entry) => ({
+        name: entry.name,
+        description: entry.description,
+        effect: entry.effectClass,
+        input_schema: entry.inputSchema,
+      })),
+    policy: () => governance.current()?.written ?? null,
+    async applyPolicy(by, force) {
+      const applied = await governance.apply(by.name, force);
+      if (!applied.ok) return applied;
+      const { policy, changed, changes } = applied;
+      const hash = policy === null ? null : policyHash(policy, shell());
+      const agents = [...(policy?.agents.keys() ?? [])];
+      const forced = governance.forced().map(({ file, line, message }) => `${file}:${line} ${message}`);
+      const about = { changed, policy: hash, agents, changes: changes as unknown as JsonObject[], forced };
+      return { ok: true, about };
+    },
+    status: (tenant): StatusReport => {
+      const { live, ladder } = shell();
+      const policy = governance.current();
+      return {
+        ready: live.readiness.ready,
+        in_flight: live.running.size,
+        store: live.storeTrouble === null ? 'available' : 'unavailable',
+        uptime_seconds: uptimeSeconds(),
+        version: order.version,
+        role: current().gateway.role,
+        mode: policy?.written.mode ?? null,
+        policy: policy === null ? null : policyHash(policy, shell()),
+        agents: [...(policy?.agents.keys() ?? [])],
+        warnings: tenant === operatorTenant ? governance.project().warnings.map(withoutSource) : [],
+        forced:
+          tenant === operatorTenant ? governance.forced().map(({ code: _code, ...each }) => withoutSource(each)) : [],
+        drift:
+          tenant === operatorTenant
+            ? driftFromLock(governance.project().config.lock, liveTools(current().upstreams))
+            : [],
+        tools: shell().catalogue().size,
+        workflows: [...shell().workflows.keys()],
+        upstreams: upstreams().map((status) => tellTenant(tellServer(status), tenant)),
+        gates: describeLadder(ladder, policy !== null),
+        gaps: gapsOf(tenant, shell()),
+      };
+    },
+    metrics: async (tenant) => ({
+      uptimeSeconds: uptimeSeconds(),
+      ready: shell().live.readiness.ready,
+      storeAvailable: shell().live.storeTrouble === null,
+      inFlight: [...shell().live.running.values()].filter(({ call }) => call.tenant === tenant).length,
+      calls: counts.of(tenant),
+      gaps: gapsOf(tenant, shell()),
+      approvalsPending: await countPending(tenant, shell()),
+      upstreams: upstreams().map(({ name, state }) => ({ name, state })),
+    }),
+    notify: (notice) => shell().ports.notify(notice),
+  };
+  return createHttpDoor(parts, { allowedHosts: order.hosts, allowedOrigins: order.hosts, ...order.options });
+}
+
+const maxProblemChars = 1_000;
+
+/** INVARIANT: no line of a file leaves the machine: somebody may have written a secret into it. */
+const withoutSource = ({ text: _text, ...warning }: Warning): Omit<Warning, 'text'> => warning;
+
+/** What is wrong with a server may name files and addresses, which are for those who run the gateway. */
+function tellTenant({ problem, ...server }: ToldServer, tenant: string): ToldServer {
+  const isOperator = tenant === operatorTenant;
+  return { ...server, problem: problem === null || !isOperator ? null : safeText(problem, maxProblemChars) };
+}

@@ -1,0 +1,117 @@
+/**
+ * What stands at the address before the doors: says that the gateway is not ready until it is, and hands every request to the door
+ * it is for. Every answer of its own is typed JSON. Must not load what takes long: it answers from the first moment.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import { refused } from '../../core/call/answer.ts';
+import type { CallId } from '../../core/call/call.ts';
+import type { Readiness } from '../../core/gates/facts.ts';
+import { notReady as refusalOf, whileClosing } from '../../core/gates/ready.ts';
+import { isObject } from '../../core/values/json.ts';
+import type { ErrorReply } from '../../core/call/reply.ts';
+import { writeText } from '../../doors/mcp/call/write-text.ts';
+
+export interface Handler {
+  handle(request: IncomingMessage, response: ServerResponse): void;
+}
+
+export interface Front {
+  handle(request: IncomingMessage, response: ServerResponse): void;
+  open(opened: Opened): void;
+  close(): void;
+}
+
+export interface Opened {
+  /** MCP, by path. */
+  readonly handlers: ReadonlyMap<string, Handler>;
+  /** Everything else. */
+  readonly http: Handler;
+}
+
+type NotReady = Extract<Readiness, { ready: false }>;
+
+const maxWaitingBodyBytes = 1 << 20;
+
+export function createFront(): Front {
+  let opened: Opened | null = null;
+  let readiness: Readiness = { ready: false, doing: 'starting', retryAfterSeconds: 2 };
+  return {
+    handle(request, response) {
+      request.on('error', () => undefined);
+      response.on('error', () => undefined);
+      const at = request.url?.split('?')[0] ?? '/';
+      if (!readiness.ready || opened === null) return sayNotReady(at, request, readiness as NotReady, response);
+      (opened.handlers.get(at) ?? opened.http).handle(request, response);
+    },
+    open(given) {
+      opened = given;
+      readiness = { ready: true };
+    },
+    close() {
+      readiness = whileClosing;
+    },
+  };
+}
+
+/** In the words that a call gets, so that a client needs no others for this. */
+function sayNotReady(at: string, request: IncomingMessage, readiness: NotReady, response: ServerResponse): void {
+  if (at === '/healthz') {
+    request.resume();
+    return write(response, 200, 'application/json', { status: readiness.doing });
+  }
+  if (at.startsWith('/mcp') && request.method === 'POST') return sayToMcp(request, readiness, response);
+  request.resume();
+  return sayProblem(readiness, response);
+}
+
+function sayProblem(readiness: NotReady, response: ServerResponse): void {
+  const reply = notReady(null, readiness);
+  const problem = { type: `urn:recourse:code:${reply.code}`, title: 'Gateway is not ready', status: 503 };
+  return write(response, 503, 'application/problem+json', { ...problem, detail: reply.message, ...reply }, readiness);
+}
+
+/** A call gets its reply as the result of a tool; whatever else is asked cannot be answered yet. */
+function sayToMcp(request: IncomingMessage, readiness: NotReady, response: ServerResponse): void {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes <= maxWaitingBodyBytes) chunks.push(chunk);
+  });
+  request.on('end', () => {
+    const asked = bytes <= maxWaitingBodyBytes ? calledIn(Buffer.concat(chunks)) : null;
+    if (asked === null) return sayProblem(readiness, response);
+    const reply = notReady(asked.tool, readiness);
+    const result = {
+      content: [{ type: 'text', text: writeText(reply, false) }],
+      structuredContent: reply,
+      isError: true,
+      resultType: 'complete',
+    };
+    write(response, 200, 'application/json', { jsonrpc: '2.0', id: asked.id, result }, readiness);
+  });
+}
+
+function calledIn(bytes: Buffer): { readonly id: string | number; readonly tool: string | null } | null {
+  try {
+    const message: unknown = JSON.parse(bytes.toString('utf8'));
+    if (!isObject(message) || message['method'] !== 'tools/call') return null;
+    const { id, params } = message;
+    if (typeof id !== 'string' && typeof id !== 'number') return null;
+    const name = isObject(params) ? params['name'] : null;
+    return { id, tool: typeof name === 'string' ? name : null };
+  } catch {
+    return null;
+  }
+}
+
+function notReady(requested: string | null, readiness: NotReady): ErrorReply {
+  const envelope = { requested, callId: `call_${randomUUID()}` as CallId, session: null, nextActions: [] };
+  return refused(envelope, refusalOf(readiness));
+}
+
+function write(response: ServerResponse, status: number, type: string, body: object, readiness?: NotReady): void {
+  const wait = readiness === undefined ? {} : { 'retry-after': String(readiness.retryAfterSeconds) };
+  response.writeHead(status, { 'content-type': type, ...wait }).end(`${JSON.stringify(body)}\n`);
+}

@@ -1,0 +1,255 @@
+/**
+ * Runs a project behind one address: every tool at /mcp, each workflow and each server at /mcp/<name>, the API at /v1. Listens from the first
+ * moment and says that it is not ready until it is. Must not print, and must not decide anything about a call.
+ */
+import { EventEmitter } from 'node:events';
+import type { Server } from 'node:http';
+import path from 'node:path';
+import type { Problem } from '../../config/problem.ts';
+import { GatewayError } from '../../core/values/gateway-error.ts';
+import { defaultLimits } from '../../core/limits.ts';
+import { boundConnections, type BoundConnections } from '../../doors/http/bound-connections.ts';
+import type { Notifier } from '../../ports/notifier.ts';
+import { type Address, configuredAddress, isLoopback, listenAt, readAddress } from './run-address.ts';
+import type { Ready } from './ready.ts';
+import { createFront, type Front } from './run-front.ts';
+import { toolsPath } from './mcp-endpoints.ts';
+import { expectedStore, storeOfProject } from '../state/find-store.ts';
+import { createGovernance, type Governance, type RecordedChange } from './governance.ts';
+import { driftFromLock, liveTools } from '../upstreams/live-tools.ts';
+import type { Project } from '../project/load-project.ts';
+import { openIdentity, type OpenIdentity } from '../state/open-identity.ts';
+import type { Served } from './serve-door.ts';
+import { keepOpen, type LastingGateway } from './serve-gateway.ts';
+import {
+  beginning,
+  type OpenForServing,
+  type Refused,
+  refusalOf,
+  serversOf,
+  servingOptions,
+} from '../project/serve-options.ts';
+import { createServerTeller, lastWords, type ServerTeller } from '../upstreams/tell-changes.ts';
+import { tellServer } from '../upstreams/tell-server.ts';
+
+export interface UpOrder {
+  readonly config: string | undefined;
+  readonly file: string | undefined;
+  /** Begin with a new store although there was one. */
+  readonly newStore: boolean;
+  /** Whoever brings no key is this agent; null lets nobody in without one. */
+  readonly openAs: string | null;
+  readonly mode: Served['mode'];
+  /** Starts also with what `recourse check` calls an error; that goes on record. */
+  readonly force: boolean;
+  /** `host:port`, as it was written. */
+  readonly listen: string | undefined;
+  readonly version: string;
+  readonly onNotice: Notifier;
+  readonly onListening: (url: string, isLocal: boolean) => void;
+  readonly onReady: (ready: Ready) => void;
+  /** It takes longer than `cold_start_grace`. */
+  readonly onSlowStart: (seconds: number, starting: readonly string[]) => void;
+  readonly onSuccession: (role: string) => void;
+  readonly onTrouble: (problem: string) => void;
+  /** Calls back when the person ends it; returns how to stop listening. */
+  readonly onStop: (callback: () => void) => () => void;
+}
+
+export type UpEnd =
+  | { readonly kind: 'ended' }
+  | { readonly kind: 'problems'; readonly problems: readonly Problem[]; readonly forcible: boolean }
+  | { readonly kind: 'bad_listen' }
+  /** Without keys only on this machine. */
+  | { readonly kind: 'not_local' }
+  | { readonly kind: 'no_address'; readonly message: string }
+  | Refused;
+
+const defaultAddress: Address = { host: '127.0.0.1', port: 7_411 };
+const modeNotices = {
+  audit: 'AUDIT MODE from here on: policy is recorded and NOT enforced; every call that it denies runs.',
+  enforce: 'policy is enforced from here on.',
+} as const;
+const defaultGraceMs = 5_000;
+/** Whoever ends it while it starts does not wait for servers that hang. */
+const startsStoppedWithinMs = 2_000;
+
+export async function runUp(order: UpOrder, open: OpenForServing): Promise<UpEnd> {
+  const listen = order.listen === undefined ? undefined : readAddress(order.listen);
+  if (listen === null) return { kind: 'bad_listen' };
+  const address = listen ?? (await configuredAddress(order.config)) ?? defaultAddress;
+  if (order.openAs !== null && !isLoopback(address.host)) return { kind: 'not_local' };
+  const front = createFront();
+  const listening = await listenAt(address, front.handle);
+  if ('problem' in listening) return { kind: 'no_address', message: listening.problem };
+  const { server, url, isLocal } = listening;
+  const connections = boundConnections(defaultLimits);
+  connections.watch(server);
+  const stopped = Promise.withResolvers<'stopped'>();
+  const stopListening = order.onStop(() => stopped.resolve('stopped'));
+  // Only now: whoever reads it may end it at once.
+  order.onListening(url, isLocal);
+  try {
+    const starting = start(order, open);
+    const started = await Promise.race([starting, stopped.promise]);
+    if (started === 'stopped') {
+      front.close();
+      await Promise.race([starting.then(undo), pause(startsStoppedWithinMs)]);
+      return { kind: 'ended' };
+    }
+    if ('problems' in started) return { kind: 'problems', ...started };
+    await serveUntil(stopped.promise, started, { order, front, server, connections, url, host: address.host });
+    return { kind: 'ended' };
+  } catch (error) {
+    const refused = refusalOf(error);
+    if (refused === null) throw error;
+    return refused;
+  } finally {
+    stopListening();
+    closeServer(server);
+  }
+}
+
+interface Started {
+  readonly governance: Governance;
+  readonly gateway: LastingGateway;
+  readonly identity: OpenIdentity;
+  readonly teller: ServerTeller;
+  readonly tools: EventEmitter<{ changed: [] }>;
+  readonly file: string;
+}
+
+type Start = Started | { readonly problems: readonly Problem[]; readonly forcible: boolean };
+
+/** What takes long is loaded here, after the address is open. */
+async function start(order: UpOrder, open: OpenForServing): Promise<Start> {
+  let teller: ServerTeller | null = null;
+  const slow = setTimeout(() => order.onSlowStart(defaultGraceMs / 1_000, teller?.starting() ?? []), defaultGraceMs);
+  try {
+    const { loadProject } = await import('../project/load-project.ts');
+    const named = order.config === undefined ? {} : { file: order.config };
+    const storeOf = expectedStore(order);
+    const load = () => loadProject({ cwd: process.cwd(), storeOf, ...named });
+    const loaded = await load();
+    if (!loaded.ok) return { problems: loaded.problems, forcible: false };
+    const { project } = loaded;
+    const { checkErrors } = await import('../project/check-errors.ts');
+    const errors = checkErrors(project);
+    if (errors.length > 0 && !order.force) return { problems: errors, forcible: true };
+    const { coldStartGraceMs } = project.config.runtime;
+    if (coldStartGraceMs > defaultGraceMs) clearTimeout(slow);
+    let gateway: LastingGateway | null = null;
+    const record = async ({ next, last, by, forced }: RecordedChange): Promise<boolean> => {
+      const { recordPolicy } = await import('../../shell/upkeep/record-policy.ts');
+      const change = { next, last, by, forced: forced.map(({ file, line, message }) => `${file}:${line} ${message}`) };
+      const recorded = gateway !== null && (await recordPolicy(change, gateway.current().shell));
+      // Whoever watches the process hears it as loudly as at its start, and when it is over.
+      if (recorded && next !== null && last !== null && next.written.mode !== last.written.mode)
+        order.onTrouble(modeNotices[next.written.mode]);
+      return recorded;
+    };
+    const errorsIn = async (next: Project) =>
+      checkErrors(next, gateway === null ? undefined : liveTools(gateway.current().upstreams));
+    const governance = createGovernance(project, { load, errorsIn, record }, errors);
+    const file = await storeOfProject(project, order.file, order.onTrouble);
+    const who = { file, agent: order.openAs ?? 'local', onNotice: order.onNotice };
+    teller = createServerTeller(order.onTrouble);
+    const tools = new EventEmitter<{ changed: [] }>();
+    const serving = servingOptions(project, serversOf(project.config), who);
+    const options = {
+      ...serving,
+      policy: governance.current,
+      onServer: teller.hear,
+      onTools: () => void tools.emit('changed'),
+    };
+    gateway = await keepOpen({
+      open: (again) => open({ ...options, begin: beginning(order.newStore, again) }),
+      file: options.file,
+      onSuccession: order.onSuccession,
+      onFailure: order.onTrouble,
+    });
+    try {
+      const change = { next: project.policy, last: null, by: 'recourse up --force', forced: errors };
+      if (errors.length > 0 && !(await record(change)))
+        throw new GatewayError('not_writable', 'the store could not record that errors were forced: try again');
+      const openAs = order.openAs === null ? null : { tenant: 'default', agent: order.openAs };
+      const identity = await openIdentity({ store: options.file, openAs, onTrouble: order.onTrouble });
+      return { governance, gateway, identity, teller, tools, file: options.file };
+    } catch (error) {
+      await gateway.close({ drain_seconds: 0 });
+      throw error;
+    }
+  } finally {
+    clearTimeout(slow);
+  }
+}
+
+async function undo(started: Start): Promise<void> {
+  if (!('gateway' in started)) return;
+  await started.gateway.close({ drain_seconds: 0 });
+  await started.identity.close();
+}
+
+interface Stage {
+  readonly order: UpOrder;
+  readonly front: Front;
+  readonly server: Server;
+  readonly connections: BoundConnections;
+  readonly url: string;
+  readonly host: string;
+}
+
+async function serveUntil(
+  stopped: Promise<unknown>,
+  { governance, gateway, identity, teller, tools, file }: Started,
+  { order, front, server, connections, url, host }: Stage,
+): Promise<void> {
+  const [{ openDoors }, { openWebhooks }] = await Promise.all([
+    import('./open-doors.ts'),
+    import('./open-webhooks.ts'),
+  ]);
+  const { workflows, warnings, policy, config } = governance.project();
+  const doors = openDoors({ ...order, host, file, connections }, { gateway, governance, identity });
+  const webhooks = await openWebhooks({ hooks: config.notify, store: file, onTrouble: order.onTrouble }, gateway);
+  tools.on('changed', () => doors.toolsChanged());
+  doors.guard(server);
+  front.open(doors);
+  const { gateway: opened, upstreams } = gateway.current();
+  order.onReady({
+    file: path.resolve(file),
+    role: opened.role,
+    upstreams: (upstreams.servers?.status() ?? []).map((status) => {
+      return { ...tellServer(status), lastWords: lastWords(status) };
+    }),
+    tools: upstreams.catalogue().size,
+    url: `${url}${toolsPath}`,
+    api: `${url}/v1`,
+    workflows: workflows.map(({ name }) => ({ name, url: `${url}${toolsPath}/${encodeURIComponent(name)}` })),
+    mode: policy?.written.mode ?? null,
+    agents: policy === null ? null : [...policy.agents.keys()],
+    warnings,
+    forced: governance.forced(),
+    drift: driftFromLock(governance.project().config.lock, liveTools(upstreams)),
+    openAs: order.openAs,
+    operator: identity.operator,
+  });
+  teller.ready();
+  await stopped;
+  teller.close();
+  front.close();
+  // One wait for all: what has not ended when the gateway's is over is cancelled there, and its caller hears so before a door closes.
+  await Promise.all([doors.close(doorsDrain), webhooks.close().then(() => gateway.close())]);
+  await identity.close();
+}
+
+/** Longer than a gateway waits for its calls, by the time that their last words need. */
+const doorsDrain = { drainMs: 15_000 };
+
+function closeServer(server: Server): void {
+  server.close();
+  server.closeAllConnections();
+}
+
+function pause(delayMs: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, delayMs));
+}

@@ -1,0 +1,126 @@
+/** Gives the MCP door the gateway behind it: one workflow, every tool, or those of one server. Must not decide anything about a call. */
+import type { MountedWorkflow } from '../../adapters/upstream-function/workflow/mount.ts';
+import type { Principal } from '../../core/call/call.ts';
+import { toJsonGraph } from '../../core/workflow/draw/to-json-graph.ts';
+import { toMermaid } from '../../core/workflow/draw/to-mermaid.ts';
+import { isListed } from '../../core/policy/listed-tools.ts';
+import { takenNames } from '../../doors/mcp/door-names.ts';
+import { createMcpDoor, type McpDoor } from '../../doors/mcp/mcp-door.ts';
+import type { McpDoorParts } from '../../doors/mcp/parts.ts';
+import type { Reply } from '../../core/call/reply.ts';
+import { completeSession } from '../../shell/completion/complete.ts';
+import { handleUnfit } from '../../shell/call/handle-call.ts';
+import { reportGap } from '../../shell/upkeep/runtime-gap.ts';
+import { policyOf, type Shell } from '../../shell/shell.ts';
+import { reportTask } from '../../shell/completion/tasks.ts';
+import { createWorkflowService, type WorkflowService } from '../../shell/session/workflow-service.ts';
+import type { Seal } from '../state/seal.ts';
+import { approvalsOf } from './serve-approvals.ts';
+import { scopedShell, type ServedPart, servedTools } from './served-tools.ts';
+import type { LastingGateway } from './serve-gateway.ts';
+
+/** Asked only once it is open. */
+type Behind = Pick<LastingGateway, 'current'>;
+export type Mounted = Pick<MountedWorkflow, 'name' | 'actions'>;
+
+export interface Served {
+  readonly version: string;
+  readonly who: Principal;
+  /** The workflow; null for tools. */
+  readonly workflow: Mounted | null;
+  /** The server whose tools alone are served; null for every tool. */
+  readonly server: string | null;
+  /** How a workflow is listed: one tool for all actions, or one for each. */
+  readonly mode: 'step' | 'tools';
+  /** By which the gateway knows its own states again. */
+  readonly seal: Seal;
+  /** Hears the reply of every call. */
+  readonly onReply?: (reply: Reply, who: Principal) => void;
+}
+
+export function openMcpDoor(served: Served, gateway: Behind): McpDoor {
+  return createMcpDoor(doorParts(served, gateway));
+}
+
+/** Every tool, and every workflow beside them under its own name: for a client with one connection. */
+export function openJointDoor(
+  served: Omit<Served, 'workflow' | 'server'>,
+  mounted: readonly Mounted[],
+  gateway: Behind,
+): McpDoor {
+  const workflows = mounted.map((workflow) => {
+    const parts = doorParts({ ...served, workflow, server: null }, gateway);
+    return parts.workflow === null ? parts : { ...parts, workflow: { ...parts.workflow, isBeside: true } };
+  });
+  const taken = () => workflows.flatMap(takenNames);
+  return createMcpDoor(doorParts({ ...served, workflow: null, server: null }, gateway, taken), workflows);
+}
+
+function doorParts(served: Served, { current }: Behind, taken: ServedPart['taken'] = () => []): McpDoorParts {
+  const { version, who, workflow, server, mode, seal, onReply } = served;
+  const shell = () => current().shell;
+  const heard = async (caller: Principal, call: Promise<Reply>): Promise<Reply> => {
+    const reply = await call;
+    onReply?.(reply, caller);
+    return reply;
+  };
+  return {
+    name: ['recourse', workflow?.name ?? server].filter((part) => part !== null).join('-'),
+    version,
+    who,
+    mode: mode === 'tools' ? 'tool_per_action' : 'step',
+    workflow:
+      workflow === null
+        ? null
+        : {
+            service: following(() => serviceFor(shell(), workflow.name), heard),
+            name: workflow.name,
+            actions: workflow.actions,
+            isListed: (action, caller) => isListed(action, policyOf(caller.agent, shell())),
+          },
+    tools: workflow === null ? servedTools(current, { only: server, taken }, heard) : null,
+    graph: {
+      mermaid: ({ graph }, active) => toMermaid(graph, active),
+      json: ({ graph }, active) => toJsonGraph(graph, active),
+    },
+    unfit: (errors, caller, about) => handleUnfit(errors, caller, scopedShell(shell(), server), about),
+    notify: (notice) => shell().ports.notify(notice),
+    approvals: approvalsOf(shell, seal),
+    completion: {
+      isServed: ({ agent }) => (policyOf(agent, shell())?.agent ?? null) !== null,
+      run: (raw, caller) => completeSession(raw, caller, shell()),
+    },
+    reportTask: (callId, caller) => reportTask(callId, caller, shell()),
+    reportGap: (gap) => reportGap(gap, shell()),
+  };
+}
+
+const services = new WeakMap<Shell, Map<string, WorkflowService>>();
+
+/** A door that serves one workflow knows no session of another, and none in which tools are called directly. */
+function serviceFor(shell: Shell, workflow: string): WorkflowService {
+  const known = services.get(shell) ?? new Map<string, WorkflowService>();
+  services.set(shell, known);
+  const service = known.get(workflow) ?? createWorkflowService(shell, workflow);
+  known.set(workflow, service);
+  return service;
+}
+
+/** The service of whichever gateway is the current one. */
+function following(
+  service: () => WorkflowService,
+  heard: (caller: Principal, call: Promise<Reply>) => Promise<Reply>,
+): WorkflowService {
+  return {
+    get workflows() {
+      return service().workflows;
+    },
+    open: (...asked) => service().open(...asked),
+    step: (name, raw, caller, from) => heard(caller, service().step(name, raw, caller, from)),
+    reset: (...asked) => service().reset(...asked),
+    fork: (...asked) => service().fork(...asked),
+    accept: (...asked) => service().accept(...asked),
+    look: (...asked) => service().look(...asked),
+    history: (...asked) => service().history(...asked),
+  };
+}

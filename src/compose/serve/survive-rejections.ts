@@ -1,0 +1,38 @@
+/**
+ * What becomes of a promise that is rejected and that nobody waits for? Node would end the process, and with it every workflow.
+ * Bodies leave such promises behind, so the operator hears of it and serving goes on. What is thrown stays fatal.
+ */
+import { messageOf, nameOf } from '../../adapters/upstream-function/describe-throw.ts';
+
+const maxMessageChars = 500;
+/** A body that leaves thousands of them must not fill the log. */
+const maxToldEachMinute = 20;
+const minuteMs = 60_000;
+
+/** Until the process ends: a body may leave one behind at the very last moment. */
+export function surviveRejections(onTrouble: (problem: string) => void): void {
+  let beganMs = Number.NEGATIVE_INFINITY;
+  let told = 0;
+  let untold = 0;
+  process.on('unhandledRejection', (reason: unknown) => {
+    const nowMs = performance.now();
+    if (nowMs - beganMs >= minuteMs) {
+      if (untold > 0) onTrouble(`${untold} more promises were rejected that nobody waited for`);
+      beganMs = nowMs;
+      told = 0;
+      untold = 0;
+    }
+    if (told >= maxToldEachMinute) return void (untold += 1);
+    told += 1;
+    onTrouble(
+      `code of a workflow or tool left a promise that was rejected and that nobody waited for (${described(reason)}): await or catch it there; serving goes on`,
+    );
+  });
+}
+
+/** It may be anything, even something that throws when it is looked at. */
+function described(reason: unknown): string {
+  const [message = ''] = messageOf(reason).split('\n');
+  const name = nameOf(reason);
+  return (name === 'NonError' ? message : `${name}: ${message}`).slice(0, maxMessageChars).toWellFormed();
+}

@@ -1,0 +1,46 @@
+/**
+ * Who sends this request? Only the Authorization header is looked at, never an address. A key that is wrong is never taken
+ * for no key. Must not log, keep or repeat what was sent.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { isKeyText } from '../../adapters/keyring-sqlite/key-text.ts';
+import { KeyringError } from '../../adapters/keyring-sqlite/keyring-error.ts';
+import type { Identity } from '../../core/call/identity.ts';
+import type { Keyring } from '../../ports/keyring.ts';
+
+/** `unavailable`: the keys cannot be read now, so nobody can be let in; the others are the sender's own. */
+export type AuthenticationProblem = 'missing' | 'malformed' | 'unknown' | 'unavailable';
+
+export type Authenticate = (
+  headers: IncomingHttpHeaders,
+) => Promise<Identity | { readonly problem: AuthenticationProblem }>;
+
+export interface AuthenticatorParts {
+  readonly keyring: Pick<Keyring, 'find'>;
+  readonly nowMs: () => number;
+  /** Who somebody without a key is; null lets nobody in without one. */
+  readonly openAs: { readonly tenant: string; readonly agent: string } | null;
+  /** Why the keys could not be read: for the operator, and never for the sender. */
+  readonly onUnavailable?: (message: string) => void;
+}
+
+/** The scheme in any case, one key, nothing beside it. */
+const bearer = /^bearer +(\S{1,128})$/i;
+
+export function createAuthenticator({ keyring, nowMs, openAs, onUnavailable }: AuthenticatorParts): Authenticate {
+  const visitor: Identity | null =
+    openAs === null ? null : { tenant: openAs.tenant, role: 'agent', name: openAs.agent, keyId: null };
+  return async ({ authorization }) => {
+    // INVARIANT: whoever sends the header is judged by it, even if it is empty.
+    if (authorization === undefined) return visitor ?? { problem: 'missing' };
+    const [, key] = typeof authorization === 'string' ? (bearer.exec(authorization) ?? []) : [];
+    if (key === undefined || !isKeyText(key)) return { problem: 'malformed' };
+    try {
+      return (await keyring.find(key, nowMs())) ?? { problem: 'unknown' };
+    } catch (error) {
+      if (!(error instanceof KeyringError)) throw error;
+      onUnavailable?.(error.message);
+      return { problem: 'unavailable' };
+    }
+  };
+}

@@ -1,0 +1,182 @@
+/**
+ * Puts together what stands behind the gateway: functions, bodies of workflows, MCP servers. One upstream, one validator and
+ * one catalogue for the shell. Must not decide anything about a call.
+ */
+import { messageOf, nameOf } from '../../adapters/upstream-function/describe-throw.ts';
+import { createFunctionUpstream } from '../../adapters/upstream-function/function-upstream.ts';
+import type { Validate } from '../../adapters/upstream-function/workflow/bind-workflow.ts';
+import type { MountedWorkflow } from '../../adapters/upstream-function/workflow/mount.ts';
+import type { Tool } from '../../adapters/upstream-function/tool.ts';
+import type { McpUpstreamConfig } from '../../adapters/upstream-mcp/mcp-config.ts';
+import { defaultMcpLimits } from '../../adapters/upstream-mcp/mcp-limits.ts';
+import type { McpUpstreams, McpUpstreamsOptions } from '../../adapters/upstream-mcp/mcp-upstreams.ts';
+import type { UpstreamStatus } from '../../adapters/upstream-mcp/server-link.ts';
+import type { Catalogue } from '../../core/call/catalogue.ts';
+import type { Limits } from '../../core/limits.ts';
+import type { Workflow } from '../../core/workflow/workflow.ts';
+import type { Notifier } from '../../ports/notifier.ts';
+import type { Upstream } from '../../ports/upstream.ts';
+import type { Validator } from '../../ports/validator.ts';
+import { reasonOf } from './tell-changes.ts';
+
+export interface Behind {
+  readonly tools?: readonly Tool[];
+  readonly workflows?: readonly MountedWorkflow[];
+  readonly servers?: readonly McpUpstreamConfig[];
+  /** A server is in another state than before. */
+  readonly onServer?: ((status: UpstreamStatus) => void) | undefined;
+  /** Servers have other tools than before. */
+  readonly onTools?: (() => void) | undefined;
+}
+
+export type Bound = { readonly workflows: ReadonlyMap<string, Workflow> } | { readonly problems: readonly string[] };
+
+export interface Joined {
+  readonly upstream: Upstream;
+  readonly validator: Validator;
+  readonly catalogue: () => Catalogue;
+  readonly servers: McpUpstreams | null;
+  /** Every server there is, connected or not, and those whose tools are listed without them. */
+  readonly serverNames: readonly string[];
+  readonly bareServers: ReadonlySet<string>;
+  /** Waits for the servers, then gives every workflow the tools it is bound to. */
+  bind(): Promise<Bound>;
+  close(): Promise<void>;
+}
+
+/** As authors and policies know it. */
+const shownName = (tool: string): string => tool.replace(/^workflow:/, '');
+
+/** A server that has not answered by then is started without; it may come later. */
+const serversReadyMs = 15_000;
+
+/** `listsIn`: where lists of tools are kept from one process to the next. */
+export async function joinUpstreams(
+  behind: Behind,
+  limits: Limits,
+  notify: Notifier,
+  listsIn: string | null = null,
+): Promise<Joined> {
+  const tools = behind.tools ?? [];
+  const mounted = behind.workflows ?? [];
+  const bodies = mounted.flatMap((workflow) => workflow.bodies);
+  const functions = createFunctionUpstream([...tools, ...bodies], {
+    defaultTimeoutMs: limits.defaultTimeoutMs,
+    maxDepth: limits.maxDepth,
+    onFrozen: ({ tools: names, forMs, ended }, thread) =>
+      notify({ kind: 'body_blocks', tools: names.map(shownName), forMs, thread, ended }),
+    onCrash: (names, error) => {
+      const what = `what code of a workflow threw where nobody could catch it (${names.map(shownName).join(', ') || 'no step ran'})`;
+      const reason = `${nameOf(error)}: ${messageOf(error)}; its thread was ended, and the next step gets a new one`;
+      notify({ kind: 'suppressed', what, reason });
+    },
+  });
+  const ownNames = new Set(tools.map(({ name }) => name));
+  const own: Catalogue = new Map([...functions.catalogue].filter(([name]) => ownNames.has(name)));
+  const configs = behind.servers ?? [];
+  const servers =
+    configs.length === 0
+      ? null
+      : await connect(configs, {
+          defaultTimeoutMs: limits.defaultTimeoutMs,
+          listsIn,
+          onState: (status) => behind.onServer?.(status),
+          onChange: () => behind.onTools?.(),
+        });
+  const catalogue = mergedCatalogue(own, servers);
+  const validators = new Map<string, Validate>();
+
+  /** `isStarting`: something is missing of a server that may still come. */
+  function bindAll(): { readonly bound: Bound; readonly isStarting: boolean } {
+    const problems: string[] = [];
+    const workflows = new Map<string, Workflow>();
+    let isStarting = false;
+    const why = whyMissing(servers, () => (isStarting = true));
+    const defaults = {
+      timeoutMs: limits.defaultTimeoutMs,
+      validate: functions.validator.validate,
+      whyMissing: why,
+    };
+    for (const workflow of mounted) {
+      const taken = workflows.has(workflow.name);
+      if (taken) problems.push(`workflow '${workflow.name}': its name is taken; give it another`);
+      const bound = workflow.bind(catalogue(), defaults);
+      if (!bound.ok) problems.push(...bound.problems);
+      else {
+        workflows.set(workflow.name, bound.workflow);
+        validators.set(workflow.name, bound.validate);
+      }
+    }
+    return { bound: problems.length > 0 ? { problems } : { workflows }, isStarting };
+  }
+
+  return {
+    catalogue,
+    servers,
+    serverNames: configs.map(({ name }) => name),
+    bareServers: new Set(configs.filter(({ names }) => names === 'bare').map(({ name }) => name)),
+    upstream: {
+      invoke: (attempt, signal, late) =>
+        functions.catalogue.has(attempt.tool) || servers === null
+          ? functions.upstream.invoke(attempt, signal)
+          : servers.upstream.invoke(attempt, signal, late),
+    },
+    validator: {
+      validate: (tool, args, step) => {
+        const validate = step === null ? undefined : validators.get(step.workflow);
+        return step === null || validate === undefined
+          ? functions.validator.validate(tool, args, null)
+          : validate(tool, args, step.context);
+      },
+    },
+    async bind() {
+      const [unloaded] = await Promise.all([functions.prepare(), servers?.ready(serversReadyMs)]);
+      if (unloaded.length > 0) return { problems: unloaded };
+      const soon = bindAll();
+      if (servers === null || !soon.isStarting) return soon.bound;
+      // A workflow needs its tools: a program that is being installed gets the time for it.
+      await servers.ready(defaultMcpLimits.firstConnectTimeoutMs - serversReadyMs);
+      return bindAll().bound;
+    },
+    async close() {
+      await servers?.close();
+      await functions.close();
+    },
+  };
+}
+
+/** Of a server that is away nobody knows which tools it has: not the name is wrong then, and what is, its status says. */
+function whyMissing(servers: McpUpstreams | null, onStarting: () => void): (tool: string) => string | null {
+  return (tool) => {
+    const slash = tool.indexOf('/');
+    const server = servers?.status().find(({ name }) => name === tool.slice(0, slash));
+    if (server === undefined) return null;
+    const { name, state, leftOut } = server;
+    if (state === 'connecting') onStarting();
+    if (state !== 'connected')
+      return `server '${name}' is not connected: ${reasonOf(server) ?? 'it did not answer in time'}`;
+    const out = leftOut.find((left) => left.tool === tool.slice(slash + 1));
+    return out === undefined ? null : `server '${name}' lists it, and it is left out: ${out.reason}`;
+  };
+}
+
+/** Servers come and go; the merged catalogue is made anew only when theirs changed. */
+function mergedCatalogue(own: Catalogue, servers: McpUpstreams | null): () => Catalogue {
+  if (servers === null) return () => own;
+  let theirs: Catalogue | null = null;
+  let merged: Catalogue = own;
+  return () => {
+    const now = servers.catalogue();
+    if (now !== theirs) {
+      theirs = now;
+      merged = new Map([...own, ...now]);
+    }
+    return merged;
+  };
+}
+
+/** Loaded only where there are servers: the client for them is most of what a gateway would load. */
+async function connect(configs: readonly McpUpstreamConfig[], options: McpUpstreamsOptions): Promise<McpUpstreams> {
+  const { createMcpUpstreams } = await import('../../adapters/upstream-mcp/mcp-upstreams.ts');
+  return createMcpUpstreams(configs, options);
+}

@@ -1,0 +1,77 @@
+/** Which tools does a server list now? Starts it, lists, ends it. What is wrong with one server is told of that one alone. */
+import crypto from 'node:crypto';
+import type { McpUpstreamConfig } from '../../adapters/upstream-mcp/mcp-config.ts';
+import type { LockedTool } from '../../config/lock.ts';
+import { canonicalText } from '../../core/values/canonical.ts';
+import type { ToolEntry } from '../../core/call/catalogue.ts';
+import { isObject, type JsonObject } from '../../core/values/json.ts';
+import { defaultLimits } from '../../core/limits.ts';
+import { joinUpstreams } from './join-upstreams.ts';
+import { refusalOf } from '../project/serve-options.ts';
+import { lastWords } from './tell-changes.ts';
+
+/** A server that must first be fetched from a registry takes its time. */
+const serversReadyMs = 60_000;
+
+export type ListedServer =
+  | {
+      readonly name: string;
+      /** By their own names. */
+      readonly tools: ReadonlyMap<string, LockedTool>;
+      /** Tools that are not offered, with the reason. */
+      readonly leftOut: readonly string[];
+    }
+  | {
+      readonly name: string;
+      readonly problem: string;
+      readonly because: 'configuration' | 'unreachable';
+      /** Its last words. For a terminal alone: they may be a secret. */
+      readonly said?: readonly string[];
+    };
+
+export function listServers(configs: readonly McpUpstreamConfig[]): Promise<readonly ListedServer[]> {
+  return Promise.all(configs.map(listServer));
+}
+
+async function listServer(config: McpUpstreamConfig): Promise<ListedServer> {
+  const { name } = config;
+  let joined: Awaited<ReturnType<typeof joinUpstreams>>;
+  try {
+    joined = await joinUpstreams({ servers: [config] }, defaultLimits, () => undefined);
+  } catch (error) {
+    const refused = refusalOf(error);
+    if (refused === null) throw error;
+    return { name, problem: refused.message, because: 'configuration' };
+  }
+  try {
+    await joined.servers?.ready(serversReadyMs);
+    const status = joined.servers?.status()[0];
+    if (status === undefined) return { name, problem: 'it was not started', said: [], because: 'unreachable' };
+    if (status.state !== 'connected') {
+      const silent = `it did not answer within ${serversReadyMs / 1_000} s`;
+      return { name, problem: status.problem ?? silent, said: lastWords(status), because: 'unreachable' };
+    }
+    const tools = [...joined.catalogue().values()].map(
+      (entry) => [entry.name.slice(name.length + 1), lockedTool(entry)] as const,
+    );
+    const leftOut = [
+      ...status.leftOut.map(({ tool, reason }) => `${name}/${tool}: ${reason}`),
+      ...(status.problem === null ? [] : [`${name}: ${status.problem}`]),
+    ];
+    return { name, tools: new Map(tools), leftOut };
+  } finally {
+    await joined.close();
+  }
+}
+
+export function lockedTool({ inputSchema, listing, manifest }: ToolEntry): LockedTool {
+  const { description, outputSchema, annotations } = listing ?? {};
+  const { tool } = JSON.parse(manifest) as { readonly tool: JsonObject };
+  return {
+    description: typeof description === 'string' ? description : null,
+    inputSchema: inputSchema ?? {},
+    outputSchema: isObject(outputSchema) ? (outputSchema as JsonObject) : null,
+    annotations: isObject(annotations) ? (annotations as JsonObject) : null,
+    sha256: crypto.hash('sha256', canonicalText(tool), 'hex'),
+  };
+}

@@ -1,0 +1,81 @@
+/**
+ * What are the tools of the servers like now, and is that what recourse.lock says? Starts the servers, lists, ends them; the lock is
+ * written whole or not at all. Policy is not looked at: a rule that no longer fits the old lock must not keep it from being renewed.
+ */
+import { open, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { configName } from '../../config/config.ts';
+import { type Lock, lockName, readLock, writeLock } from '../../config/lock.ts';
+import { readConfig } from '../../config/read-config.ts';
+import type { Pinned, PinOrder } from '../../doors/cli/commands/pin.ts';
+import { type ListedServer, listServers } from './list-servers.ts';
+import { inFolder } from '../project/load-project.ts';
+import { readFilesBeside, readText, shownAs } from '../project/read-project-files.ts';
+import { serversOf } from '../project/serve-options.ts';
+
+export async function pinTools({ config, isCheck }: PinOrder): Promise<Pinned> {
+  const cwd = process.cwd();
+  const file = path.resolve(config ?? configName);
+  const shown = shownAs(config, file, cwd);
+  const text = await readText(file);
+  if (!text.ok)
+    return {
+      kind: 'problems',
+      problems: [
+        { code: 'ShapeInvalid', file: shown, line: 1, column: 1, text: '', message: text.message, fix: text.fix },
+      ],
+    };
+  const beside = await readFilesBeside(file, text.text, cwd);
+  const read = readConfig(text.text, shown, { env: process.env, included: beside.included });
+  if (read.problems.length > 0) return { kind: 'problems', problems: read.problems };
+  const lockFile = path.join(path.dirname(file), lockName);
+  const before = beside.lock === null ? null : readLock(beside.lock.text, lockName);
+  const listed = await listServers(serversOf(inFolder(read.config, cwd, file)));
+  const away = listed.flatMap((server) => ('problem' in server ? [server] : []));
+  const [wrong] = away.filter(({ because }) => because === 'configuration');
+  if (wrong !== undefined) return { kind: 'refused', message: wrong.problem };
+  if (away.length > 0) return { kind: 'unreachable', servers: away.map(reachProblem) };
+  const there = listed.flatMap((server) => ('tools' in server ? [server] : []));
+  const lock: Lock = { version: 1, servers: new Map(there.map(({ name, tools }) => [name, tools])) };
+  const leftOut = there.flatMap((server) => server.leftOut);
+  const next = writeLock(lock);
+  const isSame = next === beside.lock?.text;
+  if (!isCheck && !isSame) {
+    const problem = await writeWhole(lockFile, next);
+    if (problem !== null) return { kind: 'refused', message: problem };
+  }
+  const wasUnreadable = beside.lockProblem !== null || (before !== null && before.lock === null);
+  return {
+    kind: 'pinned',
+    file: shownAs(config, lockFile, cwd),
+    isSame,
+    wasUnreadable,
+    before: before?.lock ?? null,
+    lock,
+    leftOut,
+  };
+}
+
+/** Beside its place first: whoever reads the lock finds the old one or the new one, and never a part. */
+async function writeWhole(file: string, text: string): Promise<string | null> {
+  const fresh = `${file}-${process.pid}.new`;
+  try {
+    const handle = await open(fresh, 'w');
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(fresh, file);
+    return null;
+  } catch (error) {
+    await rm(fresh, { force: true });
+    return `'${file}' cannot be written (${(error as NodeJS.ErrnoException).code}): check its folder and mode`;
+  }
+}
+
+/** With its last words, which are for the terminal. */
+function reachProblem({ name, problem, said = [] }: Extract<ListedServer, { problem: string }>) {
+  return { name, problem: said.length === 0 ? problem : `${problem}; it said: ${said.join(' | ')}` };
+}

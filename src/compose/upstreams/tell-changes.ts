@@ -1,0 +1,103 @@
+/**
+ * Which changes of servers does an operator hear of while the gateway runs? Those that take long to start, that come late, are lost
+ * or come back, one sentence each; the same failure is told once. For a terminal alone: what a child said may be a secret.
+ */
+import type { UpstreamStatus } from '../../adapters/upstream-mcp/server-link.ts';
+import { unreachable } from '../../core/values/unreachable.ts';
+
+export interface ServerTeller {
+  hear(status: UpstreamStatus): void;
+  /** From here on changes are told; how the servers are by then was told otherwise. */
+  ready(): void;
+  /** The names of those that are started, or connected to, for the first time. */
+  starting(): readonly string[];
+  close(): void;
+}
+
+interface Known {
+  readonly state: UpstreamStatus['state'];
+  readonly problem: string | null;
+  readonly wasConnected: boolean;
+  readonly sinceMs: number;
+}
+
+const progressEveryMs = 10_000;
+/** How many lines of a child are told, and among how many of its last they are looked for: what was wrong long ago is not why it ended. */
+const maxLastWords = 3;
+const maxLinesBack = 40;
+/** As programs write what is wrong: `TypeError [CODE]: …`, `panic: …`, `Cannot find module …`, `TOKEN is not set`. */
+const tellingLine =
+  /(?:^|[\s:])[\w.]*(?:error|exception|fatal|panic)(?: \[\w+\])?:|\b(?:cannot find|could not be found|not found|no such|is not set)\b/i;
+/** Frames of a stack, members of an object, brackets, the version of Node: they tell something only if nothing else was said. */
+const idleLine = /^\s|^\W*$|^Node\.js v/;
+
+/** The lines of a child that say what is wrong, then the last ones; each text once, in the order in which it was said. */
+export function lastWords({ stderr }: UpstreamStatus): readonly string[] {
+  const lines = [...new Set(stderr.slice(-maxLinesBack).toReversed())];
+  const telling = lines.filter((line) => tellingLine.test(line));
+  const rest = lines.filter((line) => !tellingLine.test(line) && !idleLine.test(line));
+  const kept = [...telling, ...rest].slice(0, maxLastWords);
+  return (kept.length === 0 ? lines.slice(0, maxLastWords) : lines.filter((line) => kept.includes(line))).toReversed();
+}
+
+/** What is wrong with a server, with what it said itself; null if nothing is. */
+export function reasonOf(status: UpstreamStatus): string | null {
+  const words = lastWords(status);
+  if (status.problem === null || words.length === 0) return status.problem;
+  return `${status.problem}; it said: ${words.join(' | ')}`;
+}
+
+export function createServerTeller(say: (sentence: string) => void, everyMs: number = progressEveryMs): ServerTeller {
+  const known = new Map<string, Known>();
+  let isReady = false;
+
+  /** Whoever waits for a program to be installed sees that something is going on. */
+  const timer = setInterval(() => {
+    for (const [name, { state, wasConnected, sinceMs }] of known) {
+      const seconds = Math.round((performance.now() - sinceMs) / 1_000);
+      if (state === 'connecting' && !wasConnected && seconds >= everyMs / 1_000)
+        say(`server '${name}' is still starting (${seconds} s)`);
+    }
+  }, everyMs);
+  timer.unref();
+
+  const isStarting = ({ state, problem, wasConnected }: Known): boolean =>
+    state === 'connecting' && problem === null && !wasConnected;
+
+  return {
+    starting: () => [...known].flatMap(([name, server]) => (isStarting(server) ? [name] : [])),
+    hear(status) {
+      const { name, state, problem } = status;
+      const last = known.get(name);
+      const wasConnected = last?.wasConnected === true || state === 'connected';
+      // Starting again does not make another failure of the same one.
+      const failed = state === 'connecting' ? (last?.problem ?? null) : problem;
+      known.set(name, { state, problem: failed, wasConnected, sinceMs: performance.now() });
+      const sentence = isReady ? sentenceOf(status, last) : null;
+      if (sentence !== null) say(`server '${name}' ${sentence}`);
+    },
+    ready: () => void (isReady = true),
+    close: () => clearInterval(timer),
+  };
+}
+
+/** Null if there is nothing to tell. */
+function sentenceOf(status: UpstreamStatus, last: Known | undefined): string | null {
+  const { state, problem, tools } = status;
+  switch (state) {
+    case 'connected': {
+      const again = last?.wasConnected === true ? 'again' : 'now';
+      return `is connected ${again}: ${tools === 1 ? 'one tool' : `${tools} tools`}`;
+    }
+    case 'waiting': {
+      const why = reasonOf(status) ?? 'it is away';
+      if (last?.state === 'connected') return `was lost: ${why}; it is tried again`;
+      return problem === last?.problem ? null : `cannot be used: ${why}; it is tried again`;
+    }
+    case 'connecting':
+    case 'closed':
+      return null;
+    default:
+      return unreachable(state);
+  }
+}

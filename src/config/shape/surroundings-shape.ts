@@ -1,0 +1,73 @@
+/** What may be written about people, secrets, notices and recovery? Data only. unenforced.ts says what is not used yet. */
+import { codes, compensations, verdicts } from '../../core/taxonomy.ts';
+import { toolPattern } from './agent-shape.ts';
+import { notifyFormats } from '../config.ts';
+import { type Field, listOf, named, type Shape, text } from './shape.ts';
+
+const person = text('a person, as their key names them', {
+  pattern: ['^[^\\u0000-\\u0020\\u007f]{1,128}$', 'a name without spaces, at most 128 characters'],
+});
+
+export const rolesShape: Shape = named('people by role', listOf('the people who have it', person, 1));
+
+export const credentialsShape: Shape = named('where secrets come from', {
+  kind: 'fields',
+  says: 'a source of secrets, and which tools get them',
+  fields: {
+    provider: {
+      shape: text('the sort of source, such as vault', {
+        pattern: ['^[a-z][a-z0-9_-]{0,63}$', 'a word in lower case'],
+      }),
+      required: true,
+    },
+    settings: {
+      shape: named('what the provider needs to know', text('a value, or ${NAME} in it', { template: true })),
+    },
+    match: { shape: listOf('the tools it is for', toolPattern, 1) },
+  },
+});
+
+const governanceCodes = Object.entries(codes).flatMap(([code, entry]) => (entry.class === 'Governance' ? [code] : []));
+
+export const notifyShape: Shape = named('who is told when something happens', {
+  kind: 'fields',
+  says: 'an address, and what it is told',
+  fields: {
+    webhook: {
+      shape: text('the address that is posted to', {
+        template: true,
+        pattern: ['^https?://[^\\s]+$', 'an address that begins with http:// or https://'],
+      }),
+      required: true,
+    },
+    events: {
+      shape: listOf('the codes that it is told about', text('a code of a denial', { oneOf: governanceCodes }), 1),
+      required: true,
+    },
+    secret: {
+      shape: text('what its messages are signed with: ${NAME}', {
+        template: true,
+        pattern: ['^[^\\u0000-\\u001f\\u007f]{16,1024}$', 'one line of 16 to 1024 characters'],
+      }),
+    },
+    format: { shape: text('json if not given; slack for an incoming webhook of Slack', { oneOf: notifyFormats }) },
+    link: {
+      shape: text('where a person finds the approval; {approval_id} stands for its id', {
+        template: true,
+        pattern: ['^https?://[^\\s]{1,2000}$', 'an address that begins with http:// or https://'],
+      }),
+    },
+  },
+});
+
+const compensation = text('what is done about it', { oneOf: Object.keys(compensations) });
+
+export const playbookShape: Shape = {
+  kind: 'fields',
+  says: 'what is done about a failure, by its verdict',
+  fields: Object.fromEntries(
+    Object.keys(verdicts).map((verdict): [string, Field] => [verdict, { shape: compensation }]),
+  ),
+};
+
+export const extensionsShape: Shape = named('modules by name', text('the path of a module'));

@@ -1,0 +1,157 @@
+/** What may stand in a workflow that is written in YAML? Data only; what its parts mean together is checked elsewhere. */
+import { effectClasses } from '../../core/taxonomy.ts';
+import { cel, count, duration, flag, listOf, named, type Shape, text } from '../shape/shape.ts';
+
+const year = 366 * 86_400_000;
+const stateName = [
+  '^[A-Za-z_][A-Za-z0-9_-]{0,63}$',
+  'a letter or _ first, then letters, digits, _ or -, at most 64 in all',
+] as const;
+const fieldName = [
+  '^[A-Za-z_][A-Za-z0-9_]{0,63}$',
+  'a letter or _ first, then letters, digits or _, at most 64 in all',
+] as const;
+const durationKey = ['^[0-9]{1,9}(?:\\.[0-9]{1,3})?(?:ms|s|m|h|d)$', 'a duration such as 30s or 5m'] as const;
+const targetName = [
+  '^\\.?[A-Za-z_][A-Za-z0-9_-]*(?:\\.[A-Za-z_][A-Za-z0-9_-]*)*$',
+  'the name of a state, .child or parent.child',
+] as const;
+
+const target = text('the state to go to', { pattern: targetName });
+const assign = named('fields of the context and what they become', cel('over context, inputs and result'), fieldName);
+const quietAssign = named('fields of the context and what they become', cel('over context'), fieldName);
+
+const raised = text('an event that the machine answers itself, by an edge under on', { pattern: stateName });
+
+const edge = (guardOver: string, assigned: Shape): Shape => ({
+  kind: 'fields',
+  says: 'where to go, when, and what changes',
+  fields: {
+    target: { shape: target },
+    guard: { shape: cel(`over ${guardOver}: true lets it through`) },
+    assign: { shape: assigned },
+    raise: { shape: raised },
+    reenter: { shape: flag('leave and enter the state again') },
+    description: { shape: text('what it means') },
+  },
+});
+
+/** A target, an edge, or several that are tried in order. */
+const edges = (name: string, guardOver: string, assigned: Shape): Shape => {
+  const one: Shape = {
+    kind: 'either',
+    says: 'a target or { target, guard, assign, raise }',
+    text: target,
+    map: edge(guardOver, assigned),
+  };
+  const says = 'a target, { target, guard, assign, raise }, or a list of them';
+  return { kind: 'again', name, shape: () => ({ ...one, says, list: listOf('tried in order', one, 1) }) };
+};
+
+const loudEdges = edges('edges', 'context and inputs', assign);
+const quietEdges = edges('quiet_edges', 'context', quietAssign);
+const change: Shape = {
+  kind: 'fields',
+  says: 'what changes, and what the machine is told of',
+  fields: { assign: { shape: quietAssign }, raise: { shape: raised } },
+};
+
+const state: Shape = {
+  kind: 'fields',
+  says: 'a state',
+  fields: {
+    type: { shape: text('what sort of state', { oneOf: ['parallel', 'final', 'history'] }) },
+    description: { shape: text('what it means') },
+    initial: { shape: text('the child that is entered first', { pattern: stateName }) },
+    states: { shape: { kind: 'again', name: 'states', shape: () => states } },
+    on: { shape: named('what each action leads to', loudEdges, stateName) },
+    after: { shape: named('what happens when time has passed', quietEdges, durationKey) },
+    always: { shape: quietEdges },
+    on_done: { shape: quietEdges },
+    entry: { shape: change },
+    exit: { shape: change },
+    history: { shape: text('how deep a history state remembers', { oneOf: ['shallow', 'deep'] }) },
+    target: { shape: target },
+  },
+};
+
+/** A state without anything is a state. */
+const maybeState: Shape = {
+  kind: 'either',
+  says: 'a state',
+  text: { kind: 'nothing', says: 'nothing, or a map with on, after, …' },
+  map: state,
+};
+const states: Shape = named('the states by name', maybeState, stateName);
+
+const rule: Shape = {
+  kind: 'fields',
+  says: 'what must hold, and what to say if it does not',
+  fields: {
+    when: { shape: cel('over inputs and context: must be true'), required: true },
+    field: { shape: text('the field that is to blame') },
+    reason: { shape: text('what an agent is told'), required: true },
+  },
+};
+
+const action: Shape = {
+  kind: 'fields',
+  says: 'what an agent can do',
+  fields: {
+    description: { shape: text('what it does, in a sentence') },
+    input: { shape: { kind: 'json', says: 'JSON Schema of its inputs', sort: 'map' } },
+    tool: {
+      shape: text('the tool it calls, as server/tool', { pattern: ['^[A-Za-z0-9_-]{1,64}/.{1,128}$', 'server/tool'] }),
+    },
+    effect: { shape: text('what a call does', { oneOf: Object.keys(effectClasses) }) },
+    dedupe_window: { shape: duration('how long the tool remembers our key', 1, year) },
+    timeout: { shape: duration('how long it may take') },
+    atomic: { shape: flag('a failure has had no effect') },
+    overlap: { shape: flag('a step may begin while a timed-out one still runs') },
+    operation_key: { shape: cel('over inputs: what is fenced while a step is in doubt') },
+    validate: { shape: listOf('what must hold of the inputs', rule) },
+    result: { shape: cel('over inputs and context: the result of an action without a tool') },
+    update: { shape: assign },
+  },
+};
+
+export const workflowShape: Shape = {
+  kind: 'fields',
+  says: 'a workflow',
+  fields: {
+    version: { shape: text('changes when sessions of the old one cannot go on') },
+    description: { shape: text('what it is for') },
+    context: { shape: { kind: 'json', says: 'the fields a session starts with', sort: 'map' } },
+    state: {
+      shape: {
+        kind: 'either',
+        says: 'full, none, or a list of fields',
+        text: text('how much of the state agents see', { oneOf: ['full', 'none'] }),
+        list: listOf('the fields that agents see', text('a field of the context')),
+      },
+    },
+    refusals: {
+      shape: {
+        kind: 'fields',
+        says: 'what happens after refusals in a row',
+        fields: {
+          sharpen_after: { shape: count('from here on the message says again what to do', 1, 1_000_000) },
+          stop_after: { shape: count('the session is stopped', 1, 1_000_000) },
+        },
+      },
+    },
+    action_timeout: { shape: duration('for actions without a timeout of their own') },
+    debug_messages: { shape: flag('agents see where an error came from') },
+    max_state_bytes: { shape: count('how large the state may become', 1_024, 4 << 20) },
+    type: { shape: text('parallel: all of the states at once', { oneOf: ['parallel'] }) },
+    initial: { shape: text('the state that is entered first', { pattern: stateName }) },
+    on: {
+      shape: named('what each action leads to, wherever the session stands', loudEdges, stateName),
+    },
+    actions: {
+      shape: named('what an agent can do, in the order in which it is listed', action, stateName),
+      required: true,
+    },
+    states: { shape: states, required: true },
+  },
+};

@@ -1,0 +1,220 @@
+/**
+ * Which machine do the states of a YAML workflow make? Written as XState writes it: targets are found, and expressions become
+ * guards and assigns, and what is raised an action, under their own text as names, so that refusals can show them and a changed one is a changed machine.
+ */
+import { assign, raise } from 'xstate';
+import type { CelType } from '../../core/cel/check-types.ts';
+import type { Json, JsonObject } from '../../core/values/json.ts';
+import { nearest } from '../../core/values/nearest.ts';
+import { writtenAs } from '../../core/workflow/read/written-code.ts';
+import { durationMs } from '../duration.ts';
+import type { Tell } from '../problem.ts';
+import { hasKey, keyPlaceOf, placeOf } from '../shape/read-shape.ts';
+import { mapOf, textOf, withoutGaps } from '../yaml/plain-values.ts';
+import type { Expressions, Path, Variables } from './workflow-expressions.ts';
+import { checkSort } from './workflow-state-sorts.ts';
+import { findTarget } from './workflow-targets.ts';
+import type { Tree } from '../yaml/yaml-tree.ts';
+
+/** What guards and assigns are called with. */
+interface StepArgs {
+  readonly context: unknown;
+  readonly event: { readonly inputs?: unknown; readonly result?: unknown };
+}
+
+export interface StateParts {
+  readonly name: string;
+  readonly definition: JsonObject;
+  readonly tree: Tree;
+  readonly tell: Tell;
+  readonly expressions: Expressions;
+  readonly context: CelType;
+  /** What is known of the inputs of each action. */
+  readonly inputs: ReadonlyMap<string, CelType>;
+}
+
+export interface WrittenMachine {
+  readonly config: JsonObject;
+  readonly guards: Readonly<Record<string, unknown>>;
+  readonly actions: Readonly<Record<string, unknown>>;
+}
+
+/** Where an edge stands, and what its guard and its assign may speak of. */
+interface EdgePlace {
+  readonly path: Path;
+  /** From the root to the state that it leaves. */
+  readonly route: readonly string[];
+  readonly guardOver: Variables;
+  readonly assignOver: Variables;
+}
+
+/** Not a forbidden edge: the action may be taken, and everything stays as it is. */
+const stay = 'stay';
+
+export function readStates(parts: StateParts): WrittenMachine {
+  const reader = new StateReader(parts);
+  const { name, definition } = parts;
+  const { type, initial, states, on } = definition;
+  const root = Object.fromEntries(
+    Object.entries({ type, initial, states, on }).filter(([, value]) => value !== undefined),
+  );
+  const config = { id: name, context: mapOf(definition['context']), ...reader.readState(root as JsonObject, [], []) };
+  return { config, guards: reader.guards, actions: reader.actions };
+}
+
+class StateReader {
+  readonly guards: Record<string, unknown> = {};
+  readonly actions: Record<string, unknown> = {};
+  readonly #parts: StateParts;
+  /** Events that no agent sends: the machine raises them itself. */
+  readonly #raised: ReadonlySet<string>;
+
+  constructor(parts: StateParts) {
+    this.#parts = parts;
+    this.#raised = new Set(
+      raisedIn({ states: parts.definition['states'] ?? null, on: parts.definition['on'] ?? null }),
+    );
+  }
+
+  readState(state: JsonObject, path: Path, route: readonly string[]): JsonObject {
+    const { context, tree, tell } = this.#parts;
+    checkSort(state, path, tree, tell);
+    const quietly = (key: string) => ({ path: [...path, key], route, guardOver: { context }, assignOver: { context } });
+    const children = Object.entries(mapOf(state['states'])).map(([name, child]) => {
+      return [name, this.readState(mapOf(child), [...path, 'states', name], [...route, name])] as const;
+    });
+    const changed = (key: string) => this.#actions([...path, key], mapOf(state[key]), { context });
+    return withoutGaps({
+      type: textOf(state['type']),
+      description: textOf(state['description']),
+      initial: textOf(state['initial']),
+      history: textOf(state['history']),
+      target: this.#target(state['target'], [...path, 'target'], route),
+      on: this.#on(state['on'], [...path, 'on'], route),
+      after: this.#after(state['after'], quietly('after')),
+      always: this.#edges(state['always'], quietly('always')),
+      onDone: this.#edges(state['on_done'], quietly('on_done')),
+      entry: changed('entry'),
+      exit: changed('exit'),
+      states: children.length === 0 ? null : Object.fromEntries(children),
+    }) as JsonObject;
+  }
+
+  #on(raw: Json | undefined, path: Path, route: readonly string[]): JsonObject | null {
+    if (raw === undefined) return null;
+    const { context, inputs: known, tree, tell } = this.#parts;
+    const entries = Object.entries(mapOf(raw)).map(([action, edges]) => {
+      const inputs = known.get(action);
+      if (inputs === undefined && this.#raised.has(action)) {
+        const place = { path: [...path, action], route, guardOver: { context }, assignOver: { context } };
+        return [action, this.#edges(edges, place) ?? {}] as const;
+      }
+      // One that is there and wrong has been told.
+      if (inputs === undefined && !hasKey(tree, ['actions', action])) {
+        const near = nearest(action, [...known.keys(), ...this.#raised]);
+        const fix = near === null ? 'add it under actions' : `did you mean ${near}?`;
+        tell(keyPlaceOf(tree, [...path, action]), `there is no action '${action}'`, fix);
+      }
+      const guardOver = { context, inputs: inputs ?? 'dyn' } as const;
+      const place = { path: [...path, action], route, guardOver, assignOver: { ...guardOver, result: 'dyn' } as const };
+      return [action, this.#edges(edges, place) ?? {}] as const;
+    });
+    return Object.fromEntries(entries);
+  }
+
+  #after(raw: Json | undefined, place: EdgePlace): JsonObject | null {
+    if (raw === undefined) return null;
+    const { tree, tell } = this.#parts;
+    const waits = new Set<number | null>();
+    const entries = Object.entries(mapOf(raw)).map(([wait, edges]) => {
+      const ms = durationMs(wait);
+      if (waits.has(ms))
+        tell(keyPlaceOf(tree, [...place.path, wait]), `'${wait}' stands here twice`, 'make it one list');
+      waits.add(ms);
+      return [String(ms), this.#edges(edges, { ...place, path: [...place.path, wait] }) ?? {}] as const;
+    });
+    return Object.fromEntries(entries);
+  }
+
+  #edges(raw: Json | undefined, place: EdgePlace): Json | null {
+    if (raw === undefined) return null;
+    if (!Array.isArray(raw)) return this.#edge(raw, place);
+    return raw.map((each: Json, index) => this.#edge(each, { ...place, path: [...place.path, index] }));
+  }
+
+  #edge(raw: Json, { path, route, guardOver, assignOver }: EdgePlace): JsonObject {
+    const edge: JsonObject = typeof raw === 'string' ? { target: raw } : mapOf(raw);
+    const target = this.#target(edge['target'], typeof raw === 'string' ? path : [...path, 'target'], route);
+    const changed = this.#actions(path, edge, assignOver);
+    const idle = changed === null && edge['target'] === undefined;
+    if (idle) this.actions[stay] = assign({});
+    return withoutGaps({
+      target,
+      guard: this.#guard([...path, 'guard'], edge['guard'], guardOver),
+      actions: idle ? stay : changed,
+      reenter: edge['reenter'] === true ? true : null,
+      description: textOf(edge['description']),
+    }) as JsonObject;
+  }
+
+  #target(raw: Json | undefined, path: Path, route: readonly string[]): string | null {
+    if (typeof raw !== 'string') return null;
+    const { name, definition, tree, tell } = this.#parts;
+    const found = findTarget(raw, route, name, definition);
+    if (found.ok) return found.target;
+    tell(placeOf(tree, path), `there is no state '${raw}'`, found.fix);
+    return null;
+  }
+
+  #guard(path: Path, text: Json | undefined, over: Variables): string | null {
+    const holds = this.#parts.expressions.read(path, text, over, 'bool');
+    if (holds === null || typeof text !== 'string') return null;
+    this.guards[text] = writtenAs((args: StepArgs) => holds(valuesOf(args)) === true, text);
+    return text;
+  }
+
+  /** In the order in which they stand: what is raised is answered after the whole step has been taken. */
+  #actions(path: Path, written: JsonObject, over: Variables): Json | null {
+    const changed = this.#assign([...path, 'assign'], written['assign'], over);
+    const event = textOf(written['raise']);
+    if (event === null) return changed;
+    const { inputs, tree, tell } = this.#parts;
+    if (inputs.has(event)) {
+      const fix = 'name an event that only the machine raises';
+      tell(placeOf(tree, [...path, 'raise']), `'${event}' is an action, and would come without its inputs`, fix);
+    }
+    const name = `raise ${event}`;
+    this.actions[name] = raise({ type: event });
+    return changed === null ? name : [changed, name];
+  }
+
+  #assign(path: Path, fields: Json | undefined, over: Variables): string | null {
+    if (fields === undefined) return null;
+    const become = this.#parts.expressions.readFields(path, mapOf(fields), over);
+    const text = Object.entries(mapOf(fields)).map(([field, value]) => `${field} = ${String(value)}`);
+    const name = text.join('; ') || stay;
+    this.actions[name] = assign((args) => become(valuesOf(args as unknown as StepArgs)) as never);
+    return name;
+  }
+}
+
+/** Inputs and result are read only when an expression comes to them: while a step is judged they refuse it. */
+function valuesOf({ context, event }: StepArgs): Readonly<Record<string, unknown>> {
+  return {
+    context,
+    get inputs() {
+      return event.inputs;
+    },
+    get result() {
+      return event.result;
+    },
+  };
+}
+
+/** Every event that a state or an edge of it raises. The depth of a file is limited where it is read. */
+function raisedIn(value: Json): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(raisedIn);
+  return Object.entries(mapOf(value)).flatMap(([key, inside]) =>
+    key === 'raise' && typeof inside === 'string' ? [inside] : raisedIn(inside),
+  );
+}

@@ -1,0 +1,50 @@
+/** What is declared about each tool. The gateway never guesses these; a tool that is not here does not exist. */
+import type { Json, JsonObject } from '../values/json.ts';
+import type { Reach } from '../policy/policy.ts';
+import type { EffectClass } from '../taxonomy.ts';
+
+/** One wrong field: where, what would be right, what was sent. */
+export interface FieldError {
+  /** JSON Pointer into the arguments; '' is the whole. */
+  readonly path: string;
+  readonly expected: string;
+  readonly got: Json;
+  /** `expected` is a message in an author's own words, not the end of "must be …"; `verbatim` is a whole sentence, said as it is. */
+  readonly said?: true | 'verbatim';
+}
+
+/** How the arguments are judged. A validator is code of the author's, so its result is a fact that is fetched. */
+export type InputRule =
+  | { readonly kind: 'schema'; readonly check: (args: Json) => readonly FieldError[] }
+  | { readonly kind: 'validator' }
+  | { readonly kind: 'anything' };
+
+export interface ToolEntry {
+  readonly name: string;
+  readonly description: string;
+  readonly effectClass: EffectClass;
+  readonly timeoutMs: number;
+  /** For `keyed`: how long the upstream remembers our key. A resend after that is a second write. */
+  readonly dedupeWindowMs: number | null;
+  /** It answers at once and goes on working: within this time it must report that it is done. Null if its answer is the end of it. */
+  readonly reportsWithinMs: number | null;
+  readonly input: InputRule;
+  /** Under which name the upstream knows it: its own, or the tool that an action of a workflow is bound to. */
+  readonly invokes: string;
+  /** JSON Schema of the arguments, for those who list tools; null if the author's schema cannot be written as one. */
+  readonly inputSchema: JsonObject | null;
+  /** The tool as its own server lists it (title, annotations, output schema, …), for doors that pass it on; null if nobody lists it. */
+  readonly listing: JsonObject | null;
+  /** What its server says of it, as rules see it: where its tools are pinned, what it said then. Absent if nobody lists it. */
+  readonly hints?: JsonObject;
+  /** By which name rules know it: its own; for an action the tool it is bound to, or `workflow/action`. */
+  readonly policyName: string;
+  /** How far a call can reach, for ceilings. */
+  readonly reach: Reach;
+  /** Where its server is reached; null if that is no host. */
+  readonly host: string | null;
+  /** Canonical text of what was declared (schemas, effect class, timeout), kept as a blob beside each decision. */
+  readonly manifest: string;
+}
+
+export type Catalogue = ReadonlyMap<string, ToolEntry>;

@@ -1,0 +1,143 @@
+/**
+ * May this call run? The first gate that does not pass speaks, so the order of the ladder is the
+ * precedence of reasons. Pure and synchronous: a gate that lacks a fact asks for it, the shell
+ * fetches it and asks again from the top.
+ * Path of a call: 3/7. Next: core/call/lifecycle.ts.
+ */
+import type { Obligation } from '../approval/approval.ts';
+import type { Request } from './call.ts';
+import type { ToolEntry } from './catalogue.ts';
+import { argumentsIn, type FactName, type Facts } from '../gates/facts.ts';
+import { type Gate, type GateName, gateNames, type HeldFor, type MetBy } from '../gates/gate.ts';
+import { approval } from '../gates/approval.ts';
+import { evidence, namedEvidence } from '../gates/evidence.ts';
+import { fence } from '../gates/fence.ts';
+import { input } from '../gates/input.ts';
+import { known } from '../gates/known.ts';
+import { model } from '../gates/model.ts';
+import { neverPermitted, policy } from '../gates/policy.ts';
+import { reachable, reachableWithInputs } from '../gates/reachable.ts';
+import { ready } from '../gates/ready.ts';
+import { session } from '../gates/session.ts';
+import type { Json } from '../values/json.ts';
+import type { Refusal } from './refusal.ts';
+import { invariant } from '../values/unreachable.ts';
+
+export type Decision =
+  | {
+      readonly kind: 'run';
+      readonly tool: ToolEntry;
+      readonly args: Json;
+      /** The `file:line` that permits it; null without policy. */
+      readonly rule: string | null;
+      /** What audit mode let pass. */
+      readonly softened: readonly Softened[];
+      /** How its obligations are met; null without any. */
+      readonly approval: MetBy | null;
+    }
+  | { readonly kind: 'refuse'; readonly gate: GateName; readonly refusal: Refusal }
+  | {
+      readonly kind: 'hold';
+      readonly gate: GateName;
+      readonly refusal: Refusal;
+      readonly approval: HeldFor | null;
+      readonly obligations: readonly Obligation[];
+    }
+  | { readonly kind: 'need'; readonly gate: GateName; readonly fact: FactName };
+
+export interface Softened {
+  readonly gate: GateName;
+  readonly refusal: Refusal;
+}
+
+export type Ladder = readonly Gate[];
+
+/** What audit mode softens: gates 7 to 12, and no other. */
+const softGates: ReadonlySet<GateName> = new Set(['policy', 'model', 'egress', 'rate', 'budget', 'approval']);
+
+export const isSoftened = (gate: GateName, { policy }: Facts): boolean =>
+  policy?.mode === 'audit' && softGates.has(gate);
+
+/**
+ * The gates of a gateway that only has tools: who asks, what for, and with which arguments. Policy is asked twice: what it could
+ * never permit is refused before anything about the tool is told.
+ */
+export const baseLadder: Ladder = [
+  ready,
+  session,
+  known,
+  neverPermitted,
+  input,
+  namedEvidence,
+  policy,
+  model,
+  approval,
+  evidence,
+];
+
+/** With workflows: reachable is asked twice, for guards that look at inputs can be judged only after those. */
+export const workflowLadder: Ladder = [
+  ready,
+  session,
+  known,
+  neverPermitted,
+  reachable,
+  input,
+  namedEvidence,
+  reachableWithInputs,
+  fence,
+  policy,
+  model,
+  approval,
+  evidence,
+];
+
+/** Every rung, and whether it stands: what is absent is said, not hidden. */
+export function describeLadder(
+  ladder: Ladder,
+  isGoverned: boolean,
+): readonly { readonly gate: GateName; readonly configured: boolean }[] {
+  const standing = new Set(standingGates(ladder, isGoverned));
+  return gateNames.map((gate) => ({ gate, configured: standing.has(gate) }));
+}
+
+const standing = new WeakMap<
+  Ladder,
+  { readonly governed: readonly GateName[]; readonly others: readonly GateName[] }
+>();
+
+/** Each once, though some are asked twice. Without a policy the gates that enforce it have nothing to say. */
+export function standingGates(ladder: Ladder, isGoverned: boolean): readonly GateName[] {
+  const known = standing.get(ladder) ?? namesOf(ladder);
+  standing.set(ladder, known);
+  return isGoverned ? known.governed : known.others;
+}
+
+function namesOf(ladder: Ladder) {
+  const names = new Set(ladder.map(({ name }) => name));
+  const governed = gateNames.filter((name) => names.has(name));
+  return { governed, others: governed.filter((name) => !softGates.has(name)) };
+}
+
+const none: readonly Obligation[] = [];
+
+export function decide(request: Request, facts: Facts, ladder: Ladder = baseLadder): Decision {
+  let rule: string | null = null;
+  let met: MetBy | null = null;
+  let obligations = none;
+  const softened: Softened[] = [];
+  for (const gate of ladder) {
+    const answer = gate.check(request, facts, obligations);
+    if (answer.kind === 'pass') {
+      rule ??= answer.rule ?? null;
+      met ??= answer.approval ?? null;
+      if (answer.obligation !== undefined) obligations = [...obligations, answer.obligation];
+    } else if (answer.kind !== 'need' && isSoftened(gate.name, facts))
+      softened.push({ gate: gate.name, refusal: answer.refusal });
+    else if (answer.kind === 'hold') return { ...answer, gate: gate.name, obligations };
+    else return { ...answer, gate: gate.name };
+  }
+  const tool = facts.catalogue.get(request.tool);
+  invariant(tool !== undefined, 'the ladder let an undeclared tool pass');
+  return { kind: 'run', tool, args: argumentsIn(request, facts), rule, softened, approval: met };
+}

@@ -1,0 +1,181 @@
+/**
+ * What does a caller get back? The wire, as types: names are those of the JSON.
+ * Every door sends exactly this; the names and their meanings come from the taxonomy.
+ * Must not build replies.
+ */
+import type {
+  ClassOfCode,
+  ClassOfError,
+  CodeOfError,
+  Compensation,
+  DispatchOutcome,
+  EffectOfError,
+  ErrorCode,
+  ErrorName,
+  NoticeCode,
+  Resolution,
+  Verdict,
+} from '../taxonomy.ts';
+
+/** A soft signal beside another reply. */
+export interface Notice {
+  readonly code: NoticeCode;
+  readonly human_message: string;
+  readonly resolution: Resolution;
+  readonly budget_id?: string;
+}
+
+/** One failed item of a partial result. */
+export interface PartialError<Code extends ErrorCode = ErrorCode> {
+  readonly class: ClassOfCode<Code>;
+  readonly code: Code;
+  readonly item: string | number;
+  readonly message?: string;
+}
+
+export interface SuccessReply<Result = unknown> {
+  readonly action: string;
+  readonly result: Result;
+  /** The projection that the workflow's author chose; null without a workflow. */
+  readonly state: unknown;
+  readonly valid_next_actions: readonly string[];
+  /** How many there are, where the list was cut. */
+  readonly next_total?: number;
+  readonly call_id: string;
+  readonly session: string | null;
+  readonly seq: number;
+  readonly replayed?: true;
+  readonly reversal_token?: string;
+  readonly errors?: readonly PartialError[];
+  readonly done?: true;
+  readonly next_action_schemas?: Readonly<Record<string, unknown>>;
+  readonly notices?: readonly Notice[];
+}
+
+export interface PendingReply {
+  readonly pending: true;
+  readonly call_id: string;
+  readonly requested: string;
+  readonly session: string | null;
+  readonly retry_after_seconds: number;
+  readonly notices?: readonly Notice[];
+}
+
+/** What every reply that is neither success nor pending carries. */
+export interface CommonErrorFields<Name extends ErrorName> {
+  readonly error: Name;
+  /** Null when the call could not be read. */
+  readonly requested: string | null;
+  readonly class: ClassOfError<Name>;
+  readonly code: CodeOfError<Name>;
+  readonly message: string;
+  readonly effect: EffectOfError<Name>;
+  readonly resolution: Resolution;
+  readonly valid_next_actions: readonly string[];
+  /** How many there are, where the list was cut. */
+  readonly next_total?: number;
+  readonly call_id: string;
+  readonly session: string | null;
+  /** The stored reply of an earlier call with the same key. */
+  readonly replayed?: true;
+  readonly notices?: readonly Notice[];
+}
+
+/** An edge out of the current state, and the guard that closed it. */
+export interface BlockedEdge {
+  readonly from: string;
+  /** Null for an edge that stays where it is. */
+  readonly to: string | null;
+  readonly guard: string;
+}
+
+export interface InvalidTransitionReply extends CommonErrorFields<'invalid_transition'> {
+  /** Empty when no edge of this name leaves the current state. */
+  readonly blocked_by: readonly BlockedEdge[];
+}
+
+export interface UnknownActionReply extends CommonErrorFields<'unknown_action'> {
+  readonly known_actions: readonly string[];
+  /** How many there are, where the list was cut. */
+  readonly known_total?: number;
+  readonly did_you_mean: string | null;
+}
+
+export interface InputError {
+  readonly path: string;
+  readonly expected: string;
+  /** Null when the value is missing. */
+  readonly got: unknown;
+}
+
+export interface ValidationFailedReply extends CommonErrorFields<'validation_failed'> {
+  readonly reason: string;
+  readonly details: { readonly field: string; readonly got: unknown };
+  readonly errors: readonly InputError[];
+}
+
+export interface DeniedReply extends CommonErrorFields<'denied'> {
+  readonly human_message: string;
+  readonly rule_ref?: string;
+  readonly budget_id?: string;
+  readonly provider?: string;
+}
+
+/** Always names what blocks: a call in doubt, an open ticket, or both. */
+export type FencedReply = CommonErrorFields<'fenced'> &
+  (
+    | { readonly blocking_call_id: string; readonly ticket_id?: string }
+    | { readonly ticket_id: string; readonly blocking_call_id?: string }
+  );
+
+export interface ActionTimeoutReply extends CommonErrorFields<'action_timeout'> {
+  readonly timeout_seconds: number;
+}
+
+export interface ActionErrorReply extends CommonErrorFields<'action_error'> {
+  readonly error_type: string;
+  readonly error_message: string;
+  readonly verdict: Verdict;
+  /** Null until a playbook has decided; likewise the outcome. */
+  readonly compensation: Compensation | null;
+  readonly outcome: DispatchOutcome | null;
+}
+
+export interface ActionInFlightReply extends CommonErrorFields<'action_in_flight'> {
+  readonly in_flight_call_id: string;
+}
+
+export type CancelledReply = CommonErrorFields<'cancelled'>;
+export type SessionErrorReply = CommonErrorFields<'session_error'>;
+
+export interface InternalErrorReply extends CommonErrorFields<'internal_error'> {
+  readonly correlation_id: string;
+}
+
+export type ErrorReply =
+  | InvalidTransitionReply
+  | UnknownActionReply
+  | ValidationFailedReply
+  | DeniedReply
+  | FencedReply
+  | ActionTimeoutReply
+  | ActionErrorReply
+  | ActionInFlightReply
+  | CancelledReply
+  | SessionErrorReply
+  | InternalErrorReply;
+
+export type Reply<Result = unknown> = SuccessReply<Result> | PendingReply | ErrorReply;
+
+export function isSuccess<Result>(reply: Reply<Result>): reply is SuccessReply<Result> {
+  return 'action' in reply;
+}
+
+export function isPending(reply: Reply): reply is PendingReply {
+  return 'pending' in reply;
+}
+
+/** Everything that is neither a success nor pending. */
+export function isRefusal(reply: Reply): reply is ErrorReply {
+  return 'error' in reply;
+}

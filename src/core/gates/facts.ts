@@ -1,0 +1,110 @@
+/**
+ * Everything a decision may look at, gathered by the shell beforehand or on demand. A fact that was
+ * not fetched is absent, never a default; every fact that was used is recorded, so that replay needs no world.
+ */
+import type { Approval, ApprovalId } from '../approval/approval.ts';
+import type { CallId, Principal, Request, SessionId } from '../call/call.ts';
+import type { Catalogue, FieldError } from '../call/catalogue.ts';
+import type { Json } from '../values/json.ts';
+import type { AgentPolicy } from '../policy/policy.ts';
+import type { StepFact } from '../workflow/step.ts';
+
+export type Readiness =
+  | { readonly ready: true }
+  | {
+      readonly ready: false;
+      readonly doing: 'starting' | 'recovering' | 'closing';
+      readonly retryAfterSeconds: number;
+    };
+
+export type SessionFact =
+  /** `elsewhere`: of another store. `foreign`: of another agent of the tenant. `unserved`: of a workflow that is not here. `unnamed`: of another than the step names. `plain`: of none, where one is needed. */
+  | { readonly found: false; readonly why: 'unknown' | 'elsewhere' | 'foreign' | 'unserved' | 'unnamed' | 'plain' }
+  | {
+      readonly found: true;
+      readonly id: SessionId;
+      readonly state: 'open' | 'cancelled' | 'stopped' | 'closed';
+      /** Why it was stopped or closed. */
+      readonly reason: string | null;
+      readonly seq: number;
+      /** Null without a workflow. */
+      readonly step: StepFact | null;
+    };
+
+export type ArgumentsFact =
+  | { readonly ok: true; readonly args: Json }
+  | { readonly ok: false; readonly errors: readonly FieldError[] };
+
+/** The policy as it stands now, for whoever asks. */
+export interface PolicyFact {
+  readonly mode: 'enforce' | 'audit';
+  /** Null for an agent that policy does not know: nothing is permitted to it. */
+  readonly agent: AgentPolicy | null;
+  /** `file:line` where agents are declared. */
+  readonly ref: string;
+}
+
+/** What is known about the approval of a call that needs one. */
+export interface ApprovalFact {
+  /** Hash of who asks for what with which arguments, as the validators left them. */
+  readonly subject: string;
+  /** Hashes of the rules and the evidence under which it would be approved now. */
+  readonly rules: string;
+  readonly evidence: string | null;
+  /** The newest of this subject, whatever its state. */
+  readonly found: Approval | null;
+  /** A call that ran under an approval of this subject and whose outcome is this caller's; null if there is none. */
+  readonly ran: CallId | null;
+  /** The id of an approval that would have to be opened. */
+  readonly freshId: ApprovalId;
+  /** Pending approvals of the agent, and how many there may be. */
+  readonly open: { readonly now: number; readonly max: number };
+}
+
+/** What the reads said that the call relies on. */
+export type EvidenceFact =
+  | { readonly ok: true; readonly hash: string; readonly contents: readonly string[] }
+  | { readonly ok: false; readonly errors: readonly FieldError[] };
+
+/** What they say now; `changed` names the first that says something else. */
+export type EvidenceNowFact =
+  | { readonly kind: 'read'; readonly hash: string; readonly changed: string }
+  | { readonly kind: 'unreadable'; readonly problem: string };
+
+/** A server whose tools nobody knows, because it has never been reached. */
+export interface UnlistedServer {
+  readonly name: string;
+  readonly retryAfterSeconds: number;
+}
+
+export interface Facts {
+  readonly principal: Principal;
+  readonly nowMs: number;
+  /** Absent where no policy is configured. */
+  readonly policy?: PolicyFact;
+  readonly readiness: Readiness;
+  /** The tools; once the session is known, the actions of its workflow if it has one. */
+  readonly catalogue: Catalogue;
+  /** Absent if there are none. */
+  readonly unlisted?: readonly UnlistedServer[];
+  readonly session?: SessionFact;
+  /** Only of a call that the body of a step makes: the workflow of that step, and what is in doubt in its session. */
+  readonly body?: Pick<StepFact, 'workflow' | 'fences'>;
+  readonly turnCancelled?: boolean;
+  /** What the author's own validator said about the arguments. */
+  readonly arguments?: ArgumentsFact;
+  /** Only of a call that needs an approval. */
+  readonly approval?: ApprovalFact;
+  /** Only of a call that names evidence. */
+  readonly evidence?: EvidenceFact;
+  readonly evidenceNow?: EvidenceNowFact;
+  /** How many calls are under way, and how many may be. */
+  readonly inFlight: { readonly now: number; readonly max: number };
+}
+
+/** What policy and the tool see: the arguments as the validators left them. */
+export const argumentsIn = (request: Request, facts: Facts): Json =>
+  facts.arguments?.ok ? facts.arguments.args : request.args;
+
+/** The facts that a gate can ask for; the shell fetches exactly one at a time. */
+export type FactName = 'session' | 'turnCancelled' | 'arguments' | 'approval' | 'evidence' | 'evidenceNow';

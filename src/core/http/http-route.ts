@@ -1,0 +1,35 @@
+/** What can be said of one route of the HTTP door? The types of the table in http-routes.ts, and the limits of its lists. */
+import type { BodyName } from './http-bodies.ts';
+import type { Permission } from '../call/identity.ts';
+
+/** How one parameter of a query is written. */
+export type QueryField =
+  | { readonly kind: 'text' }
+  | { readonly kind: 'count'; readonly max: number }
+  | { readonly kind: 'seconds' }
+  | { readonly kind: 'choice'; readonly of: readonly string[] }
+  /** `epoch.seq` of a record. */
+  | { readonly kind: 'position' };
+
+export interface HttpRoute {
+  readonly method: 'GET' | 'POST';
+  /** `{id}` stands for one segment. */
+  readonly path: string;
+  /** What the key must permit; `key` for any that is valid, null for whoever comes. */
+  readonly needs: Permission | 'key' | null;
+  readonly summary: string;
+  readonly query: Readonly<Record<string, QueryField>>;
+  /** Null if none is read. */
+  readonly body: BodyName | null;
+  /** What a success is: a body of components.schemas, a reply of a call, or text that is no JSON. */
+  readonly answer: BodyName | 'Reply' | 'text/event-stream' | 'text/plain';
+}
+
+/** How many a page of a list holds at most, and if nobody says how many. */
+export const maxPage = 200;
+export const defaultPage = 50;
+/** The longest wait that a query can name. */
+export const maxWaitSeconds = 86_400;
+
+export const text = { kind: 'text' } as const;
+export const limit = { kind: 'count', max: maxPage } as const;

@@ -1,0 +1,45 @@
+/** What is told to a webhook? The words and the shape of a message. Data only; adapters/notify-webhook sends it. */
+import type { ApprovalView } from '../approval/approval-view.ts';
+
+/** The codes that somebody can be told about. */
+export const webhookEvents = ['POLICY_DEFER', 'COMPLETION_BLOCKED', 'RUNTIME_GAP'] as const;
+export type WebhookEvent = (typeof webhookEvents)[number];
+
+/** The kinds of records that are told, each under the code that a hook asks for. */
+export const toldKinds = {
+  approval_opened: 'POLICY_DEFER',
+  approval_approved: 'POLICY_DEFER',
+  approval_denied: 'POLICY_DEFER',
+  approval_revoked: 'POLICY_DEFER',
+  approval_used: 'POLICY_DEFER',
+  approval_expired: 'POLICY_DEFER',
+  approval_voided: 'POLICY_DEFER',
+  /** Of the refusals only those with this code. */
+  refused: 'COMPLETION_BLOCKED',
+  runtime_gap: 'RUNTIME_GAP',
+} as const satisfies Readonly<Record<string, WebhookEvent>>;
+
+export type WebhookKind = keyof typeof toldKinds;
+
+export interface WebhookMessage {
+  /** The same however often it is sent: whoever has seen it drops it. */
+  readonly id: string;
+  readonly event: WebhookEvent;
+  readonly kind: WebhookKind;
+  /** When it happened, not when it was sent. */
+  readonly at: string;
+  /** Null if it is nobody's in particular. */
+  readonly tenant: string | null;
+  readonly agent: string | null;
+  readonly tool: string | null;
+  readonly call_id: string | null;
+  readonly session: string | null;
+  /** A sentence for a person. */
+  readonly message: string;
+  /** As it is when it is sent; null if it is about none. */
+  readonly approval: ApprovalView | null;
+  /** The arguments are too large for a message: `args` is null, ask for the approval. Absent otherwise. */
+  readonly args_omitted?: true;
+  /** Where a person finds it. */
+  readonly link: string | null;
+}

@@ -1,0 +1,56 @@
+/** What every reader of a machine shares: where problems are gathered, and the words for them. */
+import { canonicalise } from '../../values/canonical.ts';
+import type { Json } from '../../values/json.ts';
+import { nearest } from '../../values/nearest.ts';
+import type { StateDraft } from './machine-draft.ts';
+import type { OwnLimits } from './own-json.ts';
+import { textOfCode } from './written-code.ts';
+
+export interface Reading {
+  /** All of them are reported at once. */
+  readonly problems: string[];
+  readonly implementations: {
+    readonly guards: Readonly<Record<string, unknown>>;
+    readonly actions: Readonly<Record<string, unknown>>;
+    readonly delays: Readonly<Record<string, unknown>>;
+  };
+  readonly limits: OwnLimits;
+  /** By what an author writes after `#`. */
+  readonly stateById: (id: string) => StateDraft | null;
+  /** Whether there is a state at this path from the root. */
+  readonly hasPath: (path: string) => boolean;
+}
+
+/** XState ignores a key that it does not know; a misspelt one would change what the machine does. */
+export function unknownKeys(given: object, known: readonly string[], place: string, problems: string[]): void {
+  for (const key of Object.keys(given)) {
+    if (known.includes(key)) continue;
+    const near = nearest(key, known);
+    const hint = near === null ? `known are ${known.join(', ')}` : `did you mean '${near}'?`;
+    problems.push(`${place}: unknown key '${key.slice(0, 80)}'; ${hint}`);
+  }
+}
+
+/** As it stands in the manifest: another text is another machine. */
+export function sourceOf(code: unknown): string {
+  try {
+    return (textOfCode(code) ?? Function.prototype.toString.call(code)).toWellFormed();
+  } catch {
+    return 'a function that cannot be read';
+  }
+}
+
+export function writtenParams(params: unknown): Json {
+  if (params === undefined) return null;
+  if (typeof params === 'function') return { source: sourceOf(params) };
+  return writtenValue(params);
+}
+
+export function writtenValue(value: unknown): Json {
+  const written = canonicalise(value, { maxDepth: 64 });
+  return written.ok ? (JSON.parse(written.text) as Json) : { not_json: written.problem };
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  return value === undefined ? [] : Array.isArray(value) ? value : [value];
+}

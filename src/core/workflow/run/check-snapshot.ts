@@ -1,0 +1,48 @@
+/** Does a snapshot that an earlier version of the workflow wrote still make sense in this one? Must not change it. */
+import { isObject } from '../../values/json.ts';
+import { activeStates, isFinal } from '../active-states.ts';
+import { afterEvent } from './delays-at.ts';
+import type { MachineDraft } from '../read/machine-draft.ts';
+import type { Snapshot } from '../workflow.ts';
+
+/** Null, or the first thing that does not. Reads it as what it may be: anything that was stored. */
+export function checkSnapshot(draft: MachineDraft, snapshot: Snapshot): string | null {
+  if (!isObject(snapshot)) return 'the snapshot is not an object';
+  const { value, context, history, timers, done } = snapshot as { readonly [Key in keyof Snapshot]: unknown };
+  const active = activeStates(draft.root, value);
+  if (active === null) return `its state ${JSON.stringify(value)?.slice(0, 200)} does not exist here`;
+  if (!isObject(context)) return 'its context is not an object';
+  if (done !== isFinal(draft.root, active.states)) {
+    return done === true ? 'it has ended, and its state is not final here' : 'it goes on, and its state is final here';
+  }
+  return problemOfHistory(draft, history) ?? problemOfTimers(draft, timers);
+}
+
+function problemOfHistory(draft: MachineDraft, history: unknown): string | null {
+  if (!isObject(history)) return 'its history is not an object';
+  for (const [id, remembered] of Object.entries(history)) {
+    if (draft.byId.get(id)?.type !== 'history') return `it remembers '${id}', which is no history state here`;
+    const lost = Array.isArray(remembered) ? remembered.find((state) => !draft.byId.has(state)) : 'nothing';
+    if (lost !== undefined) return `history state '${id}' remembers '${String(lost)}', which does not exist here`;
+  }
+  return null;
+}
+
+function problemOfTimers(draft: MachineDraft, timers: unknown): string | null {
+  if (!Array.isArray(timers)) return 'its timers are not a list';
+  for (const timer of timers as readonly unknown[]) {
+    const event = isObject(timer) ? timer['event'] : undefined;
+    const type = isObject(event) ? event['type'] : undefined;
+    if (typeof type !== 'string') return 'one of its timers has no event';
+    if (!isHandled(draft, type)) return `one of its timers waits for '${type}', which nothing handles here`;
+  }
+  return null;
+}
+
+function isHandled({ states }: MachineDraft, type: string): boolean {
+  return states.some(
+    ({ id, edges }) =>
+      edges.some((edge) => edge.event === type) ||
+      edges.some(({ kind, delay }) => kind === 'after' && type === afterEvent(delay, id)),
+  );
+}

@@ -1,0 +1,203 @@
+/**
+ * Moves a session: starts it, takes a step, lets a timer fire. One macrostep of XState each, from a snapshot to the next one,
+ * or a failure of the author's code by its name. Must not judge whether a step is legal; judge-reach.ts does.
+ */
+import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
+import type { Json, JsonObject } from '../../values/json.ts';
+import { activeStates } from '../active-states.ts';
+import { AuthorFault, faultOf, messageOf, ownPart } from '../read/author-code.ts';
+import { buildMachine } from './build-machine.ts';
+import { probeWith, type Probe } from '../read/inputs-trap.ts';
+import { judgeTest } from './judge-guard.ts';
+import type { MachineDraft } from '../read/machine-draft.ts';
+import { failed, type RunLimits } from './moved.ts';
+import { ownJson, type OwnLimits } from '../read/own-json.ts';
+import { historyNodes, settle, type Effect } from './settle-snapshot.ts';
+import type { Machine, Moved, Snapshot, WorkflowTimer } from '../workflow.ts';
+
+/** What an action changes in the context, beside what its edges do. */
+export type Update = (step: { readonly context: JsonObject; readonly inputs: Json; readonly result: Json }) => unknown;
+
+/** The step that is being taken; there is never more than one at a time. */
+interface Step {
+  readonly event: object;
+  readonly probe: Probe;
+  readonly action: string;
+  readonly inputs: Json;
+  readonly result: Json;
+  isTaken: boolean;
+}
+
+/** Inputs and results were limited before they came here. */
+const generous: OwnLimits = { maxDepth: 256, maxChars: Number.MAX_SAFE_INTEGER };
+
+export function runMachine(
+  draft: MachineDraft,
+  updates: ReadonlyMap<string, Update | null>,
+  contextOf: (snapshot: Snapshot) => JsonObject | null,
+  limits: RunLimits,
+): Pick<Machine, 'start' | 'apply' | 'fire'> {
+  let fault: AuthorFault | null = null;
+  let current: Step | null = null;
+  const machine: AnyStateMachine = buildMachine(draft, (event) => updates.has(event), limits.maxMicrosteps, {
+    run(code) {
+      try {
+        return code();
+      } catch (thrown) {
+        fault ??= faultOf('the machine', thrown);
+        throw thrown;
+      }
+    },
+    took(context, event) {
+      const step = current;
+      // An event of the same name that the machine raised by itself, or the same step in a second region.
+      if (step?.event !== event || step.isTaken) return {};
+      step.isTaken = true;
+      const update = updates.get(step.action);
+      return update ? runUpdate(step, update, context) : {};
+    },
+    holds(rule, context, event) {
+      if (current?.event !== event) return rule.holds(context, event);
+      const verdict = judgeTest(rule.name, rule.holds, context, current.probe);
+      if (verdict instanceof AuthorFault) throw verdict;
+      return verdict === 'yes';
+    },
+  });
+
+  function runUpdate(step: Step, update: Update, context: JsonObject): JsonObject {
+    const what = `update of '${step.action}'`;
+    try {
+      const part = update(Object.freeze({ context, inputs: step.inputs, result: step.result }));
+      return part === undefined ? {} : ownPart(what, part, limits);
+    } catch (thrown) {
+      fault ??= faultOf(what, thrown);
+      throw thrown;
+    }
+  }
+
+  /** `move` does what XState has to do; everything that goes wrong in it becomes a failure. */
+  function attempt(
+    step: Step | null,
+    before: readonly WorkflowTimer[],
+    nowMs: number,
+    move: (scope: never) => AnyMachineSnapshot,
+    check: () => Moved | null,
+  ): Moved {
+    fault = null;
+    current = step;
+    const effects: Effect[] = [];
+    try {
+      const state = move(inertScope(effects));
+      if (state.status === 'error') return failedBy(fault, state.error, limits);
+      return check() ?? impossible(state) ?? settle(state, before, effects, nowMs, limits);
+    } catch (thrown) {
+      return failedBy(fault, thrown, limits);
+    } finally {
+      current = null;
+    }
+  }
+
+  /** XState follows edges that lead to states which exclude each other; nothing could be done where they end. */
+  function impossible({ value, _nodes: nodes }: AnyMachineSnapshot): Moved | null {
+    const active = activeStates(draft.root, value);
+    // INVARIANT: what is kept is the whole of what is active.
+    if (active !== null && active.states.size === nodes.length) return null;
+    const leaves = nodes.filter((node) => !nodes.some((other) => other.parent === node));
+    const names = leaves.map((node) => `'${node.path.join('.')}'`);
+    return failed('ImpossibleState', `its edges lead to states that cannot be active together: ${names.join(', ')}`);
+  }
+
+  /** What was stored may be anything: XState would throw at what it does not know. */
+  function restored(snapshot: Snapshot): AnyMachineSnapshot | Moved {
+    try {
+      return restore(snapshot);
+    } catch (thrown) {
+      return failed('UnknownState', `the session cannot be restored: ${messageOf(thrown)}`);
+    }
+  }
+
+  function restore(snapshot: Snapshot): AnyMachineSnapshot | Moved {
+    const active = activeStates(draft.root, snapshot.value);
+    const context = contextOf(snapshot);
+    if (active === null || context === null) {
+      return failed('UnknownState', 'the session stands where this workflow has no state; migrate or reset it');
+    }
+    if (snapshot.done) return failed('Done', 'the workflow has ended');
+    const historyValue = historyNodes(machine, draft, snapshot.history);
+    return machine.resolveState({ value: active.value, context, historyValue } as never);
+  }
+
+  return {
+    start: (nowMs) =>
+      attempt(
+        null,
+        [],
+        nowMs,
+        (scope) => machine.getInitialSnapshot(scope, undefined),
+        () => null,
+      ),
+    apply(snapshot, action, inputs, result, nowMs, shown = inputs) {
+      const state = restored(snapshot);
+      if ('kind' in state) return state;
+      const ownInputs = ownJson(inputs, generous);
+      const ownShown = shown === inputs ? ownInputs : ownJson(shown, generous);
+      const ownResult = ownJson(result, generous);
+      if (!ownInputs.ok || !ownShown.ok || !ownResult.ok)
+        return failed('NotJson', `inputs or result of '${action}' are not JSON`);
+      const event = Object.freeze({ type: action, inputs: ownShown.value, result: ownResult.value });
+      const probe = probeWith(action, ownInputs.value);
+      const step: Step = { event, probe, action, inputs: event.inputs, result: event.result, isTaken: false };
+      return attempt(
+        step,
+        snapshot.timers,
+        nowMs,
+        (scope) => machine.transition(state, event as never, scope),
+        () => (step.isTaken ? null : failed('NotTaken', `no edge of '${action}' was taken: a guard changed its mind`)),
+      );
+    },
+    /** A timer that the snapshot does not hold was cancelled in the meantime: nothing moves, and the same snapshot comes back. */
+    fire(snapshot, timer, nowMs) {
+      const isDue = (one: WorkflowTimer) => one.id === timer.id && one.dueAtMs === timer.dueAtMs;
+      const found = snapshot.timers.find(isDue);
+      if (found === undefined || snapshot.done) return { kind: 'moved', snapshot };
+      const state = restored(snapshot);
+      if ('kind' in state) return state;
+      const event = ownJson(found.event, generous);
+      if (!event.ok) return failed('NotJson', `the event of timer '${timer.id}' is not JSON`);
+      const others = snapshot.timers.filter((one) => !isDue(one));
+      return attempt(
+        null,
+        others,
+        nowMs,
+        (scope) => machine.transition(state, event.value as never, scope),
+        () => null,
+      );
+    },
+  };
+}
+
+/** What XState asks of the actor that it believes to run in: nothing happens there but that we hear of delays. */
+function inertScope(effects: Effect[]): never {
+  const scope = {
+    self: undefined,
+    id: '',
+    sessionId: '',
+    logger: () => undefined,
+    defer: () => undefined,
+    emit: () => undefined,
+    stopChild: () => undefined,
+    system: { _sendInspectionEvent: () => undefined },
+    actionExecutor: ({ type, params }: Effect) => void effects.push({ type, params }),
+  };
+  return scope as never;
+}
+
+function failedBy(fault: AuthorFault | null, thrown: unknown, limits: RunLimits): Moved {
+  const known = fault ?? (thrown instanceof AuthorFault ? thrown : null);
+  if (known !== null) return failed(known.errorType, `${known.what}: ${known.message}`);
+  const message = messageOf(thrown);
+  if (message.startsWith('Infinite loop')) {
+    return failed('EndlessLoop', `it did not come to rest within ${limits.maxMicrosteps} microsteps`);
+  }
+  return failed('MachineError', message);
+}

@@ -1,0 +1,106 @@
+/**
+ * The command `calls settle`: a person says what became of a call that is in doubt. Says what follows from it. Must not decide
+ * whether it may be settled: the gateway's own lifecycle does.
+ */
+import type { Json } from '../../../core/values/json.ts';
+import type { MeantId } from '../../../core/values/short-id.ts';
+import { unreachable } from '../../../core/values/unreachable.ts';
+import type { Judged, Judgement } from '../../../shell/ending/settle-doubt.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import type { Command } from '../line/read-command-line.ts';
+import { harmless, type Terminal } from '../terminal.ts';
+import { wholeId } from '../whole-id.ts';
+
+export interface SettleParts {
+  /** Who runs this command, as the machine knows them. */
+  readonly operator: () => string;
+  /** Which call of this store is meant by the beginning of its id; none, if the store cannot be read. */
+  readonly meant: (file: string, beginning: string) => Promise<MeantId>;
+  readonly settle: (
+    file: string,
+    callId: string,
+    judgement: Judgement,
+  ) => Promise<
+    | { readonly kind: Judged; readonly session: string | null; readonly state: string | null }
+    | { readonly kind: 'refused'; readonly message: string }
+  >;
+}
+
+const maxNameChars = 200;
+
+export async function settleCall(
+  { argument: given, said, json }: Command,
+  file: string,
+  parts: SettleParts,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const happened = said.happened as Judgement['happened'];
+  const result = readResult(said.result);
+  if (result !== undefined && 'problem' in result) return sayUsage(result.problem, terminal);
+  if (result !== undefined && happened !== 'yes')
+    return sayUsage(`--result says what came of it, and goes with --happened yes, not with ${happened}`, terminal);
+  const by = (said.by ?? parts.operator()).slice(0, maxNameChars);
+  const judgement = { happened, by, ...(result === undefined ? {} : { result: result.value }) };
+  const argument = await wholeId(given, 'decide', (beginning) => parts.meant(file, beginning), terminal);
+  if (typeof argument === 'number') return argument;
+  const judged = await parts.settle(file, argument, judgement);
+  const id = harmless(argument);
+  switch (judged.kind) {
+    case 'settled':
+      if (json) terminal.print(`${JSON.stringify({ call_id: argument, happened, by, session: judged.session })}\n`);
+      else terminal.print(`${id} is settled by ${harmless(by)}: ${consequences[happened](judged.session !== null)}.\n`);
+      return exitCodes.done.code;
+    case 'not_found':
+      return sayNo(`no call '${id}' is on record; check the id, or look for it with: recourse calls ls`, terminal);
+    case 'unclear':
+      return sayNo(
+        `it is not clear what was said about ${id}; name yourself with --by, and say --happened yes, no or unknown`,
+        terminal,
+      );
+    case 'not_in_doubt':
+      return sayNo(
+        `${id} is not in doubt, it is ${judged.state ?? 'elsewhere'}; nothing was changed. Try: recourse calls ls --state IN_DOUBT`,
+        terminal,
+      );
+    case 'store_unavailable':
+      terminal.tell(
+        `recourse: '${harmless(file)}' could not be written; nothing may be settled: look again, then try again\n`,
+      );
+      return exitCodes.store.code;
+    case 'refused':
+      terminal.tell(`recourse: ${harmless(judged.message)}\n`);
+      return exitCodes.store.code;
+    default:
+      return unreachable(judged);
+  }
+}
+
+const consequences: Readonly<Record<Judgement['happened'], (inWorkflow: boolean) => string>> = {
+  yes: (inWorkflow) =>
+    inWorkflow
+      ? 'it took effect. The next equal step of its session takes this result instead of doing it again'
+      : 'it took effect. Whoever asks again with its key gets this result',
+  no: (inWorkflow) =>
+    `it did not happen. ${inWorkflow ? 'The fence is lifted, and the' : 'The'} agent may ask for it again`,
+  unknown: (inWorkflow) =>
+    `nobody will know. ${inWorkflow ? 'The fence is lifted: an equal step would be sent anew, and' : 'An equal call'} may happen twice`,
+};
+
+function readResult(text: string | undefined): { readonly value: Json } | { readonly problem: string } | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return { value: JSON.parse(text) as Json };
+  } catch {
+    return { problem: `--result must be JSON; a text needs its own quotes, as in --result '"done"'` };
+  }
+}
+
+function sayUsage(problem: string, terminal: Terminal): ExitCode {
+  terminal.tell(`recourse: ${problem}. Try: recourse calls settle --help\n`);
+  return exitCodes.usage.code;
+}
+
+function sayNo(sentence: string, terminal: Terminal): ExitCode {
+  terminal.tell(`recourse: ${sentence}\n`);
+  return exitCodes.no.code;
+}

@@ -1,0 +1,38 @@
+/**
+ * What can be answered without the gateway? Help, the version, and what is wrong with a command line. Everything that
+ * this file imports is loaded before `recourse --help` can speak, so it must stay small.
+ */
+import { readFileSync } from 'node:fs';
+import { unreachable } from '../../../core/values/unreachable.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { type Command, readCommandLine } from './read-command-line.ts';
+import { harmless, processTerminal, type Terminal } from '../terminal.ts';
+import { writeHelp } from '../print/write-help.ts';
+
+export { processTerminal };
+
+/** The exit code, or the command that has to be run. */
+export function answerAtOnce(words: readonly string[], terminal: Terminal): ExitCode | Command {
+  const asked = readCommandLine(words);
+  switch (asked.kind) {
+    case 'run':
+      return asked;
+    case 'help':
+      terminal.print(writeHelp(asked.topic, terminal.paint));
+      return exitCodes.done.code;
+    case 'version':
+      terminal.print(`${version()}\n`);
+      return exitCodes.done.code;
+    case 'wrong':
+      terminal.tell(`recourse: ${harmless(asked.sentence)}\n`);
+      return exitCodes.usage.code;
+    default:
+      return unreachable(asked);
+  }
+}
+
+/** As deep in the built package as in the clone: the same way leads to package.json. */
+export function version(): string {
+  const manifest = readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(manifest) as { version: string }).version;
+}

@@ -1,0 +1,126 @@
+/**
+ * The tools of the primer: a coffee bar whose next act can be spoilt on purpose. Plain definitions; whoever opens the
+ * gateway makes tools of them. Must not know the story.
+ */
+import type { Effect, EffectClass, ErrorKind } from '../../../core/taxonomy.ts';
+
+/** What the next body does instead of its work. */
+export type Mood =
+  /** Works, but only once the story says so: until then it neither answers nor stops. */
+  | { readonly does: 'wait' }
+  | { readonly does: 'throw'; readonly message: string }
+  | { readonly does: 'state'; readonly kind: ErrorKind; readonly message: string; readonly effect: Effect }
+  | { readonly does: 'return'; readonly value: unknown }
+  | { readonly does: 'part'; readonly value: unknown; readonly failed: readonly FailedItem[] };
+
+export interface FailedItem {
+  readonly item: string;
+  readonly kind: ErrorKind;
+  readonly message: string;
+}
+
+type Args = Readonly<Record<string, unknown>>;
+
+/** What a body needs of the context it gets. */
+interface BarContext {
+  fail(failure: { readonly kind: ErrorKind; readonly message: string; readonly effect: Effect }): never;
+}
+
+export interface BarTool {
+  readonly name: string;
+  readonly description: string;
+  readonly input: { readonly [keyword: string]: unknown };
+  readonly output?: { readonly [keyword: string]: unknown };
+  readonly effect: EffectClass;
+  readonly run: (args: Args, context: BarContext) => Promise<unknown>;
+}
+
+/** Makes a result that says which of its items failed. */
+export type MakePartial = (value: unknown, failed: readonly FailedItem[]) => unknown;
+
+const text = { type: 'string' };
+
+export function createBar(partial: MakePartial) {
+  let next: Mood | null = null;
+  let orders = 0;
+  let begun = (): void => undefined;
+  let go = (): void => undefined;
+
+  const work = async (context: BarContext, make: () => unknown): Promise<unknown> => {
+    const mood = next;
+    next = null;
+    begun();
+    switch (mood?.does) {
+      case undefined:
+        return make();
+      case 'wait':
+        await new Promise<void>((resolve) => (go = resolve));
+        return make();
+      case 'throw':
+        throw new Error(mood.message);
+      case 'state':
+        return context.fail({ kind: mood.kind, message: mood.message, effect: mood.effect });
+      case 'return':
+        return mood.value;
+      case 'part':
+        return partial(mood.value, mood.failed);
+      default:
+        return mood satisfies undefined;
+    }
+  };
+
+  const define = (
+    name: string,
+    description: string,
+    effect: EffectClass,
+    properties: Readonly<Record<string, unknown>>,
+    make: (args: Args) => unknown,
+    output: { readonly [keyword: string]: unknown } = { type: 'object' },
+  ): BarTool => {
+    const required = Object.keys(properties).filter((each) => each !== 'note');
+    const input = { type: 'object', properties, required, additionalProperties: false };
+    const run: BarTool['run'] = async (args, context) => work(context, () => make(args));
+    return { name, description, input, output, effect, run };
+  };
+
+  const tools: readonly BarTool[] = [
+    define(
+      'take_order',
+      'Take an order for one drink.',
+      'plain',
+      { drink: { enum: ['latte', 'espresso', 'mocha'] }, note: text },
+      ({ drink }) => ({ order: `order-${(orders += 1)}`, drink, cents: 450 }),
+      { type: 'object', properties: { order: text }, required: ['order'] },
+    ),
+    define(
+      'add_modifier',
+      'Change the milk of an order.',
+      'plain',
+      { order: text, modifier: { enum: ['oat', 'soy', 'almond'] } },
+      (args) => args,
+    ),
+    define(
+      'pay',
+      'Charge the card for an order.',
+      'plain',
+      { order: text, cents: { type: 'integer' } },
+      ({ cents }) => ({
+        charged_cents: cents,
+      }),
+    ),
+    define('fulfill', 'Make what was ordered.', 'plain', { order: text }, () => ({ made: ['latte'] })),
+    define('cancel', 'Throw an order away.', 'plain', { order: text }, ({ order }) => ({ cancelled: order })),
+    define('read_order', 'Look an order up.', 'pure', { order: text }, ({ order }) => ({ order, drink: 'latte' })),
+  ];
+
+  return {
+    tools,
+    spoil: (mood: Mood) => void (next = mood),
+    /** Lets the body that waits do its work. */
+    release: () => go(),
+    /** Resolves when the next body has begun. */
+    nextBegins: () => new Promise<void>((resolve) => (begun = resolve)),
+  };
+}
+
+export type Bar = ReturnType<typeof createBar>;

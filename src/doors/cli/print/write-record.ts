@@ -1,0 +1,54 @@
+/** How does a record read in a line or two? Its place, its kind, and of its body what a person looks for. */
+import { cut } from '../../../core/values/canonical.ts';
+import { isObject } from '../../../core/values/json.ts';
+import { quoteWord } from '../../../core/values/quote.ts';
+import type { ToldRecord } from '../../../shell/look/inspect.ts';
+import { parsed, timeOf } from './shapes.ts';
+import { harmless, type Paint } from '../terminal.ts';
+
+/** One line, for a list that grows: what happened to which call. */
+export function writeRecordLine(record: ToldRecord, paint: Paint): string {
+  const place = paint('dim', placeOf(record).padEnd(8));
+  const kind = paint('bold', harmless(record.kind)) + ' '.repeat(Math.max(0, longestKind - record.kind.length));
+  const about = record.call === null ? record.meaning : paint('cyan', harmless(record.call));
+  const facts = record.call === null ? '' : `  ${paint('dim', factsOf(record))}`;
+  return `${timeOf(record.timeMs)}  ${place}  ${kind}  ${about}${facts}\n`;
+}
+
+/** A few lines, for the story of one call: what it meant, what was decided, what is kept. */
+export function writeRecordStory(record: ToldRecord, paint: Paint): string {
+  const facts = factsOf(record);
+  const kept = record.payloads
+    .map(({ part, text }) => `${harmless(part)}${text === null ? ' (erased)' : ''}`)
+    .join(', ');
+  return [
+    `  ${timeOf(record.timeMs)}  ${paint('dim', placeOf(record))}  ${paint('bold', harmless(record.kind))}`,
+    `      ${record.meaning}`,
+    ...(facts === '' ? [] : [`      ${paint('dim', facts)}`]),
+    ...(kept === '' ? [] : [`      ${paint('dim', `keeps: ${kept}`)}`]),
+  ].join('\n');
+}
+
+const longestKind = 17;
+const longestValue = 40;
+
+const placeOf = ({ epoch, seq }: ToldRecord): string => `${epoch}/${seq}`;
+
+/** `name value` pairs of the body. Said elsewhere, and so left out: who asked for what, and what the gates saw. */
+const elsewhere = new Set(['facts', 'tenant', 'agent', 'turn', 'manifest', 'recognised', 'detail', 'class', 'verdict']);
+
+function factsOf(record: ToldRecord): string {
+  const body = parsed(record.body);
+  return isObject(body) ? pairsOf(body).join(' · ') : harmless(record.body);
+}
+
+function pairsOf(fields: Readonly<Record<string, unknown>>): readonly string[] {
+  return Object.entries(fields).flatMap(([name, value]) => {
+    if (value === null || elsewhere.has(name)) return [];
+    if (isObject(value)) return pairsOf(value);
+    const time = name.endsWith('_ms') && typeof value === 'number' && value > 1e12;
+    if (time) return [`${harmless(name.slice(0, -'_ms'.length))} ${timeOf(value)}`];
+    const text = quoteWord(value);
+    return [`${harmless(name)} ${text.length > longestValue ? `${cut(text, longestValue)}…` : text}`];
+  });
+}

@@ -1,0 +1,86 @@
+/** How does the reply of one call read? What came of it first, then what a person looks for, then what to do. */
+import { isCompletion } from '../../../core/call/completion.ts';
+import { isObject } from '../../../core/values/json.ts';
+import { quoteName, quoteValue, quoteWord } from '../../../core/values/quote.ts';
+import { isPending, isSuccess, type Notice, type Reply } from '../../../core/call/reply.ts';
+import { isList } from '../daemon.ts';
+import { type Pair, writePairs } from './table.ts';
+import { harmless, type Paint } from '../terminal.ts';
+
+export function writeReply(reply: Reply, paint: Paint): string {
+  const about: Pair[] = [
+    ['call', reply.call_id],
+    ...(reply.session === null ? [] : [['session', reply.session] as const]),
+    ...(reply.notices ?? []).map(({ code, human_message: says }: Notice) => ['notice', `${code}: ${says}`] as const),
+  ];
+  if (isPending(reply)) {
+    const soon: Pair = ['ask again', `in ${reply.retry_after_seconds} s`];
+    return `${paint('cyan', `… ${harmless(reply.requested)} is under way`)}\n${writePairs([soon, ...about], paint)}`;
+  }
+  const again = reply.replayed === true ? '  (the stored reply of an earlier call)' : '';
+  if (isSuccess(reply)) {
+    const part = reply.errors === undefined ? '' : ', in part';
+    const pairs: Pair[] = [
+      ...(reply.errors ?? []).map(
+        (error) => ['failed', `${error.item}: ${error.code} ${error.message ?? ''}`] as const,
+      ),
+      ...(reply.done === true
+        ? [['done', isCompletion(reply) ? 'the session is complete' : 'the workflow has ended'] as const]
+        : []),
+      ...about,
+    ];
+    const head = paint('green', `✓ ${harmless(reply.action)}${part}`);
+    return `${head}${again}\n${writeValue(reply.result)}\n${writePairs(pairs, paint)}`;
+  }
+  const { error, code, class: sort, message, effect, resolution, requested, valid_next_actions: next } = reply;
+  const { type, ...rest } = resolution;
+  // The names are those that come next.
+  const what = Object.entries(type === 'choose_action' ? {} : rest).map(
+    ([name, value]) => ` ${name} ${quoteWord(value)}`,
+  );
+  const rule = 'rule_ref' in reply && reply.rule_ref !== undefined ? [['rule', reply.rule_ref] as const] : [];
+  const closed = 'blocked_by' in reply ? reply.blocked_by.map(({ guard }) => guard) : [];
+  const guards = closed.length === 0 ? [] : [['guard', clipped([...new Set(closed)])] as const];
+  const pairs: Pair[] = [
+    ['code', `${sort} / ${code}`],
+    ...rule,
+    ...guards,
+    ['effect', effects[effect]],
+    ['what to do', `${type}${what.join('')}`],
+    ...(next.length === 0 ? [] : [['instead', clipped(next)] as const]),
+    ...about,
+  ];
+  const head = paint(effect === 'unknown' ? 'red' : 'yellow', `✗ ${harmless(requested ?? '(unreadable)')}: ${error}`);
+  return `${head}${again}\n  ${harmless(message)}\n${writePairs(pairs, paint)}`;
+}
+
+const effects = {
+  none: 'none: nothing happened',
+  applied: 'applied: it did happen',
+  unknown: 'unknown: it may or may not have happened',
+} as const;
+
+const maxNames = 12;
+
+const clipped = (names: readonly string[]): string =>
+  names.length <= maxNames
+    ? names.map(quoteName).join(', ')
+    : `${names.slice(0, maxNames).map(quoteName).join(', ')} and ${names.length - maxNames} more`;
+
+/** A text as it is, line by line; everything else as JSON that can be read. */
+function writeValue(value: unknown): string {
+  const text = textIn(value) ?? quoteValue(value, 2);
+  return text
+    .split('\n')
+    .map((line) => `  ${harmless(line)}`)
+    .join('\n');
+}
+
+/** A tool of an MCP server answers with items of content; where all of them are texts, these are what a person wants to read. */
+function textIn(value: unknown): string | null {
+  if (typeof value === 'string') return value;
+  const content = isObject(value) ? value['content'] : null;
+  if (!isList(content) || content.length === 0) return null;
+  const texts = content.map(({ type, text }) => (type === 'text' && typeof text === 'string' ? text : null));
+  return texts.includes(null) ? null : texts.join('\n');
+}

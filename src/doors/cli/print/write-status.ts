@@ -1,0 +1,110 @@
+/** How does the status of a gateway read? What matters most first, and audit mode so that nobody overlooks it. */
+import { isObject } from '../../../core/values/json.ts';
+import { isList } from '../daemon.ts';
+import { type Pair, writePairs } from './table.ts';
+import { harmless, type Paint } from '../terminal.ts';
+
+type Report = Readonly<Record<string, unknown>>;
+
+const maxListed = 20;
+
+export function writeStatus(report: Report, paint: Paint): string {
+  const { url, ready, version, uptime_seconds: uptime } = report;
+  const since = typeof uptime === 'number' ? `, up ${lengthOf(uptime)}` : '';
+  const head =
+    ready === true
+      ? paint('green', `✓ ready at ${harmless(String(url))}`)
+      : paint(
+          'red',
+          `✗ not ready at ${harmless(String(url))}: ${harmless(textOf(report['reason'] ?? report['doing'], 'no reason is given'))}`,
+        );
+  const governed = isObject(report['governed']) ? report['governed'] : null;
+  const mode = textOf(governed?.['mode'] ?? report['mode'], 'enforce');
+  const pairs = [
+    ['mode', report['governed'] === null ? 'no policy: whoever has a key may call every tool' : mode],
+    ['store', storeIn(report)],
+    ...lines('servers', serversIn(report)),
+    ...lines('policy', policyIn(report, governed)),
+    ['calls', callsIn(report)],
+    ...lines('gaps', gapsIn(report)),
+    ...lines('gates', gatesIn(report)),
+    ...lines('forced', placesIn(report['forced'])),
+    ...lines('drift', Array.isArray(report['drift']) ? report['drift'].map(String) : []),
+    ...lines('warnings', placesIn(report['warnings'])),
+  ] as const;
+  const loud =
+    mode === 'audit' && report['governed'] !== null
+      ? `${paint('red', '! AUDIT MODE: what policy denies is NOT stopped, it only goes on record')}\n`
+      : '';
+  return `${head}, version ${harmless(textOf(version, 'unknown'))}${since}\n${loud}${writePairs(pairs, paint)}`;
+}
+
+/** A name once, and below it what belongs to it. */
+const lines = (name: string, found: readonly string[]): readonly Pair[] =>
+  found.length === 0 ? [] : [[name, clip(found)]];
+
+const clip = (found: readonly string[]): readonly string[] =>
+  found.length <= maxListed ? found : [...found.slice(0, maxListed), `… and ${found.length - maxListed} more`];
+
+function storeIn({ store, role }: Report): string {
+  return `${textOf(store, 'unknown')}${typeof role === 'string' ? `, as its ${role}` : ''}`;
+}
+
+function serversIn({ upstreams }: Report): readonly string[] {
+  if (!isList(upstreams)) return [];
+  if (upstreams.length === 0) return ['none'];
+  return upstreams.map(({ name, state, tools, problem }) => {
+    const listed = typeof tools === 'number' ? `, ${tools} tool${tools === 1 ? '' : 's'}` : '';
+    return `${textOf(name, '?')}: ${textOf(state, '?')}${listed}${typeof problem === 'string' ? ` (${problem})` : ''}`;
+  });
+}
+
+function policyIn({ policy: hash }: Report, governed: Report | null): readonly string[] {
+  const agents = governed?.['agents'];
+  if (!isList(agents)) return [];
+  return [
+    ...(typeof hash === 'string' ? [`sha256 ${hash}`] : []),
+    ...(agents.length === 0 ? ['no agent is declared: every call is denied'] : []),
+    ...agents.map(({ agent, rules, default: otherwise }) => {
+      return `${textOf(agent, '?')}: ${String(rules)} rule${rules === 1 ? '' : 's'}, default ${textOf(otherwise, 'deny')}`;
+    }),
+  ];
+}
+
+function callsIn({ in_flight: now, in_doubt: doubt }: Report): string {
+  const count = typeof doubt !== 'number' ? 'an unknown number' : doubt >= 200 ? '200 or more' : String(doubt);
+  const look = doubt === 0 ? '' : ': recourse calls ls --state IN_DOUBT';
+  return `${textOf(now, '?')} under way, ${count} in doubt${look}`;
+}
+
+function gatesIn({ gates }: Report): readonly string[] {
+  if (!isList(gates)) return [];
+  const named = (stands: boolean) =>
+    gates
+      .flatMap(({ gate, configured }) => (configured === stands && typeof gate === 'string' ? [gate] : []))
+      .join(', ');
+  return [named(true), ...(named(false) === '' ? [] : [`absent: ${named(false)}`])];
+}
+
+/** What happened beside the calls that policy decides; nothing is said where nothing did. */
+function gapsIn({ gaps }: Report): readonly string[] {
+  if (!isList(gaps)) return [];
+  return gaps.map(({ kind, count }) => `${textOf(kind, '?')}: ${textOf(count, '?')}`);
+}
+
+function placesIn(told: unknown): readonly string[] {
+  if (!Array.isArray(told)) return [];
+  return told.map((each) => {
+    if (!isObject(each)) return String(each);
+    return `${textOf(each['file'], '')}:${textOf(each['line'], '')} ${textOf(each['message'], '')}`;
+  });
+}
+
+const textOf = (value: unknown, otherwise: string): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : otherwise;
+
+function lengthOf(seconds: number): string {
+  if (seconds < 120) return `${Math.floor(seconds)} s`;
+  if (seconds < 7_200) return `${Math.floor(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.floor(seconds / 3_600)} h` : `${Math.floor(seconds / 86_400)} days`;
+}

@@ -1,0 +1,117 @@
+/**
+ * Answers `await_approval`: how an approval of the agent stands, as soon as somebody has decided or when the time is over. Tells the
+ * client meanwhile that it still waits, if the client asked for that. Must not decide, and knows no approval of anybody else.
+ */
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import { cut, pointerStep, preview } from '../../../core/values/canonical.ts';
+import type { FieldError } from '../../../core/call/catalogue.ts';
+import { quoteWord, spellOut } from '../../../core/values/quote.ts';
+import { unreachable } from '../../../core/values/unreachable.ts';
+import type { ApprovalView } from '../../../shell/approval/approval-service.ts';
+import { offer, offeredNames } from '../door-names.ts';
+import type { Exchange } from './exchange.ts';
+import type { DoorApprovals, ModelNames } from '../parts.ts';
+import { argumentsOf, type ToolCall } from './read-tool-call.ts';
+import type { Serving } from '../serving.ts';
+import { writeResult } from './write-result.ts';
+
+export async function awaitApproval(
+  call: ToolCall,
+  approvals: DoorApprovals,
+  exchange: Exchange,
+  { parts, connection: { who }, limits, closing }: Serving,
+): Promise<CallToolResult> {
+  const refuse = async (wrong: FieldError) => writeResult(offer(await parts.unfit([wrong], who), parts), false);
+  const wish = readWish(call, approvals, limits.awaitMs);
+  if ('wrong' in wish) return refuse(wish.wrong);
+  const first = await approvals.read(wish.id, who);
+  if (first === null)
+    return refuse({ path: '/approval_id', expected: 'the id of an approval of yours', got: preview(wish.id) });
+  const gone = new AbortController();
+  const stop = () => gone.abort();
+  const unfollow = exchange.follow(stop, stop);
+  const ended = AbortSignal.any([gone.signal, closing]);
+  const quiet = tellProgress(first, wish.waitMs, exchange, limits.progressEveryMs);
+  try {
+    const view = first.state === 'pending' ? await approvals.wait(wish.id, who, wish.waitMs, ended) : first;
+    return written(view ?? first, offeredNames(parts));
+  } finally {
+    quiet();
+    unfollow();
+  }
+}
+
+type Wish = { readonly id: string; readonly waitMs: number } | { readonly wrong: FieldError };
+
+function readWish(call: ToolCall, { waitMs, maxWaitMs }: DoorApprovals, awaitMs: number): Wish {
+  const given = argumentsOf(call);
+  if (given === null) return { wrong: { path: '/arguments', expected: 'an object', got: preview(call.args) } };
+  const { approval_id: id, wait_seconds: seconds = null, ...more } = given;
+  const [unknown] = Object.keys(more);
+  if (unknown !== undefined)
+    return {
+      wrong: { path: `/${pointerStep(cut(unknown, 100))}`, expected: 'only approval_id and wait_seconds', got: null },
+    };
+  if (typeof id !== 'string')
+    return { wrong: { path: '/approval_id', expected: 'the approval_id of a reply', got: preview(id ?? null) } };
+  if (seconds === null) return { id, waitMs: Math.min(awaitMs, waitMs, maxWaitMs) };
+  if (typeof seconds !== 'number' || !(seconds >= 0))
+    return { wrong: { path: '/wait_seconds', expected: 'a number from 0', got: preview(seconds) } };
+  return { id, waitMs: Math.min(seconds * 1_000, maxWaitMs) };
+}
+
+/** At once, and then every few seconds; the function that is returned ends it. */
+function tellProgress(
+  { tool, state }: ApprovalView,
+  waitMs: number,
+  { progress }: Exchange,
+  everyMs: number,
+): () => void {
+  if (progress === null || state !== 'pending' || waitMs === 0) return () => undefined;
+  const total = waitMs / 1_000;
+  let told = 0;
+  const tell = () => {
+    const seconds = Math.min((told * everyMs) / 1_000, total);
+    told += 1;
+    // A client that is gone ends the wait by itself.
+    progress({ progress: seconds, total, message: spellOut(`${tool} waits for an approval`) }).catch(() => undefined);
+  };
+  tell();
+  const timer = setInterval(tell, everyMs);
+  return () => clearInterval(timer);
+}
+
+/** What is to be called again is said by the name it is called by here. */
+function written(view: ApprovalView, names: ModelNames): CallToolResult {
+  const next = nextOf({ ...view, tool: names.write(view.tool) });
+  const text = spellOut(`${view.approval_id} (${view.tool}): ${view.state}. ${next}`);
+  return { content: [{ type: 'text', text }], structuredContent: { ...view, next } };
+}
+
+function nextOf({ state, decided, tool, on_approve: onApprove, edited_args: edited }: ApprovalView): string {
+  switch (state) {
+    case 'pending':
+      return 'Nobody has decided yet: do something else meanwhile, and ask again later.';
+    case 'granted': {
+      const changed = edited === undefined ? '' : ' It will run with the arguments that the approver changed it to.';
+      const again = `Call ${tool} again with the same arguments${onApprove === 'run' ? ' to get the result' : ''}.`;
+      return `${again}${changed}`;
+    }
+    case 'denied': {
+      const why = decided?.reason ?? null;
+      return `Do not call it again: ${quoteWord(decided?.by ?? 'an approver')} said no${why === null ? '' : ` (${why})`}.`;
+    }
+    case 'used':
+      return onApprove === 'run'
+        ? `It was run: call ${tool} again with the same arguments to get the result.`
+        : 'The call ran under it; another one needs another approval.';
+    case 'expired':
+      return `Its time ran out: call ${tool} again if it is still needed, and an approval is asked for anew.`;
+    case 'revoked':
+      return `It was taken back: call ${tool} again only if it is still needed; an approval is asked for anew.`;
+    case 'void':
+      return `What it was bound to has changed: call ${tool} again, and an approval is asked for anew.`;
+    default:
+      return unreachable(state);
+  }
+}

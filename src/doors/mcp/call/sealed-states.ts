@@ -1,0 +1,99 @@
+/**
+ * By what does a client prove that its user was asked about an approval? By a state that only this gateway can have written, good
+ * once, for one agent, one request and one version of the approval, under the rules as they were, for a limited time. It holds no
+ * secret and needs no memory, so it outlives the process: by being used it moves the version. Must not decide anything.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Principal } from '../../../core/call/call.ts';
+import { canonicalText } from '../../../core/values/canonical.ts';
+import type { ApprovalBinding, DoorApprovals, McpDoorLimits } from '../parts.ts';
+
+/** Why a state is not accepted. Told as it is: none of it helps whoever forges one. */
+export const stateProblems = {
+  forged: 'it was not given out by this gateway',
+  foreign: 'it was given out to somebody else or for another call',
+  expired: 'its time is over',
+  replayed: 'it was used before, or somebody has decided since',
+  outdated: 'the rules of the agent have changed since',
+} as const;
+
+export type StateProblem = keyof typeof stateProblems;
+
+/** Who asks for what, at which door. */
+export interface StateHolder {
+  readonly door: string;
+  readonly who: Principal;
+  /** The request in canonical form. */
+  readonly request: string;
+}
+
+export interface ShownApproval {
+  readonly id: string;
+  /** Hash of what the user was shown. */
+  readonly shown: string;
+}
+
+export type Taken =
+  | ({ readonly ok: true; readonly session: string | null } & ShownApproval)
+  | { readonly ok: false; readonly problem: StateProblem };
+
+export type SealedStates = ReturnType<typeof createSealedStates>;
+
+const prefix = 'approval1.';
+const maxStateChars = 4_096;
+
+/** Told from other states by its beginning, whether or not it is genuine. */
+export const isSealed = (state: unknown): state is string => typeof state === 'string' && state.startsWith(prefix);
+
+type Fields = readonly [holder: string, expiresAtMs: number, id: string, shown: string, version: number, rules: string];
+
+type StateLimits = Pick<McpDoorLimits, 'sealedForMs'>;
+
+export function createSealedStates(approvals: DoorApprovals, { sealedForMs }: StateLimits) {
+  const fieldsOf = (state: string): Fields | null => {
+    const [text = '', mark = '', ...more] = state.slice(prefix.length).split('.');
+    if (state.length > maxStateChars || more.length > 0) return null;
+    const written = Buffer.from(text, 'base64url').toString('utf8');
+    const genuine = approvals.seal(written);
+    // INVARIANT: nothing of a state is read before it is known to be ours.
+    if (genuine === null || !isSame(mark, genuine)) return null;
+    return JSON.parse(written) as Fields;
+  };
+
+  return {
+    /** Null if nothing can be sealed here: then the client is not asked. */
+    give({ id, shown }: ShownApproval, { version, rules, expiresAtMs }: ApprovalBinding, holder: StateHolder) {
+      const until = Math.min(approvals.nowMs() + sealedForMs, expiresAtMs);
+      const text = canonicalText([nameOf(holder), until, id, shown, version, rules] satisfies Fields);
+      const mark = approvals.seal(text);
+      return mark === null ? null : `${prefix}${Buffer.from(text).toString('base64url')}.${mark}`;
+    },
+
+    async take(state: string, holder: StateHolder): Promise<Taken> {
+      const fields = fieldsOf(state);
+      if (fields === null) return no('forged');
+      const [given, expiresAtMs, id, shown, version, rules] = fields;
+      if (given !== nameOf(holder)) return no('foreign');
+      if (approvals.nowMs() >= expiresAtMs) return no('expired');
+      const now = await approvals.binding(id, holder.who);
+      if (now === null || now.version !== version) return no('replayed');
+      if (now.rules !== rules) return no('outdated');
+      // INVARIANT: used up on record before anything that was said counts, so that of two who come with it one is refused.
+      const isFirst = await approvals.spend(id, holder.who, version);
+      return isFirst ? { ok: true, id, shown, session: now.session } : no('replayed');
+    },
+  };
+}
+
+const no = (problem: StateProblem) => ({ ok: false, problem }) as const;
+
+function nameOf({ door, who: { tenant, agent }, request }: StateHolder): string {
+  return createHash('sha256')
+    .update(canonicalText([door, tenant, agent, request]))
+    .digest('base64url');
+}
+
+function isSame(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

@@ -1,0 +1,120 @@
+/**
+ * What does the model read? One short text beside the whole reply: what happened, what to do, what is possible next.
+ * Must not repeat the reply: whoever needs a field has it in `structuredContent`.
+ */
+import { isCompletion } from '../../../core/call/completion.ts';
+import { cut } from '../../../core/values/canonical.ts';
+import { quoteWord, spellOut } from '../../../core/values/quote.ts';
+import {
+  isPending,
+  isSuccess,
+  type ErrorReply,
+  type PendingReply,
+  type Reply,
+  type SuccessReply,
+} from '../../../core/call/reply.ts';
+import { resolutions, type Effect, type Resolution } from '../../../core/taxonomy.ts';
+import { unreachable } from '../../../core/values/unreachable.ts';
+
+const maxResultChars = 300;
+const maxStateChars = 160;
+const maxNextChars = 240;
+const maxMessageChars = 400;
+
+/** `passOn`: the caller must name the session itself, for no connection remembers it. */
+export function writeText(reply: Reply, passOn: boolean): string {
+  const body = isSuccess(reply) ? ofSuccess(reply) : isPending(reply) ? ofPending(reply) : ofRefusal(reply);
+  return spellOut([...body, sessionLine(reply, passOn)].filter((part) => part !== '').join(' '));
+}
+
+function ofSuccess(reply: SuccessReply): readonly string[] {
+  return [
+    `ok: ${reply.action}${reply.replayed ? ` (${whoseResult(reply)})` : ''}.`,
+    `result: ${short(reply.result, maxResultChars)}.`,
+    reply.errors === undefined ? '' : `${reply.errors.length} items failed, see errors.`,
+    reply.state === null || reply.state === undefined ? '' : `state: ${short(reply.state, maxStateChars)}.`,
+    reply.done ? (isCompletion(reply) ? 'The session is complete.' : 'The workflow has ended.') : next(reply),
+  ];
+}
+
+/** Whoever had no key must hear what the same call once more would do. */
+const whoseResult = ({ notices = [] }: SuccessReply): string =>
+  notices.find(({ code }) => code === 'EARLIER_RESULT')?.human_message ?? 'done before, this is its reply';
+
+/** The reply does not say whether there was a key, and whoever had none must not take this for an order to send it twice. */
+function ofPending(reply: PendingReply): readonly string[] {
+  const again = `ask again with the same key in ${reply.retry_after_seconds} s`;
+  const without = 'If you gave no key, do not send it again, it would happen twice: read recourse://history.';
+  return [`pending: ${reply.requested} still runs as ${reply.call_id}; ${again}.`, without];
+}
+
+function ofRefusal(reply: ErrorReply): readonly string[] {
+  return [
+    sentence(reply.message.startsWith(`${reply.error}: `) ? reply.message : `${reply.error}: ${reply.message}`),
+    guardLine(reply),
+    effectLine(reply.effect),
+    advice(reply.resolution),
+    next(reply),
+  ];
+}
+
+/** A rule's own reason may lack its end. */
+function sentence(text: string): string {
+  const said = cut(text, maxMessageChars);
+  return /[.!?…]$/.test(said) ? said : `${said}.`;
+}
+
+/** A message of this error has a fixed form, which does not name them. */
+function guardLine(reply: ErrorReply): string {
+  if (reply.error !== 'invalid_transition' || reply.code === 'GuardError') return '';
+  const guards = [...new Set(reply.blocked_by.map(({ guard }) => guard))];
+  if (guards.length === 0) return '';
+  return `refused by guard${guards.length === 1 ? '' : 's'} ${ellipsis(guards.join(', '), maxNextChars)}.`;
+}
+
+function effectLine(effect: Effect): string {
+  switch (effect) {
+    case 'none':
+      return '';
+    case 'applied':
+      return 'effect: applied, it did happen.';
+    case 'unknown':
+      return 'effect: unknown, it may have happened.';
+    default:
+      return unreachable(effect);
+  }
+}
+
+/** The taxonomy's words for the agent, with the particulars of this case. */
+function advice(resolution: Resolution): string {
+  const { type, ...particulars } = resolution;
+  const said = resolutions[type].agent;
+  // The list of actions follows anyway.
+  if (type === 'choose_action') return '';
+  const named = Object.entries(particulars).map(([name, value]) => `${name}: ${short(value, 120)}`);
+  return named.length === 0 ? said : `${said} (${named.join(', ')})`;
+}
+
+function next({ valid_next_actions: actions, next_total: total }: ErrorReply | SuccessReply): string {
+  if (actions.length === 0) return 'next: nothing.';
+  const more = total === undefined ? '' : ` (${total} in all)`;
+  return `next: ${ellipsis(actions.join(', '), maxNextChars)}${more}.`;
+}
+
+function sessionLine(reply: Reply, passOn: boolean): string {
+  if (reply.session === null) return '';
+  const seq = isSuccess(reply) ? `, seq ${reply.seq}` : '';
+  // Where nothing comes next there is nothing to pass it on with.
+  const isOver = isSuccess(reply) && reply.done === true;
+  return passOn && !isOver
+    ? `Pass session ${reply.session} with the next step${seq}.`
+    : `session ${reply.session}${seq}.`;
+}
+
+function short(value: unknown, max: number): string {
+  return ellipsis(quoteWord(value), max);
+}
+
+function ellipsis(text: string, max: number): string {
+  return text.length <= max ? text : `${cut(text, max - 1)}…`;
+}

@@ -1,0 +1,151 @@
+/**
+ * One exchange over node:http in the words of the web standards that the SDK speaks: the body read once, with a limit,
+ * and the response written back, streamed if it is a stream. Must not know what is asked.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { PARSE_ERROR } from '@modelcontextprotocol/server';
+import { whereKeysAre, whyUnknown } from '../../../core/http/door-problems.ts';
+import type { WatchedClient } from '../../../shell/call/watch-client.ts';
+import { parseMessage } from '../parse-message.ts';
+
+export type Body =
+  | { readonly kind: 'json'; readonly value: unknown }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'not_json' }
+  | { readonly kind: 'too_large' }
+  /** Nothing came for too long. */
+  | { readonly kind: 'stalled' }
+  /** The client went away in the middle of it. */
+  | { readonly kind: 'broken' };
+
+/** A refused body is read on for this many times the limit, so that a client that sends first hears the answer. */
+const patience = 8;
+
+export interface BodyLimits {
+  readonly maxBodyBytes: number;
+  readonly bodyStallMs: number;
+}
+
+export function readBody(request: IncomingMessage, { maxBodyBytes, bodyStallMs }: BodyLimits): Promise<Body> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    let isOver = false;
+    const end = (body: () => Body) => {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(stalled);
+      resolve(body());
+    };
+    const stalled = setTimeout(() => end(() => ({ kind: 'stalled' })), bodyStallMs);
+    request.on('data', (chunk: Buffer) => {
+      if (!isOver) stalled.refresh();
+      bytes += chunk.length;
+      if (bytes <= maxBodyBytes) return void chunks.push(chunk);
+      chunks.length = 0;
+      end(() => ({ kind: 'too_large' }));
+      if (bytes > maxBodyBytes * patience) request.destroy();
+    });
+    request.on('end', () => end(() => (bytes === 0 ? { kind: 'none' } : parse(chunks))));
+    request.on('error', () => end(() => ({ kind: 'broken' })));
+    request.on('close', () => end(() => ({ kind: 'broken' })));
+  });
+}
+
+function parse(chunks: readonly Buffer[]): Body {
+  const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+  try {
+    return { kind: 'json', value: parseMessage(bytes.toString('utf8')) };
+  } catch {
+    return { kind: 'not_json' };
+  }
+}
+
+const writtenFor = new WeakMap<Request, Promise<boolean>>();
+
+/** Whether the response to this request was written whole while its client was there. */
+export const writtenWhole = (request: Request): Promise<boolean> | undefined => writtenFor.get(request);
+
+/** Without its body, which was read already. */
+export function webRequest(request: IncomingMessage, { left, written }: WatchedClient): Request {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
+  }
+  const web = new Request('http://localhost/mcp', { method: request.method ?? 'GET', headers, signal: left });
+  writtenFor.set(web, written);
+  return web;
+}
+
+export async function writeResponse(from: Response, to: ServerResponse): Promise<void> {
+  to.writeHead(from.status, Object.fromEntries(from.headers));
+  if (from.body === null) return void to.end();
+  if (!(from.headers.get('content-type') ?? '').startsWith('text/event-stream')) {
+    to.end(Buffer.from(await from.arrayBuffer()));
+    return;
+  }
+  const reader = from.body.getReader();
+  to.on('close', () => void reader.cancel().catch(() => undefined));
+  to.flushHeaders();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done || to.destroyed) break;
+      if (!to.write(value)) await drained(to);
+    }
+  } finally {
+    to.end();
+  }
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const go = () => {
+      response.off('drain', go).off('close', go);
+      resolve();
+    };
+    response.on('drain', go).on('close', go);
+  });
+}
+
+/** The code that the SDK's transports use for such refusals. */
+export const refused = -32_000;
+
+/** For a body that is no message. */
+export function refuseBody(
+  to: ServerResponse,
+  kind: Exclude<Body['kind'], 'json' | 'broken'>,
+  limits: BodyLimits,
+): void {
+  if (kind === 'too_large')
+    return refuseExchange(to, 413, refused, `the body is larger than ${limits.maxBodyBytes} bytes`);
+  if (kind === 'stalled') return refuseExchange(to, 408, refused, 'the body took too long to arrive: send it sooner');
+  return refuseExchange(to, 400, PARSE_ERROR, 'the body is not JSON');
+}
+
+/** An error of JSON-RPC for what never becomes a message. */
+export function refuseExchange(to: ServerResponse, status: number, code: number, message: string): void {
+  const headers = {
+    'content-type': 'application/json',
+    ...(status === 413 || status === 408 ? { connection: 'close' } : {}),
+    ...(status === 503 ? { 'retry-after': '5' } : {}),
+    ...(status === 405 ? { allow: 'GET, POST, DELETE' } : {}),
+  };
+  to.writeHead(status, headers).end(JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null }));
+}
+
+/** Somebody whom this door does not let in; `no_agent` has a good key of another role. */
+export interface Stranger {
+  readonly problem: keyof typeof whyUnknown | 'no_agent';
+}
+
+const agentNeeded = `the key of an agent is needed: send it as Authorization: Bearer <key>; ${whereKeysAre}`;
+const whyTurnedAway = { ...whyUnknown, missing: agentNeeded, no_agent: agentNeeded };
+
+/** The one answer that is no message of MCP, for nobody is there whom it could be given to. */
+export function refuseStranger(to: ServerResponse, { problem }: Stranger): void {
+  const message = whyTurnedAway[problem];
+  if (problem === 'unavailable') return refuseExchange(to, 503, refused, message);
+  const headers = { 'content-type': 'application/json', 'www-authenticate': 'Bearer realm="recourse"' };
+  to.writeHead(401, headers).end(JSON.stringify({ jsonrpc: '2.0', error: { code: -32_001, message }, id: null }));
+}

@@ -1,0 +1,99 @@
+/**
+ * Runs an approved call for whom nobody waits (`on_approve: run`): through the same gates as if its agent asked again. What only
+ * has to wait is tried again by the sweeper; what may not run any more ends, and its approval with it.
+ */
+import { isUnderWay } from '../../core/call/lifecycle.ts';
+import { type Approval, type ApprovalId, stateAt } from '../../core/approval/approval.ts';
+import type { Request } from '../../core/call/call.ts';
+import type { Json } from '../../core/values/json.ts';
+import type { ErrorReply } from '../../core/call/reply.ts';
+import type { StoredCall } from '../../ports/store.ts';
+import { requesterLeft } from '../call/hand-over.ts';
+import { lapse } from './end-approval.ts';
+import { handleRequest } from '../call/handle-call.ts';
+import { isMasked } from '../mask.ts';
+import type { Shell } from '../shell.ts';
+import { toolOf } from '../call/tool-of.ts';
+
+/** Begins, and does not wait for the end; whoever closes the gateway does. */
+export function runApproved(approval: Approval, shell: Shell): void {
+  const { runsApproved, unanswered } = shell.live;
+  if (runsApproved.has(approval.id) || !shell.live.readiness.ready) return;
+  runsApproved.add(approval.id);
+  const run = attempt(approval.id, shell)
+    .catch((error: unknown) => {
+      shell.ports.notify({ kind: 'suppressed', what: `running approval ${approval.id}`, reason: String(error) });
+    })
+    .finally(() => {
+      runsApproved.delete(approval.id);
+      unanswered.delete(run);
+    });
+  unanswered.add(run);
+}
+
+async function attempt(id: ApprovalId, shell: Shell): Promise<void> {
+  const { store, clock } = shell.ports;
+  const approval = await store.approval(id);
+  if (approval === null || stateAt(approval, clock.nowMs()) !== 'granted') return;
+  const waiting = await store.call(approval.callId);
+  if (waiting === null || waiting.state !== 'AWAITING_APPROVAL') return;
+  // Another process may have the tool; only its time ends the wait for it.
+  if ((await toolOf(waiting, shell)).tool === undefined) return;
+  const sent = await asSent(waiting, shell);
+  // What was masked cannot be sent by anybody but its caller, who simply asks again.
+  if (sent === null || isMasked(sent.argsText)) return;
+  const reply = await handleRequest(requestOf(waiting, approval, sent), approval, waiting.fingerprint, shell);
+  const after = await store.call(waiting.id);
+  if (after === null) return;
+  // INVARIANT: nobody has heard the outcome, so an equal call finds it free.
+  if (isUnderWay(after.state) || after.attempt > 0) return requesterLeft(after, shell);
+  if ('error' in reply && !onlyWaits(reply)) await lapse(approval, shell, reply.message);
+}
+
+interface Sent {
+  readonly argsText: string;
+  readonly evidence: readonly string[];
+  /** From which sequence alone its agent wants it to run. */
+  readonly expectedSeq: number | null;
+}
+
+/** As its agent sent it, before any validator touched it. */
+async function asSent(call: StoredCall, shell: Shell): Promise<Sent | null> {
+  const held = (await shell.ports.store.recordsOf(call.id)).find(({ kind }) => kind === 'held');
+  const body = JSON.parse(held?.body ?? '{}') as { evidence_refs?: readonly string[]; expected_seq?: number };
+  const asked = { evidence: body.evidence_refs ?? [], expectedSeq: body.expected_seq ?? null };
+  const raw = held?.payloads.find(({ part }) => part === 'args_as_sent');
+  if (raw !== undefined) return raw.text === null ? null : { argsText: raw.text, ...asked };
+  const stored = await shell.ports.store.args(call.id);
+  return stored.kind === 'text' ? { argsText: stored.text, ...asked } : null;
+}
+
+function requestOf(call: StoredCall, { model }: Approval, { argsText, evidence, expectedSeq }: Sent): Request {
+  return {
+    tool: call.tool,
+    args: JSON.parse(argsText) as Json,
+    argsText,
+    session: call.session,
+    key: call.key,
+    turn: call.turn,
+    expectedSeq,
+    waitMs: 0,
+    model,
+    deadlineMs: null,
+    ...(evidence.length === 0 ? {} : { evidence }),
+  };
+}
+
+const passing: ReadonlySet<ErrorReply['code']> = new Set<ErrorReply['code']>([
+  'RATE_EXCEEDED',
+  'CREDENTIAL_UNAVAILABLE',
+  'DAEMON_NOT_READY',
+  'BUDGET_EXCEEDED',
+  'StoreUnavailable',
+  'Busy',
+  'ActionInFlight',
+  'POLICY_DEFER',
+]);
+
+/** What is in the way now may be out of it later, and the approval waits for that. */
+const onlyWaits = (reply: ErrorReply): boolean => passing.has(reply.code);

@@ -1,0 +1,134 @@
+/** Turns the end of an attempt into the event that moves the call, and into the words of its reply. */
+import { type Envelope, cancelled, failed, type RestingReply, succeeded, timedOut } from '../../core/call/answer.ts';
+import type { Call } from '../../core/call/call.ts';
+import { canonicalise } from '../../core/values/canonical.ts';
+import { type Json, type JsonObject, utf8Length } from '../../core/values/json.ts';
+import type { Payload } from '../../core/journal/record.ts';
+import type { CallEvent } from '../../core/call/lifecycle.ts';
+import type { Limits } from '../../core/limits.ts';
+import { type Classification, classify } from '../../core/recovery/classify.ts';
+import { safeText } from '../../core/values/redact.ts';
+import type { Notice, PartialError } from '../../core/call/reply.ts';
+import { codes, type Effect, type EffectClass, type ErrorCode, type ErrorSubject } from '../../core/taxonomy.ts';
+import { unreachable } from '../../core/values/unreachable.ts';
+import type { Failure, ItemFailure } from '../../ports/upstream.ts';
+import type { AttemptEnd } from './run-attempt.ts';
+
+export interface Weighed {
+  readonly event: CallEvent;
+  /** The reply, once the lifecycle has said what is known of the effect. */
+  readonly reply: (envelope: Envelope, effect: Effect) => RestingReply;
+  /** What the tool returned, as JSON; absent unless it did. */
+  readonly result?: Json;
+  /** Goes into the record: small facts, no personal data. */
+  readonly facts: JsonObject;
+  /** For the audit alone. */
+  readonly payloads: readonly Payload[];
+}
+
+export function weigh(call: Call, end: AttemptEnd, timeoutMs: number, limits: Limits): Weighed {
+  switch (end.kind) {
+    case 'came_back':
+      return end.result.kind === 'returned'
+        ? weighOutput(call, end.result.output, end.result.errors, limits)
+        : weighFailure(call, end.result.failure, limits);
+    case 'timed_out':
+      return {
+        event: { kind: 'failed', attempt: call.attempt, effect: 'unknown' },
+        reply: (envelope, effect) => timedOut(envelope, timeoutMs, effect),
+        facts: { kind: 'timeout', timeout_ms: timeoutMs },
+        payloads: [],
+      };
+    case 'cancelled':
+      return {
+        event: { kind: 'cancelled' },
+        reply: (envelope, effect) => cancelled(envelope, end.scope, effect),
+        facts: { kind: 'cancelled', scope: end.scope },
+        payloads: [],
+      };
+    default:
+      return unreachable(end);
+  }
+}
+
+/** The same, with what its reply says beside the outcome. */
+export function withNotices(weighed: Weighed, notices: readonly Notice[]): Weighed {
+  if (notices.length === 0) return weighed;
+  return { ...weighed, reply: (envelope, effect) => ({ ...weighed.reply(envelope, effect), notices }) };
+}
+
+function weighOutput(call: Call, output: unknown, errors: readonly ItemFailure[], limits: Limits): Weighed {
+  const written = canonicalise(output === undefined ? null : output, { maxDepth: limits.maxDepth });
+  if (!written.ok)
+    return weighFailure(call, malformed(`the result is not JSON at '${written.path}': ${written.problem}`), limits);
+  const bytes = utf8Length(written.text);
+  if (bytes > limits.maxResultBytes)
+    return weighFailure(
+      call,
+      malformed(`the result has ${bytes} bytes; the limit is ${limits.maxResultBytes}`),
+      limits,
+    );
+  const items = errors.map((error) => itemError(error, call.effectClass));
+  // The stored form, so that a replayed reply is the very same.
+  const result = JSON.parse(written.text) as Json;
+  return {
+    event: { kind: 'returned', attempt: call.attempt },
+    result,
+    reply: (envelope) => succeeded(envelope, result, items),
+    facts: { bytes, failed_items: items.length },
+    payloads: [],
+  };
+}
+
+export function weighFailure(call: Call, failure: Failure, limits: Limits): Weighed {
+  const subject = (failure.subject ?? undefined) as ErrorSubject | undefined;
+  const classification = named(classify(failure.kind, subject, call.effectClass), failure.code);
+  return {
+    event: { kind: 'failed', attempt: call.attempt, effect: failure.effect ?? classification.effect },
+    reply: (envelope, effect) =>
+      failed(envelope, { ...failure, classification, effect, maxMessageChars: limits.maxMessageChars }),
+    facts: {
+      kind: failure.kind,
+      subject: failure.subject,
+      class: classification.class,
+      code: classification.code,
+      verdict: classification.verdict,
+      detail: classification.detail,
+      recognised: classification.recognised,
+    },
+    payloads: failure.cause === null ? [] : [{ part: 'cause', text: JSON.stringify(clip(failure.cause, limits)) }],
+  };
+}
+
+/** The code an author gave by name speaks for itself; what is known of the effect stays the table's. */
+function named(found: Classification, code: ErrorCode | null): Classification {
+  if (code === null) return found;
+  return { ...found, class: codes[code].class, code, recognised: true } as Classification;
+}
+
+function clip(cause: string, limits: Limits): string {
+  return cause.slice(0, limits.maxMessageChars * 8).toWellFormed();
+}
+
+function malformed(message: string): Failure {
+  return {
+    kind: 'schema_validation',
+    subject: 'response',
+    errorType: 'OutputMalformed',
+    message,
+    effect: null,
+    retryAfterSeconds: null,
+    code: null,
+    cause: null,
+  };
+}
+
+function itemError(error: ItemFailure, effectClass: EffectClass): PartialError {
+  const classification = classify(error.kind, undefined, effectClass);
+  return {
+    class: classification.class,
+    code: classification.code,
+    item: error.item,
+    message: safeText(error.message, 500),
+  } as PartialError;
+}

@@ -1,0 +1,69 @@
+/**
+ * A step succeeded while it counted as in doubt: another process took the store over and could not know. The result is on
+ * record, the state has not moved, and whoever asked still waits. Theirs is the next equal step: it adopts, and sends nothing.
+ */
+import type { Call, CallId, Principal } from '../../core/call/call.ts';
+import type { Json } from '../../core/values/json.ts';
+import { isSuccess, type Reply } from '../../core/call/reply.ts';
+import type { StepFact } from '../../core/workflow/step.ts';
+import { adopt, type Adopted } from '../ending/adopt.ts';
+import { asItStands } from './as-it-stands.ts';
+import { fetchSession } from '../session/fetch-session.ts';
+import { handOver } from './hand-over.ts';
+import type { Requester } from './requester.ts';
+import { unrecorded } from '../ending/settle.ts';
+import type { Running, Shell } from '../shell.ts';
+import type { Papers } from '../ending/transition.ts';
+import { turnIsFree } from '../session/turn.ts';
+
+/** The step as the gates let it pass, and the papers of its intent. */
+export interface Passed {
+  readonly fact: StepFact | null;
+  readonly inputs: Json;
+  readonly papers: Papers;
+  readonly who: Principal;
+  readonly requester: Requester;
+}
+
+/** `reply` is the answer to `running`; it stands unless there is something to adopt. */
+export async function ownResult(running: Running, reply: Reply, passed: Passed, shell: Shell): Promise<Reply> {
+  const { fact, inputs, papers, who, requester } = passed;
+  if (fact === null || !isSuccess(reply) || (await running.outcome).unmoved !== true) return reply;
+  const { call } = running;
+  const { clock, ids } = shell.ports;
+  const operation = fact.workflow.actions.get(call.tool)?.operation ?? '';
+  const { id: callId, session, fingerprint } = call;
+  const earlier = { operation, callId, session, fingerprint, inDoubt: false };
+  // The intent has claimed the key and said that the session goes on here.
+  const taken = { ...papers, key: null, resumption: [] };
+  let standing: StepFact | null = fact;
+  for (let tries = 0; tries <= shell.limits.maxRedecisions; tries++) {
+    const again = { ...call, id: ids.ordered('call_', clock.nowMs()) as typeof call.id };
+    const adopted: Adopted = await adopt(again, earlier, standing, inputs, taken, shell);
+    if (adopted.kind === 'adopted') {
+      handOver(adopted.call, adopted.position, requester, shell);
+      return adopted.reply;
+    }
+    if (adopted.kind === 'unavailable') return unrecorded(call, shell, { fact, inputs });
+    standing = await standingNow(call, who, shell);
+    // INVARIANT: a step of which its caller hears a success has moved the state, as far as the workflow still allows it.
+    if (standing === null || !isAdoptable(callId, call.tool, inputs, standing)) break;
+  }
+  // Somebody else has adopted it, or led the session elsewhere: the step happened, and this is where the session stands.
+  return asItStands(reply, standing, who, shell);
+}
+
+/** Where the session stands once nobody has the turn; null if it is not to be had any more. */
+async function standingNow({ id, session }: Call, who: Principal, shell: Shell): Promise<StepFact | null> {
+  if (session === null) return null;
+  await turnIsFree(session, id, shell.limits.stepQueueMs, shell);
+  const found = await fetchSession(session, who, null, shell);
+  return 'found' in found && found.found ? found.step : null;
+}
+
+function isAdoptable(id: CallId, action: string, inputs: Json, step: StepFact): boolean {
+  const { machine } = step.workflow;
+  if (!step.isOpen || step.drift !== null || !step.fences.some(({ callId }) => callId === id)) return false;
+  const reach = machine.reach(step.snapshot, action);
+  return (reach.kind === 'depends' ? machine.reachWith(step.snapshot, action, inputs) : reach).kind === 'yes';
+}

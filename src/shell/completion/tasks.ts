@@ -1,0 +1,115 @@
+/**
+ * The work of a call went on after its success, and its agent says that it is done: recourse/tasks/complete. Never rejects; what
+ * the call's own reply said stays as it was.
+ */
+import { addNotices } from '../../core/call/add-notices.ts';
+import { offered } from '../../core/call/answer.ts';
+import type { Call, CallId, Principal } from '../../core/call/call.ts';
+import { preview } from '../../core/values/canonical.ts';
+import type { Reply } from '../../core/call/reply.ts';
+import type { ReadRequest } from '../../core/call/request.ts';
+import { unreachable } from '../../core/values/unreachable.ts';
+import { stateOf } from '../../core/workflow/step.ts';
+import type { StoredCall } from '../../ports/store.ts';
+import { commit } from '../upkeep/commit.ts';
+import { newCall } from '../call/new-call.ts';
+import { notReady } from '../upkeep/not-ready.ts';
+import { giveUp, overdueNotices } from './overdue-tasks.ts';
+import { readStep } from '../session/position.ts';
+import { sayFault } from '../call/refuse.ts';
+import { withGaps } from '../upkeep/runtime-gap.ts';
+import { refuseUnreadable } from '../call/say-no.ts';
+import { nextActions, type Shell } from '../shell.ts';
+import { bare, note, numbered } from '../ending/transition.ts';
+import { unexpected } from '../call/unexpected.ts';
+
+/** Under this name it is asked for, and refused. */
+export const reporting = 'recourse/tasks/complete';
+
+type Unknown = Extract<ReadRequest, { ok: false }>;
+
+/** Only the agent whose call it is; to everybody else there is no such call. */
+export function reportTask(callId: unknown, who: Principal, shell: Shell): Promise<Reply> {
+  const reply = answer(callId, who, shell);
+  // Whoever closes the gateway waits for these.
+  shell.live.unanswered.add(reply);
+  return reply.finally(() => shell.live.unanswered.delete(reply));
+}
+
+async function answer(callId: unknown, who: Principal, shell: Shell): Promise<Reply> {
+  const unknown = unknownTask(callId, shell);
+  const asked = newCall(unknown, who, shell);
+  try {
+    const unready = notReady(asked, shell);
+    if (unready !== null) return unready;
+    const reply = typeof callId === 'string' ? await report(callId as CallId, who, shell) : null;
+    return reply === null ? await refuseUnreadable(unknown, asked, null, shell) : withGaps(reply, shell);
+  } catch (error) {
+    return unexpected(error, asked, 'none', shell);
+  }
+}
+
+function unknownTask(callId: unknown, { limits }: Shell): Unknown {
+  const isName = typeof callId === 'string' && callId.length <= limits.maxNameChars && callId.isWellFormed();
+  const expected = 'the id of a call of yours whose work is still to be reported';
+  const errors = [{ path: '/call_id', expected, got: isName ? callId : preview(callId) }];
+  return { ok: false, requested: reporting, problem: 'invalid', errors };
+}
+
+/** Null if there is nothing to report. */
+async function report(id: CallId, who: Principal, shell: Shell): Promise<Reply | null> {
+  const { store, clock } = shell.ports;
+  for (let tries = 0; tries <= shell.limits.maxRedecisions; tries++) {
+    const call = await store.call(id);
+    if (call === null || call.tenant !== who.tenant || call.agent !== who.agent) return null;
+    const task = await store.task(id);
+    if (task === null) return null;
+    switch (task.state) {
+      case 'reported':
+        return reported(call, shell);
+      case 'overdue':
+        return reportLate(call, shell);
+      case 'open': {
+        // INVARIANT: whether it is late is a matter of time, not of when the sweeper comes by.
+        const isLate = clock.nowMs() >= task.dueAtMs;
+        const result = isLate ? await giveUp(call, shell) : await closeInTime(call, shell);
+        if (result.kind === 'unavailable') return sayFault(reporting, call.session, result.fault, shell);
+        break;
+      }
+      default:
+        return unreachable(task.state);
+    }
+  }
+  return sayFault(reporting, null, 'overloaded', shell);
+}
+
+function closeInTime(call: StoredCall, shell: Shell) {
+  const task = { kind: 'close', call: call.id, as: 'reported' } as const;
+  const records = [note('task_reported', call, { late: false })];
+  return commit({ ...bare(shell), task, session: numbered(call), records }, shell);
+}
+
+/** It stays overdue, for it was; that the word came after all is on record, once. */
+async function reportLate(call: StoredCall, shell: Shell): Promise<Reply> {
+  const records = await shell.ports.store.recordsOf(call.id);
+  if (!records.some(({ kind }) => kind === 'task_reported')) {
+    const late = [note('task_reported', call, { late: true })];
+    const result = await commit({ ...bare(shell), session: numbered(call), records: late }, shell);
+    if (result.kind === 'unavailable') return sayFault(reporting, call.session, result.fault, shell);
+  }
+  return addNotices(await reported(call, shell, { late: true }), await overdueNotices(call, shell));
+}
+
+async function reported(call: Call, shell: Shell, more: { readonly late?: true } = {}): Promise<Reply> {
+  const session = call.session === null ? null : await shell.ports.store.session(call.session);
+  const step = session === null ? null : await readStep(session, null, null, shell);
+  return {
+    action: reporting,
+    result: { reported: true, ...more },
+    state: step === null ? null : stateOf(step),
+    ...offered(nextActions(shell, call, step)),
+    call_id: call.id,
+    session: call.session,
+    seq: session?.seq ?? 0,
+  };
+}

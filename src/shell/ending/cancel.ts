@@ -1,0 +1,99 @@
+/** Stops a call, a turn or a session: durable first, then whatever of it runs here. Only its own agent can. */
+import type { CancelScope } from '../../core/call/answer.ts';
+import type { CallId, Principal, SessionId } from '../../core/call/call.ts';
+import { canonicalText } from '../../core/values/canonical.ts';
+import { cancelled } from '../../core/call/answer.ts';
+import { advance } from '../../core/call/lifecycle.ts';
+import type { RecordKind } from '../../core/journal/record.ts';
+import { isSuccess } from '../../core/call/reply.ts';
+import type { SessionChange, StoredCall } from '../../ports/store.ts';
+import { invariant } from '../../core/values/unreachable.ts';
+import { commit, nobodyWaits } from '../upkeep/commit.ts';
+import { endApproval } from '../approval/end-approval.ts';
+import { envelopeElsewhere, turnOf } from './end-step.ts';
+import { effectOf } from './settle.ts';
+import type { Running, Shell } from '../shell.ts';
+import { bare, toTransition } from './transition.ts';
+
+export type Cancelled = 'cancelled' | 'not_found' | 'already_ended' | 'store_unavailable';
+
+export async function cancelCall(id: CallId, who: Principal, shell: Shell): Promise<Cancelled> {
+  const running = shell.live.running.get(id);
+  if (running !== undefined && owns(who, running.call)) {
+    running.cancel('ToolCancelled');
+    const [end] = await Promise.allSettled([running.outcome]);
+    // It may have come back in the very same moment.
+    return end.status === 'fulfilled' && isSuccess(end.value.reply) ? 'already_ended' : 'cancelled';
+  }
+  const call = await shell.ports.store.call(id);
+  if (call === null || !owns(who, call)) return 'not_found';
+  // Dispatched and not ours: the process that sent it is the one to stop it.
+  if (call.state === 'DISPATCHED') return 'not_found';
+  return cancelWaiting(call, 'ToolCancelled', shell);
+}
+
+export async function cancelTurn(id: SessionId, turn: string, who: Principal, shell: Shell): Promise<Cancelled> {
+  const change: SessionChange = { kind: 'cancel_turn', id, turn };
+  const mine = (running: Running) => running.call.session === id && running.call.turn === turn;
+  return cancelAll(change, 'turn_cancelled', { turn }, 'TurnCancelled', mine, who, shell);
+}
+
+export async function cancelSession(id: SessionId, who: Principal, shell: Shell): Promise<Cancelled> {
+  const mine = (running: Running) => running.call.session === id;
+  return cancelAll({ kind: 'cancel', id }, 'session_cancelled', {}, 'SessionCancelled', mine, who, shell);
+}
+
+async function cancelAll(
+  change: Extract<SessionChange, { kind: 'cancel' | 'cancel_turn' }>,
+  kind: RecordKind,
+  body: { readonly turn?: string },
+  scope: CancelScope,
+  isPart: (running: Running) => boolean,
+  who: Principal,
+  shell: Shell,
+): Promise<Cancelled> {
+  const session = await shell.ports.store.session(change.id);
+  if (session === null || !owns(who, session)) return 'not_found';
+  const records = [{ kind, call: null, session: change.id, body: canonicalText(body), payloads: [] }];
+  const result = await commit({ ...bare(shell), session: change, records }, shell);
+  if (result.kind === 'unavailable') return 'store_unavailable';
+  if (result.kind === 'conflict') return 'already_ended';
+  // INVARIANT: no new call passes the session gate from here on, so what runs now is all there is to stop.
+  const parts = [...shell.live.running.values()].filter(isPart);
+  for (const running of parts) running.cancel(scope);
+  await Promise.allSettled(parts.map((running) => running.outcome));
+  // What waits for its next attempt, or for a person, is stopped now, not when its time has come.
+  for (const state of ['RETRY_WAIT', 'AWAITING_APPROVAL'] as const) {
+    const filter = { session: change.id, state, limit: shell.limits.sweepBatch };
+    for (const call of await shell.ports.store.listCalls(filter))
+      if (change.kind === 'cancel' || call.turn === change.turn) await cancelWaiting(call, scope, shell);
+  }
+  return 'cancelled';
+}
+
+/** Stops a call between two attempts, or before the first: nothing of it runs anywhere. */
+export async function cancelWaiting(call: StoredCall, scope: CancelScope, shell: Shell): Promise<Cancelled> {
+  if (call.state === 'AWAITING_APPROVAL') return giveUp(call, scope, shell);
+  const [next, effects] = advance(call, { kind: 'cancelled' });
+  if (next.state === call.state) return 'already_ended';
+  const reply = cancelled(await envelopeElsewhere(next, shell), scope, effectOf(next.state));
+  const payloads = [{ part: 'reply', text: canonicalText(reply) }];
+  const papers = { ...(await turnOf(call, next, shell)), payloads: { cancelled: payloads, doubted: payloads } };
+  const result = await commit(toTransition(call, next, effects, papers, shell), shell);
+  nobodyWaits(result, shell);
+  if (result.kind === 'unavailable') return 'store_unavailable';
+  return result.kind === 'committed' ? 'cancelled' : 'already_ended';
+}
+
+/** Nobody is asked any more about a call that its caller gave up. */
+async function giveUp(call: StoredCall, scope: CancelScope, shell: Shell): Promise<Cancelled> {
+  const approval = await shell.ports.store.approvalOfCall(call.id);
+  invariant(approval !== null, 'a call that waits has its approval');
+  const ending = await endApproval(approval, { kind: 'cancelled', scope }, shell);
+  if (ending.kind === 'store_unavailable') return ending.kind;
+  return ending.kind === 'ended' ? 'cancelled' : 'already_ended';
+}
+
+function owns(who: Principal, thing: Principal): boolean {
+  return thing.tenant === who.tenant && thing.agent === who.agent;
+}

@@ -1,0 +1,153 @@
+/** Writes the papers of a step: one record for each state the call passes, with the facts it was decided under. */
+import type { Call } from '../../core/call/call.ts';
+import { canonicalText } from '../../core/values/canonical.ts';
+import type { JsonObject } from '../../core/values/json.ts';
+import type { Payload, RecordDraft, RecordKind } from '../../core/journal/record.ts';
+import type { SideEffect } from '../../core/call/lifecycle.ts';
+import type { CallState } from '../../core/taxonomy.ts';
+import { invariant } from '../../core/values/unreachable.ts';
+import type {
+  ApprovalWrite,
+  Blob,
+  CallChange,
+  KeyClaim,
+  SessionChange,
+  TaskChange,
+  Transition,
+  WorkflowChange,
+} from '../../ports/store.ts';
+import type { Shell } from '../shell.ts';
+
+/** What goes into the records beside the state itself. */
+export interface Papers {
+  readonly body?: Partial<Record<RecordKind, JsonObject>>;
+  readonly payloads?: Partial<Record<RecordKind, readonly Payload[]>>;
+  readonly key?: KeyClaim | null;
+  readonly blobs?: readonly Blob[];
+  readonly expectSeq?: number | null;
+  readonly expectOpen?: boolean;
+  /** Nobody has left an equal call within this time: otherwise decide again. */
+  readonly nobodyLeftWithinMs?: number | null;
+  /** What the step does to the workflow of its session. */
+  readonly workflow?: WorkflowChange | null;
+  /** What becomes of approvals in the same commit. */
+  readonly approvals?: readonly ApprovalWrite[];
+  /** Work that its success leaves to be reported. */
+  readonly task?: TaskChange | null;
+  /** That the session goes on here: before all others. */
+  readonly resumption?: readonly RecordDraft[];
+  /** Records that are not a change of state, after those that are. */
+  readonly notes?: readonly RecordDraft[];
+}
+
+export function toTransition(
+  from: Call,
+  next: Call,
+  effects: readonly SideEffect[],
+  papers: Papers,
+  shell: Shell,
+): Transition {
+  const hops = effects.filter((effect) => effect.kind === 'record');
+  const path = hops.map((hop) => hop.state);
+  const records = hops.map((hop) =>
+    note(hop.record, next, { state: hop.state, ...papers.body?.[hop.record] }, papers.payloads?.[hop.record]),
+  );
+  return {
+    ...bare(shell),
+    call: path.length === 0 ? null : change(from, next, path),
+    nobodyLeftWithinMs: papers.nobodyLeftWithinMs ?? null,
+    key: papers.key ?? null,
+    session: step(next, path.includes('SUCCEEDED'), papers),
+    approvals: papers.approvals ?? [],
+    task: papers.task ?? null,
+    blobs: papers.blobs ?? [],
+    records: [...(papers.resumption ?? []), ...records, ...(papers.notes ?? [])],
+  };
+}
+
+/** What a transition is that changes nothing. */
+export const nothingYet: Omit<Transition, 'token' | 'atMs'> = {
+  call: null,
+  nobodyLeftWithinMs: null,
+  key: null,
+  session: null,
+  reserve: [],
+  settle: [],
+  approvals: [],
+  task: null,
+  blobs: [],
+  records: [],
+};
+
+/** A transition that changes nothing yet, with a token of its own. */
+export function bare(shell: Shell): Transition {
+  const atMs = shell.ports.clock.nowMs();
+  const token = shell.ports.ids.random('txn_');
+  return { token, atMs, ...nothingYet };
+}
+
+export function note(kind: RecordKind, call: Call, body: JsonObject, payloads: readonly Payload[] = []): RecordDraft {
+  return { kind, call: call.id, session: call.session, body: canonicalText(body), payloads };
+}
+
+/** Puts on record that whoever asked is gone. */
+export function leaving(call: Call, shell: Shell): Transition {
+  return {
+    ...bare(shell),
+    call: { kind: 'mark', id: call.id, requester: 'left', repeats: 0 },
+    session: numbered(call),
+    records: [note('requester_left', call, {})],
+  };
+}
+
+/** Numbers records within the session that moves no sequence and asks nothing of it, but that it is open if that is said. */
+export function numbered(call: Call, expectOpen = false): SessionChange | null {
+  return call.session === null
+    ? null
+    : { kind: 'step', id: call.session, advance: false, expectSeq: null, expectOpen, workflow: null };
+}
+
+function step(call: Call, success: boolean, papers: Papers): SessionChange | null {
+  if (call.session === null) return null;
+  const workflow = papers.workflow ?? null;
+  return {
+    kind: 'step',
+    id: call.session,
+    // INVARIANT: with a workflow the sequence counts its states, so it moves with the snapshot alone.
+    advance: workflow === null ? success : workflow.snapshot !== null,
+    expectSeq: papers.expectSeq ?? null,
+    expectOpen: papers.expectOpen ?? false,
+    workflow,
+  };
+}
+
+function change(from: Call, next: Call, path: readonly CallState[]): CallChange {
+  if (from.state === '(none)') return { kind: 'insert', call: next, path };
+  invariant(from.id === next.id, 'a step is of one call');
+  const { state, attempt, owner, dueAtMs } = from;
+  return { kind: 'update', call: next, path, expect: { state, attempt, owner, dueAtMs } };
+}
+
+/** A change of a workflow session that changes nothing yet. */
+export const noChange: WorkflowChange = {
+  turn: null,
+  call: null,
+  operation: null,
+  snapshot: null,
+  fence: null,
+  becomes: null,
+  manifest: null,
+};
+
+/** The call gives its turn back, wherever it ended; what it was about is fenced if nobody knows whether it happened. */
+export function givingBack(call: Call, from: Call['state']): WorkflowChange {
+  const settled = from === 'IN_DOUBT' && (call.state === 'FAILED' || call.state === 'CLOSED_UNKNOWN');
+  const raised = call.state === 'IN_DOUBT' && from !== 'IN_DOUBT';
+  return {
+    ...noChange,
+    // Between two attempts the step is not over.
+    turn: call.state === 'RETRY_WAIT' ? null : 'release',
+    call: call.id,
+    fence: raised ? 'raised' : settled ? 'lifted' : null,
+  };
+}

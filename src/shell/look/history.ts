@@ -1,0 +1,266 @@
+/** What happened in a workflow session, in order: every attempt, refusals included, and every step of the system's own. */
+import type { CallId, SessionId } from '../../core/call/call.ts';
+import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
+import { safeText } from '../../core/values/redact.ts';
+import type { JournalEntry, Session, StoreReader } from '../../ports/store.ts';
+
+/** One line of a session's history: an attempt of an agent, or something the system did. */
+export interface HistoryEntry {
+  /** The number of its first record in the session. */
+  readonly entry: number;
+  /** 'attempt', or the kind of the record: session_opened, timer_fired, session_reset, … */
+  readonly kind: string;
+  readonly at: string;
+  readonly agent: string;
+  readonly action: string | null;
+  readonly call_id: string | null;
+  /** 'succeeded', an error's name, or 'running'; null for what is no attempt. */
+  readonly outcome: string | null;
+  readonly code: string | null;
+  /** What the attempt was sent with, as its agent's policy lets it be written; null if nothing was, or it was erased. A long one is cut to a text. */
+  readonly inputs: Json;
+  /** Why it was refused, failed or was stopped, in words; null where nothing has to be explained. */
+  readonly reason: string | null;
+  readonly elapsed_ms: number | null;
+  /** The session's sequence after it. */
+  readonly seq: number;
+  readonly state_before: string | null;
+  readonly state_after: string | null;
+  /** Small facts of the record: which timer, from where it was forked, what an orphan did. */
+  readonly detail: JsonObject;
+}
+
+export interface HistoryPage {
+  readonly session: string;
+  readonly entries: readonly HistoryEntry[];
+  /** Ask again with `after` set to this; null at the end. */
+  readonly next: number | null;
+}
+
+export async function readHistory(
+  session: Session,
+  after: number,
+  limit: number,
+  reader: StoreReader,
+): Promise<HistoryPage> {
+  const entries: HistoryEntry[] = [];
+  let from = after;
+  let seq = await seqBefore(session, after, reader);
+  for (;;) {
+    const page = await reader.sessionEntries(session.id as SessionId, from, limit);
+    for (const record of page) {
+      if (entries.length >= limit) return { session: session.id, entries, next: entries.at(-1)?.entry ?? null };
+      seq = Math.max(seq, stepIn(record));
+      const entry = await tell(record, session, seq, reader);
+      if (entry !== null) entries.push(entry);
+    }
+    if (page.length < limit) return { session: session.id, entries, next: null };
+    from = page.at(-1)?.sessionSeq ?? from;
+  }
+}
+
+/** How far a page looks back for the sequence that it begins with. */
+const lookBack = 50;
+
+/** Not every record names the sequence: one that does not has that of those before it. */
+async function seqBefore({ id }: Session, after: number, reader: StoreReader): Promise<number> {
+  if (after <= 0) return 0;
+  const earlier = await reader.sessionEntries(id, Math.max(0, after - lookBack), Math.min(after, lookBack));
+  return Math.max(0, ...earlier.map(stepIn));
+}
+
+function stepIn({ body }: JournalEntry): number {
+  const { step, facts } = read(body);
+  const named = step ?? (isObject(facts) ? facts['step'] : null);
+  return typeof named === 'number' ? named : 0;
+}
+
+/** When the session got this sequence; null if its records do not say. */
+export async function timeOfStep(session: Session, seq: number, reader: StoreReader): Promise<number | null> {
+  for (let after = 0; ;) {
+    const page = await reader.sessionEntries(session.id, after, pageOfTimes);
+    const found = page.find(({ body }) => {
+      const { step, state_after: moved } = read(body);
+      return step === seq && typeof moved === 'string';
+    });
+    if (found !== undefined) return found.timeMs;
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageOfTimes) return null;
+    after = last.sessionSeq;
+  }
+}
+
+/** Was the session taken back to its beginning after this call had ended? */
+export async function wasResetSince(call: CallId, session: SessionId, reader: StoreReader): Promise<boolean> {
+  // That its requester left may have come to light much later.
+  const ended = (await reader.recordsOf(call)).findLast(({ kind }) => kind === 'settled');
+  for (let after = ended?.sessionSeq ?? 0; ;) {
+    const page = await reader.sessionEntries(session, after, pageOfTimes);
+    if (page.some(({ kind }) => kind === 'session_reset')) return true;
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageOfTimes) return false;
+    after = last.sessionSeq;
+  }
+}
+
+const pageOfTimes = 500;
+
+/** Null for a record that belongs to an attempt which was told already. */
+async function tell(
+  record: JournalEntry,
+  session: Session,
+  seq: number,
+  reader: StoreReader,
+): Promise<HistoryEntry | null> {
+  const body = read(record.body);
+  const base = { entry: record.sessionSeq, at: time(record.timeMs), agent: session.agent };
+  // A step whose approval became void was told when it was asked for, and the approval's own record says why it will not run.
+  if (record.kind === 'refused' && typeof body['became'] === 'string') return null;
+  if (record.kind === 'refused' || record.kind === 'held') {
+    const reply = payloadOf(record, 'reply');
+    return {
+      ...base,
+      ...digests(isObject(body['facts']) ? { ...body['facts'] } : {}),
+      kind: 'attempt',
+      action: text(body['tool']) || null,
+      call_id: record.call,
+      outcome: text(body['error']),
+      code: text(body['code']),
+      inputs: inputsIn([record]),
+      reason: reasonIn(reply),
+      // Older records do not say it.
+      elapsed_ms: typeof body['elapsed_ms'] === 'number' ? body['elapsed_ms'] : 0,
+      detail: { gate: text(body['gate']), ...guardsIn(reply) },
+    };
+  }
+  if (record.kind === 'prepared') return attempt(record, body, base, reader);
+  // What a person settled afterwards is an entry of its own: the attempt stays as it was told.
+  if (partsOfAttempt.has(record.kind) && typeof body['by'] !== 'string') return null;
+  const came = payloadOf(record, 'orphan');
+  const asked = payloadOf(record, 'question');
+  const detail = {
+    ...Object.fromEntries(Object.entries(body).filter(([name]) => !toldApart.has(name))),
+    ...(came === null ? {} : { outcome: text(came['error']) || 'succeeded' }),
+    ...(asked === null ? {} : { question: asked['text'] ?? null }),
+  };
+  // In a record about a call `state` is the call's own, and no digest.
+  const known = record.kind === 'session_stopped' ? body : { ...body, state: null };
+  return {
+    ...base,
+    ...digests({ step: seq, ...known }),
+    kind: record.kind,
+    action: record.call === null ? null : ((await reader.call(record.call as CallId))?.tool ?? null),
+    call_id: record.call,
+    outcome: null,
+    code: null,
+    inputs: null,
+    reason: reasonIn(came) ?? (text(body['reason']) || null),
+    elapsed_ms: null,
+    detail: detail as JsonObject,
+  };
+}
+
+/** What an entry tells in fields of its own. */
+const toldApart: ReadonlySet<string> = new Set(['state_before', 'state_after', 'step', 'manifest']);
+
+const partsOfAttempt: ReadonlySet<string> = new Set([
+  'dispatched',
+  'settled',
+  'doubted',
+  'cancelled',
+  'expired',
+  'retry_planned',
+  'adopted',
+  'requester_left',
+]);
+
+/** What came of it stands in later records of the same call. The first that ended it speaks, for good: what comes later is told later. */
+async function attempt(
+  record: JournalEntry,
+  body: Record<string, unknown>,
+  base: Pick<HistoryEntry, 'entry' | 'at' | 'agent'>,
+  reader: StoreReader,
+): Promise<HistoryEntry> {
+  const records = record.call === null ? [] : await reader.recordsOf(record.call as never);
+  const ended = records.find(({ kind }) => endings.has(kind));
+  const end = ended === undefined ? null : read(ended.body);
+  const facts = end !== null && isObject(end['end']) ? end['end'] : {};
+  const reply = ended === undefined ? null : payloadOf(ended, 'reply');
+  const adopted: { adopted_from?: string } =
+    typeof facts['adopted_from'] === 'string' ? { adopted_from: facts['adopted_from'] } : {};
+  const sends =
+    records.filter(({ kind }) => kind === 'dispatched').length - (adopted.adopted_from === undefined ? 0 : 1);
+  return {
+    ...base,
+    ...digests(end === null ? body : { state_before: body['state_before'], step: body['step'], ...end }),
+    kind: 'attempt',
+    action: text(body['tool']) || null,
+    call_id: record.call,
+    outcome: end === null ? 'running' : outcomeOf(ended, reply),
+    code: text(reply?.['code'] ?? facts['code']) || null,
+    inputs: inputsIn([record, ...records]),
+    reason: reasonIn(reply),
+    elapsed_ms: typeof end?.['elapsed_ms'] === 'number' ? end['elapsed_ms'] : null,
+    detail: { effect: text(end?.['effect']) || 'unknown', sends, ...adopted },
+  };
+}
+
+const endings: ReadonlySet<string> = new Set(['settled', 'doubted', 'cancelled', 'expired']);
+
+/** The reply may be erased; then the record's own facts are all there is. */
+function outcomeOf(ended: JournalEntry | undefined, reply: Record<string, unknown> | null): string {
+  if (reply !== null) return text(reply['error']) || 'succeeded';
+  const state = ended === undefined ? '' : text(read(ended.body)['state']);
+  return state === 'SUCCEEDED' ? 'succeeded' : state.toLowerCase() || 'running';
+}
+
+/** Null if it has no such part, or it was erased. */
+function payloadOf({ payloads }: JournalEntry, part: string): Record<string, unknown> | null {
+  const found = payloads.find((payload) => payload.part === part)?.text ?? null;
+  return found === null ? null : read(found);
+}
+
+/** Of an entry: a page of the largest inputs is still a page. */
+const maxInputsChars = 2_000;
+
+function inputsIn(records: readonly JournalEntry[]): Json {
+  const [found = null] = records.flatMap(({ payloads }) =>
+    payloads.flatMap(({ part, text: sent }) => (part === 'args' && sent !== null ? [sent] : [])),
+  );
+  if (found === null) return null;
+  const shown = safeText(found, maxInputsChars);
+  return shown === found ? (JSON.parse(found) as Json) : shown;
+}
+
+/** A reply of a failed body has its own words apart from the sentence around them. */
+function reasonIn(reply: Record<string, unknown> | null): string | null {
+  return text(reply?.['error_message'] ?? reply?.['message']) || null;
+}
+
+/** The guards that said no, by name. */
+function guardsIn(reply: Record<string, unknown> | null): JsonObject {
+  const blocked = reply?.['blocked_by'];
+  const guards = Array.isArray(blocked)
+    ? blocked.flatMap((edge) => (isObject(edge) ? [edge['guard'] as Json] : []))
+    : [];
+  return guards.length === 0 ? {} : { guards };
+}
+
+function digests(body: Record<string, unknown>): Pick<HistoryEntry, 'seq' | 'state_before' | 'state_after'> {
+  const before = text(body['state_before'] ?? body['state']) || null;
+  const seq = typeof body['step'] === 'number' ? body['step'] : 0;
+  return { seq, state_before: before, state_after: text(body['state_after']) || before };
+}
+
+function read(body: string): Record<string, unknown> {
+  try {
+    const value = JSON.parse(body) as Json;
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+const time = (atMs: number): string => new Date(atMs).toISOString();

@@ -1,0 +1,115 @@
+/** Where does a workflow session stand? Reads its snapshot, fences and orphans into the fact that gates and replies use. */
+import type { CallId, SessionId } from '../../core/call/call.ts';
+import { canonicalText } from '../../core/values/canonical.ts';
+import type { FenceFact, StepFact } from '../../core/workflow/step.ts';
+import { isListed } from '../../core/policy/listed-tools.ts';
+import { ceilingOf } from '../../core/policy/session-ceiling.ts';
+import type { ActionEntry, Snapshot, Workflow } from '../../core/workflow/workflow.ts';
+import { invariant } from '../../core/values/unreachable.ts';
+import type { Session, SnapshotDraft } from '../../ports/store.ts';
+import { policyOf, type Shell } from '../shell.ts';
+
+/** Sessions whose last snapshot is kept in memory, and how long its text may be: a longer one is read anew each time. */
+const maxRemembered = 4_096;
+const maxRememberedChars = 8_192;
+
+/** Null if the session has no workflow, or one that this gateway does not serve. */
+export async function readStep(
+  session: Session,
+  takenBy: CallId | null,
+  drift: readonly string[] | null,
+  shell: Shell,
+): Promise<StepFact | null> {
+  const workflow = session.workflow === null ? undefined : shell.workflows.get(session.workflow.name);
+  if (workflow === undefined) return null;
+  const { snapshot, digest } = await snapshotOf(session, shell);
+  const fences = await fencesOf(session.id, shell);
+  // A body whose result is known is not waited for: the next equal step takes the result and runs nothing.
+  const known = new Set(fences.flatMap(({ inDoubt, callId }) => (inDoubt ? [] : [callId])));
+  const bodies = orphansOf(session.id, shell).filter(({ callId }) => !known.has(callId));
+  const running = [...bodies, ...(await turnHolder(session, shell))];
+  const isOpen = session.state === 'open';
+  const policy = policyOf(session.agent, shell);
+  const ceiling = ceilingOf(session.id);
+  const isListedTo = (action: ActionEntry) => isListed(action, policy, ceiling);
+  return {
+    workflow,
+    snapshot,
+    seq: session.seq,
+    isOpen,
+    digest,
+    fences,
+    running,
+    takenBy,
+    isListed: isListedTo,
+    drift,
+  };
+}
+
+export async function fencesOf(id: SessionId, shell: Shell): Promise<readonly FenceFact[]> {
+  return (await shell.ports.store.fences(id)).map(({ operation, call }): FenceFact => ({
+    operation,
+    callId: call.id,
+    session: call.session,
+    fingerprint: call.fingerprint,
+    inDoubt: call.state === 'IN_DOUBT',
+  }));
+}
+
+/** The step that has the turn: whoever asks meanwhile is not told to take it again. */
+async function turnHolder({ workflow }: Session, shell: Shell): Promise<StepFact['running']> {
+  const callId = workflow?.turn?.call;
+  if (callId === undefined) return [];
+  const action = shell.live.running.get(callId)?.call.tool ?? (await shell.ports.store.call(callId))?.tool;
+  return action === undefined ? [] : [{ callId, action, hasTurn: true }];
+}
+
+export function orphansOf(id: SessionId, shell: Shell): StepFact['running'] {
+  const orphans = shell.live.orphanSteps.get(id);
+  return orphans === undefined ? [] : [...orphans].map(([callId, action]) => ({ callId, action, hasTurn: false }));
+}
+
+export async function snapshotOf(session: Session, shell: Shell) {
+  const known = shell.live.snapshots.get(session.id);
+  if (known !== undefined && known.seq === session.seq) return known;
+  const text = await shell.ports.store.snapshot(session.id, session.seq);
+  invariant(text !== null, `the state of session ${session.id} at ${session.seq} is on record`);
+  const snapshot = freeze(JSON.parse(text)) as Snapshot;
+  const read = { seq: session.seq, snapshot, digest: digestOf(session.id, text, shell) };
+  return text.length > maxRememberedChars ? read : remember(session.id, read, shell);
+}
+
+function remember<Kept extends { seq: number; snapshot: Snapshot; digest: string }>(
+  id: SessionId,
+  kept: Kept,
+  shell: Shell,
+): Kept {
+  const { snapshots } = shell.live;
+  if (snapshots.size >= maxRemembered && !snapshots.has(id)) snapshots.clear();
+  snapshots.set(id, kept);
+  return kept;
+}
+
+/** The handle is part of it: the same state of two sessions has two digests, and a digest alone tells nothing. */
+export function digestOf(id: SessionId, text: string, shell: Shell): string {
+  return shell.ports.sha256(`${id}\u0000${text}`);
+}
+
+export function draftOf(snapshot: Snapshot): SnapshotDraft {
+  return { text: canonicalText(snapshot as never), dueAtMs: snapshot.timers[0]?.dueAtMs ?? null };
+}
+
+const hashes = new WeakMap<Workflow, string>();
+
+/** A workflow does not change while the gateway runs: it is hashed once. */
+export function manifestOf(workflow: Workflow, shell: Shell): string {
+  const known = hashes.get(workflow) ?? shell.ports.sha256(workflow.manifest);
+  hashes.set(workflow, known);
+  return known;
+}
+
+function freeze(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const member of Object.values(value)) freeze(member);
+  return Object.freeze(value);
+}

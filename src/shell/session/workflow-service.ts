@@ -1,0 +1,268 @@
+/** What a door can ask about workflow sessions. Every answer is typed; a refusal is the same reply as for a step. */
+import type { Principal, SessionId } from '../../core/call/call.ts';
+import { fieldsOf, type JsonObject } from '../../core/values/json.ts';
+import type { Reach } from '../../core/policy/policy.ts';
+import { ceilingOf } from '../../core/policy/session-ceiling.ts';
+import type { ErrorReply, Reply, SuccessReply } from '../../core/call/reply.ts';
+import { nextActions, stateOf, withDueFired } from '../../core/workflow/step.ts';
+import type { Snapshot, Workflow } from '../../core/workflow/workflow.ts';
+import type { CommitResult, Session } from '../../ports/store.ts';
+import type { Requester } from '../call/await-outcome.ts';
+import { acceptDrift } from './drift.ts';
+import { findSession, type Found } from './find-session.ts';
+import { handleCall } from '../call/handle-call.ts';
+import { type HistoryPage, readHistory, timeOfStep } from '../look/history.ts';
+import { readStep } from './position.ts';
+import { sayFault } from '../call/refuse.ts';
+import { broken, inFlight, movedOn, notKept, refuseSession, unknownWorkflow, unopened } from './refuse-session.ts';
+import { sessionOfKey } from './session-of-key.ts';
+import { type SessionView, view } from './session-view.ts';
+import type { Shell } from '../shell.ts';
+import { closeSuperseded, openAt, openWorkflow, resetTo } from './workflow-sessions.ts';
+
+export type { HistoryEntry, HistoryPage } from '../look/history.ts';
+export type { SessionView } from './session-view.ts';
+
+export interface WorkflowService {
+  readonly workflows: ReadonlyMap<string, Workflow>;
+  /** A new session, where its workflow begins; `ceiling` is how far its steps may reach. */
+  open(workflow: string, who: Principal, ceiling?: Reach | null): Promise<SessionView | ErrorReply>;
+  /**
+   * `{action, inputs, session, key, expected_seq, turn, wait_seconds, deadline_seconds}`, whatever of it arrived. Without a session one of
+   * `workflow` is opened first; the reply names it. `inputs` may be a JSON text. Never rejects.
+   */
+  step(workflow: string, raw: unknown, who: Principal, requester: Requester): Promise<Reply>;
+  reset(session: string, who: Principal): Promise<Reply>;
+  /** A new session that begins where the other stood after step `seq`; null means where it stands now. */
+  fork(session: string, seq: number | null, who: Principal): Promise<Reply>;
+  /** Goes on with a session whose workflow has changed, on the word of `by`: the agent itself, unless a person is named. */
+  accept(session: string, who: Principal, by?: string): Promise<Reply>;
+  /** Timers that are due fire first; nothing is carried over. */
+  look(session: string, who: Principal): Promise<SessionView | ErrorReply>;
+  history(session: string, who: Principal, after: number, limit: number): Promise<HistoryPage | ErrorReply>;
+}
+
+/** `only`: a door that serves one workflow knows no session of another. */
+export function createWorkflowService(all: Shell, only: string | null = null): WorkflowService {
+  const shell = only === null ? all : narrowed(all, only);
+  const firstSteps = new Map<string, Promise<Found | ErrorReply>>();
+  return {
+    workflows: shell.workflows,
+    async open(name, who, ceiling = null) {
+      const opened = await begin(name, who, shell, ceiling);
+      return 'error' in opened ? opened : view(opened.session, opened.fact);
+    },
+    async step(name, raw, who, requester) {
+      const given = fieldsOf(raw);
+      const handle = given['session'];
+      // Whoever names a session, however wrongly, does not get another one.
+      if (handle !== undefined && handle !== null && handle !== '') {
+        const foreign = await notOfAWorkflow(handle, name, text(given['action']), who, shell);
+        if (foreign !== null) return foreign;
+        return handleCall(given, who, requester, shell, { session: typeof handle === 'string' ? handle : null });
+      }
+      const go = (session: SessionId) => {
+        requester.entered?.(session);
+        return handleCall({ ...given, session }, who, requester, shell, { session });
+      };
+      const earlier = await sessionOfKey(given['key'], name, who, shell);
+      if (earlier !== null) return go(earlier);
+      // Two who send the same first step at once mean one step, so they get one session.
+      const first =
+        typeof given['key'] === 'string' ? JSON.stringify([name, who.tenant, who.agent, given['key']]) : null;
+      const shared = first === null ? undefined : firstSteps.get(first);
+      const opening = shared ?? begin(name, who, shell, null, true);
+      if (first !== null) firstSteps.set(first, opening);
+      try {
+        const opened = await opening;
+        if ('error' in opened) return { ...opened, requested: text(given['action']) };
+        const { id } = opened.session;
+        const reply = await go(id).finally(() => shell.live.room.beginning.delete(id));
+        // Another process was faster with the same first step, in a session of its own: that is where the reply is.
+        const theirs = isKeyReused(reply) ? await sessionOfKey(given['key'], name, who, shell) : null;
+        if (theirs === null || theirs === opened.session.id) return reply;
+        if (shared === undefined) await closeSuperseded(opened.session, shell);
+        return await go(theirs);
+      } finally {
+        if (first !== null) firstSteps.delete(first);
+      }
+    },
+    reset(handle, who) {
+      return change(handle, 'reset_session', who, shell, async ({ session, fact }) => {
+        const started = fact.workflow.machine.start(shell.ports.clock.nowMs());
+        if (started.kind === 'failed') return broken('reset_session', started.problem, shell);
+        return resetTo(session, started.snapshot, shell);
+      });
+    },
+    async fork(handle, seq, who) {
+      const found = await findSession(handle, 'fork_session', 'change', who, shell);
+      if ('error' in found) return found;
+      if (found.fact.drift !== null) return refuseSession(found.whole, found.session.id, 'fork_session', shell);
+      // INVARIANT: a step that runs may end in doubt, and a fork from before its end would know of no fence.
+      const turn = found.session.workflow?.turn ?? null;
+      if (turn !== null) return inFlight('fork_session', turn.call, found.fact, found.session, shell);
+      const at = seq ?? found.session.seq;
+      const since = found.session.workflow?.pinnedAtSeq ?? 0;
+      // INVARIANT: a fork is pinned to the workflow of today, so it takes no state that was made under another one.
+      const kept =
+        !Number.isSafeInteger(at) || at < since ? null : await shell.ports.store.snapshot(found.session.id, at);
+      if (kept === null) {
+        const first = await shell.ports.store.firstSnapshot(found.session.id, since);
+        return notKept(seq, first, found.session, found.fact, shell);
+      }
+      const snapshot = await rearmed(JSON.parse(kept) as Snapshot, found.session, at, shell);
+      const problem = found.fact.workflow.machine.problemWith(snapshot);
+      if (problem !== null) return broken('fork_session', problem, shell);
+      const source = found.session.id;
+      const about = { from: source, from_step: at };
+      // INVARIANT: what is in doubt is in doubt in every session that goes on from there, and what came of it is adopted in each.
+      const { fences } = found.fact;
+      const opened = await openAt(
+        found.fact.workflow,
+        snapshot,
+        who,
+        'session_forked',
+        { about, fences, ceiling: ceilingOf(source), source },
+        shell,
+      );
+      if (opened.kind !== 'opened') return unopened('fork_session', opened, shell);
+      // Nobody knows the handle yet: a fork that a step has overtaken is given up.
+      const now = await shell.ports.store.session(source);
+      if (now?.entries !== found.session.entries) {
+        await closeSuperseded(opened.session, shell);
+        return movedOn('fork_session', found.fact, now ?? found.session, shell);
+      }
+      return done('fork_session', { from: source, from_seq: at }, opened.session.id, who, shell);
+    },
+    accept(handle, who, by = who.agent) {
+      return change(handle, 'accept_session', who, shell, async ({ session, whole: fact }) => {
+        // What is stopped does not go on because its workflow changed: whoever resets it takes the new one as well.
+        if (fact.found && fact.state !== 'open') return refuseSession(fact, session.id, 'accept_session', shell);
+        const accepted = await acceptDrift(session, by, shell);
+        if (accepted.kind !== 'stay') return accepted;
+        return accepted.drift === null ? null : broken('accept_session', accepted.drift.join('; '), shell);
+      });
+    },
+    async look(handle, who) {
+      const found = await findSession(handle, 'session', 'look', who, shell);
+      if ('error' in found) return found;
+      const { session, fact } = found;
+      // A migration that is still to come may lead to timers that are due; while a step runs, timers wait for its end.
+      const isFree = fact.drift === null && session.workflow?.turn === null;
+      const next = isFree ? withDueFired(fact, shell.ports.clock.nowMs()) : fact;
+      return view(session, next, shell.limits.sessionTtlMs);
+    },
+    async history(handle, who, after, limit) {
+      const found = await findSession(handle, 'history', 'read', who, shell);
+      if ('error' in found) return found;
+      const most = Math.max(1, Math.min(whole(limit, 100), shell.limits.maxHistoryEntries));
+      return readHistory(found.session, whole(after, 0), most, shell.ports.store);
+    },
+  };
+}
+
+function narrowed(shell: Shell, only: string): Shell {
+  const workflow = shell.workflows.get(only);
+  // The same memory and the same ports: only the other workflows are not there.
+  return { ...shell, workflows: new Map(workflow === undefined ? [] : [[only, workflow]]) };
+}
+
+/** A step is a step of the workflow that it names: a session of another, or one in which tools are called directly, takes none. */
+async function notOfAWorkflow(
+  handle: unknown,
+  name: string,
+  requested: string | null,
+  who: Principal,
+  shell: Shell,
+): Promise<ErrorReply | null> {
+  if (typeof handle !== 'string' || !shell.live.readiness.ready) return null;
+  const found = await shell.ports.store.session(handle as SessionId);
+  if (found === null || found.tenant !== who.tenant || found.agent !== who.agent) return null;
+  const own = found.workflow?.name ?? null;
+  const isServed = own !== null && shell.workflows.has(own);
+  if (isServed && (name === own || name === '')) return null;
+  const why = own === null ? 'plain' : isServed ? 'unnamed' : 'unserved';
+  return refuseSession({ found: false, why }, found.id, requested ?? 'step', shell);
+}
+
+/** A past step is where the fork begins, now: its timers have as long to wait as they had then. */
+async function rearmed(snapshot: Snapshot, session: Session, at: number, shell: Shell): Promise<Snapshot> {
+  const then = snapshot.timers.length === 0 ? null : await timeOfStep(session, at, shell.ports.store);
+  if (then === null) return snapshot;
+  const laterMs = Math.max(0, shell.ports.clock.nowMs() - then);
+  return { ...snapshot, timers: snapshot.timers.map((timer) => ({ ...timer, dueAtMs: timer.dueAtMs + laterMs })) };
+}
+
+const whole = (value: number, otherwise: number): number =>
+  Number.isSafeInteger(value) && value >= 0 ? value : otherwise;
+
+const isKeyReused = (reply: Reply): boolean => 'code' in reply && reply.code === 'KeyReused';
+
+/**
+ * Changes a session as it stands: not while a step of it runs, and anew if somebody else was faster. `act` answers null where
+ * there is nothing to change.
+ */
+async function change(
+  handle: string,
+  requested: string,
+  who: Principal,
+  shell: Shell,
+  act: (found: Found) => Promise<CommitResult | ErrorReply | null>,
+): Promise<Reply> {
+  for (let tries = 0; ; tries++) {
+    const found = await findSession(handle, requested, 'change', who, shell);
+    if ('error' in found) return found;
+    const { session, fact } = found;
+    const running = session.workflow?.turn?.call ?? null;
+    // The step may have begun after the fact was read.
+    if (running !== null)
+      return inFlight(requested, running, (await readStep(session, null, fact.drift, shell)) ?? fact, session, shell);
+    if (tries > shell.limits.maxRedecisions) return movedOn(requested, fact, session, shell);
+    const result = await act(found);
+    if (result !== null && 'error' in result) return result;
+    if (result === null || result.kind === 'committed') return done(requested, {}, session.id, who, shell);
+    if (result.kind === 'unavailable') return sayFault(requested, session.id, result.fault, shell);
+  }
+}
+
+async function begin(
+  name: string,
+  who: Principal,
+  shell: Shell,
+  ceiling: Reach | null = null,
+  forStep = false,
+): Promise<Found | ErrorReply> {
+  if (!shell.live.readiness.ready) return sayFault('step', null, 'closed', shell);
+  const workflow = shell.workflows.get(name);
+  if (workflow === undefined) return unknownWorkflow(name, shell);
+  const opened = await openWorkflow(workflow, who, shell, ceiling, forStep);
+  if (opened.kind !== 'opened') return unopened('step', opened, shell);
+  const found = await findSession(opened.session.id, 'step', 'changed', who, shell);
+  if ('error' in found) shell.live.room.beginning.delete(opened.session.id);
+  return found;
+}
+
+async function done(
+  action: string,
+  result: JsonObject,
+  handle: SessionId,
+  who: Principal,
+  shell: Shell,
+): Promise<Reply> {
+  const found = await findSession(handle, action, 'changed', who, shell);
+  if ('error' in found) return found;
+  const { session, fact } = found;
+  const reply: SuccessReply = {
+    action,
+    result,
+    state: stateOf(fact),
+    valid_next_actions: nextActions(fact),
+    call_id: shell.ports.ids.ordered('call_', shell.ports.clock.nowMs()),
+    session: session.id,
+    seq: session.seq,
+    ...(fact.snapshot.done ? { done: true } : {}),
+  };
+  return reply;
+}
+
+const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);

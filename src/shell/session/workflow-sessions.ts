@@ -1,0 +1,165 @@
+/**
+ * Opens, resets, forks and closes workflow sessions. Each is a step of the system's own, on record; none of them happens while
+ * a step of the session runs.
+ */
+import type { Principal, SessionId } from '../../core/call/call.ts';
+import { canonicalText } from '../../core/values/canonical.ts';
+import type { JsonObject } from '../../core/values/json.ts';
+import type { RecordKind } from '../../core/journal/record.ts';
+import type { Reach } from '../../core/policy/policy.ts';
+import { withCeiling } from '../../core/policy/session-ceiling.ts';
+import type { FenceFact } from '../../core/workflow/step.ts';
+import type { Snapshot, Workflow } from '../../core/workflow/workflow.ts';
+import type { CommitResult, Session } from '../../ports/store.ts';
+import { closeSession } from './close-session.ts';
+import { commit } from '../upkeep/commit.ts';
+import { digestOf, draftOf, manifestOf, snapshotOf } from './position.ts';
+import { rememberBlobs } from '../call/policy-papers.ts';
+import { resumption } from './resumption.ts';
+import { type NoRoom, withRoom } from './session-room.ts';
+import type { Shell } from '../shell.ts';
+import { bare, noChange } from '../ending/transition.ts';
+
+export type Opened =
+  | { readonly kind: 'opened'; readonly session: Session }
+  /** The workflow cannot even begin: its own code threw. */
+  | { readonly kind: 'broken'; readonly problem: string }
+  | NoRoom;
+
+/** `forStep`: it is opened for a step, and stays until that has begun. */
+export async function openWorkflow(
+  workflow: Workflow,
+  who: Principal,
+  shell: Shell,
+  ceiling: Reach | null = null,
+  forStep = false,
+): Promise<Opened> {
+  const started = workflow.machine.start(shell.ports.clock.nowMs());
+  if (started.kind === 'failed') return { kind: 'broken', problem: started.problem };
+  return openAt(workflow, started.snapshot, who, 'session_opened', { about: {}, fences: [], ceiling, forStep }, shell);
+}
+
+/** What a session brings along from where it comes. */
+export interface Origin {
+  readonly about: JsonObject;
+  readonly fences: readonly FenceFact[];
+  /** How far its steps may reach; a fork reaches no further than where it comes from. */
+  readonly ceiling: Reach | null;
+  readonly forStep?: boolean;
+  /** The session that it is forked from. */
+  readonly source?: SessionId;
+}
+
+export function openAt(
+  workflow: Workflow,
+  snapshot: Snapshot,
+  who: Principal,
+  kind: RecordKind,
+  origin: Origin,
+  shell: Shell,
+): Promise<Opened> {
+  return withRoom(() => open(workflow, snapshot, who, kind, origin, shell), shell, origin.source);
+}
+
+async function open(
+  workflow: Workflow,
+  snapshot: Snapshot,
+  who: Principal,
+  kind: RecordKind,
+  { about, fences, ceiling, forStep = false }: Origin,
+  shell: Shell,
+): Promise<Opened> {
+  const draft = bare(shell);
+  const id = withCeiling(shell.ports.ids.random(`ses_${shell.storeTag}_`), ceiling) as SessionId;
+  const state = draftOf(snapshot);
+  const manifest = manifestOf(workflow, shell);
+  const pinned = { name: workflow.name, manifest, pinnedAtSeq: 0, turn: null, timerAtMs: state.dueAtMs, reason: null };
+  const times = { openedAtMs: draft.atMs, usedAtMs: draft.atMs };
+  const session: Session = {
+    id,
+    ...who,
+    standing: false,
+    state: 'open',
+    seq: 0,
+    entries: 0,
+    ...times,
+    workflow: pinned,
+  };
+  const body = canonicalText({
+    tenant: who.tenant,
+    agent: who.agent,
+    workflow: workflow.name,
+    manifest,
+    state_after: digestOf(id, state.text, shell),
+    step: 0,
+    ...about,
+  });
+  const fresh = !shell.live.knownBlobs.has(manifest);
+  if (forStep) shell.live.room.beginning.add(id);
+  const result = await commit(
+    {
+      ...draft,
+      session: {
+        kind: 'open',
+        session,
+        snapshot: state,
+        fences: fences.map(({ callId, operation }) => ({ call: callId, operation })),
+      },
+      blobs: fresh ? [{ hash: manifest, text: workflow.manifest }] : [],
+      records: [{ kind, call: null, session: id, body, payloads: [] }],
+    },
+    shell,
+  );
+  if (result.kind !== 'committed') shell.live.room.beginning.delete(id);
+  if (result.kind === 'unavailable') return { kind: 'unavailable', fault: result.fault };
+  if (result.kind === 'conflict') return { kind: 'unavailable', fault: 'overloaded' };
+  rememberBlobs([{ hash: manifest }], shell);
+  return { kind: 'opened', session };
+}
+
+/** Back to where the workflow begins. What is in doubt stays fenced: a reset does not tell what happened. */
+export async function resetTo(session: Session, snapshot: Snapshot, shell: Shell): Promise<CommitResult> {
+  const { digest } = await snapshotOf(session, shell);
+  const workflow = shell.workflows.get(session.workflow?.name ?? '');
+  const draft = draftOf(snapshot);
+  const manifest = workflow === undefined ? null : manifestOf(workflow, shell);
+  const body = canonicalText({
+    state_before: digest,
+    state_after: digestOf(session.id, draft.text, shell),
+    step: session.seq + 1,
+    manifest,
+  });
+  shell.live.streaks.delete(session.id);
+  return commit(
+    {
+      ...bare(shell),
+      blobs: workflow === undefined || manifest === null ? [] : [{ hash: manifest, text: workflow.manifest }],
+      session: {
+        kind: 'step',
+        id: session.id,
+        advance: true,
+        expectSeq: session.seq,
+        expectOpen: false,
+        workflow: { ...noChange, turn: 'free', snapshot: draft, becomes: { state: 'open', reason: null }, manifest },
+      },
+      records: [
+        ...resumption(session.id, { seq: session.seq, digest }, shell),
+        { kind: 'session_reset', call: null, session: session.id, body, payloads: [] },
+      ],
+    },
+    shell,
+  );
+}
+
+/** For the sweeper: sessions that nobody used for their whole time to live. */
+export async function closeUnused(shell: Shell): Promise<void> {
+  if (shell.workflows.size === 0) return;
+  const before = shell.ports.clock.nowMs() - shell.limits.sessionTtlMs;
+  for (const idle of await shell.ports.store.idleSessions(before, shell.limits.sweepBatch))
+    await closeSession(idle, 'unused', shell);
+}
+
+/** Opened for a first step that another process took in a session of its own. If it cannot be closed now, it is one that nobody uses. */
+export async function closeSuperseded(session: Session, shell: Shell): Promise<void> {
+  await closeSession(session, 'superseded', shell);
+}

@@ -1,0 +1,54 @@
+/**
+ * Who answers reads after a gateway was succeeded? The store of its successor: whoever still waits in the old one reads on there,
+ * and never from a file that was closed under them. Commits stay where they are. A read that fails is told as what it is.
+ */
+import type { Store, StoreReader } from '../../ports/store.ts';
+
+/** They answer in pieces, and a store must not close between two of them. */
+const listings: ReadonlySet<string> = new Set<keyof StoreReader>(['listCalls', 'listApprovals']);
+const own: ReadonlySet<string> = new Set<keyof Store>([
+  'incarnation',
+  'highestTimeMs',
+  'commit',
+  'trouble',
+  'answered',
+  'erase',
+]);
+
+/** The store could not be read: no bug of ours, and never told as one. */
+export class StoreUnreadable extends Error {
+  override name = 'StoreUnreadable';
+}
+
+function unreadable(error: unknown): never {
+  if (error instanceof StoreUnreadable) throw error;
+  const said = error instanceof Error ? error.message : String(error);
+  throw new StoreUnreadable(`the store could not be read (${said}): check the disk and the file`, { cause: error });
+}
+
+type Read = (...given: readonly unknown[]) => Promise<unknown>;
+
+export function lastingReads(store: Store, successor: () => Store | null): Store {
+  const underWay = new Set<Promise<unknown>>();
+  const lasting = Object.entries(store).map(([name, value]): [string, unknown] => {
+    if (own.has(name) || typeof value !== 'function') return [name, value];
+    const read = ((...given) => {
+      const asked: object = successor() ?? store;
+      return (asked as Record<string, Read>)[name]?.(...given).catch(unreadable);
+    }) as Read;
+    if (!listings.has(name)) return [name, read];
+    const counted: Read = (...given) => {
+      const listing = read(...given);
+      underWay.add(listing);
+      const over = () => underWay.delete(listing);
+      listing.then(over, over);
+      return listing;
+    };
+    return [name, counted];
+  });
+  const close = async () => {
+    await Promise.allSettled(underWay);
+    await store.close();
+  };
+  return { ...(Object.fromEntries(lasting) as unknown as Store), close };
+}

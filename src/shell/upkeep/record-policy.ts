@@ -1,0 +1,52 @@
+/** Puts on record that another policy is in force, by whose word, before the first call is decided by it. */
+import { canonicalText } from '../../core/values/canonical.ts';
+import { operatorTenant } from '../../core/call/identity.ts';
+import type { Policy } from '../../core/policy/policy.ts';
+import { voidUnbound } from '../approval/bound-now.ts';
+import { commit } from './commit.ts';
+import { policyHash } from '../call/policy-papers.ts';
+import type { Shell } from '../shell.ts';
+import { bare } from '../ending/transition.ts';
+
+export interface AppliedPolicy {
+  /** Null where no agents are declared, and only errors of workflows are forced. */
+  readonly next: Policy | null;
+  readonly last: Policy | null;
+  readonly by: string;
+  /** What `recourse check` calls an error of it, in spite of which it is in force. */
+  readonly forced?: readonly string[];
+}
+
+const maxProblems = 50;
+
+/** False if it could not be recorded: then it must not be in force. */
+export async function recordPolicy({ next, last, by, forced = [] }: AppliedPolicy, shell: Shell): Promise<boolean> {
+  // INVARIANT: an approval that one policy voided is void before the next one counts. What was opened since, by calls that were
+  // judged under the policy before, is void by the present one.
+  if (
+    !(await voidUnbound(
+      [last, next].filter((each) => each !== null),
+      'leave',
+      shell,
+    ))
+  )
+    return false;
+  const [hash, previous] = [next, last].map((each) => (each === null ? null : policyHash(each, shell)));
+  const body = canonicalText({
+    tenant: operatorTenant,
+    policy: hash ?? null,
+    previous: previous ?? null,
+    by,
+    mode: next?.written.mode ?? null,
+    ...(forced.length === 0 ? {} : { forced: true, problems: forced.slice(0, maxProblems) }),
+  });
+  const result = await commit(
+    {
+      ...bare(shell),
+      blobs: next === null || hash === null || hash === undefined ? [] : [{ hash, text: next.canonical }],
+      records: [{ kind: 'policy_applied', call: null, session: null, body, payloads: [] }],
+    },
+    shell,
+  );
+  return result.kind === 'committed';
+}

@@ -1,0 +1,121 @@
+/**
+ * Runs once before any door opens, and again when a process that forwarded its writes is gone: ends or resumes
+ * every call that was left half done, by its effect class, and puts on record who never got their reply.
+ */
+import { addNotices } from '../../core/call/add-notices.ts';
+import { failed } from '../../core/call/answer.ts';
+import type { Call, IncarnationId } from '../../core/call/call.ts';
+import { canonicalText } from '../../core/values/canonical.ts';
+import { advance, type CallEvent, mayResend } from '../../core/call/lifecycle.ts';
+import { classify } from '../../core/recovery/classify.ts';
+import type { CommitResult, StoredCall } from '../../ports/store.ts';
+import { requesterLeft } from '../call/hand-over.ts';
+import { commit, nobodyWaits } from './commit.ts';
+import { countRepeats } from '../call/refuse.ts';
+import { envelopeElsewhere, turnOf } from '../ending/end-step.ts';
+import { noticesOf } from '../ending/notices-of.ts';
+import { effectOf } from '../ending/settle.ts';
+import { me, type Shell } from '../shell.ts';
+import { toolToResend } from '../call/tool-of.ts';
+import { toTransition } from '../ending/transition.ts';
+
+export interface Recovered {
+  readonly calls: number;
+  readonly inDoubt: number;
+}
+
+/** Without `owner`: everything that is not ours. With it: only what that incarnation left. */
+export async function recover(shell: Shell, owner: IncarnationId | null = null): Promise<Recovered> {
+  const { store } = shell.ports;
+  let calls = 0;
+  let inDoubt = 0;
+  for (let after = ''; ;) {
+    const page = await store.unfinished(after, shell.limits.sweepBatch);
+    const left = page.filter(
+      (call) => call.state === 'DISPATCHED' && (owner === null ? call.owner !== me(shell) : call.owner === owner),
+    );
+    // All of a page at once: they share their commits.
+    const states = (await Promise.all(left.map((call) => takeOver(call, shell)))).filter((state) => state !== null);
+    calls += states.length;
+    inDoubt += states.filter((state) => state === 'IN_DOUBT').length;
+    // Between two attempts nobody owns a call, but whoever waited for it is gone with the process all the same.
+    const unattended = page.filter((call) => call.state === 'RETRY_WAIT' && call.requesterLeftAtMs === null);
+    if (owner === null) await Promise.all(unattended.map((call) => requesterLeft(call, shell)));
+    const last = page.at(-1);
+    if (last === undefined || page.length < shell.limits.sweepBatch) break;
+    after = last.id;
+  }
+  await findLostReplies(shell, owner);
+  await countRepeats(shell);
+  return { calls, inDoubt };
+}
+
+/** The same for a process that forwarded its writes and is gone. Never rejects. */
+export async function settleForwarder(incarnation: IncarnationId, shell: Shell): Promise<void> {
+  try {
+    const recovered = await recover(shell, incarnation);
+    if (recovered.calls > 0) shell.ports.notify({ kind: 'recovered', ...recovered });
+  } catch (error) {
+    shell.ports.notify({ kind: 'suppressed', what: 'settling the calls of a forwarder', reason: String(error) });
+  }
+}
+
+/** Settles a dispatched call whose owner is gone. Null if somebody else was faster. */
+export async function takeOver(call: StoredCall, shell: Shell): Promise<Call['state'] | null> {
+  const now = shell.ports.clock.nowMs();
+  const { tool, step } = await toolToResend(call, shell);
+  // A read attaches to nothing, so without a key nobody can hear of this one any more: as a step it would move the state unasked.
+  const unheard = step !== null && call.effectClass === 'pure' && call.key === null;
+  const resend = !unheard && tool !== undefined && mayResend(call, now, tool.dedupeWindowMs);
+  const ended = await end(call, { kind: 'abandoned', mayResend: resend, nowMs: now }, shell);
+  if (ended === null) return null;
+  // In this order: a crash in between leaves the reply unanswered, and the next start finds its requester gone.
+  await requesterLeft(ended.call, shell);
+  nobodyWaits(ended.result, shell);
+  return ended.call.state;
+}
+
+const stoppedMeanwhile = {
+  errorType: 'GatewayStopped',
+  message: 'the gateway stopped while the call was under way',
+};
+const pastDeadline = { errorType: 'Expired', message: 'the deadline passed before the call could be sent again' };
+
+/** Moves a call that nobody runs, with the reply that whoever asks later will get. */
+export async function end(
+  call: StoredCall,
+  event: CallEvent,
+  shell: Shell,
+  why?: { readonly errorType: string; readonly message: string },
+): Promise<{ readonly call: Call; readonly result: CommitResult } | null> {
+  const [next, effects] = advance(call, event);
+  if (next.state === call.state) return null;
+  const effect = effectOf(next.state);
+  const outcome = failed(await envelopeElsewhere(next, shell), {
+    classification: classify('unknown', undefined, call.effectClass),
+    effect,
+    ...(why ?? (event.kind === 'abandoned' ? stoppedMeanwhile : pastDeadline)),
+    retryAfterSeconds: null,
+    maxMessageChars: shell.limits.maxMessageChars,
+  });
+  const reply = addNotices(outcome, await noticesOf(call.id, shell));
+  const waits = next.state === 'RETRY_WAIT';
+  const payloads = waits ? [] : [{ part: 'reply', text: canonicalText(reply) }];
+  const body = { attempt: call.attempt, effect, event: event.kind };
+  const papers = {
+    ...(await turnOf(call, next, shell)),
+    body: { settled: body, doubted: body, expired: body, retry_planned: body },
+    payloads: { settled: payloads, doubted: payloads, expired: payloads },
+  };
+  const result = await commit(toTransition(call, next, effects, papers, shell), shell);
+  return result.kind === 'committed' ? { call: next, result } : null;
+}
+
+/** Replies that were recorded and perhaps not delivered: their requesters count as gone. */
+async function findLostReplies(shell: Shell, owner: IncarnationId | null): Promise<void> {
+  for (;;) {
+    const lost = await shell.ports.store.unanswered(shell.limits.sweepBatch, owner ?? undefined);
+    await Promise.all(lost.map((call) => requesterLeft(call, shell)));
+    if (lost.length < shell.limits.sweepBatch || shell.live.storeDown) return;
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * Puts on record what happened beside the calls that policy decides: seen, answered, never passed on. Counted since the start.
+ * Decides nothing: a gap is always told beside another decision.
+ */
+import { addNotices } from '../../core/call/add-notices.ts';
+import type { CallId, Principal, SessionId } from '../../core/call/call.ts';
+import { canonicalText } from '../../core/values/canonical.ts';
+import { type GapKind, gapNotice, subjectOf } from '../../core/call/gap.ts';
+import type { RecordDraft } from '../../core/journal/record.ts';
+import type { Notice, Reply } from '../../core/call/reply.ts';
+import { commit } from './commit.ts';
+import type { Shell } from '../shell.ts';
+import { bare } from '../ending/transition.ts';
+
+export { type GapKind, gapKinds } from '../../core/call/gap.ts';
+
+export interface Gap {
+  readonly kind: GapKind;
+  /** What it was about: the method, the tool. */
+  readonly subject: string;
+  readonly who: Principal | null;
+  readonly callId?: string;
+  readonly session?: string | null;
+}
+
+export interface GapCount {
+  readonly kind: GapKind;
+  readonly count: number;
+}
+
+/** Beyond so many tenants those that come last are not counted; beyond so many sessions the oldest notices are forgotten. */
+const maxTenants = 10_000;
+const maxSessions = 1_000;
+const maxNotices = 10;
+
+/** Returns the notice that goes beside the decision; it is on record, or the operator was told that it could not be. */
+export type ReportGap = (gap: Gap, shell: Shell) => Promise<Notice>;
+
+/** The same gap is recorded once a minute, and counted each time. Never rejects. */
+export const reportGap: ReportGap = async (gap, shell) => {
+  const problem = await record(gap, shell).catch(String);
+  if (problem !== null)
+    shell.ports.notify({ kind: 'suppressed', what: `the record of a gap (${gap.kind})`, reason: problem });
+  return gapNotice(gap.kind, gap.subject);
+};
+
+/** Null once it is on record, or was a moment ago; otherwise why it is not. */
+async function record(gap: Gap, shell: Shell): Promise<string | null> {
+  countGap(gap, shell);
+  const { gapsSeen } = shell.live;
+  const name = canonicalText([gap.kind, subjectOf(gap.subject), gap.who?.tenant ?? null, gap.who?.agent ?? null]);
+  const now = shell.ports.clock.nowMs();
+  const seenAt = gapsSeen.get(name);
+  if (seenAt !== undefined && now - seenAt < shell.limits.coalesceWindowMs) return null;
+  remember(name, now, shell);
+  const place = { call: await ownCall(gap, shell), session: await ownSession(gap, shell) };
+  const result = await commit({ ...bare(shell), records: [gapRecord(gap, place)] }, shell);
+  if (result.kind === 'committed') return null;
+  // It is not on record, so the next one like it must be.
+  gapsSeen.delete(name);
+  return result.kind === 'unavailable' ? `the store is away (${result.fault})` : `it met a conflict on ${result.on}`;
+}
+
+function remember(name: string, atMs: number, { live, limits }: Shell): void {
+  live.gapsSeen.delete(name);
+  live.gapsSeen.set(name, atMs);
+  // A Map keeps the order of insertion: the first key is the oldest.
+  const [oldest] = live.gapsSeen.keys();
+  if (live.gapsSeen.size > limits.maxCoalesced && oldest !== undefined) live.gapsSeen.delete(oldest);
+}
+
+/** INVARIANT: nobody writes into the story of a call or a session that is not theirs. */
+async function ownCall({ callId, who }: Gap, { ports }: Shell): Promise<CallId | null> {
+  const call = callId === undefined ? null : await ports.store.call(callId as CallId);
+  return call !== null && isOf(call, who) ? call.id : null;
+}
+
+async function ownSession({ session: handle, who }: Gap, { ports }: Shell): Promise<SessionId | null> {
+  const session = typeof handle === 'string' ? await ports.store.session(handle as SessionId) : null;
+  return session !== null && isOf(session, who) ? session.id : null;
+}
+
+const isOf = (found: Principal, who: Principal | null): boolean =>
+  found.tenant === who?.tenant && found.agent === who.agent;
+
+/** `place`: a call and a session that are known to be there. Whose it is stands in the body, for there may be neither. */
+export function gapRecord({ kind, subject, who }: Gap, place: Pick<RecordDraft, 'call' | 'session'>): RecordDraft {
+  const whose = { tenant: who?.tenant ?? null, agent: who?.agent ?? null };
+  const body = canonicalText({ kind, subject: subjectOf(subject), ...whose });
+  return { kind: 'runtime_gap', ...place, body, payloads: [] };
+}
+
+export function countGap({ kind, who }: Gap, { live }: Shell): void {
+  const tenant = who?.tenant ?? '';
+  const known = live.gaps.get(tenant);
+  if (known === undefined && live.gaps.size >= maxTenants) return;
+  const counts = known ?? new Map<GapKind, number>();
+  if (known === undefined) live.gaps.set(tenant, counts);
+  counts.set(kind, (counts.get(kind) ?? 0) + 1);
+}
+
+/** What was seen of this tenant since the process began. */
+export function gapsOf(tenant: string, { live }: Shell): readonly GapCount[] {
+  return [...(live.gaps.get(tenant) ?? [])].map(([kind, count]) => ({ kind, count }));
+}
+
+/** For the next reply in this session, whichever call it is about. */
+export function keepNotice(session: SessionId, notice: Notice, { live }: Shell): void {
+  const kept = live.gapNotices.get(session) ?? [];
+  if (kept.length >= maxNotices) return;
+  live.gapNotices.set(session, [...kept, notice]);
+  const [oldest] = live.gapNotices.keys();
+  if (live.gapNotices.size > maxSessions && oldest !== undefined) live.gapNotices.delete(oldest);
+}
+
+/** With what is kept for its session, once. A session has one agent, so nobody else hears it. */
+export function withGaps(reply: Reply, { live }: Shell): Reply {
+  if (live.gapNotices.size === 0 || reply.session === null) return reply;
+  const kept = live.gapNotices.get(reply.session as SessionId);
+  if (kept === undefined) return reply;
+  live.gapNotices.delete(reply.session as SessionId);
+  return addNotices(reply, kept);
+}

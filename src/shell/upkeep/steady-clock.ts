@@ -1,0 +1,26 @@
+/** Wall time that never goes back: what was seen once, in this process or in the journal, is the floor. */
+import type { Clock } from '../../ports/clock.ts';
+
+/** Small corrections are not worth a word. */
+const noticedMs = 1_000;
+
+export function steadyClock(clock: Clock, floorMs: number, onHeld: (behindMs: number) => void): Clock {
+  let highest = floorMs;
+  let held = false;
+  return {
+    ...clock,
+    nowMs() {
+      const now = clock.nowMs();
+      if (now >= highest) {
+        highest = now;
+        held = false;
+        return now;
+      }
+      if (!held && highest - now > noticedMs) {
+        held = true;
+        onHeld(highest - now);
+      }
+      return highest;
+    },
+  };
+}

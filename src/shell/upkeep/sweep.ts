@@ -1,0 +1,155 @@
+/**
+ * Looks, once a second, at what is due: attempts whose owner is past its lease, calls past their deadline, retries
+ * whose time has come, outcomes that wait for the store. Idempotent and bounded; any incarnation may sweep.
+ */
+import type { Json } from '../../core/values/json.ts';
+import { mayResend } from '../../core/call/lifecycle.ts';
+import type { StoredCall } from '../../ports/store.ts';
+import { cancelWaiting } from '../ending/cancel.ts';
+import { start } from '../attempt/carry-out.ts';
+import { nobodyWaits, storeIsBack } from './commit.ts';
+import { deniedNow } from '../attempt/denied-now.ts';
+import { lapse } from '../approval/end-approval.ts';
+import { isMasked } from '../mask.ts';
+import { noticesOf } from '../ending/notices-of.ts';
+import { closeOverdue } from '../completion/overdue-tasks.ts';
+import { end, takeOver } from './recover.ts';
+import { countRepeats } from '../call/refuse.ts';
+import { resumption } from '../session/resumption.ts';
+import { runApproved } from '../approval/run-approved.ts';
+import { toolToResend } from '../call/tool-of.ts';
+import { fireAllDue } from '../session/timers.ts';
+import { trimSessions } from '../session/session-room.ts';
+import { closeUnused } from '../session/workflow-sessions.ts';
+import { isFull, type Shell } from '../shell.ts';
+
+export async function sweep(shell: Shell): Promise<void> {
+  await recordLate(shell);
+  const due = await shell.ports.store.due(shell.ports.clock.nowMs(), shell.limits.sweepBatch);
+  await Promise.all(due.map((call) => attendTo(call, shell)));
+  await runAllApproved(shell);
+  await countRepeats(shell);
+  await fireAllDue(shell);
+  await closeUnused(shell);
+  await trimSessions(shell);
+  await closeOverdue(shell);
+}
+
+async function attendTo(call: StoredCall, shell: Shell): Promise<void> {
+  const now = shell.ports.clock.nowMs();
+  // A call that this process is running ends by its own timer, however late the sweeper finds that.
+  if (shell.live.running.has(call.id)) return;
+  switch (call.state) {
+    case 'DISPATCHED':
+      await takeOver(call, shell);
+      return;
+    case 'PREPARED':
+      if (now >= call.deadlineAtMs) await expire(call, shell);
+      return;
+    case 'AWAITING_APPROVAL': {
+      const approval = await shell.ports.store.approvalOfCall(call.id);
+      if (approval !== null) await lapse(approval, shell);
+      return;
+    }
+    case 'RETRY_WAIT':
+      await resume(call, now, shell);
+      return;
+    default:
+      return;
+  }
+}
+
+/** Approved, and not run yet: the process that was told of it is gone, or something was in the way. */
+async function runAllApproved(shell: Shell): Promise<void> {
+  const { sweepBatch } = shell.limits;
+  for (let after = ''; ;) {
+    const page = await shell.ports.store.approvalsToRun(after, sweepBatch);
+    for (const approval of page) runApproved(approval, shell);
+    const last = page.at(-1);
+    if (last === undefined || page.length < sweepBatch) return;
+    after = last.id;
+  }
+}
+
+async function expire(call: StoredCall, shell: Shell, why?: Parameters<typeof end>[3]): Promise<void> {
+  const ended = await end(call, { kind: 'expired' }, shell, why);
+  if (ended !== null) nobodyWaits(ended.result, shell);
+}
+
+/** Sends a call again that may be sent again; without a requester, whose place an equal call may take. */
+async function resume(call: StoredCall, nowMs: number, shell: Shell): Promise<void> {
+  const { tool, step } = await toolToResend(call, shell);
+  const args = tool === undefined ? null : await shell.ports.store.args(call.id);
+  if (nowMs >= call.deadlineAtMs || tool === undefined || args?.kind !== 'text') {
+    // Another process may have the tool; only the deadline ends the wait for it.
+    if (nowMs >= call.deadlineAtMs || args?.kind === 'erased' || args?.kind === 'altered') await expire(call, shell);
+    return;
+  }
+  // What was masked cannot be sent as it was.
+  if (isMasked(args.text)) return expire(call, shell, unsendable);
+  if (isFull(shell)) return;
+  if (await isTurnOver(call, shell)) return void (await cancelWaiting(call, 'TurnCancelled', shell));
+  // INVARIANT: a call of unknown effect goes out again only inside its window, by the clock of this very moment.
+  if (call.tainted && !mayResend(call, shell.ports.clock.nowMs(), tool.dedupeWindowMs)) return expire(call, shell);
+  const notices = await noticesOf(call.id, shell);
+  const work = { tool, args: JSON.parse(args.text) as Json, step, client: null, notices };
+  // INVARIANT: nothing is sent again that the policy of this moment does not permit.
+  const denial = await deniedNow(call, work, shell);
+  if (denial !== null) return expire(call, shell, { errorType: 'PolicyDenied', message: denial });
+  const goesOn = step === null ? [] : resumption(call.session, step, shell);
+  const started = await start(call, [], work, { expectOpen: true, resumption: goesOn }, shell);
+  // INVARIANT: nothing is sent any more for a session that was cancelled.
+  if (started.kind === 'conflict' && started.result.on === 'session')
+    await cancelWaiting(call, 'SessionCancelled', shell);
+}
+
+const unsendable = {
+  errorType: 'Redacted',
+  message: 'its arguments were masked in the record and cannot be sent again',
+};
+
+async function isTurnOver({ session, turn }: StoredCall, shell: Shell): Promise<boolean> {
+  return session !== null && turn !== null && (await shell.ports.store.turnCancelled(session, turn));
+}
+
+/** Outcomes that could not be recorded when they happened. In order; a conflict means that the call has moved on. */
+async function recordLate(shell: Shell): Promise<void> {
+  const { unrecorded } = shell.live;
+  for (let left = unrecorded.length; left > 0; left--) {
+    const first = unrecorded[0];
+    if (first === undefined) return;
+    const [result] = await shell.ports.store.commit([first.transition]);
+    if (result === undefined || result.kind === 'unavailable') return;
+    unrecorded.shift();
+    first.recorded?.();
+    nobodyWaits(result, shell);
+    if (result.kind === 'committed') storeIsBack(shell);
+    // INVARIANT: what a process heard of a call is not lost because somebody put the call in doubt meanwhile.
+    if (result.kind === 'conflict') await first.ifMovedOn?.();
+  }
+}
+
+/** Sweeps for as long as the gateway is open. Returns how to stop it, once the sweep under way has ended. */
+export function startSweeping(shell: Shell, alongside: () => Promise<void>): () => Promise<void> {
+  let stopped = false;
+  let takeBack = (): void => undefined;
+  let sweeping: Promise<void> = Promise.resolve();
+  const next = () => {
+    if (!stopped) takeBack = shell.ports.clock.background(shell.limits.sweepEveryMs, () => (sweeping = once()));
+  };
+  const once = async (): Promise<void> => {
+    try {
+      await sweep(shell);
+      await alongside();
+    } catch (error) {
+      shell.ports.notify({ kind: 'suppressed', what: 'a sweep', reason: String(error) });
+    }
+    next();
+  };
+  next();
+  return async () => {
+    stopped = true;
+    takeBack();
+    await sweeping;
+  };
+}

@@ -37,6 +37,7 @@ export const ofGovernance: Readonly<Record<string, string>> = {
   'C6-approval-14': 'an approval survives a restart in every state',
   'C6-approval-15': 'a step that waits keeps no turn, and its state moves only when it runs',
   'C6-approval-16': 'a lost reply of an approved call is found by an equal call, and nothing runs twice',
+  'C6-approval-19': 'an approval that ends while its call is being decided covers nothing',
   'C6-approval-18': 'equal calls under several keys share one approval, and each key has its own answer',
   'C6-approval-17': 'a changed rule about its tool voids an approval for good: it does not come back with the rule',
   'C6-chaos-3': 'kill -9 among asks and decisions: an approval survives every act, and is used once',

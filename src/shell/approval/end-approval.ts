@@ -2,21 +2,21 @@
  * Ends an approval, and with it the call that waits for it, in one commit: by a person's word, by time, or because it covers
  * nothing any more. Nothing of the call was sent, whichever way it ends.
  */
-import { cancelled, type CancelScope, failed, refused } from '../../core/call/answer.ts';
+import { cancelled, type CancelScope, type Envelope, failed, refused } from '../../core/call/answer.ts';
 import { type Approval, ended, isLive, stateAt } from '../../core/approval/approval.ts';
-import { canonicalText } from '../../core/values/canonical.ts';
 import type { Json } from '../../core/values/json.ts';
 import type { RecordKind } from '../../core/journal/record.ts';
-import { advance, type CallEvent } from '../../core/call/lifecycle.ts';
+import type { CallEvent } from '../../core/call/lifecycle.ts';
 import { deniedByPerson, voided } from '../../core/policy/policy-refusal.ts';
 import { classify } from '../../core/recovery/classify.ts';
 import type { ErrorReply } from '../../core/call/reply.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
-import type { StoredCall } from '../../ports/store.ts';
+import type { EffectClass } from '../../core/taxonomy.ts';
 import { commit, nobodyWaits } from '../upkeep/commit.ts';
-import { envelopeElsewhere } from '../ending/end-step.ts';
+import { concludeElsewhere } from '../ending/conclude.ts';
+import type { Ending } from '../ending/ending.ts';
 import type { Shell } from '../shell.ts';
-import { bare, note, numbered, toTransition } from '../ending/transition.ts';
+import { bare, note, numbered } from '../ending/transition.ts';
 
 /** How it ends. `cancelled`: the caller gave the call up. */
 export type ApprovalEnd =
@@ -46,44 +46,26 @@ export async function endApproval(approval: Approval, end: ApprovalEnd, shell: S
   const about = { approval: approval.id, became: state, ...wordsOf(end) };
   const approvals = [{ approval: next, expect: approval.version, maxPending: null }];
   const waits = call !== null && call.state === 'AWAITING_APPROVAL';
-  const transition = waits
-    ? await endWaiting(call, next, end, { approvals, about }, shell)
-    : {
-        ...bare(shell),
-        approvals,
-        ...(call === null ? {} : { session: numbered(call), records: [note(recordOf(end), call, about)] }),
-      };
+  const notes = call === null ? [] : [note(recordOf(end), call, about)];
+  const ending: Ending = {
+    events: [eventOf(end)],
+    say: (envelope) => replyTo(call?.effectClass ?? 'plain', next, end, envelope, shell),
+    record: () => about,
+    notes: () => notes,
+    parts: { approvals },
+  };
+  const concluded = waits ? await concludeElsewhere(call, ending, shell) : null;
+  const transition = concluded?.transition ?? {
+    ...bare(shell),
+    approvals,
+    ...(call === null ? {} : { session: numbered(call), records: notes }),
+  };
   const result = await commit(transition, shell);
   nobodyWaits(result, shell);
   if (result.kind === 'unavailable') return { kind: 'store_unavailable' };
   if (result.kind === 'conflict') return { kind: 'moved' };
   wake(approval.id, shell);
   return { kind: 'ended', approval: next };
-}
-
-async function endWaiting(
-  call: StoredCall,
-  approval: Approval,
-  end: ApprovalEnd,
-  {
-    approvals,
-    about,
-  }: {
-    readonly approvals: readonly { approval: Approval; expect: number; maxPending: null }[];
-    readonly about: Readonly<Record<string, Json>>;
-  },
-  shell: Shell,
-) {
-  const [next, effects] = advance(call, eventOf(end));
-  const reply = await replyTo(next, approval, end, shell);
-  const payloads = [{ part: 'reply', text: canonicalText(reply) }];
-  const papers = {
-    body: { settled: about, expired: about, refused: about, cancelled: about },
-    payloads: { settled: payloads, expired: payloads, refused: payloads, cancelled: payloads },
-    notes: [note(recordOf(end), call, about)],
-    approvals,
-  };
-  return toTransition(call, next, effects, papers, shell);
 }
 
 /** One that covers nothing: past its time, or bound to what is no more. Not live: there is nothing to end. */
@@ -146,13 +128,13 @@ function wordsOf(end: ApprovalEnd): Readonly<Record<string, Json>> {
   }
 }
 
-async function replyTo(
-  next: Parameters<typeof envelopeElsewhere>[0],
+function replyTo(
+  effectClass: EffectClass,
   approval: Approval,
   end: ApprovalEnd,
+  envelope: Envelope,
   shell: Shell,
-): Promise<ErrorReply> {
-  const envelope = await envelopeElsewhere(next, shell);
+): ErrorReply {
   const tool = approval.tool;
   switch (end.kind) {
     case 'denied':
@@ -165,7 +147,7 @@ async function replyTo(
       return cancelled(envelope, end.scope, 'none');
     case 'expired':
       return failed(envelope, {
-        classification: classify('never_sent', undefined, next.effectClass),
+        classification: classify('never_sent', undefined, effectClass),
         effect: 'none',
         errorType: 'ApprovalExpired',
         message: `approval ${approval.id} ran out of time; ask again if it still matters`,

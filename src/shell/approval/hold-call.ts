@@ -23,7 +23,7 @@ import { policyPapers, rememberBlobs } from '../call/policy-papers.ts';
 import { storeUnavailable } from '../call/refuse.ts';
 import { resumption } from '../session/resumption.ts';
 import { type Asked, refusal } from '../call/say-no.ts';
-import { answerStored, unrecorded } from '../ending/settle.ts';
+import { answerStored, unrecorded } from '../ending/stored-reply.ts';
 import type { Shell } from '../shell.ts';
 import { bare, note, numbered, toTransition } from '../ending/transition.ts';
 import { notesOnOpening, notesOnSharing } from './waiting-sessions.ts';

@@ -19,12 +19,12 @@ import { commit } from '../upkeep/commit.ts';
 import { lapse } from './end-approval.ts';
 import type { Requester } from '../call/requester.ts';
 import type { Asked } from '../call/say-no.ts';
-import { storedReply } from '../ending/settle.ts';
+import { storedReply } from '../ending/stored-reply.ts';
 import type { Shell } from '../shell.ts';
-import { bare, note, type Papers } from '../ending/transition.ts';
+import { bare, note, type CommitParts } from '../ending/transition.ts';
 
 export type Taken =
-  | { readonly kind: 'taken'; readonly call: Call; readonly papers: Papers; readonly notices: readonly Notice[] }
+  | { readonly kind: 'taken'; readonly call: Call; readonly papers: CommitParts; readonly notices: readonly Notice[] }
   /** The same caller, with the arguments that were approved: the gates judge these. */
   | { readonly kind: 'edited'; readonly asked: Asked }
   /** It covers nothing any more: decide again. */
@@ -87,7 +87,7 @@ export async function attachUnder(
 export async function takeWaiting(
   approval: Approval,
   call: Call,
-  papers: Papers,
+  papers: CommitParts,
   asked: Asked,
   facts: Facts,
   shell: Shell,

@@ -3,12 +3,10 @@ import type { Call } from '../../core/call/call.ts';
 import type { ToolEntry } from '../../core/call/catalogue.ts';
 import type { Json } from '../../core/values/json.ts';
 import { ceilingOf } from '../../core/policy/session-ceiling.ts';
-import { advance, type CallEvent, type SideEffect } from '../../core/call/lifecycle.ts';
 import type { StepFact } from '../../core/workflow/step.ts';
 import type { Notice, Reply } from '../../core/call/reply.ts';
 import type { Effect } from '../../core/taxonomy.ts';
 import type { AgentClient, Attempt } from '../../ports/upstream.ts';
-import type { Step } from '../ending/end-step.ts';
 import { recordedClient } from './record-questions.ts';
 import type { BodyOf, Shell } from '../shell.ts';
 
@@ -26,19 +24,13 @@ export interface Work {
   readonly notices?: readonly Notice[];
 }
 
-export const stepOf = (work: Work): Step | null => (work.step === null ? null : { fact: work.step, inputs: work.args });
-
-/** Several events in a row, as one step. */
-export function chain(call: Call, events: readonly CallEvent[]) {
-  let next = call;
-  const effects: SideEffect[] = [];
-  for (const event of events) {
-    const [moved, asked] = advance(next, event);
-    next = moved;
-    effects.push(...asked);
-  }
-  return { call: next, effects };
+/** The step under way: where its session stood, and the inputs that passed. */
+export interface Step {
+  readonly fact: StepFact;
+  readonly inputs: Json;
 }
+
+export const stepOf = (work: Work): Step | null => (work.step === null ? null : { fact: work.step, inputs: work.args });
 
 export function timeoutOf(work: Work, call: Call, nowMs: number): number {
   return Math.max(1, Math.min(work.tool.timeoutMs, call.deadlineAtMs - nowMs));

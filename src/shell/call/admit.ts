@@ -15,7 +15,7 @@ import { commit, keepForLater, mayBeApplied } from '../upkeep/commit.ts';
 import { earlierEqual, handOver } from './hand-over.ts';
 import { wasResetSince } from '../look/history.ts';
 import type { Requester } from './requester.ts';
-import { storedReply } from '../ending/settle.ts';
+import { storedReply } from '../ending/stored-reply.ts';
 import type { Shell } from '../shell.ts';
 import { bare, leaving, note, numbered } from '../ending/transition.ts';
 

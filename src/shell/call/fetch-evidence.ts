@@ -10,7 +10,7 @@ import { isSuccess, type Reply } from '../../core/call/reply.ts';
 import type { StoredCall } from '../../ports/store.ts';
 import { deniedNow } from '../attempt/denied-now.ts';
 import { isMasked } from '../mask.ts';
-import { storedReply } from '../ending/settle.ts';
+import { storedReply } from '../ending/stored-reply.ts';
 import type { Shell } from '../shell.ts';
 import { toolOf } from './tool-of.ts';
 import { attemptOf, type Work } from '../attempt/work.ts';

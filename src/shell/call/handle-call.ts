@@ -19,7 +19,9 @@ import { answerAdmission, answerAttached } from './answer-admission.ts';
 import { asItStands, waitingFor } from './as-it-stands.ts';
 import { awaitOutcome } from './await-outcome.ts';
 import { bodyFact } from './body-fact.ts';
-import { expireUnsent, start } from '../attempt/carry-out.ts';
+import { start } from '../attempt/start.ts';
+import { expireUnsent } from './expire.ts';
+import { withSeq } from '../ending/stored-reply.ts';
 import { mayBeApplied } from '../upkeep/commit.ts';
 import { lapse } from '../approval/end-approval.ts';
 import { firstFacts } from './first-facts.ts';
@@ -43,7 +45,7 @@ import {
   sayBusy,
   sayNo,
 } from './say-no.ts';
-import { unrecorded } from '../ending/settle.ts';
+import { unrecorded } from '../ending/stored-reply.ts';
 import { isFull, type Running, type Shell } from '../shell.ts';
 import {
   attachUnder,
@@ -206,7 +208,13 @@ async function run(
     const earlier = step === null ? null : adoptable(call.fingerprint, request, step, shell);
     if (earlier !== null && step !== null) {
       const keyless = admission.kind === 'unadopted' ? { ...papers, key: null } : papers;
-      const adopted = await adopt(call, earlier, step, decision.args, keyless, shell);
+      const adopted = await adopt(
+        call,
+        earlier,
+        { tool: decision.tool, args: decision.args, step, client: null },
+        keyless,
+        shell,
+      );
       if (adopted.kind === 'adopted') {
         handOver(adopted.call, adopted.position, asked.requester, shell);
         return adopted.reply;
@@ -229,8 +237,8 @@ async function run(
     const { client = null, bodyOf } = asked.requester;
     const work: Work = { tool: decision.tool, args: decision.args, step, client, bodyOf };
     if (shell.ports.clock.nowMs() >= call.deadlineAtMs) {
-      const expired = await expireUnsent(call, stepOfWork(work), papers, shell);
-      if (expired.kind === 'committed') return expired.reply;
+      const expired = await expireUnsent(call, work, papers, shell);
+      if (expired.kind === 'committed') return withSeq(expired.reply, 0);
       if (expired.kind === 'unavailable')
         return storeUnavailable(refusal(call, 'admit', {}, request, step, shell), expired.fault);
       continue;
@@ -258,7 +266,7 @@ async function run(
       if (step !== null) shell.live.streaks.delete(session);
       const reply = await awaitOutcome(started.running, waitLeft(asked, shell), asked.requester, shell);
       const { requester } = asked;
-      return ownResult(started.running, reply, { fact: step, inputs: decision.args, papers, who, requester }, shell);
+      return ownResult(started.running, reply, { work, papers, who, requester }, shell);
     }
     if (started.kind === 'unavailable')
       return mayBeApplied(started.fault)

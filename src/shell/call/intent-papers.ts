@@ -14,7 +14,7 @@ import { policyPapers } from './policy-papers.ts';
 import { manifestOf } from '../session/position.ts';
 import { resumption } from '../session/resumption.ts';
 import type { Shell } from '../shell.ts';
-import { noChange, type Papers } from '../ending/transition.ts';
+import { noChange, type CommitParts } from '../ending/transition.ts';
 
 export function intentPapers(
   call: Call,
@@ -22,7 +22,7 @@ export function intentPapers(
   decision: Extract<Decision, { kind: 'run' }>,
   facts: Facts,
   shell: Shell,
-): Papers {
+): CommitParts {
   const step = stepOf(facts);
   const manifest = manifestHash(decision.tool, shell);
   // Known once a commit has carried it; until then every commit does, and the same blob is kept once.

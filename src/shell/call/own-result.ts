@@ -11,23 +11,24 @@ import { asItStands } from './as-it-stands.ts';
 import { fetchSession } from '../session/fetch-session.ts';
 import { handOver } from './hand-over.ts';
 import type { Requester } from './requester.ts';
-import { unrecorded } from '../ending/settle.ts';
+import { unrecorded } from '../ending/stored-reply.ts';
 import type { Running, Shell } from '../shell.ts';
-import type { Papers } from '../ending/transition.ts';
+import type { Work } from '../attempt/work.ts';
+import type { CommitParts } from '../ending/transition.ts';
 import { turnIsFree } from '../session/turn.ts';
 
 /** The step as the gates let it pass, and the papers of its intent. */
 export interface Passed {
-  readonly fact: StepFact | null;
-  readonly inputs: Json;
-  readonly papers: Papers;
+  readonly work: Work;
+  readonly papers: CommitParts;
   readonly who: Principal;
   readonly requester: Requester;
 }
 
 /** `reply` is the answer to `running`; it stands unless there is something to adopt. */
 export async function ownResult(running: Running, reply: Reply, passed: Passed, shell: Shell): Promise<Reply> {
-  const { fact, inputs, papers, who, requester } = passed;
+  const { work, papers, who, requester } = passed;
+  const { step: fact, args: inputs } = work;
   if (fact === null || !isSuccess(reply) || (await running.outcome).unmoved !== true) return reply;
   const { call } = running;
   const { clock, ids } = shell.ports;
@@ -39,7 +40,7 @@ export async function ownResult(running: Running, reply: Reply, passed: Passed, 
   let standing: StepFact | null = fact;
   for (let tries = 0; tries <= shell.limits.maxRedecisions; tries++) {
     const again = { ...call, id: ids.ordered('call_', clock.nowMs()) as typeof call.id };
-    const adopted: Adopted = await adopt(again, earlier, standing, inputs, taken, shell);
+    const adopted: Adopted = await adopt(again, earlier, { ...work, step: standing }, taken, shell);
     if (adopted.kind === 'adopted') {
       handOver(adopted.call, adopted.position, requester, shell);
       return adopted.reply;

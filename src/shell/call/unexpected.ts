@@ -6,7 +6,7 @@ import type { Effect } from '../../core/taxonomy.ts';
 import { storeFailed } from '../upkeep/commit.ts';
 import { StoreUnreadable } from '../upkeep/lasting-reads.ts';
 import { sayFault } from './refuse.ts';
-import { unrecorded } from '../ending/settle.ts';
+import { unrecorded } from '../ending/stored-reply.ts';
 import { nextActions, type Shell } from '../shell.ts';
 
 /** The caller gets a typed reply, the operator the cause, under one correlation id. */

@@ -5,7 +5,7 @@ import type { Notice, Reply } from '../../core/call/reply.ts';
 import type { CommitResult, StoredCall } from '../../ports/store.ts';
 import { commit } from '../upkeep/commit.ts';
 import { countGap, type Gap, gapRecord, keepNotice } from '../upkeep/runtime-gap.ts';
-import { storedReply } from '../ending/settle.ts';
+import { storedReply } from '../ending/stored-reply.ts';
 import type { Shell } from '../shell.ts';
 import { bare, numbered } from '../ending/transition.ts';
 

@@ -4,7 +4,6 @@
  */
 import { succeeded } from '../../core/call/answer.ts';
 import type { Call, CallId, Request } from '../../core/call/call.ts';
-import { canonicalText } from '../../core/values/canonical.ts';
 import { adoptedFrom } from '../../core/call/earlier-result.ts';
 import type { Position } from '../../core/journal/record.ts';
 import type { Json } from '../../core/values/json.ts';
@@ -13,12 +12,14 @@ import type { Reply } from '../../core/call/reply.ts';
 import type { FenceFact, StepFact } from '../../core/workflow/step.ts';
 import type { StoreFault } from '../../ports/store.ts';
 import { commit, nobodyWaits } from '../upkeep/commit.ts';
-import { endStep } from './end-step.ts';
 import { fingerprintIn } from '../call/new-call.ts';
-import { withSeq } from './settle.ts';
+import { contextHere } from './call-context.ts';
+import { conclude } from './conclude.ts';
+import type { Ending } from './ending.ts';
+import { withSeq } from './stored-reply.ts';
 import { me, type Shell } from '../shell.ts';
-import { bare, note, numbered, type Papers, toTransition } from './transition.ts';
-import { chain } from '../attempt/work.ts';
+import { bare, type CommitParts, mergeParts, note, numbered } from './transition.ts';
+import type { Work } from '../attempt/work.ts';
 
 /** The earlier equal step whose result can be taken; null if there is none. */
 export function adoptable(fingerprint: string, request: Request, fact: StepFact, shell: Shell): FenceFact | null {
@@ -40,9 +41,8 @@ export type Adopted =
 export async function adopt(
   call: Call,
   { callId: earlier, session: asked }: FenceFact,
-  fact: StepFact,
-  inputs: Json,
-  papers: Papers,
+  work: Work,
+  parts: CommitParts,
   shell: Shell,
 ): Promise<Adopted> {
   const result = await resultOf(earlier, shell);
@@ -50,51 +50,26 @@ export async function adopt(
   const isInherited = asked !== call.session;
   const place = isInherited ? null : await takePlace(earlier, shell);
   if (place !== null) return { kind: 'unavailable', fault: place };
-  const now = shell.ports.clock.nowMs();
-  const dispatched = chain(call, [{ kind: 'admitted' }, { kind: 'claimed', owner: me(shell), leaseUntilMs: now }]);
-  const ended = chain(call, [
-    { kind: 'admitted' },
-    { kind: 'claimed', owner: me(shell), leaseUntilMs: now },
-    { kind: 'returned', attempt: 1 },
-  ]);
-  const weighed = {
-    event: { kind: 'returned', attempt: 1 } as const,
+  const claimed = { kind: 'claimed', owner: me(shell), leaseUntilMs: shell.ports.clock.nowMs() } as const;
+  const ending: Ending = {
+    events: [{ kind: 'admitted' }, claimed, { kind: 'returned', attempt: 1 }],
     result,
-    reply: (envelope: Parameters<typeof succeeded>[0]) => succeeded(envelope, result, []),
-    facts: { adopted_from: earlier },
-    payloads: [],
+    adopts: earlier,
+    say: (envelope) => ({ ...succeeded(envelope, result, []), replayed: true, notices: [adoptedFrom(earlier)] }),
+    record: ({ effect, facts }) => ({ attempt: 0, effect, ...facts, end: { adopted_from: earlier } }),
+    notes: ({ next, facts }) => [
+      note('adopted', next, { from: earlier, ...facts }),
+      // The key of the earlier step is answered by the call that moved the state for it, in its own session.
+      ...(isInherited ? [] : [note('adopted', { ...next, id: earlier }, { by: next.id })]),
+    ],
+    parts: mergeParts([parts, { body: { dispatched: { attempt: 0, adopted_from: earlier } } }]),
   };
-  const end = endStep(dispatched.call, ended.call, weighed, 'applied', { fact, inputs }, shell);
-  const notices = [...(end.reply.notices ?? []), adoptedFrom(earlier)];
-  const reply = 'error' in end.reply ? end.reply : { ...end.reply, replayed: true as const, notices };
-  const workflow = end.papers.workflow ?? null;
-  const body = { attempt: 0, effect: 'applied', ...end.facts, end: weighed.facts };
-  const transition = toTransition(
-    call,
-    // Nothing was sent: no attempt counts.
-    { ...ended.call, attempt: 0 },
-    ended.effects,
-    {
-      ...papers,
-      // The earlier fence goes with the same stroke that moves the state: a result is adopted once.
-      workflow: workflow === null ? null : { ...workflow, turn: 'free', call: earlier, fence: 'lifted' },
-      expectSeq: fact.seq,
-      body: { ...papers.body, dispatched: { attempt: 0, adopted_from: earlier }, settled: body },
-      payloads: { ...papers.payloads, settled: [{ part: 'reply', text: canonicalText(reply as unknown as Json) }] },
-      notes: [
-        ...(end.papers.notes ?? []),
-        note('adopted', ended.call, { from: earlier, ...end.facts }),
-        // The key of the earlier step is answered by the call that moved the state for it, in its own session.
-        ...(isInherited ? [] : [note('adopted', { ...ended.call, id: earlier }, { by: ended.call.id })]),
-      ],
-    },
-    shell,
-  );
+  const { call: adopter, reply, transition } = conclude(call, ending, contextHere(work, shell), shell);
   const committed = await commit(transition, shell);
   // INVARIANT: nobody runs the step again because the word of its adoption was lost.
   if (committed.kind === 'unavailable') return { kind: 'unavailable', fault: committed.fault };
   if (committed.kind === 'conflict') return { kind: 'no' };
-  return { kind: 'adopted', reply: withSeq(reply, committed.seq), call: ended.call, position: committed.position };
+  return { kind: 'adopted', reply: withSeq(reply, committed.seq), call: adopter, position: committed.position };
 }
 
 /**

@@ -3,17 +3,16 @@ import type { CancelScope } from '../../core/call/answer.ts';
 import type { CallId, Principal, SessionId } from '../../core/call/call.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
 import { cancelled } from '../../core/call/answer.ts';
-import { advance } from '../../core/call/lifecycle.ts';
 import type { RecordKind } from '../../core/journal/record.ts';
 import { isSuccess } from '../../core/call/reply.ts';
 import type { SessionChange, StoredCall } from '../../ports/store.ts';
 import { invariant } from '../../core/values/unreachable.ts';
 import { commit, nobodyWaits } from '../upkeep/commit.ts';
 import { endApproval } from '../approval/end-approval.ts';
-import { envelopeElsewhere, turnOf } from './end-step.ts';
-import { effectOf } from './settle.ts';
+import { concludeElsewhere } from './conclude.ts';
+import type { Say } from './ending.ts';
 import type { Running, Shell } from '../shell.ts';
-import { bare, toTransition } from './transition.ts';
+import { bare } from './transition.ts';
 
 export type Cancelled = 'cancelled' | 'not_found' | 'already_ended' | 'store_unavailable';
 
@@ -74,12 +73,10 @@ async function cancelAll(
 /** Stops a call between two attempts, or before the first: nothing of it runs anywhere. */
 export async function cancelWaiting(call: StoredCall, scope: CancelScope, shell: Shell): Promise<Cancelled> {
   if (call.state === 'AWAITING_APPROVAL') return giveUp(call, scope, shell);
-  const [next, effects] = advance(call, { kind: 'cancelled' });
-  if (next.state === call.state) return 'already_ended';
-  const reply = cancelled(await envelopeElsewhere(next, shell), scope, effectOf(next.state));
-  const payloads = [{ part: 'reply', text: canonicalText(reply) }];
-  const papers = { ...(await turnOf(call, next, shell)), payloads: { cancelled: payloads, doubted: payloads } };
-  const result = await commit(toTransition(call, next, effects, papers, shell), shell);
+  const say: Say = (envelope, effect) => cancelled(envelope, scope, effect);
+  const concluded = await concludeElsewhere(call, { events: [{ kind: 'cancelled' }], say }, shell);
+  if (concluded === null) return 'already_ended';
+  const result = await commit(concluded.transition, shell);
   nobodyWaits(result, shell);
   if (result.kind === 'unavailable') return 'store_unavailable';
   return result.kind === 'committed' ? 'cancelled' : 'already_ended';

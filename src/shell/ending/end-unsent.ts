@@ -1,39 +1,45 @@
 /** Ends what was dispatched and provably never sent: too late, cancelled, or not recorded in time. */
 import { type CancelScope, cancelled, failed, timedOut } from '../../core/call/answer.ts';
 import type { Call } from '../../core/call/call.ts';
-import { canonicalText } from '../../core/values/canonical.ts';
 import type { CallEvent } from '../../core/call/lifecycle.ts';
-import { classify } from '../../core/recovery/classify.ts';
 import type { ErrorReply } from '../../core/call/reply.ts';
-import type { Transition } from '../../ports/store.ts';
-import { commit } from '../upkeep/commit.ts';
-import { envelopeOf, settle } from './settle.ts';
+import { classify } from '../../core/recovery/classify.ts';
+import { interpretFailure } from '../attempt/interpret-result.ts';
+import { stepOf, type Work } from '../attempt/work.ts';
 import type { Answer, Shell } from '../shell.ts';
-import { givingBack, toTransition } from './transition.ts';
-import { weighFailure } from '../attempt/weigh.ts';
-import { chain, stepOf, type Work } from '../attempt/work.ts';
+import { commit } from '../upkeep/commit.ts';
+import { contextHere, envelopeOf } from './call-context.ts';
+import { conclude } from './conclude.ts';
+import type { Ending, Say } from './ending.ts';
+import { settle } from './settle.ts';
+import { withSeq } from './stored-reply.ts';
 
 const notInTime = 'the gateway could not send it in time';
 
-/** Ends an attempt that was dispatched and provably never sent. */
-export async function giveBack(call: Call, work: Work, shell: Shell): Promise<Answer> {
-  if (shell.ports.clock.nowMs() >= call.deadlineAtMs) {
-    const effect = call.tainted ? 'unknown' : 'none';
-    const reply = timedOut(envelopeOf(call, shell, stepOf(work)), call.deadlineAtMs - call.createdAtMs, effect);
-    return endUnsent(call, work, { kind: 'expired' }, reply, shell);
-  }
-  const reply = neverSent(call, work, notInTime, shell);
-  return endUnsent(call, work, { kind: 'expired' }, reply, shell);
+/** The gateway gives up sending it: its deadline has passed, or it could not be sent in its window. */
+export function giveBack(call: Call, work: Work, shell: Shell): Promise<Answer> {
+  const isLate = shell.ports.clock.nowMs() >= call.deadlineAtMs;
+  const say: Say = isLate
+    ? (envelope, effect) => timedOut(envelope, call.deadlineAtMs - call.createdAtMs, effect)
+    : sayNeverSent(call, notInTime, shell);
+  return endUnsent(call, work, unsent(call, { kind: 'expired' }, say, shell), shell);
 }
 
-export async function stopUnsent(call: Call, work: Work, scope: CancelScope, shell: Shell): Promise<Answer> {
-  const reply = cancelled(envelopeOf(call, shell, stepOf(work)), scope, call.tainted ? 'unknown' : 'none');
-  return endUnsent(call, work, { kind: 'cancelled' }, reply, shell);
+export function stopUnsent(call: Call, work: Work, scope: CancelScope, shell: Shell): Promise<Answer> {
+  const say: Say = (envelope, effect) => cancelled(envelope, scope, effect);
+  return endUnsent(call, work, unsent(call, { kind: 'cancelled' }, say, shell), shell);
 }
 
-async function endUnsent(call: Call, work: Work, event: CallEvent, reply: ErrorReply, shell: Shell): Promise<Answer> {
-  const result = await commit(unsentEnding(call, work, event, reply, shell), shell);
-  if (result.kind === 'committed') return { reply, position: result.position };
+/** For an intent that may be on record although the store could not say so. */
+export function endUnrecorded(call: Call, work: Work, shell: Shell) {
+  const say = sayNeverSent(call, 'the store could not record the call in time', shell);
+  return conclude(call, unsent(call, { kind: 'expired' }, say, shell), contextHere(work, shell), shell).transition;
+}
+
+async function endUnsent(call: Call, work: Work, ending: Ending, shell: Shell): Promise<Answer> {
+  const { reply, transition } = conclude(call, ending, contextHere(work, shell), shell);
+  const result = await commit(transition, shell);
+  if (result.kind === 'committed') return { reply: withSeq(reply, result.seq), position: result.position };
   return settleUnsent(call, work, shell);
 }
 
@@ -43,40 +49,36 @@ async function endUnsent(call: Call, work: Work, event: CallEvent, reply: ErrorR
  */
 export async function settleUnsent(call: Call, work: Work, shell: Shell): Promise<Answer> {
   // Then its intent never was.
-  if ((await shell.ports.store.call(call.id)) === null)
-    return { reply: neverSent(call, work, notInTime, shell), position: null };
-  const weighed = weighFailure(
-    call,
-    {
-      kind: 'never_sent',
-      subject: null,
-      errorType: 'NeverSent',
-      message: notInTime,
-      effect: 'none',
-      retryAfterSeconds: 1,
-      code: null,
-      cause: null,
-    },
-    shell.limits,
-  );
-  return settle(call, weighed, stepOf(work), shell, 0);
-}
-
-export function unsentEnding(call: Call, work: Work, event: CallEvent, reply: ErrorReply, shell: Shell): Transition {
-  const ended = chain(call, [{ kind: 'withheld', attempt: call.attempt, atMs: shell.ports.clock.nowMs() }, event]);
-  const payloads = [{ part: 'reply', text: canonicalText(reply) }];
-  const workflow = work.step === null ? null : givingBack(ended.call, call.state);
-  const papers = { workflow, payloads: { settled: payloads, doubted: payloads, cancelled: payloads } };
-  return toTransition(call, ended.call, ended.effects, papers, shell);
-}
-
-export function neverSent(call: Call, work: Work, message: string, shell: Shell): ErrorReply {
-  return failed(envelopeOf(call, shell, stepOf(work)), {
-    classification: classify('never_sent', undefined, call.effectClass),
-    effect: call.tainted ? 'unknown' : 'none',
+  if ((await shell.ports.store.call(call.id)) === null) {
+    const effect = call.tainted ? 'unknown' : 'none';
+    const reply = sayNeverSent(call, notInTime, shell)(envelopeOf(call, shell, stepOf(work)), effect);
+    return { reply, position: null };
+  }
+  const failure = {
+    kind: 'never_sent',
+    subject: null,
     errorType: 'NeverSent',
-    message,
+    message: notInTime,
+    effect: 'none',
     retryAfterSeconds: 1,
-    maxMessageChars: shell.limits.maxMessageChars,
-  });
+    code: null,
+    cause: null,
+  } as const;
+  return settle(call, interpretFailure(call, failure, shell.limits), contextHere(work, shell), 0, shell);
+}
+
+function unsent(call: Call, event: CallEvent, say: Say, { ports }: Shell): Ending {
+  return { events: [{ kind: 'withheld', attempt: call.attempt, atMs: ports.clock.nowMs() }, event], say };
+}
+
+function sayNeverSent({ effectClass }: Call, message: string, { limits }: Shell) {
+  return (envelope: Parameters<Say>[0], effect: Parameters<Say>[1]): ErrorReply =>
+    failed(envelope, {
+      classification: classify('never_sent', undefined, effectClass),
+      effect,
+      errorType: 'NeverSent',
+      message,
+      retryAfterSeconds: 1,
+      maxMessageChars: limits.maxMessageChars,
+    });
 }

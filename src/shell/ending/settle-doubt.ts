@@ -2,23 +2,20 @@
  * A person settles a call that is in doubt: it took effect, it did not, or nobody will ever know. What they say is on record
  * with their name; agents cannot say it.
  */
-import { addNotices } from '../../core/call/add-notices.ts';
-import { failed, type RestingReply, succeeded } from '../../core/call/answer.ts';
+import { type Envelope, failed, type RestingReply, succeeded } from '../../core/call/answer.ts';
 import type { CallId } from '../../core/call/call.ts';
-import { canonicalise, canonicalText } from '../../core/values/canonical.ts';
-import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
-import { advance, type CallEvent } from '../../core/call/lifecycle.ts';
+import type { CallEvent } from '../../core/call/lifecycle.ts';
 import { classify } from '../../core/recovery/classify.ts';
-import type { Reply } from '../../core/call/reply.ts';
+import type { Effect } from '../../core/taxonomy.ts';
+import { canonicalise } from '../../core/values/canonical.ts';
+import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
+import { invariant } from '../../core/values/unreachable.ts';
 import type { StoredCall } from '../../ports/store.ts';
-import { commit, nobodyWaits } from '../upkeep/commit.ts';
-import { envelopeElsewhere, turnOf } from './end-step.ts';
 import { snapshotOf } from '../session/position.ts';
-import { noticesOf } from './notices-of.ts';
-import { reportsWithinAsDeclared, withTask } from '../completion/open-task.ts';
-import { effectOf } from './settle.ts';
 import type { Shell } from '../shell.ts';
-import { toTransition } from './transition.ts';
+import { commit, nobodyWaits } from '../upkeep/commit.ts';
+import { concludeElsewhere } from './conclude.ts';
+import type { Ending } from './ending.ts';
 
 export interface Judgement {
   readonly happened: 'yes' | 'no' | 'unknown';
@@ -39,15 +36,15 @@ export async function settleDoubt(id: CallId, judgement: Judgement, shell: Shell
     const call = await shell.ports.store.call(id);
     if (call === null) return 'not_found';
     if (call.state !== 'IN_DOUBT') return 'not_in_doubt';
-    const [next, effects] = advance(call, eventOf(judgement));
-    const outcome = await replyFor(call, { ...next, state: next.state }, judgement, shell);
-    const reply = addNotices(outcome as Reply, await noticesOf(call.id, shell));
     const where = await standing(call, shell);
-    const body = { by: judgement.by, effect: effectOf(next.state), attempt: call.attempt, ...where };
-    const payloads = [{ part: 'reply', text: canonicalText(reply as unknown as Json) }];
-    const papers = { ...(await turnOf(call, next, shell)), body: { settled: body }, payloads: { settled: payloads } };
-    const whole = withTask(papers, call, next, await reportsWithinAsDeclared(call.id, shell), shell);
-    const result = await commit(toTransition(call, next, effects, whole, shell), shell);
+    const ending: Ending = {
+      events: [eventOf(judgement)],
+      say: (envelope, effect) => replyFor(call, judgement, envelope, effect, shell),
+      record: ({ effect }) => ({ by: judgement.by, effect, attempt: call.attempt, ...where }),
+    };
+    const concluded = await concludeElsewhere(call, ending, shell);
+    invariant(concluded !== null, 'every judgement moves a call that is in doubt');
+    const result = await commit(concluded.transition, shell);
     if (result.kind === 'committed') {
       nobodyWaits(result, shell);
       return 'settled';
@@ -78,17 +75,16 @@ function eventOf({ happened }: Judgement): CallEvent {
   return { kind: 'proved', effect: happened === 'yes' ? 'applied' : 'none' };
 }
 
-async function replyFor(
-  call: StoredCall,
-  next: Parameters<typeof envelopeElsewhere>[0],
+function replyFor(
+  { effectClass }: StoredCall,
   { happened, by, result }: Judgement,
+  envelope: Envelope,
+  effect: Effect,
   shell: Shell,
-): Promise<RestingReply> {
-  const envelope = await envelopeElsewhere(next, shell);
+): RestingReply {
   if (happened === 'yes') return succeeded(envelope, result ?? null, []);
-  const effect = effectOf(next.state);
   return failed(envelope, {
-    classification: classify('unknown', undefined, call.effectClass),
+    classification: classify('unknown', undefined, effectClass),
     effect,
     errorType: 'Settled',
     message: happened === 'no' ? `${by} found that it did not happen` : `${by} found that nobody will ever know`,

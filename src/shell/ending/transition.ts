@@ -1,9 +1,9 @@
-/** Writes the papers of a step: one record for each state the call passes, with the facts it was decided under. */
+/** Builds transitions: the change of a call, with one record for each state that it passes. */
 import type { Call } from '../../core/call/call.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
 import type { JsonObject } from '../../core/values/json.ts';
 import type { Payload, RecordDraft, RecordKind } from '../../core/journal/record.ts';
-import type { SideEffect } from '../../core/call/lifecycle.ts';
+import { advance, type CallEvent, type SideEffect } from '../../core/call/lifecycle.ts';
 import type { CallState } from '../../core/taxonomy.ts';
 import { invariant } from '../../core/values/unreachable.ts';
 import type {
@@ -18,8 +18,8 @@ import type {
 } from '../../ports/store.ts';
 import type { Shell } from '../shell.ts';
 
-/** What goes into the records beside the state itself. */
-export interface Papers {
+/** What a commit carries beside the new state of its call. */
+export interface CommitParts {
   readonly body?: Partial<Record<RecordKind, JsonObject>>;
   readonly payloads?: Partial<Record<RecordKind, readonly Payload[]>>;
   readonly key?: KeyClaim | null;
@@ -40,28 +40,68 @@ export interface Papers {
   readonly notes?: readonly RecordDraft[];
 }
 
+/** Several events in a row, as one step. */
+export function advanceAll(call: Call, events: readonly CallEvent[]) {
+  let next = call;
+  const effects: SideEffect[] = [];
+  for (const event of events) {
+    const [moved, asked] = advance(next, event);
+    next = moved;
+    effects.push(...asked);
+  }
+  return { next, effects };
+}
+
+/** One value each of what can be there once; lists one after the other. */
+export function mergeParts(all: readonly CommitParts[]): CommitParts {
+  return all.reduce(
+    (one, other) => ({
+      ...one,
+      ...other,
+      body: mergeByKind(one.body, other.body, (a, b) => ({ ...a, ...b })),
+      payloads: mergeByKind(one.payloads, other.payloads, (a, b) => [...a, ...b]),
+      blobs: [...(one.blobs ?? []), ...(other.blobs ?? [])],
+      approvals: [...(one.approvals ?? []), ...(other.approvals ?? [])],
+      resumption: [...(one.resumption ?? []), ...(other.resumption ?? [])],
+      notes: [...(one.notes ?? []), ...(other.notes ?? [])],
+    }),
+    {},
+  );
+}
+
+type ByKind<Value> = Partial<Record<RecordKind, Value>>;
+
+function mergeByKind<Value>(one: ByKind<Value> = {}, other: ByKind<Value> = {}, join: (a: Value, b: Value) => Value) {
+  const merged: ByKind<Value> = { ...one };
+  for (const [kind, value] of Object.entries(other) as [RecordKind, Value][]) {
+    const known = merged[kind];
+    merged[kind] = known === undefined ? value : join(known, value);
+  }
+  return merged;
+}
+
 export function toTransition(
   from: Call,
   next: Call,
   effects: readonly SideEffect[],
-  papers: Papers,
+  parts: CommitParts,
   shell: Shell,
 ): Transition {
   const hops = effects.filter((effect) => effect.kind === 'record');
   const path = hops.map((hop) => hop.state);
   const records = hops.map((hop) =>
-    note(hop.record, next, { state: hop.state, ...papers.body?.[hop.record] }, papers.payloads?.[hop.record]),
+    note(hop.record, next, { state: hop.state, ...parts.body?.[hop.record] }, parts.payloads?.[hop.record]),
   );
   return {
     ...bare(shell),
     call: path.length === 0 ? null : change(from, next, path),
-    nobodyLeftWithinMs: papers.nobodyLeftWithinMs ?? null,
-    key: papers.key ?? null,
-    session: step(next, path.includes('SUCCEEDED'), papers),
-    approvals: papers.approvals ?? [],
-    task: papers.task ?? null,
-    blobs: papers.blobs ?? [],
-    records: [...(papers.resumption ?? []), ...records, ...(papers.notes ?? [])],
+    nobodyLeftWithinMs: parts.nobodyLeftWithinMs ?? null,
+    key: parts.key ?? null,
+    session: step(next, path.includes('SUCCEEDED'), parts),
+    approvals: parts.approvals ?? [],
+    task: parts.task ?? null,
+    blobs: parts.blobs ?? [],
+    records: [...(parts.resumption ?? []), ...records, ...(parts.notes ?? [])],
   };
 }
 
@@ -107,16 +147,16 @@ export function numbered(call: Call, expectOpen = false): SessionChange | null {
     : { kind: 'step', id: call.session, advance: false, expectSeq: null, expectOpen, workflow: null };
 }
 
-function step(call: Call, success: boolean, papers: Papers): SessionChange | null {
+function step(call: Call, success: boolean, parts: CommitParts): SessionChange | null {
   if (call.session === null) return null;
-  const workflow = papers.workflow ?? null;
+  const workflow = parts.workflow ?? null;
   return {
     kind: 'step',
     id: call.session,
     // INVARIANT: with a workflow the sequence counts its states, so it moves with the snapshot alone.
     advance: workflow === null ? success : workflow.snapshot !== null,
-    expectSeq: papers.expectSeq ?? null,
-    expectOpen: papers.expectOpen ?? false,
+    expectSeq: parts.expectSeq ?? null,
+    expectOpen: parts.expectOpen ?? false,
     workflow,
   };
 }
@@ -138,16 +178,3 @@ export const noChange: WorkflowChange = {
   becomes: null,
   manifest: null,
 };
-
-/** The call gives its turn back, wherever it ended; what it was about is fenced if nobody knows whether it happened. */
-export function givingBack(call: Call, from: Call['state']): WorkflowChange {
-  const settled = from === 'IN_DOUBT' && (call.state === 'FAILED' || call.state === 'CLOSED_UNKNOWN');
-  const raised = call.state === 'IN_DOUBT' && from !== 'IN_DOUBT';
-  return {
-    ...noChange,
-    // Between two attempts the step is not over.
-    turn: call.state === 'RETRY_WAIT' ? null : 'release',
-    call: call.id,
-    fence: raised ? 'raised' : settled ? 'lifted' : null,
-  };
-}

@@ -12,7 +12,7 @@ import type { CallFilter, JournalEntry, StoredCall } from '../../ports/store.ts'
 import type { ToldRecord } from './inspect.ts';
 import { createSessionInspection, type SessionInspection } from './inspect-sessions.ts';
 import { replyWithNotices } from '../completion/overdue-tasks.ts';
-import { effectOf } from '../ending/settle.ts';
+import { effectOf } from '../ending/call-context.ts';
 import { type Judged, type Judgement, settleDoubt } from '../ending/settle-doubt.ts';
 import type { Shell } from '../shell.ts';
 

@@ -2,22 +2,18 @@
  * Runs once before any door opens, and again when a process that forwarded its writes is gone: ends or resumes
  * every call that was left half done, by its effect class, and puts on record who never got their reply.
  */
-import { addNotices } from '../../core/call/add-notices.ts';
 import { failed } from '../../core/call/answer.ts';
 import type { Call, IncarnationId } from '../../core/call/call.ts';
-import { canonicalText } from '../../core/values/canonical.ts';
-import { advance, type CallEvent, mayResend } from '../../core/call/lifecycle.ts';
+import { type CallEvent, mayResend } from '../../core/call/lifecycle.ts';
 import { classify } from '../../core/recovery/classify.ts';
 import type { CommitResult, StoredCall } from '../../ports/store.ts';
 import { requesterLeft } from '../call/hand-over.ts';
 import { commit, nobodyWaits } from './commit.ts';
 import { countRepeats } from '../call/refuse.ts';
-import { envelopeElsewhere, turnOf } from '../ending/end-step.ts';
-import { noticesOf } from '../ending/notices-of.ts';
-import { effectOf } from '../ending/settle.ts';
+import { concludeElsewhere } from '../ending/conclude.ts';
+import type { Ending } from '../ending/ending.ts';
 import { me, type Shell } from '../shell.ts';
 import { toolToResend } from '../call/tool-of.ts';
-import { toTransition } from '../ending/transition.ts';
 
 export interface Recovered {
   readonly calls: number;
@@ -88,27 +84,22 @@ export async function end(
   shell: Shell,
   why?: { readonly errorType: string; readonly message: string },
 ): Promise<{ readonly call: Call; readonly result: CommitResult } | null> {
-  const [next, effects] = advance(call, event);
-  if (next.state === call.state) return null;
-  const effect = effectOf(next.state);
-  const outcome = failed(await envelopeElsewhere(next, shell), {
-    classification: classify('unknown', undefined, call.effectClass),
-    effect,
-    ...(why ?? (event.kind === 'abandoned' ? stoppedMeanwhile : pastDeadline)),
-    retryAfterSeconds: null,
-    maxMessageChars: shell.limits.maxMessageChars,
-  });
-  const reply = addNotices(outcome, await noticesOf(call.id, shell));
-  const waits = next.state === 'RETRY_WAIT';
-  const payloads = waits ? [] : [{ part: 'reply', text: canonicalText(reply) }];
-  const body = { attempt: call.attempt, effect, event: event.kind };
-  const papers = {
-    ...(await turnOf(call, next, shell)),
-    body: { settled: body, doubted: body, expired: body, retry_planned: body },
-    payloads: { settled: payloads, doubted: payloads, expired: payloads },
+  const ending: Ending = {
+    events: [event],
+    say: (envelope, effect) =>
+      failed(envelope, {
+        classification: classify('unknown', undefined, call.effectClass),
+        effect,
+        ...(why ?? (event.kind === 'abandoned' ? stoppedMeanwhile : pastDeadline)),
+        retryAfterSeconds: null,
+        maxMessageChars: shell.limits.maxMessageChars,
+      }),
+    record: ({ effect }) => ({ attempt: call.attempt, effect, event: event.kind }),
   };
-  const result = await commit(toTransition(call, next, effects, papers, shell), shell);
-  return result.kind === 'committed' ? { call: next, result } : null;
+  const concluded = await concludeElsewhere(call, ending, shell);
+  if (concluded === null) return null;
+  const result = await commit(concluded.transition, shell);
+  return result.kind === 'committed' ? { call: concluded.call, result } : null;
 }
 
 /** Replies that were recorded and perhaps not delivered: their requesters count as gone. */

@@ -1,5 +1,5 @@
-/** Turns the end of an attempt into the event that moves the call, and into the words of its reply. */
-import { type Envelope, cancelled, failed, type RestingReply, succeeded, timedOut } from '../../core/call/answer.ts';
+/** Interprets how an attempt ended: the event that moves the call, and the reply. */
+import { cancelled, failed, succeeded, timedOut } from '../../core/call/answer.ts';
 import type { Call } from '../../core/call/call.ts';
 import { canonicalise } from '../../core/values/canonical.ts';
 import { type Json, type JsonObject, utf8Length } from '../../core/values/json.ts';
@@ -8,16 +8,17 @@ import type { CallEvent } from '../../core/call/lifecycle.ts';
 import type { Limits } from '../../core/limits.ts';
 import { type Classification, classify } from '../../core/recovery/classify.ts';
 import { safeText } from '../../core/values/redact.ts';
-import type { Notice, PartialError } from '../../core/call/reply.ts';
-import { codes, type Effect, type EffectClass, type ErrorCode, type ErrorSubject } from '../../core/taxonomy.ts';
+import type { PartialError } from '../../core/call/reply.ts';
+import { codes, type EffectClass, type ErrorCode, type ErrorSubject } from '../../core/taxonomy.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
 import type { Failure, ItemFailure } from '../../ports/upstream.ts';
-import type { AttemptEnd } from './run-attempt.ts';
+import type { Say } from '../ending/ending.ts';
+import type { AttemptEnd } from './send-attempt.ts';
 
-export interface Weighed {
+/** How an attempt ended: what moves the call, what the caller hears, what the record says. */
+export interface Interpreted {
   readonly event: CallEvent;
-  /** The reply, once the lifecycle has said what is known of the effect. */
-  readonly reply: (envelope: Envelope, effect: Effect) => RestingReply;
+  readonly say: Say;
   /** What the tool returned, as JSON; absent unless it did. */
   readonly result?: Json;
   /** Goes into the record: small facts, no personal data. */
@@ -26,23 +27,23 @@ export interface Weighed {
   readonly payloads: readonly Payload[];
 }
 
-export function weigh(call: Call, end: AttemptEnd, timeoutMs: number, limits: Limits): Weighed {
+export function interpretResult(call: Call, end: AttemptEnd, timeoutMs: number, limits: Limits): Interpreted {
   switch (end.kind) {
     case 'came_back':
       return end.result.kind === 'returned'
-        ? weighOutput(call, end.result.output, end.result.errors, limits)
-        : weighFailure(call, end.result.failure, limits);
+        ? interpretOutput(call, end.result.output, end.result.errors, limits)
+        : interpretFailure(call, end.result.failure, limits);
     case 'timed_out':
       return {
         event: { kind: 'failed', attempt: call.attempt, effect: 'unknown' },
-        reply: (envelope, effect) => timedOut(envelope, timeoutMs, effect),
+        say: (envelope, effect) => timedOut(envelope, timeoutMs, effect),
         facts: { kind: 'timeout', timeout_ms: timeoutMs },
         payloads: [],
       };
     case 'cancelled':
       return {
         event: { kind: 'cancelled' },
-        reply: (envelope, effect) => cancelled(envelope, end.scope, effect),
+        say: (envelope, effect) => cancelled(envelope, end.scope, effect),
         facts: { kind: 'cancelled', scope: end.scope },
         payloads: [],
       };
@@ -51,19 +52,13 @@ export function weigh(call: Call, end: AttemptEnd, timeoutMs: number, limits: Li
   }
 }
 
-/** The same, with what its reply says beside the outcome. */
-export function withNotices(weighed: Weighed, notices: readonly Notice[]): Weighed {
-  if (notices.length === 0) return weighed;
-  return { ...weighed, reply: (envelope, effect) => ({ ...weighed.reply(envelope, effect), notices }) };
-}
-
-function weighOutput(call: Call, output: unknown, errors: readonly ItemFailure[], limits: Limits): Weighed {
+function interpretOutput(call: Call, output: unknown, errors: readonly ItemFailure[], limits: Limits): Interpreted {
   const written = canonicalise(output === undefined ? null : output, { maxDepth: limits.maxDepth });
   if (!written.ok)
-    return weighFailure(call, malformed(`the result is not JSON at '${written.path}': ${written.problem}`), limits);
+    return interpretFailure(call, malformed(`the result is not JSON at '${written.path}': ${written.problem}`), limits);
   const bytes = utf8Length(written.text);
   if (bytes > limits.maxResultBytes)
-    return weighFailure(
+    return interpretFailure(
       call,
       malformed(`the result has ${bytes} bytes; the limit is ${limits.maxResultBytes}`),
       limits,
@@ -74,18 +69,18 @@ function weighOutput(call: Call, output: unknown, errors: readonly ItemFailure[]
   return {
     event: { kind: 'returned', attempt: call.attempt },
     result,
-    reply: (envelope) => succeeded(envelope, result, items),
+    say: (envelope) => succeeded(envelope, result, items),
     facts: { bytes, failed_items: items.length },
     payloads: [],
   };
 }
 
-export function weighFailure(call: Call, failure: Failure, limits: Limits): Weighed {
+export function interpretFailure(call: Call, failure: Failure, limits: Limits): Interpreted {
   const subject = (failure.subject ?? undefined) as ErrorSubject | undefined;
   const classification = named(classify(failure.kind, subject, call.effectClass), failure.code);
   return {
     event: { kind: 'failed', attempt: call.attempt, effect: failure.effect ?? classification.effect },
-    reply: (envelope, effect) =>
+    say: (envelope, effect) =>
       failed(envelope, { ...failure, classification, effect, maxMessageChars: limits.maxMessageChars }),
     facts: {
       kind: failure.kind,

@@ -1,0 +1,174 @@
+/**
+ * Drives a dispatched call to its end: send within the window, interpret what came back, make the next move. Only the incarnation
+ * that won the attempt sends it, once.
+ */
+import type { CancelScope } from '../../core/call/answer.ts';
+import type { Call } from '../../core/call/call.ts';
+import { type CallEvent, mayResend } from '../../core/call/lifecycle.ts';
+import { unreachable } from '../../core/values/unreachable.ts';
+import type { UpstreamResult } from '../../ports/upstream.ts';
+import { type CallContext, contextHere } from '../ending/call-context.ts';
+import { giveBack, settleUnsent, stopUnsent } from '../ending/end-unsent.ts';
+import { settle, settleLate } from '../ending/settle.ts';
+import { advanceAll, type CommitParts, toTransition } from '../ending/transition.ts';
+import { type Answer, me, type Shell } from '../shell.ts';
+import { commit } from '../upkeep/commit.ts';
+import { deniedNow } from './denied-now.ts';
+import { type Interpreted, interpretResult } from './interpret-result.ts';
+import { type AttemptEnd, sendAttempt } from './send-attempt.ts';
+import { attemptOf, timeoutOf, type Work } from './work.ts';
+
+/** What follows the end of an attempt. */
+type NextMove = { readonly kind: 'settle' };
+
+/** Sends, interprets what came back, and makes the next move, until the call is settled. `since` is when the winning commit was submitted. */
+export async function drive(
+  dispatched: Call,
+  work: Work,
+  since: number,
+  control: Control,
+  shell: Shell,
+): Promise<Answer> {
+  const context = contextHere(work, shell);
+  for (;;) {
+    const held = await holdWindow(dispatched, work, since, control, shell);
+    if ('reply' in held) return held;
+    const { interpreted, elapsedMs } = await send(held, work, context, control, shell);
+    const move = nextMove();
+    switch (move.kind) {
+      case 'settle':
+        return settle(held, interpreted, context, elapsedMs, shell);
+      default:
+        return unreachable(move.kind);
+    }
+  }
+}
+
+/** Every attempt is the last for now: no playbook plans another. */
+const nextMove = (): NextMove => ({ kind: 'settle' });
+
+/** The call, inside its send window and permitted to go out; or the answer, if it is not to be sent any more. */
+async function holdWindow(
+  dispatched: Call,
+  work: Work,
+  submittedAt: number,
+  control: Control,
+  shell: Shell,
+): Promise<Call | Answer> {
+  let call = dispatched;
+  let since = submittedAt;
+  for (let missed = 0; ; missed++) {
+    if (control.scope() !== null) return stopUnsent(call, work, control.scope() ?? 'ToolCancelled', shell);
+    // INVARIANT: a process that slept past its send window sends nothing; somebody else may own the call by now.
+    const inWindow = shell.ports.clock.monotonicMs() - since < shell.limits.sendWindowMs;
+    // A commit that took long may have used up the call's whole time.
+    if (inWindow && shell.ports.clock.nowMs() >= call.deadlineAtMs) return giveBack(call, work, shell);
+    if (inWindow) return call;
+    since = shell.ports.clock.monotonicMs();
+    const again = await reclaim(call, work, missed, shell);
+    if ('reply' in again) return again;
+    call = again;
+  }
+}
+
+async function send(
+  call: Call,
+  work: Work,
+  context: CallContext,
+  control: Control,
+  shell: Shell,
+): Promise<{ readonly interpreted: Interpreted; readonly elapsedMs: number }> {
+  const attempt = attemptOf(call, work, shell);
+  const startedAt = shell.ports.clock.monotonicMs();
+  const interpret = (end: AttemptEnd) => interpretResult(call, end, attempt.timeoutMs, shell.limits);
+  const isStep = work.step !== null;
+  const cameBackLate = (result: UpstreamResult) => {
+    if (isStep) orphanEnded(call, shell);
+    void late(call, interpret({ kind: 'came_back', result }), context, shell);
+  };
+  const sending = sendAttempt(attempt, cameBackLate, shell);
+  control.onCancel(sending.cancel);
+  const end = await sending.end;
+  if (isStep && end.kind !== 'came_back' && !sending.isBack()) orphanLeft(call, shell);
+  return { interpreted: interpret(end), elapsedMs: shell.ports.clock.monotonicMs() - startedAt };
+}
+
+/** The body of a step runs on although nobody waits: until it comes back its action is `action_in_flight`. */
+function orphanLeft({ id, session, tool }: Call, { live }: Shell): void {
+  if (session === null) return;
+  const orphans = live.orphanSteps.get(session) ?? new Map<Call['id'], string>();
+  live.orphanSteps.set(session, orphans.set(id, tool));
+}
+
+function orphanEnded({ id, session }: Call, { live }: Shell): void {
+  const orphans = session === null ? undefined : live.orphanSteps.get(session);
+  if (session === null || orphans === undefined) return;
+  orphans.delete(id);
+  if (orphans.size === 0) live.orphanSteps.delete(session);
+}
+
+async function late(call: Call, ended: Interpreted, context: CallContext, shell: Shell): Promise<void> {
+  if (shell.live.closed) {
+    // The call is on record as in doubt or dispatched, which is still all that anybody can know.
+    const reason = 'the gateway was closed before the body came back';
+    return shell.ports.notify({ kind: 'suppressed', what: `a late result of call ${call.id}`, reason });
+  }
+  try {
+    await settleLate(call, ended, context, shell);
+  } catch (error) {
+    const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    const message = 'a late result could not be kept';
+    shell.ports.notify({ kind: 'unexpected', correlationId: call.id, message, cause });
+  }
+}
+
+/** The window was missed: give the attempt back as unsent and take the next one, in one commit. */
+async function reclaim(call: Call, work: Work, missed: number, shell: Shell): Promise<Call | Answer> {
+  const now = shell.ports.clock.nowMs();
+  if (missed >= shell.limits.maxRedecisions || now >= call.deadlineAtMs) return giveBack(call, work, shell);
+  if (call.tainted && !mayResend(call, now, work.tool.dedupeWindowMs)) return giveBack(call, work, shell);
+  // INVARIANT: what a person took back meanwhile, or policy does not permit any more, is not sent.
+  const stored = await shell.ports.store.call(call.id);
+  if (stored !== null && (await deniedNow(stored, work, shell)) !== null) return giveBack(call, work, shell);
+  const withheld: CallEvent = { kind: 'withheld', attempt: call.attempt, atMs: now };
+  const { next: again, effects } = advanceAll(call, [withheld, claim(work, call, shell)]);
+  const parts = withClaim({ expectOpen: true }, again);
+  const result = await commit(toTransition(call, again, effects, parts, shell), shell);
+  if (result.kind === 'conflict' && result.on === 'session') return stopUnsent(call, work, 'SessionCancelled', shell);
+  return result.kind === 'committed' ? again : settleUnsent(call, work, shell);
+}
+
+export function claim(work: Work, call: Call, shell: Shell): CallEvent {
+  const { sendWindowMs, leaseMarginMs } = shell.limits;
+  const now = shell.ports.clock.nowMs();
+  const leaseUntilMs = now + timeoutOf(work, call, now) + sendWindowMs + leaseMarginMs;
+  return { kind: 'claimed', owner: me(shell), leaseUntilMs };
+}
+
+export function withClaim(parts: CommitParts, call: Call): CommitParts {
+  const dispatched = { attempt: call.attempt, owner: call.owner, lease_until_ms: call.dueAtMs };
+  return { ...parts, body: { ...parts.body, dispatched } };
+}
+
+export interface Control {
+  readonly cancel: (scope: CancelScope) => void;
+  readonly scope: () => CancelScope | null;
+  readonly onCancel: (stop: (scope: CancelScope) => void) => void;
+}
+
+/** A cancellation may come before there is anything to stop; it is kept until there is. */
+export function createControl(): Control {
+  let asked: CancelScope | null = null;
+  let stop: ((scope: CancelScope) => void) | null = null;
+  return {
+    cancel: (scope) => {
+      asked ??= scope;
+      stop?.(scope);
+    },
+    scope: () => asked,
+    onCancel: (stopNow) => {
+      stop = stopNow;
+      if (asked !== null) stopNow(asked);
+    },
+  };
+}

@@ -1,0 +1,90 @@
+/**
+ * The only place where a decision becomes an act: the intent is made durable, then the attempt is sent by the incarnation that won
+ * it. Runs to the end whether or not anybody waits.
+ * Path of a call: 5/7. Next: shell/ending/settle.ts.
+ */
+import { pending } from '../../core/call/answer.ts';
+import type { Call } from '../../core/call/call.ts';
+import type { CallEvent } from '../../core/call/lifecycle.ts';
+import type { CommitResult, StoreFault } from '../../ports/store.ts';
+import { onAbort } from '../call/requester.ts';
+import { envelopeOf } from '../ending/call-context.ts';
+import { endUnrecorded, settleUnsent } from '../ending/end-unsent.ts';
+import { advanceAll, type CommitParts, toTransition } from '../ending/transition.ts';
+import type { Answer, Running, Shell } from '../shell.ts';
+import { commit, keepForLater } from '../upkeep/commit.ts';
+import { rememberBlobs } from '../call/policy-papers.ts';
+import { claim, createControl, drive, withClaim } from './drive.ts';
+import { stepOf, type Work } from './work.ts';
+
+export type Started =
+  | { readonly kind: 'running'; readonly running: Running }
+  | {
+      readonly kind: 'conflict';
+      readonly result: Extract<CommitResult, { kind: 'conflict' }>;
+      /** For an intent that is on record all the same, and was taken over: it was not sent. */
+      readonly settleUnsent: () => Promise<Answer>;
+    }
+  | { readonly kind: 'unavailable'; readonly fault: StoreFault };
+
+/** Makes the intent and the right to send durable in one commit, then sends without waiting for the end. */
+export async function start(
+  call: Call,
+  events: readonly CallEvent[],
+  work: Work,
+  parts: CommitParts,
+  shell: Shell,
+  leaves: readonly (AbortSignal | undefined)[] = [],
+): Promise<Started> {
+  const control = createControl();
+  // A client that cancels, or without a key leaves, while the intent is being recorded has nothing sent for it.
+  const listening = leaves.map((signal) => onAbort(signal, () => control.cancel('ToolCancelled')));
+  let finish: (answer: Answer) => void = () => undefined;
+  let fail: (error: unknown) => void = () => undefined;
+  const outcome = new Promise<Answer>((resolve, reject) => {
+    finish = resolve;
+    fail = reject;
+  });
+  // Whoever waits hears the error; a run that nobody waits for must not bring the process down.
+  outcome.catch(() => undefined);
+  const running: Running = { call, outcome, cancel: control.cancel };
+  // Registered before the commit, so that a cancellation of its session finds it at any moment. A call that waited for its
+  // approval may have several who try: the place is the first one's, until one of them has won.
+  if (!shell.live.running.has(call.id)) shell.live.running.set(call.id, running);
+  // INVARIANT: who loses the call does not take the winner's place away.
+  const forget = () => {
+    if (shell.live.running.get(call.id) === running) shell.live.running.delete(call.id);
+  };
+
+  const submittedAt = shell.ports.clock.monotonicMs();
+  const { next: dispatched, effects } = advanceAll(call, [...events, claim(work, call, shell)]);
+  const transition = toTransition(call, dispatched, effects, withClaim(parts, dispatched), shell);
+  let result: CommitResult;
+  try {
+    result = await commit(transition, shell);
+  } catch (error) {
+    forget();
+    fail(error);
+    throw error;
+  } finally {
+    for (const stopListening of listening) stopListening();
+  }
+  if (result.kind !== 'committed') {
+    forget();
+    // Whoever waits, to cancel it or because the key led here, must not wait for ever: the record will tell.
+    finish({ reply: pending(envelopeOf(call, shell, stepOf(work)), 1), position: null });
+    if (result.kind === 'conflict')
+      return { kind: 'conflict', result, settleUnsent: () => settleUnsent(dispatched, work, shell) };
+    if (result.fault === 'overloaded') return { kind: 'unavailable', fault: result.fault };
+    // The intent may be on record all the same; nothing was sent, and the record shall say so once it can.
+    // INVARIANT: a call that waited for its approval may be another asker's by now, who has sent it.
+    const isOwn = call.state === '(none)';
+    const late = async () => void (await settleUnsent(dispatched, work, shell));
+    keepForLater(endUnrecorded(dispatched, work, shell), shell, isOwn ? late : null);
+    return { kind: 'unavailable', fault: result.fault };
+  }
+  rememberBlobs(transition.blobs, shell);
+  shell.live.running.set(call.id, running);
+  drive(dispatched, work, submittedAt, control, shell).then(finish, fail).finally(forget);
+  return { kind: 'running', running };
+}

@@ -1,0 +1,69 @@
+/**
+ * Ends a call, or moves it on: the one place that makes the next state, the reply and the transition of an event. Writes nothing:
+ * the caller commits. What a capability adds to this commit is a rider in the list below.
+ */
+import type { RestingReply } from '../../core/call/answer.ts';
+import { addNotices } from '../../core/call/add-notices.ts';
+import type { Call } from '../../core/call/call.ts';
+import { isUnderWay, type SideEffect } from '../../core/call/lifecycle.ts';
+import { canonicalText } from '../../core/values/canonical.ts';
+import type { JsonObject } from '../../core/values/json.ts';
+import type { StoredCall, Transition } from '../../ports/store.ts';
+import type { Shell } from '../shell.ts';
+import { type CallContext, contextElsewhere, effectOf } from './call-context.ts';
+import type { End, Ending, EndRider, Move } from './ending.ts';
+import { taskRider } from './task-rider.ts';
+import { advanceAll, type CommitParts, mergeParts, toTransition } from './transition.ts';
+import { workflowRider } from './workflow-rider.ts';
+
+/** In the order in which their records are written. */
+const riders: readonly EndRider[] = [workflowRider, taskRider];
+
+export interface Concluded {
+  readonly call: Call;
+  readonly reply: RestingReply;
+  readonly transition: Transition;
+}
+
+export function conclude(from: Call, ending: Ending, context: CallContext, shell: Shell): Concluded {
+  const { next: moved, effects } = advanceAll(from, ending.events);
+  // What is adopted was not sent: no attempt counts.
+  const next = ending.adopts === undefined ? moved : { ...moved, attempt: 0 };
+  const effect = effectOf(next.state);
+  const move: Move = { from, next, effect, ending, context };
+  const added = riders.map((ride) => ride(move, shell));
+  const say = added.find((addition) => addition.say !== undefined)?.say ?? ending.say;
+  const envelope = added.find((addition) => addition.envelope !== undefined)?.envelope ?? context.envelope(next);
+  const reply = addNotices(say(envelope, effect), context.notices);
+  const end: End = { ...move, reply, facts: Object.assign({}, ...added.map(({ facts }) => facts)) as JsonObject };
+  const beside = { notes: ending.notes?.(end) ?? [] };
+  // What does not change the state leaves only its notes.
+  const parts =
+    next.state !== from.state
+      ? mergeParts([
+          ending.parts ?? {},
+          lastRecord(end, effects),
+          ...added.map((addition) => addition.parts ?? {}),
+          beside,
+        ])
+      : beside;
+  return { call: next, reply, transition: toTransition(from, next, effects, parts, shell) };
+}
+
+/** For a call that this process does not run. Null if the events do not move it. */
+export async function concludeElsewhere(call: StoredCall, ending: Ending, shell: Shell): Promise<Concluded | null> {
+  const { next } = advanceAll(call, ending.events);
+  if (next.state === call.state) return null;
+  return conclude(call, ending, await contextElsewhere(call, next, shell), shell);
+}
+
+/** The record of the state that is reached. INVARIANT: a call that rests has its reply on record with its state. */
+function lastRecord(end: End, effects: readonly SideEffect[]): CommitParts {
+  const kind = effects.findLast((effect) => effect.kind === 'record')?.record;
+  if (kind === undefined) return {};
+  const reply = isUnderWay(end.next.state) ? [] : [{ part: 'reply', text: canonicalText(end.reply) }];
+  return {
+    body: { [kind]: end.ending.record?.(end) ?? {} },
+    payloads: { [kind]: [...reply, ...(end.ending.payloads ?? [])] },
+  };
+}

@@ -1,0 +1,158 @@
+/**
+ * What the end of a call does to its workflow. A success moves the state, in the same transaction. Everything else gives the turn
+ * back and leaves the state alone. An update that throws after a success stops the session.
+ */
+import { failed, type RestingReply } from '../../core/call/answer.ts';
+import type { Call } from '../../core/call/call.ts';
+import { safeText } from '../../core/values/redact.ts';
+import { type StepFact, viewAfter, withDueFired } from '../../core/workflow/step.ts';
+import type { Moved } from '../../core/workflow/workflow.ts';
+import type { Json } from '../../core/values/json.ts';
+import type { WorkflowChange } from '../../ports/store.ts';
+import { type Interpreted, interpretFailure } from '../attempt/interpret-result.ts';
+import type { Step } from '../attempt/work.ts';
+import { maskInputs } from '../mask.ts';
+import { digestOf, draftOf } from '../session/position.ts';
+import type { Shell } from '../shell.ts';
+import { envelopeOfStep } from './call-context.ts';
+import type { EndAddition, EndRider, Move, Say } from './ending.ts';
+import { noChange, note } from './transition.ts';
+
+export const workflowRider: EndRider = (move, shell) => {
+  const { step, hasTurn } = move.context;
+  if (step !== null) return endStep(move, step, shell);
+  return hasTurn ? { parts: { workflow: turnChange(move) } } : {};
+};
+
+function endStep(move: Move, step: Step, shell: Shell): EndAddition {
+  const { from, next, ending } = move;
+  // A success that comes to light later is adopted by the next equal step: the state does not move behind an agent's back.
+  const moves = next.state === 'SUCCEEDED' && (from.state === 'DISPATCHED' || ending.adopts !== undefined);
+  return moves && ending.result !== undefined
+    ? advanceState(move, ending.result, step, shell)
+    : leave(move, step, shell);
+}
+
+function advanceState(move: Move, result: Json, step: Step, shell: Shell): EndAddition {
+  const { next: call } = move;
+  const { fact } = step;
+  const now = shell.ports.clock.nowMs();
+  const moved = apply(call, step, result, now, shell);
+  if (moved.kind === 'failed') return stopForRepair(move, moved, fact, shell);
+  const snapshot = draftOf(moved.snapshot);
+  const digest = digestOf(call.session as NonNullable<Call['session']>, snapshot.text, shell);
+  const after = withDueFired({ ...fact, snapshot: moved.snapshot, seq: fact.seq + 1, digest }, now);
+  return {
+    envelope: { ...envelopeOfStep(call, after, shell), step: viewAfter(fact, after) },
+    parts: { workflow: { ...turnChange(move), snapshot }, expectSeq: fact.seq },
+    facts: { state_before: fact.digest, state_after: digest, step: after.seq },
+  };
+}
+
+/** The call gives its turn back, wherever it ended; its operation is fenced if nobody knows whether it happened. */
+function turnChange({ from, next, ending }: Move): WorkflowChange {
+  // INVARIANT: the earlier fence goes with the same stroke that moves the state: a result is adopted once.
+  if (ending.adopts !== undefined) return { ...noChange, turn: 'free', call: ending.adopts, fence: 'lifted' };
+  const settled = from.state === 'IN_DOUBT' && (next.state === 'FAILED' || next.state === 'CLOSED_UNKNOWN');
+  const raised = next.state === 'IN_DOUBT' && from.state !== 'IN_DOUBT';
+  return {
+    ...noChange,
+    // Between two attempts the step is not over.
+    turn: next.state === 'RETRY_WAIT' ? null : 'release',
+    call: next.id,
+    fence: raised ? 'raised' : settled ? 'lifted' : null,
+  };
+}
+
+/** INVARIANT: guards are asked about the inputs that came; the state is made of nothing that must not be shown. */
+function apply({ tool, agent }: Call, { fact, inputs }: Step, result: Json, nowMs: number, shell: Shell): Moved {
+  const shown = maskInputs(inputs, agent, shell);
+  return fact.workflow.machine.apply(fact.snapshot, tool, inputs, result, nowMs, shown);
+}
+
+function leave(move: Move, { fact, inputs }: Step, shell: Shell): EndAddition {
+  const { from, next, ending } = move;
+  const say: Say = (envelope, effect) => {
+    const ended = ending.say(envelope, effect);
+    // The session was open when the step began; if it was cancelled meanwhile, nothing is next in it.
+    const isOver = 'code' in ended && ended.code === 'SessionCancelled';
+    const reply = isOver ? ending.say({ ...envelope, nextActions: [] }, effect) : ended;
+    return fact.workflow.debugMessages ? withCause(reply, move, shell) : reply;
+  };
+  return {
+    envelope: envelopeOfStep(next, fact, shell, inputs),
+    say,
+    // A call that was never recorded has no turn.
+    parts: from.state === '(none)' ? {} : { workflow: turnChange(move) },
+    facts: { state_before: fact.digest, state_after: fact.digest, step: fact.seq },
+  };
+}
+
+/** A read whose result the workflow cannot take has had no effect: it failed, and the session stays where it is. */
+export function asFailedRead(call: Call, ended: Interpreted, step: Step | null, shell: Shell): Interpreted {
+  if (step === null || call.effectClass !== 'pure' || ended.result === undefined) return ended;
+  const moved = apply(call, step, ended.result, shell.ports.clock.nowMs(), shell);
+  if (moved.kind !== 'failed') return ended;
+  const failure = {
+    ...unfollowed,
+    errorType: moved.errorType,
+    message: `the workflow cannot follow: ${moved.problem}`,
+  };
+  return interpretFailure(call, failure, shell.limits);
+}
+
+const unfollowed = {
+  kind: 'threw',
+  subject: null,
+  effect: 'none',
+  retryAfterSeconds: null,
+  code: null,
+  cause: null,
+} as const;
+
+/** For authors at work: the cause chain reaches the agent too, because the workflow says so. Secrets still do not. */
+function withCause(reply: RestingReply, { ending }: Move, { limits }: Shell): RestingReply {
+  const cause = ending.payloads?.find(({ part }) => part === 'cause')?.text;
+  if (cause === undefined || !('error' in reply) || reply.error !== 'action_error') return reply;
+  const told = safeText(`${reply.error_message}\n${String(JSON.parse(cause))}`, limits.maxMessageChars);
+  return { ...reply, error_message: told };
+}
+
+function stopForRepair(
+  move: Move,
+  { errorType, problem }: { readonly errorType: string; readonly problem: string },
+  fact: StepFact,
+  shell: Shell,
+): EndAddition {
+  const { next: call } = move;
+  const message = `the action succeeded, and the workflow's state could not follow: ${problem}`;
+  const say: Say = (envelope) => ({
+    ...failed(envelope, {
+      classification: {
+        class: 'ToolTerminal',
+        code: 'ExecutionFailed',
+        verdict: 'server_error_5xx',
+        detail: 'state_update',
+        recognised: false,
+        effect: 'applied',
+      },
+      effect: 'applied',
+      errorType,
+      message,
+      retryAfterSeconds: null,
+      maxMessageChars: shell.limits.maxMessageChars,
+    }),
+    resolution: { type: 'replan', reason: 'the session is stopped: reset or fork it' },
+  });
+  const becomes = { state: 'stopped', reason: 'repair' } as const;
+  return {
+    envelope: { ...envelopeOfStep(call, fact, shell), nextActions: [] },
+    say,
+    parts: {
+      workflow: { ...turnChange(move), becomes },
+      notes: [note('session_stopped', call, { reason: 'repair', state: fact.digest })],
+      ...(move.ending.adopts === undefined ? {} : { expectSeq: fact.seq }),
+    },
+    facts: { state_before: fact.digest, state_after: fact.digest, step: fact.seq, state_update: 'failed' },
+  };
+}

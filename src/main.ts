@@ -41,7 +41,7 @@ import { nestedCall } from './shell/call/nested-call.ts';
 import { recordHeldClock } from './shell/upkeep/record-held-clock.ts';
 import { recordMaskedKeys } from './shell/upkeep/record-masked-keys.ts';
 import { recover, settleForwarder } from './shell/upkeep/recover.ts';
-import { countRepeats } from './shell/call/refuse.ts';
+import { countRepeats } from './shell/call/record-refusal.ts';
 import { createShell, type Shell } from './shell/shell.ts';
 import { steadyClock } from './shell/upkeep/steady-clock.ts';
 import { startSweeping } from './shell/upkeep/sweep.ts';

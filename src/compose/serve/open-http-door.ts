@@ -13,7 +13,7 @@ import { evaluateCall } from '../../shell/look/evaluate.ts';
 import { handleCall, handleUnfit } from '../../shell/call/handle-call.ts';
 import { openPlain } from '../../shell/session/open-plain.ts';
 import type { JsonObject } from '../../core/values/json.ts';
-import { policyHash } from '../../shell/call/policy-papers.ts';
+import { policyHash } from '../../shell/upkeep/record-policy.ts';
 import { countPending } from '../../shell/look/count-pending.ts';
 import { gapsOf } from '../../shell/upkeep/runtime-gap.ts';
 import { policyOf } from '../../shell/shell.ts';

@@ -9,7 +9,7 @@ import { stepOf } from '../../core/gates/reachable.ts';
 import type { Json } from '../../core/values/json.ts';
 import { invariant } from '../../core/values/unreachable.ts';
 import type { StoredCall } from '../../ports/store.ts';
-import { mayHaveHappened } from '../call/admit.ts';
+import { mayHaveHappened } from '../call/attach.ts';
 import { adoptable } from '../ending/adopt.ts';
 import type { Shell } from '../shell.ts';
 

@@ -16,13 +16,13 @@ import { invariant } from '../../core/values/unreachable.ts';
 import { shownHash } from './approval-view.ts';
 import { commit, isDoubtful, mayBeApplied, nobodyWaits } from '../upkeep/commit.ts';
 import { lapse } from './end-approval.ts';
-import { factsOf } from '../call/intent-papers.ts';
+import { factsOf } from '../call/intent.ts';
 import { maskArgs } from '../mask.ts';
-import { sinceArrival } from '../call/new-call.ts';
-import { policyPapers, rememberBlobs } from '../call/policy-papers.ts';
-import { storeUnavailable } from '../call/refuse.ts';
+import { type Asked, sinceArrival } from '../call/asked.ts';
+import { policyOnRecord, rememberBlobs } from '../upkeep/record-policy.ts';
+import { storeUnavailable } from '../call/record-refusal.ts';
 import { resumption } from '../session/resumption.ts';
-import { type Asked, refusal } from '../call/say-no.ts';
+import { refusal } from '../call/refuse.ts';
 import { answerStored, unrecorded } from '../ending/stored-reply.ts';
 import type { Shell } from '../shell.ts';
 import { bare, note, numbered, toTransition } from '../ending/transition.ts';
@@ -137,7 +137,7 @@ async function openApproval(
   const [next, effects] = advance(call, { kind: 'held' });
   const envelope = { requested: call.tool, callId: call.id, session: call.session, nextActions: about.nextActions };
   const reply: ErrorReply = refused(envelope, hold.refusal);
-  const policy = policyPapers(shell);
+  const policy = policyOnRecord(shell.policy(), shell);
   const body = {
     gate: hold.gate,
     error: hold.refusal.error,
@@ -170,7 +170,7 @@ async function openApproval(
     ...(sentArgs === shownArgs ? [] : [{ part: 'args_as_sent', text: sentArgs }]),
     { part: 'reply', text: canonicalText(reply) },
   ];
-  const papers = {
+  const parts = {
     body: { held: body },
     payloads: { held: payloads },
     blobs: policy.blobs,
@@ -179,7 +179,7 @@ async function openApproval(
     notes: [note('approval_opened', call, opened), ...notesOnOpening(call, approval.id, requester.bodyOf)],
     approvals: [{ approval, expect: null, maxPending: shell.limits.maxPendingApprovals }],
   };
-  const result = await commit(toTransition(call, next, effects, papers, shell), shell);
+  const result = await commit(toTransition(call, next, effects, parts, shell), shell);
   nobodyWaits(result, shell);
   if (result.kind === 'unavailable' && mayBeApplied(result.fault)) {
     // It may be on record, and somebody may approve it: nobody can say that nothing will come of it.

@@ -13,7 +13,7 @@ import { endUnrecorded, settleUnsent } from '../ending/end-unsent.ts';
 import { advanceAll, type CommitParts, toTransition } from '../ending/transition.ts';
 import type { Answer, Running, Shell } from '../shell.ts';
 import { commit, keepForLater } from '../upkeep/commit.ts';
-import { rememberBlobs } from '../call/policy-papers.ts';
+import { rememberBlobs } from '../upkeep/record-policy.ts';
 import { claim, createControl, drive, withClaim } from './drive.ts';
 import { stepOf, type Work } from './work.ts';
 
@@ -27,17 +27,18 @@ export type Started =
     }
   | { readonly kind: 'unavailable'; readonly fault: StoreFault };
 
+export interface Start {
+  readonly call: Call;
+  readonly events: readonly CallEvent[];
+  readonly work: Work;
+  readonly parts: CommitParts;
+  /** Whoever aborts one of these while the intent is being recorded has nothing sent for them. */
+  readonly leaves?: readonly (AbortSignal | undefined)[];
+}
+
 /** Makes the intent and the right to send durable in one commit, then sends without waiting for the end. */
-export async function start(
-  call: Call,
-  events: readonly CallEvent[],
-  work: Work,
-  parts: CommitParts,
-  shell: Shell,
-  leaves: readonly (AbortSignal | undefined)[] = [],
-): Promise<Started> {
+export async function start({ call, events, work, parts, leaves = [] }: Start, shell: Shell): Promise<Started> {
   const control = createControl();
-  // A client that cancels, or without a key leaves, while the intent is being recorded has nothing sent for it.
   const listening = leaves.map((signal) => onAbort(signal, () => control.cancel('ToolCancelled')));
   let finish: (answer: Answer) => void = () => undefined;
   let fail: (error: unknown) => void = () => undefined;

@@ -1,23 +1,16 @@
 /**
- * Was this asked before? By its key, or, without one, as an equal write of a requester who is gone. Whatever is
- * found answers for the call; only what was never asked goes on to the gates.
+ * Was this asked before, under the same key? Then what became of it is the answer. Only what was never asked goes on to the gates.
+ * Phase 1 of 6: handle-call.ts.
  */
 import { replayed } from '../../core/call/answer.ts';
-import type { Call, CallId, Principal, Request, SessionId } from '../../core/call/call.ts';
-import { attachedReply } from '../../core/call/earlier-result.ts';
-import { invalidInput } from '../../core/gates/invalid-input.ts';
-import type { Refusal } from '../../core/call/refusal.ts';
+import type { CallId, Principal, Request } from '../../core/call/call.ts';
 import { isUnderWay } from '../../core/call/lifecycle.ts';
+import type { Refusal } from '../../core/call/refusal.ts';
 import type { Reply } from '../../core/call/reply.ts';
-import type { CallState } from '../../core/taxonomy.ts';
-import type { CommitResult, StoredCall, StoreFault } from '../../ports/store.ts';
-import { commit, keepForLater, mayBeApplied } from '../upkeep/commit.ts';
-import { earlierEqual, handOver } from './hand-over.ts';
-import { wasResetSince } from '../look/history.ts';
-import type { Requester } from './requester.ts';
+import { invalidInput } from '../../core/gates/invalid-input.ts';
+import type { StoredCall, StoreFault } from '../../ports/store.ts';
 import { storedReply } from '../ending/stored-reply.ts';
 import type { Shell } from '../shell.ts';
-import { bare, leaving, note, numbered } from '../ending/transition.ts';
 
 export type Admission =
   | { readonly kind: 'new' }
@@ -70,88 +63,6 @@ async function adopterOf(call: StoredCall, shell: Shell): Promise<StoredCall> {
 async function isUnadopted({ id, state, session }: StoredCall, shell: Shell): Promise<boolean> {
   if (state !== 'SUCCEEDED' || session === null || shell.workflows.size === 0) return false;
   return (await shell.ports.store.fences(session)).some(({ call }) => call.id === id);
-}
-
-/** How long ago the requester of an equal call may have left to be in the way of this one; null: nobody is. */
-export const attachableWithin = ({ effectClass }: Call, { limits }: Shell): number | null =>
-  effectClass === 'pure' ? null : limits.attachWindowMs;
-
-/** Only where a second effect could be: a read, or a call that provably had none, simply runs anew. */
-export async function attach(
-  call: Call,
-  session: SessionId,
-  requester: Requester,
-  shell: Shell,
-): Promise<Exclude<Admission, { kind: 'unadopted' }>> {
-  if (call.effectClass === 'pure') return { kind: 'new' };
-  const known = await earlierEqual(call, requester, shell);
-  if (known.kind === 'unrecorded') return { kind: 'unavailable', fault: 'io' };
-  if (known.kind === 'own') {
-    const own = await shell.ports.store.call(known.call.id);
-    if (own?.state === 'IN_DOUBT') return { kind: 'refuse', refusal: fencedBy(own) };
-    known.release();
-    return attach(call, session, requester, shell);
-  }
-  const earlier = await shell.ports.store.abandoned(session, call.fingerprint, shell.limits.attachWindowMs);
-  if (earlier === null) return { kind: 'new' };
-  if (!(await answersEqual(earlier, shell))) {
-    const cleared = await clear(earlier, shell);
-    if (cleared.kind === 'unavailable') return { kind: 'unavailable', fault: cleared.fault };
-    return attach(call, session, requester, shell);
-  }
-  // INVARIANT: what is in doubt answers for nobody, and nobody takes its place: it stays fenced until it is settled.
-  if (earlier.state === 'IN_DOUBT') return { kind: 'refuse', refusal: fencedBy(earlier) };
-  const result = await commit(
-    {
-      ...bare(shell),
-      call: { kind: 'mark', id: earlier.id, requester: 'returned', repeats: 0 },
-      session: numbered(earlier),
-      records: [note('attached', earlier, { state: earlier.state })],
-    },
-    shell,
-  );
-  if (result.kind === 'unavailable') {
-    // INVARIANT: the place stays free on record, for the same caller asks again.
-    if (mayBeApplied(result.fault)) keepForLater(leaving(earlier, shell), shell);
-    return { kind: 'unavailable', fault: result.fault };
-  }
-  // Somebody else attached first: live equal calls are separate calls. But an older one may be left.
-  if (result.kind !== 'committed') return attach(call, session, requester, shell);
-  if (isUnderWay(earlier.state)) return { kind: 'under_way', call: earlier, attached: true };
-  handOver(earlier, result.position, requester, shell);
-  return { kind: 'answered', reply: attachedReply(await storedReply(earlier, shell)) };
-}
-
-/** Nobody takes its place, and it must not stand before an older one that does answer. */
-export function clear({ id }: StoredCall, shell: Shell): Promise<CommitResult> {
-  return commit({ ...bare(shell), call: { kind: 'mark', id, requester: 'returned', repeats: 0 } }, shell);
-}
-
-/** Nobody knows whether it happened, and whoever asked for it is gone: the same once more could be twice. */
-function fencedBy({ id, tool }: StoredCall): Refusal {
-  return {
-    error: 'fenced',
-    class: 'Workflow',
-    code: 'Fenced',
-    message: `'${tool}' with these arguments is fenced: nobody knows yet whether call ${id}, whose caller gave it up, took effect. Other calls stay possible.`,
-    resolution: { type: 'reconcile', call_id: id },
-    blocking_call_id: id,
-  };
-}
-
-/** Does whoever asks for the same get the outcome of this call, whose requester left, instead of one of their own? */
-export async function answersEqual({ id, state, session, seq }: StoredCall, shell: Shell): Promise<boolean> {
-  // Nothing came of it; or a person has signed that an equal one is sent anew.
-  if (!mayHaveHappened(state) || state === 'CLOSED_UNKNOWN') return false;
-  if (state !== 'SUCCEEDED' || session === null || shell.workflows.size === 0) return true;
-  const walked = await shell.ports.store.session(session);
-  if (walked === null || walked.workflow === null) return true;
-  // Whoever goes on from there has its result; and whoever takes a session back to its beginning means to walk it again.
-  return walked.seq === seq && !(await wasResetSince(id, session, shell.ports.store));
-}
-
-export function mayHaveHappened(state: CallState): boolean {
-  return isUnderWay(state) || state === 'SUCCEEDED' || state === 'IN_DOUBT' || state === 'CLOSED_UNKNOWN';
 }
 
 function keyReused(request: Request): Refusal {

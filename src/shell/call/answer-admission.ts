@@ -1,14 +1,14 @@
-/** What does whoever asks for a call that was asked for before get? Its reply, a refusal, or the wait for its end. */
+/** Answers whoever asks for a call that was asked for before: with its reply, a refusal, or a wait for its end. */
 import { replayed } from '../../core/call/answer.ts';
 import { attachedReply } from '../../core/call/earlier-result.ts';
 import { isPending, isRefusal, type Reply } from '../../core/call/reply.ts';
 import type { StoredCall } from '../../ports/store.ts';
 import { type Admission, inFlight } from './admit.ts';
+import { type Asked, waitLeft } from './asked.ts';
 import { awaitElsewhere, awaitOutcome } from './await-outcome.ts';
-import { waitLeft } from './patience.ts';
 import { isGone, type Requester } from './requester.ts';
-import { storeUnavailable } from './refuse.ts';
-import { type Asked, refusal, refuseAtTheDoor } from './say-no.ts';
+import { storeUnavailable } from './record-refusal.ts';
+import { refusal, refuseEarly } from './refuse.ts';
 import type { Shell } from '../shell.ts';
 
 type Found = Exclude<Admission, { kind: 'new' | 'unadopted' }>;
@@ -19,12 +19,12 @@ export async function answerAdmission(admission: Found, asked: Asked, shell: She
     case 'answered':
       return admission.reply;
     case 'refuse':
-      return refuseAtTheDoor(admission.refusal, asked, shell);
+      return refuseEarly(admission.refusal, asked, shell);
     case 'unavailable':
       return storeUnavailable(refusal(asked.call, 'admit', {}, asked.request, null, shell), admission.fault);
     case 'under_way':
       if (!admission.attached && asked.request.waitMs === null)
-        return refuseAtTheDoor(inFlight(admission.call), asked, shell);
+        return refuseEarly(inFlight(admission.call), asked, shell);
       return replayed(await joinUnderWay(admission.call, admission.attached, asked, shell));
     default:
       return admission satisfies never;

@@ -7,7 +7,8 @@ import type { StepFact } from '../../core/workflow/step.ts';
 import { fetchApproval } from '../approval/fetch-approval.ts';
 import { fetchEvidence, readEvidenceAgain } from './fetch-evidence.ts';
 import { type Asking, fetchSession, lookAtSession, type Unopened } from '../session/fetch-session.ts';
-import type { Shell } from '../shell.ts';
+import { fencesOf } from '../session/position.ts';
+import type { BodyOf, Shell } from '../shell.ts';
 
 export type Gathered =
   | { readonly kind: 'facts'; readonly facts: Facts }
@@ -82,4 +83,13 @@ async function validated(request: Request, step: StepFact | null, shell: Shell):
   const answer = await Promise.race([validator.validate(request.tool, request.args, of), late]);
   takeBack();
   return answer;
+}
+
+/** For a call that a body makes: the workflow that the body is a step of, and what is in doubt there. Only reads. */
+export async function bodyFact(bodyOf: BodyOf | undefined, shell: Shell): Promise<Pick<Facts, 'body'>> {
+  const id = bodyOf?.session ?? null;
+  const session = id === null ? null : await shell.ports.store.session(id);
+  const workflow = shell.workflows.get(session?.workflow?.name ?? '');
+  if (session === null || workflow === undefined) return {};
+  return { body: { workflow, fences: await fencesOf(session.id, shell) } };
 }

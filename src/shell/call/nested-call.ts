@@ -7,7 +7,7 @@ import type { Reach } from '../../core/policy/policy.ts';
 import type { Reply } from '../../core/call/reply.ts';
 import { openSession } from '../session/fetch-session.ts';
 import { handleCall } from './handle-call.ts';
-import { sayFault } from './refuse.ts';
+import { sayFault } from './record-refusal.ts';
 import type { BodyOf, NestedRequest, Shell } from '../shell.ts';
 
 /** `ceiling`: of the body's session, for a call that names none; null for as far as policy lets it. */

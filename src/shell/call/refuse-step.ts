@@ -7,7 +7,7 @@ import type { SessionId } from '../../core/call/call.ts';
 import type { Refusal } from '../../core/call/refusal.ts';
 import type { ErrorReply } from '../../core/call/reply.ts';
 import { commit } from '../upkeep/commit.ts';
-import { recordNew, type RefusedCall } from './refuse.ts';
+import { recordNew, type RefusedCall } from './record-refusal.ts';
 import { resumption } from '../session/resumption.ts';
 import type { Shell } from '../shell.ts';
 import { bare, noChange, note } from '../ending/transition.ts';

@@ -5,7 +5,7 @@ import type { Reply } from '../../core/call/reply.ts';
 import type { Effect } from '../../core/taxonomy.ts';
 import { storeFailed } from '../upkeep/commit.ts';
 import { StoreUnreadable } from '../upkeep/lasting-reads.ts';
-import { sayFault } from './refuse.ts';
+import { sayFault } from './record-refusal.ts';
 import { unrecorded } from '../ending/stored-reply.ts';
 import { nextActions, type Shell } from '../shell.ts';
 

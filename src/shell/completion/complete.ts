@@ -17,14 +17,14 @@ import { factsOfStanding, gatherStanding, type Standing } from './completion-fac
 import { lapse } from '../approval/end-approval.ts';
 import { fetchSession } from '../session/fetch-session.ts';
 import { firstFacts } from '../call/first-facts.ts';
-import { factsOf } from '../call/intent-papers.ts';
-import { newCall } from '../call/new-call.ts';
+import { factsOf } from '../call/intent.ts';
+import { newCall } from '../call/asked.ts';
 import { notReady } from '../upkeep/not-ready.ts';
-import { policyPapers } from '../call/policy-papers.ts';
-import { refuse, storeUnavailable } from '../call/refuse.ts';
+import { policyOnRecord } from '../upkeep/record-policy.ts';
+import { recordRefusal, storeUnavailable } from '../call/record-refusal.ts';
 import { refuseStep } from '../call/refuse-step.ts';
 import { withGaps } from '../upkeep/runtime-gap.ts';
-import { refusal, refuseUnreadable, sayNo } from '../call/say-no.ts';
+import { refusal, refuseUnreadable, refuseByGate } from '../call/refuse.ts';
 import { nextActions, type Shell } from '../shell.ts';
 import { bare } from '../ending/transition.ts';
 import { unexpected } from '../call/unexpected.ts';
@@ -67,7 +67,7 @@ async function complete(asked: Asked, shell: Shell): Promise<Reply> {
     const facts = { ...firstFacts(who, shell), session };
     const gate = sessionGate.check(request, facts, []);
     const there = { ...call, session: session.found ? session.id : null };
-    if (gate.kind === 'refuse') return sayNo(there, { ...gate, gate: 'session' }, facts, request, shell);
+    if (gate.kind === 'refuse') return refuseByGate(there, { ...gate, gate: 'session' }, facts, request, shell);
     invariant(session.found, 'the gate lets only sessions pass that are there');
     // INVARIANT: its records are counted before anything is read. A call that begins or ends in the session, or waits there for
     // a person, writes a record: either it is seen below, or the count no longer fits and everything is read again.
@@ -117,7 +117,7 @@ async function block(
   const step = facts.session.found ? facts.session.step : null;
   const seen = { ...factsOf(facts, shell), completion: factsOfStanding(standing) };
   const said = { ...refusal(call, 'admit', seen, request, step, shell), refusal: no };
-  return step === null ? (await refuse(said, shell)).reply : refuseStep(said, step, shell);
+  return step === null ? (await recordRefusal(said, shell)).reply : refuseStep(said, step, shell);
 }
 
 /** Calls that come after it are refused by the gate of sessions; those that came before have been seen, or it conflicts. */
@@ -153,7 +153,7 @@ async function keepWord(
 }
 
 function recordOf(counted: Session, { step }: Found, standing: Standing, shell: Shell) {
-  const policy = policyPapers(shell);
+  const policy = policyOnRecord(shell.policy(), shell);
   const where = step === null ? {} : { state_before: step.digest, state_after: step.digest, step: step.seq };
   const completion = factsOfStanding(standing);
   const body = canonicalText({ standing: counted.standing, completion, ...where, ...policy.body });

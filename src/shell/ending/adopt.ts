@@ -12,7 +12,7 @@ import type { Reply } from '../../core/call/reply.ts';
 import type { FenceFact, StepFact } from '../../core/workflow/step.ts';
 import type { StoreFault } from '../../ports/store.ts';
 import { commit, nobodyWaits } from '../upkeep/commit.ts';
-import { fingerprintIn } from '../call/new-call.ts';
+import { fingerprintIn } from '../call/asked.ts';
 import { contextHere } from './call-context.ts';
 import { conclude } from './conclude.ts';
 import type { Ending } from './ending.ts';

@@ -15,7 +15,7 @@ import { stepOf } from '../../core/gates/reachable.ts';
 import { firstFacts } from '../call/first-facts.ts';
 import { gatherLooking } from '../call/gather-facts.ts';
 import { maskRefusal } from '../mask.ts';
-import { sayFault } from '../call/refuse.ts';
+import { sayFault } from '../call/record-refusal.ts';
 import { nextActions, type Shell } from '../shell.ts';
 
 /** `raw` is a call as any door takes it: `{tool, args, session?, model?}`. */

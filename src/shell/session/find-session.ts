@@ -5,7 +5,7 @@ import type { ErrorReply } from '../../core/call/reply.ts';
 import type { StepFact } from '../../core/workflow/step.ts';
 import type { Session } from '../../ports/store.ts';
 import { fetchSession, lookAtSession } from './fetch-session.ts';
-import { sayFault } from '../call/refuse.ts';
+import { sayFault } from '../call/record-refusal.ts';
 import { refuseSession } from './refuse-session.ts';
 import type { Shell } from '../shell.ts';
 import { fireDue } from './timers.ts';

@@ -4,7 +4,7 @@ import type { Principal } from '../../core/call/call.ts';
 import type { Reach } from '../../core/policy/policy.ts';
 import type { ErrorReply } from '../../core/call/reply.ts';
 import { openSession } from './fetch-session.ts';
-import { sayFault } from '../call/refuse.ts';
+import { sayFault } from '../call/record-refusal.ts';
 import { nextActions, type Shell } from '../shell.ts';
 
 export async function openPlain(who: Principal, ceiling: Reach | null, shell: Shell) {

@@ -10,7 +10,7 @@ import type { ErrorReply } from '../../core/call/reply.ts';
 import { nextActions, type StepFact } from '../../core/workflow/step.ts';
 import type { Session } from '../../ports/store.ts';
 import { firstFacts } from '../call/first-facts.ts';
-import { sayFault } from '../call/refuse.ts';
+import { sayFault } from '../call/record-refusal.ts';
 import type { Shell } from '../shell.ts';
 import type { Opened } from './workflow-sessions.ts';
 

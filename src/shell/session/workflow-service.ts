@@ -13,7 +13,7 @@ import { findSession, type Found } from './find-session.ts';
 import { handleCall } from '../call/handle-call.ts';
 import { type HistoryPage, readHistory, timeOfStep } from '../look/history.ts';
 import { readStep } from './position.ts';
-import { sayFault } from '../call/refuse.ts';
+import { sayFault } from '../call/record-refusal.ts';
 import { broken, inFlight, movedOn, notKept, refuseSession, unknownWorkflow, unopened } from './refuse-session.ts';
 import { sessionOfKey } from './session-of-key.ts';
 import { type SessionView, view } from './session-view.ts';

@@ -14,7 +14,7 @@ import type { CommitResult, Session } from '../../ports/store.ts';
 import { closeSession } from './close-session.ts';
 import { commit } from '../upkeep/commit.ts';
 import { digestOf, draftOf, manifestOf, snapshotOf } from './position.ts';
-import { rememberBlobs } from '../call/policy-papers.ts';
+import { rememberBlobs } from '../upkeep/record-policy.ts';
 import { resumption } from './resumption.ts';
 import { type NoRoom, withRoom } from './session-room.ts';
 import type { Shell } from '../shell.ts';

@@ -9,7 +9,7 @@ import { classify } from '../../core/recovery/classify.ts';
 import type { CommitResult, StoredCall } from '../../ports/store.ts';
 import { requesterLeft } from '../call/hand-over.ts';
 import { commit, nobodyWaits } from './commit.ts';
-import { countRepeats } from '../call/refuse.ts';
+import { countRepeats } from '../call/record-refusal.ts';
 import { concludeElsewhere } from '../ending/conclude.ts';
 import type { Ending } from '../ending/ending.ts';
 import { me, type Shell } from '../shell.ts';

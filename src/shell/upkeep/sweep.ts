@@ -14,7 +14,7 @@ import { isMasked } from '../mask.ts';
 import { noticesOf } from '../ending/call-context.ts';
 import { closeOverdue } from '../completion/overdue-tasks.ts';
 import { end, takeOver } from './recover.ts';
-import { countRepeats } from '../call/refuse.ts';
+import { countRepeats } from '../call/record-refusal.ts';
 import { resumption } from '../session/resumption.ts';
 import { runApproved } from '../approval/run-approved.ts';
 import { toolToResend } from '../call/tool-of.ts';
@@ -97,7 +97,7 @@ async function resume(call: StoredCall, nowMs: number, shell: Shell): Promise<vo
   const denial = await deniedNow(call, work, shell);
   if (denial !== null) return expire(call, shell, { errorType: 'PolicyDenied', message: denial });
   const goesOn = step === null ? [] : resumption(call.session, step, shell);
-  const started = await start(call, [], work, { expectOpen: true, resumption: goesOn }, shell);
+  const started = await start({ call, events: [], work, parts: { expectOpen: true, resumption: goesOn } }, shell);
   // INVARIANT: nothing is sent any more for a session that was cancelled.
   if (started.kind === 'conflict' && started.result.on === 'session')
     await cancelWaiting(call, 'SessionCancelled', shell);

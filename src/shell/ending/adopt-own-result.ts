@@ -3,31 +3,30 @@
  * record, the state has not moved, and whoever asked still waits. Theirs is the next equal step: it adopts, and sends nothing.
  */
 import type { Call, CallId, Principal } from '../../core/call/call.ts';
-import type { Json } from '../../core/values/json.ts';
 import { isSuccess, type Reply } from '../../core/call/reply.ts';
-import type { StepFact } from '../../core/workflow/step.ts';
-import { adopt, type Adopted } from '../ending/adopt.ts';
-import { asItStands } from './as-it-stands.ts';
-import { fetchSession } from '../session/fetch-session.ts';
-import { handOver } from './hand-over.ts';
-import type { Requester } from './requester.ts';
-import { unrecorded } from '../ending/stored-reply.ts';
-import type { Running, Shell } from '../shell.ts';
+import type { Json } from '../../core/values/json.ts';
+import { standingOf, stateOf, type StepFact } from '../../core/workflow/step.ts';
 import type { Work } from '../attempt/work.ts';
-import type { CommitParts } from '../ending/transition.ts';
+import { type Intent, intentParts } from '../call/intent.ts';
+import { handOver } from '../call/hand-over.ts';
+import type { Requester } from '../call/requester.ts';
+import { fetchSession } from '../session/fetch-session.ts';
 import { turnIsFree } from '../session/turn.ts';
+import { nextActions, type Running, type Shell } from '../shell.ts';
+import { adopt, type Adopted } from './adopt.ts';
+import { unrecorded } from './stored-reply.ts';
 
-/** The step as the gates let it pass, and the papers of its intent. */
+/** The step as the gates let it pass. */
 export interface Passed {
   readonly work: Work;
-  readonly papers: CommitParts;
+  readonly intent: Intent;
   readonly who: Principal;
   readonly requester: Requester;
 }
 
 /** `reply` is the answer to `running`; it stands unless there is something to adopt. */
-export async function ownResult(running: Running, reply: Reply, passed: Passed, shell: Shell): Promise<Reply> {
-  const { work, papers, who, requester } = passed;
+export async function adoptOwnResult(running: Running, reply: Reply, passed: Passed, shell: Shell): Promise<Reply> {
+  const { work, intent, who, requester } = passed;
   const { step: fact, args: inputs } = work;
   if (fact === null || !isSuccess(reply) || (await running.outcome).unmoved !== true) return reply;
   const { call } = running;
@@ -36,7 +35,7 @@ export async function ownResult(running: Running, reply: Reply, passed: Passed, 
   const { id: callId, session, fingerprint } = call;
   const earlier = { operation, callId, session, fingerprint, inDoubt: false };
   // The intent has claimed the key and said that the session goes on here.
-  const taken = { ...papers, key: null, resumption: [] };
+  const taken = { ...intentParts(intent, shell), key: null, resumption: [] };
   let standing: StepFact | null = fact;
   for (let tries = 0; tries <= shell.limits.maxRedecisions; tries++) {
     const again = { ...call, id: ids.ordered('call_', clock.nowMs()) as typeof call.id };
@@ -51,7 +50,7 @@ export async function ownResult(running: Running, reply: Reply, passed: Passed, 
     if (standing === null || !isAdoptable(callId, call.tool, inputs, standing)) break;
   }
   // Somebody else has adopted it, or led the session elsewhere: the step happened, and this is where the session stands.
-  return asItStands(reply, standing, who, shell);
+  return withStateNow(reply, standing, who, shell);
 }
 
 /** Where the session stands once nobody has the turn; null if it is not to be had any more. */
@@ -67,4 +66,12 @@ function isAdoptable(id: CallId, action: string, inputs: Json, step: StepFact): 
   if (!step.isOpen || step.drift !== null || !step.fences.some(({ callId }) => callId === id)) return false;
   const reach = machine.reach(step.snapshot, action);
   return (reach.kind === 'depends' ? machine.reachWith(step.snapshot, action, inputs) : reach).kind === 'yes';
+}
+
+/** What happened stays; where the session stands, and what is next there, is said as it is now. */
+export function withStateNow(reply: Reply, step: StepFact | null, who: Principal, shell: Shell): Reply {
+  if (!isSuccess(reply) || step === null) return reply;
+  const { done: _done, next_action_schemas: _schemas, ...happened } = reply;
+  const now = { state: stateOf(step), valid_next_actions: nextActions(shell, who, step), seq: step.seq };
+  return { ...happened, ...now, ...(standingOf(step).done ? { done: true } : {}) };
 }

@@ -1,0 +1,106 @@
+/**
+ * A call was approved, and its caller asks again: the call that waits becomes theirs, and uses the approval up in the very commit
+ * that makes its intent durable. Where an approver changed the arguments, theirs are sent, and the reply says so.
+ */
+import { type Approval, stateAt } from '../../core/approval/approval.ts';
+import { editNotice } from '../../core/approval/approval-notice.ts';
+import { refused } from '../../core/call/answer.ts';
+import type { Call, CallId, SessionId } from '../../core/call/call.ts';
+import type { Decision } from '../../core/call/decide.ts';
+import type { ErrorReply } from '../../core/call/reply.ts';
+import type { Facts } from '../../core/gates/facts.ts';
+import type { MetBy } from '../../core/gates/gate.ts';
+import { voided } from '../../core/policy/policy-refusal.ts';
+import type { Json } from '../../core/values/json.ts';
+import type { StoredCall } from '../../ports/store.ts';
+import { inFlight } from '../call/admit.ts';
+import type { Asked } from '../call/asked.ts';
+import { answersEqual, clear } from '../call/attach.ts';
+import type { UsedApproval } from '../call/intent.ts';
+import type { Shell } from '../shell.ts';
+import { lapse } from './end-approval.ts';
+
+export type Taken =
+  /** The waiting call, as the one who asks now, with the approval that it uses up. */
+  | { readonly kind: 'taken'; readonly call: Call; readonly uses: UsedApproval }
+  /** The same caller, with the arguments that were approved: the gates judge these. */
+  | { readonly kind: 'edited'; readonly asked: Asked }
+  /** It covers nothing any more: decide again. */
+  | { readonly kind: 'void' };
+
+export const metBy = ({ approval }: Extract<Decision, { kind: 'run' }>, { under }: Asked): MetBy | null =>
+  approval ?? (under === undefined ? null : { kind: 'granted', approval: under });
+
+/**
+ * What is said instead of running a call that nobody asks for; null if it may go on. INVARIANT: it runs under its own approval alone,
+ * opens no other, and never takes the place of an earlier equal call whose requester is gone: whoever comes back gets that outcome.
+ */
+export async function whyNotAlone(
+  decision: Decision,
+  { only, ...asked }: Asked,
+  session: SessionId | null,
+  shell: Shell,
+): Promise<ErrorReply | null> {
+  if (only === undefined || session === null || decision.kind === 'refuse' || decision.kind === 'need') return null;
+  const { id, tool, key } = asked.call;
+  const envelope = { requested: tool, callId: id, session, nextActions: [] };
+  const met = decision.kind === 'run' ? metBy(decision, asked) : null;
+  if (met?.kind !== 'granted' || met.approval.id !== only.id)
+    return refused(envelope, voided(tool, only, 'is void: the rules it was bound to have changed'));
+  if (key !== null || decision.kind !== 'run' || decision.tool.effectClass === 'pure') return null;
+  const earlier = await leftBehind(asked.call, session, shell);
+  return earlier === null ? null : refused(envelope, inFlight(earlier));
+}
+
+/** An earlier equal call that answers for this one, and whose requester is gone; null without one. */
+export async function leftBehind(call: Call, session: SessionId, shell: Shell): Promise<StoredCall | null> {
+  const { ports, limits } = shell;
+  const earlier = await ports.store.abandoned(session, call.fingerprint, limits.attachWindowMs);
+  if (earlier === null || (await answersEqual(earlier, shell))) return earlier;
+  // What only waits, came to nothing or was left behind must not stand before an older one that happened.
+  const cleared = await clear(earlier, shell);
+  return cleared.kind === 'committed' ? leftBehind(call, session, shell) : earlier;
+}
+
+export async function takeApproval(
+  approval: Approval,
+  call: Call,
+  asked: Asked,
+  facts: Facts,
+  shell: Shell,
+): Promise<Taken> {
+  const { edit } = approval;
+  // Whoever sends what was approved, asked for it in that form or not, has it.
+  const isAsApproved = edit === null || asked.under?.id === approval.id || facts.approval?.subject === edit.subject;
+  if (!isAsApproved) return asEdited(approval, edit.argsText, asked, shell);
+  const waiting = await shell.ports.store.call(approval.callId);
+  if (waiting === null || waiting.state !== 'AWAITING_APPROVAL') return { kind: 'void' };
+  // INVARIANT: one that ran out while the gates were asked covers nothing.
+  if (stateAt(approval, shell.ports.clock.nowMs()) !== 'granted') return { kind: 'void' };
+  const { id, state, attempt, owner, tainted, createdAtMs, dueAtMs } = waiting;
+  const theirs: Call = { ...call, id, state, attempt, owner, tainted, createdAtMs, dueAtMs };
+  const { own, request } = asked;
+  const notices = own === undefined ? [] : [editNotice(approval, own.request.args, request.args)];
+  return { kind: 'taken', call: theirs, uses: { approval, askedAs: call.id, notices } };
+}
+
+async function asEdited(approval: Approval, argsText: string | null, asked: Asked, shell: Shell): Promise<Taken> {
+  if (argsText === null) {
+    await lapse(approval, shell, 'what was approved has been erased');
+    return { kind: 'void' };
+  }
+  const request = { ...asked.request, args: JSON.parse(argsText) as Json, argsText };
+  return { kind: 'edited', asked: { ...asked, request, under: approval, own: asked } };
+}
+
+/** Whether it was this asker who took the waiting call over: their commit may have been applied without a word of it. */
+export async function hasTaken(id: CallId, asked: CallId, shell: Shell): Promise<boolean> {
+  const used = (await shell.ports.store.recordsOf(id)).find(({ kind }) => kind === 'approval_used');
+  return used !== undefined && (JSON.parse(used.body) as { asked_as?: CallId }).asked_as === asked;
+}
+
+/** The approval that was found for a call that may not run as it was approved. */
+export async function voidApproval({ approval }: Facts, shell: Shell): Promise<void> {
+  const found = approval?.found ?? null;
+  if (found !== null) await lapse(found, shell, 'the evidence it was bound to has changed');
+}

@@ -1,0 +1,180 @@
+/**
+ * What the commit of an intent records and takes. Each capability adds its part by a rider: the key, the tool as it was declared,
+ * the policy, the turn of a workflow, the approval that is used up.
+ */
+import { type Approval, ended } from '../../core/approval/approval.ts';
+import type { Call, CallId, Request } from '../../core/call/call.ts';
+import type { ToolEntry } from '../../core/call/catalogue.ts';
+import { type Decision, type Softened, standingGates } from '../../core/call/decide.ts';
+import type { Notice } from '../../core/call/reply.ts';
+import type { Facts } from '../../core/gates/facts.ts';
+import type { Policy } from '../../core/policy/policy.ts';
+import { canonicalText } from '../../core/values/canonical.ts';
+import type { Json, JsonObject } from '../../core/values/json.ts';
+import { invariant } from '../../core/values/unreachable.ts';
+import { operationOf, type StepFact } from '../../core/workflow/step.ts';
+import { type CommitParts, mergeParts, noChange, note } from '../ending/transition.ts';
+import { maskArgs } from '../mask.ts';
+import { manifestOf } from '../session/position.ts';
+import { resumption } from '../session/resumption.ts';
+import type { Shell } from '../shell.ts';
+import { policyOnRecord } from '../upkeep/record-policy.ts';
+
+/** A call that may run, with everything that it was decided by. */
+export interface Intent {
+  readonly call: Call;
+  readonly request: Request;
+  readonly decision: Extract<Decision, { kind: 'run' }>;
+  readonly facts: Facts;
+  readonly step: StepFact | null;
+  /** The policy by which it was decided; another one may be in force by now. */
+  readonly policy: Policy | null;
+  /** The approval that it uses up; null without one. */
+  readonly uses: UsedApproval | null;
+}
+
+export interface UsedApproval {
+  readonly approval: Approval;
+  /** Of several who ask at once, whose it has become. */
+  readonly askedAs: CallId;
+  readonly notices: readonly Notice[];
+}
+
+/** What one capability adds to the commit that makes an intent durable. */
+export type IntentRider = (intent: Intent, shell: Shell) => CommitParts;
+
+export const intentParts = (intent: Intent, shell: Shell): CommitParts =>
+  mergeParts(riders.map((ride) => ride(intent, shell)));
+
+const callRider: IntentRider = ({ call, request, facts }, shell) => {
+  const argsText = facts.arguments?.ok ? canonicalText(facts.arguments.args) : request.argsText;
+  const shown = maskArgs(argsText, call.agent, shell);
+  const asSent =
+    argsText === request.argsText
+      ? []
+      : [{ part: 'args_as_sent', text: maskArgs(request.argsText, call.agent, shell) }];
+  const prepared = {
+    tenant: call.tenant,
+    agent: call.agent,
+    tool: call.tool,
+    turn: call.turn,
+    effect_class: call.effectClass,
+    deadline_ms: call.deadlineAtMs,
+    facts: factsOf(facts, shell),
+    policy: null,
+    workflow: null,
+    playbook: null,
+  };
+  return {
+    body: { prepared },
+    payloads: { prepared: [{ part: 'args', text: shown }, ...asSent] },
+    expectSeq: request.expectedSeq,
+    expectOpen: true,
+  };
+};
+
+const keyRider: IntentRider = ({ call }, { limits }) => {
+  if (call.key === null) return {};
+  const { tenant, agent, key, fingerprint, id } = call;
+  return { key: { tenant, agent, key, fingerprint, callId: id, keepMs: limits.keyRetentionMs } };
+};
+
+const toolRider: IntentRider = ({ decision: { tool } }, shell) => {
+  const manifest = manifestHash(tool, shell);
+  // Known once a commit has carried it; until then every commit does, and the same blob is kept once.
+  const isFresh = !shell.live.knownBlobs.has(manifest);
+  return {
+    body: { prepared: { manifest } },
+    ...(isFresh ? { blobs: [{ hash: manifest, text: tool.manifest }] } : {}),
+  };
+};
+
+const policyRider: IntentRider = ({ policy, decision: { rule, softened } }, shell) => {
+  const onRecord = policyOnRecord(policy, shell);
+  const prepared = {
+    ...onRecord.body,
+    ...(rule === null ? {} : { rule }),
+    ...(softened.length === 0 ? {} : { softened: softened.map(softenedOf) }),
+  };
+  return { body: { prepared }, blobs: onRecord.blobs };
+};
+
+/** INVARIANT: a step is decided for one state of its workflow, runs from that state alone, and takes the turn with its intent. */
+const workflowRider: IntentRider = ({ call, decision, step }, shell) => {
+  if (step === null) return {};
+  const { workflow } = step;
+  const action = workflow.actions.get(call.tool);
+  invariant(action !== undefined, 'the ladder let an undeclared action pass');
+  const prepared = {
+    workflow: { name: workflow.name, manifest: manifestOf(workflow, shell) },
+    state_before: step.digest,
+    step: step.seq,
+  };
+  return {
+    body: { prepared },
+    expectSeq: step.seq,
+    workflow: { ...noChange, turn: 'take', call: call.id, operation: operationOf(action, decision.args) },
+    resumption: resumption(call.session, step, shell),
+  };
+};
+
+/** INVARIANT: the right to run and the approval are taken together or not at all. */
+const approvalRider: IntentRider = ({ call, uses }) => {
+  if (uses === null) return {};
+  const { approval, askedAs, notices } = uses;
+  const body = {
+    approval: approval.id,
+    approved_by: approval.votes.map(({ by }) => by),
+    asked_as: askedAs,
+    // Whichever process ends the call, its reply says what was changed.
+    ...(notices.length === 0 ? {} : { notices: notices as unknown as Json }),
+  };
+  return {
+    approvals: [{ approval: ended(approval, 'used', null), expect: approval.version, maxPending: null }],
+    notes: [note('approval_used', call, body)],
+  };
+};
+
+const riders: readonly IntentRider[] = [callRider, keyRider, toolRider, policyRider, workflowRider, approvalRider];
+
+const hashes = new WeakMap<ToolEntry, string>();
+
+/** A declaration does not change while the gateway runs: it is hashed once. */
+function manifestHash(tool: ToolEntry, shell: Shell): string {
+  const known = hashes.get(tool);
+  if (known !== undefined) return known;
+  const hash = shell.ports.sha256(tool.manifest);
+  hashes.set(tool, hash);
+  return hash;
+}
+
+/** Audit mode let it pass; the record says what enforcing would have answered. */
+function softenedOf({ gate, refusal }: Softened): JsonObject {
+  const rule = 'rule_ref' in refusal ? (refusal.rule_ref ?? null) : null;
+  return { gate, code: refusal.code, rule };
+}
+
+/** The small facts a decision saw. Schemas and rules are kept as blobs, arguments as payloads. */
+export function factsOf(facts: Facts, shell: Shell): JsonObject {
+  const seen: Record<string, Json> = {
+    gates: [...standingGates(shell.ladder, facts.policy !== undefined)],
+    ready: facts.readiness.ready,
+    in_flight: facts.inFlight.now,
+  };
+  if (facts.session !== undefined)
+    seen['session'] = facts.session.found ? { state: facts.session.state, seq: facts.session.seq } : 'unknown';
+  if (facts.unlisted !== undefined) seen['unlisted_servers'] = facts.unlisted.map(({ name }) => name);
+  if (facts.turnCancelled !== undefined) seen['turn_cancelled'] = facts.turnCancelled;
+  if (facts.evidence?.ok === true) seen['evidence'] = facts.evidence.hash;
+  if (facts.evidenceNow !== undefined)
+    seen['evidence_now'] = facts.evidenceNow.kind === 'read' ? facts.evidenceNow.hash : facts.evidenceNow.problem;
+  if (facts.approval !== undefined)
+    seen['approval'] = {
+      rules: facts.approval.rules,
+      found: facts.approval.found?.id ?? null,
+      version: facts.approval.found?.version ?? null,
+      state: facts.approval.found?.state ?? null,
+    };
+  if (facts.arguments !== undefined) seen['validator'] = facts.arguments.ok ? 'accepted' : 'refused';
+  return seen;
+}

@@ -1,0 +1,112 @@
+/**
+ * Asks the gates, fetching one fact at a time until they have an answer. A call that they refuse, or that a person must decide, ends
+ * here. Phase 2 of 6: handle-call.ts.
+ */
+import type { Call, CallId, SessionId } from '../../core/call/call.ts';
+import { decide, type Decision } from '../../core/call/decide.ts';
+import type { Facts } from '../../core/gates/facts.ts';
+import { stepOf } from '../../core/gates/reachable.ts';
+import type { Policy } from '../../core/policy/policy.ts';
+import { invariant } from '../../core/values/unreachable.ts';
+import type { StepFact } from '../../core/workflow/step.ts';
+import type { StoreFault } from '../../ports/store.ts';
+import { lapse } from '../approval/end-approval.ts';
+import { holdCall } from '../approval/hold-call.ts';
+import { voidApproval, whyNotAlone } from '../approval/take-approval.ts';
+import { withStateNow } from '../ending/adopt-own-result.ts';
+import type { Shell } from '../shell.ts';
+import type { Admission } from './admit.ts';
+import { type Asked, waitForTurn } from './asked.ts';
+import { firstFacts } from './first-facts.ts';
+import { bodyFact, gather } from './gather-facts.ts';
+import { again, againAsSent, type Phase, replyWith, type Stop } from './phase.ts';
+import { storeUnavailable } from './record-refusal.ts';
+import { refusal, refuseByGate } from './refuse.ts';
+
+export interface Judged {
+  readonly decision: Extract<Decision, { kind: 'run' }>;
+  readonly facts: Facts;
+  readonly policy: Policy | null;
+  /** With the session and the effect class that the gates found. */
+  readonly call: Call;
+  readonly session: SessionId;
+  readonly step: StepFact | null;
+}
+
+/** `takenBy`: the call that has the turn of the session; null if this call has it, or needs none. */
+export async function judge(
+  asked: Asked,
+  admission: Admission,
+  takenBy: CallId | null,
+  shell: Shell,
+): Promise<Phase<Judged>> {
+  const policy = shell.policy();
+  const decided = await decideWithFacts(asked, takenBy, shell);
+  // INVARIANT: nothing runs, and nothing is refused, by a policy that another one has replaced while facts were fetched.
+  if (shell.policy() !== policy) return again(asked);
+  if ('unavailable' in decided)
+    return replyWith(
+      storeUnavailable(refusal(asked.call, 'admit', {}, asked.request, null, shell), decided.unavailable),
+    );
+  const { decision, facts } = decided;
+  const session = facts.session?.found ? facts.session.id : null;
+  const step = stepOf(facts);
+  // A key whose call took effect has its answer, whatever the workflow says to a step that would come now; unless it only has to wait.
+  const waits = decision.kind === 'refuse' && decision.refusal.error === 'action_in_flight';
+  if (decision.kind !== 'run' && admission.kind === 'unadopted' && !waits)
+    return replyWith(withStateNow(admission.reply, step, asked.who, shell));
+  const unasked = await whyNotAlone(decision, asked, session, shell);
+  if (unasked !== null) return replyWith(unasked);
+  if (decision.kind === 'hold') return hold({ ...asked.call, session }, decision, facts, asked, shell);
+  if (decision.kind === 'refuse') return refuse({ ...asked.call, session }, decision, facts, asked, shell);
+  invariant(session !== null, 'the ladder let a call pass without a session');
+  const call = { ...asked.call, session, effectClass: decision.tool.effectClass };
+  return { kind: 'next', decision, facts, policy, call, session, step };
+}
+
+async function hold(
+  call: Call,
+  decision: Extract<Decision, { kind: 'hold' }>,
+  facts: Facts,
+  asked: Asked,
+  shell: Shell,
+): Promise<Stop> {
+  // INVARIANT: what an approver wrote is never asked for in the agent's name: once it is not to be had, the call is the agent's own again.
+  if (asked.under !== undefined) {
+    await lapse(asked.under, shell);
+    return againAsSent(asked);
+  }
+  const held = await holdCall(call, decision, facts, asked, shell);
+  return held === null ? again(asked) : replyWith(held);
+}
+
+async function refuse(
+  call: Call,
+  decision: Extract<Decision, { kind: 'refuse' }>,
+  facts: Facts,
+  { request }: Asked,
+  shell: Shell,
+): Promise<Stop> {
+  // INVARIANT: what was approved upon evidence that has changed covers nothing any more.
+  if (decision.gate === 'evidence' && facts.evidenceNow?.kind === 'read') await voidApproval(facts, shell);
+  return replyWith(await refuseByGate(call, decision, facts, request, shell));
+}
+
+async function decideWithFacts(
+  asked: Asked,
+  takenBy: CallId | null,
+  shell: Shell,
+): Promise<{ decision: Exclude<Decision, { kind: 'need' }>; facts: Facts } | { unavailable: StoreFault }> {
+  const { request, who, call, under, only } = asked;
+  let facts: Facts = { ...firstFacts(who, shell), ...(await bodyFact(asked.requester.bodyOf, shell)) };
+  for (let fetched = 0; fetched <= shell.limits.maxFactFetches; fetched++) {
+    const decision = decide(request, facts, shell.ladder);
+    if (decision.kind !== 'need') return { decision, facts };
+    const approval = { fingerprint: call.fingerprint, under: (under ?? only)?.id ?? null };
+    const asking = { call: call.id, takenBy, waitsMs: waitForTurn(asked, shell), approval };
+    const gathered = await gather(decision.fact, facts, request, who, asking, shell);
+    if (gathered.kind === 'store_unavailable') return { unavailable: gathered.fault };
+    facts = gathered.facts;
+  }
+  throw new Error('bug: the gates never stop asking for facts');
+}

@@ -1,0 +1,46 @@
+/**
+ * Puts together what the intent of a call records and takes, unless its caller is gone by now. Phase 3 of 6: handle-call.ts.
+ */
+import type { MetBy } from '../../core/gates/gate.ts';
+import type { Work } from '../attempt/work.ts';
+import { metBy } from '../approval/take-approval.ts';
+import type { Shell } from '../shell.ts';
+import type { Asked } from './asked.ts';
+import { attachableWithin } from './attach.ts';
+import { enter } from './hand-over.ts';
+import type { Intent } from './intent.ts';
+import type { Judged } from './judge.ts';
+import { type Phase, replyWith } from './phase.ts';
+import { cancelledBefore, refuseEarly } from './refuse.ts';
+import { isGone } from './requester.ts';
+
+export interface Prepared extends Judged {
+  readonly intent: Intent;
+  readonly work: Work;
+  /** The approval that permits the call; null where none was needed. */
+  readonly met: MetBy | null;
+  /** How long ago somebody may have left an equal call without being in the way of this one; null: nobody is. */
+  readonly nobodyLeftWithinMs: number | null;
+}
+
+export async function prepare(asked: Asked, judged: Judged, shell: Shell): Promise<Phase<Prepared>> {
+  const { request, requester, who } = asked;
+  const { call, decision, facts, policy, step } = judged;
+  // Who names the sequence has seen the reply that gave it: theirs is a step of its own.
+  const isOwn = request.key !== null || (step !== null && request.expectedSeq !== null);
+  const nobodyLeftWithinMs = isOwn ? null : attachableWithin(call, shell);
+  // INVARIANT: nothing is sent for somebody who is gone, also if nobody has heard of it yet: they may have sent it again already.
+  if (nobodyLeftWithinMs !== null) await requester.heard?.();
+  if (isGone(requester))
+    return replyWith(await refuseEarly(cancelledBefore(shell, who, step), { ...asked, call }, shell));
+  if (asked.only === undefined) enter(call, requester, shell);
+  const { client = null, bodyOf } = requester;
+  return {
+    ...judged,
+    kind: 'next',
+    intent: { call, request, decision, facts, step, policy, uses: null },
+    work: { tool: decision.tool, args: decision.args, step, client, bodyOf },
+    met: metBy(decision, asked),
+    nobodyLeftWithinMs,
+  };
+}

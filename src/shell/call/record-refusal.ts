@@ -1,0 +1,165 @@
+/**
+ * Records a refusal and answers it. The same refusal given again within a minute is counted on the first one
+ * instead of listed anew, so that an agent in a loop fills no journal; the count is durable before the reply.
+ */
+import { type Envelope, refused } from '../../core/call/answer.ts';
+import type { Call, CallId, SessionId } from '../../core/call/call.ts';
+import { canonicalText } from '../../core/values/canonical.ts';
+import type { GateName } from '../../core/gates/gate.ts';
+import { notReady, whileClosing } from '../../core/gates/ready.ts';
+import type { JsonObject } from '../../core/values/json.ts';
+import { advance } from '../../core/call/lifecycle.ts';
+import type { RecordDraft } from '../../core/journal/record.ts';
+import type { Refusal } from '../../core/call/refusal.ts';
+import type { ErrorReply } from '../../core/call/reply.ts';
+import { commit, nobodyWaits } from '../upkeep/commit.ts';
+import { maskArgs, maskRefusal } from '../mask.ts';
+import { sinceArrival } from './asked.ts';
+import { policyOnRecord, rememberBlobs } from '../upkeep/record-policy.ts';
+import type { Answer, Shell } from '../shell.ts';
+import { bare, note, numbered, toTransition } from '../ending/transition.ts';
+
+export interface RefusedCall {
+  readonly call: Call;
+  readonly argsText: string | null;
+  readonly gate: GateName | 'admit';
+  readonly refusal: Refusal;
+  readonly facts: JsonObject;
+  readonly nextActions: readonly string[];
+  /** What comes before it in the journal, if it is the first that this process writes to a workflow session. */
+  readonly resumption?: readonly RecordDraft[];
+}
+
+export async function recordRefusal(said: RefusedCall, shell: Shell): Promise<Answer> {
+  const refusedCall = masked(said, shell);
+  const { call, refusal } = refusedCall;
+  // Under another policy it is another decision, in the same words or not.
+  const { policy = null } = policyOnRecord(shell.policy(), shell).body;
+  const what = canonicalText([call.tenant, call.agent, call.session, call.tool, call.fingerprint, refusal, policy]);
+  // Only its hash is kept: a refusal may name every tool there is, and a thousand of them are remembered.
+  const name = shell.ports.sha256(what);
+  const earlier = shell.live.refusals.get(name);
+  const now = shell.ports.clock.nowMs();
+  if (earlier !== undefined && now - earlier.atMs < shell.limits.coalesceWindowMs) {
+    earlier.count += 1;
+    const again = await countAgain({ ...call, id: earlier.callId }, earlier.count, shell);
+    if (again) return { reply: reply(refusedCall, { ...call, id: earlier.callId }), position: null };
+  }
+  const answer = await recordNew(refusedCall, shell);
+  if ('code' in answer.reply && answer.reply.code === refusal.code) {
+    remember(name, { callId: call.id, atMs: now, count: 0 }, shell);
+  }
+  return answer;
+}
+
+/** Records it as a call of its own, however often it was refused before. */
+export async function recordNew(said: RefusedCall, shell: Shell): Promise<Answer> {
+  const refusedCall = masked(said, shell);
+  const { call, refusal, gate, facts, argsText, resumption = [] } = refusedCall;
+  const [next, effects] = advance(call, { kind: 'refused' });
+  const answer = reply(refusedCall, next);
+  const payloads = [
+    ...(argsText === null ? [] : [{ part: 'args', text: argsText }]),
+    { part: 'reply', text: canonicalText(answer) },
+  ];
+  const policy = policyOnRecord(shell.policy(), shell);
+  const rule = 'rule_ref' in refusal ? { rule: refusal.rule_ref ?? null } : {};
+  const what = { gate, error: refusal.error, code: refusal.code, tool: call.tool };
+  const body = { ...what, elapsed_ms: sinceArrival(call, shell), facts, ...rule, ...policy.body };
+  const parts = { body: { refused: body }, payloads: { refused: payloads }, blobs: policy.blobs, resumption };
+  const result = await commit(toTransition(call, next, effects, parts, shell), shell);
+  nobodyWaits(result, shell);
+  if (result.kind === 'committed') {
+    rememberBlobs(policy.blobs, shell);
+    return { reply: answer, position: result.position };
+  }
+  if (result.kind === 'unavailable') return { reply: storeUnavailable(refusedCall, result.fault), position: null };
+  throw new Error(`bug: a refusal met a conflict on ${result.on}`);
+}
+
+/** Masking what is masked changes nothing, so it does not matter who comes by twice. */
+function masked(said: RefusedCall, shell: Shell): RefusedCall {
+  const { call, argsText, refusal } = said;
+  return {
+    ...said,
+    argsText: argsText === null ? null : maskArgs(argsText, call.agent, shell),
+    refusal: maskRefusal(refusal, argsText, call.agent, shell),
+  };
+}
+
+/** True once the repeat is durable. The journal hears of it at 1, 10, 100 … and from the sweeper. */
+async function countAgain(call: Call, count: number, shell: Shell): Promise<boolean> {
+  const speaks = /^10*$/.test(String(count));
+  const result = await commit(
+    {
+      ...bare(shell),
+      call: { kind: 'mark', id: call.id, requester: null, repeats: 1 },
+      session: speaks ? numbered(call) : null,
+      records: speaks ? [note('refusals_repeated', call, { count })] : [],
+    },
+    shell,
+  );
+  return result.kind === 'committed';
+}
+
+/** Puts counts into the journal that it has not heard of: at start, at each sweep, at close. */
+export async function countRepeats(shell: Shell): Promise<void> {
+  const uncounted = await shell.ports.store.uncounted(shell.limits.sweepBatch);
+  for (const call of uncounted) {
+    const records = [note('refusals_repeated', call, { count: call.repeats })];
+    const mark = { kind: 'mark', id: call.id, requester: null, repeats: 0 } as const;
+    await commit({ ...bare(shell), call: mark, session: numbered(call), records }, shell);
+  }
+}
+
+function remember(name: string, entry: { callId: Call['id']; atMs: number; count: number }, shell: Shell): void {
+  const { refusals } = shell.live;
+  refusals.delete(name);
+  refusals.set(name, entry);
+  // A Map keeps the order of insertion: the first key is the oldest.
+  const [oldest] = refusals.keys();
+  if (refusals.size > shell.limits.maxCoalesced && oldest !== undefined) refusals.delete(oldest);
+}
+
+function envelopeOf(refusedCall: RefusedCall, call: Call): Envelope {
+  const requested = call.tool === '' ? null : call.tool;
+  return { requested, callId: call.id, session: call.session, nextActions: refusedCall.nextActions };
+}
+
+function reply(refusedCall: RefusedCall, call: Call): ErrorReply {
+  return refused(envelopeOf(refusedCall, call), refusedCall.refusal);
+}
+
+/** What cannot be recorded is not decided: the caller hears about the store, and that nothing ran. */
+export function storeUnavailable(refusedCall: Omit<RefusedCall, 'refusal'>, fault: string): ErrorReply {
+  const envelope = envelopeOf({ ...refusedCall, refusal: unavailable }, refusedCall.call);
+  return refused(envelope, refusalFor(fault));
+}
+
+/** The same for what is no call: nothing is recorded of it. */
+export function sayFault(requested: string, session: SessionId | null, fault: string, shell: Shell): ErrorReply {
+  const callId = shell.ports.ids.ordered('call_', shell.ports.clock.nowMs()) as CallId;
+  return refused({ requested, callId, session, nextActions: [] }, refusalFor(fault));
+}
+
+/** A store that we closed ourselves has no fault, and no operator was told of any. */
+function refusalFor(fault: string): Refusal {
+  if (fault === 'closed') return notReady(whileClosing);
+  return fault === 'overloaded' ? busy : unavailable;
+}
+
+const unavailable: Refusal = {
+  error: 'session_error',
+  class: 'Session',
+  code: 'StoreUnavailable',
+  message: 'the store cannot record calls at the moment, so nothing runs; an operator was told.',
+  resolution: { type: 'retry_after', retry_after_seconds: 6 },
+};
+
+const busy: Refusal = {
+  error: 'session_error',
+  class: 'Workflow',
+  code: 'Busy',
+  message: 'more calls are waiting to be recorded than the queue holds; ask again in a moment.',
+  resolution: { type: 'retry_after', retry_after_seconds: 1 },
+};

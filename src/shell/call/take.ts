@@ -1,0 +1,67 @@
+/**
+ * The last question before a call is sent: is there still time, and is the approval that permits it still to be had? A call that
+ * waited for its approval goes on as that call. Phase 5 of 6: handle-call.ts.
+ */
+import { timedOut } from '../../core/call/answer.ts';
+import { unreachable } from '../../core/values/unreachable.ts';
+import type { Work } from '../attempt/work.ts';
+import { takeApproval } from '../approval/take-approval.ts';
+import { contextHere } from '../ending/call-context.ts';
+import { conclude } from '../ending/conclude.ts';
+import type { Ending } from '../ending/ending.ts';
+import { withSeq } from '../ending/stored-reply.ts';
+import type { Shell } from '../shell.ts';
+import { commit, nobodyWaits } from '../upkeep/commit.ts';
+import type { Asked } from './asked.ts';
+import { type Intent, intentParts } from './intent.ts';
+import { again, againAsSent, type Phase, replyWith, type Stop } from './phase.ts';
+import type { Prepared } from './prepare.ts';
+import { storeUnavailable } from './record-refusal.ts';
+import { refusal } from './refuse.ts';
+
+export interface Taken {
+  readonly intent: Intent;
+  readonly work: Work;
+}
+
+export async function take(asked: Asked, prepared: Prepared, shell: Shell): Promise<Phase<Taken>> {
+  const { call, intent, work, met, facts } = prepared;
+  if (shell.ports.clock.nowMs() >= call.deadlineAtMs) return expire(asked, prepared, shell);
+  if (met === null || met.kind === 'ran') return { kind: 'next', intent, work };
+  const taken = await takeApproval(met.approval, call, asked, facts, shell);
+  switch (taken.kind) {
+    case 'taken': {
+      const { uses } = taken;
+      return { kind: 'next', intent: { ...intent, call: taken.call, uses }, work: { ...work, notices: uses.notices } };
+    }
+    case 'edited':
+      return again(taken.asked);
+    case 'void':
+      return againAsSent(asked);
+    default:
+      return unreachable(taken);
+  }
+}
+
+/** The deadline passed before the call could be sent: it is on record, and it never ran. */
+async function expire(asked: Asked, { call, intent, work, step }: Prepared, shell: Shell): Promise<Stop> {
+  const ending: Ending = {
+    events: [{ kind: 'admitted' }, { kind: 'expired' }],
+    say: (envelope, effect) => timedOut(envelope, call.deadlineAtMs - call.createdAtMs, effect),
+    // What never runs takes no turn.
+    parts: { ...intentParts(intent, shell), workflow: null },
+  };
+  const { reply, transition } = conclude(call, ending, contextHere(work, shell), shell);
+  const result = await commit(transition, shell);
+  nobodyWaits(result, shell);
+  switch (result.kind) {
+    case 'committed':
+      return replyWith(withSeq(reply, result.seq));
+    case 'unavailable':
+      return replyWith(storeUnavailable(refusal(call, 'admit', {}, asked.request, step, shell), result.fault));
+    case 'conflict':
+      return again(asked);
+    default:
+      return unreachable(result);
+  }
+}

@@ -45,6 +45,11 @@ export const approval: Gate = {
         return unreachable(state);
     }
   },
+  saw(_request, { approval: fact, nowMs }) {
+    const found = fact?.found ?? null;
+    if (found === null) return {};
+    return { approval: found.id, state: stateAt(found, nowMs), approvals: found.votes.length };
+  },
 };
 
 function opens(

@@ -1,22 +1,10 @@
 /**
- * Gate 13: does what the call relies on still hold? What a deferred call, or one that cannot be undone, was decided upon is read
- * again right before it runs. That the named reads are its agent's own is asked beside its inputs.
+ * Gate 13: whether what the call relies on still holds. The evidence of a deferred call, or of one that cannot be undone, is
+ * read again right before it runs. Whether the named reads are the agent's own is checked in `input.ts`.
  */
 import { type Gate, pass } from './gate.ts';
 import type { Refusal } from '../call/refusal.ts';
 import { invariant } from '../values/unreachable.ts';
-import { invalidInput } from './invalid-input.ts';
-
-/** Stands right behind `input`: the rules, and the people who are asked, see only calls whose evidence is there. */
-export const namedEvidence: Gate = {
-  name: 'input',
-  check(request, facts) {
-    if (request.evidence === undefined) return pass;
-    if (facts.evidence === undefined) return { kind: 'need', fact: 'evidence' };
-    const { evidence } = facts;
-    return evidence.ok ? pass : { kind: 'refuse', refusal: invalidInput(request.tool, evidence.errors) };
-  },
-};
 
 export const evidence: Gate = {
   name: 'evidence',
@@ -34,6 +22,7 @@ export const evidence: Gate = {
     const what = now.kind === 'read' ? `${now.changed} has changed since it was read` : now.problem;
     return { kind: 'refuse', refusal: stale(entry.policyName, what) };
   },
+  saw: (request) => (request.evidence === undefined ? {} : { reads: [...request.evidence] }),
 };
 
 function stale(tool: string, what: string): Refusal {

@@ -1,21 +1,18 @@
 /**
- * Asks the whole ladder about one call and keeps what each gate saw and said. The same gates in the same order as `decide`,
- * so that an explanation cannot differ from the decision. Pure.
+ * Asks the ladder about one call and keeps what each gate saw and answered. Same gates and same order as `decide`, so an
+ * explanation cannot differ from the decision. Pure.
  */
-import { type Obligation, stateAt } from '../approval/approval.ts';
+import type { Obligation } from '../approval/approval.ts';
 import type { Request } from '../call/call.ts';
 import { isSoftened, type Ladder, standingGates } from '../call/decide.ts';
 import type { Rung } from './explain.ts';
 import type { FactName, Facts } from './facts.ts';
-import { type GateAnswer, type GateName, gateNames } from './gate.ts';
+import { type Gate, type GateAnswer, type GateName, gateNames } from './gate.ts';
 import { neverPermitted } from './policy.ts';
-import type { JsonObject } from '../values/json.ts';
-import { policyTool, ruleCallOf } from '../policy/rule-call.ts';
+import { ruleCallOf } from '../policy/rule-call.ts';
 import type { RuleLook } from '../policy/policy.ts';
 import type { Refusal } from '../call/refusal.ts';
 import { codes } from '../taxonomy.ts';
-import { unreachable } from '../values/unreachable.ts';
-import { nextActions } from '../workflow/step.ts';
 
 export type Explained =
   | { readonly kind: 'need'; readonly fact: FactName }
@@ -28,25 +25,25 @@ export type Explained =
     };
 
 export function explainLadder(request: Request, facts: Facts, ladder: Ladder): Explained {
-  const answers = new Map<GateName, Exclude<GateAnswer, { kind: 'need' }>>();
+  const asked = new Map<GateName, Asked>();
   let no: Extract<GateAnswer, { kind: 'refuse' | 'hold' }> | null = null;
   let obligations: readonly Obligation[] = [];
   for (const gate of ladder) {
     const answer = gate.check(request, facts, obligations);
     if (answer.kind === 'need') return answer;
-    // A gate may stand on the ladder twice; what it says last counts. Policy's first word is only ever a no.
-    if (answer.kind !== 'pass' || gate !== neverPermitted) answers.set(gate.name, answer);
+    // A gate name may occur twice on the ladder: the last answer counts. The first answer of policy counts only if it refuses.
+    if (answer.kind !== 'pass' || gate !== neverPermitted) asked.set(gate.name, { gate, answer });
     if (answer.kind === 'pass' && answer.obligation !== undefined) obligations = [...obligations, answer.obligation];
     if (answer.kind === 'pass' || isSoftened(gate.name, facts)) continue;
     no = answer;
     break;
   }
   const standing = new Set(standingGates(ladder, facts.policy !== undefined));
-  const rungs = gateNames.map((gate): Rung => {
-    const answer = answers.get(gate);
+  const rungs = gateNames.map((name): Rung => {
+    const found = asked.get(name);
     // Without a policy its gates have nothing to enforce but the ceiling of a session.
-    if (!standing.has(gate) && (answer === undefined || answer.kind === 'pass')) return rung(gate, 'absent');
-    return answer === undefined ? rung(gate, 'not_asked') : told(gate, answer, request, facts);
+    if (!standing.has(name) && (found === undefined || found.answer.kind === 'pass')) return rung(name, 'absent');
+    return found === undefined ? rung(name, 'not_asked') : told(found, request, facts);
   });
   const decision = no === null ? 'run' : no.kind;
   return { kind: 'explained', decision, refusal: no?.refusal ?? null, rungs, rules: looks(request, facts) };
@@ -54,68 +51,27 @@ export function explainLadder(request: Request, facts: Facts, ladder: Ladder): E
 
 const rung = (gate: GateName, answer: Rung['answer']): Rung => ({ gate, answer, saw: {}, why: null, change: null });
 
-function told(gate: GateName, answer: Exclude<GateAnswer, { kind: 'need' }>, request: Request, facts: Facts): Rung {
-  const saw = seenBy(gate, request, facts);
+/** A gate that was asked, and what it answered. */
+interface Asked {
+  readonly gate: Gate;
+  readonly answer: Exclude<GateAnswer, { kind: 'need' }>;
+}
+
+function told({ gate, answer }: Asked, request: Request, facts: Facts): Rung {
+  const saw = gate.saw(request, facts);
   if (answer.kind === 'pass') {
     const how = answer.obligation === undefined ? 'permitted' : 'deferred';
     const why = answer.rule === undefined ? null : `${how} by ${answer.rule}`;
-    return { ...rung(gate, 'passed'), saw, why };
+    return { ...rung(gate.name, 'passed'), saw, why };
   }
-  const said = isSoftened(gate, facts) ? 'softened' : answer.kind === 'hold' ? 'held' : 'refused';
-  return { gate, answer: said, saw, why: answer.refusal.message, change: changeFor(answer.refusal, facts) };
+  const said = isSoftened(gate.name, facts) ? 'softened' : answer.kind === 'hold' ? 'held' : 'refused';
+  return { gate: gate.name, answer: said, saw, why: answer.refusal.message, change: changeFor(answer.refusal, facts) };
 }
 
 function looks(request: Request, facts: Facts): readonly RuleLook[] {
   const entry = facts.catalogue.get(request.tool);
   const agent = facts.policy?.agent ?? null;
   return entry === undefined || agent === null ? [] : agent.explain(ruleCallOf(request, facts, entry)).looks;
-}
-
-/** What a person needs to follow the answer; never more of the arguments than their names. */
-function seenBy(gate: GateName, request: Request, facts: Facts): JsonObject {
-  const session = facts.session?.found ? facts.session : null;
-  const entry = facts.catalogue.get(request.tool);
-  switch (gate) {
-    case 'ready':
-      return { ready: facts.readiness.ready, in_flight: facts.inFlight.now, at_most: facts.inFlight.max };
-    case 'session':
-      return session === null ? { session: 'unknown' } : { state: session.state, seq: session.seq };
-    case 'known':
-      return { tool: request.tool, known: entry !== undefined };
-    case 'reachable': {
-      const step = session?.step ?? null;
-      return step === null ? {} : { state: step.snapshot.value, next: [...nextActions(step)] };
-    }
-    case 'input':
-      return { judged_by: entry?.input.kind ?? 'nothing', validator: facts.arguments?.ok ?? null };
-    case 'fence':
-      return {
-        in_doubt: session?.step?.fences.filter(({ inDoubt }) => inDoubt).map(({ operation }) => operation) ?? [],
-      };
-    case 'policy': {
-      if (entry === undefined || facts.policy === undefined) return {};
-      const { name, effect, reach } = policyTool(entry);
-      const known = facts.policy.agent !== null;
-      return { agent: facts.principal.agent, agent_known: known, tool: name, effect, reach, mode: facts.policy.mode };
-    }
-    case 'model':
-      return { model: request.model, allowed: facts.policy?.agent?.written.models?.allow ?? null };
-    case 'approval': {
-      const found = facts.approval?.found ?? null;
-      return found === null
-        ? {}
-        : { approval: found.id, state: stateAt(found, facts.nowMs), approvals: found.votes.length };
-    }
-    case 'egress':
-    case 'rate':
-    case 'budget':
-    case 'evidence':
-      return request.evidence === undefined ? {} : { reads: [...request.evidence] };
-    case 'credential':
-      return {};
-    default:
-      return unreachable(gate);
-  }
 }
 
 function changeFor(refusal: Refusal, { principal, policy }: Facts): string {

@@ -31,6 +31,10 @@ export const fence: Gate = {
       },
     };
   },
+  saw(_request, facts) {
+    const { fences = [] } = stepOf(facts) ?? {};
+    return { in_doubt: fences.filter(({ inDoubt }) => inDoubt).map(({ operation }) => operation) };
+  },
 };
 
 function meaningOf(request: Request, step: StepFact | null, facts: Facts): (operation: string) => boolean {

@@ -3,6 +3,7 @@ import type { Approval, Obligation } from '../approval/approval.ts';
 import type { CallId, Request } from '../call/call.ts';
 import type { FactName, Facts } from './facts.ts';
 import type { Refusal } from '../call/refusal.ts';
+import type { JsonObject } from '../values/json.ts';
 
 /** The whole ladder, in order. What is not configured is absent, and listed as absent; nothing is stubbed. */
 export const gateNames = [
@@ -51,6 +52,8 @@ export interface Gate {
   readonly name: GateName;
   /** `obligations`: what the gates before this one have left behind. */
   readonly check: (request: Request, facts: Facts, obligations: readonly Obligation[]) => GateAnswer;
+  /** The facts it looked at, for `explain`; of the arguments never more than their names. */
+  readonly saw: (request: Request, facts: Facts) => JsonObject;
 }
 
 export const pass: GateAnswer = { kind: 'pass' };

@@ -4,6 +4,11 @@ import { type Gate, type GateAnswer, pass } from './gate.ts';
 import { invariant, unreachable } from '../values/unreachable.ts';
 import { invalidInput } from './invalid-input.ts';
 
+const saw: Gate['saw'] = (request, facts) => ({
+  judged_by: facts.catalogue.get(request.tool)?.input.kind ?? 'nothing',
+  validator: facts.arguments?.ok ?? null,
+});
+
 export const input: Gate = {
   name: 'input',
   check(request, facts) {
@@ -22,6 +27,19 @@ export const input: Gate = {
         return unreachable(tool.input);
     }
   },
+  saw,
+};
+
+/** Follows `input`: policy and approvers see only calls whose evidence exists. */
+export const namedEvidence: Gate = {
+  name: 'input',
+  check(request, facts) {
+    if (request.evidence === undefined) return pass;
+    if (facts.evidence === undefined) return { kind: 'need', fact: 'evidence' };
+    const { evidence } = facts;
+    return evidence.ok ? pass : { kind: 'refuse', refusal: invalidInput(request.tool, evidence.errors) };
+  },
+  saw,
 };
 
 function judged(tool: string, errors: readonly FieldError[]): GateAnswer {

@@ -43,6 +43,7 @@ export const known: Gate = {
       },
     };
   },
+  saw: (request, { catalogue }) => ({ tool: request.tool, known: catalogue.has(request.tool) }),
 };
 
 /** Of a server that was never reached nobody knows which tools it has: then the name is not wrong. Null for any other name. */

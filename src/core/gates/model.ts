@@ -9,4 +9,5 @@ export const model: Gate = {
     if (agent === null || agent.permitsModel(request.model)) return pass;
     return { kind: 'refuse', refusal: modelRefusal(request.model) };
   },
+  saw: (request, { policy }) => ({ model: request.model, allowed: policy?.agent?.written.models?.allow ?? null }),
 };

@@ -2,9 +2,17 @@
 import { type Gate, pass } from './gate.ts';
 import { isListed } from '../policy/listed-tools.ts';
 import { beyondSession, policyRefusal, unknownAgent } from '../policy/policy-refusal.ts';
-import { ruleCallOf } from '../policy/rule-call.ts';
+import { policyTool, ruleCallOf } from '../policy/rule-call.ts';
 import { ceilingOf, isBeyond } from '../policy/session-ceiling.ts';
 import { invariant } from '../values/unreachable.ts';
+
+/** Nothing without a policy: then the gate enforces only the ceiling of a session. */
+const saw: Gate['saw'] = (request, { catalogue, policy: fact, principal }) => {
+  const entry = catalogue.get(request.tool);
+  if (entry === undefined || fact === undefined) return {};
+  const { name, effect, reach } = policyTool(entry);
+  return { agent: principal.agent, agent_known: fact.agent !== null, tool: name, effect, reach, mode: fact.mode };
+};
 
 export const policy: Gate = {
   name: 'policy',
@@ -23,6 +31,7 @@ export const policy: Gate = {
     const { ref: rule, reason, terms } = judgement;
     return terms === null ? { kind: 'pass', rule } : { kind: 'pass', rule, obligation: { ref: rule, reason, terms } };
   },
+  saw,
 };
 
 /**
@@ -37,4 +46,5 @@ export const neverPermitted: Gate = {
     if (entry === undefined || isListed(entry, facts.policy, ceiling)) return pass;
     return policy.check(request, facts, []);
   },
+  saw,
 };

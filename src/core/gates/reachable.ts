@@ -9,6 +9,11 @@ import { unreachable } from '../values/unreachable.ts';
 import { nextActions, type StepFact } from '../workflow/step.ts';
 import type { Reach } from '../workflow/workflow.ts';
 
+const saw: Gate['saw'] = (_request, facts) => {
+  const step = stepOf(facts);
+  return step === null ? {} : { state: step.snapshot.value, next: [...nextActions(step)] };
+};
+
 export const reachable: Gate = {
   name: 'reachable',
   check(request, facts) {
@@ -16,6 +21,7 @@ export const reachable: Gate = {
     if (step === null) return pass;
     return judged(request.tool, step.workflow.machine.reach(step.snapshot, request.tool), step);
   },
+  saw,
 };
 
 /** Stands after the input gate, for the guards that look at inputs. */
@@ -29,6 +35,7 @@ export const reachableWithInputs: Gate = {
     const inputs = facts.arguments?.ok ? facts.arguments.args : request.args;
     return judged(request.tool, machine.reachWith(step.snapshot, request.tool, inputs), step, ' with these inputs');
   },
+  saw,
 };
 
 export function stepOf(facts: Facts): StepFact | null {

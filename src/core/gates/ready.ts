@@ -44,4 +44,9 @@ export const ready: Gate = {
     }
     return pass;
   },
+  saw: (_request, { readiness, inFlight }) => ({
+    ready: readiness.ready,
+    in_flight: inFlight.now,
+    at_most: inFlight.max,
+  }),
 };

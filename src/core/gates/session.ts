@@ -28,6 +28,7 @@ export const session: Gate = {
     if (request.expectedSeq !== null && request.expectedSeq !== fact.seq) return stale(request.expectedSeq, fact.seq);
     return pass;
   },
+  saw: (_request, { session: fact }) => (fact?.found ? { state: fact.state, seq: fact.seq } : { session: 'unknown' }),
 };
 
 /** What is next in a workflow, and otherwise what is listed to the agent: a tool that it may never use is not mentioned. */

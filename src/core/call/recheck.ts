@@ -1,0 +1,36 @@
+/**
+ * Decides again, by the policy of this moment, whether a call that was permitted before may be sent again. Asks a shorter
+ * ladder of the same gates as `decide`. Pure.
+ */
+import type { Approval } from '../approval/approval.ts';
+import { approval as approvalGate } from '../gates/approval.ts';
+import type { FactName, Facts } from '../gates/facts.ts';
+import { policy } from '../gates/policy.ts';
+import type { Request } from './call.ts';
+import { decide, type Ladder } from './decide.ts';
+
+/**
+ * The gates whose answer may have changed since the call was decided. `model` is not among them: which model asked is not on
+ * record, so a rule that reads it denies.
+ */
+export const resendLadder: Ladder = [policy, approvalGate];
+
+export type Recheck =
+  | { readonly kind: 'permitted' }
+  | { readonly kind: 'denied'; readonly message: string }
+  | { readonly kind: 'need'; readonly fact: FactName };
+
+/** `approval`: the one that the call waited for or ran under, null if there is none; undefined until it is fetched. */
+export function recheck(request: Request, facts: Facts, approval?: Approval | null): Recheck {
+  if (facts.policy === undefined || facts.policy.mode === 'audit') return { kind: 'permitted' };
+  const decision = decide(request, facts, resendLadder);
+  if (decision.kind === 'refuse') return { kind: 'denied', message: decision.refusal.message };
+  const needsApproval = decision.kind !== 'run';
+  if (decision.kind === 'need' && decision.fact !== 'approval') return { kind: 'need', fact: decision.fact };
+  if (approval === undefined) return { kind: 'need', fact: 'approval' };
+  const tool = facts.catalogue.get(request.tool)?.policyName ?? request.tool;
+  // INVARIANT: a call under a revoked approval is not sent again, even if the policy would permit it without one.
+  if (approval?.state === 'revoked') return { kind: 'denied', message: `the approval of ${tool} was revoked` };
+  if (needsApproval && approval?.state !== 'used') return { kind: 'denied', message: `${tool} is not approved` };
+  return { kind: 'permitted' };
+}

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { defaultLimits } from '../../core/limits.ts';
 import { type Reach, reaches } from '../../core/policy/policy.ts';
 import { effectClasses, type EffectClass } from '../../core/taxonomy.ts';
-import { wholeMs } from '../../core/values/whole-ms.ts';
+import { secondsToMs } from '../../core/values/duration.ts';
 import { sourceOfBody } from './isolate/body-source.ts';
 import { declareSchema, type DeclaredSchema } from './declared-schema.ts';
 import type { ToolContext } from './tool-context.ts';
@@ -135,7 +135,7 @@ export function timeoutOf(name: string, given: Loose, key = 'timeout_seconds'): 
 function milliseconds(name: string, given: Loose, key: string, most: number): number | null {
   const seconds = given[key];
   if (seconds === undefined) return null;
-  if (typeof seconds === 'number' && seconds > 0 && seconds <= most) return wholeMs(seconds);
+  if (typeof seconds === 'number' && seconds > 0 && seconds <= most) return secondsToMs(seconds);
   throw new ToolDefinitionError(name, `its ${key} is not usable`, `use a number of seconds above 0 and up to ${most}`);
 }
 

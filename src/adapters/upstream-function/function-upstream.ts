@@ -7,7 +7,7 @@ import type { Catalogue, FieldError, ToolEntry } from '../../core/call/catalogue
 import type { Json } from '../../core/values/json.ts';
 import { defaultLimits } from '../../core/limits.ts';
 import { reachOf } from '../../core/policy/policy.ts';
-import { describeMismatch } from '../../core/schema/describe-mismatch.ts';
+import { describeMismatch } from '../../core/schema/field-errors.ts';
 import type { Attempt, Failure, Upstream, UpstreamResult } from '../../ports/upstream.ts';
 import type { Validated, Validator } from '../../ports/validator.ts';
 import { ToolDefinitionError, type CheckedTool, type LocalBody } from './check-definition.ts';

@@ -2,8 +2,7 @@
  * A message of a server, with the result of a call as it was sent. A listing is left as JSON has it: schemas name the limits of
  * large integers, and nobody counts with those. Throws as JSON.parse does.
  */
-import { isObject } from '../../core/values/json.ts';
-import { parseMessages } from '../../core/values/parse-json.ts';
+import { isObject, parseMessages } from '../../core/values/json.ts';
 
 export const parseAnswer = (text: string): unknown => parseMessages(text, withResult);
 

@@ -2,7 +2,7 @@
 import type { ErrorMeaning, McpRule, McpUpstreamConfig } from '../../adapters/upstream-mcp/mcp-config.ts';
 import { GatewayError } from '../../core/values/gateway-error.ts';
 import type { EffectClass } from '../../core/taxonomy.ts';
-import { wholeMs } from '../../core/values/whole-ms.ts';
+import { secondsToMs } from '../../core/values/duration.ts';
 
 /** What an operator knows of some tools, by a glob over the server's own names of them; the first that matches speaks. */
 export interface ServerToolOptions {
@@ -70,6 +70,6 @@ function connectionOf(options: ServerOptions): McpUpstreamConfig['connect'] {
 function milliseconds(options: ServerToolOptions, name: keyof ServerToolOptions & `${string}_seconds`): number | null {
   const seconds: unknown = options[name];
   if (seconds === undefined) return null;
-  if (typeof seconds === 'number' && seconds > 0 && Number.isFinite(seconds)) return wholeMs(seconds);
+  if (typeof seconds === 'number' && seconds > 0 && Number.isFinite(seconds)) return secondsToMs(seconds);
   throw new GatewayError('bad_options', `\`${name}\` of a server must be a number of seconds above 0`);
 }

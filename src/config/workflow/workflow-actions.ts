@@ -3,7 +3,7 @@ import { compileSchema } from '../../core/schema/compile-schema.ts';
 import type { CelType } from '../../core/cel/check-types.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import type { EffectClass } from '../../core/taxonomy.ts';
-import { writtenAs } from '../../core/workflow/read/written-code.ts';
+import { writtenAs } from '../../core/workflow/read/reading.ts';
 import type { Tell } from '../problem.ts';
 import { keyPlaceOf, placeOf } from '../shape/read-shape.ts';
 import { mapOf, numberOf, textOf, withoutGaps } from '../yaml/plain-values.ts';

@@ -6,7 +6,7 @@ import { assign, raise } from 'xstate';
 import type { CelType } from '../../core/cel/check-types.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import { nearest } from '../../core/values/nearest.ts';
-import { writtenAs } from '../../core/workflow/read/written-code.ts';
+import { writtenAs } from '../../core/workflow/read/reading.ts';
 import { durationMs } from '../duration.ts';
 import type { Tell } from '../problem.ts';
 import { hasKey, keyPlaceOf, placeOf } from '../shape/read-shape.ts';

@@ -1,6 +1,8 @@
 /** What does an approval look like on the wire? The types of what is shown to approvers and to the agent that asked. Data only. */
-import type { ApprovalState } from './approval.ts';
-import type { Json } from '../values/json.ts';
+import type { Approval, ApprovalState } from './approval.ts';
+import { type Json, isObject } from '../values/json.ts';
+import { quoteName } from '../values/quote.ts';
+import type { Notice } from '../call/reply.ts';
 
 /** An approval on the wire. What its agent's policy masks is masked. */
 export interface ApprovalView {
@@ -50,4 +52,25 @@ export interface ApprovalEvent {
   readonly change: ApprovalChange;
   readonly at: string;
   readonly approval: ApprovalView;
+}
+
+const maxNamed = 8;
+
+/** `asked` is what the agent sent, `sent` what was approved in its place. */
+export function editNotice({ id, edit }: Approval, asked: Json, sent: Json): Notice {
+  const fields = changedFields(asked, sent);
+  const what = fields.length === 0 ? 'its arguments' : fields.slice(0, maxNamed).map(quoteName).join(', ');
+  const by = edit?.by ?? 'an approver';
+  return {
+    code: 'APPROVAL_EDITED',
+    human_message: `approved with changes by ${by}: ${what} (approval ${id})`,
+    resolution: { type: 'replan', reason: `${by} changed ${what} before the call ran` },
+  };
+}
+
+function changedFields(asked: Json, sent: Json): readonly string[] {
+  if (!isObject(asked) || !isObject(sent)) return [];
+  const [before, after] = [asked as Readonly<Record<string, Json>>, sent as Readonly<Record<string, Json>>];
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
 }

@@ -5,10 +5,9 @@
 import type { Request, SessionId } from './call.ts';
 import { canonicalise, pointerStep, preview } from '../values/canonical.ts';
 import type { FieldError } from './catalogue.ts';
-import { isObject, type Json, utf8Length } from '../values/json.ts';
+import { isObject, type Json, utf8Length, parseExactly } from '../values/json.ts';
 import type { Limits } from '../limits.ts';
-import { parseExactly } from '../values/parse-json.ts';
-import { wholeMs } from '../values/whole-ms.ts';
+import { secondsToMs } from '../values/duration.ts';
 
 export type ReadRequest =
   | { readonly ok: true; readonly request: Request }
@@ -126,9 +125,9 @@ function read(value: unknown, limits: Limits, form: RequestForm): ReadRequest {
       key,
       turn,
       expectedSeq,
-      waitMs: wait === null ? null : wholeMs(wait),
+      waitMs: wait === null ? null : secondsToMs(wait),
       model,
-      deadlineMs: deadline === null ? null : wholeMs(deadline),
+      deadlineMs: deadline === null ? null : secondsToMs(deadline),
       ...(evidence.length === 0 ? {} : { evidence }),
     },
   };

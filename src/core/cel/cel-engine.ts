@@ -4,10 +4,8 @@
  * it contains: a field named `constructor` is a field, and hostile nesting leaves nothing in the engine's type tables.
  */
 import { type ASTNode, Environment, type ParseResult } from '@marcbachmann/cel-js';
-import { registerFunctions, registerNumbers } from './cel-functions.ts';
+import { registerFunctions, registerNumbers, WrongValue } from './cel-functions.ts';
 import type { CelLimits } from './cel-limits.ts';
-import { weightOf, weightOfKeys } from './weight.ts';
-import { WrongValue } from './wrong-value.ts';
 
 /** `truth`: not looked through, but it must be true or false. */
 export type Traversal = 'whole' | 'keys' | 'truth';
@@ -157,4 +155,31 @@ export function noteThrow(evaluation: Evaluation, error: unknown): void {
   if (error === tooMuchWork) evaluation.stepsLeft = -1;
   else if (isOfEngine(error)) evaluation.failed ??= error.summary;
   else evaluation.foreign ??= { thrown: error };
+}
+
+const charsPerStep = 64;
+const nodesPerStep = 16;
+const stopCounting = 10_000_000;
+
+function weightOf(value: unknown): number {
+  if (typeof value === 'string') return Math.ceil(value.length / charsPerStep);
+  if (typeof value !== 'object' || value === null) return 0;
+  return Math.ceil(countNodes(value, 0) / nodesPerStep);
+}
+
+/** What a loop costs before it begins: it lists the keys of a map, however soon it ends. */
+function weightOfKeys(value: unknown): number {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 0;
+  return value instanceof Map ? value.size : Object.keys(value).length;
+}
+
+function countNodes(value: unknown, before: number): number {
+  if (before > stopCounting) return before;
+  if (typeof value === 'string') return before + 1 + (value.length * nodesPerStep) / charsPerStep;
+  if (typeof value !== 'object' || value === null) return before + 1;
+  let nodes = before + 1;
+  if (Array.isArray(value)) for (const each of value) nodes = countNodes(each, nodes);
+  else if (value instanceof Map) for (const each of value.values()) nodes = countNodes(each, nodes);
+  else for (const key of Object.keys(value)) nodes = countNodes((value as Record<string, unknown>)[key], nodes);
+  return nodes;
 }

@@ -5,11 +5,16 @@
  */
 import { Environment } from '@marcbachmann/cel-js';
 import { engineOptions } from './cel-engine.ts';
-import { registerFunctions, registerMixedMembership, registerNumbers, timestampType } from './cel-functions.ts';
+import {
+  registerFunctions,
+  registerMixedMembership,
+  registerNumbers,
+  timestampType,
+  replacements,
+} from './cel-functions.ts';
 import { type CelLimits, defaultCelLimits } from './cel-limits.ts';
 import type { CelFieldType, CelType } from './cel-types.ts';
 import type { KnownPath } from './inspect-fields.ts';
-import { plainWords } from './plain-words.ts';
 
 export type { CelFieldType, CelObject, CelType } from './cel-types.ts';
 
@@ -90,4 +95,16 @@ function explain(summary: string): string {
       `both branches must be of one type, not ${branches[1]} and ${branches[2]}: wrap one of them in dyn()`,
     );
   return plainWords(summary);
+}
+
+const ours: readonly (readonly [engine: string, written: string])[] = [
+  ...Object.entries(replacements).map(([written, engine]) => [engine, written] as const),
+  [timestampType, 'timestamp'],
+  ['google.protobuf.Duration', 'duration'],
+];
+
+export function plainWords(summary: string): string {
+  let text = `${summary.charAt(0).toLowerCase()}${summary.slice(1)}`;
+  for (const [engine, written] of ours) text = text.replaceAll(engine, written);
+  return text;
 }

@@ -5,7 +5,6 @@
 import { type ApprovalTerms, defaultTerms } from '../approval/approval.ts';
 import { canonicalText } from '../values/canonical.ts';
 import type { Json } from '../values/json.ts';
-import { plainCondition } from './plain-condition.ts';
 import type { AgentPolicy, WrittenAgent, WrittenCompletion, WrittenPolicy, WrittenRule } from './policy.ts';
 
 const writeRule = ({ effect, match, when, terms }: WrittenRule): { readonly [key: string]: Json } => ({
@@ -72,3 +71,12 @@ export const canonicalRules = (agent: WrittenAgent, rules: readonly WrittenRule[
   canonicalText({ ...writeFrame(agent), agent: agent.agent, rules: rules.map(writeRule) });
 
 export const canonicalFor = (policy: AgentPolicy, tool: string): string => policy.canonicalFor(tool);
+
+/** Strings in which a quote may mean something else, and comments, which a line break ends. */
+const uncertain = /[\\\r]|'''|"""|\/\//;
+const stringOrGap = /'[^']*'|"[^"]*"|[ \t\n]+/g;
+
+export function plainCondition(text: string): string {
+  if (uncertain.test(text)) return text.trim();
+  return text.replace(stringOrGap, (found) => (/^['"]/.test(found) ? found : ' ')).trim();
+}

@@ -4,9 +4,9 @@
  * field, that field gets all its choices; otherwise the place itself gets the alternatives in words.
  */
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import { pointerOf } from './json-pointer.ts';
+import { pointerOf, stepsOf, valueAt } from './json-pointer.ts';
 import { describeSchema, expectationOf } from './expectation.ts';
-import { createReach, followed, type Reachable } from './reachable-schemas.ts';
+import { isObject } from '../values/json.ts';
 
 /** Beyond this nobody would read them, and comparing them all would take too long. */
 const maxAlternatives = 50;
@@ -149,4 +149,58 @@ function wordsAtPlace(error: ErrorObject): string {
 function summary(error: ErrorObject, alternatives: readonly (string | null)[]): ErrorObject {
   const known = [...new Set(alternatives)].filter((each) => each !== null);
   return { ...error, params: { ...error.params, alternatives: known } };
+}
+
+/** A complaint from further away is only put less well. */
+const maxReached = 2_000;
+
+type Reachable = ReadonlySet<unknown>;
+
+/** Answers for one schema, remembering each answer: the same part may fail for a thousand items. */
+function createReach(root: unknown): (part: unknown) => Reachable {
+  const known = new Map<unknown, Reachable>();
+  return (part) => {
+    let found = known.get(part);
+    if (found === undefined) {
+      found = collect(part, root);
+      known.set(part, found);
+    }
+    return found;
+  };
+}
+
+function collect(part: unknown, root: unknown): Reachable {
+  const found = new Set<unknown>();
+  const open = [part];
+  while (open.length > 0 && found.size < maxReached) {
+    const next = open.pop();
+    if (typeof next !== 'object' || next === null || found.has(next)) continue;
+    found.add(next);
+    open.push(...Object.values(next), referredBy(next, root));
+  }
+  return found;
+}
+
+function referredBy(schema: unknown, root: unknown): unknown {
+  const reference = isObject(schema) ? (schema['$ref'] ?? schema['$dynamicRef'] ?? schema['$recursiveRef']) : undefined;
+  return typeof reference === 'string' && reference.startsWith('#') ? valueAt(root, pointerIn(reference)) : undefined;
+}
+
+/** The schema itself, or what it refers to, as far as references inside the document lead. */
+export function followed(schema: unknown, root: unknown): unknown {
+  let here = schema;
+  for (let hops = 0; hops < 16; hops++) {
+    const next = referredBy(here, root);
+    if (next === undefined || !isObject(here) || 'type' in here) return here;
+    here = next;
+  }
+  return here;
+}
+
+function pointerIn(reference: string): readonly string[] {
+  try {
+    return stepsOf(decodeURIComponent(reference.slice(1)));
+  } catch {
+    return [];
+  }
 }

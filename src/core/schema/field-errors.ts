@@ -68,3 +68,11 @@ function sizeUpTo(value: unknown, limit: number): number {
   }
   return size;
 }
+
+export function describeMismatch(tool: string, errors: readonly FieldError[]): string {
+  // What a schema of the author's says of a field is a sentence of its own.
+  const listed = errors.map(({ path, expected, said }) =>
+    said === true ? `${path || 'the result'}: ${expected}` : `${path || 'the result'} should be ${expected}`,
+  );
+  return `the result of '${tool}' does not match its output schema: ${listed.join('; ')}`;
+}

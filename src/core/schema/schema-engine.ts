@@ -8,7 +8,7 @@ import { Ajv2019 } from 'ajv/dist/2019.js';
 import { _, Ajv2020, type KeywordCxt } from 'ajv/dist/2020.js';
 import { canonicalise } from '../values/canonical.ts';
 import type { PatternEngine } from './linear-pattern.ts';
-import { isPlainlyValid } from './plainly-valid.ts';
+import { isSimpleSchema } from './simple-schema.ts';
 import type { WorkBudget } from './work-budget.ts';
 
 export type SchemaEngine = Ajv | Ajv2019 | Ajv2020;
@@ -27,7 +27,7 @@ export function dialectOf(schema: object): Dialect {
 
 /** What is wrong with the schema itself, or null. Compiling a meta-schema is dear, so each is compiled once, for schemas that need it. */
 export function problemOfSchema(schema: object): string | null {
-  return isPlainlyValid(schema) ? null : problemByMetaSchema(schema);
+  return isSimpleSchema(schema) ? null : problemByMetaSchema(schema);
 }
 
 export function problemByMetaSchema(schema: object): string | null {

@@ -1,4 +1,5 @@
 /** Plain data as it travels on the wire and rests in the journal. Nothing here has methods. */
+
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
 export interface JsonObject {
@@ -28,4 +29,31 @@ export function utf8Length(text: string): number {
     bytes += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2;
   }
   return bytes;
+}
+
+export function parseExactly(text: string): unknown {
+  return isSuspect(text) ? (JSON.parse(text, keepInteger) as unknown) : (JSON.parse(text) as unknown);
+}
+
+/** Whether there may be such a number at all: nearly every text is done with after this look. */
+const isSuspect = (text: string): boolean => /\d{16}/.test(text);
+
+/** For messages of which only a part is ours to judge: `keep` puts that part, as it was sent, into each; a list holds several. */
+export function parseMessages(text: string, keep: (message: unknown, exact: unknown) => unknown): unknown {
+  const message: unknown = JSON.parse(text);
+  if (!isSuspect(text)) return message;
+  const exact = parseExactly(text);
+  return Array.isArray(message)
+    ? message.map((one, at) => keep(one, (exact as readonly unknown[])[at]))
+    : keep(message, exact);
+}
+
+interface Source {
+  readonly source?: string;
+}
+
+function keepInteger(this: unknown, _key: string, value: unknown, context?: Source): unknown {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
+  const source = context?.source ?? '';
+  return /^-?\d+$/.test(source) ? BigInt(source) : value;
 }

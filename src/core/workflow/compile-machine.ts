@@ -12,14 +12,14 @@ import { enterAt } from './run/enter-at.ts';
 import type { WorkflowGraph } from './graph.ts';
 import { probeWith, probeWithoutInputs, type Probe } from './read/inputs-trap.ts';
 import { judgeReach } from './run/judge-reach.ts';
-import type { MachineDraft, StateDraft } from './read/machine-draft.ts';
-import type { RunLimits } from './run/moved.ts';
-import { ownJson } from './read/own-json.ts';
+import type { EdgeDraft, GuardRule, MachineDraft, StateDraft } from './read/machine-draft.ts';
+import type { RunLimits } from './run/settle-snapshot.ts';
+import { copyJson } from './read/copy-json.ts';
 import { readMachine } from './read/read-machine.ts';
 import { runMachine, type Update } from './run/run-machine.ts';
 import type { Machine, Reach, Snapshot } from './workflow.ts';
 import { writeGraph } from './write-graph.ts';
-import { writeMachine } from './write-machine.ts';
+import { unreachable } from '../values/unreachable.ts';
 
 export interface CompileOptions {
   readonly name: string;
@@ -108,7 +108,7 @@ function machineOf(
     if (!isObject(context)) return null;
     const known = owned.get(context);
     if (known !== undefined) return known;
-    const copy = ownJson(context, { ...limits, maxChars: Number.MAX_SAFE_INTEGER });
+    const copy = copyJson(context, { ...limits, maxChars: Number.MAX_SAFE_INTEGER });
     if (!copy.ok) return null;
     owned.set(context, copy.value as JsonObject);
     return copy.value as JsonObject;
@@ -131,7 +131,7 @@ function machineOf(
     },
     reachWith(snapshot, action, inputs: Json) {
       if (!probes.has(action)) return nowhere;
-      const copy = ownJson(inputs, { maxDepth: 256, maxChars: Number.MAX_SAFE_INTEGER });
+      const copy = copyJson(inputs, { maxDepth: 256, maxChars: Number.MAX_SAFE_INTEGER });
       if (!copy.ok) return { kind: 'broken', guard: action, problem: 'the inputs are not JSON', blockedBy: [] };
       return judge(snapshot, [[action, probeWith(action, copy.value)]])[0] ?? nowhere;
     },
@@ -142,4 +142,53 @@ function machineOf(
     enterAt: (earlier, to, nowMs) => enterAt(draft, written, earlier, to, nowMs, limits),
     problemWith: (snapshot) => checkSnapshot(draft, snapshot),
   };
+}
+
+function writeMachine(draft: MachineDraft): JsonObject {
+  return { context: draft.contextWritten, delays: draft.delaysWritten, root: writeState(draft.root) };
+}
+
+function writeState(state: StateDraft): JsonObject {
+  const { type, initial, history, historyTo, entry, exit, edges, children } = state;
+  return {
+    type,
+    ...(initial === null ? {} : { initial: initial.to.name }),
+    ...(initial === null || initial.actions.length === 0
+      ? {}
+      : { initial_actions: initial.actions.map(({ written }) => written) }),
+    ...(history === null ? {} : { history, target: historyTo?.map(({ id }) => id) ?? null }),
+    ...(entry.length === 0 ? {} : { entry: entry.map(({ written }) => written) }),
+    ...(exit.length === 0 ? {} : { exit: exit.map(({ written }) => written) }),
+    ...(edges.length === 0 ? {} : { edges: edges.map(writeEdge) }),
+    // In order: regions act in it, and the first state of a list is not the second.
+    ...(children.length === 0 ? {} : { states: children.map((child) => [child.name, writeState(child)]) }),
+  };
+}
+
+function writeEdge({ kind, event, delay, to, guard, actions, reenter }: EdgeDraft): JsonObject {
+  return {
+    kind,
+    ...(event === null ? {} : { event }),
+    ...(delay === null ? {} : { delay }),
+    to: to === null ? null : to.map(({ id }) => id),
+    ...(guard === null ? {} : { guard: writeGuard(guard) }),
+    ...(actions.length === 0 ? {} : { actions: actions.map(({ written }) => written) }),
+    ...(reenter ? { reenter } : {}),
+  };
+}
+
+function writeGuard(rule: GuardRule): Json {
+  switch (rule.kind) {
+    case 'test':
+      return rule.written;
+    case 'all':
+    case 'any':
+      return { [rule.kind]: rule.parts.map(writeGuard) };
+    case 'not':
+      return { not: writeGuard(rule.part) };
+    case 'in':
+      return { in: rule.state === null ? (rule.value as Json) : `#${rule.state.id}` };
+    default:
+      return unreachable(rule);
+  }
 }

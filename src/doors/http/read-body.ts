@@ -1,7 +1,7 @@
 /** What did the client send? Read once, with a limit, as JSON. Must not know what it means. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { parseExactly } from '../../core/values/parse-json.ts';
+import { parseExactly } from '../../core/values/json.ts';
 
 export type Body =
   | { readonly kind: 'json'; readonly value: unknown }

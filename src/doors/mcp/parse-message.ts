@@ -2,8 +2,7 @@
  * A message of a client, with the arguments of a call as they were sent. Only those are ours to judge: everything else of a
  * message is the SDK's, which writes it again as JSON. Throws as JSON.parse does.
  */
-import { isObject } from '../../core/values/json.ts';
-import { parseMessages } from '../../core/values/parse-json.ts';
+import { isObject, parseMessages } from '../../core/values/json.ts';
 
 export const parseMessage = (text: string): unknown => parseMessages(text, withArguments);
 

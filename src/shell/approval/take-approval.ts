@@ -3,7 +3,7 @@
  * that makes its intent durable. Where an approver changed the arguments, theirs are sent, and the reply says so.
  */
 import { type Approval, stateAt } from '../../core/approval/approval.ts';
-import { editNotice } from '../../core/approval/approval-notice.ts';
+import { editNotice } from '../../core/approval/approval-view.ts';
 import { refused } from '../../core/call/answer.ts';
 import type { Call, CallId, SessionId } from '../../core/call/call.ts';
 import type { Decision } from '../../core/call/decide.ts';

@@ -1,6 +1,6 @@
 /** Answers whoever asks for a call that was asked for before: with its reply, a refusal, or a wait for its end. */
 import { replayed } from '../../core/call/answer.ts';
-import { attachedReply } from '../../core/call/earlier-result.ts';
+import { attachedReply } from '../../core/call/notices.ts';
 import { isPending, isRefusal, type Reply } from '../../core/call/reply.ts';
 import type { StoredCall } from '../../ports/store.ts';
 import { type Admission, inFlight } from './admit.ts';

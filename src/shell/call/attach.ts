@@ -3,7 +3,7 @@
  * call that provably had none, simply runs anew.
  */
 import type { Call, SessionId } from '../../core/call/call.ts';
-import { attachedReply } from '../../core/call/earlier-result.ts';
+import { attachedReply } from '../../core/call/notices.ts';
 import { isUnderWay } from '../../core/call/lifecycle.ts';
 import type { Refusal } from '../../core/call/refusal.ts';
 import type { CallState } from '../../core/taxonomy.ts';

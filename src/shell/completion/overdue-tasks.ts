@@ -1,5 +1,5 @@
 /** Which work was not reported in time? It becomes a gap on record, told once to its agent and always beside the call's own reply. */
-import { addNotices } from '../../core/call/add-notices.ts';
+import { addNotices } from '../../core/call/notices.ts';
 import { gapNotice } from '../../core/call/gap.ts';
 import type { Notice, Reply } from '../../core/call/reply.ts';
 import type { CommitResult, StoredCall } from '../../ports/store.ts';

@@ -2,7 +2,7 @@
  * The work of a call went on after its success, and its agent says that it is done: recourse/tasks/complete. Never rejects; what
  * the call's own reply said stays as it was.
  */
-import { addNotices } from '../../core/call/add-notices.ts';
+import { addNotices } from '../../core/call/notices.ts';
 import { offered } from '../../core/call/answer.ts';
 import type { Call, CallId, Principal } from '../../core/call/call.ts';
 import { preview } from '../../core/values/canonical.ts';

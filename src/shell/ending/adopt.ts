@@ -4,7 +4,7 @@
  */
 import { succeeded } from '../../core/call/answer.ts';
 import type { Call, CallId, Request } from '../../core/call/call.ts';
-import { adoptedFrom } from '../../core/call/earlier-result.ts';
+import { adoptedFrom } from '../../core/call/notices.ts';
 import type { Position } from '../../core/journal/record.ts';
 import type { Json } from '../../core/values/json.ts';
 import { isObject } from '../../core/values/json.ts';

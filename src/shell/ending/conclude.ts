@@ -3,7 +3,7 @@
  * the caller commits. What a capability adds to this commit is a rider in the list below.
  */
 import type { RestingReply } from '../../core/call/answer.ts';
-import { addNotices } from '../../core/call/add-notices.ts';
+import { addNotices } from '../../core/call/notices.ts';
 import type { Call } from '../../core/call/call.ts';
 import { isUnderWay, type SideEffect } from '../../core/call/lifecycle.ts';
 import { canonicalText } from '../../core/values/canonical.ts';

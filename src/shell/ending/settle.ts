@@ -3,7 +3,7 @@
  * is an orphan: a late answer can end a doubt, and nothing else.
  * Path of a call: 6/7. Next: core/call/answer.ts.
  */
-import { addNotices } from '../../core/call/add-notices.ts';
+import { addNotices } from '../../core/call/notices.ts';
 import type { Call } from '../../core/call/call.ts';
 import { advance } from '../../core/call/lifecycle.ts';
 import { isSuccess } from '../../core/call/reply.ts';

@@ -4,8 +4,7 @@
  */
 import { refused } from '../../core/call/answer.ts';
 import type { CallId, Principal, Request } from '../../core/call/call.ts';
-import type { Explanation } from '../../core/gates/explain.ts';
-import { explainLadder } from '../../core/gates/explain-ladder.ts';
+import { type Explanation, explainLadder } from '../../core/gates/explain.ts';
 import { gateNames } from '../../core/gates/gate.ts';
 import { invalidInput } from '../../core/gates/invalid-input.ts';
 import type { Refusal } from '../../core/call/refusal.ts';

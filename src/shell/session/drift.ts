@@ -5,7 +5,7 @@
 import { canonicalText } from '../../core/values/canonical.ts';
 import { isObject, type JsonObject } from '../../core/values/json.ts';
 import { compareManifests, type Comparison } from '../../core/workflow/compare-manifests.ts';
-import { hush } from '../../core/workflow/read/hush.ts';
+import { ignoreRejection } from '../../core/workflow/read/copy-json.ts';
 import type { StepFact } from '../../core/workflow/step.ts';
 import type { Migration, Position, Snapshot, Workflow } from '../../core/workflow/workflow.ts';
 import type { CommitResult, Session } from '../../ports/store.ts';
@@ -155,7 +155,7 @@ async function carryOver(
 function migrate(snapshot: Snapshot, migration: Migration): Position | { readonly problem: string } {
   try {
     const given: unknown = migration({ value: snapshot.value, context: snapshot.context });
-    hush(given);
+    ignoreRejection(given);
     if (!isObject(given) || given['value'] === undefined)
       return { problem: 'it must return { value, context }, and no promise of them' };
     const { value, context } = given as unknown as Position;

@@ -2,7 +2,7 @@
  * Puts on record what happened beside the calls that policy decides: seen, answered, never passed on. Counted since the start.
  * Decides nothing: a gap is always told beside another decision.
  */
-import { addNotices } from '../../core/call/add-notices.ts';
+import { addNotices } from '../../core/call/notices.ts';
 import type { CallId, Principal, SessionId } from '../../core/call/call.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
 import { type GapKind, gapNotice, subjectOf } from '../../core/call/gap.ts';

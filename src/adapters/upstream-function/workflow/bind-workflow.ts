@@ -8,7 +8,7 @@ import type { Json, JsonObject } from '../../../core/values/json.ts';
 import { nearest } from '../../../core/values/nearest.ts';
 import { reachOf } from '../../../core/policy/policy.ts';
 import type { ActionEntry, Workflow } from '../../../core/workflow/workflow.ts';
-import { hush } from '../../../core/workflow/read/hush.ts';
+import { ignoreRejection } from '../../../core/workflow/read/copy-json.ts';
 import { sourceOf } from '../../../core/workflow/read/reading.ts';
 import type { Validated, Validator } from '../../../ports/validator.ts';
 import type { CheckedAction } from './check-action.ts';
@@ -165,7 +165,7 @@ function keyed(operation: string, operationKey: (inputs: Json) => unknown): (inp
   return (inputs) => {
     try {
       const key = operationKey(freeze(inputs));
-      hush(key);
+      ignoreRejection(key);
       if (typeof key !== 'string' || key === '' || !key.isWellFormed()) return operation;
       return `${operation}:${key.slice(0, maxOperationChars).toWellFormed()}`;
     } catch {

@@ -5,7 +5,7 @@
 import type { ToolEntry } from '../../../core/call/catalogue.ts';
 import { isObject, type Json, type JsonObject } from '../../../core/values/json.ts';
 import { compileSchema } from '../../../core/schema/compile-schema.ts';
-import { describeMismatch } from '../../../core/schema/describe-mismatch.ts';
+import { describeMismatch } from '../../../core/schema/field-errors.ts';
 import type { UpstreamResult } from '../../../ports/upstream.ts';
 import type { McpLimits } from '../mcp-limits.ts';
 import { countNodes } from './tool-entry.ts';

@@ -3,23 +3,24 @@
  * gets stuck: each with what proves it. What is not proven is not claimed, and what was not decided is said.
  */
 import type { Policy } from '../policy.ts';
-import { callablesOf } from './callable.ts';
-import { findIdle } from './find-idle-agents.ts';
+import { callablesOf, type Callable } from './callable.ts';
 import { findNeverComplete } from './find-never-complete.ts';
 import { findNeverMatching } from './find-never-matching.ts';
 import { explore, findPolicyDeadEnds } from './find-policy-dead-ends.ts';
 import { findShadowed } from './find-shadowed.ts';
-import { findUnknownTools } from './find-unknown-tools.ts';
-import type { ReadAgent } from './may-permit.ts';
+import { type ReadAgent, mayPermit } from './may-permit.ts';
 import {
   type PolicyAnalysis,
   type PolicyAnalysisLimits,
   policyAnalysisLimits,
   type PolicyContext,
   type PolicyFinding,
+  type Denied,
 } from './policy-analysis.ts';
-import { createProofWork, isFollowed, listRefs } from './proof-work.ts';
-import { readRules } from './read-rules.ts';
+import { createProofWork, isFollowed, listRefs, type ProofWork } from './proof-work.ts';
+import { readRules, decidesAlways, type ReadRule } from './read-rules.ts';
+import { nearest } from '../../values/nearest.ts';
+import { matchesTool } from '../tool-pattern.ts';
 
 export function analysePolicy(
   policy: Policy,
@@ -96,4 +97,104 @@ function listed(found: readonly PolicyFinding[], most: number): PolicyAnalysis {
     count > most ? [`${count - most} more of ${kind} are not listed.`] : [],
   );
   return { findings: severe, undecided };
+}
+
+/** How many tools the proof names. */
+const maxNamed = 8;
+
+/** `dead` are the rules that are proven never to decide. */
+function findIdle(
+  agent: ReadAgent,
+  callables: readonly Callable[] | null,
+  dead: ReadonlySet<number>,
+  work: ProofWork,
+): PolicyFinding | null {
+  const { written } = agent.policy;
+  const denied = callables === null ? deniedByRules(agent, dead) : deniedTools(agent, callables, work);
+  if (denied === null) return null;
+  const shown = denied.slice(0, maxNamed).map(({ tool, ref }) => `${tool} is denied at ${ref}`);
+  const more = denied.length > maxNamed ? ` and ${denied.length - maxNamed} more` : '';
+  return {
+    kind: 'idle_agent',
+    severity: 'warning',
+    agent: agent.name,
+    rule: null,
+    refs: [written.ref],
+    message: `nothing could ever be permitted to ${agent.name}`,
+    fix: 'add a rule that permits or defers a tool, or delete the agent',
+    counterexample: { kind: 'denied', says: `${shown.join(', ') || 'there are no tools at all'}${more}`, denied },
+    mayBreak: false,
+  };
+}
+
+function deniedTools(agent: ReadAgent, callables: readonly Callable[], work: ProofWork): readonly Denied[] | null {
+  const denied: Denied[] = [];
+  for (const callable of callables) {
+    const { may, ref } = mayPermit(agent, callable, null, work);
+    if (may) return null;
+    denied.push({ action: callable.tool.name, tool: callable.tool.name, ref });
+  }
+  return denied;
+}
+
+/** Without knowing the tools: no rule that can decide permits anything, and neither does the default. */
+function deniedByRules({ rules, policy: { written } }: ReadAgent, dead: ReadonlySet<number>): readonly Denied[] | null {
+  const live = rules.filter(({ index }) => !dead.has(index));
+  if (live.some(({ written: rule, always }) => rule.effect !== 'deny' && always !== 'broken')) return null;
+  const last = live.find((rule) => rule.pattern.text === '**' && decidesAlways(rule))?.written;
+  const { effect, ref } = last ?? written.default ?? { effect: 'deny', ref: written.ref };
+  return effect === 'deny' || last !== undefined ? [{ action: 'every tool', tool: 'every tool', ref }] : null;
+}
+
+/** For so many rules of an agent the name is looked for that was probably meant. */
+const maxHints = 50;
+
+function findUnknownTools(
+  agent: string,
+  rules: readonly ReadRule[],
+  callables: readonly Callable[],
+): readonly PolicyFinding[] {
+  const names = [...new Set(callables.map(({ tool }) => tool.name))];
+  const known = new Set(names);
+  let hintsLeft = maxHints;
+  const families = new Set(names.filter((name) => name.includes('/')).map(familyOf));
+  return rules.flatMap(({ index, written, pattern }): PolicyFinding[] => {
+    if (pattern.isLiteral ? known.has(pattern.text) : names.some((name) => matchesTool(pattern, name))) return [];
+    // A list of names may be long, and so may the list of rules.
+    const near = hintsLeft-- > 0 ? nearestTo(pattern.text, names) : null;
+    const none = pattern.isLiteral ? `there is no tool ${pattern.text}` : `no tool is called ${pattern.text}`;
+    const looked = names.length === 0 ? 'there are no tools at all' : `none of ${count(names.length)} matches`;
+    return [
+      {
+        kind: 'unknown_tool',
+        // A pattern may be meant for tools to come, and a program may have tools that are in no file.
+        severity: pattern.isLiteral && families.has(familyOf(pattern.text)) ? 'error' : 'warning',
+        agent,
+        rule: index,
+        refs: [written.ref],
+        message: `${written.effect} ${written.match} is for nothing: ${none}`,
+        fix: near === null ? 'correct the name, or pin the tools again with: recourse pin' : `did you mean ${near}?`,
+        counterexample: {
+          kind: 'name',
+          says: near === null ? looked : `${looked}; the nearest is ${near}`,
+          nearest: near,
+        },
+        mayBreak: false,
+      },
+    ];
+  });
+}
+
+/** The server or workflow that a name belongs to. */
+const familyOf = (name: string): string => name.split('/')[0] ?? '';
+
+const count = (tools: number): string => (tools === 1 ? 'the one tool there is' : `the ${tools} tools there are`);
+
+/** Of a pattern only its first segment can be nearly right. */
+function nearestTo(pattern: string, names: readonly string[]): string | null {
+  const whole = nearest(pattern, names);
+  if (whole !== null || !pattern.includes('*')) return whole;
+  const [first = '', ...rest] = pattern.split('/');
+  const server = nearest(first, [...new Set(names.map(familyOf))]);
+  return server === null || server === first ? null : [server, ...rest].join('/');
 }

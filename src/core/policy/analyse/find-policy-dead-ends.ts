@@ -3,7 +3,7 @@
  * that are no end and in which every legal action is denied to it. Time that passes is a way on, and said to be the only one.
  */
 import { stateAt, type Chart, readChart } from '../../workflow/analyse/chart.ts';
-import { leavesOf } from '../../workflow/analyse/leaves-of.ts';
+import { leavesOf } from '../../workflow/analyse/microstep.ts';
 import { shortestPaths } from '../../workflow/analyse/paths.ts';
 import { type Place, search, type Search, type SearchLimits, type Step } from '../../workflow/analyse/search.ts';
 import type { Json } from '../../values/json.ts';

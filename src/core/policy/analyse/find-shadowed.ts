@@ -9,7 +9,7 @@ import { knownValues } from './known-values.ts';
 import type { PolicyFinding } from './policy-analysis.ts';
 import type { ProofWork } from './proof-work.ts';
 import { conditionOf, decidesAlways, type ReadRule } from './read-rules.ts';
-import { settlesFirst } from './settles-first.ts';
+import type { Condition } from '../../cel/condition.ts';
 
 interface Deciders {
   readonly rules: readonly ReadRule[];
@@ -143,4 +143,42 @@ function found(agent: string, rule: ReadRule, { rules, strict, forKnown }: Decid
     },
     mayBreak: !strict,
   };
+}
+
+function settlesFirst(earlier: ReadRule, later: ReadRule): boolean {
+  const [before, after] = [earlier.condition, later.condition];
+  if (before === null || after === null) return false;
+  if (before.root.text === after.root.text) return true;
+  const { asked } = textsOf(after.root);
+  const { ways } = textsOf(before.root);
+  // Evaluated from left to right: what begins with the earlier condition costs no step before it is over.
+  const [only] = ways;
+  if (ways.length === 1 && only?.every((text, at) => asked[at] === text) === true) return true;
+  // In any other order a costly part could run out of steps first.
+  if (!before.isCheap || !after.isCheap) return false;
+  return ways.some((way) => way.every((text) => asked.includes(text)));
+}
+
+interface Texts {
+  /** All of these are asked for. */
+  readonly asked: readonly string[];
+  /** All of one of these. */
+  readonly ways: readonly (readonly string[])[];
+}
+
+/** A condition is compared with many others. */
+const kept = new WeakMap<Condition, Texts>();
+
+function textsOf(root: Condition): Texts {
+  const known = kept.get(root);
+  if (known !== undefined) return known;
+  const allOf = (condition: Condition) => partsOf(condition, 'all').map(({ text }) => text);
+  const texts = { asked: allOf(root), ways: partsOf(root, 'any').map(allOf) };
+  kept.set(root, texts);
+  return texts;
+}
+
+function partsOf(condition: Condition, kind: 'all' | 'any'): readonly Condition[] {
+  if (condition.kind !== kind) return [condition];
+  return condition.parts.flatMap((part) => partsOf(part, kind));
 }

@@ -3,7 +3,7 @@
  * waits for nobody denies without saying so. Must not look anything up.
  */
 import { type ApprovalTerms, defaultTerms } from '../../approval/approval.ts';
-import { durationText } from '../../values/duration-text.ts';
+import { durationText } from '../../values/duration.ts';
 import { nearest } from '../../values/nearest.ts';
 import type { PolicyProblem, WrittenAgent, WrittenPolicy } from '../policy.ts';
 

@@ -3,7 +3,7 @@
  * the table of its object it is told that it changed, so that a new field cannot be forgotten.
  */
 import { canonicalText } from '../../values/canonical.ts';
-import { durationText } from '../../values/duration-text.ts';
+import { durationText } from '../../values/duration.ts';
 import type { Json } from '../../values/json.ts';
 import { quoteName, quoteValue, spellOut } from '../../values/quote.ts';
 import { reaches } from '../policy.ts';

@@ -4,16 +4,15 @@
  */
 import type { WorkflowGraph } from '../graph.ts';
 import type { Analysis, Finding } from './analysis.ts';
-import { readChart, type Chart } from './chart.ts';
+import { readChart, type Chart, stateAt, type ChartEdge } from './chart.ts';
 import { questionOf } from './choice.ts';
-import { findDeadEdges } from './find-dead-edges.ts';
 import { findDeadEnds } from './find-dead-ends.ts';
 import { findLivelocks, findRaising, findRestless } from './find-livelocks.ts';
-import { findLostStates } from './find-lost-states.ts';
 import { findUnreachable } from './find-unreachable.ts';
 import { canBeSo } from './guard-formula.ts';
-import { shortestPaths } from './paths.ts';
-import { search, type Place, type SearchLimits } from './search.ts';
+import { shortestPaths, type Paths } from './paths.ts';
+import { search, type Place, type SearchLimits, type Search } from './search.ts';
+import { eventText } from '../draw/edge-text.ts';
 
 export interface AnalysisOptions extends Partial<SearchLimits> {
   /** How many findings of one code are listed; the others are counted. */
@@ -86,4 +85,50 @@ function openQuestions(chart: Chart, findings: readonly Finding[]): readonly str
     ...(raised.length === 0 ? [] : [`events that the machine raises may come at any time: ${raised.join(', ')}.`]),
     ...open.map(({ code, where }) => `${code} at '${where}' depends on guards, timers or raised events.`),
   ];
+}
+
+function findDeadEdges(chart: Chart): readonly Finding[] {
+  return chart.on.flatMap((choices, source) =>
+    [...choices.values()].flatMap(({ dead, takes }) =>
+      dead.map((edge): Finding => {
+        const { drawn } = edge;
+        const from = stateAt(chart, source).id;
+        const to = drawn.to === null ? 'stays' : `leads to ${drawn.to.join(', ')}`;
+        const guard = drawn.guard === null ? '' : ` [${drawn.guard}]`;
+        const message = `${eventText(drawn)}${guard} in ${from === '' ? 'the whole workflow' : from}, which ${to}, can never be taken: ${reasonOf(edge, takes)} or remove it.`;
+        return { code: 'dead_edge', severity: 'error', where: from, message, counterexample: [], proven: true };
+      }),
+    ),
+  );
+}
+
+function reasonOf(edge: ChartEdge, takes: readonly ChartEdge[]): string {
+  if (edge.drawn.guard !== null && !canBeSo([questionOf(edge)], [])) return 'its guard never says yes; give it another';
+  const before = takes.filter(({ index }) => index < edge.index);
+  const first = before.some(({ drawn }) => drawn.guard === null)
+    ? 'one before it has no guard'
+    : `the guards before it leave nothing for it (${before.map(({ drawn }) => drawn.guard ?? '').join('; ')})`;
+  return `${first}; put it earlier`;
+}
+
+function findLostStates({ lost }: Search, possible: Paths, certain: Paths): readonly Finding[] {
+  const found = new Map<string, Finding>();
+  for (const { from, edges, certain: sure } of lost) {
+    const proven = sure && certain.reaches(from);
+    const key = edges.map(({ index }) => index).join();
+    if (found.get(key)?.proven === true || (found.has(key) && !proven)) continue;
+    found.set(key, {
+      code: 'lost_states',
+      severity: proven ? 'error' : 'warning',
+      where: edges.map(({ drawn }) => drawn.from).join(', '),
+      message: `after ${edges.map(edgeName).join(' and ')} the machine lacks states or is in too many; lead to one state in each region, and not from inside a parallel state to its own memory.`,
+      counterexample: (proven ? certain : possible).to(from),
+      proven,
+    });
+  }
+  return [...found.values()];
+}
+
+function edgeName({ drawn }: ChartEdge): string {
+  return `the edge from ${drawn.from === '' ? 'the whole workflow' : drawn.from} to ${(drawn.to ?? []).join(', ')}`;
 }

@@ -8,7 +8,7 @@ import { questionOf } from './choice.ts';
 import { canBeSo } from './guard-formula.ts';
 import type { Paths } from './paths.ts';
 import type { Place, Search } from './search.ts';
-import { leavesOf } from './leaves-of.ts';
+import { leavesOf } from './microstep.ts';
 
 export function findDeadEnds(chart: Chart, { places }: Search, possible: Paths, certain: Paths): readonly Finding[] {
   const found = new Map<string, Finding>();

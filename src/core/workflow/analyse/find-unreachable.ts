@@ -1,7 +1,6 @@
 /** What can never be taken, entered or finished? Only what every path was looked at for, or what no edge could lead to. */
 import type { Finding } from './analysis.ts';
 import { stateAt, type Chart } from './chart.ts';
-import { mayBeActive } from './may-be-active.ts';
 import type { Search } from './search.ts';
 
 export interface Unreachable {
@@ -56,4 +55,25 @@ function isDead(chart: Chart, source: number, edge: number): boolean {
 function finding(code: Finding['code'], where: string, claim: string): Finding {
   const message = `${claim}: no path leads there; add an edge to it or remove it.`;
   return { code, severity: 'error', where, message, counterexample: [], proven: true };
+}
+
+function mayBeActive(chart: Chart): ReadonlySet<number> {
+  const found = new Set<number>();
+  const waiting: number[] = [0];
+  for (let index = waiting.pop(); index !== undefined; index = waiting.pop()) {
+    // A parent or a first child that is not there has no number.
+    if (index < 0 || found.has(index)) continue;
+    found.add(index);
+    const { type, parent, initial, children, fallback } = stateAt(chart, index);
+    // A history state stands for what was active before, which is found already, or for where it leads at first.
+    if (type === 'history') waiting.push(...fallback, stateAt(chart, parent).initial);
+    waiting.push(parent, initial);
+    if (type === 'parallel') waiting.push(...children.filter((child) => stateAt(chart, child).type !== 'history'));
+    const choices = [
+      ...(chart.on[index]?.values() ?? []),
+      ...(chart.always[index] === null ? [] : [chart.always[index]]),
+    ];
+    waiting.push(...choices.flatMap((choice) => choice?.takes ?? []).flatMap(({ targets }) => targets));
+  }
+  return found;
 }

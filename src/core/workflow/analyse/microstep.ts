@@ -229,3 +229,8 @@ function isComplete(chart: Chart, index: number, active: ReadonlySet<number>): b
   if (type === 'parallel') return real.every((child) => isComplete(chart, child, active));
   return type === 'final';
 }
+
+export function leavesOf(chart: Chart, configuration: Configuration): readonly string[] {
+  const leaves = configuration.filter((state) => isLeaf(chart, state) && state > 0);
+  return leaves.map((state) => stateAt(chart, state).id);
+}

@@ -7,7 +7,7 @@ import { buildMachine, randomShape } from '../../../../test/support/random-machi
 import type { WorkflowGraph } from '../graph.ts';
 import { planDrawing } from './draw-plan.ts';
 import { layOut } from './layout/lay-out.ts';
-import { settleRow } from './layout/settle-row.ts';
+import { settleRow } from './layout/place-items.ts';
 import type { Shape, Stroke } from './layout/shapes.ts';
 import { labelSize, lineHeight, textWidth } from './layout/text-size.ts';
 import { toSvg } from './to-svg.ts';

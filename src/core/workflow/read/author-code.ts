@@ -4,7 +4,7 @@
  */
 import { cut, preview } from '../../values/canonical.ts';
 import type { JsonObject } from '../../values/json.ts';
-import { ownJson, type OwnLimits } from './own-json.ts';
+import { copyJson, type CopyLimits } from './copy-json.ts';
 
 const maxNameChars = 100;
 const maxMessageChars = 2_000;
@@ -35,8 +35,8 @@ export function faultOf(what: string, thrown: unknown): AuthorFault {
 }
 
 /** The part of the context that the code gave, as our own. Throws an AuthorFault if it is none. */
-export function ownPart(what: string, given: unknown, limits: OwnLimits): JsonObject {
-  const owned = ownJson(given, limits);
+export function ownPart(what: string, given: unknown, limits: CopyLimits): JsonObject {
+  const owned = copyJson(given, limits);
   if (!owned.ok) {
     const place = owned.path === '' ? 'it' : `'${cut(owned.path, maxPathChars)}'`;
     throw new AuthorFault(what, 'NotJson', `${place} must be plain JSON, and is ${owned.what}`);

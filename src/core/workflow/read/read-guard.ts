@@ -2,14 +2,13 @@
  * What does a guard of the author's say? By name, with parameters, as a function, or put together by and, or, not and
  * stateIn. Anything else is a problem. Must not run the author's code.
  */
-import { hush } from './hush.ts';
+import { ignoreRejection } from './copy-json.ts';
 import { and, not, or, stateIn, type StateValue } from 'xstate';
 import { isObject, type Json, type JsonObject } from '../../values/json.ts';
 import { argsFor, faultOf, AuthorFault } from './author-code.ts';
 import { isSignal } from './inputs-trap.ts';
 import type { GuardRule } from './machine-draft.ts';
-import { sourceOf, unknownKeys, writtenParams, type Reading } from './reading.ts';
-import { textOfCode } from './written-code.ts';
+import { sourceOf, unknownKeys, writtenParams, type Reading, textOfCode } from './reading.ts';
 
 type AuthorTest = (args: unknown, params: unknown) => unknown;
 
@@ -125,7 +124,7 @@ function test(name: string, run: AuthorTest, params: unknown, written: Json): Gu
         const given = typeof params === 'function' ? (params as (args: unknown) => unknown)(args) : params;
         const answer = run(args, given);
         if (typeof answer === 'object' && answer !== null && 'then' in answer) {
-          hush(answer);
+          ignoreRejection(answer);
           throw new AuthorFault(name, 'TypeError', 'a guard must answer at once, not with a promise');
         }
         return Boolean(answer);

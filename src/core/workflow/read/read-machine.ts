@@ -8,7 +8,7 @@ import { argsFor, faultOf, ownPart } from './author-code.ts';
 import { checkConfig } from './check-config.ts';
 import type { DelayRule, EdgeDraft, MachineDraft, StateDraft } from './machine-draft.ts';
 import { placeOf } from './machine-draft.ts';
-import type { OwnLimits } from './own-json.ts';
+import type { CopyLimits } from './copy-json.ts';
 import { readActions, readDelay } from './read-action.ts';
 import { readGuard } from './read-guard.ts';
 import { listOf, sourceOf, writtenValue, type Reading } from './reading.ts';
@@ -17,7 +17,7 @@ import { listOf, sourceOf, writtenValue, type Reading } from './reading.ts';
 export function readMachine(
   machine: AnyStateMachine,
   name: string,
-  limits: OwnLimits,
+  limits: CopyLimits,
   problems: string[],
 ): MachineDraft | null {
   if (

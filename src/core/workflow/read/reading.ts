@@ -3,8 +3,7 @@ import { canonicalise } from '../../values/canonical.ts';
 import type { Json } from '../../values/json.ts';
 import { nearest } from '../../values/nearest.ts';
 import type { StateDraft } from './machine-draft.ts';
-import type { OwnLimits } from './own-json.ts';
-import { textOfCode } from './written-code.ts';
+import type { CopyLimits } from './copy-json.ts';
 
 export interface Reading {
   /** All of them are reported at once. */
@@ -14,7 +13,7 @@ export interface Reading {
     readonly actions: Readonly<Record<string, unknown>>;
     readonly delays: Readonly<Record<string, unknown>>;
   };
-  readonly limits: OwnLimits;
+  readonly limits: CopyLimits;
   /** By what an author writes after `#`. */
   readonly stateById: (id: string) => StateDraft | null;
   /** Whether there is a state at this path from the root. */
@@ -53,4 +52,16 @@ export function writtenValue(value: unknown): Json {
 
 export function listOf(value: unknown): readonly unknown[] {
   return value === undefined ? [] : Array.isArray(value) ? value : [value];
+}
+
+const texts = new WeakMap<object, string>();
+
+/** The text stands for the function wherever a changed function must be noticed. */
+export function writtenAs<Code extends object>(code: Code, text: string): Code {
+  texts.set(code, text);
+  return code;
+}
+
+export function textOfCode(code: unknown): string | null {
+  return typeof code === 'function' ? (texts.get(code) ?? null) : null;
 }

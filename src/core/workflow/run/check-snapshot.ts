@@ -1,9 +1,9 @@
 /** Does a snapshot that an earlier version of the workflow wrote still make sense in this one? Must not change it. */
-import { isObject } from '../../values/json.ts';
+import { isObject, type Json } from '../../values/json.ts';
 import { activeStates, isFinal } from '../active-states.ts';
-import { afterEvent } from './delays-at.ts';
 import type { MachineDraft } from '../read/machine-draft.ts';
 import type { Snapshot } from '../workflow.ts';
+import { canonicalText } from '../../values/canonical.ts';
 
 /** Null, or the first thing that does not. Reads it as what it may be: anything that was stored. */
 export function checkSnapshot(draft: MachineDraft, snapshot: Snapshot): string | null {
@@ -45,4 +45,49 @@ function isHandled({ states }: MachineDraft, type: string): boolean {
       edges.some((edge) => edge.event === type) ||
       edges.some(({ kind, delay }) => kind === 'after' && type === afterEvent(delay, id)),
   );
+}
+
+interface RunningDelay {
+  /** Milliseconds, or the name of a delay. */
+  readonly delay: number | string;
+  /** What it says, as canonical text: a name may mean something else in another version. */
+  readonly says: string;
+}
+
+/** By the name of their timer. Of a machine that cannot be read nothing is known: then there are none. */
+export function delaysAt(machine: Json, value: Json): ReadonlyMap<string, RunningDelay> {
+  const { root, delays } = isObject(machine) ? machine : {};
+  const found = new Map<string, RunningDelay>();
+  collect(root, '', value, isObject(delays) ? delays : {}, found);
+  return found;
+}
+
+function collect(
+  state: unknown,
+  id: string,
+  value: unknown,
+  named: Readonly<Record<string, unknown>>,
+  into: Map<string, RunningDelay>,
+): void {
+  if (!isObject(state)) return;
+  for (const edge of listOf(state['edges'])) {
+    const { kind, delay } = isObject(edge) ? edge : {};
+    if (kind !== 'after' || (typeof delay !== 'number' && typeof delay !== 'string')) continue;
+    const meant = typeof delay === 'number' ? delay : Object.hasOwn(named, delay) ? named[delay] : null;
+    into.set(afterEvent(delay, id), { delay, says: canonicalText(meant as Json) });
+  }
+  for (const child of listOf(state['states'])) {
+    const [name, inner] = listOf(child);
+    if (typeof name !== 'string') continue;
+    const path = id === '' ? name : `${id}.${name}`;
+    if (value === name) collect(inner, path, {}, named, into);
+    else if (isObject(value) && Object.hasOwn(value, name)) collect(inner, path, value[name], named, into);
+  }
+}
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** As XState names the event of a delay, and its timer; the root of the machine that runs is called `workflow`. */
+function afterEvent(delay: number | string | null, id: string): string {
+  return `xstate.after.${delay}.workflow${id === '' ? '' : `.${id}`}`;
 }

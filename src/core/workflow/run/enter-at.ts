@@ -5,12 +5,10 @@
 import type { Json, JsonObject } from '../../values/json.ts';
 import { invariant } from '../../values/unreachable.ts';
 import { AuthorFault, messageOf, ownPart } from '../read/author-code.ts';
-import { checkSnapshot } from './check-snapshot.ts';
-import { delaysAt } from './delays-at.ts';
+import { checkSnapshot, delaysAt } from './check-snapshot.ts';
 import type { DelayRule, MachineDraft } from '../read/machine-draft.ts';
-import { failed, type RunLimits } from './moved.ts';
-import { ownJson } from '../read/own-json.ts';
-import { inOrder, timerFor, withinLimits } from './settle-snapshot.ts';
+import { failed, type RunLimits, inOrder, timerFor, withinLimits } from './settle-snapshot.ts';
+import { copyJson } from '../read/copy-json.ts';
 import type { Earlier, Moved, Position, WorkflowTimer } from '../workflow.ts';
 
 /** No event leads there. A delay that looks for one finds what it finds when a session begins. */
@@ -30,7 +28,7 @@ export function enterAt(
     const raised = raisedIn(timers);
     const problem = checkSnapshot(draft, { value: to.value, context: to.context, done, history, timers: raised });
     if (problem !== null) return failed('UnknownState', problem);
-    const value = ownJson(to.value, limits);
+    const value = copyJson(to.value, limits);
     if (!value.ok) return failed('NotJson', 'the state cannot be written down');
     const at: Position = { value: value.value, context: ownPart('the context', to.context, limits) };
     const ofStates = done ? [] : timersOfStates(draft, written, earlier, at, nowMs);

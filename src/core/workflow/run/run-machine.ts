@@ -10,9 +10,8 @@ import { buildMachine } from './build-machine.ts';
 import { probeWith, type Probe } from '../read/inputs-trap.ts';
 import { judgeTest } from './judge-guard.ts';
 import type { MachineDraft } from '../read/machine-draft.ts';
-import { failed, type RunLimits } from './moved.ts';
-import { ownJson, type OwnLimits } from '../read/own-json.ts';
-import { historyNodes, settle, type Effect } from './settle-snapshot.ts';
+import { failed, type RunLimits, historyNodes, settle, type Effect } from './settle-snapshot.ts';
+import { copyJson, type CopyLimits } from '../read/copy-json.ts';
 import type { Machine, Moved, Snapshot, WorkflowTimer } from '../workflow.ts';
 
 /** What an action changes in the context, beside what its edges do. */
@@ -29,7 +28,7 @@ interface Step {
 }
 
 /** Inputs and results were limited before they came here. */
-const generous: OwnLimits = { maxDepth: 256, maxChars: Number.MAX_SAFE_INTEGER };
+const generous: CopyLimits = { maxDepth: 256, maxChars: Number.MAX_SAFE_INTEGER };
 
 export function runMachine(
   draft: MachineDraft,
@@ -139,9 +138,9 @@ export function runMachine(
     apply(snapshot, action, inputs, result, nowMs, shown = inputs) {
       const state = restored(snapshot);
       if ('kind' in state) return state;
-      const ownInputs = ownJson(inputs, generous);
-      const ownShown = shown === inputs ? ownInputs : ownJson(shown, generous);
-      const ownResult = ownJson(result, generous);
+      const ownInputs = copyJson(inputs, generous);
+      const ownShown = shown === inputs ? ownInputs : copyJson(shown, generous);
+      const ownResult = copyJson(result, generous);
       if (!ownInputs.ok || !ownShown.ok || !ownResult.ok)
         return failed('NotJson', `inputs or result of '${action}' are not JSON`);
       const event = Object.freeze({ type: action, inputs: ownShown.value, result: ownResult.value });
@@ -162,7 +161,7 @@ export function runMachine(
       if (found === undefined || snapshot.done) return { kind: 'moved', snapshot };
       const state = restored(snapshot);
       if ('kind' in state) return state;
-      const event = ownJson(found.event, generous);
+      const event = copyJson(found.event, generous);
       if (!event.ok) return failed('NotJson', `the event of timer '${timer.id}' is not JSON`);
       const others = snapshot.timers.filter((one) => !isDue(one));
       return attempt(

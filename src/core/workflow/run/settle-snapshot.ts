@@ -7,8 +7,7 @@ import { canonicalise } from '../../values/canonical.ts';
 import { utf8Length, type Json, type JsonObject } from '../../values/json.ts';
 import { ownPart } from '../read/author-code.ts';
 import type { MachineDraft } from '../read/machine-draft.ts';
-import { failed, type RunLimits } from './moved.ts';
-import { ownJson } from '../read/own-json.ts';
+import { copyJson, type CopyLimits } from '../read/copy-json.ts';
 import type { Moved, Snapshot, WorkflowTimer } from '../workflow.ts';
 
 /** An action that XState hands to its actor; only delays matter here. */
@@ -25,7 +24,7 @@ export function settle(
   limits: RunLimits,
 ): Moved {
   const isDone = state.status === 'done';
-  const value = ownJson(state.value, limits);
+  const value = copyJson(state.value, limits);
   if (!value.ok) return failed('NotJson', 'the state cannot be written down');
   return withinLimits(
     {
@@ -113,4 +112,16 @@ export function historyNodes(
     if (nodes.length > 0) found[node.id] = nodes;
   }
   return found;
+}
+
+export interface RunLimits extends CopyLimits {
+  /** An `always` that never rests, or an event that raises itself, ends here. */
+  readonly maxMicrosteps: number;
+  /** The canonical text of a snapshot takes at most this much. */
+  readonly maxStateBytes: number;
+  readonly maxTimers: number;
+}
+
+export function failed(errorType: string, problem: string): Moved {
+  return { kind: 'failed', errorType, problem };
 }

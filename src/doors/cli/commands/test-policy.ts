@@ -1,5 +1,5 @@
 /** The command `test`: does the policy decide as its tests say, and which of its rules did they exercise? */
-import { durationText } from '../../../core/values/duration-text.ts';
+import { durationText } from '../../../core/values/duration.ts';
 import type { Json } from '../../../core/values/json.ts';
 import type { Policy, RuleLook } from '../../../core/policy/policy.ts';
 import {

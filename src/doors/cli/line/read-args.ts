@@ -1,7 +1,6 @@
 /** Which arguments of a call do the words of a command line say? A JSON object, or `name=value` as often as needed. Total. */
 import { canonicalise } from '../../../core/values/canonical.ts';
-import { isObject } from '../../../core/values/json.ts';
-import { parseExactly } from '../../../core/values/parse-json.ts';
+import { isObject, parseExactly } from '../../../core/values/json.ts';
 
 export type ReadArgs =
   | { readonly ok: true; readonly args: Readonly<Record<string, unknown>> }

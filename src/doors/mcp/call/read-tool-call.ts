@@ -3,8 +3,7 @@
  * and answer. Must not decide what is right.
  */
 import { canonicalise, preview } from '../../../core/values/canonical.ts';
-import { isObject } from '../../../core/values/json.ts';
-import { parseExactly } from '../../../core/values/parse-json.ts';
+import { isObject, parseExactly } from '../../../core/values/json.ts';
 import { controlNames } from '../../../core/call/request.ts';
 
 export interface ToolCall {

@@ -2,10 +2,9 @@
 import { stateAt } from '../../analyse/chart.ts';
 import { isComposite, type DrawPlan } from '../draw-plan.ts';
 import { edgeText, oneLine } from '../edge-text.ts';
-import { planLevels, type Arrow, type Level, type Levels } from './levels.ts';
+import { planLevels, type Arrow, type Level, type Levels, type Item, type Size } from './levels.ts';
 import { placeItems } from './place-items.ts';
 import { routeLinks } from './route-links.ts';
-import type { Item, Size } from './item.ts';
 import { fillRows } from './rows.ts';
 import { moved, type Shape, type Stroke } from './shapes.ts';
 import { labelSize, lineHeight, shorten, textWidth, titleSize } from './text-size.ts';

@@ -5,7 +5,6 @@
 import { isInside, stateAt, type Chart, type ChartEdge } from '../../analyse/chart.ts';
 import { isComposite, type DrawPlan } from '../draw-plan.ts';
 import { edgeText, oneLine } from '../edge-text.ts';
-import { rankChildren } from './rank-children.ts';
 import { shorten } from './text-size.ts';
 
 /** All edges between the same two states, as one arrow with a line for each. */
@@ -171,4 +170,77 @@ function addPorts(
     levels.get(around)?.links.push({ arrow, ...ends, head, upwards: isTarget === (side === 'bottom'), lines: [] });
     around = child;
   }
+}
+
+function rankChildren(
+  children: readonly number[],
+  initial: number,
+  between: readonly (readonly [number, number])[],
+): ReadonlyMap<number, number> {
+  const next = new Map(children.map((child): [number, number[]] => [child, []]));
+  for (const [from, to] of between) next.get(from)?.push(to);
+
+  // A walk in depth; what leads to a state that is still being walked closes a circle.
+  const down = new Map(children.map((child): [number, number[]] => [child, []]));
+  const finished: number[] = [];
+  const open = new Set<number>();
+  const met = new Set<number>();
+  for (const root of [initial, ...children]) {
+    if (met.has(root) || !next.has(root)) continue;
+    const trail = [{ state: root, at: 0 }];
+    met.add(root);
+    open.add(root);
+    for (let here = trail.at(-1); here !== undefined; here = trail.at(-1)) {
+      const to = next.get(here.state)?.[here.at++];
+      if (to === undefined) {
+        trail.pop();
+        open.delete(here.state);
+        finished.push(here.state);
+      } else {
+        const [upper, lower] = open.has(to) ? [to, here.state] : [here.state, to];
+        down.get(upper)?.push(lower);
+        if (!met.has(to)) {
+          met.add(to);
+          open.add(to);
+          trail.push({ state: to, at: 0 });
+        }
+      }
+    }
+  }
+  const ranks = new Map(children.map((child): [number, number] => [child, 0]));
+  for (const state of finished.toReversed()) {
+    for (const lower of down.get(state) ?? []) {
+      ranks.set(lower, Math.max(ranks.get(lower) ?? 0, (ranks.get(state) ?? 0) + 1));
+    }
+  }
+  return ranks;
+}
+
+export interface Item {
+  readonly kind: 'box' | 'label' | 'pass' | 'start' | 'title' | 'port';
+  /** For a box: the child. */
+  readonly state: number;
+  readonly link: Link | null;
+  readonly row: number;
+  readonly width: number;
+  readonly height: number;
+  /** From its left edge: where arrows meet it, unless they have places of their own. */
+  readonly joint: number;
+}
+
+/** Two items in neighbouring rows that an arrow connects. `link` is null for the arrow from the start. */
+export interface Join {
+  readonly upper: Item;
+  readonly lower: Item;
+  readonly link: Link | null;
+}
+
+/** Where on an item, from its left edge, a link meets it. */
+export type JointOf = (item: Item, link: Link | null) => number;
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+  /** From the left edge: the middle of the box without the loop beside it. */
+  readonly joint: number;
 }

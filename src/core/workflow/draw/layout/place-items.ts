@@ -1,8 +1,6 @@
 /** Where does every item of a composite stand? Sideways as straight below its neighbours as the row allows; rows below rows. */
-import type { Item, Join, JointOf } from './item.ts';
-import type { Link } from './levels.ts';
+import type { Item, Join, JointOf, Link } from './levels.ts';
 import type { Rows } from './rows.ts';
-import { settleRow } from './settle-row.ts';
 
 export interface Placed {
   readonly left: ReadonlyMap<Item, number>;
@@ -162,4 +160,34 @@ function gapBetween(before: Item | undefined, item: Item): number {
   const thin = (each: Item) => each.kind === 'pass' || each.kind === 'port';
   const room = thin(before) && thin(item) ? 6 : thin(before) || thin(item) ? 12 : before.kind === 'box' ? 28 : 10;
   return before.width + room;
+}
+
+export interface Wish {
+  readonly at: number;
+  readonly weight: number;
+  /** How far it must stay from the one before it. */
+  readonly gap: number;
+}
+
+export function settleRow(wishes: readonly Wish[]): readonly number[] {
+  // Shifted by the gaps before it, every wish becomes one for a row that must only not go backwards.
+  const shifts: number[] = [];
+  let shift = 0;
+  for (const [index, { gap }] of wishes.entries()) {
+    shift += index === 0 ? 0 : gap;
+    shifts.push(shift);
+  }
+  const pools: { sum: number; weight: number; count: number }[] = [];
+  for (const [index, { at, weight }] of wishes.entries()) {
+    let pool = { sum: (at - (shifts[index] ?? 0)) * weight, weight, count: 1 };
+    for (let before = pools.at(-1); before !== undefined; before = pools.at(-1)) {
+      if (before.sum / before.weight <= pool.sum / pool.weight) break;
+      pools.pop();
+      pool = { sum: before.sum + pool.sum, weight: before.weight + pool.weight, count: before.count + pool.count };
+    }
+    pools.push(pool);
+  }
+  return pools
+    .flatMap(({ sum, weight, count }) => Array<number>(count).fill(sum / weight))
+    .map((at, index) => at + (shifts[index] ?? 0));
 }

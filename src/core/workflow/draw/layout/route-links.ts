@@ -2,11 +2,9 @@
  * How does an arrow run? Straight down through every row, in the place that was kept for it, and in a curve only between
  * rows, where nothing stands. At a box the arrows stand side by side, each as near to where it leads as the others allow.
  */
-import type { Link } from './levels.ts';
-import type { Placed } from './place-items.ts';
-import type { Item, Join, JointOf } from './item.ts';
+import type { Item, Join, JointOf, Link } from './levels.ts';
+import { type Placed, settleRow } from './place-items.ts';
 import type { Rows } from './rows.ts';
-import { settleRow } from './settle-row.ts';
 import type { Shape, Stroke } from './shapes.ts';
 
 const headLength = 7;

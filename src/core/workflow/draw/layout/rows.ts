@@ -2,8 +2,7 @@
  * What stands in which row of a composite? Boxes, the labels of arrows between them, and a narrow place wherever an arrow
  * passes a row, so that nothing is drawn over anything. Then the rows are sorted until few arrows cross.
  */
-import type { End, Level, Link } from './levels.ts';
-import type { Item, Join, JointOf, Size } from './item.ts';
+import type { End, Item, Join, JointOf, Level, Link, Size } from './levels.ts';
 import { sortRows } from './sort-rows.ts';
 import { labelSize, lineHeight, textWidth } from './text-size.ts';
 

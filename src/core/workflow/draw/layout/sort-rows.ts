@@ -2,8 +2,7 @@
  * In which order do things stand in their rows, so that few arrows cross? Sweeps down and up put each near the middle of
  * what it is connected with; then neighbours change places while that helps. The best order found is kept.
  */
-import type { Item, Join, JointOf } from './item.ts';
-import type { Link } from './levels.ts';
+import type { Item, Join, JointOf, Link } from './levels.ts';
 
 /** With more joins than this, fewer sweeps must do, and no neighbours change places. */
 const manyJoins = 2_000;

@@ -2,21 +2,20 @@
  * Is a value of the author's plain JSON, and what is our own copy of it? The copy is frozen to its depths and its names
  * are sorted, so that a state means the same before and after it was written down. Must not change the value it reads.
  */
-import { hush } from './hush.ts';
 import { pointerStep } from '../../values/canonical.ts';
 import type { Json } from '../../values/json.ts';
 
-export type Owned =
+export type CopiedJson =
   | { readonly ok: true; readonly value: Json }
   | { readonly ok: false; readonly path: string; readonly what: string };
 
-export interface OwnLimits {
+export interface CopyLimits {
   readonly maxDepth: number;
   /** At least as many characters as the copy may take when it is written; what goes beyond is refused while copying. */
   readonly maxChars: number;
 }
 
-class NotOurs extends Error {
+class NotPlainJson extends Error {
   path = '';
   within(step: string | number): this {
     this.path = `/${pointerStep(String(step))}${this.path}`;
@@ -25,12 +24,12 @@ class NotOurs extends Error {
 }
 
 /** Never throws: getters and proxies of the author's may. */
-export function ownJson(value: unknown, limits: OwnLimits): Owned {
+export function copyJson(value: unknown, limits: CopyLimits): CopiedJson {
   const budget = { chars: limits.maxChars };
   try {
     return { ok: true, value: copy(value, limits.maxDepth, budget) };
   } catch (thrown) {
-    if (thrown instanceof NotOurs) return { ok: false, path: thrown.path, what: thrown.message };
+    if (thrown instanceof NotPlainJson) return { ok: false, path: thrown.path, what: thrown.message };
     return { ok: false, path: '', what: 'something that cannot be read' };
   }
 }
@@ -38,23 +37,23 @@ export function ownJson(value: unknown, limits: OwnLimits): Owned {
 function copy(value: unknown, depth: number, budget: { chars: number }): Json {
   switch (typeof value) {
     case 'string':
-      if (!value.isWellFormed()) throw new NotOurs('a text with a lone surrogate');
+      if (!value.isWellFormed()) throw new NotPlainJson('a text with a lone surrogate');
       spend(budget, value.length + 2);
       return value;
     case 'boolean':
       spend(budget, 4);
       return value;
     case 'number':
-      if (!Number.isFinite(value)) throw new NotOurs(String(value));
+      if (!Number.isFinite(value)) throw new NotPlainJson(String(value));
       spend(budget, 1);
       // JSON has one zero.
       return value === 0 ? 0 : value;
     case 'object':
       if (value === null) return null;
-      if (depth <= 0) throw new NotOurs('something nested too deep, or a cycle');
+      if (depth <= 0) throw new NotPlainJson('something nested too deep, or a cycle');
       return Object.freeze(Array.isArray(value) ? copyItems(value, depth, budget) : copyFields(value, depth, budget));
     default:
-      throw new NotOurs(typeof value === 'undefined' ? 'undefined' : `a ${typeof value}`);
+      throw new NotPlainJson(typeof value === 'undefined' ? 'undefined' : `a ${typeof value}`);
   }
 }
 
@@ -65,7 +64,7 @@ function copyItems(items: readonly unknown[], depth: number, budget: { chars: nu
       spend(budget, 1);
       copied.push(copy(items[index], depth - 1, budget));
     } catch (thrown) {
-      throw thrown instanceof NotOurs ? thrown.within(index) : thrown;
+      throw thrown instanceof NotPlainJson ? thrown.within(index) : thrown;
     }
   }
   return copied;
@@ -76,21 +75,21 @@ function copyFields(value: object, depth: number, budget: { chars: number }): Re
   // Of another realm counts too: its prototype is the one that has none itself.
   const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
   if (!isPlain || typeof (value as { toJSON?: unknown }).toJSON === 'function') {
-    hush(value);
-    throw new NotOurs(nameOfClass(value));
+    ignoreRejection(value);
+    throw new NotPlainJson(nameOfClass(value));
   }
-  if (Object.getOwnPropertySymbols(value).length > 0) throw new NotOurs('an object with a symbol as a name');
+  if (Object.getOwnPropertySymbols(value).length > 0) throw new NotPlainJson('an object with a symbol as a name');
   const copied: Record<string, Json> = {};
   for (const key of Object.keys(value).toSorted(byCodeUnit)) {
     try {
-      if (!key.isWellFormed()) throw new NotOurs('a name with a lone surrogate');
+      if (!key.isWellFormed()) throw new NotPlainJson('a name with a lone surrogate');
       spend(budget, key.length + 4);
       const field = copy((value as Record<string, unknown>)[key], depth - 1, budget);
       // Writing this name would change what the copy inherits instead.
       if (key === '__proto__') Object.defineProperty(copied, key, { value: field, enumerable: true });
       else copied[key] = field;
     } catch (thrown) {
-      throw thrown instanceof NotOurs ? thrown.within(key) : thrown;
+      throw thrown instanceof NotPlainJson ? thrown.within(key) : thrown;
     }
   }
   return copied;
@@ -102,10 +101,22 @@ function byCodeUnit(a: string, b: string): number {
 
 function spend(budget: { chars: number }, chars: number): void {
   budget.chars -= chars;
-  if (budget.chars < 0) throw new NotOurs('more than fits into the state');
+  if (budget.chars < 0) throw new NotPlainJson('more than fits into the state');
 }
 
 function nameOfClass(value: object): string {
   const name: unknown = (value as { constructor?: { name?: unknown } }).constructor?.name;
   return typeof name === 'string' && name !== '' ? `a ${name.slice(0, 80)}` : 'an object that is not plain';
 }
+
+export function ignoreRejection(given: unknown): void {
+  try {
+    if (typeof given !== 'object' || given === null) return;
+    const { then } = given as { then?: unknown };
+    if (typeof then === 'function') then.call(given, nothing, nothing);
+  } catch {
+    // It cannot even be listened to, so nobody hears it.
+  }
+}
+
+const nothing = (): undefined => undefined;

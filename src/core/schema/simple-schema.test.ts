@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { isPlainlyValid } from './plainly-valid.ts';
+import { isSimpleSchema } from './simple-schema.ts';
 import { problemByMetaSchema } from './schema-engine.ts';
 
 const names =
@@ -28,7 +28,7 @@ test('whatever it finds right, the meta-schema of every dialect does', () => {
   fc.assert(
     fc.property(schema, fc.constantFrom(...dialects), (drawn, $schema) => {
       const written = $schema === undefined ? (drawn as object) : { ...(drawn as object), $schema };
-      if (!isPlainlyValid(written)) return;
+      if (!isSimpleSchema(written)) return;
       found++;
       assert.equal(problemByMetaSchema(written), null, JSON.stringify(written));
     }),
@@ -45,7 +45,7 @@ test('the schemas of most tools are right beyond doubt', () => {
     required: ['to'],
     additionalProperties: false,
   };
-  assert.equal(isPlainlyValid(tool), true);
+  assert.equal(isSimpleSchema(tool), true);
 });
 
 for (const wrong of [
@@ -62,4 +62,4 @@ for (const wrong of [
   { properties: [] },
   { $ref: '#/nowhere' },
 ])
-  test(`it does not vouch for ${JSON.stringify(wrong)}`, () => assert.equal(isPlainlyValid(wrong), false));
+  test(`it does not vouch for ${JSON.stringify(wrong)}`, () => assert.equal(isSimpleSchema(wrong), false));

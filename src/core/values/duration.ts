@@ -1,4 +1,5 @@
 /** How long is that, as people write it? The largest unit that gives a whole number, as configuration reads it. */
+
 const units = [
   ['d', 86_400_000],
   ['h', 3_600_000],
@@ -10,3 +11,5 @@ export function durationText(ms: number): string {
   const [unit, size] = units.find(([, each]) => ms >= each && ms % each === 0) ?? ['ms', 1];
   return `${ms / size}${unit}`;
 }
+
+export const secondsToMs = (seconds: number): number => (seconds > 0 ? Math.max(1, Math.round(seconds * 1_000)) : 0);

@@ -1,7 +1,7 @@
 /** Notices stand beside a reply: the reply stays the same, and the same notice is told once. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { addNotices } from './add-notices.ts';
+import { addNotices } from './notices.ts';
 import { gapNotice } from './gap.ts';
 import type { PendingReply } from './reply.ts';
 

@@ -6,7 +6,7 @@ import { aCatalogue, aRequest, aTool, facts } from '../../../test/support/builde
 import { anApprovalFact, aPolicyFact, aStep, inShop } from '../../../test/support/gate-facts.ts';
 import type { CallId, Request, SessionId } from '../call/call.ts';
 import { baseLadder, type Ladder, workflowLadder } from '../call/decide.ts';
-import { explainLadder } from './explain-ladder.ts';
+import { explainLadder } from './explain.ts';
 import type { Facts } from './facts.ts';
 import { gateNames } from './gate.ts';
 

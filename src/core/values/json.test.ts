@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { canonicalise } from './canonical.ts';
-import { parseExactly } from './parse-json.ts';
+import { parseExactly } from './json.ts';
 
 test('an integer that a number cannot hold is kept, and is no JSON any more', () => {
   for (const text of ['9007199254740993', '-9007199254740992', '1152921504606846977', `1${'0'.repeat(400)}`]) {

@@ -27,7 +27,7 @@ const distinct =
     Array.isArray(value) && new Set(value).size === value.length && value.every((item) => isRight(item));
 const isEnum: IsRight = (value) => some(isScalar)(value) && distinct(isScalar)(value);
 const isTypes: IsRight = (value) => isType(value) || (some(isType)(value) && distinct(isType)(value));
-const isFields: IsRight = (value) => isObject(value) && Object.values(value).every(isPlainlyValid);
+const isFields: IsRight = (value) => isObject(value) && Object.values(value).every(isSimpleSchema);
 
 const all = (names: string, isRight: IsRight) => names.split(' ').map((name) => [name, isRight] as const);
 
@@ -36,8 +36,8 @@ const keywords: ReadonlyMap<string, IsRight> = new Map([
   ...all('uniqueItems readOnly writeOnly', isFlag),
   ...all('minimum maximum exclusiveMinimum exclusiveMaximum', isNumber),
   ...all('minLength maxLength minItems maxItems minProperties maxProperties', isCount),
-  ...all('items additionalProperties not', isPlainlyValid),
-  ...all('allOf anyOf oneOf', some(isPlainlyValid)),
+  ...all('items additionalProperties not', isSimpleSchema),
+  ...all('allOf anyOf oneOf', some(isSimpleSchema)),
   ...all('const default', isAnything),
   ['examples', Array.isArray],
   ['enum', isEnum],
@@ -46,7 +46,7 @@ const keywords: ReadonlyMap<string, IsRight> = new Map([
   ['properties', isFields],
 ]);
 
-export function isPlainlyValid(schema: unknown): boolean {
+export function isSimpleSchema(schema: unknown): boolean {
   if (typeof schema === 'boolean') return true;
   if (!isObject(schema)) return false;
   return Object.entries(schema).every(([keyword, value]) => keywords.get(keyword)?.(value) === true);

@@ -1,7 +1,18 @@
-/** What does a caller hear who gets the result of an earlier call? Whose it is, and what the same call once more would do. Pure. */
-import { addNotices } from './add-notices.ts';
+/** Puts soft signals beside a reply. Pure; what the reply says stays what it was, and the same signal is told once. */
+import { type Notice, type Reply, isSuccess } from './reply.ts';
 import { replayed } from './answer.ts';
-import { isSuccess, type Notice, type Reply } from './reply.ts';
+
+export function addNotices<Given extends { readonly notices?: readonly Notice[] }>(
+  reply: Given,
+  notices: readonly Notice[],
+): Given {
+  const told = [...(reply.notices ?? [])];
+  for (const notice of notices) if (!told.some((earlier) => isSame(earlier, notice))) told.push(notice);
+  return told.length === (reply.notices?.length ?? 0) ? reply : { ...reply, notices: told };
+}
+
+const isSame = (one: Notice, other: Notice): boolean =>
+  one.code === other.code && one.human_message === other.human_message && one.budget_id === other.budget_id;
 
 /** The reply of an earlier call whose requester left, for somebody who asked for the same without a key. */
 export function attachedReply(reply: Reply): Reply {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { readCondition } from '../cel/read-condition.ts';
-import { plainCondition } from './plain-condition.ts';
+import { plainCondition } from './canonical-policy.ts';
 
 const written: readonly (readonly [what: string, text: string, plain: string])[] = [
   ['a condition on several lines', 'args.a > 1 &&\n    args.b\n', 'args.a > 1 && args.b'],

@@ -1,4 +1,4 @@
-/** Every limit of the core and the shell, by name, with its default. Adapters name theirs where they apply them. */
+/** Every limit of the core and the shell, with its default. Adapters define their own. */
 export interface Limits {
   /** Canonical arguments larger than this are InputTooLarge. */
   readonly maxInputBytes: number;

@@ -1,6 +1,5 @@
 /**
- * Which names exist on our wire? All of them, in one table, each with its texts.
- * Documentation, schemas and types are made from here; a name that is not here does not exist.
+ * All names of the wire in one place, each with its texts. Documentation, schemas and types are generated from it.
  * Must not hold entries of its own.
  */
 import { callStates } from './taxonomy/call-states.ts';

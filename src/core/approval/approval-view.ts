@@ -1,4 +1,7 @@
-/** What does an approval look like on the wire? The types of what is shown to approvers and to the agent that asked. Data only. */
+/**
+ * The wire types of an approval, as approvers and the requesting agent see it, and the notice that goes with a changed
+ * call.
+ */
 import type { Approval, ApprovalState } from './approval.ts';
 import { type Json, isObject } from '../values/json.ts';
 import { quoteName } from '../values/quote.ts';

@@ -1,6 +1,6 @@
 /**
- * What does a person decide, and what does their decision cover? The words of approvals and the rules about who may say what.
- * Pure; approvals are kept by the store, opened and decided by the shell, and asked for by gates/approval.ts.
+ * Defines approvals: their states, who may decide, and which call an approval covers. Pure. The store keeps approvals,
+ * the shell opens and decides them, and gates/approval.ts asks for them.
  */
 import type { CallId, SessionId } from '../call/call.ts';
 import { unreachable } from '../values/unreachable.ts';

@@ -1,6 +1,6 @@
 /**
- * Turns what became of a call into the reply that every door sends. Says only what is known: `effect` comes
- * from the lifecycle's state, never from hope.
+ * Builds the reply that every door sends from the outcome of a call. `effect` follows from the recorded state; it is
+ * never guessed.
  * Path of a call: 7/7. Next: the caller.
  */
 import type { CallId, SessionId } from './call.ts';

@@ -1,4 +1,4 @@
-/** The nouns of the gateway. Data only; every other file speaks in these words. */
+/** The basic types: call, request, session, principal, attempt. Data only. */
 import type { Json } from '../values/json.ts';
 import type { CallState, EffectClass } from '../taxonomy.ts';
 

@@ -1,4 +1,4 @@
-/** What is declared about each tool. The gateway never guesses these; a tool that is not here does not exist. */
+/** The declaration of each tool. Nothing in it is guessed, and a tool that is not in the catalogue does not exist. */
 import type { Json, JsonObject } from '../values/json.ts';
 import type { Reach } from '../policy/policy.ts';
 import type { EffectClass } from '../taxonomy.ts';

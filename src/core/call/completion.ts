@@ -1,6 +1,6 @@
 /**
- * May an agent say that it is done? Reads what it asked, and says everything that stands against it, not only the first thing.
- * Pure; what stands there is gathered by shell/completion/complete.ts. Not a gate of the ladder, so audit mode does not soften it.
+ * Decides whether an agent may complete its session, and lists every blocker, not only the first. Pure. Not a gate of
+ * the ladder, so audit mode does not soften it. Facts come from shell/completion/complete.ts.
  */
 import type { CallId } from './call.ts';
 import { pointerStep, preview } from '../values/canonical.ts';

@@ -1,7 +1,7 @@
 /**
- * May this call run? The first gate that does not pass speaks, so the order of the ladder is the
- * precedence of reasons. Pure and synchronous: a gate that lacks a fact asks for it, the shell
- * fetches it and asks again from the top.
+ * Decides whether a call may run. The first gate that does not pass determines the answer, so the order of the ladder
+ * is the precedence of reasons. Pure and synchronous: if a gate needs a fact, the shell fetches it and asks again from
+ * the top.
  * Path of a call: 3/7. Next: core/call/lifecycle.ts.
  */
 import type { Obligation } from '../approval/approval.ts';

@@ -1,4 +1,4 @@
-/** What happened beside the calls that policy decides, in words. Pure; shell/upkeep/runtime-gap.ts puts it on record. */
+/** The kinds of runtime gaps and their messages. Pure. shell/upkeep/runtime-gap.ts records them. */
 import { safeText } from '../values/redact.ts';
 import type { Notice } from './reply.ts';
 import { unreachable } from '../values/unreachable.ts';

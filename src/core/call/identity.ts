@@ -1,4 +1,4 @@
-/** Who is at the door? An agent, or a person with a role. Data only; the keyring finds them, the doors ask. */
+/** The identity behind an API key: an agent, or a person with a role. Data only. */
 
 /** What a key may do: call tools; look; decide approvals and look; everything but calling tools. */
 export const keyRoles = ['agent', 'viewer', 'approver', 'admin'] as const;

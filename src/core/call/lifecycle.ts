@@ -1,7 +1,7 @@
 /**
- * The life of one call. `advance` is the only function that moves it, in normal work, in recovery and
- * when a person decides; it performs nothing. An event that comes too late for the state it finds
- * changes nothing: what an old attempt says is kept as an orphan.
+ * The state machine of a call. `advance` is the only function that moves a call, in normal work, in recovery and when
+ * a person decides; it performs nothing. An event that arrives too late changes nothing: what an old attempt reports
+ * is kept as an orphan.
  * Path of a call: 4/7. Next: shell/attempt/start.ts.
  */
 import type { Call, IncarnationId } from './call.ts';

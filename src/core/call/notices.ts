@@ -1,4 +1,7 @@
-/** Puts soft signals beside a reply. Pure; what the reply says stays what it was, and the same signal is told once. */
+/**
+ * Adds notices to a reply, and builds the notices about results of earlier calls. A notice never changes the outcome,
+ * and equal notices are added once. Pure.
+ */
 import { type Notice, type Reply, isSuccess } from './reply.ts';
 import { replayed } from './answer.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Which tools is a caller offered where no workflow says what comes next? Those that are listed to it; of many only the nearest to
- * what it asked for, and how many there are. A reply stays small whatever the number of tools. Pure.
+ * Chooses which tools a reply offers where no workflow says what comes next. Of many tools only the nearest names are
+ * offered, with the total, so that replies stay small. Pure.
  */
 import type { Catalogue } from './catalogue.ts';
 import { distance } from '../values/nearest.ts';

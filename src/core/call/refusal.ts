@@ -1,4 +1,4 @@
-/** What a gate says when it says no: the part of the reply that the gate alone knows. */
+/** The part of an error reply that a gate provides. The rest of the reply comes from the call. */
 import type { ErrorReply } from './reply.ts';
 
 /** Fields that every reply gets from the call itself, not from the gate. */

@@ -1,8 +1,4 @@
-/**
- * What does a caller get back? The wire, as types: names are those of the JSON.
- * Every door sends exactly this; the names and their meanings come from the taxonomy.
- * Must not build replies.
- */
+/** The replies of the gateway as types, with the field names of the JSON. Every door sends exactly these. Data only. */
 import type {
   ClassOfCode,
   ClassOfError,

@@ -1,6 +1,6 @@
 /**
- * Reads whatever arrived as a call. Total: any value at all is either a request or a list of what is
- * wrong with it. Unknown fields are errors, so that a misspelt `key` never turns into a second refund.
+ * Parses any value into a request or a list of errors; never throws. Unknown fields are errors, so that a misspelt
+ * `key` cannot cause a second write.
  */
 import type { Request, SessionId } from './call.ts';
 import { canonicalise, pointerStep, preview } from '../values/canonical.ts';

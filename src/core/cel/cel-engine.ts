@@ -1,7 +1,6 @@
 /**
- * How is an expression evaluated without ever hanging? By the engine, with its evaluator's documented `run` counted: every
- * node costs a step, and what is searched or compared costs by its size. Types are told by what a value is, never by what
- * it contains: a field named `constructor` is a field, and hostile nesting leaves nothing in the engine's type tables.
+ * Evaluates parsed CEL with a step limit: every node costs a step, and searching or comparing costs by size. Types are
+ * decided by the value itself, never by its fields. A field named `constructor` is an ordinary field.
  */
 import { type ASTNode, Environment, type ParseResult } from '@marcbachmann/cel-js';
 import { registerFunctions, registerNumbers, WrongValue } from './cel-functions.ts';

@@ -1,7 +1,7 @@
 /**
- * Which operators and functions are ours? JSON knows one sort of number and the language two: whatever a person expects of
- * them together works here. `matches` and `join` replace those of the engine, which can hang or fill the memory;
- * `timestamp`, `int` and `double` replace those that read what is no time and no number, and the functions of cel-strings.ts those that cut through characters.
+ * The operators and functions that we add to CEL or replace. Ints and doubles mix freely, because JSON has one number
+ * type. Replacements are bounded (`matches`, `join`), strict (`timestamp`, `int`, `double`) or safe for Unicode
+ * (string functions).
  */
 import type { Environment } from '@marcbachmann/cel-js';
 import { readTimestamp, timestampFrom } from './cel-time.ts';

@@ -1,4 +1,4 @@
-/** How much may an expression be, and how much may it cost? The engine itself has no limit at run time; these are ours. */
+/** Limits on the size and cost of an expression. The engine has no run-time limit of its own. */
 import type { PatternLimits } from '../schema/linear-pattern.ts';
 
 export interface CelLimits extends PatternLimits {

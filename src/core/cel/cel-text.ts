@@ -1,6 +1,6 @@
 /**
- * How is an expression written, whatever spaces and brackets its author used? Two texts that are equal mean the same, so that
- * proofs can know a value again. Also: which values are constants, and which are reached by a path from a variable.
+ * Writes an expression in one normal form, so that equal texts mean the same value. Also finds constants, and paths
+ * that start at a variable.
  */
 import type { ASTNode } from '@marcbachmann/cel-js';
 import type { Constant } from './condition.ts';

@@ -1,6 +1,6 @@
 /**
- * What is a moment in an expression? The engine's own sort of value, made from milliseconds and never from a clock. A text
- * is read by RFC 3339 and must say its offset: the engine's own reading takes local time and much that is no time at all.
+ * Timestamps in CEL, made from milliseconds and never from a clock. Text must be RFC 3339 with an offset; the engine
+ * itself accepts local time and more.
  */
 import { evaluate } from '@marcbachmann/cel-js';
 

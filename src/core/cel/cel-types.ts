@@ -1,4 +1,4 @@
-/** What can be known of a value before it is there? The words for it; check-types.ts and inspect-expression.ts use them. */
+/** The types that check-types.ts and inspect-expression.ts know values by. */
 
 /** Numbers of JSON are doubles. */
 export type CelFieldType = 'bool' | 'double' | 'dyn' | 'list' | 'map' | 'string' | 'timestamp';

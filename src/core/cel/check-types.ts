@@ -1,7 +1,6 @@
 /**
- * Do the types of an expression fit what is known about its variables? Checked apart from the evaluation, where every
- * variable may be anything, so that evaluating stays fast. Fields that do not exist are told by inspect-fields.ts; here a
- * path whose type is known stands, in the text that is checked, for a variable of that type.
+ * Type-checks an expression against what is known of its variables. Separate from evaluation, where every variable is
+ * dynamic and fast. In the checked text, a path of known type is replaced by a variable of that type.
  */
 import { Environment } from '@marcbachmann/cel-js';
 import { engineOptions } from './cel-engine.ts';

@@ -1,6 +1,6 @@
 /**
- * What does a condition or a formula mean, and what does it give for these values? Everything that can be told without
- * values is told when it is compiled. Evaluating is pure and bounded, and never throws but for what `throughSignals` names.
+ * Compiles a CEL expression and reports every problem that can be found without values. Evaluation is pure, bounded,
+ * and throws only what `throughSignals` names.
  */
 import type { ParseResult } from '@marcbachmann/cel-js';
 import type { Json } from '../values/json.ts';

@@ -1,6 +1,6 @@
 /**
- * What does a condition ask, as far as proofs can follow it? Comparisons of one value with constants, joined by and, or and
- * not; everything else is kept by its text and counts as free. Data only; read-condition.ts makes it.
+ * A condition as proofs see it: comparisons of values with constants, joined by and, or and not. Everything else
+ * counts as free. Data only; read-condition.ts makes it.
  */
 export type Constant = null | boolean | number | string;
 

@@ -1,6 +1,6 @@
 /**
- * What does an expression say, before anybody runs it? Which variables it reads, which patterns it matches, and everything
- * in it that is not permitted here. The parsed tree is changed in one way: calls of what we replace are given our names.
+ * Finds the variables and patterns of an expression, and everything that is not permitted in it. Renames calls of the
+ * functions that we replace, and changes nothing else in the tree.
  */
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { nearest } from '../values/nearest.ts';

@@ -1,6 +1,6 @@
 /**
- * Which fields does an expression read that are not there? Told by name, with the near one. A field that only some of the
- * values have must be asked for, by `has(args.note)` or `"note" in args`, somewhere in the expression that reads it.
+ * Finds fields that an expression reads and that do not exist, with the nearest name. An optional field must be
+ * guarded by `has()` or `in` in the same expression.
  */
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { nearest } from '../values/nearest.ts';

@@ -1,6 +1,6 @@
 /**
- * What does the text of a condition ask? Reads what the engine parsed into something that proofs can follow. Judges nothing:
- * whether the text is permitted here is for compile-cel.ts, and what cannot be followed is kept as free.
+ * Reads the text of a condition into a form that proofs can follow. What cannot be followed becomes `free`. Does not
+ * check whether the text is permitted; compile-cel.ts does.
  */
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { type CelEngine, createCelEngine } from './cel-engine.ts';

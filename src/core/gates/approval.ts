@@ -1,4 +1,6 @@
-/** Gate 12: has a person agreed to exactly this call? All obligations of the gates before become one approval. */
+/**
+ * Gate 12: whether a person has approved exactly this call. All obligations of earlier gates are met by one approval.
+ */
 import { type Approval, type ApprovalId, covers, joinObligations, stateAt } from '../approval/approval.ts';
 import type { ApprovalFact } from './facts.ts';
 import { type Gate, type GateAnswer, pass } from './gate.ts';

@@ -1,4 +1,7 @@
-/** Why was, or would, a call be decided this way? The words of an explanation; explain-ladder.ts writes one. Data only. */
+/**
+ * Explains a decision: asks the ladder about one call and keeps what each gate saw and answered. Same gates and same
+ * order as `decide`, so an explanation cannot differ from the decision. Pure.
+ */
 import { type GateName, type Gate, type GateAnswer, gateNames } from './gate.ts';
 import type { JsonObject } from '../values/json.ts';
 import type { RuleLook } from '../policy/policy.ts';

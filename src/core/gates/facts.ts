@@ -1,6 +1,6 @@
 /**
- * Everything a decision may look at, gathered by the shell beforehand or on demand. A fact that was
- * not fetched is absent, never a default; every fact that was used is recorded, so that replay needs no world.
+ * The facts that gates may look at, gathered by the shell. A fact that was not fetched is absent, never a default.
+ * Every fact that was used is recorded, so that a decision can be replayed.
  */
 import type { Approval, ApprovalId } from '../approval/approval.ts';
 import type { CallId, Principal, Request, SessionId } from '../call/call.ts';

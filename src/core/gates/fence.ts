@@ -1,6 +1,6 @@
 /**
- * Gate 6: is the same operation of this session in doubt? Until that is settled, doing it again could be doing it twice. A call
- * that a body makes is asked about the session of the step that the body is.
+ * Gate 6: whether an equal operation of this session is in doubt; running it again could do it twice. A call made by
+ * the body of a step is checked against the session of that step.
  */
 import type { Request } from '../call/call.ts';
 import { argumentsIn, type Facts } from './facts.ts';

@@ -1,4 +1,7 @@
-/** A gate answers one question about a call. Gates are pure and know no other gate. */
+/**
+ * The type of a gate, its answers, and the names of all gates in order. A gate answers one question, is pure, and
+ * knows no other gate.
+ */
 import type { Approval, Obligation } from '../approval/approval.ts';
 import type { CallId, Request } from '../call/call.ts';
 import type { FactName, Facts } from './facts.ts';

@@ -1,4 +1,7 @@
-/** Gate 5: do the arguments fit? Schema first; an author's validator is code, so its answer is asked for as a fact. */
+/**
+ * Gate 5: whether the arguments are valid. A schema is checked here. An author's validator is code, so its result is a
+ * fact.
+ */
 import type { FieldError } from '../call/catalogue.ts';
 import { type Gate, type GateAnswer, pass } from './gate.ts';
 import { invariant, unreachable } from '../values/unreachable.ts';

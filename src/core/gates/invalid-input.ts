@@ -1,4 +1,4 @@
-/** The words for arguments that do not fit: every wrong field, and the first one in a sentence. */
+/** Builds the refusal for invalid arguments: every wrong field, and a sentence about the first. */
 import { cut } from '../values/canonical.ts';
 import type { FieldError } from '../call/catalogue.ts';
 import { safeText } from '../values/redact.ts';

@@ -1,4 +1,7 @@
-/** Gate 3: does the tool exist? Absence of a declaration is a no, never a yes; of a server that was never reached it is `not yet`. */
+/**
+ * Gate 3: whether the tool exists. A tool that is not declared is refused; if its server was never reached, the caller
+ * is asked to retry.
+ */
 import type { Facts, UnlistedServer } from './facts.ts';
 import { type Gate, pass } from './gate.ts';
 import { namedForModels, nearest, nearestServed } from '../values/nearest.ts';

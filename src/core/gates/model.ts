@@ -1,4 +1,4 @@
-/** Gate 8: may this model act? Only where the agent's model policy names those that may. */
+/** Gate 8: whether the agent's model policy allows the model. */
 import { type Gate, pass } from './gate.ts';
 import { modelRefusal } from '../policy/policy-refusal.ts';
 

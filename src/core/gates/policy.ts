@@ -1,4 +1,7 @@
-/** Gate 7: does a rule permit it? The first that matches speaks; no match is the default, and no default is a no. */
+/**
+ * Gate 7: whether a rule permits the call. The first matching rule decides, then the default. Without a default the
+ * call is denied.
+ */
 import { type Gate, pass } from './gate.ts';
 import { isListed } from '../policy/listed-tools.ts';
 import { beyondSession, policyRefusal, unknownAgent } from '../policy/policy-refusal.ts';

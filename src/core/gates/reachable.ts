@@ -1,6 +1,6 @@
 /**
- * Gate 4: does the workflow allow the action here? Guards are asked without inputs first; one that looks at them counts as
- * reachable, and is asked again once the inputs have passed their gate. Its no is the same no.
+ * Gate 4: whether the workflow allows the action in this state. Guards are evaluated without inputs first. A guard
+ * that reads inputs counts as reachable, and is evaluated again after the input gate.
  */
 import type { Facts } from './facts.ts';
 import { type Gate, type GateAnswer, pass } from './gate.ts';

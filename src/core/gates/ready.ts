@@ -1,4 +1,7 @@
-/** Gate 1: is the gateway ready to decide at all? Until it has recovered, and once it closes, it decides nothing. */
+/**
+ * Gate 1: whether the gateway is ready. It refuses until recovery is done, once it closes, and at the limit of calls
+ * under way.
+ */
 import type { Readiness } from './facts.ts';
 import { type Gate, pass } from './gate.ts';
 import type { Refusal } from '../call/refusal.ts';

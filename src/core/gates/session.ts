@@ -1,4 +1,4 @@
-/** Gate 2: does the session exist for this agent, may it go on, and is it where the caller believes it to be? */
+/** Gate 2: whether the session exists for this agent, is open, and is at the sequence that the caller expects. */
 import type { Request } from '../call/call.ts';
 import type { Facts, SessionFact } from './facts.ts';
 import type { Gate, GateAnswer } from './gate.ts';

@@ -1,7 +1,4 @@
-/**
- * Which bodies travel about approvals, and about being done? JSON Schema of each, by the name it has among the components of the
- * document; a part of http-bodies.ts. Must not know who sends which.
- */
+/** JSON Schemas of the HTTP bodies about approvals and completion, by component name. Part of http-bodies.ts. */
 import { approvalStates } from '../approval/approval.ts';
 import { approvalChanges } from '../approval/approval-view.ts';
 import {

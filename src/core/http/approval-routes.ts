@@ -1,4 +1,4 @@
-/** The routes about approvals, and about being done; a part of the table in http-routes.ts. Data only. */
+/** The HTTP routes about approvals and completion. Part of the table in http-routes.ts. Data only. */
 import { approvalStates } from '../approval/approval.ts';
 import { type HttpRoute, limit, text } from './http-route.ts';
 

@@ -1,6 +1,6 @@
 /**
- * What can an HTTP caller be told where there is no call to speak of? The door's own words: who may come in, and what there is.
- * A call has the words of the taxonomy; these have a code, and neither `error` nor `effect`. Must not grow into a second taxonomy.
+ * The problems that the HTTP door reports where there is no call: authentication, unknown paths and the like. They
+ * have a `code`, but no `error` and no `effect`; errors of calls belong to the taxonomy.
  */
 export const doorProblems = {
   MalformedRequest: { status: 400, title: 'Not a request that can be read' },

@@ -1,6 +1,6 @@
 /**
- * Which bodies travel over HTTP beside the replies of calls? JSON Schema of each, by the name it has among the components of the
- * document. Those of requests stand alone, since the door checks by them. Must not know who sends which.
+ * JSON Schemas of the HTTP bodies, except replies of calls, by component name. Request schemas contain no references,
+ * because the door validates with them.
  */
 import { approvalAnswerBodies, approvalRequestBodies } from './approval-bodies.ts';
 import { gapKinds } from '../call/gap.ts';

@@ -1,4 +1,4 @@
-/** What can be said of one route of the HTTP door? The types of the table in http-routes.ts, and the limits of its lists. */
+/** The type of an entry in the route table, and the limits of paged lists. */
 import type { BodyName } from './http-bodies.ts';
 import type { Permission } from '../call/identity.ts';
 

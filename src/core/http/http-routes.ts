@@ -1,6 +1,6 @@
 /**
- * Which paths does the HTTP door serve, to whom, with which query, body and answer? The one table from which the door routes
- * and openapi-paths.ts writes its document, so that they cannot differ. Data only.
+ * The table of HTTP routes: path, role, query, body and answers. The door routes by it and openapi-paths.ts documents
+ * it, so the two cannot differ. Data only.
  */
 import { approvalRoutes } from './approval-routes.ts';
 import { sessionStatusNames } from './http-bodies.ts';

@@ -1,6 +1,6 @@
 /**
- * Which HTTP status accompanies a reply? Total over every reply.
- * Meaning is never read back from a status: the body decides. Must not look at message texts.
+ * Maps every reply to its HTTP status. Must not read message texts, and no program should read meaning from the status
+ * alone.
  */
 import { isPending, isSuccess, type ActionErrorReply, type Reply, type ValidationFailedReply } from '../call/reply.ts';
 import { codes, errors, type CodeOfError, type DeniedCode, type ErrorCode, type ErrorName } from '../taxonomy.ts';

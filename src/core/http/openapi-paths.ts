@@ -1,7 +1,4 @@
-/**
- * The whole OpenAPI document: the components of openapi.ts with the paths of http-routes.ts, nothing of which is written twice.
- * Must not describe a route that the table does not have.
- */
+/** Builds the whole OpenAPI document from openapi.ts and the routes of http-routes.ts. */
 import { answerBodies, type BodyName, requestBodies, type RequestName } from './http-bodies.ts';
 import { maxWaitSeconds } from './http-route.ts';
 import { httpRoutes, type HttpRoute, type QueryField, routeNames } from './http-routes.ts';

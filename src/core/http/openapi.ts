@@ -1,7 +1,6 @@
 /**
- * What can an HTTP caller expect: which bodies, with which status?
- * An OpenAPI 3.1 document without paths, which openapi-paths.ts adds. All of it comes from the taxonomy and the door's own problems.
- * Must not describe a status that neither http-status.ts nor door-problems.ts gives.
+ * The OpenAPI 3.1 document without its paths, built from the taxonomy and the door's problems. Lists only statuses
+ * that http-status.ts or door-problems.ts give.
  */
 import { doorCodesOf, doorProblems } from './door-problems.ts';
 import { statusesOf } from './http-status.ts';

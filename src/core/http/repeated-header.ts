@@ -1,6 +1,6 @@
 /**
- * Which header that says one thing was sent more than once? Node drops or joins the second line in silence, and a proxy before us
- * may have judged the other one.
+ * Finds single-valued headers that were sent more than once. Node drops or joins the second silently, and a proxy may
+ * have judged the other one.
  */
 export const onceHeaders: readonly string[] = [
   'host',

@@ -1,7 +1,6 @@
 /**
- * How is each field of a reply written in JSON Schema?
- * Enums come from the keys of the taxonomy; the caller's `ref` makes references, as their place differs by document.
- * Must not know which reply carries which field.
+ * The JSON Schema of each field of a reply. Enums come from the taxonomy. The caller's `ref` makes references, since
+ * their place differs by document.
  */
 import {
   classes,

@@ -1,8 +1,4 @@
-/**
- * What does a valid reply look like, for a program that does not read TypeScript?
- * JSON Schema 2020-12, one closed branch per reply, built from the taxonomy, so that neither can change alone.
- * Must not state a name that the taxonomy does not have.
- */
+/** The JSON Schema (2020-12) of replies: one closed branch for each kind, built from the taxonomy. */
 import {
   always,
   anything,

@@ -1,4 +1,4 @@
-/** What is told to a webhook? The words and the shape of a message. Data only; adapters/notify-webhook sends it. */
+/** The messages that webhooks receive. Data only; adapters/notify-webhook sends them. */
 import type { ApprovalView } from '../approval/approval-view.ts';
 
 /** The codes that somebody can be told about. */

@@ -1,7 +1,7 @@
 /**
- * The bytes of a journal record, right once and for all. Header: fixed binary fields, commitments,
- * then the canonical body, each length-prefixed. Three domains keep the hashes apart: 0x00 a leaf
- * (header), 0x01 a link of the chain, 0x02 a commitment to a payload. All integers are big-endian.
+ * Encodes a journal record as bytes. The header has fixed binary fields, commitments and the canonical body, each
+ * length-prefixed; integers are big-endian. Hash domains: 0x00 leaf (header), 0x01 link of the chain, 0x02 commitment
+ * to a payload.
  */
 import { invariant } from '../values/unreachable.ts';
 import type { Commitment, Hashing, Header } from './record.ts';

@@ -1,7 +1,6 @@
 /**
- * What the journal keeps. A draft is what the shell asks to have written; the store gives it its
- * place (chain, epoch, sequence, time), its salts and its hash. Payloads stand apart from the
- * header, so that one can be erased and the chain still verifies.
+ * The records of the journal. The shell writes drafts; the store adds place, salts and hash. Payloads are kept apart
+ * from the header, so that one can be erased and the chain still verifies.
  */
 import type { CallId, SessionId } from '../call/call.ts';
 

@@ -1,7 +1,6 @@
 /**
- * Does the journal hold? Walks stored records in order and recomputes every hash from the stored
- * bytes, never from re-made ones. A payload that an `erased` record names is counted as erased;
- * one that is just not there is a problem.
+ * Verifies stored records in order by recomputing every hash from the stored bytes. A payload named by an `erased`
+ * record counts as erased; any other missing payload is a problem.
  */
 import { isObject } from '../values/json.ts';
 import { commitTo, decodeHeader, genesis, hashBytes, linkHash, saltBytes } from './encode.ts';

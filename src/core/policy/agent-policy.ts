@@ -1,7 +1,6 @@
 /**
- * What do the rules of one agent say about a call? First the ceiling, then the first rule that matches, then the default; a
- * rule whose condition cannot be evaluated denies, whatever it would have said. Every answer that does not depend on the
- * call is made once.
+ * Judges a call by the rules of one agent: first the ceiling, then the first matching rule, then the default. A rule
+ * whose condition cannot be evaluated denies. Answers that do not depend on the call are built once.
  */
 import { type ApprovalTerms, defaultTerms } from '../approval/approval.ts';
 import { canonicalAgent, canonicalRules } from './canonical-policy.ts';

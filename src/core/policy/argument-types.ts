@@ -1,7 +1,6 @@
 /**
- * What is known of the arguments of the tools that a rule is about? The fields of their schemas, with their sorts. Tools that
- * take nothing else are taken at their word: a field that one of them lacks must be asked for. If any takes more than it
- * names, a field counts as known when at least one of them names it.
+ * Argument types for a rule, from the schemas of the tools it matches. If all tools are closed, a field that some lack
+ * must be guarded. If one is open, a field is known if at least one tool names it.
  */
 import type { CelFieldType, CelObject, CelType } from '../cel/cel-types.ts';
 import { isObject, type Json } from '../values/json.ts';

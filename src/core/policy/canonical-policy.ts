@@ -1,6 +1,6 @@
 /**
- * Under which text is a policy hashed? What decides, without places and comments, so that moving a rule to another line
- * changes nothing. Must not hold anything that a decision does not depend on, nor leave anything out that one does.
+ * The canonical text under which a policy is hashed: everything that decides, without lines and comments. Moving a
+ * rule to another line changes nothing.
  */
 import { type ApprovalTerms, defaultTerms } from '../approval/approval.ts';
 import { canonicalText } from '../values/canonical.ts';

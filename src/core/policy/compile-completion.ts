@@ -1,4 +1,4 @@
-/** When may an agent say that it is done? The conditions of a completion, compiled. A condition that breaks does not hold. */
+/** Compiles the conditions of a completion. A condition that cannot be evaluated does not hold. */
 import { timestampOf } from '../cel/cel-time.ts';
 import { compileCel } from '../cel/compile-cel.ts';
 import { completionVariables } from './compile-conditions.ts';

@@ -1,6 +1,6 @@
 /**
- * What does the condition of a rule mean? CEL over what a rule can look at, with `args` typed by the schemas of the tools that
- * the rule is about. A condition that was compiled before, over the same tools, is not compiled again.
+ * Compiles the condition of a rule: CEL, with `args` typed by the schemas of the matching tools. Reuses a condition
+ * that was compiled over the same tools.
  */
 import { timestampOf } from '../cel/cel-time.ts';
 import type { CelType } from '../cel/cel-types.ts';

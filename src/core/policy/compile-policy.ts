@@ -1,7 +1,4 @@
-/**
- * Can what is written be enforced, and how? Every problem at once, each with what to do about it, or a policy that is ready
- * to judge. Must not judge, and must not read files: places are handed on as they came.
- */
+/** Compiles a written policy, or reports every problem with its fix. Reads no files. */
 import { createAgentPolicy } from './agent-policy.ts';
 import { canonicalPolicy } from './canonical-policy.ts';
 import { compileCompletion } from './compile-completion.ts';

@@ -1,7 +1,6 @@
 /**
- * How is a value that was masked in its own place kept out of the texts that quote it, such as the message of a failure? Finds what a
- * mask took away, and replaces it where it stands by itself, also as JSON and addresses spell it. What is too short to be told from
- * the rest of a text stays.
+ * Removes masked values from texts that quote them, such as failure messages. Finds what a mask removed and replaces
+ * whole occurrences, also in JSON and URL encoding. Values too short to be recognised stay.
  */
 import { isObject, type Json, type JsonObject } from '../values/json.ts';
 import { redacted } from './redact-paths.ts';

@@ -1,4 +1,4 @@
-/** Which tools is an agent shown? Those that some call of its could be permitted; the others do not exist for it. */
+/** The tools that are listed to an agent: those of which some call could be permitted. */
 import type { Catalogue, ToolEntry } from '../call/catalogue.ts';
 import type { PolicyFact } from '../gates/facts.ts';
 import type { AgentPolicy, Reach } from './policy.ts';

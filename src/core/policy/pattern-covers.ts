@@ -1,6 +1,6 @@
 /**
- * Does one pattern match every name that another one matches? Told exactly, with a name that proves a no, by walking both
- * as automata at once; a pair that would take too many steps is told to be unknown. Must not be asked on the way of a call.
+ * Decides whether one pattern matches every name that another matches, with a counterexample for "no". Walks both as
+ * automata; beyond a limit of steps the answer is unknown. Too slow for the path of a call.
  */
 import type { ToolPattern } from './tool-pattern.ts';
 

@@ -1,4 +1,4 @@
-/** How much may a policy be, and how much may judging by it keep in memory? Every limit by name, with its default. */
+/** Limits on the size of a policy and on the memory of judging, with their defaults. */
 export interface PatternLimits {
   readonly maxPatternChars: number;
   readonly maxPatternSegments: number;

@@ -1,4 +1,4 @@
-/** What does an agent hear when policy says no? The sentence, the rule's place, and that asking again is no use. */
+/** Builds the refusals of policy: the message, the place of the rule, and that retrying does not help. */
 import type { Approval, ApprovalId, Obligation } from '../approval/approval.ts';
 import type { Refusal } from '../call/refusal.ts';
 import { unreachable } from '../values/unreachable.ts';

@@ -1,4 +1,4 @@
-/** How is a policy told over the wire? As it is written, with the names of the wire. Must not leave out what decides a call. */
+/** A policy as the HTTP door shows it, with wire names. Contains everything that decides a call. */
 import { type ApprovalTerms, defaultTerms } from '../approval/approval.ts';
 import type { RuleEffect, WrittenAgent, WrittenPolicy } from './policy.ts';
 

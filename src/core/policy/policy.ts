@@ -1,6 +1,6 @@
 /**
- * What may an agent do? The words of policy: what is written, what it becomes, what it answers. Data and signatures only;
- * compile-policy.ts makes the one from the other.
+ * The types of policy: what is written, what it compiles to, what it answers. Data and signatures only;
+ * compile-policy.ts compiles.
  */
 import type { ApprovalTerms } from '../approval/approval.ts';
 import type { Json } from '../values/json.ts';

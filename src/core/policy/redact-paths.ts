@@ -1,8 +1,7 @@
 /**
- * What of the arguments and the result must nobody see written? Paths such as `args.card.number`, `result.users.*.email` and
- * `args.**.password`, where `*` is any key or index and `**` any number of them. All paths are walked at once, so masking
- * takes time by the size of the value. Must not change what it does not mask: that is shared, not copied. Whatever stands where
- * an argument should have fields and has none, such as a text or a list, is masked, for it could hold them.
+ * Masks parts of arguments and results by paths such as `args.card.number`, `result.users.*.email` and
+ * `args.**.password`. One walk for all paths; what is not masked is shared, not copied. A text or list where fields
+ * are expected is masked whole, because it could hold them.
  */
 import type { Json, JsonObject } from '../values/json.ts';
 import type { PolicyLimits } from './policy-limits.ts';

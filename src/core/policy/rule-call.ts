@@ -1,4 +1,4 @@
-/** What do the conditions of rules see of a call? Nothing is copied that is not asked for often. Pure. */
+/** The view of a call that conditions of rules see. Pure. */
 import type { Request } from '../call/call.ts';
 import type { ToolEntry } from '../call/catalogue.ts';
 import { argumentsIn, type Facts } from '../gates/facts.ts';

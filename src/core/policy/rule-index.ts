@@ -1,7 +1,6 @@
 /**
- * Which rules could speak about a tool? Those whose pattern matches its name, in order, up to the first that always counts:
- * nothing after it is ever asked. Found by exact name and by first segment, once per tool, so that a thousand rules about
- * other tools cost nothing.
+ * Finds the rules that can match a tool, in order, up to the first that always matches. Indexed by exact name and
+ * first segment, and cached per tool, so rules about other tools cost nothing.
  */
 import type { Condition } from './compile-conditions.ts';
 import type { WrittenRule } from './policy.ts';

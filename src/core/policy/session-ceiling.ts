@@ -1,6 +1,6 @@
 /**
- * How far may a session reach? Its handle says so, from the moment it is opened: nobody can raise it, for a handle with another
- * ending is no session at all, and it needs no place of its own in the store.
+ * The ceiling of a session, kept in its handle. It cannot be raised, since a changed handle names no session, and it
+ * needs no place in the store.
  */
 import { type Reach, reaches } from './policy.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Does a policy decide as its author says it should? Judges each case as a call would be judged, and counts which rules
- * decided. Pure: the instant is the case's own, or one that never changes. Must not print.
+ * Runs the author's test cases against a policy and counts which rules decided. Pure: the time comes from the case, or
+ * is fixed.
  */
 import { readCondition } from '../cel/read-condition.ts';
 import type { ApprovalTerms } from '../approval/approval.ts';

@@ -1,7 +1,6 @@
 /**
- * Which names does a pattern mean? A name is segments between slashes: `*` stands for any characters within one segment,
- * `**` for any number of whole segments, none included; everything else stands for itself. Matching never takes more steps
- * than pattern times name, and there is no regular expression that could go wild.
+ * Tool name patterns. `*` matches any characters within a segment, `**` any number of whole segments, including none.
+ * Matching is bounded by pattern length times name length, and uses no regular expressions.
  */
 import { defaultPatternLimits, type PatternLimits } from './policy-limits.ts';
 

@@ -1,7 +1,7 @@
 /**
- * What does a failure mean: which class, code and verdict, and what is known about its effect?
- * One total table over kind × subject; the effect class only decides what may have happened.
- * Must not read message texts and must not choose a compensation.
+ * Classifies a failure: class, code, verdict, and what is known about its effect. One total table over kind × subject;
+ * the effect class decides only what may have happened. Must not read message texts and must not choose a
+ * compensation.
  */
 import type { ClassOfError, CodeOfError, Effect, EffectClass, ErrorKind, ErrorSubject, Verdict } from '../taxonomy.ts';
 import { codes } from '../taxonomy.ts';

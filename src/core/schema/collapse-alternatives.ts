@@ -1,7 +1,7 @@
 /**
- * A value that fits none of several alternatives: which complaints help? ajv reports those of every alternative; a place
- * should be told once. If one alternative was plainly meant, its complaints are kept; if all fail at the same telling
- * field, that field gets all its choices; otherwise the place itself gets the alternatives in words.
+ * Reduces ajv's errors for `anyOf` and `oneOf` to the useful ones. If one alternative was clearly meant, its errors
+ * are kept. If all fail at the same discriminating field, that field lists its choices; otherwise the alternatives are
+ * described.
  */
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { pointerOf, stepsOf, valueAt } from './json-pointer.ts';

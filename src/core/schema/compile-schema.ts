@@ -1,6 +1,6 @@
 /**
- * Can this JSON Schema judge values, and what does it say about one? Schemas and values are both written by strangers:
- * neither may throw, hang, load or log anything. Compiled once; the check of a value that passes builds nothing.
+ * Compiles a JSON Schema and checks values with it. Schema and value come from outside: neither may throw, hang, load
+ * or log. A value that passes allocates nothing.
  */
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import type { FieldError } from '../call/catalogue.ts';

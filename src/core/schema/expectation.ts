@@ -1,6 +1,6 @@
 /**
- * What would have been right? Each keyword of JSON Schema in words, from what ajv reports about its failure.
- * Texts of the schema's author are shown, cut short; the value that was sent is not. Must not look at other errors.
+ * Describes in words what each keyword of JSON Schema expects. The schema's texts are shown shortened; the value is
+ * not shown.
  */
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { cut, preview } from '../values/canonical.ts';

@@ -1,6 +1,6 @@
 /**
- * Which fields are wrong, each once? Turns what ajv reports into places, expectations and what was sent.
- * Must not decide which alternative was meant; that is collapse-alternatives.ts.
+ * Turns ajv's errors into one error for each field: path, expectation, and what was sent. collapse-alternatives.ts
+ * chooses among alternatives.
  */
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { preview } from '../values/canonical.ts';

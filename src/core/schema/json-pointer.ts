@@ -1,4 +1,4 @@
-/** How is a place inside a value written, and what stands there? RFC 6901. Must not follow anything inherited. */
+/** Writes and resolves JSON Pointers (RFC 6901). Never follows inherited properties. */
 import { isObject } from '../values/json.ts';
 
 export function pointerOf(steps: readonly (string | number)[]): string {

@@ -1,7 +1,7 @@
 /**
- * How is a pattern of a schema matched without ever backtracking? By RE2, in time linear in the text. What RE2 does not
- * know (look-around, back-references, repeats beyond 1,000) is refused when the schema is compiled. Two small differences
- * to JavaScript remain: `\s` means ASCII white space only, and `.` matches \r and the Unicode line separators.
+ * Matches schema patterns with RE2, in linear time. Look-around, back-references and repeats beyond 1,000 are refused
+ * at compile time. Differences from JavaScript: `\s` is ASCII only, and `.` matches \r and the Unicode line
+ * separators.
  */
 import { RE2JS } from 're2js';
 import type { WorkBudget } from './work-budget.ts';

@@ -1,6 +1,6 @@
 /**
- * Is this small, shallow, plain JSON, and so fit to be compiled? The copy has nothing live in it and lacks two
- * switches by which a schema would change how ajv works. Must not judge whether the schema makes sense.
+ * Copies a schema as small, shallow, plain JSON, ready to compile. Removes two keywords that would change how ajv
+ * works. Does not check the schema's meaning.
  */
 import { isObject } from '../values/json.ts';
 

@@ -1,7 +1,7 @@
 /**
- * How is ajv set up for schemas that strangers wrote? Nothing is logged, loaded, coerced, filled in or read from the
- * data; references and patterns are paid for; unknown keywords and formats are tolerated as the specification asks.
- * One engine serves one schema, so that identifiers of different schemas never meet.
+ * Configures ajv for schemas from outside: nothing is logged, loaded, coerced or filled in. References and patterns
+ * are counted against a budget; unknown keywords and formats are tolerated. One engine per schema, so that identifiers
+ * never clash.
  */
 import { Ajv } from 'ajv/dist/ajv.js';
 import { Ajv2019 } from 'ajv/dist/2019.js';

@@ -1,6 +1,7 @@
 /**
- * Is this schema a right one beyond doubt, in every dialect alike? Most are: a few keywords, each with a value of its form.
- * To judge the others takes a meta-schema, which takes longer to compile than a gateway to start. Must not say yes to a wrong one.
+ * Recognises schemas that are certainly valid in every dialect: common keywords with values of the right form. Others
+ * need a meta-schema, which takes longer to compile than the gateway takes to start. Must never accept an invalid
+ * schema.
  */
 import { isObject } from '../values/json.ts';
 

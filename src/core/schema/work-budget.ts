@@ -1,6 +1,6 @@
 /**
- * How much work may one check cost? A schema is written by strangers and so is the value it judges: both together can
- * ask for exponentially many steps. Every reference followed and every pattern matched is paid for from here.
+ * The work budget of one check. Schema and value both come from outside and could together need exponential time.
+ * Every followed reference and every matched pattern is charged.
  */
 export interface WorkBudget {
   references: number;

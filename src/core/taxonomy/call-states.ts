@@ -1,7 +1,4 @@
-/**
- * In which states can a call be, and which moves between them are legal?
- * The store refuses every move that legalTransitions does not list. Must not perform moves.
- */
+/** The states of a call and the legal moves between them. The store refuses every other move. */
 import type { Entry } from './entry.ts';
 
 interface CallStateEntry extends Entry {

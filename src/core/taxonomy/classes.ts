@@ -1,7 +1,6 @@
 /**
- * To which family does a code belong, and who owns the next move?
- * The first eight keep the names of the error model we started from; the last three are ours.
- * Must not list codes; each code names its class.
+ * The classes of codes, and who acts next for each. The first eight names come from the original error model; three
+ * are ours.
  */
 import type { Entry } from './entry.ts';
 

@@ -1,6 +1,6 @@
 /**
- * What does the entry of a code say beside its texts?
- * Must not list codes; the four codes-of-*.ts files do, by the moment at which a code is met.
+ * The fields of a code's entry beside its texts. The entries are in the four codes-of-*.ts files, by the moment when a
+ * code occurs.
  */
 import type { ErrorClass } from './classes.ts';
 import type { Entry } from './entry.ts';

@@ -1,7 +1,4 @@
-/**
- * What does the documentation say about each code? Markdown text, made from the taxonomy.
- * Must not write files; scripts/generate.ts does.
- */
+/** Writes the documentation page of each code as Markdown. scripts/generate.ts writes the files. */
 import { statusesOf } from '../http/http-status.ts';
 import { classify } from '../recovery/classify.ts';
 import { codes, errors, kinds, taxonomy } from '../taxonomy.ts';

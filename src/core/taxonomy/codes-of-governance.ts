@@ -1,6 +1,6 @@
 /**
- * Which codes can a rule, limit, budget, approval or credential answer with?
- * The names are public and fixed. Must not hold the message forms; the gates do.
+ * Codes of rules, limits, budgets, approvals and credentials. The names are public and fixed; the gates hold the
+ * messages.
  */
 import type { CodeEntry } from './code-entry.ts';
 

@@ -1,7 +1,4 @@
-/**
- * Which codes can a session, its workflow or a cancellation answer with, and which the gateway about itself?
- * Must not decide when; the gates and the lifecycle do.
- */
+/** Codes of sessions, workflows and cancellation, and of the gateway itself. */
 import type { CodeEntry } from './code-entry.ts';
 
 export const codesOfSessions = {

@@ -1,6 +1,6 @@
 /**
- * Which codes tell that configuration, a provider's abilities or an extension do not fit the work?
- * Most are met at start, where they stop the process; a call that meets one carries it in `action_error`.
+ * Codes for configuration, provider capabilities or extensions that do not fit. Most stop the process at start; a call
+ * carries one in `action_error`.
  */
 import type { CodeEntry } from './code-entry.ts';
 

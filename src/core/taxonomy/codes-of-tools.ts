@@ -1,7 +1,4 @@
-/**
- * Which codes can the failure of a tool or a provider have?
- * Must not map failures to codes; recovery/classify.ts does.
- */
+/** Codes for failures of tools and providers. recovery/classify.ts maps failures to them. */
 import type { CodeEntry } from './code-entry.ts';
 
 export const codesOfTools = {

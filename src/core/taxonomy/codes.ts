@@ -1,7 +1,4 @@
-/**
- * Which codes exist? Public: codes are added or deprecated, never renamed and never used again for something else.
- * Must not add entries of its own; they live in the four files joined here.
- */
+/** All codes, joined from four files. Public: codes are added or deprecated, never renamed or reused. */
 import type { ErrorClass } from './classes.ts';
 import { codesOfGovernance } from './codes-of-governance.ts';
 import { codesOfSessions } from './codes-of-sessions.ts';

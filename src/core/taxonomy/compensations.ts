@@ -1,7 +1,4 @@
-/**
- * What can be done about a failure, and how can that end?
- * Must not say which verdict gets which compensation; the playbook does.
- */
+/** The compensations for a failure, and how each can end. The playbook chooses among them. */
 import type { EntryWithFields, Tagged } from './fields.ts';
 
 export const compensations = {

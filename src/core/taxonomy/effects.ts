@@ -1,6 +1,6 @@
 /**
- * What does a tool do to the world, and what do we know that a call did?
- * Must not guess: `unknown` is an answer, and the only honest one after a lost reply to a write.
+ * The effect classes of tools, and the effects of calls. `unknown` is the only honest answer after a lost reply to a
+ * write.
  */
 import type { Entry } from './entry.ts';
 

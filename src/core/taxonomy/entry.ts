@@ -1,7 +1,4 @@
-/**
- * What does every entry of the taxonomy say? Plain English, a sentence each.
- * Must not know any particular list.
- */
+/** The texts that every entry of the taxonomy has: plain English, a sentence each. */
 export interface Entry {
   readonly title: string;
   readonly meaning: string;

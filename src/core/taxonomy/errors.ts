@@ -1,7 +1,5 @@
 /**
- * Under which names can a reply say that a call did not simply succeed, and what does each carry?
- * The common fields are in reply.ts; here are only those beside them.
- * Must not say which status a particular reply has; http-status.ts does.
+ * The error names of replies and the fields each adds. Common fields are in reply.ts; statuses are in http-status.ts.
  */
 import type { ClassOfCode, ErrorCode } from './codes.ts';
 import type { Effect } from './effects.ts';

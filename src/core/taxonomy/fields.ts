@@ -1,8 +1,4 @@
-/**
- * Which types may an entry declare for the fields it carries, and which union does a list of such entries make?
- * The words of FieldTypes are data, so that TypeScript types and JSON Schemas come from one place.
- * Must not know any particular list.
- */
+/** The field types that entries may declare, as data, so that TypeScript types and JSON Schemas come from one place. */
 import type { Entry } from './entry.ts';
 import type { ToolError } from './kinds.ts';
 

@@ -1,7 +1,6 @@
 /**
- * In which words may an adapter report that its upstream failed?
- * The list is closed and message text is never read: an adapter that cannot tell says `unknown`.
- * Must not decide what follows; that is recovery/classify.ts.
+ * The closed list of kinds in which an adapter reports a failure of its upstream. An adapter that cannot tell says
+ * `unknown`; message texts are never read.
  */
 import type { Entry } from './entry.ts';
 

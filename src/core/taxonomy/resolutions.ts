@@ -1,7 +1,4 @@
-/**
- * What can a reply advise as the next move, and with which particulars?
- * Must not say which code gets which advice; each code does that.
- */
+/** The resolutions that a reply can advise, and their fields. Each code names its own. */
 import type { EntryWithFields, Tagged } from './fields.ts';
 
 export const resolutions = {

@@ -1,7 +1,6 @@
 /**
- * How is a failure named before a compensation is chosen for it?
- * A further verdict needs a decision record and a golden (docs/decisions/0010-four-more-verdicts.md).
- * Must not choose compensations; the playbook does.
+ * The verdicts on a failure, before a compensation is chosen. A new verdict needs a decision record and a golden test
+ * (docs/decisions/0010-four-more-verdicts.md).
  */
 import type { Entry } from './entry.ts';
 

@@ -1,7 +1,6 @@
 /**
- * One text for one value: RFC 8785 (JCS), the form in which everything is hashed and stored.
- * Written once and never canonicalised again. What JSON cannot say (a cycle, NaN, a lone
- * surrogate, a bigint) is a typed no, never an exception and never a silent change.
+ * Writes a value as canonical JSON (RFC 8785), the form that is hashed and stored. Values that JSON cannot express (a
+ * cycle, NaN, a lone surrogate, a bigint) give a typed error. Never throws, and never changes a value silently.
  */
 import { isObject } from './json.ts';
 

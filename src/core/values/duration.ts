@@ -1,4 +1,4 @@
-/** How long is that, as people write it? The largest unit that gives a whole number, as configuration reads it. */
+/** Durations: formats milliseconds as configuration reads them, and converts seconds to whole milliseconds. */
 
 const units = [
   ['d', 86_400_000],

@@ -1,4 +1,4 @@
-/** What the gateway itself cannot do, as an exception: it could not be opened, or it is closed. Calls never get one. */
+/** The exception for failures of the gateway itself: it could not be opened, or is closed. Calls never throw it. */
 export class GatewayError extends Error {
   override name = 'GatewayError';
   /** One of a closed list; the message says what to do. */

@@ -1,4 +1,7 @@
-/** Plain data as it travels on the wire and rests in the journal. Nothing here has methods. */
+/**
+ * JSON types, and exact parsing: an integer too large for a number is parsed as a bigint, so that later checks refuse
+ * it instead of rounding it.
+ */
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 

@@ -1,6 +1,6 @@
 /**
- * Which names can be taken for other names? Names that mix alphabets, hold what cannot be seen, or look like another name: `refund`
- * with a Cyrillic е is another tool, and no rule about `refund` is about it. A small table, not the whole of Unicode's.
+ * Finds names that can be mistaken for others: mixed alphabets, invisible characters, similar letters. `refund` with a
+ * Cyrillic е is another tool, which no rule about `refund` covers. Uses a small table, not all of Unicode.
  */
 import { spellOut } from './quote.ts';
 

@@ -1,4 +1,4 @@
-/** Which known name was probably meant? Null unless one is close enough to be worth a hint. */
+/** Finds the known name that was probably meant; null if none is close enough. */
 export function nearest(wanted: string, names: readonly string[]): string | null {
   if (wanted.length > maxCompared) return null;
   let best: string | null = null;

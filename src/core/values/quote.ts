@@ -1,7 +1,6 @@
 /**
- * How are names and values of others written where a person or a model reads them? What cannot be seen is spelled out as JSON
- * spells it, `\u202e`, and nothing breaks the line; what could be taken for our own words stands in quotes. The one writer of
- * every screen, message and text; must not know where it is read.
+ * Writes names and values of others for people and models. Invisible characters are escaped as in JSON (`\u202e`),
+ * nothing breaks the line, and ambiguous words are quoted. Used for every screen, message and text.
  */
 
 /**

@@ -1,6 +1,6 @@
 /**
- * What must not reach a model: secrets in an error text. Patterns with a linear-time shape only, because the
- * text comes from a tool. The audit keeps the full text apart; this is for replies.
+ * Removes secrets from error texts before a model sees them. The text comes from a tool, so all patterns take linear
+ * time. The journal keeps the full text.
  */
 const secrets: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,20000}(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g, '[redacted key]'],

@@ -1,7 +1,4 @@
-/**
- * Which id is meant by its beginning? As git takes the first characters of a commit: one that is unique is enough, and of several
- * none is taken. Must not read anything: whoever asks brings the ids.
- */
+/** Resolves an id from a unique prefix, as git does for commits. The caller provides the ids. */
 export type MeantId =
   | { readonly kind: 'one'; readonly id: string }
   | { readonly kind: 'several'; readonly ids: readonly string[] }

@@ -1,6 +1,6 @@
 /**
- * How does the code say that something cannot happen?
- * Both functions report our own bugs; never use them for a caller's mistake or a fault of the outside world.
+ * Assertions for states that cannot occur. They report our own bugs, never a caller's mistake or a fault of the
+ * outside world.
  */
 
 /** Ends an exhaustive switch: a forgotten case is a compile error, a value that lied about its type throws. */

@@ -1,6 +1,6 @@
 /**
- * Which states are active when the state is written as this value? The value is XState's: a name, or names of regions with
- * what is active in each. A value of another version, or of nobody, is a null. Must not know of context or guards.
+ * Resolves an XState state value to the active states; null if the value does not fit this machine. Does not look at
+ * context or guards.
  */
 import type { StateValue } from 'xstate';
 import { isObject } from '../values/json.ts';

@@ -1,4 +1,6 @@
-/** What changed between the manifest that a session is pinned to and today's? In words that an operator can act on. */
+/**
+ * Lists what changed between the manifest that a session is pinned to and the current one, in words for an operator.
+ */
 import { canonicalText } from '../values/canonical.ts';
 import { isObject, type Json } from '../values/json.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Turns an author's XState machine into the machine of a workflow, or says everything that is wrong with it. Compiled once,
- * asked often. What it answers is a function of the snapshot alone; nothing of a session is kept here.
+ * Compiles an author's XState machine into the machine of a workflow, or reports every problem. Answers depend on the
+ * snapshot alone; no session is kept here.
  */
 import type { AnyStateMachine } from 'xstate';
 import { isObject, type Json, type JsonObject } from '../values/json.ts';

@@ -1,4 +1,6 @@
-/** The drawing of a workflow as data: every state and every edge, in document order. Renderers and checks read this alone. */
+/**
+ * The graph of a workflow as data: every state and edge, in document order. Drawings and analysis read nothing else.
+ */
 export interface GraphState {
   /** The path from the root, joined by dots: `brewing.steaming`. The root itself is not listed. */
   readonly id: string;

@@ -1,6 +1,6 @@
 /**
- * Where a session stands when a step is asked for, and what follows from it: which actions are next, and how much of the
- * state is shown. Everything here was read by the shell beforehand.
+ * The position of a session when a step is requested, and what follows from it: the next actions and the visible
+ * state. The shell has read all facts beforehand.
  */
 import type { CallId, SessionId } from '../call/call.ts';
 import { canonicalText } from '../values/canonical.ts';

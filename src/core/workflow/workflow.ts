@@ -1,6 +1,6 @@
 /**
- * What is a workflow, once it is compiled? A machine that says which actions are legal where, the actions themselves,
- * and how much of its state an agent sees. Authors' machines and YAML both become this; nobody else reads either.
+ * A compiled workflow: its machine, its actions, and how much state an agent sees. XState machines and YAML both
+ * compile to this type.
  */
 import type { Catalogue, ToolEntry } from '../call/catalogue.ts';
 import type { Json, JsonObject } from '../values/json.ts';

@@ -1,4 +1,4 @@
-/** The machine as a graph for drawings and checks. Must not say more than it does. */
+/** Writes a machine as a graph for drawings and analysis. */
 import { canonicalText } from '../values/canonical.ts';
 import { isObject, type Json } from '../values/json.ts';
 import type { GraphEdge, GraphState, WorkflowGraph } from './graph.ts';

@@ -1,6 +1,6 @@
 /**
- * What can be proven about a policy before anybody calls? Rules that never decide, rules for nothing, states in which an agent
- * gets stuck: each with what proves it. What is not proven is not claimed, and what was not decided is said.
+ * Proves facts about a policy before any call: rules that never decide, rules that match nothing, states where an
+ * agent gets stuck. Claims only what is proven, and reports what was not decided.
  */
 import type { Policy } from '../policy.ts';
 import { callablesOf, type Callable } from './callable.ts';

@@ -1,4 +1,7 @@
-/** What can an agent call, as rules see it? Tools, and actions of workflows: each with the schema its arguments fulfil. */
+/**
+ * Everything an agent can call, as rules see it: tools, and actions of workflows, each with the schema of its
+ * arguments.
+ */
 import type { Json } from '../../values/json.ts';
 import type { PolicyTool } from '../policy.ts';
 import type { KnownAction, PolicyContext } from './policy-analysis.ts';

@@ -1,6 +1,6 @@
 /**
- * Can conditions hold together? Looks at every way in which they could, as a list of claims about single values, and shows for
- * each of them two claims that exclude each other. Sound: a no is proven; a yes only says that no contradiction was found.
+ * Decides whether conditions can hold together. Expands them into lists of claims about single values and looks for
+ * two that exclude each other. Sound: "no" is proven, "yes" means that no contradiction was found.
  */
 import type { Condition, Sign, Term } from '../../cel/condition.ts';
 import { unreachable } from '../../values/unreachable.ts';

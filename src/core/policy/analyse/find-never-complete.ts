@@ -1,4 +1,6 @@
-/** Which agents could never say that they are done? Those whose completion requires what does not exist, or what is denied to them. */
+/**
+ * Finds agents that can never complete: their completion requires something that does not exist or is denied to them.
+ */
 import { nearest } from '../../values/nearest.ts';
 import { type Callable, callableAction } from './callable.ts';
 import { mayPermit, type ReadAgent } from './may-permit.ts';

@@ -1,4 +1,4 @@
-/** Which rules have a condition that is never true? Proven by parts of it that exclude each other, alone or with a schema. */
+/** Finds rules whose condition is never true, proven by contradictions inside it or with a schema. */
 import { matchesTool } from '../tool-pattern.ts';
 import type { Callable } from './callable.ts';
 import type { Conflict } from './contradict.ts';

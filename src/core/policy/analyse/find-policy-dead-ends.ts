@@ -1,6 +1,7 @@
 /**
- * Where does policy leave an agent with nothing to do? Walks each workflow as far as the agent may go, and looks for states
- * that are no end and in which every legal action is denied to it. Time that passes is a way on, and said to be the only one.
+ * Finds states in which policy leaves an agent without an action. Walks each workflow as far as the agent may go, and
+ * looks for unfinished states where every legal action is denied. A timer counts as a way on, and is reported as the
+ * only one.
  */
 import { stateAt, type Chart, readChart } from '../../workflow/analyse/chart.ts';
 import { leavesOf } from '../../workflow/analyse/microstep.ts';

@@ -1,6 +1,6 @@
 /**
- * Which rules never decide, because rules before them always do? Proven by one rule that covers it, by several that cover it
- * together over the tools that there are, or by conditions: whenever this one would match, one before it has matched.
+ * Finds rules that never decide because earlier rules always do. Proven by one covering rule, by several together over
+ * the known tools, or by conditions.
  */
 import { matchesTool } from '../tool-pattern.ts';
 import type { Callable } from './callable.ts';

@@ -1,6 +1,6 @@
 /**
- * Which deferred calls could nobody approve? Asked of what is written, and of who has a key where that is known: a rule that
- * waits for nobody denies without saying so. Must not look anything up.
+ * Finds deferred calls that nobody could approve, by the written policy and, where known, the existing keys. Looks
+ * nothing up.
  */
 import { type ApprovalTerms, defaultTerms } from '../../approval/approval.ts';
 import { durationText } from '../../values/duration.ts';

@@ -1,6 +1,6 @@
 /**
- * What is known of the values that a condition reads, before any call is made? The agent's name, what is declared about the
- * tool, and what the schema of its arguments permits. Keywords of a schema that are not understood here say nothing.
+ * What is known before any call of the values that a condition reads: the agent, the tool's declaration, the argument
+ * schema. Schema keywords that are not understood are ignored.
  */
 import type { Constant, Term } from '../../cel/condition.ts';
 import { isObject, type Json } from '../../values/json.ts';

@@ -1,6 +1,6 @@
 /**
- * Could a call of this tool be permitted or deferred, here? Goes through the rules as judging does, with what is known of the
- * tool, the agent and the state; whatever reads something else may be true or false. A no is proven; `sure` is a proven yes.
+ * Decides whether some call of a tool could be permitted or deferred. Walks the rules as judging does, with what is
+ * known of tool, agent and state. "No" is proven; `sure` is a proven "yes".
  */
 import { type CelResult, compileCel, type CompiledCel } from '../../cel/compile-cel.ts';
 import type { Term } from '../../cel/condition.ts';

@@ -1,4 +1,4 @@
-/** What can be proven about a policy before anybody calls? The words of it, for commands and tests. Data only. */
+/** The types of policy findings, for commands and tests. Data only. */
 import type { Json } from '../../values/json.ts';
 import type { WorkflowGraph } from '../../workflow/graph.ts';
 import type { ActionEntry } from '../../workflow/workflow.ts';

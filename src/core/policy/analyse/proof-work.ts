@@ -1,4 +1,7 @@
-/** How much may proving cost? Counts questions and pairs of patterns; what is asked beyond that is not decided, and said. */
+/**
+ * Limits the work of proofs by counting questions and pairs of patterns. What lies beyond the limit is reported as not
+ * decided.
+ */
 import type { Condition } from '../../cel/condition.ts';
 import { unreachable } from '../../values/unreachable.ts';
 import { covers } from '../pattern-covers.ts';

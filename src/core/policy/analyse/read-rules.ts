@@ -1,4 +1,4 @@
-/** The rules of an agent as proofs see them: which names each matches, and what its condition asks. Decides nothing. */
+/** The rules of an agent in the form that proofs use: the pattern of each, and its parsed condition. */
 import { compileCel } from '../../cel/compile-cel.ts';
 import type { Condition, ReadCondition } from '../../cel/condition.ts';
 import { readCondition } from '../../cel/read-condition.ts';

@@ -1,6 +1,6 @@
 /**
- * What can one value still be, after everything that is said about it? Ranges only ever become narrower; an empty one is a
- * contradiction that is proven. Whatever is not understood leaves a range as it is.
+ * The possible values of one term. Ranges only become narrower, and an empty range is a proven contradiction. Claims
+ * that are not understood change nothing.
  */
 import type { Constant, Sign } from '../../cel/condition.ts';
 import { unreachable } from '../../values/unreachable.ts';

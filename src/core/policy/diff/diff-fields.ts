@@ -1,6 +1,6 @@
 /**
- * Which fields differ between two objects of a canonical policy, and which way? Every field is looked at: of one that is not in
- * the table of its object it is told that it changed, so that a new field cannot be forgotten.
+ * Compares two objects of a canonical policy field by field, with the direction of each change. A field that its table
+ * does not list is reported as changed, so that none is forgotten.
  */
 import { canonicalText } from '../../values/canonical.ts';
 import { durationText } from '../../values/duration.ts';

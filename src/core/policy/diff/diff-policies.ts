@@ -1,6 +1,6 @@
 /**
- * What differs between two policies, agent by agent? Made from the text under which a policy is hashed: whatever moves the hash is
- * told, weakenings first, and lines that moved are no difference. Pure.
+ * Compares two policies agent by agent, weakenings first. Works on the text that is hashed: whatever changes the hash
+ * is reported, and moved lines are not. Pure.
  */
 import type { Json } from '../../values/json.ts';
 import { spellOut } from '../../values/quote.ts';

@@ -1,6 +1,6 @@
 /**
- * Which rules came, went, changed or moved, and may more pass by that? Rules are known again by their words; judge-rules.ts
- * says which way a change goes.
+ * Finds rules that were added, removed, changed or moved, matched by their text. judge-rules.ts decides the direction
+ * of a change.
  */
 import { defaultTerms } from '../../approval/approval.ts';
 import type { Json } from '../../values/json.ts';

@@ -1,6 +1,6 @@
 /**
- * May more pass, or with less, because a rule came, went, stands elsewhere or counts at other times? Compares its answer, with its
- * terms, to those that other rules gave before or give after, as far as patterns and the words of conditions can tell.
+ * Decides whether a change of rules permits more, or on weaker terms. Compares the answers before and after, as far as
+ * patterns and condition texts tell.
  */
 import type { Json } from '../../values/json.ts';
 import { covers } from '../pattern-covers.ts';

@@ -1,4 +1,4 @@
-/** What differs between two policies, as it is told? Data only; diff-policies.ts makes it. */
+/** The type of a difference between two policies. Data only; diff-policies.ts makes it. */
 
 /** Whether more may pass than before, or with less. `maybe_weaker` where that cannot be decided; `other` where it is not about that. */
 export type Direction = 'weaker' | 'maybe_weaker' | 'other' | 'stronger';

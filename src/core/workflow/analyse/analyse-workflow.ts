@@ -1,6 +1,6 @@
 /**
- * What can be proven about a workflow before anybody runs it? Searches the configurations it can get to, whatever its guards
- * say, within limits, and says what it could not decide. Reads the graph alone: no context, no inputs, no author's code.
+ * Proves facts about a workflow before it runs. Searches the reachable configurations for every answer of the guards,
+ * within limits, and reports what it could not decide. Reads the graph alone: no context, no inputs, no author code.
  */
 import type { WorkflowGraph } from '../graph.ts';
 import type { Analysis, Finding } from './analysis.ts';

@@ -1,4 +1,4 @@
-/** What is known about a workflow after looking at every place it can get to? Data for a command, a page or a test. */
+/** The result of analysing a workflow, for commands and tests. Data only. */
 
 export type FindingCode =
   /** No path leads to a step with this action. */

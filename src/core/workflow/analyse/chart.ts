@@ -1,6 +1,6 @@
 /**
- * What does a workflow's graph look like to an algorithm? States numbered in document order, the root being 0, and edges
- * sorted by what they answer to. Reads a graph, decides nothing; what makes no sense in it is left out and named.
+ * Numbers the states of a graph in document order, root 0, and groups edges by event. Invalid parts of a graph are
+ * left out and reported.
  */
 import type { GraphEdge, GraphState, WorkflowGraph } from '../graph.ts';
 import { chooseAmong, type Choice } from './choice.ts';

@@ -1,6 +1,6 @@
 /**
- * Which of several edges on one event can be taken? The first whose guard says yes, so an edge behind one without a guard,
- * or behind guards of which one always says yes, never is. Guards judged together see the same facts.
+ * Finds which of several edges on one event can be taken. The first whose guard holds wins. Edges behind an unguarded
+ * edge, or behind guards of which one always holds, are dead.
  */
 import type { GraphEdge } from '../graph.ts';
 import { canBeSo } from './guard-formula.ts';

@@ -1,6 +1,6 @@
 /**
- * What can happen next in one place? The machine first goes on by itself, then hears which states were completed, and only
- * at rest do agents and clocks act: XState's order. Every way the guards may answer is one move.
+ * Computes every possible next move from one place, in XState's order: `always`, then `done`, then actions and timers.
+ * One move for each combination of guard answers.
  */
 import { actionKey, doneKey, stateAt, type Chart, type EventKey } from './chart.ts';
 import { exitSetOf, microstep, type Configuration, type Landing, type Remembered } from './microstep.ts';

@@ -1,6 +1,6 @@
 /**
- * Where does a workflow get stuck? Where it rests unfinished and nothing leads on; or where everything that leads on has a
- * guard, and all of those could say no. The second is a question, not an error, and names the guards.
+ * Finds unfinished states with no way on, and states where every way on is guarded and all guards could refuse. The
+ * second is a warning that names the guards.
  */
 import type { Finding } from './analysis.ts';
 import type { Chart, ChartEdge } from './chart.ts';

@@ -1,6 +1,6 @@
 /**
- * Where does a workflow go on forever? In a circle from which no path leads to an end, or in one that the machine runs
- * through by itself without coming to rest. What lies behind a limit counts as a way out.
+ * Finds cycles from which no path leads to an end, and cycles that the machine runs through without resting. What lies
+ * behind a limit counts as a way out.
  */
 import type { Finding } from './analysis.ts';
 import { actionKey, stateAt, type Chart } from './chart.ts';

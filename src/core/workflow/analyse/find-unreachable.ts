@@ -1,4 +1,7 @@
-/** What can never be taken, entered or finished? Only what every path was looked at for, or what no edge could lead to. */
+/**
+ * Finds edges that can never be taken and states that can never be entered or finished. Reports only what a complete
+ * search or the structure proves.
+ */
 import type { Finding } from './analysis.ts';
 import { stateAt, type Chart } from './chart.ts';
 import type { Search } from './search.ts';

@@ -1,6 +1,6 @@
 /**
- * Can these guards all say no while those say yes? Reads `not`, `and` and `or` out of a guard's text and tries every truth
- * of what is left. When in doubt it answers yes, so a no is a proof. A guard that throws says neither; nobody asks it here.
+ * Decides whether some guards can all refuse while others hold. Parses `not`, `and` and `or` and tries every
+ * assignment of the rest. Answers yes when in doubt, so a no is a proof.
  */
 type Formula =
   | { readonly kind: 'atom'; readonly text: string }

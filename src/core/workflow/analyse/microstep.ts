@@ -1,6 +1,6 @@
 /**
- * Where does a set of edges, taken at once, lead? Leaves, remembers and enters states exactly as XState does, so that what
- * is proven here holds for the machine that runs. Knows nothing of guards: somebody else chose the edges.
+ * Applies a set of edges at once: exits, records history and enters states exactly as XState does. Knows no guards;
+ * the caller has chosen the edges.
  */
 import { isInside, stateAt, type Chart, type ChartEdge } from './chart.ts';
 

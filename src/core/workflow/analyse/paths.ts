@@ -1,6 +1,6 @@
 /**
- * How does one get to a place with the fewest actions? What the machine does by itself costs nothing. Asked twice: over
- * every step, and over the certain ones alone, which is what makes a finding a proof.
+ * Finds the path to a place with the fewest actions; automatic moves cost nothing. Runs over all steps, and over the
+ * certain steps alone, which make a finding a proof.
  */
 import type { Chart } from './chart.ts';
 import type { Place, Step } from './search.ts';

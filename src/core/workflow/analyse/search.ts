@@ -1,6 +1,6 @@
 /**
- * Which places can a workflow be in, if every guard may say yes or no? A bounded search that keeps every step it found.
- * What it did not meet, once complete, cannot be met; what it met by way of a guard is only possible.
+ * Bounded search of the places that a workflow can reach if every guard may hold or not. If the search is complete,
+ * what it did not reach is unreachable.
  */
 import type { Chart } from './chart.ts';
 import { expand, isWayOn, keyOf, type Expansion, type Move, type Standing } from './expand.ts';

@@ -1,6 +1,6 @@
 /**
- * Which sets of edges can an event set off here, whatever the guards say? One set for each way the guards may answer; the
- * empty set when they can all say no. Inner states speak before outer ones, and each region for itself, as in XState.
+ * Finds the sets of edges that an event can trigger, one for each combination of guard answers. Inner states come
+ * before outer ones and regions are independent, as in XState.
  */
 import { isInside, stateAt, type Chart, type ChartEdge, type EventKey } from './chart.ts';
 import type { Choice } from './choice.ts';

@@ -1,6 +1,6 @@
 /**
- * What every drawing needs to know: the numbered states, which of them are active, and which edges are drawn as arrows and
- * which as a line of text inside their state, because they stay where they are.
+ * What every drawing needs: numbered states, the active ones, and which edges are arrows. An edge without a target
+ * becomes a line of text in its state.
  */
 import { readChart, stateAt, type Chart, type ChartEdge, type ChartState } from '../analyse/chart.ts';
 import type { GraphState, WorkflowGraph } from '../graph.ts';

@@ -1,4 +1,4 @@
-/** How are edges written for people: `pay [has_items]`, `after 30 s`? The one place, for drawings and findings alike. */
+/** Formats edges for people, such as `pay [has_items]` and `after 30 s`. Used by drawings and findings. */
 import { unreachable } from '../../values/unreachable.ts';
 import type { GraphEdge } from '../graph.ts';
 

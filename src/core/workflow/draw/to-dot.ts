@@ -1,4 +1,4 @@
-/** A workflow as a Graphviz graph: composites are clusters, and arrows from or to one end at its border. */
+/** Draws a workflow as a Graphviz graph. Composites are clusters, and arrows at a composite end at its border. */
 import { isInside, stateAt, type ChartEdge } from '../analyse/chart.ts';
 import type { WorkflowGraph } from '../graph.ts';
 import { isComposite, planDrawing, type DrawPlan } from './draw-plan.ts';

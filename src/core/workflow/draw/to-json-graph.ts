@@ -1,4 +1,4 @@
-/** A workflow's graph as plain JSON, for programs that draw by themselves. Every field is there, whatever the graph left out. */
+/** Writes a workflow's graph as plain JSON, for programs that draw it themselves. Every field is present. */
 import type { JsonObject } from '../../values/json.ts';
 import type { WorkflowGraph } from '../graph.ts';
 import { planDrawing } from './draw-plan.ts';

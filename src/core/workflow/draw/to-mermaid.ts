@@ -1,7 +1,7 @@
 /**
- * A workflow as a Mermaid state diagram. Ids are our own and every label is escaped, so no name can break the diagram or
- * say something in its language. An edge between a state and what is inside it goes by way of a small state of ours,
- * because Mermaid cannot draw it otherwise.
+ * Draws a workflow as a Mermaid state diagram. Ids are generated and labels are escaped, so that no name can inject
+ * syntax. An edge between a state and its own child goes through a small extra state, because Mermaid cannot draw it
+ * directly.
  */
 import { isInside, stateAt, type ChartEdge } from '../analyse/chart.ts';
 import type { WorkflowGraph } from '../graph.ts';

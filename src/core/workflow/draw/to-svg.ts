@@ -1,6 +1,6 @@
 /**
- * A workflow as an SVG picture: boxes in rows, composites around what they hold, regions side by side, no script and nothing
- * loaded from elsewhere. The same graph gives the same bytes. Colours follow the reader's light or dark scheme.
+ * Draws a workflow as SVG: boxes in rows, composites around their children, regions side by side. No scripts and no
+ * external resources; the same graph gives the same bytes. Colours follow the light or dark scheme.
  */
 import { stateAt } from '../analyse/chart.ts';
 import type { WorkflowGraph } from '../graph.ts';

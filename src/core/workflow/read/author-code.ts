@@ -1,6 +1,6 @@
 /**
- * What did an author's code do wrong? Guards, assigns, updates and delays are theirs: they may throw anything, a proxy that
- * throws when it is looked at included. Reading it here never throws. Must not judge what follows from it.
+ * Runs code of the author's (guards, assigns, updates, delays) and turns whatever it throws into an AuthorFault.
+ * Reading the thrown value never throws.
  */
 import { cut, preview } from '../../values/canonical.ts';
 import type { JsonObject } from '../../values/json.ts';

@@ -1,6 +1,6 @@
 /**
- * Is every key of a machine's configuration one that we understand? XState is silent about misspelt ones, and offers more
- * than a workflow can keep: what would run code by itself or talk to other actors is refused by name.
+ * Checks every key of a machine's configuration. XState ignores unknown keys, and supports features that a workflow
+ * cannot keep; those are refused by name.
  */
 import { isObject } from '../../values/json.ts';
 import { listOf, unknownKeys } from './reading.ts';

@@ -1,6 +1,6 @@
 /**
- * Do the machine and its actions belong together, and can every state be entered? Looks at structure alone: guards count as
- * possible. Finds everything at once. Must not run anything of the author's.
+ * Checks that the machine and its actions match, and that every state can be entered. Looks at structure alone and
+ * reports all problems. Runs no author code.
  */
 import { nearest } from '../../values/nearest.ts';
 import { checkTargets } from './check-targets.ts';

@@ -1,6 +1,6 @@
 /**
- * Can everything that an edge leads to be active together? XState follows an edge to states that exclude each other without a
- * word, and ends where nothing can be done any more. Looks at structure alone. Must not run anything of the author's.
+ * Checks that all targets of an edge can be active together. XState accepts targets that exclude each other and gets
+ * stuck. Looks at structure alone.
  */
 import { type EdgeDraft, type MachineDraft, placeOf, type StateDraft } from './machine-draft.ts';
 

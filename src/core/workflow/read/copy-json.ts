@@ -1,6 +1,6 @@
 /**
- * Is a value of the author's plain JSON, and what is our own copy of it? The copy is frozen to its depths and its names
- * are sorted, so that a state means the same before and after it was written down. Must not change the value it reads.
+ * Copies an author's value as plain JSON, deeply frozen and with sorted keys, so that a state is the same before and
+ * after it is stored. Does not change the value.
  */
 import { pointerStep } from '../../values/canonical.ts';
 import type { Json } from '../../values/json.ts';

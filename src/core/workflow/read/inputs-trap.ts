@@ -1,6 +1,6 @@
 /**
- * Does a guard look at the inputs? While a step is only judged, `event.inputs` is a trap: whoever touches it is told apart by
- * that, whatever they make of the error. `event.result` does not exist for any guard: it is not known when a step is judged.
+ * Detects whether a guard reads the inputs. While only reachability is judged, `event.inputs` is a proxy that records
+ * any access, even if the guard catches the error. `event.result` does not exist for guards.
  */
 import type { Json } from '../../values/json.ts';
 

@@ -1,6 +1,6 @@
 /**
- * A machine as we understood it: states, edges, guards and changes of the context, with all of the author's code behind
- * functions that throw nothing but an AuthorFault. Reading fills it, checks and builders only look at it.
+ * A machine as read: states, edges, guards and context changes. Author code is wrapped in functions that throw only
+ * AuthorFault.
  */
 import type { StateValue } from 'xstate';
 import type { Json, JsonObject } from '../../values/json.ts';

@@ -1,6 +1,6 @@
 /**
- * What does an action of a transition do to the state? Only `assign` and `raise` are possible: whatever reaches out of the
- * state belongs into the body of a step. Must not run the author's code.
+ * Reads the actions of a transition. Only `assign` and `raise` are supported; other effects belong in the body of a
+ * step. Runs no author code.
  */
 import { isObject, type Json, type JsonObject } from '../../values/json.ts';
 import { argsFor, AuthorFault, faultOf, ownPart } from './author-code.ts';

@@ -1,6 +1,6 @@
 /**
- * What does a guard of the author's say? By name, with parameters, as a function, or put together by and, or, not and
- * stateIn. Anything else is a problem. Must not run the author's code.
+ * Reads a guard: by name, with parameters, as a function, or combined by and, or, not and stateIn. Anything else is a
+ * problem. Runs no author code.
  */
 import { ignoreRejection } from './copy-json.ts';
 import { and, not, or, stateIn, type StateValue } from 'xstate';

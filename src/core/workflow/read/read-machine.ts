@@ -1,6 +1,6 @@
 /**
- * What does an XState machine say? XState has resolved its targets already; this gathers states and edges with all of the
- * author's code behind our own functions, and every problem it meets. Must not run the author's code, except to try the context.
+ * Reads an XState machine into a draft and collects every problem. Targets are already resolved by XState. Runs no
+ * author code except to try the initial context.
  */
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import { isObject, type Json, type JsonObject } from '../../values/json.ts';

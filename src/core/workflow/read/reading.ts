@@ -1,4 +1,7 @@
-/** What every reader of a machine shares: where problems are gathered, and the words for them. */
+/**
+ * What all readers of a machine share: the list of problems, their wording, and the source text of functions that were
+ * made from expressions.
+ */
 import { canonicalise } from '../../values/canonical.ts';
 import type { Json } from '../../values/json.ts';
 import { nearest } from '../../values/nearest.ts';

@@ -1,6 +1,6 @@
 /**
- * The machine that XState runs, built anew from what we understood: nothing of the author's is in it but behind our own
- * functions, and each edge of an action tells that it was taken before it does anything else. Must not run it.
+ * Builds the machine that XState runs from the draft. Author code is reached only through our wrappers, and each edge
+ * of an action reports that it was taken before anything else.
  */
 import { and, assign, createMachine, not, or, raise, stateIn, type AnyStateMachine } from 'xstate';
 import type { JsonObject } from '../../values/json.ts';

@@ -1,4 +1,7 @@
-/** Does a snapshot that an earlier version of the workflow wrote still make sense in this one? Must not change it. */
+/**
+ * Checks whether a snapshot of an earlier version is still valid in this one, and finds the delays that run at a
+ * state.
+ */
 import { isObject, type Json } from '../../values/json.ts';
 import { activeStates, isFinal } from '../active-states.ts';
 import type { MachineDraft } from '../read/machine-draft.ts';

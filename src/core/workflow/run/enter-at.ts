@@ -1,6 +1,6 @@
 /**
- * Where does a session stand that no edge brought there: after a migration, or under a workflow that has changed? It keeps what
- * history states remember and gets the timers of its states. Nothing is entered as by an edge: no entry, no exit, no `always`.
+ * Places a session at a state without taking an edge, after a migration or a changed workflow. Keeps history and sets
+ * the timers of the states; runs no entry, exit or `always`.
  */
 import type { Json, JsonObject } from '../../values/json.ts';
 import { invariant } from '../../values/unreachable.ts';

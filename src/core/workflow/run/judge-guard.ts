@@ -1,6 +1,6 @@
 /**
- * Does a guard hold? Four answers, because a guard may look at inputs that are not known yet, and may be broken.
- * XState asks in the same order when the step is taken; a test holds the two together.
+ * Evaluates a guard. There are four answers, because a guard may need inputs that are not known yet, or may throw. A
+ * test keeps the order equal to XState's.
  */
 import { matchesState, type StateValue } from 'xstate';
 import type { JsonObject } from '../../values/json.ts';

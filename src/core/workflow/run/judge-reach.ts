@@ -1,6 +1,6 @@
 /**
- * May an action be taken here? Follows XState's selection: the innermost state first, each region by itself, the first edge
- * whose guard holds; an empty edge is a no that parents cannot lift. Must not take the step.
+ * Decides whether an action may be taken in a state, by XState's selection: innermost state first, regions
+ * independent, first edge whose guard holds. An empty edge forbids the event for parent states too.
  */
 import type { BlockedEdge } from '../../call/reply.ts';
 import { AuthorFault } from '../read/author-code.ts';

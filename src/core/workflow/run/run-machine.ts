@@ -1,6 +1,6 @@
 /**
- * Moves a session: starts it, takes a step, lets a timer fire. One macrostep of XState each, from a snapshot to the next one,
- * or a failure of the author's code by its name. Must not judge whether a step is legal; judge-reach.ts does.
+ * Moves a session by one macrostep of XState: start, step or timer. Returns the next snapshot, or the failure of
+ * author code. Does not check whether the step is legal; judge-reach.ts does.
  */
 import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import type { Json, JsonObject } from '../../values/json.ts';

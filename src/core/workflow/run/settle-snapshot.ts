@@ -1,6 +1,6 @@
 /**
- * What of XState's state is kept? Plain JSON: the active states, the context, what history states remember, and the timers
- * that now wait. Too large a state, or one that is not JSON, is a failure. Must not run the author's code.
+ * Turns XState's state into a snapshot: active states, context, history and timers, as plain JSON. Fails if it is too
+ * large or not JSON.
  */
 import type { AnyMachineSnapshot, AnyStateMachine, AnyStateNode } from 'xstate';
 import { canonicalise } from '../../values/canonical.ts';

@@ -1,4 +1,4 @@
-/** Where does everything in the drawing of a workflow stand? Inner composites first, because outer ones need their size. */
+/** Lays out the drawing of a workflow, inner composites first, because outer ones need their size. */
 import { stateAt } from '../../analyse/chart.ts';
 import { isComposite, type DrawPlan } from '../draw-plan.ts';
 import { edgeText, oneLine } from '../edge-text.ts';

@@ -1,6 +1,6 @@
 /**
- * Which arrows pass through which boxes? Every composite is laid out by itself, as rows of boxes. An arrow that comes from
- * deeper inside, or goes there, is cut at the borders in between: one link for each composite, joined at a port.
+ * Assigns arrows to composites. Each composite is laid out by itself as rows of boxes. An arrow that crosses borders
+ * is cut into one link for each composite, joined at ports.
  */
 import { isInside, stateAt, type Chart, type ChartEdge } from '../../analyse/chart.ts';
 import { isComposite, type DrawPlan } from '../draw-plan.ts';

@@ -1,4 +1,7 @@
-/** Where does every item of a composite stand? Sideways as straight below its neighbours as the row allows; rows below rows. */
+/**
+ * Places the items of a composite: horizontally as straight below their neighbours as the row allows, and row below
+ * row.
+ */
 import type { Item, Join, JointOf, Link } from './levels.ts';
 import type { Rows } from './rows.ts';
 

@@ -1,6 +1,6 @@
 /**
- * How does an arrow run? Straight down through every row, in the place that was kept for it, and in a curve only between
- * rows, where nothing stands. At a box the arrows stand side by side, each as near to where it leads as the others allow.
+ * Routes arrows: straight down within a row, in the column kept for them, and curved only between rows. At a box,
+ * arrows stand side by side, each as near to its target as possible.
  */
 import type { Item, Join, JointOf, Link } from './levels.ts';
 import { type Placed, settleRow } from './place-items.ts';

@@ -1,6 +1,6 @@
 /**
- * What stands in which row of a composite? Boxes, the labels of arrows between them, and a narrow place wherever an arrow
- * passes a row, so that nothing is drawn over anything. Then the rows are sorted until few arrows cross.
+ * Fills the rows of a composite with boxes, labels and a narrow gap wherever an arrow passes. Nothing overlaps. Then
+ * sorts the rows to reduce crossings.
  */
 import type { End, Item, Join, JointOf, Level, Link, Size } from './levels.ts';
 import { sortRows } from './sort-rows.ts';

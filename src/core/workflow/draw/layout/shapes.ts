@@ -1,4 +1,4 @@
-/** What a drawing consists of, with places but without looks: who paints it decides on colours. All numbers are pixels. */
+/** The shapes of a drawing with their positions in pixels, without colours. */
 
 export type Stroke =
   | readonly ['M' | 'L', number, number]

@@ -1,6 +1,6 @@
 /**
- * In which order do things stand in their rows, so that few arrows cross? Sweeps down and up put each near the middle of
- * what it is connected with; then neighbours change places while that helps. The best order found is kept.
+ * Orders the items of each row to reduce crossings. Sweeps down and up by the median of the neighbours, then swaps
+ * neighbours while that helps. Keeps the best order found.
  */
 import type { Item, Join, JointOf, Link } from './levels.ts';
 

@@ -1,6 +1,6 @@
 /**
- * How wide is a line of text? Nobody can measure a font here, so widths are estimated by the sort of each character, rather
- * too wide than too narrow, and long lines are cut.
+ * Estimates the width of text by kind of character, since no font can be measured here. Errs on the wide side; long
+ * lines are cut.
  */
 export const titleSize = 13;
 export const labelSize = 11;

@@ -55,14 +55,48 @@ export function readRequest(value: unknown, limits: Limits, form: RequestForm = 
 }
 
 function read(value: unknown, limits: Limits, form: RequestForm): ReadRequest {
-  const { tool: toolField, args: argsField, what, fields } = words[form];
+  const { tool: toolField, args: argsField } = words[form];
   if (!isObject(value)) return notACall(`an object {${toolField}, ${argsField}}`, preview(value));
   const errors: FieldError[] = [];
   let wrongFields = 0;
-  const wrong = (path: string, expected: string, got: unknown) => {
+  const wrong: Wrong = (path, expected, got) => {
     wrongFields += 1;
     if (errors.length < limits.maxFieldErrors) errors.push({ path, expected, got: shown(got) });
   };
+  const { tool, ...controls } = readFields(value, form, limits, wrong, errors);
+
+  const raw = form === 'step' ? inputsOf(value[argsField], wrong) : value[argsField];
+  const written = canonicalise(raw === undefined ? {} : raw, { maxDepth: limits.maxDepth });
+  if (!written.ok) wrong(`/${argsField}${written.path}`, 'JSON', written.problem);
+  if (wrongFields > 0 || !written.ok || tool === null)
+    return { ok: false, requested: tool, problem: 'invalid', errors };
+
+  const bytes = utf8Length(written.text);
+  if (bytes > limits.maxInputBytes) {
+    const expected = `at most ${limits.maxInputBytes} bytes of arguments`;
+    return {
+      ok: false,
+      requested: tool,
+      problem: 'too_large',
+      errors: [{ path: `/${argsField}`, expected, got: bytes }],
+    };
+  }
+  // A copy of our own: nobody can change the arguments after they were judged.
+  const args = JSON.parse(written.text) as Json;
+  return { ok: true, request: { tool, args, argsText: written.text, ...controls } };
+}
+
+type Wrong = (path: string, expected: string, got: unknown) => void;
+
+/** Everything but the arguments. What is wrong is reported, and read as absent. */
+function readFields(
+  value: Readonly<Record<string, unknown>>,
+  form: RequestForm,
+  limits: Limits,
+  wrong: Wrong,
+  errors: readonly FieldError[],
+): Omit<Request, 'tool' | 'args' | 'argsText'> & { readonly tool: string | null } {
+  const { tool: toolField, what, fields } = words[form];
   const name = (field: string): string | null => {
     const text = value[field];
     if (text === undefined || text === null) return null;
@@ -97,43 +131,18 @@ function read(value: unknown, limits: Limits, form: RequestForm): ReadRequest {
   const deadline = number('deadline_seconds', `seconds from 0 to ${maxSeconds}`, maxSeconds);
 
   const evidence = evidenceOf(value['evidence_refs'], limits, wrong);
-
-  const raw = form === 'step' ? inputsOf(value[argsField], wrong) : value[argsField];
-  const written = canonicalise(raw === undefined ? {} : raw, { maxDepth: limits.maxDepth });
-  if (!written.ok) wrong(`/${argsField}${written.path}`, 'JSON', written.problem);
-  if (wrongFields > 0 || !written.ok || tool === null)
-    return { ok: false, requested: tool, problem: 'invalid', errors };
-
-  const bytes = utf8Length(written.text);
-  if (bytes > limits.maxInputBytes) {
-    const expected = `at most ${limits.maxInputBytes} bytes of arguments`;
-    return {
-      ok: false,
-      requested: tool,
-      problem: 'too_large',
-      errors: [{ path: `/${argsField}`, expected, got: bytes }],
-    };
-  }
   return {
-    ok: true,
-    request: {
-      tool,
-      // A copy of our own: nobody can change the arguments after they were judged.
-      args: JSON.parse(written.text) as Json,
-      argsText: written.text,
-      session: session as SessionId | null,
-      key,
-      turn,
-      expectedSeq,
-      waitMs: wait === null ? null : secondsToMs(wait),
-      model,
-      deadlineMs: deadline === null ? null : secondsToMs(deadline),
-      ...(evidence.length === 0 ? {} : { evidence }),
-    },
+    tool,
+    session: session as SessionId | null,
+    key,
+    turn,
+    expectedSeq,
+    waitMs: wait === null ? null : secondsToMs(wait),
+    model,
+    deadlineMs: deadline === null ? null : secondsToMs(deadline),
+    ...(evidence.length === 0 ? {} : { evidence }),
   };
 }
-
-type Wrong = (path: string, expected: string, got: unknown) => void;
 
 /** How many reads one call may rely on. */
 const maxEvidence = 16;

@@ -62,18 +62,19 @@ export function compileCel(text: string, options: CelOptions): CompiledCel | Cel
     const replace = (root: typeof parsed.ast) => void inspectExpression(root, variables, limits);
     const types = checkTypes({ text, variables, paths: inspected.paths, replace }, limits);
     if (!types.ok) return problemAt(text, types.problem, types.offset);
-    const { returns } = options;
-    if (returns !== undefined && types.type !== returns && types.type !== 'dyn')
-      return {
-        ok: false,
-        problem: `it must give a ${wordFor[returns]}, and gives a value of type ${plainWords(types.type)}`,
-      };
-    const evaluate = createEvaluate(engine, parsed, inspected, patterns.matches, options, limits);
+    const unfit = wrongType(types.type, options.returns);
+    if (unfit !== null) return { ok: false, problem: unfit };
+    const evaluate = createEvaluate({ engine, parsed, limits }, inspected, patterns.matches, options);
     return { ok: true, evaluate, reads: inspected.reads, gives: fieldTypeOf(types.type) };
   } catch (error) {
     if (isOfEngine(error)) return problemOf(text, error.summary, offsetOf(error));
     return { ok: false, problem: 'it cannot be read: it is nested too deeply, or too large' };
   }
+}
+
+function wrongType(type: string, returns: CelOptions['returns']): string | null {
+  if (returns === undefined || type === returns || type === 'dyn') return null;
+  return `it must give a ${wordFor[returns]}, and gives a value of type ${plainWords(type)}`;
 }
 
 /** In YAML a condition on several lines may be folded into one, and a comment then takes the rest of the condition with it. */
@@ -119,13 +120,17 @@ interface Matching {
   readonly start: () => void;
 }
 
+interface Program {
+  readonly engine: CelEngine;
+  readonly parsed: ParseResult;
+  readonly limits: CelLimits;
+}
+
 function createEvaluate(
-  engine: CelEngine,
-  parsed: ParseResult,
+  { engine, parsed, limits }: Program,
   { traversed }: Inspected,
   { matches, start }: Matching,
   { returns, throughSignals, strict }: CelOptions,
-  limits: CelLimits,
 ): CompiledCel['evaluate'] {
   return (values) => {
     const evaluation: Evaluation = { stepsLeft: limits.maxSteps, foreign: null, failed: null, matches, traversed };

@@ -23,7 +23,11 @@ export interface Inspected {
 }
 
 const names: readonly string[] = [...knownFunctions, ...loops, 'has'];
-const comparing: ReadonlySet<string> = new Set(['==', '!=', 'in', '+']);
+/** How an operator looks through its operands. */
+const traversals: ReadonlyMap<string, Traversal> = new Map([
+  ...['&&', '||'].map((op) => [op, 'truth'] as const),
+  ...['==', '!=', 'in', '+'].map((op) => [op, 'whole'] as const),
+]);
 const reservedKeys: ReadonlySet<unknown> = new Set(['__proto__', 'constructor', 'prototype']);
 
 export function inspectExpression(
@@ -54,12 +58,16 @@ export function inspectExpression(
     for (const each of args) visit(each, bound, loopsAround);
     if (!knownFunctions.has(name)) return refuse(node, unknownName(`function ${name}()`, name, names));
     for (const each of receiver === null ? args : [receiver, ...args]) traversed.set(each, 'whole');
+    checkArguments(node, name, args);
+    const replacement = replacements[name];
+    if (replacement !== undefined) (node.args as [string, ...unknown[]])[0] = replacement;
+  };
+
+  const checkArguments = (node: ASTNode, name: string, args: readonly ASTNode[]): void => {
     if (name === 'matches') visitPattern(node, args);
     if (name === 'timestamp') visitTimestamp(args);
     if (partsOfTime.includes(name) && args.length > 0)
       refuse(node, `${name}() takes no time zone: it is always in UTC`);
-    const replacement = replacements[name];
-    if (replacement !== undefined) (node.args as [string, ...unknown[]])[0] = replacement;
   };
 
   const visitLoop = (node: ASTNode, args: readonly ASTNode[], bound: readonly string[], around: number): void => {
@@ -92,15 +100,13 @@ export function inspectExpression(
 
   const visit = (node: ASTNode, bound: readonly string[], around: number): void => {
     fields.see(node, bound);
-    if (node.op === '&&' || node.op === '||') for (const each of childrenOf(node)) traversed.set(each, 'truth');
-    if (comparing.has(node.op)) for (const each of childrenOf(node)) traversed.set(each, 'whole');
+    const how = traversals.get(node.op);
+    if (how !== undefined) for (const each of childrenOf(node)) traversed.set(each, how);
     switch (node.op) {
-      case 'value':
-        if (typeof node.args === 'object' && node.args !== null)
-          refuse(node, 'bytes and unsigned numbers are not JSON');
-        if (typeof node.args === 'bigint' && BigInt.asIntN(64, node.args) !== node.args)
-          refuse(node, 'the whole number is out of range: it takes more than 64 bits');
-        return;
+      case 'value': {
+        const says = problemOfLiteral(node.args);
+        return says === null ? undefined : refuse(node, says);
+      }
       case 'id':
         if (bound.includes(node.args)) return;
         reads.add(node.args);
@@ -122,6 +128,13 @@ export function inspectExpression(
   const missing = fields.missing();
   if (missing !== null) refuse(missing.node, missing.says);
   return { reads: [...reads], patterns, traversed, paths: fields.paths(), problem };
+}
+
+function problemOfLiteral(value: unknown): string | null {
+  if (typeof value === 'object' && value !== null) return 'bytes and unsigned numbers are not JSON';
+  if (typeof value === 'bigint' && BigInt.asIntN(64, value) !== value)
+    return 'the whole number is out of range: it takes more than 64 bits';
+  return null;
 }
 
 function childrenOf(node: ASTNode): readonly ASTNode[] {

@@ -48,14 +48,15 @@ export function inspectFields(variables: Readonly<Record<string, CelType>>): Fie
     return { path: `${from.path}.${name.field}`, type: fieldIn(from.type, name.field) ?? 'dyn' };
   };
 
+  /** `"note" in args` asks whether the field is there. */
+  const seeMembership = ([key, within]: readonly [ASTNode, ASTNode], bound: readonly string[]): void => {
+    const path = key.op === 'value' && typeof key.args === 'string' ? pathOf(within, bound) : null;
+    if (path !== null) asked.add(`${path.path}.${String(key.args)}`);
+  };
+
   return {
     see(node, bound) {
-      if (node.op === 'in') {
-        const [key, within] = node.args;
-        const path = key.op === 'value' && typeof key.args === 'string' ? pathOf(within, bound) : null;
-        if (path !== null) asked.add(`${path.path}.${String(key.args)}`);
-        return;
-      }
+      if (node.op === 'in') return seeMembership(node.args, bound);
       const name = fieldOf(node);
       const from = name === null ? null : pathOf(name.from, bound);
       if (name === null || from === null || typeof from.type === 'string') return;

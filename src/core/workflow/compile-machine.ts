@@ -139,7 +139,7 @@ function machineOf(
       const found = judge(snapshot, all);
       return actions.filter((_, index) => found[index]?.kind === 'yes' || found[index]?.kind === 'depends');
     },
-    enterAt: (earlier, to, nowMs) => enterAt(draft, written, earlier, to, nowMs, limits),
+    enterAt: (earlier, to, nowMs) => enterAt({ draft, written, limits }, earlier, to, nowMs),
     problemWith: (snapshot) => checkSnapshot(draft, snapshot),
   };
 }

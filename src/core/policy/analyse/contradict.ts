@@ -149,7 +149,7 @@ function missingIn(way: Way): Conflict | null {
   return null;
 }
 
-function emptyIn(way: Way, known: KnownValues): Conflict | null {
+function rangesByTerm(way: Way): Iterable<readonly Claim[]> {
   const byTerm = new Map<string, Claim[]>();
   for (const claim of way) {
     if (claim.kind !== 'range' || claim.term === null) continue;
@@ -157,7 +157,11 @@ function emptyIn(way: Way, known: KnownValues): Conflict | null {
     if (same === undefined) byTerm.set(claim.term.text, [claim]);
     else same.push(claim);
   }
-  for (const claims of byTerm.values()) {
+  return byTerm.values();
+}
+
+function emptyIn(way: Way, known: KnownValues): Conflict | null {
+  for (const claims of rangesByTerm(way)) {
     const term = claims[0]?.term ?? null;
     const before = term === null ? null : known(term);
     const isClosed = (some: Way, range: ValueRange) => isEmpty(some.reduce((now, { narrow }) => narrow(now), range));

@@ -30,8 +30,8 @@ export function diffFields(was: Fields, is: Fields, table: Table | 'each', of = 
     if (isSame(before, after)) return [];
     const { label = name, fields, direction, text = plainText } = (table === 'each' ? people : table[name]) ?? {};
     const full = `${of}${table === 'each' ? quoteName(label) : label}`;
-    if (fields !== undefined && isFields(before ?? {}) && isFields(after ?? {}))
-      return diffFields((before ?? {}) as Fields, (after ?? {}) as Fields, fields, `${full}: `);
+    const [inner, now] = [before ?? {}, after ?? {}];
+    if (fields !== undefined && isFields(inner) && isFields(now)) return diffFields(inner, now, fields, `${full}: `);
     const says = `${full}: ${text(before)} → ${text(after)}`;
     return [{ says, direction: direction?.(before, after) ?? 'other' }];
   });

@@ -96,21 +96,39 @@ function answersTo([rule, at]: Placed, { own, other, partner, work }: Lists): re
   if (isShadowed([rule, at], own, work)) return [];
   // Calls that come to the rule were matched by none before it, so none that is alike matches them in the other list.
   const passed = new Set(own.rules.slice(0, at).map(callsOf));
+  const asked = [...other.rules.entries()].flatMap(([index, each]) =>
+    index === partner || passed.has(callsOf(each)) ? [] : [each],
+  );
+  return answersAmong(asked, { about, when: rule['when'], hasPartner: partner !== null }, other.otherwise, work);
+}
+
+/** The calls that are asked about: of which tools, and under which condition. */
+interface Asked {
+  readonly about: ToolPattern;
+  readonly when: Fields['when'];
+  readonly hasPartner: boolean;
+}
+
+function answersAmong(
+  rules: readonly Fields[],
+  { about, when, hasPartner }: Asked,
+  otherwise: Fields,
+  work: Work,
+): readonly Answer[] {
   // With a partner, the calls are those that only one of the two matches.
-  const isAll = rule['when'] === null && partner === null;
+  const isAll = when === null && !hasPartner;
   const found: Answer[] = [];
   let isSure = true;
-  for (const [index, each] of other.rules.entries()) {
-    if (index === partner || passed.has(callsOf(each))) continue;
+  for (const each of rules) {
     const pattern = work.patternOf(each['match']);
     const meets = pattern === null ? 'maybe' : meeting(pattern, about, work);
     if (meets === 'no') continue;
-    const always = each['when'] === null || (partner === null && each['when'] === rule['when']);
+    const always = each['when'] === null || (!hasPartner && each['when'] === when);
     found.push({ of: each, isSure: isSure && meets === 'yes' && (always || isAll) });
     if (always && pattern !== null && isCovered(about, pattern, work)) return found;
     isSure &&= always || isAll;
   }
-  return [...found, { of: other.otherwise, isSure }];
+  return [...found, { of: otherwise, isSure }];
 }
 
 const callsOf = ({ match, when }: Fields): string => JSON.stringify([match, when]);

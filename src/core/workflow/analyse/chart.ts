@@ -109,7 +109,14 @@ interface Numbered {
   readonly byId: ReadonlyMap<string, number>;
 }
 
-function numberStates(graph: WorkflowGraph, problems: string[]): Numbered {
+interface Ordered {
+  /** Null for the root. */
+  readonly drawn: GraphState | null;
+  readonly parent: number;
+}
+
+/** The states in document order, each with the number of its parent. */
+function orderStates(graph: WorkflowGraph, byId: Map<string, number>, problems: string[]): readonly Ordered[] {
   const inside = new Map<string, GraphState[]>();
   for (const state of graph.states) {
     const siblings = inside.get(state.parent ?? '');
@@ -117,9 +124,8 @@ function numberStates(graph: WorkflowGraph, problems: string[]): Numbered {
     else siblings.push(state);
   }
   // Walked with a list of its own, so that no depth of nesting ends the stack.
-  const order: { drawn: GraphState | null; parent: number }[] = [];
-  const byId = new Map<string, number>();
-  const waiting: { drawn: GraphState | null; parent: number }[] = [{ drawn: null, parent: -1 }];
+  const order: Ordered[] = [];
+  const waiting: Ordered[] = [{ drawn: null, parent: -1 }];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const id = next.drawn?.id ?? '';
     if (byId.has(id)) {
@@ -133,19 +139,27 @@ function numberStates(graph: WorkflowGraph, problems: string[]): Numbered {
   }
   const lost = graph.states.length + 1 - order.length;
   if (lost > 0) problems.push(`${lost} states are in no state that is there; they were left out.`);
+  return order;
+}
 
+function numberStates(graph: WorkflowGraph, problems: string[]): Numbered {
+  const byId = new Map<string, number>();
+  const order = orderStates(graph, byId, problems);
   const children = order.map((): number[] => []);
   for (const [index, { parent }] of order.entries()) children[parent]?.push(index);
   const last = order.map((_, index) => index);
   for (let index = order.length - 1; index >= 0; index--) last[index] = last[children[index]?.at(-1) ?? index] ?? index;
 
+  /** The child that is entered first: the named one, or the first that is no history state. */
+  const firstOf = (inner: readonly number[], wanted: string | null): number => {
+    const isWanted = (child: number) => order[child]?.drawn?.id === wanted || order[child]?.drawn?.name === wanted;
+    return inner.find(isWanted) ?? inner.find((child) => order[child]?.drawn?.type !== 'history') ?? -1;
+  };
+
   const states = order.map(({ drawn, parent }, index): ChartState => {
     const inner = children[index] ?? [];
-    const wanted = drawn === null ? graph.initial : drawn.initial;
-    const isWanted = (child: number) => order[child]?.drawn?.id === wanted || order[child]?.drawn?.name === wanted;
     const type = drawn?.type ?? graph.type;
-    const real = inner.filter((child) => order[child]?.drawn?.type !== 'history');
-    const initial = type === 'compound' ? (inner.find(isWanted) ?? real[0] ?? -1) : -1;
+    const initial = type === 'compound' ? firstOf(inner, drawn === null ? graph.initial : drawn.initial) : -1;
     return {
       index,
       id: drawn?.id ?? '',

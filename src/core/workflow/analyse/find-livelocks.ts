@@ -126,10 +126,8 @@ function statesText(chart: Chart, places: readonly Place[], circle: readonly num
   return `${all.slice(0, maxNamed).join(', ')}${more}`;
 }
 
-export function components(
-  count: number,
-  nextOf: (index: number) => readonly number[],
-): readonly (readonly number[])[] {
+/** The strongly connected components, by Tarjan's algorithm, without recursion. */
+function components(count: number, nextOf: (index: number) => readonly number[]): readonly (readonly number[])[] {
   const order = new Map<number, number>();
   const low = new Map<number, number>();
   const open: number[] = [];
@@ -138,9 +136,7 @@ export function components(
   for (let root = 0; root < count; root++) {
     if (order.has(root)) continue;
     const trail = [{ index: root, next: nextOf(root), at: 0 }];
-    while (trail.length > 0) {
-      const here = trail.at(-1);
-      if (here === undefined) break;
+    for (let here = trail.at(-1); here !== undefined; here = trail.at(-1)) {
       const { index } = here;
       if (!order.has(index)) {
         order.set(index, order.size);

@@ -88,12 +88,17 @@ function read(raw: string, depth: number): Formula {
   const both = splitAt(text, '&&');
   if (both !== null && both.length > 1) return { kind: 'and', of: both.map((part) => read(part, depth + 1)) };
 
+  return readOperand(text, depth) ?? atom;
+}
+
+/** A text without `||` and `&&` outside its brackets: brackets, `!…`, or a call of `not`, `and` or `or`. */
+function readOperand(text: string, depth: number): Formula | null {
   const inner = bracketed(text, '');
   if (inner !== null) return read(inner, depth + 1);
   if (text.startsWith('!')) {
     const rest = text.slice(1).trim();
     const isOperand = /^[A-Za-z_][\w.]*$/.test(rest) || bracketed(rest, '') !== null;
-    return isOperand ? { kind: 'not', of: read(rest, depth + 1) } : atom;
+    return isOperand ? { kind: 'not', of: read(rest, depth + 1) } : null;
   }
   const negated = bracketed(text, 'not');
   if (negated !== null && splitAt(negated, ',')?.length === 1) return { kind: 'not', of: read(negated, depth + 1) };
@@ -102,7 +107,7 @@ function read(raw: string, depth: number): Formula {
     if (bracketed(text, kind) !== null && parts !== null)
       return { kind, of: parts.map((part) => read(part, depth + 1)) };
   }
-  return atom;
+  return null;
 }
 
 /** What stands in the brackets of `name(…)`, if they hold the whole text together. */

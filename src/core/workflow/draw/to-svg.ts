@@ -99,7 +99,7 @@ function paint(page: Page, shape: Shape): string {
     case 'head':
       return `<path class="head" d="${headPath(shape.x, shape.y, shape.towards)}"/>`;
     case 'label':
-      return textLines('label', shape.x, shape.y, 'start', shape.lines, shape.title);
+      return textLines('label', shape, 'start', shape.lines, shape.title);
     case 'start':
       return `<circle class="start" cx="${number(shape.x)}" cy="${number(shape.y)}" r="5.5"/>`;
     default:
@@ -123,8 +123,8 @@ function paintFrame({ plan, told }: Page, box: Box): string {
   return [
     `<g>${hint(plan.drawnOf(state)?.description ?? '')}`,
     rectangle(`frame${depth % 2 === 1 ? ' odd' : ''}${region}${lit(plan, state)}`, box, 10),
-    textLines('title', x + 12, y + 18, 'start', [caption.title], ''),
-    caption.lines.length === 0 ? '' : textLines('label', x + 12, y + 34, 'start', caption.lines, ''),
+    textLines('title', { x: x + 12, y: y + 18 }, 'start', [caption.title]),
+    caption.lines.length === 0 ? '' : textLines('label', { x: x + 12, y: y + 34 }, 'start', caption.lines),
     '</g>',
   ].join('');
 }
@@ -135,13 +135,14 @@ function paintState({ plan, told }: Page, box: Box): string {
   const caption = captionOf(plan, told, state);
   const round = type === 'final' || type === 'history';
   const region = type !== 'history' && stateAt(plan.chart, parent).type === 'parallel' ? ' region' : '';
+  const middle = x + width / 2;
   const ring = { x: x + 3, y: y + 3, width: width - 6, height: height - 6 };
   return [
     `<g>${hint(plan.drawnOf(state)?.description ?? '')}`,
     rectangle(`box${region}${lit(plan, state)}`, box, round ? Math.min(16, height / 2) : 8),
     type === 'final' ? rectangle('ring', ring, Math.min(13, ring.height / 2)) : '',
-    textLines('title', x + width / 2, y + (type === 'history' ? 18 : 21), 'middle', [caption.title], ''),
-    caption.lines.length === 0 ? '' : textLines('label', x + width / 2, y + 38, 'middle', caption.lines, ''),
+    textLines('title', { x: middle, y: y + (type === 'history' ? 18 : 21) }, 'middle', [caption.title]),
+    caption.lines.length === 0 ? '' : textLines('label', { x: middle, y: y + 38 }, 'middle', caption.lines),
     '</g>',
   ].join('');
 }
@@ -152,11 +153,10 @@ function lit(plan: DrawPlan, state: number): string {
 
 function textLines(
   name: string,
-  x: number,
-  y: number,
+  { x, y }: { readonly x: number; readonly y: number },
   anchor: 'start' | 'middle',
   lines: readonly string[],
-  title: string,
+  title = '',
 ): string {
   const spans = lines.map(
     (line, at) => `<tspan x="${number(x)}" y="${number(y + at * lineHeight)}">${escaped(line)}</tspan>`,

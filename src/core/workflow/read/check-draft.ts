@@ -41,8 +41,7 @@ function checkEvents(
       if (!isForbidden) takeable.add(event);
       if (handled.has(event)) continue;
       handled.add(event);
-      if (actions.includes(event) || raised.types.has(event) || raised.anything || event.includes('*')) continue;
-      if (event.startsWith('xstate.')) continue;
+      if (isSent(event, actions, raised)) continue;
       const near = nearest(event, actions);
       const hint = near === null ? `declare it: actions: { ${event}: { … } }` : `did you mean '${near}'?`;
       problems.push(`edge '${event}' of ${placeOf(state)}: there is no action of this name; ${hint}`);
@@ -63,11 +62,21 @@ function checkEvents(
   }
 }
 
-/** Each with the first state that raises it. */
-function raisedEvents({ states }: MachineDraft): {
+interface Raised {
+  /** Each with the first state that raises it. */
   readonly types: ReadonlyMap<string, StateDraft>;
   readonly anything: boolean;
-} {
+}
+
+/** Whether an action, the machine itself or XState can send the event. */
+const isSent = (event: string, actions: readonly string[], raised: Raised): boolean =>
+  actions.includes(event) ||
+  raised.types.has(event) ||
+  raised.anything ||
+  event.includes('*') ||
+  event.startsWith('xstate.');
+
+function raisedEvents({ states }: MachineDraft): Raised {
   const types = new Map<string, StateDraft>();
   let anything = false;
   const see = (state: StateDraft, actions: readonly ActionRule[]) => {

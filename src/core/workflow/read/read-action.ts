@@ -105,12 +105,12 @@ function eachField(assignment: unknown, args: unknown, params: unknown): unknown
 function writtenAssignment(assignment: unknown): Json {
   if (typeof assignment === 'function') return { source: sourceOf(assignment) };
   if (!isObject(assignment)) return writtenValue(assignment);
-  const fields = Object.entries(assignment).map(([key, value]) => [
-    key,
-    typeof value === 'function' ? { source: sourceOf(value) } : writtenValue(value),
-  ]);
+  const fields = Object.entries(assignment).map(([key, value]) => [key, writtenCode(value)]);
   return Object.fromEntries(fields) as JsonObject;
 }
+
+const writtenCode = (value: unknown): Json =>
+  typeof value === 'function' ? { source: sourceOf(value) } : writtenValue(value);
 
 function readRaise(
   { event, id, delay }: BuiltIn,
@@ -128,24 +128,25 @@ function readRaise(
   if (id !== undefined && typeof id !== 'string') return refuse(reading, place, 'the id of its raise is no text');
   const wait = delay === undefined ? null : readDelay(delay, place, reading);
   if (delay !== undefined && wait === null) return null;
+  const named = { id: id ?? null };
   return {
     kind: 'raise',
     type,
-    id: id ?? null,
+    ...named,
     delay: wait,
     written: {
-      raise: typeof event === 'function' ? { source: sourceOf(event) } : writtenValue(event),
-      id: id ?? null,
-      delay: typeof delay === 'function' ? { source: sourceOf(delay) } : writtenValue(delay ?? null),
+      raise: writtenCode(event),
+      ...named,
+      delay: writtenCode(delay ?? null),
       params: writtenParams(params),
     },
     event: (context, current) =>
       attempt(what, () => {
         const args = argsFor(context, current);
-        const given = typeof event === 'function' ? event(args, resolve(params, args)) : event;
-        const raised = ownPart(what, given, reading.limits);
-        const { type: named } = raised;
-        if (typeof named === 'string' && named !== '' && !named.startsWith('xstate.')) return raised;
+        const made = typeof event === 'function' ? event(args, resolve(params, args)) : event;
+        const raised = ownPart(what, made, reading.limits);
+        const { type: given } = raised;
+        if (typeof given === 'string' && given !== '' && !given.startsWith('xstate.')) return raised;
         throw new AuthorFault(what, 'TypeError', 'the raised event needs a type, and not one of XState');
       }),
   };

@@ -23,7 +23,7 @@ export function readGuard(raw: unknown, place: string, unnamed: string, reading:
 function read(raw: unknown, place: string, unnamed: string, reading: Reading, nesting: number): GuardRule | null {
   if (nesting > maxNesting)
     return refuse(reading, place, 'its guard refers to itself; name each guard by what it asks');
-  if (typeof raw === 'string') return readNamed(raw, undefined, place, unnamed, reading, nesting);
+  if (typeof raw === 'string') return readNamed({ name: raw, params: undefined }, place, unnamed, reading, nesting);
   if (typeof raw === 'function') {
     return 'check' in raw
       ? readBuiltIn(raw as BuiltIn, place, unnamed, reading, nesting)
@@ -31,14 +31,13 @@ function read(raw: unknown, place: string, unnamed: string, reading: Reading, ne
   }
   if (isObject(raw) && typeof raw['type'] === 'string') {
     unknownKeys(raw, ['type', 'params'], `${place}, its guard`, reading.problems);
-    return readNamed(raw['type'], raw['params'], place, unnamed, reading, nesting);
+    return readNamed({ name: raw['type'], params: raw['params'] }, place, unnamed, reading, nesting);
   }
   return refuse(reading, place, 'its guard is neither a name, nor { type, params }, nor a function; write guard: …');
 }
 
 function readNamed(
-  name: string,
-  params: unknown,
+  { name, params }: { readonly name: string; readonly params: unknown },
   place: string,
   unnamed: string,
   reading: Reading,

@@ -99,7 +99,7 @@ function fill(
   state.exit = readActions(config.exit, `exit of ${place}`, reading);
   const add = (kind: EdgeDraft['kind'], label: string, event: string | null, found: readonly Definition[]) => {
     for (const [index, one] of found.entries()) {
-      const edge = edgeOf(state, kind, label, event, one, index, drafts, reading);
+      const edge = edgeOf({ from: state, kind, label, event, index }, one, drafts, reading);
       state.edges.push(edge);
       if (event !== null) state.byEvent.set(event, [...(state.byEvent.get(event) ?? []), edge]);
     }
@@ -127,13 +127,15 @@ interface Definition {
   readonly delay?: unknown;
 }
 
+/** Where an edge is written: of which state, and as which of several on one event. */
+interface EdgePlace extends Pick<EdgeDraft, 'from' | 'kind' | 'event'> {
+  readonly label: string;
+  readonly index: number;
+}
+
 function edgeOf(
-  from: StateDraft,
-  kind: EdgeDraft['kind'],
-  label: string,
-  event: string | null,
+  { from, kind, event, label, index }: EdgePlace,
   definition: Definition,
-  index: number,
   drafts: ReadonlyMap<AnyStateNode, StateDraft>,
   reading: Reading,
 ): EdgeDraft {

@@ -14,15 +14,16 @@ import type { Earlier, Moved, Position, WorkflowTimer } from '../workflow.ts';
 /** No event leads there. A delay that looks for one finds what it finds when a session begins. */
 const noEvent = Object.freeze({ type: 'xstate.init' });
 
-/** `written` is the machine of the draft. Never throws. */
-export function enterAt(
-  draft: MachineDraft,
-  written: Json,
-  earlier: Earlier,
-  to: Position,
-  nowMs: number,
-  limits: RunLimits,
-): Moved {
+/** The machine that is entered: as read, and as its manifest writes it. */
+interface Entered {
+  readonly draft: MachineDraft;
+  readonly written: Json;
+  readonly limits: RunLimits;
+}
+
+/** Never throws. */
+export function enterAt(entered: Entered, earlier: Earlier, to: Position, nowMs: number): Moved {
+  const { draft, limits } = entered;
   try {
     const { done, history, timers } = earlier.snapshot;
     const raised = raisedIn(timers);
@@ -31,7 +32,7 @@ export function enterAt(
     const value = copyJson(to.value, limits);
     if (!value.ok) return failed('NotJson', 'the state cannot be written down');
     const at: Position = { value: value.value, context: ownPart('the context', to.context, limits) };
-    const ofStates = done ? [] : timersOfStates(draft, written, earlier, at, nowMs);
+    const ofStates = done ? [] : timersOfStates(entered, earlier, at, nowMs);
     return withinLimits({ ...at, done, history, timers: inOrder([...raised, ...ofStates]) }, limits);
   } catch (thrown) {
     if (thrown instanceof AuthorFault) return failed(thrown.errorType, `${thrown.what}: ${thrown.message}`);
@@ -46,8 +47,7 @@ function raisedIn(timers: readonly WorkflowTimer[]): readonly WorkflowTimer[] {
 }
 
 function timersOfStates(
-  draft: MachineDraft,
-  written: Json,
+  { draft, written }: Entered,
   { snapshot, machine }: Earlier,
   { value, context }: Position,
   nowMs: number,

@@ -88,7 +88,7 @@ export function runMachine(
     try {
       const state = move(inertScope(effects));
       if (state.status === 'error') return failedBy(fault, state.error, limits);
-      return check() ?? impossible(state) ?? settle(state, before, effects, nowMs, limits);
+      return check() ?? impossible(draft, state) ?? settle(state, before, effects, nowMs, limits);
     } catch (thrown) {
       return failedBy(fault, thrown, limits);
     } finally {
@@ -96,35 +96,7 @@ export function runMachine(
     }
   }
 
-  /** XState follows edges that lead to states which exclude each other; nothing could be done where they end. */
-  function impossible({ value, _nodes: nodes }: AnyMachineSnapshot): Moved | null {
-    const active = activeStates(draft.root, value);
-    // INVARIANT: what is kept is the whole of what is active.
-    if (active !== null && active.states.size === nodes.length) return null;
-    const leaves = nodes.filter((node) => !nodes.some((other) => other.parent === node));
-    const names = leaves.map((node) => `'${node.path.join('.')}'`);
-    return failed('ImpossibleState', `its edges lead to states that cannot be active together: ${names.join(', ')}`);
-  }
-
-  /** What was stored may be anything: XState would throw at what it does not know. */
-  function restored(snapshot: Snapshot): AnyMachineSnapshot | Moved {
-    try {
-      return restore(snapshot);
-    } catch (thrown) {
-      return failed('UnknownState', `the session cannot be restored: ${messageOf(thrown)}`);
-    }
-  }
-
-  function restore(snapshot: Snapshot): AnyMachineSnapshot | Moved {
-    const active = activeStates(draft.root, snapshot.value);
-    const context = contextOf(snapshot);
-    if (active === null || context === null) {
-      return failed('UnknownState', 'the session stands where this workflow has no state; migrate or reset it');
-    }
-    if (snapshot.done) return failed('Done', 'the workflow has ended');
-    const historyValue = historyNodes(machine, draft, snapshot.history);
-    return machine.resolveState({ value: active.value, context, historyValue } as never);
-  }
+  const into: Restoring = { draft, machine, contextOf };
 
   return {
     start: (nowMs) =>
@@ -136,7 +108,7 @@ export function runMachine(
         () => null,
       ),
     apply(snapshot, action, inputs, result, nowMs, shown = inputs) {
-      const state = restored(snapshot);
+      const state = restored(into, snapshot);
       if ('kind' in state) return state;
       const ownInputs = copyJson(inputs, generous);
       const ownShown = shown === inputs ? ownInputs : copyJson(shown, generous);
@@ -159,7 +131,7 @@ export function runMachine(
       const isDue = (one: WorkflowTimer) => one.id === timer.id && one.dueAtMs === timer.dueAtMs;
       const found = snapshot.timers.find(isDue);
       if (found === undefined || snapshot.done) return { kind: 'moved', snapshot };
-      const state = restored(snapshot);
+      const state = restored(into, snapshot);
       if ('kind' in state) return state;
       const event = copyJson(found.event, generous);
       if (!event.ok) return failed('NotJson', `the event of timer '${timer.id}' is not JSON`);
@@ -173,6 +145,43 @@ export function runMachine(
       );
     },
   };
+}
+
+/** XState follows edges that lead to states which exclude each other; nothing could be done where they end. */
+function impossible(draft: MachineDraft, { value, _nodes: nodes }: AnyMachineSnapshot): Moved | null {
+  const active = activeStates(draft.root, value);
+  // INVARIANT: what is kept is the whole of what is active.
+  if (active !== null && active.states.size === nodes.length) return null;
+  const leaves = nodes.filter((node) => !nodes.some((other) => other.parent === node));
+  const names = leaves.map((node) => `'${node.path.join('.')}'`);
+  return failed('ImpossibleState', `its edges lead to states that cannot be active together: ${names.join(', ')}`);
+}
+
+/** A machine to restore snapshots into. */
+interface Restoring {
+  readonly draft: MachineDraft;
+  readonly machine: AnyStateMachine;
+  readonly contextOf: (snapshot: Snapshot) => JsonObject | null;
+}
+
+/** What was stored may be anything: XState would throw at what it does not know. */
+function restored(into: Restoring, snapshot: Snapshot): AnyMachineSnapshot | Moved {
+  try {
+    return restore(into, snapshot);
+  } catch (thrown) {
+    return failed('UnknownState', `the session cannot be restored: ${messageOf(thrown)}`);
+  }
+}
+
+function restore({ draft, machine, contextOf }: Restoring, snapshot: Snapshot): AnyMachineSnapshot | Moved {
+  const active = activeStates(draft.root, snapshot.value);
+  const context = contextOf(snapshot);
+  if (active === null || context === null) {
+    return failed('UnknownState', 'the session stands where this workflow has no state; migrate or reset it');
+  }
+  if (snapshot.done) return failed('Done', 'the workflow has ended');
+  const historyValue = historyNodes(machine, draft, snapshot.history);
+  return machine.resolveState({ value: active.value, context, historyValue } as never);
 }
 
 /** What XState asks of the actor that it believes to run in: nothing happens there but that we hear of delays. */

@@ -143,25 +143,35 @@ function addArrow(chart: Chart, levels: ReadonlyMap<number, Level>, level: Level
   const from = source === level.state ? null : childTowards(chart, level.state, source);
   const to = target === level.state ? null : childTowards(chart, level.state, target);
   const down = from === null || to === null || (level.ranks.get(from) ?? 0) < (level.ranks.get(to) ?? 0);
-  const ends: { readonly upper: End; readonly lower: End } = {
-    upper: down ? (from ?? 'top') : (to ?? 'top'),
-    lower: down ? (to ?? 'bottom') : (from ?? 'bottom'),
-  };
-  const arrives = to === null || to === target;
-  level.links.push({ arrow, ...ends, head: arrives ? (down ? 'lower' : 'upper') : 'none', upwards: !down, lines });
-  if (from !== null) addPorts(chart, levels, from, source, down ? 'bottom' : 'top', arrow, false);
-  if (to !== null) addPorts(chart, levels, to, target, down ? 'top' : 'bottom', arrow, true);
+  const [above, below] = down ? [from, to] : [to, from];
+  const [headEnd, sourceSide, targetSide] = down
+    ? (['lower', 'bottom', 'top'] as const)
+    : (['upper', 'top', 'bottom'] as const);
+  level.links.push({
+    arrow,
+    upper: above ?? 'top',
+    lower: below ?? 'bottom',
+    head: to === null || to === target ? headEnd : 'none',
+    upwards: !down,
+    lines,
+  });
+  if (from !== null) addPorts(chart, levels, arrow, { outermost: from, goal: source, side: sourceSide });
+  if (to !== null) addPorts(chart, levels, arrow, { outermost: to, goal: target, side: targetSide, isTarget: true });
 }
 
-/** From the border of a composite down to the state inside it that the arrow is about. */
+/** The part of an arrow from the border of a composite to the state inside it. */
+interface InnerPart {
+  readonly outermost: number;
+  readonly goal: number;
+  readonly side: 'top' | 'bottom';
+  readonly isTarget?: boolean;
+}
+
 function addPorts(
   chart: Chart,
   levels: ReadonlyMap<number, Level>,
-  outermost: number,
-  goal: number,
-  side: 'top' | 'bottom',
   arrow: Arrow,
-  isTarget: boolean,
+  { outermost, goal, side, isTarget = false }: InnerPart,
 ): void {
   for (let around = outermost; around !== goal;) {
     const child = childTowards(chart, around, goal);
@@ -172,11 +182,33 @@ function addPorts(
   }
 }
 
+/** Edges turned so that none closes a circle, and the states in the order in which a walk in depth leaves them. */
+interface Downwards {
+  readonly down: ReadonlyMap<number, readonly number[]>;
+  readonly finished: readonly number[];
+}
+
+/** The row of each child: one below the lowest of those that lead to it. */
 function rankChildren(
   children: readonly number[],
   initial: number,
   between: readonly (readonly [number, number])[],
 ): ReadonlyMap<number, number> {
+  const { down, finished } = breakCircles(children, initial, between);
+  const ranks = new Map(children.map((child): [number, number] => [child, 0]));
+  for (const state of finished.toReversed()) {
+    for (const lower of down.get(state) ?? []) {
+      ranks.set(lower, Math.max(ranks.get(lower) ?? 0, (ranks.get(state) ?? 0) + 1));
+    }
+  }
+  return ranks;
+}
+
+function breakCircles(
+  children: readonly number[],
+  initial: number,
+  between: readonly (readonly [number, number])[],
+): Downwards {
   const next = new Map(children.map((child): [number, number[]] => [child, []]));
   for (const [from, to] of between) next.get(from)?.push(to);
 
@@ -207,13 +239,7 @@ function rankChildren(
       }
     }
   }
-  const ranks = new Map(children.map((child): [number, number] => [child, 0]));
-  for (const state of finished.toReversed()) {
-    for (const lower of down.get(state) ?? []) {
-      ranks.set(lower, Math.max(ranks.get(lower) ?? 0, (ranks.get(state) ?? 0) + 1));
-    }
-  }
-  return ranks;
+  return { down, finished };
 }
 
 export interface Item {

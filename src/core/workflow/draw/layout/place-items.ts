@@ -31,15 +31,7 @@ const manyJoins = 4_000;
 
 export function placeItems({ rows, joins }: Rows, jointOf: JointOf, minHeight: number): Placed {
   const left = new Map<Item, number>();
-  for (const row of rows) {
-    let x = 0;
-    for (const [at, item] of row.entries()) {
-      x += gapBetween(row[at - 1], item);
-      left.set(item, x);
-    }
-    const middle = (x + (row.at(-1)?.width ?? 0)) / 2;
-    for (const item of row) left.set(item, (left.get(item) ?? 0) - middle);
-  }
+  for (const row of rows) placeSideBySide(row, left);
   const neighbours = neighboursOf(joins);
   const turns = joins.length > manyJoins ? 4 : sweeps;
   for (let turn = 0; turn < turns; turn++) {
@@ -51,6 +43,17 @@ export function placeItems({ rows, joins }: Rows, jointOf: JointOf, minHeight: n
   for (const row of rows.toReversed()) straighten(row, neighbours, 'below', left, jointOf);
   placeTitle(rows[0] ?? [], left);
   return measure(rows, joins, left, jointOf, minHeight);
+}
+
+/** As close as the gaps allow, around the middle. */
+function placeSideBySide(row: readonly Item[], left: Map<Item, number>): void {
+  let x = 0;
+  for (const [at, item] of row.entries()) {
+    x += gapBetween(row[at - 1], item);
+    left.set(item, x);
+  }
+  const middle = (x + (row.at(-1)?.width ?? 0)) / 2;
+  for (const item of row) left.set(item, (left.get(item) ?? 0) - middle);
 }
 
 function neighboursOf(joins: readonly Join[]): Neighbours {

@@ -62,18 +62,27 @@ export function routeLinks(frame: Frame): Routed {
       }
     }
     shapes.push({ kind: 'line', strokes, title: link.arrow.title });
-    const [first] = trail;
-    const last = trail.at(-1);
-    if (link.head === 'lower' && last !== undefined) {
-      const { bottom } = spanOf(frame, last, false, true, { ...link, head: 'none' });
-      shapes.push({ kind: 'head', x: xOf(last, 'upper'), y: bottom, towards: 'down' });
-    }
-    if (link.head === 'upper' && first !== undefined) {
-      const { top } = spanOf(frame, first, true, false, { ...link, head: 'none' });
-      shapes.push({ kind: 'head', x: xOf(first, 'lower'), y: top, towards: 'up' });
-    }
+    shapes.push(...headShapes(frame, link, trail, xOf));
   }
   return { shapes, ports };
+}
+
+/** The head of an arrow at the end of its line; none where it goes on inside a composite. */
+function headShapes(
+  frame: Frame,
+  link: Link,
+  trail: readonly Item[],
+  xOf: (item: Item, side: 'upper' | 'lower') => number,
+): readonly Shape[] {
+  const item = link.head === 'lower' ? trail.at(-1) : trail[0];
+  if (link.head === 'none' || item === undefined) return [];
+  const isDown = link.head === 'lower';
+  const { top, bottom } = spanOf(frame, item, !isDown, isDown, { ...link, head: 'none' });
+  return [
+    isDown
+      ? { kind: 'head', x: xOf(item, 'upper'), y: bottom, towards: 'down' }
+      : { kind: 'head', x: xOf(item, 'lower'), y: top, towards: 'up' },
+  ];
 }
 
 const rowTop = ({ placed }: Frame, { row }: Item) => placed.rows[row]?.top ?? 0;

@@ -45,7 +45,7 @@ export interface Limits {
   readonly maxCoalesced: number;
   /** Approvals of one agent that may be pending at once. */
   readonly maxPendingApprovals: number;
-  /** How long somebody who waits for an approval waits at most, and if they do not say: many clients give up after a minute. */
+  /** The longest and the default wait for an approval. Many clients give up after a minute. */
   readonly maxApprovalWaitMs: number;
   readonly approvalWaitMs: number;
   /** Waits between tries of a commit that the store could not take. */

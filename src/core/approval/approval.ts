@@ -65,7 +65,7 @@ export interface Obligation {
   readonly terms: ApprovalTerms;
 }
 
-/** One person's yes. */
+/** The approval of one person. */
 export interface Vote {
   readonly by: string;
   readonly atMs: number;
@@ -73,7 +73,7 @@ export interface Vote {
   readonly saw: string;
 }
 
-/** A call as it was changed by whoever approved it. */
+/** A call as changed by its approver. */
 export interface Edit {
   readonly by: string;
   /** Null once it was erased. */
@@ -175,11 +175,11 @@ export function stateAt(approval: Approval, nowMs: number): ApprovalState {
   return isLive(approval) && nowMs >= approval.expiresAtMs ? 'expired' : approval.state;
 }
 
-/** Whether somebody of this name asked for it, or has taken the name of the client's user. */
+/** Whether this name belongs to the requesting agent or to the user of its client. */
 export const isOwnRequest = ({ tenant, agent }: Approval, name: string): boolean =>
   name === agent || name === nameOf({ kind: 'client', tenant, agent });
 
-/** Why this one may not decide; null if they may. INVARIANT: who asked never decides, and an agent's key never does. */
+/** Why this one may not decide; null if they may. INVARIANT: the requester never decides, nor does an agent's key. */
 export function whyNotDecide(
   approval: Approval,
   decider: Decider,
@@ -195,7 +195,7 @@ export function whyNotDecide(
   return mayBe ? null : 'not_an_approver';
 }
 
-/** The votes of those who could still vote: who has lost the role since has no say any more. */
+/** The votes that still count: those of people who still have the role. */
 export function standingVotes(approval: Approval, roles: ReadonlyMap<string, readonly string[]>): readonly Vote[] {
   const { tenant, agent } = approval;
   const user: Decider = { kind: 'client', tenant, agent };
@@ -211,7 +211,7 @@ export interface Said {
   readonly saw: string;
 }
 
-/** With one more yes. A changed call is approved by whoever changed it; earlier votes were for another call and do not count. */
+/** Adds one approval. A changed call is approved by the person who changed it; earlier votes were for another call and are dropped. */
 export function voted(approval: Approval, { decider, atMs, saw }: Said, edit: Edit | null): Approval {
   const by = nameOf(decider);
   const votes = [...(edit === null ? approval.votes : []), { by, atMs, saw }];
@@ -226,7 +226,7 @@ export function voted(approval: Approval, { decider, atMs, saw }: Said, edit: Ed
   };
 }
 
-/** Ended by somebody's word, or, without one, by itself. */
+/** Ended by a decision, or by itself if `decided` is null. */
 export function ended(
   approval: Approval,
   state: Exclude<ApprovalState, 'pending' | 'granted'>,

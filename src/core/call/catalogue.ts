@@ -9,7 +9,7 @@ export interface FieldError {
   readonly path: string;
   readonly expected: string;
   readonly got: Json;
-  /** `expected` is a message in an author's own words, not the end of "must be …"; `verbatim` is a whole sentence, said as it is. */
+  /** `expected` is a message of the author, not the end of "must be …"; `verbatim`: it is a whole sentence. */
   readonly said?: true | 'verbatim';
 }
 

@@ -52,15 +52,15 @@ export interface Softened {
 
 export type Ladder = readonly Gate[];
 
-/** What audit mode softens: gates 7 to 12, and no other. */
+/** The gates that audit mode softens: 7 to 12. */
 const softGates: ReadonlySet<GateName> = new Set(['policy', 'model', 'egress', 'rate', 'budget', 'approval']);
 
 export const isSoftened = (gate: GateName, { policy }: Facts): boolean =>
   policy?.mode === 'audit' && softGates.has(gate);
 
 /**
- * The gates of a gateway that only has tools: who asks, what for, and with which arguments. Policy is asked twice: what it could
- * never permit is refused before anything about the tool is told.
+ * The ladder of a gateway without workflows. Policy is asked twice: a tool that it could never permit is refused before
+ * anything about the tool is revealed.
  */
 export const baseLadder: Ladder = [
   ready,
@@ -75,7 +75,7 @@ export const baseLadder: Ladder = [
   evidence,
 ];
 
-/** With workflows: reachable is asked twice, for guards that look at inputs can be judged only after those. */
+/** With workflows. `reachable` is asked twice: guards that read inputs can be evaluated only after the input gate. */
 export const workflowLadder: Ladder = [
   ready,
   session,
@@ -92,7 +92,7 @@ export const workflowLadder: Ladder = [
   evidence,
 ];
 
-/** Every rung, and whether it stands: what is absent is said, not hidden. */
+/** Every gate, and whether it is configured. */
 export function describeLadder(
   ladder: Ladder,
   isGoverned: boolean,
@@ -106,7 +106,7 @@ const standing = new WeakMap<
   { readonly governed: readonly GateName[]; readonly others: readonly GateName[] }
 >();
 
-/** Each once, though some are asked twice. Without a policy the gates that enforce it have nothing to say. */
+/** Unique names of the gates on a ladder. Without a policy the gates that enforce it are left out. */
 export function standingGates(ladder: Ladder, isGoverned: boolean): readonly GateName[] {
   const known = standing.get(ladder) ?? namesOf(ladder);
   standing.set(ladder, known);

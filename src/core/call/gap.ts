@@ -12,7 +12,7 @@ export const gapKinds = {
 
 export type GapKind = keyof typeof gapKinds;
 
-/** Characters of a subject that are kept: whoever sent it may have sent anything. */
+/** Characters of a subject that are kept; it may be of any length. */
 const maxSubjectChars = 200;
 
 export const subjectOf = (subject: string): string => safeText(subject, maxSubjectChars);

@@ -12,7 +12,7 @@ export interface Identity {
   readonly role: KeyRole;
   /** The agent's name, or the operator's. */
   readonly name: string;
-  /** Which key it was; null for whoever needs none. */
+  /** Which key it was; null where no key is needed. */
   readonly keyId: string | null;
 }
 

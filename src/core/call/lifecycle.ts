@@ -97,7 +97,7 @@ export function isUnderWay(state: Call['state']): boolean {
   return state === 'PREPARED' || state === 'DISPATCHED' || state === 'RETRY_WAIT';
 }
 
-/** May the call be sent again although an answer was lost? Only if a second arrival cannot be a second effect. */
+/** Whether the call may be sent again after a lost answer: only if a second arrival cannot be a second effect. */
 export function mayResend(call: Call, nowMs: number, dedupeWindowMs: number | null): boolean {
   if (nowMs >= call.deadlineAtMs) return false;
   switch (call.effectClass) {

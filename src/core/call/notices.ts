@@ -17,7 +17,7 @@ export function addNotices<Given extends { readonly notices?: readonly Notice[] 
 const isSame = (one: Notice, other: Notice): boolean =>
   one.code === other.code && one.human_message === other.human_message && one.budget_id === other.budget_id;
 
-/** The reply of an earlier call whose requester left, for somebody who asked for the same without a key. */
+/** The reply of an earlier call whose requester left, for an equal request without a key. */
 export function attachedReply(reply: Reply): Reply {
   const again = replayed(reply);
   return isSuccess(again) ? addNotices(again, [attachedTo(again.call_id)]) : again;

@@ -24,7 +24,7 @@ export const approval: Gate = {
     if (ran !== null) return { kind: 'pass', approval: { kind: 'ran', call: ran } };
     if (found === null || found.rules !== fact.rules) return opens(tool, first, fact, found);
     const state = stateAt(found, facts.nowMs);
-    // INVARIANT: a person's no is to the call: other evidence, or asking in another place, does not talk around it.
+    // INVARIANT: a person's denial is about the call: other evidence or another session does not circumvent it.
     if (state === 'denied') return { kind: 'refuse', refusal: deniedByPerson(tool, found) };
     // INVARIANT: an approval covers a call only upon the evidence it was asked for with, and only by those who must approve it now.
     if (found.evidence !== fact.evidence || !covers(found, joinObligations(obligations), facts.nowMs))

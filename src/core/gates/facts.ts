@@ -35,7 +35,7 @@ export type ArgumentsFact =
   | { readonly ok: true; readonly args: Json }
   | { readonly ok: false; readonly errors: readonly FieldError[] };
 
-/** The policy as it stands now, for whoever asks. */
+/** The current policy, for the calling agent. */
 export interface PolicyFact {
   readonly mode: 'enforce' | 'audit';
   /** Null for an agent that policy does not know: nothing is permitted to it. */

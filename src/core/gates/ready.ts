@@ -8,7 +8,7 @@ import type { Refusal } from '../call/refusal.ts';
 
 type NotReady = Extract<Readiness, { ready: false }>;
 
-/** The first form is fixed. Of a gateway that closes it would be wrong, and somebody would wait for a start that does not come. */
+/** The first text is part of the contract. A closing gateway needs another, or callers would wait for a start. */
 const sentences: Readonly<Record<NotReady['doing'], string>> = {
   starting: 'denied: daemon is initializing, retry in a moment',
   recovering: 'denied: daemon is initializing, retry in a moment',
@@ -26,7 +26,7 @@ export function notReady({ doing, retryAfterSeconds }: NotReady): Refusal {
   };
 }
 
-/** How long whoever asks a gateway that closes is told to wait: as long as one takes to start. */
+/** The retry time of a closing gateway: about as long as a start takes. */
 export const whileClosing: NotReady = { ready: false, doing: 'closing', retryAfterSeconds: 2 };
 
 export const ready: Gate = {

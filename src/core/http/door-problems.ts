@@ -28,7 +28,7 @@ export const doorProblems = {
   TooManyStreams: { status: 503, title: 'Too many streams are open' },
 } as const satisfies Record<string, { readonly status: number; readonly title: string }>;
 
-/** For whoever has no key, at any door. No path: a stranger reads it. */
+/** The hint for callers without a key. Names no path, because anyone can read it. */
 export const whereKeysAre =
   "recourse agents add <name> makes one, on the gateway's machine; recourse up tells there where the operator's is kept";
 
@@ -55,7 +55,7 @@ export function doorProblem(code: DoorCode, detail: string): DoorProblem {
   return { type: problemType(code), title, status, detail, code };
 }
 
-/** A name and no address: whoever meets the code finds its page in docs/codes. */
+/** A name, not a URL; the page of the code is in docs/codes. */
 export const problemType = (code: string): string => `urn:recourse:code:${code}`;
 
 /** The codes that come with this status. */

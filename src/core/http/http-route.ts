@@ -15,7 +15,7 @@ export interface HttpRoute {
   readonly method: 'GET' | 'POST';
   /** `{id}` stands for one segment. */
   readonly path: string;
-  /** What the key must permit; `key` for any that is valid, null for whoever comes. */
+  /** What the key must permit; `key` for any valid key, null for no key. */
   readonly needs: Permission | 'key' | null;
   readonly summary: string;
   readonly query: Readonly<Record<string, QueryField>>;

@@ -28,7 +28,7 @@ const retryAfter: Schema = {
   schema: { type: 'integer', minimum: 0 },
 };
 
-/** For where there is no call to speak of: no `error`, and a code of the door's own. */
+/** Where there is no call: no `error`, and a code of the door itself. */
 const doorProblemSchema: Schema = closedObject({
   type: { type: 'string', format: 'uri-reference' },
   title: { type: 'string' },

@@ -1,7 +1,7 @@
 /** The messages that webhooks receive. Data only; adapters/notify-webhook sends them. */
 import type { ApprovalView } from '../approval/approval-view.ts';
 
-/** The codes that somebody can be told about. */
+/** The codes that webhooks can subscribe to. */
 export const webhookEvents = ['POLICY_DEFER', 'COMPLETION_BLOCKED', 'RUNTIME_GAP'] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 
@@ -22,7 +22,7 @@ export const toldKinds = {
 export type WebhookKind = keyof typeof toldKinds;
 
 export interface WebhookMessage {
-  /** The same however often it is sent: whoever has seen it drops it. */
+  /** Constant across redeliveries, so that receivers can drop duplicates. */
   readonly id: string;
   readonly event: WebhookEvent;
   readonly kind: WebhookKind;

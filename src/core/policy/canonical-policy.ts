@@ -55,7 +55,7 @@ const writeCompletion = ({ require, when, condition }: WrittenCompletion): Json 
 
 export const canonicalAgent = (agent: WrittenAgent): string => canonicalText(writeAgent(agent));
 
-/** Who has a role is looked up when somebody decides; it binds no approval, and is part of the whole. */
+/** Roles are looked up at decision time: they bind no approval, but belong to the whole policy. */
 const writeRoles = (roles: NonNullable<WrittenPolicy['roles']>): Json =>
   Object.fromEntries(Object.entries(roles).map(([role, people]) => [role, writeSet(people)]));
 

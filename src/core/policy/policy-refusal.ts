@@ -4,12 +4,12 @@ import type { Refusal } from '../call/refusal.ts';
 import { unreachable } from '../values/unreachable.ts';
 import type { Judgement, Reach } from './policy.ts';
 
-/** Null for what is permitted, or deferred: the approval gate speaks about that. */
+/** Null if the call is permitted or deferred; the approval gate handles deferred calls. */
 export function policyRefusal(judgement: Judgement, tool: string): Refusal | null {
   return judgement.effect === 'deny' ? denied(sentenceOf(judgement, tool), judgement.ref) : null;
 }
 
-/** Waits for a person; the rule's own words are for that person, and tell the agent why. */
+/** The call waits for a person. The reason of the rule is shown to that person and to the agent. */
 export function deferred(tool: string, { ref, reason }: Obligation, id: ApprovalId): Refusal {
   const sentence = `${tool} deferred for operator approval`;
   return {
@@ -23,7 +23,7 @@ export function deferred(tool: string, { ref, reason }: Obligation, id: Approval
   };
 }
 
-/** A person said no to exactly this call; they are not asked again while their answer stands. */
+/** A person denied exactly this call; they are not asked again until the denial expires. */
 export function deniedByPerson(tool: string, { decided, refs }: Approval): Refusal {
   const why = decided?.reason ?? null;
   const sentence = `denied: ${tool} was denied by ${decided?.by ?? 'an approver'}${why === null ? '' : `: ${why}`}`;
@@ -34,7 +34,7 @@ export function deniedByPerson(tool: string, { decided, refs }: Approval): Refus
 export const voided = (tool: string, { id, refs }: Approval, what: string): Refusal =>
   denied(`denied: ${tool} did not run: approval ${id} ${what}`, refs[0] ?? 'approval');
 
-/** Nobody reads an inbox that an agent floods. */
+/** Limits the pending approvals of one agent, so that approvers are not flooded. */
 export const tooManyOpen = (tool: string, ref: string, max: number): Refusal =>
   denied(`denied: ${tool} needs an approval, and ${max} of this agent are pending already`, ref);
 

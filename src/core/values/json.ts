@@ -13,7 +13,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The fields of whatever somebody sent. A getter of their own may throw: then nothing of it can be read. */
+/** The fields of any value; empty if reading them throws. */
 export function fieldsOf(value: unknown): Record<string, unknown> {
   try {
     return isObject(value) ? { ...value } : {};

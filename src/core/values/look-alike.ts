@@ -26,7 +26,7 @@ const alike = [
   ['01I', 'oll'],
 ] as const;
 
-/** What somebody sees who does not look closely: the same text for names that look the same. */
+/** Equal for names that look the same. */
 export function skeletonOf(name: string): string {
   const visible = name.normalize('NFKC').replace(/[\p{Cc}\p{Cf}\p{M}\p{Default_Ignorable_Code_Point}]/gu, '');
   return alike.reduce((text, [from, to]) => {

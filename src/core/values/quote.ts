@@ -29,7 +29,7 @@ const plainName = /^[\p{L}\p{N}_$]+(?:[\p{M}./@+-]+[\p{L}\p{N}_$]+)*\p{M}*$/u;
 /** Places and times too, which have colons. */
 const plainWord = /^[\p{L}\p{N}_$]+(?:[\p{M}./@+:*-]+[\p{L}\p{N}_$]+)*\p{M}*$/u;
 
-/** A name that somebody else chose. */
+/** A name from outside. */
 export const quoteName = (name: string): string => bareOrQuoted(name, plainName);
 
 /** A short value among others on a line; a text only in quotes where it is more than a word. */

@@ -76,7 +76,7 @@ export function withDueFired(step: StepFact, nowMs: number): StepFact {
   return ahead === step.snapshot ? step : { ...step, ahead };
 }
 
-/** Where it stands for whoever is told: state and next actions come from this one snapshot. */
+/** The snapshot that replies show: state and next actions both come from it. */
 export function standingOf(step: StepFact): Snapshot {
   return step.ahead ?? step.snapshot;
 }
@@ -127,7 +127,7 @@ export function operationOf(action: ActionEntry, inputs: Json): string {
   return action.operation ?? action.operationOf(inputs);
 }
 
-/** Could a step with these inputs be what is in doubt? Whatever cannot say its key may be any of the action's operations. */
+/** Whether a step with these inputs could be the operation in doubt. Without a key it may be any operation of the action. */
 export function mayBe(operation: string, action: ActionEntry, inputs: Json): boolean {
   const own = operationOf(action, inputs);
   if (operation === own || operation === action.operations) return true;

@@ -35,7 +35,7 @@ export interface Earlier {
 }
 
 /**
- * May the action be taken here? `depends` means that a guard looked at the inputs: it counts as reachable, and is
+ * Whether the action may be taken here. `depends` means that a guard looked at the inputs: it counts as reachable, and is
  * judged again with them. `broken` means that a guard threw by itself.
  */
 export type Reach =
@@ -72,7 +72,7 @@ export interface Machine {
    * not run here is gone.
    */
   enterAt(earlier: Earlier, to: Position, nowMs: number): Moved;
-  /** Does the snapshot of an earlier version still make sense here? Null, or what does not. */
+  /** What is invalid here in a snapshot of an earlier version; null if nothing is. */
   problemWith(snapshot: Snapshot): string | null;
 }
 

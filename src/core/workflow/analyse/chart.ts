@@ -59,7 +59,7 @@ function keyOf({ source, drawn }: ChartEdge): EventKey {
   return drawn.kind === 'done' ? doneKey(source) : `after ${source} ${String(drawn.delay)}`;
 }
 
-/** Is `state` somewhere inside `around`? Everything is inside what is above the root. */
+/** Whether `state` is inside `around`, at any depth. Everything is inside what is above the root. */
 export function isInside(chart: Chart, state: number, around: number): boolean {
   return around < 0 || (state > around && state <= (chart.states[around]?.last ?? -1));
 }

@@ -8,7 +8,7 @@ import { unreachable } from '../../values/unreachable.ts';
 import type { ActionRule, DelayRule, EdgeDraft, GuardRule, MachineDraft, StateDraft } from '../read/machine-draft.ts';
 
 export interface Hooks {
-  /** Runs an author's code; what it throws is remembered, because XState would put its own words around it. */
+  /** Runs an author's code and keeps what it throws, because XState would wrap it. */
   readonly run: <Answer>(code: () => Answer) => Answer;
   /** An edge of an action was taken: the changes that come before its own. */
   readonly took: (context: JsonObject, event: object) => JsonObject;

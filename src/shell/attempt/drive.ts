@@ -13,7 +13,7 @@ import { settle, settleLate } from '../ending/settle.ts';
 import { advanceAll, type CommitParts, toTransition } from '../ending/transition.ts';
 import { type Answer, me, type Shell } from '../shell.ts';
 import { commit } from '../upkeep/commit.ts';
-import { deniedNow } from './denied-now.ts';
+import { whyNotResend } from './recheck.ts';
 import { type Interpreted, interpretResult } from './interpret-result.ts';
 import { type AttemptEnd, sendAttempt } from './send-attempt.ts';
 import { attemptOf, timeoutOf, type Work } from './work.ts';
@@ -129,7 +129,7 @@ async function reclaim(call: Call, work: Work, missed: number, shell: Shell): Pr
   if (call.tainted && !mayResend(call, now, work.tool.dedupeWindowMs)) return giveBack(call, work, shell);
   // INVARIANT: what a person took back meanwhile, or policy does not permit any more, is not sent.
   const stored = await shell.ports.store.call(call.id);
-  if (stored !== null && (await deniedNow(stored, work, shell)) !== null) return giveBack(call, work, shell);
+  if (stored !== null && (await whyNotResend(stored, work, shell)) !== null) return giveBack(call, work, shell);
   const withheld: CallEvent = { kind: 'withheld', attempt: call.attempt, atMs: now };
   const { next: again, effects } = advanceAll(call, [withheld, claim(work, call, shell)]);
   const parts = withClaim({ expectOpen: true }, again);

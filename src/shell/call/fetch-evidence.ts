@@ -8,7 +8,7 @@ import type { EvidenceFact, EvidenceNowFact } from '../../core/gates/facts.ts';
 import type { Json } from '../../core/values/json.ts';
 import { isSuccess, type Reply } from '../../core/call/reply.ts';
 import type { StoredCall } from '../../ports/store.ts';
-import { deniedNow } from '../attempt/denied-now.ts';
+import { whyNotResend } from '../attempt/recheck.ts';
 import { isMasked } from '../mask.ts';
 import { storedReply } from '../ending/stored-reply.ts';
 import type { Shell } from '../shell.ts';
@@ -73,7 +73,7 @@ async function readAgain(
   if (tool === undefined || args.kind !== 'text' || isMasked(args.text) || tool.effectClass !== 'pure')
     return { problem: `${name} cannot be read again` };
   const work: Work = { tool, args: JSON.parse(args.text) as Json, step, client: null };
-  if ((await deniedNow(call, work, shell)) !== null) return { problem: `${name} may not be read any more` };
+  if ((await whyNotResend(call, work, shell)) !== null) return { problem: `${name} may not be read any more` };
   const limitMs = Math.min(tool.timeoutMs, shell.limits.factTimeoutMs);
   const attempt = attemptOf({ ...call, attempt: call.attempt + 1, deadlineAtMs: clock.nowMs() + limitMs }, work, shell);
   const stop = new AbortController();

@@ -8,7 +8,7 @@ import type { StoredCall } from '../../ports/store.ts';
 import { cancelWaiting } from '../ending/cancel.ts';
 import { start } from '../attempt/start.ts';
 import { nobodyWaits, storeIsBack } from './commit.ts';
-import { deniedNow } from '../attempt/denied-now.ts';
+import { whyNotResend } from '../attempt/recheck.ts';
 import { lapse } from '../approval/end-approval.ts';
 import { isMasked } from '../mask.ts';
 import { noticesOf } from '../ending/call-context.ts';
@@ -94,7 +94,7 @@ async function resume(call: StoredCall, nowMs: number, shell: Shell): Promise<vo
   const notices = await noticesOf(call.id, shell);
   const work = { tool, args: JSON.parse(args.text) as Json, step, client: null, notices };
   // INVARIANT: nothing is sent again that the policy of this moment does not permit.
-  const denial = await deniedNow(call, work, shell);
+  const denial = await whyNotResend(call, work, shell);
   if (denial !== null) return expire(call, shell, { errorType: 'PolicyDenied', message: denial });
   const goesOn = step === null ? [] : resumption(call.session, step, shell);
   const started = await start({ call, events: [], work, parts: { expectOpen: true, resumption: goesOn } }, shell);

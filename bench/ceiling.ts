@@ -7,7 +7,8 @@ import { Worker } from 'node:worker_threads';
 import { DatabaseSync } from 'node:sqlite';
 import type { RawRow } from './ceiling-worker.ts';
 
-type Values = Record<string, string | number | null | Uint8Array>;
+type Value = string | number | null | Uint8Array;
+type Values = Record<string, Value>;
 
 interface Template {
   readonly call: Values;
@@ -39,98 +40,77 @@ export function templateOf(file: string): Template {
   return { step, call, timer: { due_at: Number(call['created_at']) + 37_000 }, records, payloads };
 }
 
-/** The two commits of call number `n`. Only what must differ differs: ids and places. */
-function commitsOf({ call, timer, records, payloads, step }: Template, n: number): readonly [RawRow[], RawRow[]] {
-  const id = `${String(call['id']).slice(0, -10)}${String(n).padStart(10, '0')}`;
-  const at = 2 ** 40 + n * 3;
-  const payload = 2 ** 40 + n * 2;
+/** The two commits of call number `n`. Only ids and positions differ from the template. */
+function commitsOf(template: Template, n: number): readonly [RawRow[], RawRow[]] {
+  const { call, timer, step } = template;
+  const { id, at, payload } = numbersOf(call, n);
   const value = (name: string) => call[name] ?? null;
-  const record = (index: number, payloadId: number | null): RawRow => {
-    const { kind, header, hash } = records[index] as Values;
-    return ['insertRecord', at + index, kind ?? null, id, header ?? null, hash ?? null, payloadId];
-  };
-  const parcel = (index: number): RawRow => {
-    const { salt, bytes } = payloads[index] as Values;
-    return ['insertPayload', payload + index, salt ?? null, bytes ?? null];
-  };
   const due = timer['due_at'] ?? 0;
-  const identity = ['tenant', 'agent', 'session', 'turn', 'tool', 'key', 'fingerprint', 'effect_class'].map(value);
-  // Each commit numbers its own records: an update to the same values would not be written.
-  const numbers = (seq: number, entries: number) => [seq, entries, value('updated_at')] as const;
   const entry = (index: number): RawRow => ['insertEntry', value('session'), n * 3 + index, at + index];
-  /** A step takes its turn with the first commit and gives it back with the second. */
-  const session = (seq: number, entries: number, taken: string | null): RawRow => {
-    if (step === null) return ['updateSession', ...numbers(seq, entries), value('session')];
-    const about = [
-      'open',
-      step.session['manifest'] ?? null,
-      taken,
-      taken === null ? null : 'ring/advance',
-      null,
-      null,
-      step.session['pinned_at'] ?? 0,
-    ] as const;
-    return ['updateWorkflow', ...numbers(seq, entries), ...about, value('session')];
-  };
-  const taking = step === null ? [] : [entry(0), entry(1)];
-  const moving: RawRow[] = step === null ? [] : [entry(2), ['insertSnapshot', value('session'), n, step.state]];
   const intent: RawRow[] = [
-    [
-      'insertCall',
-      id,
-      ...identity,
-      'DISPATCHED',
-      1,
-      value('owner'),
-      0,
-      value('created_at'),
-      value('deadline_at'),
-      due,
-      0,
-      value('updated_at'),
-      value('token'),
-      at + 1,
-      payload,
-      null,
-      null,
-    ],
+    ['insertCall', ...insertedColumns(template, n)],
     ['insertTimer', due, id],
-    record(0, payload),
-    parcel(0),
-    record(1, null),
-    session(n, n * 3 + 2, id),
-    ...taking,
+    recordRow(template, n, 0, payload),
+    payloadRow(template, n, 0),
+    recordRow(template, n, 1, null),
+    sessionRow(template, [n, n * 3 + 2], id),
+    ...(step === null ? [] : [entry(0), entry(1)]),
   ];
   const outcome: RawRow[] = [
-    [
-      'updateCall',
-      value('effect_class'),
-      'SUCCEEDED',
-      1,
-      value('owner'),
-      0,
-      value('deadline_at'),
-      null,
-      n,
-      value('updated_at'),
-      `t${n}`,
-      at + 2,
-      null,
-      payload + 1,
-      at + 2,
-      id,
-      'DISPATCHED',
-      1,
-      value('owner'),
-      due,
-    ],
+    ['updateCall', ...updatedColumns(template, n)],
     ['deleteTimer', due, id],
-    record(2, payload + 1),
-    parcel(1),
-    session(n + 1, n * 3 + 3, null),
-    ...moving,
+    recordRow(template, n, 2, payload + 1),
+    payloadRow(template, n, 1),
+    sessionRow(template, [n + 1, n * 3 + 3], null),
   ];
+  if (step !== null) outcome.push(entry(2), ['insertSnapshot', value('session'), n, step.state]);
   return [intent, outcome];
+}
+
+const numbersOf = (call: Values, n: number) => ({
+  id: `${String(call['id']).slice(0, -10)}${String(n).padStart(10, '0')}`,
+  at: 2 ** 40 + n * 3,
+  payload: 2 ** 40 + n * 2,
+});
+
+const columns = (values: Values, ...names: readonly string[]): Value[] => names.map((name) => values[name] ?? null);
+
+function insertedColumns({ call, timer }: Template, n: number): Value[] {
+  const { id, at, payload } = numbersOf(call, n);
+  const identity = columns(call, 'tenant', 'agent', 'session', 'turn', 'tool', 'key', 'fingerprint', 'effect_class');
+  const state = ['DISPATCHED', 1, ...columns(call, 'owner'), 0, ...columns(call, 'created_at', 'deadline_at')];
+  const written = [timer['due_at'] ?? 0, 0, ...columns(call, 'updated_at', 'token'), at + 1, payload, null, null];
+  return [id, ...identity, ...state, ...written];
+}
+
+function updatedColumns({ call, timer }: Template, n: number): Value[] {
+  const { id, at, payload } = numbersOf(call, n);
+  const [owner = null, effectClass = null] = columns(call, 'owner', 'effect_class');
+  const state = [effectClass, 'SUCCEEDED', 1, owner, 0, ...columns(call, 'deadline_at'), null];
+  const written = [n, ...columns(call, 'updated_at'), `t${n}`, at + 2, null, payload + 1, at + 2];
+  return [...state, ...written, id, 'DISPATCHED', 1, owner, timer['due_at'] ?? 0];
+}
+
+function recordRow({ call, records }: Template, n: number, index: number, payload: number | null): RawRow {
+  const { id, at } = numbersOf(call, n);
+  const [kind = null, header = null, hash = null] = columns(records[index] as Values, 'kind', 'header', 'hash');
+  return ['insertRecord', at + index, kind, id, header, hash, payload];
+}
+
+const payloadRow = ({ call, payloads }: Template, n: number, index: number): RawRow => [
+  'insertPayload',
+  numbersOf(call, n).payload + index,
+  ...columns(payloads[index] as Values, 'salt', 'bytes'),
+];
+
+/** Each commit numbers its own records. A step takes its turn with the first commit and gives it back with the second. */
+function sessionRow({ call, step }: Template, numbers: readonly [number, number], taken: string | null): RawRow {
+  const [session = null, updatedAt = null] = columns(call, 'session', 'updated_at');
+  if (step === null) return ['updateSession', ...numbers, updatedAt, session];
+  const [manifest = null] = columns(step.session, 'manifest');
+  const turn = [taken, taken === null ? null : 'ring/advance'];
+  const pinnedAt = step.session['pinned_at'] ?? 0;
+  return ['updateWorkflow', ...numbers, updatedAt, 'open', manifest, ...turn, null, null, pinnedAt, session];
 }
 
 export async function openCeiling(file: string, template: Template) {
@@ -163,12 +143,9 @@ export async function openCeiling(file: string, template: Template) {
   await write([['insertSession', ...identity, 'open', 0, 0, 0, 0, ...pinned, 0]]);
   let next = 0;
   return {
-    /** `before`: what is done before each of the two commits. */
-    async call(before: () => Promise<void> = () => Promise.resolve()): Promise<void> {
+    async call(): Promise<void> {
       const [intent, outcome] = commitsOf(template, next++);
-      await before();
       await write(intent);
-      await before();
       await write(outcome);
     },
     async close(): Promise<void> {

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 
 export interface Child {
   readonly url: string;
+  readonly pid: number;
   stop(): Promise<void>;
 }
 
@@ -12,6 +13,7 @@ export async function startChild(file: string, ...given: readonly string[]): Pro
   const [port] = (await Promise.race([once(process_, 'message'), failed(process_, file)])) as [number];
   return {
     url: `http://127.0.0.1:${port}/mcp`,
+    pid: process_.pid ?? 0,
     async stop() {
       const gone = once(process_, 'exit');
       process_.kill('SIGTERM');

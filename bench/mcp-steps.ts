@@ -1,8 +1,7 @@
 /** Durable steps over MCP HTTP beside a bare tool of the SDK that makes the same two commits, and the size of a reply. */
 import path from 'node:path';
-import type { Client } from '@modelcontextprotocol/client';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { startChild } from './child.ts';
-import { connectClients } from './mcp-clients.ts';
 import { drive, median, type Row, type Throughput } from './measure.ts';
 import { inputs } from './ring.ts';
 
@@ -26,20 +25,12 @@ export async function benchMcpSteps(folder: string): Promise<readonly Row[]> {
   const seen: Record<string, Throughput[]> = {};
   const measure = async (callers: number) => {
     const runs = runsOf[callers] ?? 100;
-    // Each caller has a client and a session of its own; `drive` hands out runs in turn.
-    const busy = { ours: idleFirst(callers), bare: idleFirst(callers) };
-    (seen[`ours ${callers}`] ??= []).push(
-      await drive(callers, runs, () =>
-        busy.ours(async (n) => void ok(await step(clients[n] as Client, { session: sessions[n] }))),
-      ),
-    );
-    (seen[`bare ${callers}`] ??= []).push(
-      await drive(callers, runs, () =>
-        busy.bare(
-          async (n) => void ok((await bareClients[n]?.callTool({ name: 'step', arguments: inputs })) as StepResult),
-        ),
-      ),
-    );
+    // Each caller has a client and a session of its own.
+    const ourStep = async (_: number, n: number) => void ok(await step(clients[n] as Client, { session: sessions[n] }));
+    const bareStep = async (_: number, n: number) =>
+      void ok((await bareClients[n]?.callTool({ name: 'step', arguments: inputs })) as StepResult);
+    (seen[`ours ${callers}`] ??= []).push(await drive(callers, runs, ourStep));
+    (seen[`bare ${callers}`] ??= []).push(await drive(callers, runs, bareStep));
   };
   await measure(16); // warm both up, and forget it
   for (const name of Object.keys(seen)) delete seen[name];
@@ -82,12 +73,12 @@ function sessionOf(result: StepResult): string {
   return session;
 }
 
-/** Runs with whichever client is free. */
-function idleFirst(count: number) {
-  const idle = Array.from({ length: count }, (_, n) => n);
-  return async (act: (n: number) => Promise<void>) => {
-    const n = idle.pop() ?? 0;
-    await act(n);
-    idle.push(n);
-  };
+const connectClients = (url: string, count: number): Promise<Client[]> =>
+  Promise.all(Array.from({ length: count }, () => connectClient(url)));
+
+/** A client of the official SDK, as an agent would have it. */
+async function connectClient(url: string): Promise<Client> {
+  const client = new Client({ name: 'bench', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  return client;
 }

@@ -1,158 +1,134 @@
-/** `tools/call` through the gateway to an HTTP server, beside the same call direct and through another gateway. */
-import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+/**
+ * `tools/call` over HTTP by a raw client: through the gateway, straight to the server behind it, and through another gateway.
+ * Reports the median time of a call and the CPU time that the serving process spends on it. Sets no bar.
+ */
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { openCeiling, templateOf } from './ceiling.ts';
 import { type Child, startChild } from './child.ts';
-import { connectClient, connectClients } from './mcp-clients.ts';
-import { drive, interleave, type Row } from './measure.ts';
+import { drive, median, type Row } from './measure.ts';
+import { startPeer } from './mcp-peer.ts';
+import { connectRaw, type RawClient, type Revision } from './raw-client.ts';
 import { inputs } from './ring.ts';
 
-const rounds = 15;
-/** The other gateway takes five times as long, and is not as close to its bar. */
-const peerRounds = 5;
-const runs = 150;
-/** Every side is as warm as the others before the first round: compiling takes thousands of calls, and not as many for each side. */
+const rounds = 5;
+/** Calls of one round, by the number of connections. */
+const runsOf: Readonly<Record<number, number>> = { 1: 300, 16: 1_200, 64: 1_500 };
+const connections = Object.keys(runsOf).map(Number);
+/** V8 compiles the busy code within the first thousands of calls. */
 const warmRuns = 3_000;
-/** Who asks alone is served by other code than a crowd, on our side and on others'. */
-const warmLoneRuns = 1_500;
 const warmConnections = 16;
 const warmMaxMs = 30_000;
+/** The scheduler's unit in /proc; Linux has used 100 a second everywhere for decades. */
+const msPerTick = 10;
 
-type Client = Awaited<ReturnType<typeof connectClient>>;
-type Call = () => Promise<void>;
-type Sides<Name extends string> = Readonly<Record<Name, Call>>;
+interface Side {
+  readonly name: string;
+  readonly server: Pick<Child, 'url' | 'pid'>;
+  readonly revision: Revision;
+  readonly tool: string;
+}
+
+interface Figures {
+  readonly p50Ms: number;
+  /** User and system time of the process for one call; NaN where the system does not tell. */
+  readonly cpuMs: number;
+}
 
 export async function benchMcpTools(folder: string): Promise<readonly Row[]> {
   const upstream = await startChild('./mcp-bare-child.ts', 'echo');
-  const file = path.join(folder, 'tools.db');
-  const gateway = await startChild('./mcp-gateway-child.ts', 'tools', file, upstream.url);
-  const clients: Client[] = [];
-  const side = async (what: string, url: string, tool: string): Promise<Call> => {
-    const many = await connectClients(url, warmConnections);
-    const calls = many.map((client) => calling(client, tool));
-    await warm(what, calls);
-    await Promise.all(many.map((client) => client.close()));
-    const one = await connectClient(url);
-    clients.push(one);
-    return calling(one, tool);
-  };
-  const direct = await side('direct', upstream.url, 'step');
-  const ours = await side('ours', gateway.url, 'up/step');
-  const ceiling = await openCeiling(path.join(folder, 'ceiling.db'), templateOf(file));
-  const commits = () => ceiling.call();
-  await warm('commits', Array<Call>(warmConnections).fill(commits));
-  // Told beside the bar: what it adds up, done in the order in which a call does it. Commits in a loop of their own find the disk, the thread and the
-  // caches awake: a lone fsync after a pause as long as a call takes twice as long as in a loop, whoever asks for it.
-  const all = () => ceiling.call(direct);
-  const apart = await inRounds(rounds, { direct, ours, commits, all });
+  const gateway = await startChild('./mcp-gateway-child.ts', 'tools', path.join(folder, 'tools.db'), upstream.url);
+  const peer = await startPeer(folder, upstream.url);
+  const sides: readonly Side[] = [
+    { name: 'direct, 2026-07-28', server: upstream, revision: '2026-07-28', tool: 'step' },
+    { name: 'ours, 2026-07-28', server: gateway, revision: '2026-07-28', tool: 'up/step' },
+    { name: 'direct, 2025-11-25', server: upstream, revision: '2025-11-25', tool: 'step' },
+    { name: 'ours, 2025-11-25', server: gateway, revision: '2025-11-25', tool: 'up/step' },
+    // The other gateway speaks the older revision only.
+    { name: 'peer', server: peer, revision: '2025-11-25', tool: 'step' },
+  ];
+  for (const side of sides) await warm(side);
+  const figures = await measureAll(sides);
+  for (const child of [gateway, peer, upstream]) await child.stop();
 
-  // In rounds of its own: in one of its rounds everybody else would be asleep for seconds.
-  const other = await startPeer(folder, upstream.url);
-  const peer = await side('peer', other.url, 'step');
-  const beside = await inRounds(peerRounds, { ours, peer });
-
-  await Promise.all(clients.map((client) => client.close()));
-  await ceiling.close();
-  for (const child of [gateway, other, upstream]) await child.stop();
-
-  const ms = (value: number) => `${value.toFixed(2)} ms`;
+  const rows = (ours: string, other: string, what: string): Row[] =>
+    connections.map((count) => compare(`${what} at ${count}`, figures(ours, count), figures(other, count)));
   return [
-    {
-      what: 'tools/call through the gateway: p50, of twice the direct call plus the two commits',
-      ratio: apart.ours / (2 * apart.direct + apart.commits),
-      bar: { atMost: 1 },
-      detail: `${ms(apart.ours)} of 2 × ${ms(apart.direct)} + ${ms(apart.commits)}`,
-    },
-    {
-      what: 'tools/call through the gateway: p50, of two direct calls and the two commits, one after the other',
-      ratio: apart.ours / apart.all,
-      bar: null,
-      detail: `${ms(apart.ours)} of ${ms(apart.all)}`,
-    },
-    {
-      what: 'tools/call through the gateway: p50, of @fiberplane/mcp-gateway 0.7.1',
-      ratio: beside.ours / beside.peer,
-      bar: { atMost: 1 },
-      detail: `${ms(beside.ours)} of ${ms(beside.peer)}`,
-    },
+    ...rows('ours, 2026-07-28', 'direct, 2026-07-28', 'tools/call (2026-07-28), p50 of the direct call'),
+    ...rows('ours, 2025-11-25', 'direct, 2025-11-25', 'tools/call (2025-11-25), p50 of the direct call'),
+    ...rows('ours, 2025-11-25', 'peer', 'tools/call (2025-11-25), p50 of @fiberplane/mcp-gateway 0.7.1'),
   ];
 }
 
-function calling(client: Client, name: string): Call {
-  return async () => {
-    const result = await client.callTool({ name, arguments: inputs });
-    if (result.isError === true) throw new Error(`the bench met ${JSON.stringify(result)}`);
-  };
+/** Connections are opened for each round: a server closes those that are idle while the other sides have their turn. */
+async function withClients<Result>(
+  { server, revision, tool }: Side,
+  count: number,
+  act: (clients: readonly RawClient[]) => Promise<Result>,
+): Promise<Result> {
+  const opening = Array.from({ length: count }, () => connectRaw(server.url, revision, tool, inputs));
+  const clients = await Promise.all(opening);
+  try {
+    return await act(clients);
+  } finally {
+    for (const client of clients) client.close();
+  }
 }
 
-/** The median of the rounds' medians, of each side. */
-async function inRounds<Name extends string>(count: number, sides: Sides<Name>): Promise<Record<Name, number>> {
-  for (const [name, once] of Object.entries<Call>(sides)) await warm(`${name}, alone,`, [once], warmLoneRuns);
-  const p50 = (once: Call) => async () => (await drive(1, runs, once)).p50Ms;
-  const measured = Object.entries<Call>(sides).map(([name, once]) => [name, p50(once)] as const);
-  return interleave(count, Object.fromEntries(measured) as Record<Name, () => Promise<number>>);
-}
-
-/** The same number of calls for every side, unless one of them takes too long for that; how many it were is said. */
-async function warm(side: string, calls: readonly Call[], runs = warmRuns): Promise<void> {
+/** The same number of calls for every side, unless one of them takes too long for that. */
+async function warm(side: Side): Promise<void> {
   const started = performance.now();
   let made = 0;
-  await drive(calls.length, runs, async (run) => {
-    if (performance.now() - started >= warmMaxMs) return;
-    await calls[run % calls.length]?.();
-    made += 1;
-  });
+  await withClients(side, warmConnections, (clients) =>
+    drive(warmConnections, warmRuns, async (_, caller) => {
+      if (performance.now() - started >= warmMaxMs) return;
+      await clients[caller]?.call();
+      made += 1;
+    }),
+  );
   const seconds = ((performance.now() - started) / 1_000).toFixed(1);
-  const cut = made < runs ? ` of ${runs}: the time was over` : '';
-  process.stderr.write(`warmed ${side} by ${made} calls in ${seconds} s${cut}\n`);
+  process.stderr.write(`warmed ${side.name} by ${made} calls in ${seconds} s\n`);
 }
 
-/** Installed in a folder of its own, when it is first measured. */
-async function startPeer(folder: string, upstream: string): Promise<Child> {
-  const home = fileURLToPath(new URL('./peers/', import.meta.url));
-  const command = path.join(home, 'node_modules/@fiberplane/mcp-gateway/bin/mcp-gateway.js');
-  if (!existsSync(command)) {
-    process.stderr.write('installing @fiberplane/mcp-gateway into bench/peers …\n');
-    execFileSync('npm', ['install', '--silent', '--no-audit', '--no-fund'], { cwd: home, stdio: 'inherit' });
-  }
-  const storage = path.join(folder, 'peer');
-  mkdirSync(storage);
-  writeFileSync(
-    path.join(storage, 'mcp.json'),
-    JSON.stringify({ mcpServers: { up: { url: upstream, type: 'http' } } }),
-  );
-  const port = await freePort();
-  const given = [command, '--port', String(port), '--storage-dir', storage];
-  const child = spawn(process.execPath, given, { stdio: ['ignore', 'ignore', 'ignore'] });
-  const url = `http://127.0.0.1:${port}/s/up/mcp`;
-  for (let tries = 0; tries < 200 && !(await answers(`http://127.0.0.1:${port}/`)); tries++) await pause(50);
-  return {
-    url,
-    stop: () =>
-      new Promise((resolve) => {
-        child.once('exit', () => resolve());
-        child.kill('SIGKILL');
-      }),
+/** Medians over the rounds, of each side at each number of connections. */
+async function measureAll(sides: readonly Side[]): Promise<(side: string, count: number) => Figures> {
+  const seen = new Map<string, Figures[]>();
+  for (let round = 0; round < rounds; round++)
+    for (const count of connections)
+      for (const side of sides) {
+        const name = `${side.name} ${count}`;
+        seen.set(name, [...(seen.get(name) ?? []), await measure(side, count)]);
+      }
+  return (side, count) => {
+    const all = seen.get(`${side} ${count}`) ?? [];
+    return { p50Ms: median(all.map(({ p50Ms }) => p50Ms)), cpuMs: median(all.map(({ cpuMs }) => cpuMs)) };
   };
 }
 
-async function answers(url: string): Promise<boolean> {
+function measure(side: Side, count: number): Promise<Figures> {
+  const runs = runsOf[count] ?? 1_000;
+  return withClients(side, count, async (clients) => {
+    const before = cpuTimeMs(side.server.pid);
+    const { p50Ms } = await drive(count, runs, async (_, caller) => clients[caller]?.call());
+    return { p50Ms, cpuMs: (cpuTimeMs(side.server.pid) - before) / runs };
+  });
+}
+
+/** User and system time that a process has used; NaN where there is no /proc. */
+function cpuTimeMs(pid: number): number {
   try {
-    await fetch(url);
-    return true;
+    // The name of the program may hold spaces; the fields are counted from behind it.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+    return (Number(fields[11]) + Number(fields[12])) * msPerTick;
   } catch {
-    return false;
+    return Number.NaN;
   }
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
+const compare = (what: string, ours: Figures, other: Figures): Row => ({
+  what: `${what} connection${what.endsWith(' 1') ? '' : 's'}`,
+  ratio: ours.p50Ms / other.p50Ms,
+  bar: null,
+  detail: `${ms(ours.p50Ms)} of ${ms(other.p50Ms)}; CPU of the process ${ms(ours.cpuMs)} and ${ms(other.cpuMs)} a call`,
+});
+
+const ms = (value: number): string => (Number.isNaN(value) ? 'not known' : `${value.toFixed(2)} ms`);

@@ -10,20 +10,24 @@ export interface Throughput {
   readonly p50Ms: number;
 }
 
-/** `callers` loops at once, for so many runs in all. */
-export async function drive(callers: number, runs: number, once: (run: number) => Promise<void>): Promise<Throughput> {
+/** `callers` loops at once, for so many runs in all; `once` gets the numbers of the run and of the caller. */
+export async function drive(
+  callers: number,
+  runs: number,
+  once: (run: number, caller: number) => Promise<void>,
+): Promise<Throughput> {
   const latencies: number[] = [];
   let next = 0;
   const started = performance.now();
-  const loop = async () => {
+  const loop = async (caller: number) => {
     while (next < runs) {
       const run = next++;
       const before = performance.now();
-      await once(run);
+      await once(run, caller);
       latencies.push(performance.now() - before);
     }
   };
-  await Promise.all(Array.from({ length: callers }, loop));
+  await Promise.all(Array.from({ length: callers }, (_, caller) => loop(caller)));
   return { perSecond: (runs / (performance.now() - started)) * 1_000, p50Ms: median(latencies) };
 }
 

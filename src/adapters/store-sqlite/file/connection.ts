@@ -5,8 +5,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 
 import { refuse, type Refused } from './refusal.ts';
-import { migrate } from './schema.ts';
-import { judgeIdentity, readIdentity } from './identity.ts';
+import { judgeIdentity, migrate, readIdentity } from './schema.ts';
 
 const cacheKibibytes = 64 * 1_024;
 const checkpointPages = 4_000;

@@ -4,11 +4,17 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 
+import type { CallState } from '../../../core/taxonomy.ts';
+import { refuse, type Refused } from './refusal.ts';
+
 /** 'rcrs' in ASCII: tells our files from other people's databases. */
 export const applicationId = 0x72637273;
 
 /** Stands for "no due time" in timers: every call that is not finished has exactly one row there. */
 export const never = Number.MAX_SAFE_INTEGER;
+
+/** States of calls that are not finished and not in doubt: recovery walks over these. */
+export const unfinishedStates: readonly CallState[] = ['PREPARED', 'DISPATCHED', 'RETRY_WAIT', 'AWAITING_APPROVAL'];
 
 /** A record's place as one number: what the journal is ordered by. */
 export const epochStride = 2 ** 32;
@@ -142,4 +148,34 @@ export function migrate(database: DatabaseSync, from: number): void {
       throw error;
     }
   }
+}
+
+export interface Identity {
+  readonly application: number;
+  readonly version: number;
+  readonly tables: number;
+}
+
+export function readIdentity(database: DatabaseSync): Identity {
+  const read = (text: string) => Number(Object.values(database.prepare(text).get() ?? {})[0]);
+  return {
+    application: read('PRAGMA application_id'),
+    version: read('PRAGMA user_version'),
+    tables: read('SELECT count(*) FROM sqlite_schema'),
+  };
+}
+
+export const isEmpty = ({ application, version, tables }: Identity): boolean =>
+  application === 0 && version === 0 && tables === 0;
+
+export function judgeIdentity(identity: Identity, file: string): Refused<'not_a_store' | 'newer_schema'> | null {
+  if (isEmpty(identity)) return null;
+  if (identity.application !== applicationId)
+    return refuse('not_a_store', `'${file}' belongs to another program: name another file`);
+  if (identity.version > schemaVersion)
+    return refuse(
+      'newer_schema',
+      `'${file}' was written by a newer version (schema ${identity.version}, this one knows ${schemaVersion}): upgrade`,
+    );
+  return null;
 }

@@ -4,7 +4,7 @@ import { setImmediate as giveWay } from 'node:timers/promises';
 
 import type { Approval } from '../../../core/approval/approval.ts';
 import type { ApprovalFilter, StoreReader } from '../../../ports/store.ts';
-import { approvalOf, type ApprovalRow, taskOf, type TaskRow } from './approval-rows.ts';
+import { approvalOf, type ApprovalRow, taskOf, type TaskRow } from './rows.ts';
 
 type ApprovalReader = Pick<
   StoreReader,

@@ -4,10 +4,9 @@ import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 
 import type { StoreReader } from '../../../ports/store.ts';
-import { isEmpty, judgeIdentity, readIdentity } from '../file/identity.ts';
 import { createReader } from './reader.ts';
 import { refusalOf, refuse, type Refused } from '../file/refusal.ts';
-import { schemaVersion } from '../file/schema.ts';
+import { isEmpty, judgeIdentity, readIdentity, schemaVersion } from '../file/schema.ts';
 
 export type OpenReaderResult = { readonly kind: 'opened'; readonly reader: StoreReader; close(): void } | Refused;
 

@@ -12,8 +12,8 @@ import { createAgeReader, unansweredFrom } from '../file/epoch.ts';
 import { createJournalReader } from './journal-reader.ts';
 import { createSessionReader } from './session-reader.ts';
 import { type CallRow, callOf, type SessionRow, sessionOf } from './rows.ts';
-import { createTextReader } from './stored-text.ts';
-import { unfinishedStates } from '../write/timer-of.ts';
+import { createTextReader } from './stored-records.ts';
+import { unfinishedStates } from '../file/schema.ts';
 
 /** Rows that a filtered listing looks at before others get their turn. */
 const listPiece = 2_000;

@@ -1,8 +1,10 @@
 /** How does a row become what the port speaks of? One place for the columns of calls and sessions. */
+import { type Approval, type ApprovalState, approvalStates } from '../../../core/approval/approval.ts';
 import type { CallId, IncarnationId, SessionId } from '../../../core/call/call.ts';
 import type { Position } from '../../../core/journal/record.ts';
 import type { CallState, EffectClass } from '../../../core/taxonomy.ts';
-import type { Session, StoredCall, WorkflowSession } from '../../../ports/store.ts';
+import { canonicalText } from '../../../core/values/canonical.ts';
+import type { Session, StoredCall, StoredTask, WorkflowSession } from '../../../ports/store.ts';
 import { epochStride } from '../file/schema.ts';
 
 export interface CallRow {
@@ -114,4 +116,76 @@ export function positionOf(at: number): Position {
 
 export function placeOf(position: Position): number {
   return position.epoch * epochStride + position.seq;
+}
+
+export interface ApprovalRow {
+  readonly id: string;
+  readonly tenant: string;
+  readonly agent: string;
+  readonly subject: string;
+  readonly edited_subject: string | null;
+  readonly state: string;
+  readonly call_id: string;
+  readonly session: string | null;
+  readonly version: number;
+  readonly opened_at: number;
+  readonly expires_at: number;
+  readonly on_approve: string;
+  readonly edited_args: string | null;
+  readonly body: string;
+}
+
+type Body = Pick<
+  Approval,
+  'tool' | 'rules' | 'evidence' | 'refs' | 'reason' | 'terms' | 'shown' | 'model' | 'votes' | 'decided'
+> & { readonly editedBy: string | null };
+
+export function approvalOf(row: ApprovalRow): Approval {
+  const { editedBy, ...body } = JSON.parse(row.body) as Body;
+  return {
+    ...body,
+    id: row.id as Approval['id'],
+    version: row.version,
+    tenant: row.tenant,
+    agent: row.agent,
+    session: row.session as Approval['session'],
+    subject: row.subject,
+    callId: row.call_id as CallId,
+    // INVARIANT: a state that this version does not know covers nothing.
+    state: Object.hasOwn(approvalStates, row.state) ? (row.state as ApprovalState) : 'void',
+    edit:
+      editedBy === null
+        ? null
+        : { by: editedBy, argsText: row.edited_args, subject: row.edited_subject ?? row.subject },
+    openedAtMs: row.opened_at,
+    expiresAtMs: row.expires_at,
+  };
+}
+
+/** What an update writes, in the order of its statement; the opening adds what never changes. */
+export function changingColumns(approval: Approval) {
+  const { tool, rules, evidence, refs, reason, terms, shown, model, votes, decided, edit } = approval;
+  const editedBy = edit?.by ?? null;
+  const body: Body = { tool, rules, evidence, refs, reason, terms, shown, model, votes, decided, editedBy };
+  return [
+    approval.state,
+    approval.version,
+    approval.callId,
+    approval.session,
+    approval.expiresAtMs,
+    terms.onApprove,
+    edit?.subject ?? null,
+    edit?.argsText ?? null,
+    canonicalText(body),
+  ] as const;
+}
+
+export interface TaskRow {
+  readonly call_id: string;
+  readonly due_at: number;
+  readonly state: string;
+}
+
+export function taskOf(row: TaskRow): StoredTask {
+  return { call: row.call_id as CallId, dueAtMs: row.due_at, state: row.state as StoredTask['state'] };
 }

@@ -1,9 +1,11 @@
 /** How does a row of the journal become a record with its payloads, byte for byte as stored? */
 import type { DatabaseSync } from 'node:sqlite';
 
+import type { CallId } from '../../../core/call/call.ts';
 import { commitTo, decodeHeader, saltBytes } from '../../../core/journal/encode.ts';
 import type { Commitment, Header } from '../../../core/journal/record.ts';
 import type { StoredPayload, StoredRecord } from '../../../core/journal/verify.ts';
+import type { StoredText } from '../../../ports/store.ts';
 import { nodeHashing } from '../node-hashing.ts';
 import { positionOf } from './rows.ts';
 
@@ -47,4 +49,48 @@ export function createRecordReader(database: DatabaseSync) {
       for (const row of range.iterate(at)) yield stored(row as unknown as RecordRow);
     },
   };
+}
+
+type Part = 'args' | 'reply';
+
+interface TextRow {
+  readonly pointer: number | null;
+  readonly salt: Uint8Array | null;
+  readonly bytes: Uint8Array | null;
+}
+
+interface HolderRow {
+  readonly header: Uint8Array;
+  readonly payload: number;
+}
+
+export function createTextReader(database: DatabaseSync): (id: CallId, part: Part) => StoredText {
+  const texts = { args: database.prepare(textIn('args_payload')), reply: database.prepare(textIn('reply_payload')) };
+  // The payloads of a record have numbers in a row, from the one that the record names.
+  const holder = database.prepare(
+    'SELECT header, payload FROM journal WHERE call_id = ? AND payload <= ? ORDER BY payload DESC LIMIT 1',
+  );
+
+  const commitmentTo = (id: CallId, part: Part, pointer: number): Commitment | null => {
+    const row = holder.get(id, pointer) as HolderRow | undefined;
+    const header = row === undefined ? null : decodeHeader(row.header, nodeHashing);
+    if (row === undefined || header === null || 'problem' in header || header.call !== id) return null;
+    const commitment = header.commitments[pointer - row.payload];
+    return commitment?.part === part ? commitment : null;
+  };
+
+  return (id, part) => {
+    const row = texts[part].get(id) as TextRow | undefined;
+    if (row === undefined || row.pointer === null) return { kind: 'none' };
+    if (row.bytes === null || row.salt === null) return { kind: 'erased' };
+    const { salt, bytes } = row;
+    const commitment = commitmentTo(id, part, row.pointer);
+    if (commitment === null || !isCommitted(commitment, { salt, bytes })) return { kind: 'altered' };
+    return { kind: 'text', text: nodeHashing.text(bytes) };
+  };
+}
+
+function textIn(column: string): string {
+  return `SELECT calls.${column} AS pointer, payloads.salt, payloads.bytes FROM calls
+    LEFT JOIN payloads ON payloads.id = calls.${column} WHERE calls.id = ?`;
 }

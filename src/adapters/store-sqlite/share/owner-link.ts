@@ -7,10 +7,9 @@ import type { Position } from '../../../core/journal/record.ts';
 import type { CommitResult } from '../../../ports/store.ts';
 import type { Equal } from './equal-writes.ts';
 import { createFrameReader, encodeFrame } from './frames.ts';
-import type { Place } from './place.ts';
-import { isPrivateFolder } from './private-folder.ts';
+import { isPrivateFolder, type Place } from './place.ts';
 import { protocolVersion, type Welcome } from './serve-forwarders.ts';
-import { object, text, whole } from './shape.ts';
+import { object, text, whole } from './request-shape.ts';
 
 export interface OwnerLink {
   readonly welcome: Welcome;

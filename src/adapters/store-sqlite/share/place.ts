@@ -1,6 +1,6 @@
 /** Where do the file, its lock and its socket stand? Every process must come to the same names. */
 import { createHash } from 'node:crypto';
-import { realpathSync } from 'node:fs';
+import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -38,5 +38,16 @@ function realFile(file: string): string | null {
     return path.join(realpathSync(path.dirname(file)), path.basename(file));
   } catch {
     return null;
+  }
+}
+
+/** Makes the folder for sockets if it is missing. False if it belongs to another user, or others can read it. */
+export function isPrivateFolder(folder: string): boolean {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const found = lstatSync(folder);
+    return found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o077) === 0;
+  } catch {
+    return false;
   }
 }

@@ -3,7 +3,43 @@ import { approvalStates } from '../../../core/approval/approval.ts';
 import { recordKinds } from '../../../core/journal/record.ts';
 import { callStates, effectClasses } from '../../../core/taxonomy.ts';
 import type { WriteRequest } from '../write/batch.ts';
-import { anyOf, flag, list, literal, object, oneOf, orNull, text, whole } from './shape.ts';
+import { isObject } from '../../../core/values/json.ts';
+
+type Check = (value: unknown) => boolean;
+
+export const text: Check = (value) => typeof value === 'string';
+export const whole: Check = (value) => Number.isSafeInteger(value);
+const flag: Check = (value) => typeof value === 'boolean';
+
+const literal =
+  (wanted: string): Check =>
+  (value) =>
+    value === wanted;
+
+const oneOf = (names: object): Check => {
+  const known: ReadonlySet<unknown> = new Set(Object.keys(names));
+  return (value) => known.has(value);
+};
+
+const orNull =
+  (check: Check): Check =>
+  (value) =>
+    value === null || check(value);
+
+const list =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every((item) => check(item));
+
+const anyOf =
+  (...checks: readonly Check[]): Check =>
+  (value) =>
+    checks.some((check) => check(value));
+
+export const object = (fields: Readonly<Record<string, Check>>): Check => {
+  const entries = Object.entries(fields);
+  return (value) => isObject(value) && entries.every(([name, check]) => check(value[name]));
+};
 
 const state = oneOf(callStates);
 

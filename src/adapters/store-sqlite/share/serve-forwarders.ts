@@ -13,10 +13,8 @@ import type { WriteRequest } from '../write/batch.ts';
 import type { Equal } from './equal-writes.ts';
 import { isObject } from '../../../core/values/json.ts';
 import { createFrameReader, encodeFrame } from './frames.ts';
-import type { Place } from './place.ts';
-import { isPrivateFolder } from './private-folder.ts';
-import { areRequests } from './request-shape.ts';
-import { object, text, whole } from './shape.ts';
+import { isPrivateFolder, type Place } from './place.ts';
+import { areRequests, object, text, whole } from './request-shape.ts';
 
 export const protocolVersion = 5;
 

@@ -4,7 +4,7 @@
  */
 import { type Approval, isLive, legalApprovalMoves } from '../../../core/approval/approval.ts';
 import type { ApprovalWrite, TaskChange } from '../../../ports/store.ts';
-import { approvalOf, type ApprovalRow, changingColumns, taskOf, type TaskRow } from '../read/approval-rows.ts';
+import { approvalOf, type ApprovalRow, changingColumns, taskOf, type TaskRow } from '../read/rows.ts';
 import { type Conflict, illegal } from './examine.ts';
 import type { Statements } from './statements.ts';
 

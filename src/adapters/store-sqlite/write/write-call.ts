@@ -6,8 +6,8 @@ import { invariant } from '../../../core/values/unreachable.ts';
 import type { Call } from '../../../core/call/call.ts';
 import type { CallChange, CommitResult, KeyClaim, Transition } from '../../../ports/store.ts';
 import { type CallRow, callOf, positionOf } from '../read/rows.ts';
+import { never, unfinishedStates } from '../file/schema.ts';
 import type { Statements } from './statements.ts';
-import { timerOf } from './timer-of.ts';
 
 export type Move = Exclude<CallChange, { kind: 'mark' }>;
 
@@ -130,4 +130,11 @@ export function moveTimer(move: Move, statements: Statements): void {
   if (before === after) return;
   if (before !== null) statements.deleteTimer.run(before, id);
   if (after !== null) statements.insertTimer.run(after, id);
+}
+
+const unfinished: ReadonlySet<string> = new Set(unfinishedStates);
+
+/** The time in the call's row of `timers`; null if it has none. */
+function timerOf(state: string, dueAtMs: number | null): number | null {
+  return dueAtMs ?? (unfinished.has(state) ? never : null);
 }

@@ -6,7 +6,7 @@ import crypto from 'node:crypto';
 import { nodeClock } from './adapters/system-node/clock.ts';
 import { nodeIds } from './adapters/system-node/ids.ts';
 import { defaultLone, neverLone } from './adapters/store-sqlite/write/lone-writer.ts';
-import type { Begin } from './adapters/store-sqlite/file/head-beside.ts';
+import type { Begin } from './adapters/store-sqlite/file/head-file.ts';
 import { openSqliteStore } from './adapters/store-sqlite/open-store.ts';
 import type { MountedWorkflow } from './adapters/upstream-function/workflow/mount.ts';
 import type { StepRequest, StepResult } from './adapters/upstream-function/workflow/step-request.ts';

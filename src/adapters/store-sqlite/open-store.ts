@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { IncarnationId } from '../../core/call/call.ts';
 import { type BatchLimits, defaultBatch } from './write/commit-queue.ts';
 import { createForwarder, createQuestions, type Questions } from './share/forwarder.ts';
-import { type Begin, judgeHead } from './file/head-beside.ts';
+import { type Begin, checkHead } from './file/head-file.ts';
 import { defaultLone, type LoneLimits } from './write/lone-writer.ts';
 import { openForReading } from './read/open-reader.ts';
 import { openOwner, type Settings } from './share/owner.ts';
@@ -80,9 +80,9 @@ export async function openSqliteStore(options: OpenOptions): Promise<OpenResult>
 async function lookAt(file: string, begin: Begin): Promise<Refused<Exclude<RefusalReason, 'missing'>> | null> {
   const looked = await openForReading(file);
   if (looked.kind === 'refused')
-    return looked.reason === 'missing' ? judgeHead(file, null, begin) : (looked as Refused<'io'>);
+    return looked.reason === 'missing' ? checkHead(file, null, begin) : (looked as Refused<'io'>);
   try {
-    return judgeHead(file, looked.empty ? null : looked.database, begin);
+    return checkHead(file, looked.empty ? null : looked.database, begin);
   } finally {
     looked.database.close();
   }

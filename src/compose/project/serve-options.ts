@@ -1,5 +1,5 @@
 /** Which options does a gateway get from a project, and which of the project's servers are needed? Starts nothing. */
-import type { Begin } from '../../adapters/store-sqlite/file/head-beside.ts';
+import type { Begin } from '../../adapters/store-sqlite/file/head-file.ts';
 import type { MountedWorkflow } from '../../adapters/upstream-function/workflow/mount.ts';
 import type { McpUpstreamConfig } from '../../adapters/upstream-mcp/mcp-config.ts';
 import type { UpstreamStatus } from '../../adapters/upstream-mcp/server-link.ts';

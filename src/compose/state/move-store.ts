@@ -18,7 +18,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { movedHead } from '../../adapters/store-sqlite/file/head-beside.ts';
+import { movedHead } from '../../adapters/store-sqlite/file/head-file.ts';
 import { takeLock } from '../../adapters/store-sqlite/share/lock.ts';
 import { openForReading } from '../../adapters/store-sqlite/read/open-reader.ts';
 import { sqlite, sqliteCode } from '../../adapters/store-sqlite/file/refusal.ts';

@@ -8,17 +8,17 @@ import { createAskOthers, createDepartures, notKnown } from './ask-others.ts';
 import type { BatchLimits } from '../write/commit-queue.ts';
 import { createPrivately, type Lock } from './lock.ts';
 import { openForReading } from '../read/open-reader.ts';
-import { createEmptyPlaces } from './empty-places.ts';
+import { createAbandonedIndex } from '../read/abandoned-index.ts';
 import { createEqualWrites, type Equal } from './equal-writes.ts';
 import { readTag } from '../file/epoch.ts';
-import { keepHead } from '../file/head-beside.ts';
+import { startHeadWriter } from '../file/head-file.ts';
 import { createKnownSessions } from '../read/known-sessions.ts';
 import type { LoneLimits } from '../write/lone-writer.ts';
 import type { Place } from './place.ts';
 import { createPresence, lostMessage } from '../file/presence.ts';
 import { createReader, leftBehind } from '../read/reader.ts';
 import { faultOf, refusalOf, type Refused, takenOver } from '../file/refusal.ts';
-import { createRepliesUnderWay } from '../replies-under-way.ts';
+import { createUnansweredReplies } from '../unanswered-replies.ts';
 import { createRoom, type Room } from '../file/room.ts';
 import { type Door, protocolVersion, serveForwarders } from './serve-forwarders.ts';
 import type { SqliteStore } from '../sqlite-store.ts';
@@ -63,12 +63,12 @@ export async function openOwner(
     return giveUp(opened);
   }
   const { database } = opened;
-  const replies = createRepliesUnderWay(thread.epoch, leftBehind(database));
-  const places = createEmptyPlaces(database);
+  const replies = createUnansweredReplies(thread.epoch, leftBehind(database));
+  const abandoned = createAbandonedIndex(database);
   const sessions = createKnownSessions();
   const equals = createEqualWrites(equalIn(database));
   const committed = (transition: Transition, result: CommitResult) => {
-    places.committed(transition, result);
+    abandoned.committed(transition, result);
     replies.committed(transition, result);
     if (result.kind === 'committed') equals.committed(transition);
   };
@@ -90,7 +90,11 @@ export async function openOwner(
   const recovered = Promise.withResolvers<void>();
   if (!settings.recovers) recovered.resolve();
   const { epoch, highestTimeMs } = thread;
-  const head = await keepHead(file, { store: readTag(database), epoch, seq: 1 }, () => presence.problem() === null);
+  const head = await startHeadWriter(
+    file,
+    { store: readTag(database), epoch, seq: 1 },
+    () => presence.problem() === null,
+  );
   const answered = (position: Position) => {
     const call = replies.callAt(position);
     if (call !== undefined) equals.handedOver(call);
@@ -149,7 +153,7 @@ export async function openOwner(
     ...reader,
     session: async (id) => sessions.find(id) ?? reader.session(id),
     abandoned: async (session, fingerprint, withinMs) =>
-      places.mayBe(session, fingerprint) ? reader.abandoned(session, fingerprint, withinMs) : null,
+      abandoned.mayHave(session, fingerprint) ? reader.abandoned(session, fingerprint, withinMs) : null,
     async unanswered(limit, of) {
       if (of === undefined) return reader.unanswered(limit);
       // INVARIANT: who took the place of a requester is owed the reply, whichever process runs the call.

@@ -1,6 +1,6 @@
 /**
- * How does one transition become rows? Everything is examined before anything is written, so that a conflict undoes
- * nothing. The order of checks is call, key, place, session, reservations, approvals, task.
+ * Writes one transition as rows. Everything is checked before anything is written, so a conflict leaves nothing to undo.
+ * The order of checks is call, key, place, session, reservations, approvals, task.
  */
 import { invariant } from '../../../core/values/unreachable.ts';
 import type { CallChange, CommitResult, SessionChange, Transition } from '../../../ports/store.ts';
@@ -8,12 +8,12 @@ import { type Chain, seqAfter } from './chain.ts';
 import { type Conflict, illegal, recordsConflict, sessionConflict, stageAccounts } from './examine.ts';
 import type { Account, Ledger, MutableSession } from './ledger.ts';
 import { changeWorkflow, completeSession, dropTimer, keepSnapshot } from './change-workflow.ts';
-import { illegality } from './legality.ts';
+import { findIllegality } from './legality.ts';
 import { callOf, type CallRow, positionOf } from '../read/rows.ts';
 import { epochStride } from '../file/schema.ts';
 import type { Statements } from './statements.ts';
 import { approvalConflict, taskConflict, writeApprovals, writeTask } from './write-approvals.ts';
-import { findConflict, moveTimer, type Outline, writeFast, writeMark, writeSlow } from './write-call.ts';
+import { findConflict, type Move, moveTimer, type Outline, writeFast, writeMark, writeSlow } from './write-call.ts';
 
 const noAccounts: readonly Account[] = [];
 
@@ -26,58 +26,86 @@ export interface Writing {
 }
 
 export function applyTransition(transition: Transition, writing: Writing): CommitResult {
-  const { statements, ledger } = writing;
-  const { call, session } = transition;
-  const problem = illegality(transition);
+  const { statements } = writing;
+  const { call } = transition;
+  const problem = findIllegality(transition);
   if (problem !== null) return illegal(problem);
-
   const move = call === null || call.kind === 'mark' ? null : call;
-  if (move === null) {
-    const before = alreadyApplied(transition, statements);
-    if (before !== null) return before;
-  }
-  let later: Conflict | null = placeConflict(transition, writing);
-  if (session !== null) later ??= sessionConflict(session, ledger);
-  later ??= recordsConflict(transition, ledger);
+  const before = move === null ? alreadyApplied(transition, statements) : null;
+  if (before !== null) return before;
+  const checked = checkExpectations(transition, writing);
+  const outline = outlineOf(transition, writing);
+  const answer =
+    move === null
+      ? (markConflict(call, statements) ?? checked.conflict)
+      : writeMove(move, transition, outline, checked.conflict, statements);
+  return answer ?? writeRest(transition, outline, checked.accounts, writing);
+}
+
+interface Checked {
+  readonly conflict: Conflict | null;
+  /** The accounts as they will be. */
+  readonly accounts: readonly Account[];
+}
+
+/** Everything but the call and its key, which are checked as they are written. */
+function checkExpectations(transition: Transition, writing: Writing): Checked {
+  const { statements, ledger } = writing;
+  const { session, approvals, task } = transition;
+  let conflict: Conflict | null = placeConflict(transition, writing);
+  if (session !== null) conflict ??= sessionConflict(session, ledger);
+  conflict ??= recordsConflict(transition, ledger);
   let accounts = noAccounts;
-  if (later === null && transition.reserve.length + transition.settle.length > 0) {
+  if (conflict === null && transition.reserve.length + transition.settle.length > 0) {
     const staged = stageAccounts(transition, ledger);
-    if ('kind' in staged) later = staged;
+    if ('kind' in staged) conflict = staged;
     else accounts = staged;
   }
-  if (transition.approvals.length > 0) later ??= approvalConflict(transition.approvals, statements);
-  if (transition.task !== null) later ??= taskConflict(transition.task, statements);
+  if (approvals.length > 0) conflict ??= approvalConflict(approvals, statements);
+  if (task !== null) conflict ??= taskConflict(task, statements);
+  return { conflict, accounts };
+}
 
-  const outline = outlineOf(transition, writing);
-  if (move === null) {
-    const conflict = call?.kind === 'mark' ? markConflict(call, statements) : null;
-    if (conflict !== null) return conflict;
-    if (later !== null) return later;
-  } else if (later !== null || !writeFast(move, transition, outline, statements)) {
-    const conflict = findConflict(move, transition, outline, statements) ?? later;
-    if (conflict !== null) return conflict;
-    writeSlow(move, transition, outline, statements);
-  }
-  // Nothing below can be refused.
+/** Null if call and key were written. A conflict of the call or its key comes before `other`. */
+function writeMove(
+  move: Move,
+  transition: Transition,
+  outline: Outline,
+  other: Conflict | null,
+  statements: Statements,
+): CommitResult | null {
+  if (other === null && writeFast(move, transition, outline, statements)) return null;
+  const conflict = findConflict(move, transition, outline, statements) ?? other;
+  if (conflict === null) writeSlow(move, transition, outline, statements);
+  return conflict;
+}
+
+/** What is written once nothing can be refused any more. */
+function writeRest(
+  transition: Transition,
+  outline: Outline,
+  accounts: readonly Account[],
+  writing: Writing,
+): CommitResult {
+  const { statements, ledger } = writing;
+  const { call, session } = transition;
   if (call?.kind === 'mark') writeMark(call, transition, outline, statements);
-  if (move !== null) moveTimer(move, statements);
+  else if (call !== null) moveTimer(call, statements);
   for (const { tenant, account, held, settled } of accounts)
     Object.assign(ledger.account(tenant, account), { held, settled, changed: true });
   if (transition.approvals.length > 0) writeApprovals(transition.approvals, statements);
   if (transition.task !== null) writeTask(transition.task, statements);
   for (const blob of transition.blobs) statements.insertBlob.run(blob.hash, blob.text);
-  const changed = session === null ? null : changeSession(session, transition.atMs, writing);
+  const seq = session === null ? 0 : changeSession(session, transition.atMs, writing).seq;
   appendRecords(transition, writing);
-  if (move === null) statements.insertToken.run(transition.token, changed?.seq ?? 0, outline.lastAt);
-  return {
-    kind: 'committed',
-    seq: changed?.seq ?? 0,
-    position: outline.lastAt === null ? null : positionOf(outline.lastAt),
-  };
+  const { lastAt } = outline;
+  if (call === null || call.kind === 'mark') statements.insertToken.run(transition.token, seq, lastAt);
+  return { kind: 'committed', seq, position: lastAt === null ? null : positionOf(lastAt) };
 }
 
 /** INVARIANT: the place of a requester who left is taken once. */
-function markConflict(mark: Extract<CallChange, { kind: 'mark' }>, statements: Statements): Conflict | null {
+function markConflict(mark: CallChange | null, statements: Statements): Conflict | null {
+  if (mark?.kind !== 'mark') return null;
   const row = statements.call.get(mark.id) as CallRow | undefined;
   if (row === undefined) return { kind: 'conflict', on: 'call', found: null };
   const taken = mark.requester === 'returned' && row.requester_left_at === null;

@@ -1,5 +1,6 @@
-/** How does a step change the workflow of its session: its turn, its state, its fences, its timer? Nothing here can be refused. */
-import type { Session, SnapshotDraft, WorkflowChange } from '../../../ports/store.ts';
+/** Changes the workflow of a session with a step: turn, state, fences and timer. Runs after all checks, so nothing here is refused. */
+import type { SessionId } from '../../../core/call/call.ts';
+import type { Session, SnapshotDraft, WorkflowChange, WorkflowSession } from '../../../ports/store.ts';
 import type { MutableSession } from './ledger.ts';
 import type { Statements } from './statements.ts';
 
@@ -9,27 +10,34 @@ export const keptSnapshots = 1_000;
 export function changeWorkflow(session: MutableSession, change: WorkflowChange, statements: Statements): void {
   const before = session.workflow;
   if (before === null) return;
-  const { call, operation, snapshot, becomes } = change;
-  const has = call !== null && before.turn?.call === call;
-  if (change.fence === 'raised' && call !== null)
-    statements.insertFence.run(session.id, call, operation ?? before.turn?.operation ?? '');
-  if (change.fence === 'lifted' && call !== null) statements.deleteFence.run(session.id, call);
-  let { turn } = before;
-  if (change.turn === 'take' && call !== null) turn = { call, operation: operation ?? '' };
-  if (change.turn === 'release' && has) turn = null;
+  const { snapshot, becomes } = change;
+  changeFence(session.id, change, before.turn, statements);
   if (becomes !== null) session.state = becomes.state;
-  const timerAtMs = snapshot === null ? before.timerAtMs : snapshot.dueAtMs;
   const manifest = change.manifest ?? before.manifest;
   session.workflow = {
     ...before,
-    turn,
-    timerAtMs,
+    turn: turnAfter(change, before.turn),
+    timerAtMs: snapshot === null ? before.timerAtMs : snapshot.dueAtMs,
     manifest,
     // INVARIANT: every state from this sequence on was made under the manifest that the session is pinned to.
     pinnedAtSeq: manifest === before.manifest ? before.pinnedAtSeq : session.seq,
     reason: becomes === null ? before.reason : becomes.reason,
   };
   if (snapshot !== null) keepSnapshot(session, snapshot, before.timerAtMs, statements);
+}
+
+type Turn = WorkflowSession['turn'];
+
+function changeFence(session: SessionId, change: WorkflowChange, turn: Turn, statements: Statements): void {
+  const { fence, call, operation } = change;
+  if (call === null) return;
+  if (fence === 'raised') statements.insertFence.run(session, call, operation ?? turn?.operation ?? '');
+  if (fence === 'lifted') statements.deleteFence.run(session, call);
+}
+
+function turnAfter({ turn, call, operation }: WorkflowChange, before: Turn): Turn {
+  if (turn === 'take' && call !== null) return { call, operation: operation ?? '' };
+  return turn === 'release' && call !== null && before?.call === call ? null : before;
 }
 
 /** INVARIANT: a session has exactly one timer row, for the first of its timers, or none. */

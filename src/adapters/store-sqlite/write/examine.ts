@@ -1,6 +1,4 @@
-/**
- * Do the transition's expectations of its session and accounts hold? Only reads: nothing needs to be undone after a no.
- */
+/** Checks what a transition expects of its session and its accounts. Reads only, so a conflict leaves nothing to undo. */
 import type { CommitResult, SessionChange, Transition } from '../../../ports/store.ts';
 import { type Account, asItStands, type Ledger, type MutableSession } from './ledger.ts';
 
@@ -17,7 +15,10 @@ export function sessionConflict(change: SessionChange, ledger: Ledger): Conflict
   const found = ledger.session(change.id);
   if (found === null) return { kind: 'conflict', on: 'session', found: null };
   if (change.kind === 'complete') return completionConflict(change.expectEntries, found);
-  if (change.kind !== 'step') return null;
+  return change.kind === 'step' ? stepConflict(change, found) : null;
+}
+
+function stepConflict(change: Extract<SessionChange, { kind: 'step' }>, found: MutableSession): Conflict | null {
   const stale = change.expectSeq !== null && change.expectSeq !== found.seq;
   const shut = change.expectOpen && found.state !== 'open';
   const conflict: Conflict = { kind: 'conflict', on: 'session', found: asItStands(found) };

@@ -1,6 +1,6 @@
 /**
- * Can this transition be right at all? Looks only at what the transition says, never at the file.
- * The store is the last to ask: what passes here and meets its expectations is written.
+ * Checks what a transition says about itself, before the file is read. What passes here and meets its expectations
+ * is written.
  */
 import { legalTransitions } from '../../../core/taxonomy.ts';
 import type { ApprovalWrite, CallChange, Transition } from '../../../ports/store.ts';
@@ -14,33 +14,53 @@ export const maxRecords = 64;
 export const maxApprovals = 16;
 
 /** Why the transition is illegal, or null. */
-export function illegality(transition: Transition): string | null {
-  const { call, records } = transition;
+export function findIllegality(transition: Transition): string | null {
   if (transition.token === '') return 'a transition needs a token';
+  return (
+    wrongKinds(transition) ??
+    wrongAmounts(transition) ??
+    wrongApprovals(transition.approvals) ??
+    wrongTask(transition) ??
+    wrongStep(transition) ??
+    wrongCall(transition)
+  );
+}
+
+function wrongKinds({ records }: Transition): string | null {
   if (records.length > maxRecords) return `a transition holds at most ${maxRecords} records`;
   for (const record of records)
     if (ownKinds.has(record.kind)) return `records of kind '${record.kind}' are written by the store alone`;
-  for (const { amount, limit, account } of transition.reserve)
+  return null;
+}
+
+function wrongAmounts({ reserve, settle }: Transition): string | null {
+  for (const { amount, limit, account } of reserve)
     if (!isAmount(amount) || !Number.isSafeInteger(limit)) return `'${account}' is reserved in whole numbers from 0`;
-  for (const { release, charge, account } of transition.settle)
+  for (const { release, charge, account } of settle)
     if (!isAmount(release) || !Number.isSafeInteger(charge)) return `'${account}' is settled in whole numbers`;
-  if (transition.approvals.length > 0) {
-    const problem = wrongApprovals(transition.approvals);
-    if (problem !== null) return problem;
-  }
-  if (transition.task?.kind === 'open' && !Number.isSafeInteger(transition.task.dueAtMs))
-    return 'a task is due at a whole number of milliseconds';
-  const step = transition.session?.kind === 'step' ? transition.session : null;
-  if (step !== null && step.workflow !== null) {
-    const { turn, call: about, operation, snapshot, fence } = step.workflow;
-    const bound = turn === 'take' || turn === 'release' || fence !== null;
-    if (bound && about === null) return 'a turn or a fence belongs to a call';
-    if (turn === 'take' && operation === null) return 'a turn is taken for an operation';
-    // INVARIANT: a state of the workflow has a sequence of its own.
-    if ((snapshot !== null) !== step.advance) return 'the state of a workflow and its sequence move together';
-  }
-  if (call === null) return transition.key === null ? null : 'a key is claimed by a call';
-  if (call.kind === 'mark') return transition.key === null ? null : 'a mark claims no key';
+  return null;
+}
+
+function wrongTask({ task }: Transition): string | null {
+  if (task?.kind !== 'open' || Number.isSafeInteger(task.dueAtMs)) return null;
+  return 'a task is due at a whole number of milliseconds';
+}
+
+function wrongStep({ session }: Transition): string | null {
+  if (session?.kind !== 'step' || session.workflow === null) return null;
+  const { turn, call, operation, snapshot, fence } = session.workflow;
+  const bound = turn === 'take' || turn === 'release' || fence !== null;
+  if (bound && call === null) return 'a turn or a fence belongs to a call';
+  if (turn === 'take' && operation === null) return 'a turn is taken for an operation';
+  // INVARIANT: a state of the workflow has a sequence of its own.
+  if ((snapshot !== null) !== session.advance) return 'the state of a workflow and its sequence move together';
+  return null;
+}
+
+function wrongCall(transition: Transition): string | null {
+  const { call, key } = transition;
+  if (call === null) return key === null ? null : 'a key is claimed by a call';
+  if (call.kind === 'mark') return key === null ? null : 'a mark claims no key';
   return wrongPath(call) ?? wrongRecords(call, transition);
 }
 

@@ -13,7 +13,7 @@ import { drained } from '../file/epoch.ts';
 import type { KnownSessions } from '../read/known-sessions.ts';
 import { createLoneWriter, type LoneLimits, type Written } from './lone-writer.ts';
 import type { Refused } from '../file/refusal.ts';
-import type { RepliesUnderWay } from '../replies-under-way.ts';
+import type { UnansweredReplies } from '../unanswered-replies.ts';
 import type { Part } from './worker.ts';
 import { type Spawn, startWriterThread, type ThreadListener, type WriterThread } from './writer-thread.ts';
 
@@ -62,7 +62,7 @@ export function startThread(options: WriterOptions, resume: number | null): Prom
 export function createWriter(
   options: WriterOptions,
   first: WriterThread,
-  replies: RepliesUnderWay,
+  replies: UnansweredReplies,
   sessions: Pick<KnownSessions, 'committed'>,
 ): Writer {
   const { file, batch: limits, markEveryMs, nowMs } = options;

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CallId } from '../../core/call/call.ts';
 import { aCall, inserting, marking, replyOf } from '../../../test/conformance/store-fixtures.ts';
-import { createRepliesUnderWay } from './replies-under-way.ts';
+import { createUnansweredReplies } from './unanswered-replies.ts';
 
 const committedAt = (seq: number) => ({ kind: 'committed', seq: 0, position: { epoch: 1, seq } }) as const;
 
 test('calls whose requester left are not remembered without end, and the newest of them are', () => {
-  const replies = createRepliesUnderWay(1, []);
+  const replies = createUnansweredReplies(1, []);
   for (let made = 1; made <= 25_000; made++)
     replies.committed(marking(`call_${made}` as CallId, 'left'), committedAt(made));
   assert.equal(replies.left(), 10_000);

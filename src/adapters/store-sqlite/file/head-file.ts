@@ -1,6 +1,6 @@
 /**
- * Was there a store here, and how far was it? A small file beside it says so, written every second while it grows and when it closes: a store that is
- * missing, empty, another one or an older copy is noticed when it is opened. Not synced: it may be a second behind, and never ahead.
+ * Reads and writes `<store>.head`, a small file that names the store and its last record. With it an opening notices a
+ * store that is missing, empty, replaced or an older copy. It is not synced: it may be a second behind, never ahead.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
@@ -19,7 +19,7 @@ interface Head extends Position {
   readonly store: string;
 }
 
-/** What stands where a store was that has been moved. */
+/** Left where a store was that has been moved. */
 interface MovedHead {
   readonly movedTo: string;
 }
@@ -28,25 +28,31 @@ export const movedHead = (to: string): string => `${JSON.stringify({ moved_to: t
 
 const nameOf = (file: string): string => `${file}.head`;
 const writeEveryMs = 1_000;
-/** The operator's key is made once a gateway has opened its store: where it is, a store was. */
+/** The file of the operator's key is made after the store: where it exists, there was a store. */
 const madeAfter = '.token';
 
+const anew = 'start with --new-store (newStore in createGateway)';
+
 /** Why the file must not be used as the store that was here; null if it may. `database` is null where there is no store. */
-export function judgeHead(
+export function checkHead(
   file: string,
   database: DatabaseSync | null,
   begin: Begin,
 ): Refused<'store_missing' | 'store_replaced'> | null {
   const head = begin === 'anew' ? null : readHead(file);
-  const anew = 'start with --new-store (newStore in createGateway)';
-  if (database === null) {
-    if (head === null && begin !== 'never' && (begin === 'anew' || !existsSync(`${file}${madeAfter}`))) return null;
-    if (head !== null && 'movedTo' in head)
-      return refuse('store_missing', `the store '${file}' was moved to '${head.movedTo}': name that one, or ${anew}`);
-    const message = `there was a store at '${file}', and it is missing or empty: put it back, or restore a backup. to begin with a new one, which knows no earlier key and call, ${anew}`;
-    return refuse('store_missing', message);
-  }
-  if (head === null || 'movedTo' in head) return null;
+  if (database === null) return checkMissing(file, head, begin);
+  return head === null || 'movedTo' in head ? null : checkSame(file, database, head);
+}
+
+function checkMissing(file: string, head: Head | MovedHead | null, begin: Begin): Refused<'store_missing'> | null {
+  if (head === null && begin !== 'never' && (begin === 'anew' || !existsSync(`${file}${madeAfter}`))) return null;
+  if (head !== null && 'movedTo' in head)
+    return refuse('store_missing', `the store '${file}' was moved to '${head.movedTo}': name that one, or ${anew}`);
+  const message = `there was a store at '${file}', and it is missing or empty: put it back, or restore a backup. to begin with a new one, which knows no earlier key and call, ${anew}`;
+  return refuse('store_missing', message);
+}
+
+function checkSame(file: string, database: DatabaseSync, head: Head): Refused<'store_replaced'> | null {
   const last = readTail(database).head;
   const isSame = readTag(database) === head.store;
   if (isSame && last !== null && (last.epoch > head.epoch || (last.epoch === head.epoch && last.seq >= head.seq)))
@@ -58,7 +64,7 @@ export function judgeHead(
   return refuse('store_replaced', message);
 }
 
-/** Null if there never was a store. A file that cannot be read still says that there was one. */
+/** Null if the head file is missing or cannot be parsed. */
 function readHead(file: string): Head | MovedHead | null {
   let text: string;
   try {
@@ -72,18 +78,18 @@ function readHead(file: string): Head | MovedHead | null {
     if (isObject(read) && Number.isSafeInteger(read['epoch']) && Number.isSafeInteger(read['seq']))
       return { store: String(read['store']), epoch: Number(read['epoch']), seq: Number(read['seq']) };
   } catch {
-    // It was cut short by a power failure: what it said is not known.
+    // It was cut short by a power failure.
   }
   return null;
 }
 
-export interface HeadKeeper {
+interface HeadWriter {
   committed(results: readonly CommitResult[]): void;
   close(): Promise<void>;
 }
 
-/** Resolves when it is written down that there is a store. `isThere`: whether it still is what stands at its name. */
-export async function keepHead(file: string, first: Head, isThere: () => boolean): Promise<HeadKeeper> {
+/** Writes the head every second while it moves, and when closed. Resolves after the first write. `isThere`: whether the store still is at its name. */
+export async function startHeadWriter(file: string, first: Head, isThere: () => boolean): Promise<HeadWriter> {
   const name = nameOf(file);
   let head: Position = first;
   let written: Position | null = null;
@@ -93,7 +99,7 @@ export async function keepHead(file: string, first: Head, isThere: () => boolean
       await writeFile(`${name}-new`, `${JSON.stringify({ store: first.store, epoch, seq })}\n`, { mode: 0o600 });
       await rename(`${name}-new`, name);
     } catch {
-      // A disk that is full keeps the older one, which is right, too.
+      // On a full disk the older head stays, which is still true.
       written = null;
     }
   };

@@ -1,27 +1,26 @@
 /**
- * Up to where has every reply reached its requester? A low-water mark over the positions of this epoch that hold a
- * reply: after a crash, only replies beyond it may have been lost on their way. One reply that nobody will ever take
- * would hold the mark for all later ones, so calls whose requester left are kept out.
+ * Tracks replies of this epoch that have not reached their requesters, and the mark below which all have. After a crash only
+ * replies beyond the mark may be lost. Calls whose requester left are left out: their replies would hold the mark forever.
  */
-import type { IncarnationId } from '../../core/call/call.ts';
+import type { Call, IncarnationId } from '../../core/call/call.ts';
 import type { Position } from '../../core/journal/record.ts';
 import { callStates } from '../../core/taxonomy.ts';
 import type { CommitResult, Transition } from '../../ports/store.ts';
 
 /**
- * Calls whose requester left, of which it is not known that they have ended. Of more than these the oldest is forgotten: a reply that it
- * may get later holds the mark, and a restart looks at more records than it must.
+ * Calls whose requester left and that may not have ended. Beyond this many the oldest is forgotten: a reply that it gets later
+ * holds the mark, and a restart reads more records than it must.
  */
 const maxLeft = 10_000;
 
-export type RepliesUnderWay = ReturnType<typeof createRepliesUnderWay>;
+export type UnansweredReplies = ReturnType<typeof createUnansweredReplies>;
 
 /** `alreadyLeft`: calls of earlier epochs that may still get a reply although their requester left. */
-export function createRepliesUnderWay(epoch: number, alreadyLeft: Iterable<string>) {
+export function createUnansweredReplies(epoch: number, alreadyLeft: Iterable<string>) {
   const callAt = new Map<number, string>();
   const seqOf = new Map<string, number>();
   const left = new Set<string>(alreadyLeft);
-  /** Which process beside this one hands the reply over. */
+  /** The forwarder that hands the reply over. */
   const takenBy = new Map<string, IncarnationId>();
   let newest = 0;
   let inOrder = true;
@@ -53,25 +52,30 @@ export function createRepliesUnderWay(epoch: number, alreadyLeft: Iterable<strin
     return lowest - 1;
   };
 
+  const requesterLeft = (call: string) => {
+    const [oldest] = left.size >= maxLeft ? left : [];
+    if (oldest !== undefined) left.delete(oldest);
+    left.add(call);
+    forget(call);
+  };
+
+  const requesterReturned = (call: string, seq: number | null) => {
+    left.delete(call);
+    if (seq !== null) expect(call, seq);
+  };
+
+  const moved = ({ id, state }: Call, records: Transition['records'], seq: number) => {
+    if (!left.has(id) && holdsReply(records)) expect(id, seq);
+    if (state !== '(none)' && callStates[state].terminal) left.delete(id);
+  };
+
   return {
     committed({ call, records }: Transition, result: CommitResult): void {
       if (result.kind !== 'committed') return;
       const seq = result.position?.epoch === epoch ? result.position.seq : null;
-      if (call !== null && call.kind === 'mark') {
-        if (call.requester === 'left') {
-          const [oldest] = left.size >= maxLeft ? left : [];
-          if (oldest !== undefined) left.delete(oldest);
-          left.add(call.id);
-          forget(call.id);
-        } else if (call.requester === 'returned') {
-          left.delete(call.id);
-          if (seq !== null) expect(call.id, seq);
-        }
-      } else if (call !== null && seq !== null) {
-        const { id } = call.call;
-        if (!left.has(id) && holdsReply(records)) expect(id, seq);
-        if (call.call.state !== '(none)' && callStates[call.call.state].terminal) left.delete(id);
-      }
+      if (call?.kind === 'mark' && call.requester === 'left') requesterLeft(call.id);
+      else if (call?.kind === 'mark' && call.requester === 'returned') requesterReturned(call.id, seq);
+      else if (call !== null && call.kind !== 'mark' && seq !== null) moved(call.call, records, seq);
       if (seq !== null && seq > newest) newest = seq;
     },
     callAt: (position: Position): string | undefined =>
@@ -80,12 +84,12 @@ export function createRepliesUnderWay(epoch: number, alreadyLeft: Iterable<strin
       const call = position.epoch === epoch ? callAt.get(position.seq) : undefined;
       if (call !== undefined) forget(call);
     },
-    /** What this process committed for another one: whose reply it is to hand over. */
+    /** The owner committed this for a forwarder, which hands over the reply. */
     forwarded({ call }: Transition, by: IncarnationId): void {
       const id = call === null ? null : call.kind === 'mark' ? call.id : call.call.id;
       if (id !== null && seqOf.has(id)) takenBy.set(id, by);
     },
-    /** Calls whose replies that process has not handed over, as far as is known. */
+    /** Calls whose replies that forwarder has not handed over, as far as is known. */
     owedBy: (by: IncarnationId): string[] => [...takenBy].filter(([, taker]) => taker === by).map(([id]) => id),
     /** The mark, if it has moved since it was last taken. */
     take(): number | null {
@@ -94,7 +98,7 @@ export function createRepliesUnderWay(epoch: number, alreadyLeft: Iterable<strin
       written = now;
       return now;
     },
-    /** The mark that was taken may not have reached the file: the next batch carries it again. */
+    /** The last mark may not have reached the file: the next batch carries it again. */
     putBack(): void {
       written = -1;
     },

@@ -1,4 +1,7 @@
-/** The gateway behind its HTTP door, with one tool that does nothing and a real key: `FILE KEYFILE`, where the key is written. */
+/**
+ * The gateway behind its HTTP door, with one tool that does nothing and a real key: `FILE KEYFILE`, where the key is
+ * written.
+ */
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,7 +14,7 @@ import { openGateway } from '../src/main.ts';
 import { noop } from './noop-gateway.ts';
 
 const [file = '', keyFile = ''] = process.argv.slice(2);
-const opened = await openGateway({ tools: [noop], workflows: [], file }, { ownsProcess: true });
+const opened = await openGateway({ tools: [noop], workflows: [], file });
 const keys = await openKeysBeside(file);
 if (keys.kind === 'refused') throw new Error(keys.message);
 const { keyring } = keys;

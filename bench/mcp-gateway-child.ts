@@ -12,7 +12,7 @@ const [mode, file = '', url = ''] = process.argv.slice(2);
 const connect = { kind: 'http', url, headers: {} } as const;
 const servers = [{ name: 'up', connect, timeoutMs: null, trustAnnotations: false, rules: [] }];
 const behind = mode === 'steps' ? { workflows: [ring] } : { servers };
-const { gateway, shell, service, upstreams } = await openGateway({ ...behind, file, tools: [] }, { ownsProcess: true });
+const { gateway, shell, service, upstreams } = await openGateway({ ...behind, file, tools: [] });
 
 const door = createMcpDoor({
   name: 'bench',

@@ -206,7 +206,7 @@ async function surviveStrays({ onTrouble }: ServeOrder | UpOrder): Promise<void>
 async function openForServing(serving: ServingOptions): Promise<OpenedGateway> {
   const { begin = 'if_none', onServer, onTools, ...options } = serving;
   const { openGateway } = await import('./main.ts');
-  return openGateway(options, { ownsProcess: true, begin, onServer, onTools });
+  return openGateway(options, { begin, onServer, onTools });
 }
 
 async function primerParts(): Promise<PrimerParts> {

@@ -5,7 +5,6 @@
 import crypto from 'node:crypto';
 import { nodeClock } from './adapters/system-node/clock.ts';
 import { nodeIds } from './adapters/system-node/ids.ts';
-import { defaultLone, neverLone } from './adapters/store-sqlite/write/lone-writer.ts';
 import type { Begin } from './adapters/store-sqlite/file/head-file.ts';
 import { openSqliteStore } from './adapters/store-sqlite/open-store.ts';
 import type { MountedWorkflow } from './adapters/upstream-function/workflow/mount.ts';
@@ -77,8 +76,6 @@ export interface SystemParts {
   readonly ids?: Ids;
   /** False for a process that only looks in: what others left is not its to judge. */
   readonly recovers?: boolean;
-  /** True for a process that does nothing but serve: it compiles sooner, and may wait for the disk while one caller is all it has. */
-  readonly ownsProcess?: boolean;
   /** Whether a store may be made; where there was none if not given. */
   readonly begin?: Begin;
   readonly onServer?: Behind['onServer'];
@@ -169,10 +166,9 @@ export async function openGateway<
     options.file ?? (await defaultStoreOf(process.cwd(), (message) => notify({ kind: 'store_place', message })));
   const behind = { ...options, onServer: system.onServer, onTools: system.onTools };
   const upstreams = await joinUpstreams(behind, limits, notify, `${file}.tools`);
-  const lone = system.ownsProcess === true ? defaultLone : neverLone;
   const clocks = { nowMs: () => clock.nowMs(), monotonicMs: () => clock.monotonicMs() };
   const recovers = system.recovers !== false;
-  const opened = await openSqliteStore({ file, begin: system.begin ?? 'if_none', ...clocks, lone, recovers });
+  const opened = await openSqliteStore({ file, begin: system.begin ?? 'if_none', ...clocks, recovers });
   if (opened.kind === 'refused') {
     await upstreams.close();
     throw new GatewayError(opened.reason, opened.message);

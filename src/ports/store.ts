@@ -286,8 +286,7 @@ export interface Store extends StoreReader {
   readonly incarnation: IncarnationId;
   /** The highest time in the journal at opening: time never goes back behind it. */
   readonly highestTimeMs: number;
-  /** `alone`: nobody else is being served, so whoever asks may be the one who waits for the disk. */
-  commit(transitions: readonly Transition[], alone?: boolean): Promise<readonly CommitResult[]>;
+  commit(transitions: readonly Transition[]): Promise<readonly CommitResult[]>;
   /** Why a commit would fail now, as far as that can be seen without one; null if nothing is known against it. */
   trouble(): Promise<StoreTrouble | null>;
   /** The reply recorded at this position has reached its requester; written with some later commit. */

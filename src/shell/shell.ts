@@ -194,9 +194,6 @@ export function createShell(parts: Omit<Shell, 'live'>): Shell {
 
 export const me = (shell: Shell): IncarnationId => shell.ports.store.incarnation;
 
-/** Nobody waits for a reply but, at most, the one who is being served. */
-export const isAlone = ({ live }: Shell): boolean => live.unanswered.size <= 1;
-
 /** A body that nobody waits for any more still takes its place. */
 export function isFull({ live, limits }: Shell): boolean {
   return live.running.size + live.orphans >= limits.maxInFlight;

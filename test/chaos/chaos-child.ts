@@ -16,18 +16,15 @@ const joinAfterMs = [Number.POSITIVE_INFINITY, 100, 0][round % 3] ?? 0;
 const random = createRandom(seed, `calls of round ${round}`);
 const say = (line: ChildLine<Request>) => process.stdout.write(`${JSON.stringify(line)}\n`);
 
-const gateway = await createGateway(
-  {
-    file,
-    tools: chaosTools(log),
-    agent: 'chaos',
-    limits: { sweepEveryMs: 20 },
-    onNotice: (notice) => {
-      if (notice.kind !== 'recovered') process.stderr.write(`unexpected notice: ${JSON.stringify(notice)}\n`);
-    },
+const gateway = await createGateway({
+  file,
+  tools: chaosTools(log),
+  agent: 'chaos',
+  limits: { sweepEveryMs: 20 },
+  onNotice: (notice) => {
+    if (notice.kind !== 'recovered') process.stderr.write(`unexpected notice: ${JSON.stringify(notice)}\n`);
   },
-  { ownsProcess: true },
-);
+});
 say({ line: 'opened', role: gateway.role });
 
 let asked = 0;

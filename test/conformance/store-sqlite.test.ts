@@ -7,10 +7,9 @@ import type { Worker } from 'node:worker_threads';
 import { openSqliteStore } from '../../src/adapters/store-sqlite/open-store.ts';
 import { spawnWorker } from '../../src/adapters/store-sqlite/write/writer-thread.ts';
 import type { Store } from '../../src/ports/store.ts';
-import { provesStore, provesWriting, type StoreHome } from './store.ts';
+import { provesStore, type StoreHome } from './store.ts';
 
-/** `alone`: every commit is said to come alone, so that the asking thread and the worker write in turn. */
-const home = (alone: boolean) => async (): Promise<StoreHome> => {
+const home = async (): Promise<StoreHome> => {
   const folder = mkdtempSync(path.join(tmpdir(), 'recourse-store-'));
   let passedMs = 0;
   let open: { store: Store; worker: Worker } | null = null;
@@ -24,12 +23,10 @@ const home = (alone: boolean) => async (): Promise<StoreHome> => {
         nowMs: () => 1_600_000_000_000,
         monotonicMs: () => passedMs,
         spawn: (options) => (worker = spawnWorker(options)),
-        lone: { after: 0, foldEvery: 3, maxMs: 60_000 },
       });
       if (opened.kind === 'refused') throw new Error(opened.message);
       open = { store: opened.store, worker: worker as unknown as Worker };
-      const { store } = opened;
-      return { ...store, commit: (transitions) => store.commit(transitions, alone) };
+      return opened.store;
     },
     async crash() {
       // A dead worker closes no epoch; closing then only frees the lock, as the kernel does for a dead process.
@@ -44,5 +41,4 @@ const home = (alone: boolean) => async (): Promise<StoreHome> => {
   };
 };
 
-provesStore('SQLite', home(false));
-provesWriting('SQLite, where commits come alone,', home(true));
+provesStore('SQLite', home);

@@ -34,7 +34,7 @@ export function provesStore(name: string, create: () => Promise<StoreHome>): voi
 }
 
 /** What depends on who wrote, and on what they remember of the file: for each way of writing that a store has. */
-export function provesWriting(name: string, create: () => Promise<StoreHome>): void {
+function provesWriting(name: string, create: () => Promise<StoreHome>): void {
   describe(`${name} keeps the contract of stores, whoever writes`, () => {
     describe('sessions', () => provesSessions(create));
     describe('workflow sessions', () => provesWorkflows(create));

@@ -8,6 +8,6 @@ const pay = aTool('pay', async (args) => {
   return response.json();
 });
 
-const { url, keys } = await openHttp({ after: () => undefined }, { tools: [pay], unverified: true, ownsProcess: true });
+const { url, keys } = await openHttp({ after: () => undefined }, { tools: [pay], unverified: true });
 process.send?.({ url: url.href, key: keys.agent });
 process.on('disconnect', () => process.exit());

@@ -1,6 +1,6 @@
 /**
- * How is the store opened? Look at the file without touching it, take its lock, and own it; if another process of ours
- * holds the lock, become a forwarder that hands its commits to the owner. A refusal says what to do.
+ * Opens the store: checks the file without touching it, takes its lock and owns it. If another process holds the lock,
+ * opens a forwarder that hands its commits to the owner. A refusal says what to do.
  */
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
@@ -10,7 +10,6 @@ import type { IncarnationId } from '../../core/call/call.ts';
 import { type BatchLimits, defaultBatch } from './write/commit-queue.ts';
 import { createForwarder, createQuestions, type Questions } from './share/forwarder.ts';
 import { type Begin, checkHead } from './file/head-file.ts';
-import { defaultLone, type LoneLimits } from './write/lone-writer.ts';
 import { openForReading } from './read/open-reader.ts';
 import { openOwner, type Settings } from './share/owner.ts';
 import { defaultAnswerWithinMs, type OwnerLink, linkToOwner } from './share/owner-link.ts';
@@ -25,7 +24,6 @@ export interface OpenOptions {
   /** Whether a store may be made; where there was none if not given. */
   readonly begin?: Begin;
   readonly batch?: Partial<BatchLimits>;
-  readonly lone?: Partial<LoneLimits>;
   readonly incarnation?: IncarnationId;
   /** The file grows to at most this many pages of 4 KiB; beyond, commits answer `disk_full`. */
   readonly maxPages?: number;
@@ -38,7 +36,7 @@ export interface OpenOptions {
   readonly patienceMs?: number;
   /** How long a commit that was handed to the owner waits for its answer; 10 s by default. */
   readonly answerWithinMs?: number;
-  /** Processes beside it wait with their commits until `recovered` is called. */
+  /** Forwarders wait with their commits until `recovered` is called. */
   readonly recovers?: boolean;
   /** How the writer's thread is started; tests keep hold of it here. */
   readonly spawn?: Spawn;
@@ -63,7 +61,6 @@ export async function openSqliteStore(options: OpenOptions): Promise<OpenResult>
   const settings: Settings = {
     place,
     batch: { ...defaultBatch, ...options.batch },
-    lone: { ...defaultLone, ...options.lone },
     incarnation: options.incarnation ?? (`inc_${randomUUID()}` as IncarnationId),
     maxPages: options.maxPages ?? null,
     markEveryMs: options.markEveryMs ?? 100,
@@ -88,7 +85,9 @@ async function lookAt(file: string, begin: Begin): Promise<Refused<Exclude<Refus
   }
 }
 
-/** What can be said of the name alone: SQLite would wait for a pipe forever, and tells nothing of a name that leads nowhere. */
+/**
+ * Checks what the name refers to: SQLite would wait for a pipe forever, and says nothing useful about a broken link.
+ */
 function unfitName(file: string, name: string): Refused<'not_a_store' | 'not_writable'> | null {
   try {
     const found = statSync(file, { throwIfNoEntry: false });

@@ -6,13 +6,13 @@ import type { CommitResult, StoreFault, StoreTrouble, Transition } from '../../p
 import type { Clock } from '../../ports/clock.ts';
 import { invariant } from '../../core/values/unreachable.ts';
 import { rememberWritten } from '../session/resumption.ts';
-import { isAlone, type Shell, type Unrecorded } from '../shell.ts';
+import type { Shell, Unrecorded } from '../shell.ts';
 
 export async function commit(transition: Transition, shell: Shell): Promise<CommitResult> {
   const { limits, live } = shell;
   let doubtful: StoreFault | null = null;
   for (let tries = 0; ; tries++) {
-    const [answer] = await shell.ports.store.commit([transition], isAlone(shell));
+    const [answer] = await shell.ports.store.commit([transition]);
     invariant(answer !== undefined, 'the store answers every transition');
     if (answer.kind !== 'unavailable') {
       // A conflict wrote nothing, so it says nothing about a disk that is full.

@@ -38,8 +38,6 @@ export interface HttpOptions {
   readonly policy?: Policy;
   /** A journal with more in it than the check of a test is worth. */
   readonly unverified?: boolean;
-  /** The process is the gateway's alone, as under `recourse up`. */
-  readonly ownsProcess?: boolean;
 }
 
 export interface Sent {
@@ -103,17 +101,14 @@ export async function openHttp(t: Closing, options: HttpOptions = {}): Promise<O
   const loaded = await load();
   assert.ok(loaded.ok, JSON.stringify(loaded));
   const governance = createGovernance(loaded.project, { load, errorsIn: async () => [], record: async () => true });
-  const opened = await openGateway(
-    {
-      tools,
-      workflows,
-      limits,
-      file,
-      onNotice: (notice) => void notices.push(notice),
-      policy: () => governance.current(),
-    },
-    { ownsProcess: options.ownsProcess === true },
-  );
+  const opened = await openGateway({
+    tools,
+    workflows,
+    limits,
+    file,
+    onNotice: (notice) => void notices.push(notice),
+    policy: () => governance.current(),
+  });
   const keys = await openKeysBeside(file);
   assert.ok(keys.kind === 'opened', JSON.stringify(keys));
   const { keyring } = keys;

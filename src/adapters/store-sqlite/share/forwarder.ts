@@ -1,6 +1,7 @@
 /**
- * A process beside the owner: it reads the file itself and hands its commits to the owner. When the owner is gone its
- * commits are `owner_gone`; the next one looks for a new owner. It never takes over: a person restarts one of the two.
+ * The store of a process beside the owner: it reads the file itself and hands its commits to the owner. When the owner
+ * is gone its commits are `owner_gone`; the next one looks for a new owner. It never takes over: a person restarts one
+ * of the two.
  */
 import type { DatabaseSync } from 'node:sqlite';
 
@@ -22,7 +23,7 @@ const answersWithinMs = 3_000;
 
 export type Questions = ReturnType<typeof createQuestions>;
 
-/** What the owner asks reaches whoever listens; a process that nobody listens in has no requesters. */
+/** Passes the owner's questions to the listener. Without one this process has no requesters. */
 export function createQuestions() {
   let listener: (equal: Equal) => Promise<boolean> = () => Promise.resolve(true);
   return {
@@ -42,7 +43,7 @@ export function createForwarder(
   let linking: Promise<OwnerLink | null> | null = null;
   const inFlight = { requests: 0, characters: 0 };
   let closed = false;
-  /** Whose owner left the last question without an answer: nothing is handed over there until one is answered. */
+  /** The link whose owner did not answer last time: nothing is sent there until it answers. */
   let silentLink: OwnerLink | null = null;
 
   const unavailable = (fault: StoreFault, message: string): CommitResult => ({ kind: 'unavailable', fault, message });
@@ -54,7 +55,7 @@ export function createForwarder(
     return found;
   };
 
-  /** A look that began before this one may have come too early: then it is looked once more. */
+  /** A search that began earlier may have come too early: then it is made once more. */
   const findOwner = async () => {
     const found = linking === null ? null : await linking;
     return found ?? (linking ??= relink());
@@ -89,7 +90,7 @@ export function createForwarder(
     const [only] = requests;
     if (requests.length === 1 && only !== undefined)
       return [{ kind: 'conflict', on: 'illegal', problem: `a transition of ${only.length} characters is too large` }];
-    // Together they do not fit; one by one each speaks for itself.
+    // Together they do not fit into a frame; each is sent by itself.
     return (await Promise.all(requests.map((request) => send([request])))).flat();
   };
 
@@ -137,7 +138,7 @@ export function createForwarder(
     onForwarderGone: () => () => {},
     onEqualWrite: questions.listen,
     recovered: () => {},
-    statistics: () => ({ batches: 0, requests: 0, alone: 0 }),
+    statistics: () => ({ batches: 0, requests: 0 }),
     async close() {
       if (closed) return;
       closed = true;

@@ -1,34 +1,38 @@
-/** The process that holds the lock: it writes for itself and for every forwarder. */
+/** Opens the store as its owner: the process that holds the lock, and writes for itself and for every forwarder. */
 import type { DatabaseSync } from 'node:sqlite';
 
 import type { CallId, IncarnationId } from '../../../core/call/call.ts';
 import type { Position } from '../../../core/journal/record.ts';
 import type { CommitResult, StoredCall, StoreTrouble, Transition } from '../../../ports/store.ts';
-import { createAskOthers, createDepartures, notKnown } from './ask-others.ts';
+import {
+  type AskForwarders,
+  createAskForwarders,
+  createDepartures,
+  type Departures,
+  notKnown,
+} from './ask-forwarders.ts';
 import type { BatchLimits } from '../write/commit-queue.ts';
 import { createPrivately, type Lock } from './lock.ts';
 import { openForReading } from '../read/open-reader.ts';
 import { createAbandonedIndex } from '../read/abandoned-index.ts';
-import { createEqualWrites, type Equal } from './equal-writes.ts';
+import { createEqualWrites, type Equal, type EqualWrites } from './equal-writes.ts';
 import { readTag } from '../file/epoch.ts';
 import { startHeadWriter } from '../file/head-file.ts';
 import { createKnownSessions } from '../read/known-sessions.ts';
-import type { LoneLimits } from '../write/lone-writer.ts';
 import type { Place } from './place.ts';
-import { createPresence, lostMessage } from '../file/presence.ts';
+import { createPresence, lostMessage, type Presence } from '../file/presence.ts';
 import { createReader, leftBehind } from '../read/reader.ts';
 import { faultOf, refusalOf, type Refused, takenOver } from '../file/refusal.ts';
-import { createUnansweredReplies } from '../unanswered-replies.ts';
-import { createRoom, type Room } from '../file/room.ts';
-import { type Door, protocolVersion, serveForwarders } from './serve-forwarders.ts';
+import { createUnansweredReplies, type UnansweredReplies } from '../unanswered-replies.ts';
+import { createFreeSpace, type FreeSpace } from '../file/free-space.ts';
+import { type Door, type ForwarderEvents, protocolVersion, serveForwarders } from './serve-forwarders.ts';
 import type { SqliteStore } from '../sqlite-store.ts';
 import { createWriter, startThread, type Writer } from '../write/writer.ts';
-import type { Spawn } from '../write/writer-thread.ts';
+import type { Spawn, WriterThread } from '../write/writer-thread.ts';
 
 export interface Settings {
   readonly place: Place;
   readonly batch: BatchLimits;
-  readonly lone: LoneLimits;
   readonly incarnation: IncarnationId;
   readonly maxPages: number | null;
   readonly markEveryMs: number;
@@ -36,7 +40,7 @@ export interface Settings {
   readonly nowMs: () => number;
   readonly monotonicMs: () => number;
   readonly spawn: Spawn;
-  /** Whoever opens it settles first what an earlier owner left, and says when. */
+  /** The opener settles first what an earlier owner left, and calls `recovered` then. */
   readonly recovers: boolean;
 }
 
@@ -44,26 +48,40 @@ export async function openOwner(
   settings: Settings,
   lock: Lock,
 ): Promise<{ kind: 'opened'; store: SqliteStore; role: 'owner' } | Refused> {
-  const { file } = settings.place;
-  const options = { ...settings, file };
-  const giveUp = (refused: Refused): Refused => {
+  const started = await start(settings);
+  if (started.kind === 'refused') {
     lock.free();
-    return refused;
-  };
+    return started;
+  }
+  return { kind: 'opened', store: await createOwner(settings, started, lock), role: 'owner' };
+}
+
+interface Started {
+  readonly kind: 'started';
+  readonly thread: WriterThread;
+  /** A connection that only reads. */
+  readonly database: DatabaseSync;
+}
+
+async function start(settings: Settings): Promise<Started | Refused> {
+  const { file } = settings.place;
   try {
     createPrivately(file);
   } catch (error) {
-    return giveUp(refusalOf(error, file));
+    return refusalOf(error, file);
   }
-  const thread = await startThread(options, null);
-  if ('kind' in thread) return giveUp(thread);
+  const thread = await startThread({ ...settings, file }, null);
+  if ('kind' in thread) return thread;
   const opened = await openForReading(file);
-  if (opened.kind === 'refused') {
-    await thread.close({ answered: null, nowMs: settings.nowMs(), isStale: false, age: thread.age });
-    return giveUp(opened);
-  }
-  const { database } = opened;
-  const replies = createUnansweredReplies(thread.epoch, leftBehind(database));
+  if (opened.kind === 'opened') return { kind: 'started', thread, database: opened.database };
+  await thread.close({ answered: null, nowMs: settings.nowMs(), age: thread.age });
+  return opened;
+}
+
+async function createOwner(settings: Settings, { thread, database }: Started, lock: Lock): Promise<SqliteStore> {
+  const { file } = settings.place;
+  const { epoch, highestTimeMs } = thread;
+  const replies = createUnansweredReplies(epoch, leftBehind(database));
   const abandoned = createAbandonedIndex(database);
   const sessions = createKnownSessions();
   const equals = createEqualWrites(equalIn(database));
@@ -72,70 +90,29 @@ export async function openOwner(
     replies.committed(transition, result);
     if (result.kind === 'committed') equals.committed(transition);
   };
-  const room = createRoom(file);
-  const writer = overseen(createWriter(options, thread, { ...replies, committed }, sessions), room, (results) =>
-    head.committed(results),
-  );
+  const space = createFreeSpace(file);
+  const plainWriter = createWriter({ ...settings, file }, thread, { ...replies, committed }, sessions);
+  const writer = refuseWhileFull(plainWriter, space, (results) => head.committed(results));
   const reader = createReader(database, writer.age);
   const departures = createDepartures();
-  const others = createAskOthers(equals, departures, () => door);
+  const others = createAskForwarders(equals, departures, () => door);
   const presence = createPresence(file);
-  const newest = database.prepare('SELECT max(epoch) AS epoch FROM epochs');
-  const trouble = (): StoreTrouble | null => {
-    const gone = presence.problem();
-    if (gone !== null) return { fault: 'lost', message: lostMessage(gone) };
-    const { epoch: last } = newest.get() as { epoch: number };
-    return last === thread.epoch ? room.trouble() : takenOver(file);
-  };
+  const trouble = createTroubleCheck(settings.place.file, database, epoch, presence, space);
   const recovered = Promise.withResolvers<void>();
   if (!settings.recovers) recovered.resolve();
-  const { epoch, highestTimeMs } = thread;
-  const head = await startHeadWriter(
-    file,
-    { store: readTag(database), epoch, seq: 1 },
-    () => presence.problem() === null,
-  );
+  const first = { store: readTag(database), epoch, seq: 1 };
+  const head = await startHeadWriter(file, first, () => presence.problem() === null);
   const answered = (position: Position) => {
     const call = replies.callAt(position);
     if (call !== undefined) equals.handedOver(call);
     writer.answered(position);
   };
-  /** What forwarders handed over and the writer has. */
-  const landing = new Map<IncarnationId, Set<Promise<unknown>>>();
-  const land = <Result>(by: IncarnationId, writing: Promise<Result>): Promise<Result> => {
-    const all = landing.get(by) ?? new Set();
-    landing.set(by, all.add(writing));
-    return writing.finally(() => all.delete(writing));
-  };
+  const forwarding = writeForForwarders({ writer, replies, equals, others, departures, recovered: recovered.promise });
   let door: Door | null = null;
   door = await serveForwarders(
     settings.place,
     { version: protocolVersion, epoch, highestTimeMs },
-    {
-      gone(incarnation) {
-        // INVARIANT: what it left is settled once all that it handed over has landed, also what landed after its link ended.
-        const landed = Promise.allSettled(landing.get(incarnation) ?? []);
-        landing.delete(incarnation);
-        // Only these: the process may be alive, and begin others on its next link meanwhile.
-        const held = equals.heldBy(incarnation);
-        void departures.tell(incarnation, landed).then(() => held.forEach(equals.handedOver));
-      },
-      async write(requests, { incarnation: by, isLinked }) {
-        // INVARIANT: what an earlier owner left is on record first.
-        await recovered.promise;
-        for (const request of requests) equals.begins(request, by);
-        const isKnown = (await others.ask(requests, by)) ?? true;
-        // INVARIANT: after its link has ended nothing more of it is written, so that its calls can be settled.
-        const results = isKnown && isLinked() ? await land(by, writer.write(requests)) : requests.map(() => notKnown);
-        for (const [at, request] of requests.entries()) {
-          const result = results[at] as CommitResult;
-          equals.ended(request, result);
-          if (!('erase' in request) && result.kind === 'committed') replies.forwarded(request, by);
-        }
-        return results;
-      },
-      answered,
-    },
+    { ...forwarding, answered },
   );
   let closing: Promise<void> | null = null;
   const close = async () => {
@@ -144,12 +121,12 @@ export async function openOwner(
     await writer.drain();
     await head.close();
     presence.close();
-    // Before the writer, so that its closing is the last and folds the log into the file.
+    // Before the writer, so that its connection is the last and folds the log into the file.
     database.close();
     await writer.close();
     lock.free();
   };
-  const store: SqliteStore = {
+  return {
     ...reader,
     session: async (id) => sessions.find(id) ?? reader.session(id),
     abandoned: async (session, fingerprint, withinMs) =>
@@ -166,19 +143,12 @@ export async function openOwner(
     },
     incarnation: settings.incarnation,
     highestTimeMs,
-    commit(transitions, alone) {
+    commit(transitions) {
       const asking = others.ask(transitions, null);
-      if (asking === null) return writer.write(transitions, alone);
+      if (asking === null) return writer.write(transitions);
       return asking.then((isKnown) => (isKnown ? writer.write(transitions) : transitions.map(() => notKnown)));
     },
-    async trouble() {
-      if (closing !== null) return null;
-      try {
-        return trouble();
-      } catch (error) {
-        return faultOf(error, file);
-      }
-    },
+    trouble: async () => (closing === null ? trouble() : null),
     answered,
     erase: async (id, reason, atMs) => (await writer.write([{ erase: id, reason, atMs }]))[0] as CommitResult,
     onForwarderGone: departures.listen,
@@ -187,21 +157,92 @@ export async function openOwner(
     statistics: () => writer.statistics(),
     close: () => (closing ??= close()),
   };
-  return { kind: 'opened', store, role: 'owner' };
 }
 
-/** INVARIANT: while there is no room nothing is written, neither for this process nor for a forwarder. */
-function overseen(writer: Writer, room: Room, committed: (results: readonly CommitResult[]) => void): Writer {
+interface Forwarding {
+  readonly writer: Writer;
+  readonly replies: UnansweredReplies;
+  readonly equals: EqualWrites;
+  readonly others: AskForwarders;
+  readonly departures: Departures;
+  /** Resolves when what an earlier owner left is settled. */
+  readonly recovered: Promise<void>;
+}
+
+/** Writes what forwarders hand over, and has settled what a forwarder leaves when its link ends. */
+function writeForForwarders(parts: Forwarding): Pick<ForwarderEvents, 'gone' | 'write'> {
+  const { writer, replies, equals, others, departures } = parts;
+  /** What forwarders handed over and the writer has. */
+  const writing = new Map<IncarnationId, Set<Promise<unknown>>>();
+  const track = <Result>(by: IncarnationId, one: Promise<Result>): Promise<Result> => {
+    const all = writing.get(by) ?? new Set();
+    writing.set(by, all.add(one));
+    return one.finally(() => all.delete(one));
+  };
+  return {
+    gone(incarnation) {
+      // INVARIANT: what it left is settled once all that it handed over is written, also what is written after its link
+      // ended.
+      const written = Promise.allSettled(writing.get(incarnation) ?? []);
+      writing.delete(incarnation);
+      // Only these: the process may be alive, and begin others on its next link meanwhile.
+      const held = equals.heldBy(incarnation);
+      void departures.tell(incarnation, written).then(() => held.forEach(equals.handedOver));
+    },
+    async write(requests, { incarnation: by, isLinked }) {
+      // INVARIANT: what an earlier owner left is on record first.
+      await parts.recovered;
+      for (const request of requests) equals.begins(request, by);
+      const isKnown = (await others.ask(requests, by)) ?? true;
+      // INVARIANT: after its link has ended nothing more of it is written, so that its calls can be settled.
+      const results = isKnown && isLinked() ? await track(by, writer.write(requests)) : requests.map(() => notKnown);
+      for (const [at, request] of requests.entries()) {
+        const result = results[at] as CommitResult;
+        equals.ended(request, result);
+        if (!('erase' in request) && result.kind === 'committed') replies.forwarded(request, by);
+      }
+      return results;
+    },
+  };
+}
+
+/** INVARIANT: while the disk is full nothing is written, neither for this process nor for a forwarder. */
+function refuseWhileFull(
+  writer: Writer,
+  space: FreeSpace,
+  committed: (results: readonly CommitResult[]) => void,
+): Writer {
   return {
     ...writer,
-    async write(requests, alone) {
-      const no = room.refuses();
-      if (no !== null) return requests.map(() => ({ kind: 'unavailable', ...no }));
-      const results = await writer.write(requests, alone);
-      room.heard(results);
+    async write(requests) {
+      const full = space.checkForCommit();
+      if (full !== null) return requests.map(() => ({ kind: 'unavailable', ...full }));
+      const results = await writer.write(requests);
+      space.committed(results);
       committed(results);
       return results;
     },
+  };
+}
+
+/** Finds out without a commit why one would fail now. */
+function createTroubleCheck(
+  file: string,
+  database: DatabaseSync,
+  epoch: number,
+  presence: Presence,
+  space: FreeSpace,
+): () => StoreTrouble | null {
+  const newest = database.prepare('SELECT max(epoch) AS epoch FROM epochs');
+  return () => {
+    try {
+      const gone = presence.problem();
+      if (gone !== null) return { fault: 'lost', message: lostMessage(gone) };
+      const { epoch: last } = newest.get() as { epoch: number };
+      return last === epoch ? space.check() : takenOver(file);
+    } catch (error) {
+      return faultOf(error, file);
+    }
   };
 }
 

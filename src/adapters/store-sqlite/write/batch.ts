@@ -1,7 +1,7 @@
 /**
- * How do many transitions share one fsync? One BEGIN, each transition by itself, one COMMIT. If the disk fails, nothing
- * of the batch happened and all are told so. If one transition cannot be written, the batch runs again with a savepoint
- * around each, so that only this one is refused.
+ * Writes many transitions with one fsync: one BEGIN, each transition by itself, one COMMIT. If the disk fails, nothing
+ * of the batch happened. If one transition cannot be written, the batch runs again with a savepoint around each, so
+ * that only it is refused.
  */
 import type { DatabaseSync } from 'node:sqlite';
 
@@ -13,7 +13,7 @@ import { createPresence, lostMessage } from '../file/presence.ts';
 import { eraseCall, type EraseRequest } from './erase-call.ts';
 import { illegal } from './examine.ts';
 import { createLedger } from './ledger.ts';
-import { faultOf, isEnvironmental, sqlite, sqliteCode, takenOver, textOf } from '../file/refusal.ts';
+import { faultOf, isEnvironmental, takenOver, textOf } from '../file/refusal.ts';
 import type { Statements } from './statements.ts';
 
 export type WriteRequest = Transition | EraseRequest;
@@ -28,21 +28,15 @@ export interface Batch {
   answered(): number | null;
 }
 
-type KeyName = { tenant: string; agent: string; key: string };
-
-/** In the form of SQLite's own. */
-const lockedOut = Object.assign(new Error('the file is locked'), { errcode: sqlite.busy });
-
 const purgeAtOnce = 64;
 const purgeEveryMs = 1_000;
 const tokensKept = 10_000;
 
+/** Another process owns the file now. */
 class Fenced extends Error {}
-/** What is written is not the store any more. */
+/** The file that is written is not the store any more. */
 class Lost extends Error {}
 const isFinal = (error: unknown): boolean => error instanceof Fenced || error instanceof Lost;
-/** Somebody else holds the file, and nothing was written. */
-class Locked extends Error {}
 
 export function createBatchWriter(database: DatabaseSync, statements: Statements, chain: Chain, file: string) {
   const presence = createPresence(file);
@@ -50,11 +44,8 @@ export function createBatchWriter(database: DatabaseSync, statements: Statements
   const writing: Writing = { statements, chain, ledger: createLedger(statements), age: 0 };
   const { ledger } = writing;
   const { epoch } = chain.head();
+  const keepAge = createAgeKeeper(statements, epoch);
   let headIsCertain = true;
-  /** The age at which nothing was left that was too old. */
-  let purgedAt = 0;
-  let writtenAge = 0;
-
   let erasing = false;
 
   const apply = (request: WriteRequest): CommitResult => {
@@ -65,7 +56,7 @@ export function createBatchWriter(database: DatabaseSync, statements: Statements
     return eraseCall(request, writing);
   };
 
-  const applyCarefully = (request: WriteRequest): CommitResult => {
+  const applyInSavepoint = (request: WriteRequest): CommitResult => {
     const before = chain.head();
     database.exec('SAVEPOINT one');
     try {
@@ -82,19 +73,9 @@ export function createBatchWriter(database: DatabaseSync, statements: Statements
     }
   };
 
-  /** INVARIANT: nothing is acknowledged that was written into a file which nobody will find again. */
-  const mustBeThere = () => {
-    lost ??= presence.problem();
-    if (lost !== null) throw new Lost(lostMessage(lost));
-  };
-
   const begin = () => {
     if (lost !== null) throw new Lost(lostMessage(lost));
-    try {
-      statements.begin.run();
-    } catch (error) {
-      throw sqliteCode(error) === sqlite.busy ? new Locked(textOf(error)) : error;
-    }
+    statements.begin.run();
     const newest = statements.newestEpoch.get() as { epoch: number } | undefined;
     // INVARIANT: a writer that was replaced writes nothing more.
     if (newest?.epoch !== epoch) throw new Fenced();
@@ -105,30 +86,16 @@ export function createBatchWriter(database: DatabaseSync, statements: Statements
     headIsCertain = true;
   };
 
-  /** INVARIANT: a key is forgotten by the age of the store, whatever times the transitions tell. */
-  const forgetKeys = (age: number) => {
-    if (age - purgedAt >= purgeEveryMs) {
-      const expired = statements.expiredKeys.all(age, purgeAtOnce) as KeyName[];
-      for (const { tenant, agent, key } of expired) statements.deleteKey.run(tenant, agent, key);
-      // As long as there are more, every batch takes its share.
-      if (expired.length < purgeAtOnce) purgedAt = age;
-    }
-    if (age - writtenAge < purgeEveryMs) return;
-    statements.age.run(age, epoch);
-    writtenAge = age;
-  };
-
   const finish = (batch: Batch) => {
     ledger.flush();
     const answered = batch.answered();
     if (answered !== null) statements.answered.run(answered, epoch);
-    let tokens = false;
-    for (const request of batch.requests)
-      tokens ||= !('erase' in request) && (request.call === null || request.call.kind === 'mark');
-    forgetKeys(batch.age);
-    if (tokens) statements.purgeTokens.run(tokensKept);
+    keepAge(batch.age);
+    if (batch.requests.some(keepsToken)) statements.purgeTokens.run(tokensKept);
     statements.commit.run();
-    mustBeThere();
+    // INVARIANT: nothing is acknowledged that was written into a file which nobody will find again.
+    lost ??= presence.problem();
+    if (lost !== null) throw new Lost(lostMessage(lost));
     ledger.committed();
   };
 
@@ -154,50 +121,24 @@ export function createBatchWriter(database: DatabaseSync, statements: Statements
       return results;
     } catch (error) {
       undo();
-      if (error instanceof Locked) throw error;
-      if (!isEnvironmental(error) && !isFinal(error) && applyOne === apply) return attempt(batch, applyCarefully);
+      if (!isEnvironmental(error) && !isFinal(error) && applyOne === apply) return attempt(batch, applyInSavepoint);
       // A file that is gone fails in many ways; that it is gone is what must be said.
       lost ??= error instanceof Fenced ? null : presence.problem();
-      return allUnavailable(batch, lost === null ? error : new Lost(lostMessage(lost)));
-    }
-  };
-
-  const allUnavailable = ({ requests }: Batch, error: unknown): CommitResult[] => {
-    const { fault, message }: StoreTrouble =
-      error instanceof Fenced
-        ? takenOver(file)
-        : error instanceof Lost
-          ? { fault: 'lost', message: error.message }
-          : faultOf(error, file);
-    return requests.map(() => ({ kind: 'unavailable', fault, message }));
-  };
-
-  /** Null while somebody else holds the file. */
-  const tryRun = (batch: Batch): CommitResult[] | null => {
-    try {
-      return attempt(batch, apply);
-    } catch (error) {
-      if (error instanceof Locked) return null;
-      throw error;
+      const { fault, message } = troubleOf(lost === null ? error : new Lost(lostMessage(lost)), file);
+      return batch.requests.map(() => ({ kind: 'unavailable', fault, message }));
     }
   };
 
   return {
-    tryRun,
     run(batch: Batch): CommitResult[] {
-      const results = tryRun(batch) ?? allUnavailable(batch, lockedOut);
+      const results = attempt(batch, apply);
       if (erasing) database.exec('PRAGMA secure_delete = OFF; PRAGMA wal_checkpoint(TRUNCATE)');
       erasing = false;
       return results;
     },
-    /** Another connection of this process has written since: nothing that is remembered of the file holds. */
-    lookAgain(): void {
-      ledger.lookAgain();
-      headIsCertain = false;
-    },
-    /** The plain sessions that this batch changed; null if nobody can say. */
+    /** The plain sessions that this batch changed; null if that is not known. */
     changed: () => ledger.changed(),
-    /** The last record of the epoch. Throws if it cannot be written: then the next opening says `after_crash`. */
+    /** Writes the last record of the epoch. Throws if it cannot: then the next opening says `after_crash`. */
     close(answered: number | null, nowMs: number, age: number): void {
       begin();
       statements.age.run(age, epoch);
@@ -209,4 +150,32 @@ export function createBatchWriter(database: DatabaseSync, statements: Statements
     /** Before the connection closes. */
     leave: () => presence.close(),
   };
+}
+
+/** Writes the age of the store, and forgets keys that are too old by it, once a second. */
+function createAgeKeeper(statements: Statements, epoch: number): (age: number) => void {
+  /** The age at which no expired key was left. */
+  let purgedAt = 0;
+  let writtenAge = 0;
+  return (age) => {
+    // INVARIANT: a key is forgotten by the age of the store, whatever times the transitions tell.
+    if (age - purgedAt >= purgeEveryMs) {
+      const expired = statements.expiredKeys.all(age, purgeAtOnce) as { tenant: string; agent: string; key: string }[];
+      for (const { tenant, agent, key } of expired) statements.deleteKey.run(tenant, agent, key);
+      // As long as there are more, every batch takes its share.
+      if (expired.length < purgeAtOnce) purgedAt = age;
+    }
+    if (age - writtenAge < purgeEveryMs) return;
+    statements.age.run(age, epoch);
+    writtenAge = age;
+  };
+}
+
+/** Transitions that move no call keep their tokens in a table of their own. */
+const keepsToken = (request: WriteRequest): boolean =>
+  !('erase' in request) && (request.call === null || request.call.kind === 'mark');
+
+function troubleOf(error: unknown, file: string): StoreTrouble {
+  if (error instanceof Fenced) return takenOver(file);
+  return error instanceof Lost ? { fault: 'lost', message: error.message } : faultOf(error, file);
 }

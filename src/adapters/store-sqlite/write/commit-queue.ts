@@ -1,4 +1,4 @@
-/** What waits to be written, and what goes into the next batch? Bounded in number and in bytes. */
+/** The queue of requests that wait to be written, bounded in number and in bytes. */
 import type { CommitResult } from '../../../ports/store.ts';
 import type { WriteRequest } from './batch.ts';
 import { textOf } from '../file/refusal.ts';
@@ -18,8 +18,8 @@ export const defaultBatch: BatchLimits = { maxTransitions: 512, maxBytes: 4 << 2
 /** The queue holds at most this many full batches in bytes. */
 const maxQueuedBatches = 64;
 
-/** The requests of one commit: its promise resolves when the last of them has an answer. */
-export interface Group {
+/** The requests of one commit: its promise resolves when the last of them has a result. */
+interface Group {
   readonly results: CommitResult[];
   missing: number;
   readonly resolve: (results: readonly CommitResult[]) => void;
@@ -36,28 +36,39 @@ export interface Waiting {
 export function createCommitQueue(limits: BatchLimits, file: string) {
   let waiting: Waiting[] = [];
   let bytesWaiting = 0;
+
+  /** Null, or why it cannot wait here. */
+  const addOne = (request: WriteRequest, group: Group, index: number): CommitResult | null => {
+    let own: number;
+    let flat: FlatRequest;
+    try {
+      own = sizeOf(request);
+      flat = flatten(request);
+    } catch (error) {
+      return notPlain(error);
+    }
+    const bytes = bytesWaiting + own;
+    if (waiting.length >= limits.maxQueued || (waiting.length > 0 && bytes > limits.maxBytes * maxQueuedBatches)) {
+      const message = `too many commits wait for '${file}': ask again later`;
+      return { kind: 'unavailable', fault: 'overloaded', message };
+    }
+    bytesWaiting = bytes;
+    waiting.push({ request, flat, bytes: own, group, index });
+    return null;
+  };
+
   return {
     isEmpty: () => waiting.length === 0,
     length: () => waiting.length,
-    bytes: () => bytesWaiting,
-    /** Null, or why it cannot wait here. */
-    add(request: WriteRequest, group: Group, index: number): CommitResult | null {
-      let own: number;
-      let flat: FlatRequest;
-      try {
-        own = sizeOf(request);
-        flat = flatten(request);
-      } catch (error) {
-        return notPlain(error);
-      }
-      const bytes = bytesWaiting + own;
-      if (waiting.length >= limits.maxQueued || (waiting.length > 0 && bytes > limits.maxBytes * maxQueuedBatches)) {
-        const message = `too many commits wait for '${file}': ask again later`;
-        return { kind: 'unavailable', fault: 'overloaded', message };
-      }
-      bytesWaiting = bytes;
-      waiting.push({ request, flat, bytes: own, group, index });
-      return null;
+    /** Resolves when each request has its result; one that cannot wait here is refused at once. */
+    add(requests: readonly WriteRequest[]): Promise<readonly CommitResult[]> {
+      return new Promise((resolve) => {
+        const group: Group = { results: [], missing: requests.length, resolve };
+        for (const [index, request] of requests.entries()) {
+          const refused = addOne(request, group, index);
+          if (refused !== null) land({ group, index }, refused);
+        }
+      });
     },
     /** The longest waiting that fit into one batch. */
     take(): readonly Waiting[] {
@@ -77,13 +88,14 @@ export function createCommitQueue(limits: BatchLimits, file: string) {
   };
 }
 
+/** Gives a request its result. */
 export function land({ group, index }: Pick<Waiting, 'group' | 'index'>, result: CommitResult): void {
   group.results[index] = result;
   group.missing -= 1;
   if (group.missing === 0) group.resolve(group.results);
 }
 
-/** For a request that lied about its type: it is refused alone. */
+/** Refuses a request that is not what its type says, and no other. */
 export function notPlain(error: unknown): CommitResult {
   return { kind: 'conflict', on: 'illegal', problem: `the transition is not plain data: ${textOf(error)}` };
 }

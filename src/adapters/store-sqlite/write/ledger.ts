@@ -1,7 +1,7 @@
 /**
- * What do the sessions and accounts of this batch hold now? Rows are read once, changed in memory and written back
- * once, before COMMIT: sixty calls of one session cost one update. Sessions are remembered from batch to batch, for
- * nobody else writes them; a batch that was not committed is forgotten whole.
+ * Holds the sessions and accounts that a batch changes. Rows are read once and written back once, before COMMIT.
+ * Sessions are remembered from batch to batch, since nobody else writes them; a batch that was not committed is
+ * forgotten.
  */
 import type { Session } from '../../../ports/store.ts';
 import { sessionOf, type SessionRow } from '../read/rows.ts';
@@ -18,7 +18,7 @@ export interface Account {
 }
 
 const maxRemembered = 1_024;
-/** More than this many changed sessions of one batch are not told one by one. */
+/** More than this many changed sessions of one batch are not listed. */
 const maxTold = 64;
 
 export type Ledger = ReturnType<typeof createLedger>;
@@ -26,7 +26,7 @@ export type Ledger = ReturnType<typeof createLedger>;
 export function createLedger(statements: Statements) {
   const sessions = new Map<string, MutableSession>();
   const accounts = new Map<string, Account>();
-  /** Written since they were last told of. */
+  /** Written since the last `changed()`. */
   const written = new Set<MutableSession>();
   let forgotten = false;
 
@@ -79,7 +79,7 @@ export function createLedger(statements: Statements) {
     committed(): void {
       if (sessions.size > maxRemembered) sessions.clear();
     },
-    /** The plain sessions that changed since the last time, as they stand now; null if there are too many to tell, or it is not known which. */
+    /** The plain sessions that changed since the last call; null if there are too many, or it is not known which. */
     changed(): readonly Session[] | null {
       const told = forgotten || written.size > maxTold ? null : [...written].filter(isPlain).map(asItStands);
       forgotten = false;
@@ -88,10 +88,6 @@ export function createLedger(statements: Statements) {
     },
     forget(): void {
       forgotten = true;
-      this.lookAgain();
-    },
-    /** Somebody else has written, and told of it. */
-    lookAgain(): void {
       sessions.clear();
       accounts.clear();
     },

@@ -1,6 +1,6 @@
 /**
- * How do requests cross to the worker cheaply, and outcomes back? As flat arrays: cloning the names of properties costs three
- * times as much as cloning their values. Only the functions here read these forms, and they are never stored.
+ * Encodes requests to the worker and outcomes from it as flat arrays: cloning the names of properties costs three times
+ * as much as cloning their values. Only the functions here read these forms, and they are never stored.
  */
 import type { Call } from '../../../core/call/call.ts';
 import type { RecordDraft } from '../../../core/journal/record.ts';
@@ -13,7 +13,7 @@ type Mark = Extract<CallChange, { kind: 'mark' }>;
 type Update = Extract<CallChange, { kind: 'update' }>;
 type Step = Extract<SessionChange, { kind: 'step' }>;
 
-/** What hardly any transition has goes as it is. */
+/** Parts that few transitions have are sent as they are. */
 type Rest = Pick<Transition, 'reserve' | 'settle' | 'approvals' | 'task' | 'blobs'>;
 const noRest: Rest = { reserve: [], settle: [], approvals: [], task: null, blobs: [] };
 
@@ -162,25 +162,25 @@ function restoreRecord(flat: Flat): RecordDraft {
   };
 }
 
-/** The results in the order in which the requests came, and how the plain sessions stand that changed; null: nobody knows. */
+/** The results in the order of the requests, and the plain sessions that changed; null if that is not known. */
 export interface Outcome {
   readonly results: readonly CommitResult[];
   readonly sessions: readonly Session[] | null;
-  /** How many parts the requests came in. */
-  readonly parts: number;
 }
 
-/** As JSON: a text crosses in one piece. What was committed is numbers alone; any other result goes as it is. */
-export function writeOutcome({ results, sessions, parts }: Outcome): string {
-  return JSON.stringify([results.map(flatResult), sessions === null ? null : sessions.map(flatPlain), parts]);
+/**
+ * As JSON: one text is cheaper to clone than many objects. A committed result is three numbers; any other goes as it
+ * is.
+ */
+export function writeOutcome({ results, sessions }: Outcome): string {
+  return JSON.stringify([results.map(flatResult), sessions === null ? null : sessions.map(flatPlain)]);
 }
 
 export function readOutcome(text: string): Outcome {
-  const [results, sessions, parts] = JSON.parse(text) as [(number[] | CommitResult)[], Flat[] | null, number];
+  const [results, sessions] = JSON.parse(text) as [(number[] | CommitResult)[], Flat[] | null];
   return {
     results: results.map(restoreResult),
     sessions: sessions === null ? null : sessions.map(restorePlain),
-    parts,
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * The thread that writes. One connection, one batch at a time; an fsync that takes a quarter of a second stops nobody
- * else. Started by writer-thread.ts, which speaks with it in the messages below.
+ * The writer's thread: one connection, one batch at a time, so that a slow fsync does not block the event loop of the
+ * main thread. Started by writer-thread.ts, with which it exchanges the messages below.
  */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 
@@ -26,17 +26,15 @@ export interface Part {
   readonly bytes: number;
   /** The mark up to which replies reached their requesters, if it moved. */
   readonly answered: number | null;
-  /** Another connection of this process has written since the last part. */
-  readonly isStale: boolean;
   /** How old the store is. */
   readonly age: number;
 }
 
 export type ToWorker =
   | ({ readonly type: 'part' } & Part)
-  | ({ readonly type: 'close'; readonly nowMs: number } & Pick<Part, 'answered' | 'isStale' | 'age'>);
+  | ({ readonly type: 'close'; readonly nowMs: number } & Pick<Part, 'answered' | 'age'>);
 
-/** How it begins; afterwards every batch answers with a text, its outcome. */
+/** The first message. After it, each batch is answered with a text: its outcome. */
 export type FromWorker =
   | { readonly type: 'ready'; readonly epoch: number; readonly highestTimeMs: number; readonly age: number }
   | { readonly type: 'refused'; readonly refused: Refused };
@@ -72,11 +70,10 @@ function start(): Refused | null {
   };
 
   port.on('message', (message: ToWorker) => {
-    if (message.isStale) writer.lookAgain();
     if (message.type === 'close') return close(message);
-    const { intake, parts, closing } = createIntake(message);
+    const { intake, closing } = createIntake(message);
     const results = writer.run(intake);
-    port.postMessage(writeOutcome({ results, sessions: writer.changed(), parts: parts() }));
+    port.postMessage(writeOutcome({ results, sessions: writer.changed() }));
     const last = closing();
     if (last !== null) close(last);
   });
@@ -89,16 +86,14 @@ function start(): Refused | null {
   return null;
 }
 
-/** A batch that grows, while it is being written, by the parts that arrive: the main thread works at the same time. */
+/** A batch that takes in parts which arrive while it is being written. */
 function createIntake(first: Part) {
   const requests: WriteRequest[] = [];
   let bytes = 0;
-  let parts = 0;
   let answered: number | null = null;
   let last: Extract<ToWorker, { type: 'close' }> | null = null;
   const add = (part: Part) => {
     answered = part.answered ?? answered;
-    parts += 1;
     bytes += part.bytes;
     for (const flat of part.requests) requests.push(restore(flat));
   };
@@ -119,7 +114,7 @@ function createIntake(first: Part) {
       return true;
     },
   };
-  return { intake, parts: () => parts, closing: () => last };
+  return { intake, closing: () => last };
 }
 
 try {

@@ -1,6 +1,6 @@
 /**
- * Before a write without a key is recorded: has the requester of an equal one left, in this process or in another? Whoever may know is
- * asked, and answers once it is on record; the transition's own condition then decides (ADR 0047).
+ * Asks other processes, before a write without a key is recorded, whether the requester of an equal write has left.
+ * Each answers once what it knows is on record; the transition's own condition then decides (ADR 0047).
  */
 import type { IncarnationId } from '../../../core/call/call.ts';
 import type { CommitResult } from '../../../ports/store.ts';
@@ -15,9 +15,11 @@ export const notKnown: CommitResult = {
   message: 'another process cannot record whether the requester of an equal call is still there: ask again later',
 };
 
+export type AskForwarders = ReturnType<typeof createAskForwarders>;
+
 export type Departures = ReturnType<typeof createDepartures>;
 
-export function createAskOthers(writes: EqualWrites, departures: Departures, door: () => Door | null) {
+export function createAskForwarders(writes: EqualWrites, departures: Departures, door: () => Door | null) {
   let own: (equal: Equal) => Promise<boolean> = () => Promise.resolve(true);
 
   const asksOf = (equal: Equal, by: IncarnationId | null): Promise<boolean>[] => {
@@ -29,7 +31,10 @@ export function createAskOthers(writes: EqualWrites, departures: Departures, doo
 
   return {
     listen: (callback: typeof own): void => void (own = callback),
-    /** For a process beside this one, or null for this one. Null if nobody has to be asked; false if somebody could not record it. */
+    /**
+     * `by` is the forwarder that writes, or null for the owner. Null if nobody has to be asked; false if somebody could
+     * not record it.
+     */
     ask(requests: readonly WriteRequest[], by: IncarnationId | null): Promise<boolean> | null {
       const asked = requests.flatMap((request) => {
         const equal = equalTo(request);
@@ -37,7 +42,7 @@ export function createAskOthers(writes: EqualWrites, departures: Departures, doo
       });
       if (asked.length === 0 || (departures.areSettled() && asked.every(({ length }) => length === 0))) return null;
       return Promise.all(asked.flat()).then(async (known) => {
-        // Whoever was asked and is gone has left calls behind: those count as given up.
+        // A forwarder that was asked and is gone has left calls behind: those count as given up.
         await departures.settled();
         return known.every(Boolean);
       });
@@ -45,7 +50,9 @@ export function createAskOthers(writes: EqualWrites, departures: Departures, doo
   };
 }
 
-/** Tells who is gone; those who left before anybody listened are told to the first who does. */
+/**
+ * Tells listeners which forwarders are gone. Those that left before anybody listened are told to the first listener.
+ */
 export function createDepartures() {
   const listeners = new Set<(incarnation: IncarnationId) => unknown>();
   const untold: IncarnationId[] = [];
@@ -56,10 +63,10 @@ export function createDepartures() {
     return settled.then(() => settling.delete(settled));
   };
   return {
-    /** Whoever listens hears it after `landed`. Resolves when they have settled what it left. */
-    tell(incarnation: IncarnationId, landed: Promise<unknown>): Promise<unknown> {
+    /** Listeners hear it after `written`. Resolves when they have settled what it left. */
+    tell(incarnation: IncarnationId, written: Promise<unknown>): Promise<unknown> {
       return settle(async () => {
-        await landed;
+        await written;
         if (listeners.size === 0) untold.push(incarnation);
         await Promise.all([...listeners].map((listener) => listener(incarnation)));
       });
@@ -70,7 +77,7 @@ export function createDepartures() {
       return () => listeners.delete(listener);
     },
     areSettled: () => settling.size === 0,
-    /** Once everything that they left is on record. */
+    /** Resolves once everything that they left is on record. */
     async settled(): Promise<void> {
       while (settling.size > 0) await Promise.all(settling);
     },

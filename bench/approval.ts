@@ -1,6 +1,6 @@
 /**
- * What does the approval gate cost a call that needs none? The same gateway, the same policy and store, with the gate on its
- * ladder and without it; pairs of short rounds in turn, so that what disturbs one disturbs the other.
+ * What does the approval gate cost a call that needs none? The same gateway, the same policy and store, with the gate
+ * on its ladder and without it; pairs of short rounds in turn, so that what disturbs one disturbs the other.
  */
 import path from 'node:path';
 import { compilePolicy } from '../src/core/policy/compile-policy.ts';

@@ -103,7 +103,9 @@ const payloadRow = ({ call, payloads }: Template, n: number, index: number): Raw
   ...columns(payloads[index] as Values, 'salt', 'bytes'),
 ];
 
-/** Each commit numbers its own records. A step takes its turn with the first commit and gives it back with the second. */
+/**
+ * Each commit numbers its own records. A step takes its turn with the first commit and gives it back with the second.
+ */
 function sessionRow({ call, step }: Template, numbers: readonly [number, number], taken: string | null): RawRow {
   const [session = null, updatedAt = null] = columns(call, 'session', 'updated_at');
   if (step === null) return ['updateSession', ...numbers, updatedAt, session];

@@ -1,6 +1,6 @@
 /**
- * `tools/call` over HTTP by a raw client: through the gateway, straight to the server behind it, and through another gateway.
- * Reports the median time of a call and the CPU time that the serving process spends on it. Sets no bar.
+ * `tools/call` over HTTP by a raw client: through the gateway, straight to the server behind it, and through another
+ * gateway. Reports the median time of a call and the CPU time that the serving process spends on it. Sets no bar.
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,7 +1,8 @@
 /**
- * One decision by policy, beside other engines. Compared are the same rules: each permits one tool, two before the end also
- * ask for an `amount` below 100, and there is no default. The call is about that late one, half of the calls below the
- * limit. Ours checks the condition's types against the tool's schema when it is compiled, and evaluates CEL in each call.
+ * One decision by policy, beside other engines. Compared are the same rules: each permits one tool, two before the end
+ * also ask for an `amount` below 100, and there is no default. The call is about that late one, half of the calls below
+ * the limit. Ours checks the condition's types against the tool's schema when it is compiled, and evaluates CEL in each
+ * call.
  */
 import { compilePolicy } from '../src/core/policy/compile-policy.ts';
 import type { RuleCall } from '../src/core/policy/policy.ts';

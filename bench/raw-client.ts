@@ -1,6 +1,6 @@
 /**
- * A minimal MCP client over one HTTP/1.1 connection. It sends prepared bytes and parses no more of an answer than its length and
- * status, so that what is measured is the server, not the client.
+ * A minimal MCP client over one HTTP/1.1 connection. It sends prepared bytes and parses no more of an answer than its
+ * length and status, so that what is measured is the server, not the client.
  */
 import { once } from 'node:events';
 import { connect } from 'node:net';

@@ -1,4 +1,6 @@
-/** Twenty states in a ring, each with a guard that holds and one that does not: a typical step, as large as they come. */
+/**
+ * Twenty states in a ring, each with a guard that holds and one that does not: a typical step, as large as they come.
+ */
 import { createMachine } from 'xstate';
 import { mount } from '../src/index.ts';
 

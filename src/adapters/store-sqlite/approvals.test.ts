@@ -1,4 +1,7 @@
-/** What do files of other versions, other processes and erasing mean for approvals in SQLite? What every store does is in the contract. */
+/**
+ * What do files of other versions, other processes and erasing mean for approvals in SQLite? What every store does is
+ * in the contract.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,6 +1,7 @@
 /**
- * Tracks replies of this epoch that have not reached their requesters, and the mark below which all have. After a crash only
- * replies beyond the mark may be lost. Calls whose requester left are left out: their replies would hold the mark forever.
+ * Tracks replies of this epoch that have not reached their requesters, and the mark below which all have. After a crash
+ * only replies beyond the mark may be lost. Calls whose requester left are left out: their replies would hold the mark
+ * forever.
  */
 import type { Call, IncarnationId } from '../../core/call/call.ts';
 import type { Position } from '../../core/journal/record.ts';
@@ -8,8 +9,8 @@ import { callStates } from '../../core/taxonomy.ts';
 import type { CommitResult, Transition } from '../../ports/store.ts';
 
 /**
- * Calls whose requester left and that may not have ended. Beyond this many the oldest is forgotten: a reply that it gets later
- * holds the mark, and a restart reads more records than it must.
+ * Calls whose requester left and that may not have ended. Beyond this many the oldest is forgotten: a reply that it
+ * gets later holds the mark, and a restart reads more records than it must.
  */
 const maxLeft = 10_000;
 

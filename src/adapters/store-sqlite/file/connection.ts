@@ -1,6 +1,6 @@
 /**
- * How is the file opened for writing? Write-ahead log, an fsync at every commit, and both read back:
- * a setting that did not take is a refusal, not a surprise after a power cut.
+ * Opens the file for writing, with a write-ahead log and an fsync at every commit. Both are read back: a setting that
+ * did not take is a refusal, not a surprise after a power cut.
  */
 import type { DatabaseSync } from 'node:sqlite';
 

@@ -1,6 +1,6 @@
 /**
- * Where did the last writer stop, does its tail hold, and where does this one go on?
- * Verifies from the last anchor, not the whole journal: that is what `recourse audit verify` is for.
+ * Verifies the end of the journal and opens the next epoch, or resumes the current one. Verifies from the last anchor
+ * only; the whole journal is for `recourse audit verify`.
  */
 import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
@@ -16,7 +16,7 @@ import { epochStride, schemaVersion } from './schema.ts';
 import type { Statements } from '../write/statements.ts';
 import { createRecordReader } from '../read/stored-records.ts';
 
-/** In `epochs.answered`: nobody of this epoch waits for a reply any more. */
+/** In `epochs.answered`: every reply of this epoch was answered. */
 export const drained = epochStride - 1;
 
 interface Tail {
@@ -98,7 +98,7 @@ export function openEpoch(database: DatabaseSync, statements: Statements, tail: 
   database.exec('BEGIN IMMEDIATE');
   try {
     database.prepare('INSERT INTO epochs (epoch, chain, opened_at) VALUES (?, ?, ?)').run(epoch, id, nowMs);
-    forgetAnswered(database, epoch);
+    closeAnsweredEpochs(database, epoch);
     chain.append({ kind: 'epoch_open', call: null, session: null, body, payloads: [] }, 0, nowMs);
     database.exec('COMMIT');
   } catch (error) {
@@ -108,7 +108,9 @@ export function openEpoch(database: DatabaseSync, statements: Statements, tail: 
   return chain;
 }
 
-/** Goes on in an epoch whose worker died while its process still holds the lock. Null if someone else took over. */
+/**
+ * Resumes the epoch of a worker that died while its process still holds the lock. Null if another process took over.
+ */
 export function resumeEpoch(database: DatabaseSync, statements: Statements, tail: Tail, epoch: number): Chain | null {
   const row = database.prepare('SELECT epoch, chain FROM epochs ORDER BY epoch DESC LIMIT 1').get() as
     | EpochRow
@@ -125,8 +127,8 @@ const startOf = (epoch: number, { timeMs, nextPayload }: Tail): ChainHead => ({
   nextPayload,
 });
 
-/** Earlier epochs in which nobody waits any more are not searched again. */
-function forgetAnswered(database: DatabaseSync, before: number): void {
+/** Earlier epochs without unanswered replies are not searched again. */
+function closeAnsweredEpochs(database: DatabaseSync, before: number): void {
   const open = database
     .prepare('SELECT epoch FROM epochs WHERE epoch < ? AND answered < ?')
     .all(before, drained) as unknown as { epoch: number }[];
@@ -135,7 +137,10 @@ function forgetAnswered(database: DatabaseSync, before: number): void {
   for (const { epoch } of open) if (waiting.get(epoch) === undefined) close.run(drained, epoch);
 }
 
-/** Calls with a reply beyond their epoch's mark. The 64 is `maxRecords`: the reply's record may stand that far before it. */
+/**
+ * Calls with a reply beyond their epoch's mark. The 64 is `maxRecords`: the reply's record may stand that far before
+ * it.
+ */
 export const unansweredFrom = `
   FROM epochs
   JOIN journal ON journal.at > epochs.epoch * ${epochStride} + epochs.answered - 64

@@ -33,7 +33,9 @@ const madeAfter = '.token';
 
 const anew = 'start with --new-store (newStore in createGateway)';
 
-/** Why the file must not be used as the store that was here; null if it may. `database` is null where there is no store. */
+/**
+ * Why the file must not be used as the store that was here; null if it may. `database` is null where there is no store.
+ */
 export function checkHead(
   file: string,
   database: DatabaseSync | null,
@@ -88,7 +90,10 @@ interface HeadWriter {
   close(): Promise<void>;
 }
 
-/** Writes the head every second while it moves, and when closed. Resolves after the first write. `isThere`: whether the store still is at its name. */
+/**
+ * Writes the head every second while it moves, and when closed. Resolves after the first write. `isThere`: whether the
+ * store still is at its name.
+ */
 export async function startHeadWriter(file: string, first: Head, isThere: () => boolean): Promise<HeadWriter> {
   const name = nameOf(file);
   let head: Position = first;

@@ -1,6 +1,7 @@
 /**
- * Is what stands on the disk still the store that was opened? SQLite goes on writing into a file that was deleted, emptied or replaced, and says
- * nothing. Looks at names and sizes alone: a descriptor that is closed would drop the locks that this process holds.
+ * Checks that the files on the disk are still the store that was opened. SQLite goes on writing into a file that was
+ * deleted, emptied or replaced. Looks at names and sizes only: closing a descriptor would drop the locks that this
+ * process holds.
  */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 
@@ -14,7 +15,7 @@ export interface Presence {
 const headerBytes = 100;
 const emptyMagic = 0;
 
-/** From the moment on at which the file is open for writing and its log is there. */
+/** Call it once the file is open for writing and its log exists. */
 export function createPresence(file: string): Presence {
   const log = `${file}-wal`;
   const known = [file, log, `${file}-lock`].flatMap((name) => {
@@ -32,7 +33,7 @@ export function createPresence(file: string): Presence {
         if (now.dev !== dev || now.ino !== ino) return `'${name}' was replaced`;
         if (name === file && now.size < headerBytes) return `'${file}' was emptied`;
       }
-      // What is written after somebody emptied the log leaves a hole where it begins. One that is empty as a whole was folded into the file.
+      // Writing after the log was emptied leaves zeros at its start. A log of length zero was folded into the file.
       if (readSync(descriptor, magic, 0, magic.length, 0) === magic.length && magic.readUInt32BE() === emptyMagic)
         return `'${log}' was emptied`;
       return null;

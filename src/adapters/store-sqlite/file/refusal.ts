@@ -1,6 +1,6 @@
 /**
- * What is wrong with the file or the disk, in our words? Translates SQLite's result codes.
- * Messages are lower case, name the file and say what to do.
+ * Translates SQLite's result codes into our refusals and faults. Messages are lower case, name the file and say what to
+ * do.
  */
 import type { StoreTrouble } from '../../../ports/store.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Which tables does the file have, and how does an older file become one of today?
- * Every insert on the path of a call is an append: ids are ordered by time. A migration, once released, never changes.
+ * The tables of the file, its migrations, and the check that a file is ours and of a version that we can read. Every
+ * insert on the path of a call is an append: ids are ordered by time. A migration, once released, never changes.
  */
 import type { DatabaseSync } from 'node:sqlite';
 
@@ -10,7 +10,7 @@ import { refuse, type Refused } from './refusal.ts';
 /** 'rcrs' in ASCII: tells our files from other people's databases. */
 export const applicationId = 0x72637273;
 
-/** Stands for "no due time" in timers: every call that is not finished has exactly one row there. */
+/** Means "no due time" in timers: every call that is not finished has exactly one row there. */
 export const never = Number.MAX_SAFE_INTEGER;
 
 /** States of calls that are not finished and not in doubt: recovery walks over these. */
@@ -122,7 +122,9 @@ const pins = `
 ALTER TABLE sessions ADD COLUMN pinned_at INTEGER NOT NULL DEFAULT 0;
 `;
 
-/** What is kept for a while was kept by wall time before: it is kept for the usual while more, by the age of the store. */
+/**
+ * What is kept for a while was kept by wall time before: it is kept for the usual while more, by the age of the store.
+ */
 const age = `
 ALTER TABLE epochs ADD COLUMN age INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE calls ADD COLUMN left_age INTEGER;

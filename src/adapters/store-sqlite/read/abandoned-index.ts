@@ -1,6 +1,7 @@
 /**
- * Remembers for which sessions and fingerprints there may be a call whose requester left. Every write asks, and almost never
- * is there one: the owner sees every commit, so it answers without reading the file. A yes may be wrong; a no never is.
+ * Remembers for which sessions and fingerprints there may be a call whose requester left. Every write asks, and almost
+ * never is there one: the owner sees every commit, so it answers without reading the file. A yes may be wrong; a no
+ * never is.
  */
 import type { DatabaseSync } from 'node:sqlite';
 

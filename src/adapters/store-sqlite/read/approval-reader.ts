@@ -1,4 +1,4 @@
-/** What does the file say of approvals and tasks? Only reads; a long listing gives way to others between its pieces. */
+/** Reads approvals and tasks. A long listing yields to the event loop between its pieces. */
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as giveWay } from 'node:timers/promises';
 
@@ -18,7 +18,7 @@ type ApprovalReader = Pick<
   | 'dueTasks'
 >;
 
-/** Rows that a filtered listing looks at before others get their turn. */
+/** Rows that a filtered listing reads before it yields. */
 const listPiece = 500;
 
 export function createApprovalReader(database: DatabaseSync): ApprovalReader {

@@ -1,4 +1,4 @@
-/** How is the journal read: by people, entry by entry, and by the verifier, byte for byte? */
+/** Reads the journal: as entries for people, and byte for byte for the verifier. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 
 import { decodeHeader } from '../../../core/journal/encode.ts';

@@ -1,11 +1,10 @@
 /**
- * How do plain sessions stand? Every call asks for its session, and every commit changes it: the owner hears of each change before
- * anybody is told that it was committed, so it remembers what the file holds and spares asking it. Sessions of workflows are not
- * kept here, for much more than their row belongs to them.
+ * Caches plain sessions. Every call reads its session and every commit changes it; the owner hears of each change
+ * before the commit is acknowledged. Workflow sessions are not kept here, since more than their row belongs to them.
  */
 import type { Session } from '../../../ports/store.ts';
 
-/** Beyond this many, all are forgotten and asked for anew. */
+/** Beyond this many, all are forgotten and read again. */
 const maxKnown = 1_024;
 
 export type KnownSessions = ReturnType<typeof createKnownSessions>;
@@ -13,7 +12,10 @@ export type KnownSessions = ReturnType<typeof createKnownSessions>;
 export function createKnownSessions() {
   const known = new Map<string, Session>();
   return {
-    /** INVARIANT: what is known of a session is what its last acknowledged commit left. Null: nobody knows what changed. */
+    /**
+     * INVARIANT: what is known of a session is what its last acknowledged commit left. Null: it is not known what
+     * changed.
+     */
     committed(changed: readonly Session[] | null): void {
       if (changed === null || known.size + changed.length > maxKnown) known.clear();
       for (const session of changed ?? []) known.set(session.id, session);

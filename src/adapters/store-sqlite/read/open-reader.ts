@@ -1,4 +1,4 @@
-/** How does another process look into the file, while its owner works or after it was killed? Reads only. */
+/** Opens the file for reading only, while its owner works or after it was killed. */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';

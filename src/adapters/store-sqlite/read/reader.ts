@@ -1,6 +1,6 @@
 /**
- * What does the file say? Statements on a connection that only reads: they see everything that was acknowledged and
- * never wait for a commit. They run where they are called; a long listing gives way to others between its pieces.
+ * Reads the file on a connection that only reads: it sees everything that was acknowledged and never waits for a
+ * commit. Statements run on the calling thread; a long listing yields to the event loop between its pieces.
  */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { setImmediate as giveWay } from 'node:timers/promises';
@@ -15,7 +15,7 @@ import { type CallRow, callOf, type SessionRow, sessionOf } from './rows.ts';
 import { createTextReader } from './stored-records.ts';
 import { unfinishedStates } from '../file/schema.ts';
 
-/** Rows that a filtered listing looks at before others get their turn. */
+/** Rows that a filtered listing reads before it yields. */
 const listPiece = 2_000;
 
 /** Without the owner's count the age is the one that it wrote down last, which is never too high. */

@@ -1,4 +1,7 @@
-/** How does a row become what the port speaks of? One place for the columns of calls and sessions. */
+/**
+ * Maps rows of calls, sessions, approvals and tasks to the types of the port. Of an approval, what is searched for or
+ * can be erased has a column of its own; the rest is one text.
+ */
 import { type Approval, type ApprovalState, approvalStates } from '../../../core/approval/approval.ts';
 import type { CallId, IncarnationId, SessionId } from '../../../core/call/call.ts';
 import type { Position } from '../../../core/journal/record.ts';

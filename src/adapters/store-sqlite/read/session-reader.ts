@@ -1,4 +1,4 @@
-/** What does the file say of workflow sessions: their states, fences and timers? Only reads. */
+/** Reads workflow sessions: their states, fences and timers. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 
 import type { Session, StoreReader } from '../../../ports/store.ts';

@@ -1,4 +1,7 @@
-/** How does a row of the journal become a record with its payloads, byte for byte as stored? */
+/**
+ * Reads records of the journal with their payloads, byte for byte as stored, and the arguments and the reply of a call.
+ * A text is compared with the commitment in its record: one that was changed in the file is not returned.
+ */
 import type { DatabaseSync } from 'node:sqlite';
 
 import type { CallId } from '../../../core/call/call.ts';

@@ -1,13 +1,12 @@
 /**
- * Which processes beside the owner may know that the requester of an equal write left? The owner sees every write without a key that
- * they begin, and keeps it until its reply was handed over or it is on record that its requester left. Those processes are asked
- * before an equal write is recorded (ADR 0047).
+ * Tracks writes without a key that forwarders began, until the reply was handed over or it is on record that the
+ * requester left. The forwarders of an equal write are asked before another one is recorded (ADR 0047).
  */
 import type { CallId, IncarnationId } from '../../../core/call/call.ts';
 import type { CommitResult, Transition } from '../../../ports/store.ts';
 import type { WriteRequest } from '../write/batch.ts';
 
-/** Beyond this many open writes every process is asked. */
+/** Beyond this many open writes every forwarder is asked. */
 const maxOpen = 100_000;
 
 export interface Equal {
@@ -42,7 +41,7 @@ export function createEqualWrites(equalOf: (id: CallId) => Equal | null) {
   };
 
   return {
-    /** A process beside this one begins a write without a key, or takes the place of a requester who left one. */
+    /** A forwarder begins a write without a key, or takes the place of a requester who left one. */
     begins(request: WriteRequest, by: IncarnationId): void {
       const begun = begunWith(request, equalOf);
       if (begun !== null) remember(begun.id, begun.equal, by);
@@ -58,9 +57,9 @@ export function createEqualWrites(equalOf: (id: CallId) => Equal | null) {
     },
     /** Its reply was handed over, or nobody is owed it any more. */
     handedOver: (id: string): void => forget(id),
-    /** Calls whose requesters are in that process, and whose replies were not handed over, as far as is known. */
+    /** Calls whose requesters are in that forwarder, and whose replies were not handed over, as far as is known. */
     heldBy: (by: IncarnationId): string[] => [...open].flatMap(([id, known]) => (known.by === by ? [id] : [])),
-    /** Processes that began an equal write before, without those of `except`; null: any might have. */
+    /** Forwarders other than `except` that began an equal write; null if any might have. */
     begunBy(equal: Equal, except: IncarnationId | null): readonly IncarnationId[] | null {
       if (open.size > maxOpen) return null;
       const by = new Set<IncarnationId>();
@@ -71,7 +70,10 @@ export function createEqualWrites(equalOf: (id: CallId) => Equal | null) {
   };
 }
 
-/** The writes that must not be given up when this one is recorded; null for everything but the intent of a write without a key. */
+/**
+ * The writes that must not be given up when this one is recorded; null for everything but the intent of a write without
+ * a key.
+ */
 export function equalTo(request: WriteRequest): Equal | null {
   if ('erase' in request || typeof request.nobodyLeftWithinMs !== 'number') return null;
   const { call } = request;

@@ -1,4 +1,6 @@
-/** How do two processes speak over a stream? A length in four bytes, then JSON. What is not that ends the connection. */
+/**
+ * Frames messages between processes on a stream: a length in four bytes, then JSON. Anything else ends the connection.
+ */
 const lengthBytes = 4;
 
 /** More than the largest batch can take after its quotes were escaped. */

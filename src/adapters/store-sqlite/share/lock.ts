@@ -1,6 +1,6 @@
 /**
- * Who owns the file? Whoever holds an exclusive transaction on the empty database beside it. The kernel frees that lock
- * when the process dies, however it dies. Never delete the lock file: two owners could each hold a different one.
+ * Takes the lock of the store: an exclusive transaction on the empty database beside it. The kernel frees it when the
+ * process dies. Never delete the lock file: two owners could each hold a different one.
  */
 import { closeSync, openSync } from 'node:fs';
 

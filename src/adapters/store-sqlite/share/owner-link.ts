@@ -1,4 +1,4 @@
-/** How does a forwarder reach the owner? One connection; when it is lost, whatever was in flight is not known. */
+/** A forwarder's connection to the owner. When it is lost, the outcome of whatever was in flight is not known. */
 import { connect } from 'node:net';
 
 import type { IncarnationId } from '../../../core/call/call.ts';

@@ -1,4 +1,4 @@
-/** Where do the file, its lock and its socket stand? Every process must come to the same names. */
+/** The paths of a store: its file, its lock and its socket. Every process must come to the same names. */
 import { createHash } from 'node:crypto';
 import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Is this a request that a forwarder may send? Only its shape: what it asks for is judged like everyone's. */
+/** Checks the shape of requests that come from a forwarder. What they ask for is checked like everyone's. */
 import { approvalStates } from '../../../core/approval/approval.ts';
 import { recordKinds } from '../../../core/journal/record.ts';
 import { callStates, effectClasses } from '../../../core/taxonomy.ts';

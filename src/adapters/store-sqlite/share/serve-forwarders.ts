@@ -1,6 +1,6 @@
 /**
- * How do other processes commit through this one? A socket that only our user can open; each connection says who it is,
- * then sends commits, which wait in the same queue as our own. Garbage ends its connection and harms nobody else.
+ * Serves forwarders on a socket that only our user can open. Each connection says who it is, then sends commits, which
+ * wait in the same queue as our own. Garbage ends its connection and affects no other.
  */
 import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -28,8 +28,8 @@ const maxIncarnationChars = 256;
 
 export interface Door {
   /**
-   * Asks a process beside this one to put on record whatever it knows of requesters who left an equal write. False if it could not;
-   * true if it has, or is gone. One that does not answer is cut off, and then counts as gone.
+   * Asks a forwarder to record what it knows of requesters who left an equal write. False if it could not; true if it
+   * has, or is gone. One that does not answer in time is disconnected, and counts as gone.
    */
   ask(of: IncarnationId, equal: Equal): Promise<boolean>;
   /** Everyone who is connected. */
@@ -49,14 +49,14 @@ export interface Forwarder {
   isLinked(): boolean;
 }
 
-/** What whoever serves them hears about forwarders. */
+/** What the owner is told about forwarders. */
 export interface ForwarderEvents {
   readonly gone: (incarnation: IncarnationId) => void;
   readonly write: (requests: readonly WriteRequest[], by: Forwarder) => Promise<readonly CommitResult[]>;
   readonly answered: (position: Position) => void;
 }
 
-/** Null if this place cannot have a socket: then this process works alone, and others are refused as `locked`. */
+/** Null if there can be no socket here: then this process has no forwarders, and others are refused as `locked`. */
 export async function serveForwarders(place: Place, welcome: Welcome, events: ForwarderEvents): Promise<Door | null> {
   const served = new Map<Socket, Served>();
   const server = createServer((socket) => {
@@ -99,7 +99,7 @@ async function listen(server: Server, { socket, socketFolder }: Place): Promise<
   return true;
 }
 
-/** Whoever holds the lock may remove the socket of a predecessor, but nothing else that stands there. */
+/** The holder of the lock may remove the socket of an earlier owner, but nothing else at that path. */
 function removeStale(socket: string): boolean {
   try {
     if (!lstatSync(socket).isSocket()) return false;
@@ -129,7 +129,7 @@ function serve(socket: Socket, welcome: Welcome, events: ForwarderEvents): Serve
   let lastAsked = 0;
   const say = (value: unknown) => {
     const frame = encodeFrame(JSON.stringify(value));
-    // Whoever never reads its answers is not worth the memory.
+    // A forwarder that never reads its answers must not fill the memory.
     if (frame === null || socket.writableLength > maxUnreadBytes) socket.destroy();
     else if (!socket.destroyed) socket.write(frame);
   };

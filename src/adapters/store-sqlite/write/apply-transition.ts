@@ -1,6 +1,6 @@
 /**
- * Writes one transition as rows. Everything is checked before anything is written, so a conflict leaves nothing to undo.
- * The order of checks is call, key, place, session, reservations, approvals, task.
+ * Writes one transition as rows. Everything is checked before anything is written, so a conflict leaves nothing to
+ * undo. The order of checks is call, key, place, session, reservations, approvals, task.
  */
 import { invariant } from '../../../core/values/unreachable.ts';
 import type { CallChange, CommitResult, SessionChange, Transition } from '../../../ports/store.ts';
@@ -112,7 +112,9 @@ function markConflict(mark: CallChange | null, statements: Statements): Conflict
   return taken ? { kind: 'conflict', on: 'call', found: callOf(row) } : null;
 }
 
-/** INVARIANT: nobody runs what a requester who left may have done, because that came to light while the intent waited. */
+/**
+ * INVARIANT: nobody runs what a requester who left may have done, because that came to light while the intent waited.
+ */
 function placeConflict({ call, nobodyLeftWithinMs }: Transition, { statements, age }: Writing): Conflict | null {
   if (nobodyLeftWithinMs === null || call === null || call.kind === 'mark') return null;
   const { session, fingerprint, id } = call.call;

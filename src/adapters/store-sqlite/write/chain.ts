@@ -1,6 +1,6 @@
 /**
- * Where does the next record stand, and what is its hash? Holds the head of this epoch's chain in memory.
- * The head runs ahead inside a batch and becomes real with its COMMIT: `mark` and `reset` take it back.
+ * Appends records to this epoch's hash chain, whose head is kept in memory. The head runs ahead inside a batch and
+ * becomes real with its COMMIT; `reset` takes it back.
  */
 import { randomFillSync } from 'node:crypto';
 

@@ -1,4 +1,7 @@
-/** Changes the workflow of a session with a step: turn, state, fences and timer. Runs after all checks, so nothing here is refused. */
+/**
+ * Changes the workflow of a session with a step: turn, state, fences and timer. Runs after all checks, so nothing here
+ * is refused.
+ */
 import type { SessionId } from '../../../core/call/call.ts';
 import type { Session, SnapshotDraft, WorkflowChange, WorkflowSession } from '../../../ports/store.ts';
 import type { MutableSession } from './ledger.ts';

@@ -1,6 +1,6 @@
 /**
- * How are a call's payloads erased? Salt and bytes go, the commitments stay, and a record says what and why. The arguments that an
- * approver changed go with them.
+ * Erases the payloads of a call: salt and bytes are deleted, the commitments stay, and a record says what and why.
+ * Arguments that an approver changed are deleted with them.
  */
 import { canonicalText } from '../../../core/values/canonical.ts';
 import type { CallId, SessionId } from '../../../core/call/call.ts';

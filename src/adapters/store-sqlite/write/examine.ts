@@ -1,4 +1,6 @@
-/** Checks what a transition expects of its session and its accounts. Reads only, so a conflict leaves nothing to undo. */
+/**
+ * Checks what a transition expects of its session and its accounts. Reads only, so a conflict leaves nothing to undo.
+ */
 import type { CommitResult, SessionChange, Transition } from '../../../ports/store.ts';
 import { type Account, asItStands, type Ledger, type MutableSession } from './ledger.ts';
 

@@ -1,4 +1,4 @@
-/** Every statement of the writer, prepared once. A change is one of these and nothing else. */
+/** Every statement of the writer, prepared once. All changes of the file are made by these. */
 import type { DatabaseSync } from 'node:sqlite';
 
 export type Statements = ReturnType<typeof prepareStatements>;
@@ -25,7 +25,8 @@ export function prepareStatements(database: DatabaseSync) {
          reply_at = coalesce(?14, reply_at)
        WHERE id = ?15 AND state = ?16 AND attempt = ?17 AND owner IS ?18 AND due_at IS ?19 AND token <> ?10`,
     ),
-    // Out of AWAITING_APPROVAL the call becomes that of whoever asked again, who is there; at no other time does it change hands.
+    // Out of AWAITING_APPROVAL the call becomes that of whoever asked again, who is there; at no other time does it
+    // change hands.
     takeOverCall: prepare(
       'UPDATE calls SET session = ?2, turn = ?3, key = ?4, fingerprint = ?5, requester_left_at = NULL, left_age = NULL WHERE id = ?1',
     ),

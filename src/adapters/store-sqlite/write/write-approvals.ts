@@ -1,6 +1,6 @@
 /**
- * May these approvals and this task be written, and how? The writes of one transition are examined in order, each as if those before
- * it were in the file; only when all of them hold is the first one written.
+ * Checks and writes the approvals and the task of a transition. Writes are checked in order, each as if those before it
+ * were in the file; nothing is written unless all of them pass.
  */
 import { type Approval, isLive, legalApprovalMoves } from '../../../core/approval/approval.ts';
 import type { ApprovalWrite, TaskChange } from '../../../ports/store.ts';

@@ -1,6 +1,6 @@
 /**
- * How is a call moved, with its key and its timer? The fast way writes by statements that change nothing when the
- * expectation fails; only then is the file read to find out why. The call speaks before the key.
+ * Writes a call with its key and its timer. The fast way runs statements that change nothing when the expectation
+ * fails; only then is the file read to find out why. A conflict of the call comes before one of the key.
  */
 import { invariant } from '../../../core/values/unreachable.ts';
 import type { Call } from '../../../core/call/call.ts';

@@ -1,4 +1,7 @@
-/** How does the main thread speak with the worker? It posts parts, results come back in the same order, or it dies. */
+/**
+ * Starts the writer's thread and exchanges messages with it: parts go out, results come back in the same order, or it
+ * dies.
+ */
 import { Worker } from 'node:worker_threads';
 
 import { refuse, type Refused, textOf } from '../file/refusal.ts';
@@ -14,7 +17,7 @@ export interface WriterThread {
   /** Ends the epoch and the worker. */
   close(last: Omit<Extract<ToWorker, { type: 'close' }>, 'type'>): Promise<void>;
   listen(listener: ThreadListener): void;
-  /** Whether the process must stay for it: while somebody waits, and not while it is idle. */
+  /** Whether the thread keeps the process alive: while a commit waits, and not while it is idle. */
   hold(wanted: boolean): void;
 }
 
@@ -25,7 +28,7 @@ export interface ThreadListener {
   died(cause: string): void;
 }
 
-/** A worker that has just become idle is often wanted again at once; letting go of it each time costs more than a short wait. */
+/** An idle worker is often needed again at once: `unref` and `ref` each time cost more than a short wait. */
 const restMs = 20;
 
 export type Spawn = (options: WorkerOptions) => Worker;

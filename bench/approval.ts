@@ -1,6 +1,6 @@
 /**
- * What does the approval gate cost a call that needs none? The same gateway, the same policy and store, with the gate
- * on its ladder and without it; pairs of short rounds in turn, so that what disturbs one disturbs the other.
+ * Measures what the approval gate adds to a call that needs no approval: the same gateway with the gate on its ladder
+ * and without it, in pairs of short rounds in turn.
  */
 import path from 'node:path';
 import { compilePolicy } from '../src/core/policy/compile-policy.ts';

@@ -1,7 +1,4 @@
-/**
- * The writer's thread without Recourse: the same connection, the same statements, rows as they come, one COMMIT a
- * batch.
- */
+/** The writer's thread without Recourse: the same connection and statements, rows as they come, one COMMIT a batch. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { openForWriting } from '../src/adapters/store-sqlite/file/connection.ts';
 import { prepareStatements } from '../src/adapters/store-sqlite/write/statements.ts';

@@ -1,6 +1,6 @@
 /**
- * What the disk and the worker allow: the rows and bytes of a real call, taken from a store that made one, written
- * through a worker of the same kind with the same group commit, and no logic in between.
+ * Measures what the disk and the thread allow: the rows of a real call, taken from a store, written by a thread of the
+ * same kind with the same group commit and no logic in between.
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';

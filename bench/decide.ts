@@ -1,4 +1,4 @@
-/** The ladder alone, beside JSON.parse of the very same call. */
+/** Measures a decision, and reading a call, beside JSON.parse of the same call. */
 import { createFunctionUpstream } from '../src/adapters/upstream-function/function-upstream.ts';
 import type { SessionId } from '../src/core/call/call.ts';
 import { decide } from '../src/core/call/decide.ts';

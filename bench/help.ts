@@ -1,4 +1,4 @@
-/** How long a person waits for `recourse --help`: the packed package, compiled, beside a Node that does nothing. */
+/** Measures `recourse --help` of the packed package beside a Node that does nothing. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';

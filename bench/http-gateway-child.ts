@@ -1,7 +1,4 @@
-/**
- * The gateway behind its HTTP door, with one tool that does nothing and a real key: `FILE KEYFILE`, where the key is
- * written.
- */
+/** A gateway behind its HTTP door, with a tool that does nothing: `FILE KEYFILE`; a real key is written to KEYFILE. */
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,6 +1,4 @@
-/**
- * A bare tool of the SDK over HTTP: `commits FILE TEMPLATE` makes the two commits of a step, `echo` answers at once.
- */
+/** A bare tool of the SDK over HTTP: `commits FILE TEMPLATE` makes the commits of a step, `echo` answers at once. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { toNodeHandler } from '@modelcontextprotocol/node';

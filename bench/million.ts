@@ -1,4 +1,4 @@
-/** Does the gateway slow down as its journal grows? A million records beside an empty store, in turn. */
+/** Measures a call, and an opening, on a store of a million records beside an empty one. */
 import path from 'node:path';
 import { fillStore } from './fill-store.ts';
 import { drive, interleave, type Row } from './measure.ts';

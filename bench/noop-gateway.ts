@@ -1,4 +1,4 @@
-/** A gateway with one tool that does nothing: what is left is the gateway. */
+/** A gateway with one tool that does nothing, so that only the gateway is measured. */
 import { createGateway, isSuccess, tool } from '../src/index.ts';
 
 export const args = {

@@ -1,12 +1,11 @@
 /**
- * A minimal MCP client over one HTTP/1.1 connection. It sends prepared bytes and parses no more of an answer than its
- * length and status, so that what is measured is the server, not the client.
+ * A minimal MCP client over one HTTP/1.1 connection. Of an answer it reads only the length, the status and whether it
+ * is a result, so that little of what is measured is the client.
  */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-export const revisions = ['2026-07-28', '2025-11-25'] as const;
-export type Revision = (typeof revisions)[number];
+export type Revision = '2026-07-28' | '2025-11-25';
 
 export interface RawClient {
   call(): Promise<void>;

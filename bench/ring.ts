@@ -1,6 +1,4 @@
-/**
- * Twenty states in a ring, each with a guard that holds and one that does not: a typical step, as large as they come.
- */
+/** A workflow of twenty states in a ring, each with a guard that holds and one that does not: a large typical step. */
 import { createMachine } from 'xstate';
 import { mount } from '../src/index.ts';
 

@@ -1,7 +1,4 @@
-/**
- * What do files of other versions, other processes and erasing mean for approvals in SQLite? What every store does is
- * in the contract.
- */
+/** Approvals in SQLite: files of other versions, other processes, and erasing. The rest is in the contract of stores. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** Which files are opened, which are refused, and is a refused one left alone? */
+/** Which files are opened and which are refused; a refused file is not changed. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';

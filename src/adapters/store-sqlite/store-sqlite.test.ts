@@ -1,4 +1,4 @@
-/** What does SQLite's store promise beyond the contract? Real files, real threads, real faults. */
+/** What the SQLite store promises beyond the contract. Real files, real threads, real faults. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** Is what the owner remembers of a session always what the file holds? Real files, a real thread, real faults. */
+/** What the owner remembers of a session is always what the file holds. Real files, a real thread, real faults. */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

@@ -1,4 +1,4 @@
-/** Do frames arrive whole however the stream cuts them, and is everything else found out? */
+/** Frames arrive whole however the stream cuts them, and anything else is rejected. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 

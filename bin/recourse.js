@@ -13,7 +13,7 @@ const load = (name) =>
   });
 
 const start = async () => {
-  const { answerAtOnce, processTerminal } = await load('doors/cli/answer-at-once');
+  const { answerAtOnce, processTerminal } = await load('doors/cli/line/answer-at-once');
   const terminal = processTerminal();
   const answer = answerAtOnce(process.argv.slice(2), terminal);
   if (typeof answer === 'number') return answer;

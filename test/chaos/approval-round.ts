@@ -62,8 +62,8 @@ export interface Heard {
 
 export const nothingHeard = (): Heard => ({ asked: new Map(), decisions: new Map() });
 
-/** Longer than any act takes to come; a process that has not died by then never will. */
-const patienceMs = 30_000;
+/** A process that has not died by then never will. */
+const patienceMs = 120_000;
 
 /** Adds to what was heard before; true if the process had opened the store. */
 export async function decideAndKill(orders: ApprovalOrders, moment: Moment | null, heard: Heard): Promise<boolean> {

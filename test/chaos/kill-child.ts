@@ -6,9 +6,9 @@ import { createInterface } from 'node:readline';
 import type { Reply } from '../../src/index.ts';
 import { compiledEnvironment } from '../support/compile-cache.ts';
 
-/** When to kill: so long after the process was started, or after it has opened the store. */
+/** When to kill: so long after the process was started, after it has opened the store, or after so many replies. */
 export interface Moment {
-  readonly after: 'start' | 'opened';
+  readonly after: 'start' | 'opened' | number;
   readonly delayMs: number;
 }
 
@@ -34,6 +34,7 @@ export async function killChild<Request>(
     env: compiledEnvironment(),
   });
   let opened = false;
+  let answers = 0;
   let killed = false;
   const killLater = () =>
     setTimeout(() => {
@@ -46,8 +47,10 @@ export async function killChild<Request>(
     // The last line may be torn by the kill; it was never said.
     if (line === null) return;
     if (line.line === 'asked') hears.asked(line.number, line.request);
-    else if (line.line === 'answered') hears.answered(line.number, line.reply);
-    else {
+    else if (line.line === 'answered') {
+      hears.answered(line.number, line.reply);
+      if (moment.after === ++answers) killLater();
+    } else {
       opened = true;
       if (line.role !== 'owner') throw new Error(`the process is a ${line.role}`);
       if (moment.after === 'opened') killLater();

@@ -22,7 +22,8 @@ import { checkLines, checkStates } from './check-world.ts';
 
 const rounds = process.env['RECOURSE_SOAK'] === '1' ? 500 : 25;
 const seed = Number(process.env['RECOURSE_CHAOS_SEED'] ?? Date.now() % 1_000_000);
-const workMs = 350;
+const mostReplies = 80;
+const mostMsAfterwards = 30;
 const startMs = 400;
 const manyCalls = 1_000_000;
 
@@ -51,7 +52,7 @@ test(`[C6-chaos-1] ${rounds} rounds of kill -9, from seed ${seed}`, async (t) =>
   for (let round = 1; round <= rounds; round++) {
     const moment: Moment = random.chance(0.15)
       ? { after: 'start', delayMs: random.between(0, startMs) }
-      : { after: 'opened', delayMs: random.between(0, workMs) };
+      : { after: random.between(1, mostReplies), delayMs: random.between(0, mostMsAfterwards) };
     try {
       const killed = await runAndKill({ file, log, seed, round, oldKeys: oldKeys.slice(-40) }, moment);
       if (!killed.opened) count.beforeOpening += 1;
@@ -67,7 +68,7 @@ test(`[C6-chaos-1] ${rounds} rounds of kill -9, from seed ${seed}`, async (t) =>
         oldKeys,
       }));
     } catch (error) {
-      t.diagnostic(`seed ${seed}, round ${round}, killed ${moment.delayMs} ms after ${moment.after}`);
+      t.diagnostic(`seed ${seed}, round ${round}, killed ${moment.delayMs} ms after ${JSON.stringify(moment.after)}`);
       throw error;
     }
   }
@@ -79,7 +80,8 @@ test(`[C6-chaos-1] ${rounds} rounds of kill -9, from seed ${seed}`, async (t) =>
       `${acknowledged} acknowledged, ${unacknowledged} committed but not acknowledged, ${recovered} found dispatched, ` +
       `${inDoubt} in doubt, ${handedOver} handed over unseen; ${report.records} records in ${report.epochs} epochs hold`,
   );
-  assert.ok(acknowledged > 10 * rounds && recovered > rounds / 2, 'the rounds were rounds of work');
+  // How much was done is decided by the moments; here it only matters that the kills came in the middle of work.
+  assert.ok(acknowledged > 0 && recovered > 0, 'the rounds were rounds of work');
   assert.ok(handedOver <= rounds / 4, 'replies on record that reached nobody are found after the crash');
 });
 

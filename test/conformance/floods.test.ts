@@ -75,9 +75,8 @@ test('[C1-limits-6] so many wait for approvals at once; one more hears at once h
   const others = new Set(Array.from({ length: 1_024 }, () => () => undefined));
   shell.live.approvalWaiters.set('apr_others' as ApprovalId, others);
   const scope = { tenant: 'default', agent: 'local' };
-  const began = performance.now();
-  const view = await approvals.wait(resolution.approval_id, scope, 20_000);
+  // Whoever did wait would wait for an hour, longer than this test may take.
+  const view = await approvals.wait(resolution.approval_id, scope, 3_600_000);
   assert.equal(view?.state, 'pending');
-  assert.ok(performance.now() - began < 10_000, 'it did not wait');
   assert.deepEqual([...shell.live.approvalWaiters.keys()], ['apr_others']);
 });

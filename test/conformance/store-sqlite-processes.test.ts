@@ -185,7 +185,7 @@ test(
         const raw = connect(socket);
         raw.resume().on('error', () => {});
         raw.write(attack);
-        await once(raw, 'close', { signal: AbortSignal.timeout(10_000) }).finally(() => raw.destroy());
+        await once(raw, 'close', { signal: AbortSignal.timeout(60_000) }).finally(() => raw.destroy());
         assert.ok(await child.line(), `the forwarder goes on after attack ${index}`);
       }
       const before = await mustCommit(store, inserting(aCall()));

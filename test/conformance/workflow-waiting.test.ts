@@ -9,7 +9,7 @@ import { createHeld } from '../support/workflows.ts';
 
 const patient = { stepQueueMs: 3_600_000 };
 /** Whoever does not mind the wait or the deadline would be in line for an hour. */
-const soon = { timeout: 20_000 };
+const soon = { timeout: 120_000 };
 
 async function withStepRunning(t: TestContext, clock = nodeClock) {
   const held = createHeld({ timeout_seconds: 3_600 });

@@ -103,7 +103,7 @@ test('--watch applies each change that holds, and ends on Ctrl-C', async (t) => 
   t.after(() => child.kill('SIGKILL'));
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  const saying = (words: RegExp) => eventually(`it says ${words}, not ${said}`, async () => words.test(said), 60_000);
+  const saying = (words: RegExp) => eventually(`it says ${words}, not ${said}`, async () => words.test(said));
   await saying(/watching; Ctrl-C ends it[^]*nothing changed/);
   up.write(yaml(['permit: small/echo']));
   await saying(/\+ permit small\/echo/);

@@ -211,7 +211,7 @@ test('without a terminal it prints a line for each change, and goes on after a r
     60_000,
   );
   const later = await defer(3);
-  await eventually('what came after', async () => lines.heard().includes(later), 30_000);
+  await eventually('what came after', async () => lines.heard().includes(later));
   assert.equal(lines.heard().split(before).length, 2, 'what was told is not told again');
   lines.child.kill('SIGINT');
   assert.equal(await exitOf(lines.child), 0);
@@ -220,7 +220,7 @@ test('without a terminal it prints a line for each change, and goes on after a r
 test('on a terminal it is a live screen with keys, and the terminal is given back', async (t) => {
   const { up, ask, defer } = await open(t);
   const screen = startWatching(t, up, 'terminal');
-  await eventually('the screen', async () => /nobody waits for a person/.test(screen.heard()), 30_000);
+  await eventually('the screen', async () => /nobody waits for a person/.test(screen.heard()));
   await defer(11);
   await eventually('the first', async () => /> bot +small\/echo/.test(screen.heard()));
   const second = await defer(12);
@@ -254,7 +254,7 @@ test('the terminal is given back too when the command is ended from outside', as
   ];
   for (const [how, code] of ends) {
     const screen = startWatching(t, up, 'terminal');
-    await eventually('the screen', async () => /nobody waits for a person/.test(screen.heard()), 30_000);
+    await eventually('the screen', async () => /nobody waits for a person/.test(screen.heard()));
     if (how.startsWith('SIG')) process.kill(Number(childOf(screen.child)), how);
     else screen.type(how);
     assert.equal(await exitOf(screen.child), code, how);

@@ -50,7 +50,7 @@ test('whoever waits for an approval over HTTP or MCP hears of the decision that 
     ),
   );
   await first.stop('SIGKILL');
-  await eventually('the other one owns the store', async () => (await role()) === 'owner', 60_000);
+  await eventually('the other one owns the store', async () => (await role()) === 'owner');
   await approve();
   for (const answer of await Promise.all(waiting))
     assert.deepEqual([answer.status, (answer.body as { state: string }).state], [200, 'granted'], answer.text);
@@ -63,11 +63,11 @@ test('whoever waits for a call of the owner that died hears what the new owner m
   const body = { tool: 'small/hang', args: {}, key: 'once', wait_seconds: 120 };
   const lost = send(new URL(first.url), 'POST', '/v1/calls', { key, body }).catch(() => null);
   const joined = async () => ask('POST', '/v1/calls', key, { ...body, wait_seconds: 0 });
-  await eventually('it is under way', async () => (await joined()).status === 202, 60_000);
+  await eventually('it is under way', async () => (await joined()).status === 202);
   const waiting = times(() => ask('POST', '/v1/calls', key, body));
   await first.stop('SIGKILL');
   await lost;
-  await eventually('the other one owns the store', async () => (await role()) === 'owner', 60_000);
+  await eventually('the other one owns the store', async () => (await role()) === 'owner');
   for (const answer of await Promise.all(waiting)) {
     const { effect, replayed } = answer.body as { effect: string; replayed: boolean };
     assert.deepEqual([answer.status, effect, replayed], [502, 'unknown', true], answer.text);
@@ -95,7 +95,7 @@ test('streams of the journal and of approvals go on, without a gap', async (t) =
     }),
   );
   await first.stop('SIGKILL');
-  await eventually('the other one owns the store', async () => (await role()) === 'owner', 60_000);
+  await eventually('the other one owns the store', async () => (await role()) === 'owner');
   await approve();
   for (const { heard, isOver } of streams) {
     await eventually(

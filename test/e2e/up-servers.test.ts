@@ -16,7 +16,7 @@ test('a server that comes late, dies and comes back is told in a line each', { t
   await up.ready();
   await eventually('the screen', async () => /✗ small +it ended by itself with exit code 1/.test(up.said()));
   writeFileSync(gate, '');
-  const says = (line: RegExp) => eventually(`${line}`, async () => line.test(up.said()), 60_000);
+  const says = (line: RegExp) => eventually(`${line}`, async () => line.test(up.said()));
   await says(/^recourse: server 'small' is connected now: \d+ tools$/m);
   const { client } = await connectHttp(t, new URL(`${up.url}/mcp`), '2025-11-25');
   await client.callTool({ name: 'small__die', arguments: {} });

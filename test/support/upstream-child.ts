@@ -3,7 +3,7 @@
  * starts; what a call does is in the name of the tool. Speaks plain JSON-RPC, without any SDK.
  */
 import { spawn } from 'node:child_process';
-import { closeSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, readFileSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 interface Message {
@@ -163,7 +163,7 @@ function hear({ id, method, params = {}, ...rest }: Message): void {
     const capabilities = { tools: { listChanged: true } };
     if (mode === 'garbage_in_initialize') return void process.stdout.write('<html>nope</html>\n');
     const reply = () => answer(id, { protocolVersion: '2025-11-25', capabilities, serverInfo });
-    if (mode === 'slow_start') setTimeout(reply, Number(option));
+    if (mode === 'slow_start') whenThere(option, reply);
     else reply();
   }
   if (method === 'tools/list' && mode !== 'hang_in_list') list(id, params['cursor']);
@@ -186,6 +186,12 @@ function begin(): void {
   if (mode === 'flood_requests')
     flood(process.stdout, `${JSON.stringify({ jsonrpc: '2.0', id: 'r', method: 'roots/list' })}\n`);
   if (mode === 'flood_stderr') flood(process.stderr, `${'e'.repeat(10_000)}\n`);
+}
+
+/** Once the test has written the file. */
+function whenThere(file: string, act: () => void): void {
+  if (existsSync(file)) act();
+  else setTimeout(() => whenThere(file, act), 5);
 }
 
 /** As fast as the other side reads. */

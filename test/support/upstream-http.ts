@@ -144,6 +144,13 @@ export async function listenStateless(t: TestContext, tools = httpTools()) {
 
 export type Answering = (message: { readonly id: number; readonly method: string }, response: ServerResponse) => void;
 
+interface ByHand {
+  readonly session?: string;
+  readonly lists?: boolean;
+  /** How long it takes for each step of the handshake. */
+  readonly shakesAfterMs?: number;
+}
+
 /**
  * Shakes hands by 2025-11-25, without a session unless one is given; `answering` says what becomes of a call, and of a
  * listing if it does not list by itself.
@@ -151,7 +158,7 @@ export type Answering = (message: { readonly id: number; readonly method: string
 export function listenByHand(
   t: TestContext,
   answering: Answering,
-  { session, lists = true }: { readonly session?: string; readonly lists?: boolean } = {},
+  { session, lists = true, shakesAfterMs = 0 }: ByHand = {},
 ): Promise<Listening> {
   const own = session === undefined ? {} : { 'mcp-session-id': session };
   const reply = (response: ServerResponse, id: number, result: unknown) => {
@@ -164,11 +171,13 @@ export function listenByHand(
     request.on('end', () => {
       if (request.method !== 'POST') return response.writeHead(405).end();
       const message = JSON.parse(body) as { id: number; method: string };
-      if (message.method === 'server/discover') return response.writeHead(400).end('not here');
+      if (message.method === 'server/discover')
+        return setTimeout(() => response.writeHead(400).end('not here'), shakesAfterMs);
       if (message.method === 'initialize') {
         const capabilities = { tools: {} };
         const serverInfo = { name: 'by-hand', version: '1.0.0' };
-        return reply(response, message.id, { protocolVersion: '2025-11-25', capabilities, serverInfo });
+        const shaken = { protocolVersion: '2025-11-25', capabilities, serverInfo };
+        return setTimeout(() => reply(response, message.id, shaken), shakesAfterMs);
       }
       if (message.method === 'tools/list' && lists) {
         return reply(response, message.id, { tools: [{ name: 'any', inputSchema: { type: 'object' } }] });

@@ -49,7 +49,7 @@ export async function openUpstreams(
 ): Promise<McpUpstreams> {
   const upstreams = createMcpUpstreams(configs, options);
   t.after(() => upstreams.close());
-  await upstreams.ready(30_000);
+  await upstreams.ready(60_000);
   return upstreams;
 }
 
@@ -70,7 +70,7 @@ export function attemptOf(tool: string, args: Json = {}, more: Partial<Attempt> 
     tenant: 'default',
     agent: 'local',
     deadlineAtMs: Number.MAX_SAFE_INTEGER,
-    timeoutMs: 30_000,
+    timeoutMs: 240_000,
     workflowContext: null,
     client: null,
     callTool: () => Promise.reject(new Error('nobody calls on')),

@@ -126,10 +126,8 @@ describe('a script', () => {
 describe('its clock', () => {
   test('jumps to the end of a wait by itself', async () => {
     const transport = createScriptedTransport({ refund: [words.retryAfter(20), permit('done')] });
-    const began = performance.now();
     assert.equal(await createClient({ transport }).call('refund'), 'done');
     assert.deepEqual([transport.clock.seconds, transport.clock.waits], [20, [20]]);
-    assert.ok(performance.now() - began < 5_000);
   });
 
   test('is moved by the test, if so wished', async () => {

@@ -182,12 +182,10 @@ test('whoever waits hears of the decision at once, or how it is when the time is
   await ask('POST', `/v1/approvals/${id}/approve`, { key: keys.approver });
   assert.equal((await waiting).body['state'], 'granted');
   const other = await defer(http, { amount: 7 });
-  const held = ask('GET', `/v1/approvals/${other}?wait=30`);
+  const held = ask('GET', `/v1/approvals/${other}?wait=600`);
   await eventually('it is waited for', async () => http.shell.live.approvalWaiters.size > 0);
-  const closedAtMs = performance.now();
-  await door.close({ drainMs: 60_000 });
+  await door.close({ drainMs: 3_600_000 });
   assert.equal((await held).body['state'], 'pending', 'a door that closes keeps nobody');
-  assert.ok(performance.now() - closedAtMs < 20_000);
 });
 
 test('a stream tells each change to people of the tenant and to the agent whose it is, and goes on where it was', async (t) => {

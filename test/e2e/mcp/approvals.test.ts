@@ -241,11 +241,11 @@ test('approvals over MCP', { timeout: 240_000 }, async (t) => {
     const id = deferred(await call('everything/get-sum', fresh()));
     let told = 0;
     const onprogress = () => void (told += 1);
-    const waiting = call('await_approval', { approval_id: id, wait_seconds: 60 }, { onprogress }).catch(() => null);
+    const waiting = call('await_approval', { approval_id: id, wait_seconds: 60 }, { onprogress });
     await eventually('it waits', async () => told > 0);
-    const from = performance.now();
-    assert.equal(await up.stop(), 0);
-    assert.ok(performance.now() - from < 8_000, `${performance.now() - from} ms`);
-    await waiting;
+    const code = up.stop();
+    // Who kept the process from ending would be cut off by it instead.
+    assert.equal((await waiting).structuredContent?.['state'], 'pending');
+    assert.equal(await code, 0);
   });
 });

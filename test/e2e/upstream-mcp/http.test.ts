@@ -264,12 +264,9 @@ suite('an answer that is none', { concurrency: 2 }, () => {
 });
 
 test('the time limit of a handshake holds for all of its steps together', async (t) => {
-  const server = await listen(t, (request, response) => {
-    if (request.headers['mcp-method'] === 'server/discover') setTimeout(() => response.writeHead(400).end(), 900);
-  });
-  const began = performance.now();
+  // Neither of its two steps takes all of the time; together they take more.
+  const server = await listenByHand(t, () => undefined, { shakesAfterMs: 600 });
   const upstreams = await openUpstreams(t, [httpServer('web', server.url)], { limits: { connectTimeoutMs: 1_000 } });
-  assert.ok(performance.now() - began < 1_700, 'each step had the whole time');
   assert.match(statusOf(upstreams, 'web').problem ?? '', /did not finish the handshake within 1000 ms/);
 });
 

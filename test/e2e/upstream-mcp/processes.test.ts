@@ -22,7 +22,7 @@ import {
 } from '../../support/upstream-mcp.ts';
 
 /** On a busy machine a real server needs more than the usual second or two to come back. */
-const patient = { limits: { maxSendDelayMs: 30_000 } };
+const patient = { limits: { maxSendDelayMs: 60_000 } };
 
 suite('a child that is killed', { concurrency: 2 }, () => {
   test('between calls: the next call waits for the restart and works', async (t) => {
@@ -56,12 +56,11 @@ suite('a child that is killed', { concurrency: 2 }, () => {
     const upstreams = await openUpstreams(t, [ownServer('bad', 'dies_at_once')], { limits });
     const starts = () => statusOf(upstreams, 'bad').stderr.length;
     const began = performance.now();
-    await eventually(
-      'some restarts',
-      async () => (await call(upstreams, 'bad/echo'), performance.now() - began > 1_500),
-    );
+    await eventually('some restarts', async () => (await call(upstreams, 'bad/echo'), starts() >= 4));
     // 100, 200, 400, 800 ms: calls do not hurry a child that keeps dying.
-    assert.ok(starts() <= 5, `started ${starts()} times`);
+    const [count, tookMs] = [starts(), performance.now() - began];
+    const restedMs = 100 * (2 ** (count - 2) - 1);
+    assert.ok(tookMs >= restedMs, `started ${count} times in ${tookMs} ms`);
   });
 });
 
@@ -84,11 +83,10 @@ suite('closing', { concurrency: 2 }, () => {
   });
 
   test('ends a child that is just being started', async () => {
-    const hanging = createMcpUpstreams([ownServer('own', 'hang_in_initialize')]);
+    const limits = { connectTimeoutMs: 3_600_000 };
+    const hanging = createMcpUpstreams([ownServer('own', 'hang_in_initialize')], { limits });
     await eventually('its start', async () => statusOf(hanging, 'own').stderr.length > 0);
-    const began = performance.now();
     await hanging.close();
-    assert.ok(performance.now() - began < 5_000);
   });
 
   test('ends what a child has started itself', async (t) => {
@@ -125,38 +123,22 @@ suite('closing', { concurrency: 2 }, () => {
 });
 
 test('a server that dies, hangs and floods does not disturb the one beside it', async (t) => {
-  const limits = {
-    backoffInitialMs: 50,
-    backoffMaxMs: 100,
-    maxSendDelayMs: 50,
-  };
-  const good = async (others: readonly string[]) => {
-    const bad = others.map((mode, at) => ownServer(`bad${at}`, mode));
-    const upstreams = createMcpUpstreams([...bad, ownServer('good')], { limits });
-    t.after(() => upstreams.close());
-    await connected(upstreams, 'good');
-    let calm = false;
-    const storm = bad.map(async ({ name }) => {
-      while (!calm) await call(upstreams, `${name}/die`);
-    });
-    const times: number[] = [];
-    try {
-      for (let at = 0; at < 1_000; at++) {
-        const began = performance.now();
-        assert.equal(typeof saidBy(await call(upstreams, 'good/pid')), 'number');
-        times.push(performance.now() - began);
-      }
-      assert.equal(statusOf(upstreams, 'good').reconnects, 0);
-    } finally {
-      calm = true;
-      await upstreams.close();
-      await Promise.all(storm);
-    }
-    return times.toSorted((a, b) => a - b)[989] ?? 0;
-  };
-  const alone = await good([]);
-  const beside = await good(['good', 'hang_in_initialize', 'flood']);
-  t.diagnostic(`p99 of the good server: ${alone.toFixed(1)} ms alone, ${beside.toFixed(1)} ms beside three bad ones`);
-  // Two cores are shared with the processes that die and flood; a disturbance would be a call that waits for one of them.
-  assert.ok(beside < alone + 300, `p99 rose from ${alone} to ${beside} ms`);
+  // One of them hangs for as long as this test may take: a call that waited for it would never be answered.
+  const limits = { backoffInitialMs: 50, backoffMaxMs: 100, connectTimeoutMs: 3_600_000 };
+  const bad = ['good', 'hang_in_initialize', 'flood'].map((mode, at) => ownServer(`bad${at}`, mode));
+  const upstreams = createMcpUpstreams([...bad, ownServer('good')], { limits });
+  t.after(() => upstreams.close());
+  await connected(upstreams, 'good');
+  let calm = false;
+  const storm = bad.map(async ({ name }) => {
+    while (!calm) await call(upstreams, `${name}/die`);
+  });
+  try {
+    for (let at = 0; at < 1_000; at++) assert.equal(typeof saidBy(await call(upstreams, 'good/pid')), 'number');
+    assert.equal(statusOf(upstreams, 'good').reconnects, 0);
+  } finally {
+    calm = true;
+    await upstreams.close();
+    await Promise.all(storm);
+  }
 });

@@ -45,7 +45,7 @@ const asks = (id: number, method: string) => ({ jsonrpc: '2.0', id, method, para
 
 test(
   'the stream of a request that is cancelled ends without an answer, and nothing of it is kept',
-  { timeout: 20_000 },
+  { timeout: 120_000 },
   async () => {
     const { transport, post, cancel, finish } = await aSession();
     for (let id = 1; id <= 50; id++) {
@@ -59,7 +59,7 @@ test(
   },
 );
 
-test('in a list the others are answered, and nothing is kept once they are', { timeout: 20_000 }, async () => {
+test('in a list the others are answered, and nothing is kept once they are', { timeout: 120_000 }, async () => {
   const { transport, post, cancel, finish } = await aSession();
   const answer = await post([asks(1, 'slow'), asks(2, 'slow')]);
   await cancel(1);
@@ -68,7 +68,7 @@ test('in a list the others are answered, and nothing is kept once they are', { t
   assert.deepEqual(kept(transport), [0, 0]);
 });
 
-test('whoever cancels what was never asked, or was answered, ends nothing', { timeout: 20_000 }, async () => {
+test('whoever cancels what was never asked, or was answered, ends nothing', { timeout: 120_000 }, async () => {
   const { transport, post, cancel, finish } = await aSession();
   const answer = await post(asks(1, 'slow'));
   for (const id of [7, '1', null, {}, 0]) await cancel(id);
@@ -77,7 +77,7 @@ test('whoever cancels what was never asked, or was answered, ends nothing', { ti
   assert.match(await answer.text(), /"told":"slow"/);
 });
 
-test('a client that cancels whatever it asks leaves nothing behind', { timeout: 60_000 }, async () => {
+test('a client that cancels whatever it asks leaves nothing behind', { timeout: 120_000 }, async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const [ours, theirs] = InMemoryTransport.createLinkedPair();

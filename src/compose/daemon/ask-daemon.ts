@@ -146,7 +146,8 @@ async function ask(
       redirect: 'manual',
       signal: limit,
       ...sent,
-      headers: { accept: 'application/json', ...sent.headers, ...headers, ...authorization },
+      // Not kept: a command asks seldom, and a request over a connection that its server just closed would be told as lost.
+      headers: { accept: 'application/json', connection: 'close', ...sent.headers, ...headers, ...authorization },
     });
     const value = parsed(await readText(response));
     return isObject(value)

@@ -29,6 +29,7 @@ export async function followDaemon(
       signal: AbortSignal.any([signal, silence.signal]),
       headers: {
         accept: 'text/event-stream, application/json',
+        connection: 'close',
         ...(after === null ? {} : { 'last-event-id': after }),
         ...authorization,
       },

@@ -214,6 +214,15 @@ if (plans[plan] === undefined) {
   process.stderr.write(`no plan is called '${plan}': say one of ${Object.keys(plans).join(', ')}\n`);
   process.exit(2);
 }
+const wanted = process.argv.slice(3);
+const unknown = wanted.find((name) => !plans[plan].some((stage) => stage.name === name));
+if (unknown !== undefined) {
+  process.stderr.write(
+    `'${plan}' has no stage '${unknown}': say one of ${plans[plan].map(({ name }) => name).join(', ')}\n`,
+  );
+  process.exit(2);
+}
 const results = [];
-for (const stage of plans[plan]) results.push(await runStage(stage));
+for (const stage of plans[plan].filter(({ name }) => wanted.length === 0 || wanted.includes(name)))
+  results.push(await runStage(stage));
 summarise(plan, results);

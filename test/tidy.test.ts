@@ -1,29 +1,15 @@
 /** The house rules as tests. A rule that no test or compiler checks is only a wish; one that cannot fail is another. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 import { test } from 'node:test';
-import { houseRules } from './support/house-rules.ts';
-import { maskSource, referencesOf, type Tree } from './support/read-source.ts';
+import { houseRules } from './house/house-rules.ts';
+import { maskSource, referencesOf, type Tree } from './house/read-source.ts';
+import { ratchetFile } from './house/ratchet.ts';
+import { readTree, subjectsFile } from './house/read-tree.ts';
 
 type RuleName = keyof typeof houseRules;
 const ruleNames = Object.keys(houseRules) as RuleName[];
 
-const root = path.dirname(import.meta.dirname);
-const notOurs = new Set(['.git', '.recourse', 'coverage', 'dist', 'node_modules'].map((name) => path.join(root, name)));
-
-function readTree(folder: string): [string, string][] {
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry): [string, string][] => {
-    const full = path.join(folder, entry.name);
-    if (notOurs.has(full) || entry.name === 'node_modules') return [];
-    if (entry.isDirectory()) return readTree(full);
-    if (!entry.isFile()) return [];
-    const text = readFileSync(full, 'utf8');
-    return [[path.relative(root, full).split(path.sep).join('/'), text.includes('\0') ? '' : text]];
-  });
-}
-
-const project: Tree = new Map(readTree(root));
+const project: Tree = readTree();
 
 for (const name of ruleNames) {
   test(name, () => assert.deepEqual(houseRules[name](project), []));
@@ -64,6 +50,16 @@ const sayIn = (file: string, text: string) => ({ [file]: `/** Header. */\n${text
 const manifest = (change: object) => ({
   'package.json': JSON.stringify({ ...(JSON.parse(good['package.json'] ?? '') as object), ...change }),
 });
+const listed = (rule: RuleName, figures: object) => ({ [ratchetFile]: JSON.stringify({ above: { [rule]: figures } }) });
+const aFunction = (name: string, body: string, parameters = '') =>
+  sayIn('src/core/x.ts', `export function ${name}(${parameters}) {\n${body}}`);
+const branches = (count: number) => aFunction('f', '  if (a) b();\n'.repeat(count));
+const parameters = (count: number) =>
+  aFunction('f', '', Array.from({ length: count }, (_, n) => `p${n}: 1`).join(', '));
+const lines = (count: number, name = 'f', end = '') => aFunction(name, `${'  a();\n'.repeat(count)}${end}`);
+const folderOf = (folder: string, count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`${folder}/x${n}.ts`, '// X.\n']));
+const wide = 'a word '.repeat(20);
 const locked = (packages: object) => ({ 'package-lock.json': JSON.stringify({ packages }) });
 
 /** What each rule must complain of. Words that a rule would find in this very file are put together from two. */
@@ -185,7 +181,60 @@ const bad: Readonly<Record<RuleName, readonly Readonly<Record<string, string>>[]
     { '.ci/run': 'npm run check\n' },
     { 'README.md': 'Run it.\n' },
   ],
+  'the command loads files that are there': [{ 'bin/recourse.js': "await load('doors/cli/gone');\n" }],
+  'no function has a cyclomatic complexity above 15, tables excepted': [
+    branches(15),
+    { 'scripts/x.js': `const f = () => {\n${'if (a) b();\n'.repeat(15)}};\n` },
+    {
+      ...branches(16),
+      ...listed('no function has a cyclomatic complexity above 15, tables excepted', { 'src/core/x.ts f': 16 }),
+    },
+    {
+      ...branches(16),
+      ...listed('no function has a cyclomatic complexity above 15, tables excepted', { 'src/core/x.ts f': 18 }),
+    },
+    listed('no function has a cyclomatic complexity above 15, tables excepted', { 'src/core/x.ts f': 16 }),
+  ],
+  'no function is longer than 60 lines, a factory 120': [
+    lines(60),
+    lines(60, 'create', '  return { a };\n'),
+    lines(60, 'createX', '  a(1);\n'),
+    lines(120, 'createX', '  return { a };\n'),
+  ],
+  'no function has more than 5 parameters': [
+    parameters(6),
+    { ...parameters(7), ...listed('no function has more than 5 parameters', { 'src/core/x.ts f': 6 }) },
+  ],
+  'no folder has more than 20 files, tests beside their source not counted': [
+    folderOf('src/core/y', 21),
+    folderOf('test/y', 21),
+    listed('no folder has more than 20 files, tests beside their source not counted', { 'test/y': 21 }),
+  ],
+  'no line of a document is wider than 120 columns': [
+    { 'docs/guide.md': `${wide}\n` },
+    {
+      'docs/guide.md': `${wide}\n${wide}\n`,
+      ...listed('no line of a document is wider than 120 columns', { 'docs/guide.md': 1 }),
+    },
+  ],
+  'no subject of a commit is longer than 72 characters': [{ [subjectsFile]: `Say why\n${'Say '.repeat(19)}\n` }],
+  'a table is named only where one is': [{ [ratchetFile]: '{ "tables": ["src/core/decide.ts decide"] }' }],
 };
+
+test('what is listed as it is, or is within a limit, breaks no ratchet', () => {
+  const complexity = 'no function has a cyclomatic complexity above 15, tables excepted';
+  for (const change of [
+    branches(14),
+    { ...branches(15), ...listed(complexity, { 'src/core/x.ts f': 16 }) },
+    { ...branches(15), [ratchetFile]: JSON.stringify({ tables: ['src/core/x.ts f'] }) },
+    lines(100, 'createX', '  return { a };\n'),
+    { ...folderOf('src/core/y', 20), 'src/core/y/x.test.ts': '' },
+    { 'docs/guide.md': `| ${wide}|\nhttps://example.com/${'x'.repeat(120)}\n` },
+  ]) {
+    const tree = new Map(Object.entries({ ...good, ...change }));
+    for (const name of ruleNames) assert.deepEqual(houseRules[name](tree), [], `${name}: ${JSON.stringify(change)}`);
+  }
+});
 
 for (const name of ruleNames) {
   test(`can fail: ${name}`, () => {

@@ -3,7 +3,8 @@
  * line, and says what became of it. Ends when nobody tells it anything any more.
  */
 import { createInterface } from 'node:readline';
-import type { Reply } from '../../src/index.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { isRefusal, type Reply } from '../../src/index.ts';
 import { type Death, openApprovalGateway } from './approval-gateway.ts';
 import type { ApprovalRequest } from './approval-round.ts';
 import type { Marked } from './approval-world.ts';
@@ -21,16 +22,25 @@ export interface AskerPlace {
   readonly ledger: string;
   /** The act at which it dies, if it is the one that comes to it. */
   readonly death?: Death;
+  /** Asks again when the store had no time for it, as on a busy machine. */
+  readonly insists?: boolean;
 }
 
-const { file, ledger, death = null } = JSON.parse(process.argv[2] ?? '{}') as AskerPlace;
+const { file, ledger, death = null, insists = false } = JSON.parse(process.argv[2] ?? '{}') as AskerPlace;
 const say = (line: unknown) => process.stdout.write(`${JSON.stringify(line)}\n`);
 const { gateway, approvals } = await openApprovalGateway(file, ledger, () => undefined, death);
 say({ role: gateway.role });
 
+async function ask(request: ApprovalRequest): Promise<Reply> {
+  for (;;) {
+    const reply = await gateway.handle(request);
+    if (!insists || !isRefusal(reply) || reply.code !== 'StoreUnavailable') return reply;
+    await pause(100);
+  }
+}
+
 async function obey(order: AskerOrder): Promise<readonly Reply[] | string | null> {
-  if (order.order === 'ask')
-    return Promise.all(Array.from({ length: order.times }, () => gateway.handle(order.request)));
+  if (order.order === 'ask') return Promise.all(Array.from({ length: order.times }, () => ask(order.request)));
   const word = order.args === undefined ? {} : { args: { ...order.args } };
   const decided = await approvals.approve(order.approval, { kind: 'person', tenant: 'default', name: order.by }, word);
   return decided.ok ? decided.approval.state : decided.problem;

@@ -45,8 +45,9 @@ function aPlace(t: TestContext) {
 /** One owns the store, the others forward to it. */
 async function severalProcesses(t: TestContext, count = 4) {
   const place = aPlace(t);
-  const owner = await startAsker(t, place);
-  const forwarders = await Promise.all(Array.from({ length: count - 1 }, () => startAsker(t, place)));
+  const start = () => startAsker(t, { ...place, insists: true });
+  const owner = await start();
+  const forwarders = await Promise.all(Array.from({ length: count - 1 }, start));
   assert.deepEqual(
     [owner, ...forwarders].map(({ role }) => role),
     ['owner', ...forwarders.map(() => 'forwarder')],
@@ -76,10 +77,10 @@ test(`[C6-approval-2] ${asks} asks of four processes for one grant have one effe
     // Two of several people, decided in different processes; whichever process is first runs it, and everybody has its result.
     const runs = aRequest('post_run_two', `run-${time}`);
     const both = approvalIn((await owner.ask(runs))[0]);
-    const early = askSome(all, { ...runs, wait_seconds: 30 }, 20);
+    const early = askSome(all, { ...runs, wait_seconds: 240 }, 20);
     await Promise.all([other.approve(both, 'ana'), owner.approve(both, 'ben')]);
     await early;
-    const results = await askSome(all, { ...runs, wait_seconds: 30 }, asks);
+    const results = await askSome(all, { ...runs, wait_seconds: 240 }, asks);
     assert.equal(
       new Set(results.map((reply) => (reply !== null && isSuccess(reply) ? reply.call_id : JSON.stringify(reply))))
         .size,
@@ -89,7 +90,7 @@ test(`[C6-approval-2] ${asks} asks of four processes for one grant have one effe
 
     const keyed = aRequest('post_wait', `key-${time}`, `key-${time}`);
     assert.equal(await other.approve(approvalIn((await owner.ask(keyed))[0]), 'ana'), 'granted');
-    const once = await askSome(all, { ...keyed, wait_seconds: 30 }, asks);
+    const once = await askSome(all, { ...keyed, wait_seconds: 240 }, asks);
     assert.deepEqual(new Set(once.map((reply) => reply?.call_id)).size, 1);
     assert.ok(once.every((reply) => reply !== null && isSuccess(reply)));
     assert.equal(marksIn(ledger, `key-${time}`).length, 1);
@@ -152,7 +153,7 @@ test('[C6-approval-2] the process that took the grant is killed, then the owner:
 async function outcomeOf(request: ApprovalRequest, all: readonly Asker[], ledger: string, file: string): Promise<void> {
   const { mark } = request.args;
   const replies = await eventually(`an answer to '${mark}'`, async () => {
-    const answers = await askSome(all, { ...request, wait_seconds: 30 }, 20);
+    const answers = await askSome(all, { ...request, wait_seconds: 240 }, 20);
     // The owner may not know yet that the process is gone, or the forwarder that there is another owner.
     const isAway = answers.some((reply) => reply === null || (isRefusal(reply) && reply.code === 'StoreUnavailable'));
     return isAway ? null : answers;
@@ -184,7 +185,7 @@ test('[C6-approval-9] a changed call whose process died says that it was changed
   }
   const heir = await startAsker(t, place);
   for (const tool of tools) {
-    const [reply] = await heir.ask({ ...aRequest(tool, tool, tool), wait_seconds: 30 });
+    const [reply] = await heir.ask({ ...aRequest(tool, tool, tool), wait_seconds: 240 });
     assert.ok(reply);
     told.push(reply);
     assert.deepEqual(

@@ -8,7 +8,9 @@ const peers = path.join(import.meta.dirname, '../peers');
 const inspector = path.join(peers, 'node_modules/@modelcontextprotocol/inspector');
 const launcher = path.join(inspector, 'clients/launcher/build/index.js');
 const installsWithinMs = 180_000;
-const answersWithinMs = 60_000;
+/** Ceilings: on a busy machine the start of a gateway takes longer than the Inspector waits by itself. */
+const answersWithinMs = 180_000;
+const connectsWithinMs = 120_000;
 
 /** Null, or why it cannot be had: only that the registry is out of reach. Any other trouble is a failure. */
 export async function installInspector(): Promise<string | null> {
@@ -53,7 +55,17 @@ export function createInspect(home: string, target: readonly string[]): Inspect 
   return async (...words) => {
     const { code, out, said } = await runCommand(
       process.execPath,
-      [launcher, '--cli', ...target, '--format', 'json', '--quiet', ...words],
+      [
+        launcher,
+        '--cli',
+        ...target,
+        '--format',
+        'json',
+        '--quiet',
+        '--connect-timeout',
+        String(connectsWithinMs),
+        ...words,
+      ],
       home,
       answersWithinMs,
       { ...process.env, HOME: home },

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { referencesOf } from '../../support/read-source.ts';
+import { referencesOf } from '../../house/read-source.ts';
 
 const root = path.join(import.meta.dirname, '../../..');
 const { exports } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {

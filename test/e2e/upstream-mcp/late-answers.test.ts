@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { createGateway, isRefusal, isSuccess, type ServerOptions } from '../../../src/index.ts';
@@ -42,7 +42,11 @@ async function open(t: TestContext, way: (typeof ways)[number], how = '', more: 
   });
   t.after(() => gateway.close({ drain_seconds: 0 }));
   const log = () => (existsSync(path.join(home, 'log')) ? readFileSync(path.join(home, 'log'), 'utf8') : '');
-  const answers = (said: object) => writeFileSync(path.join(home, 'answer'), JSON.stringify(said));
+  const answers = (said: object) => {
+    // Whole when it is there: the server looks for it all the time.
+    writeFileSync(path.join(home, 'next'), JSON.stringify(said));
+    renameSync(path.join(home, 'next'), path.join(home, 'answer'));
+  };
   return { gateway, log, answers, file };
 }
 
@@ -52,6 +56,7 @@ for (const way of ways) {
     const reply = await gateway.handle({ tool: 'bank/pay', args: {}, key: 'k' });
     assert.ok(isRefusal(reply) && reply.error === 'action_timeout', JSON.stringify(reply));
     assert.equal(reply.effect, 'unknown');
+    await eventually('it is called', async () => log() !== '');
     assert.equal(log(), 'called pay\n', 'it was not told to stop');
     answers(paid);
     const settled = await eventually('a success', async () => {

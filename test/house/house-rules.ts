@@ -4,6 +4,7 @@
  */
 import path from 'node:path';
 import { lockFileWhole, lockFileWithoutAddresses } from './lock-file.ts';
+import { needlessTables, ratchetRules } from './ratchet.ts';
 import { maskSource, referencesOf, targetOf, type Tree } from './read-source.ts';
 
 type Rule = (tree: Tree) => readonly string[];
@@ -253,6 +254,14 @@ const registryHost =
   /\bregistry\.(?:[\w-]+\.)+(?:com|org|net|io|dev|internal|local)\b|\bnpm\.pkg\.|\bregistry\s*=\s*["']?https?:/;
 const machinePath = /(?:file:\/\/|(?<![\w.~)}\]/-]))\/(?:work|root|home|Users)\b(?!-)/;
 
+/** The command's first file is plain JavaScript, and no compiler sees what it loads. */
+const loadedByTheCommand: Rule = (tree) => {
+  const loaded = [...(tree.get('bin/recourse.js') ?? '').matchAll(/\bload\('([^']+)'\)/g)].map(([, name]) => name);
+  return loaded
+    .filter((name) => !tree.has(`src/${name}.ts`))
+    .map((name) => `bin/recourse.js: there is no src/${name}.ts`);
+};
+
 export const houseRules = {
   'layers import only downwards': layers,
   'doors and adapters do not know their siblings': siblings,
@@ -285,4 +294,7 @@ export const houseRules = {
   'links in documents lead somewhere': links,
   'every decision is in the index': decisions,
   'CI runs the test command of the README and nothing else': continuousIntegration,
+  'the command loads files that are there': loadedByTheCommand,
+  ...ratchetRules,
+  'a table is named only where one is': needlessTables,
 } satisfies Record<string, Rule>;

@@ -2,10 +2,12 @@
 // A failing stage does not stop the next: one run tells everything. A stage that finds nothing to run has failed.
 import { spawn } from 'node:child_process';
 import { globSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const simulationSeconds = 30;
+/** Two files at once at least: they also wait. */
+const cores = Math.max(2, availableParallelism());
 /** Of what failed, the summary repeats at most so many characters for each command. */
 const maxToldFailures = 20_000;
 const maxLastWords = 2_000;
@@ -29,7 +31,7 @@ const sinceLastTime = '--incremental --tsBuildInfoFile node_modules/.cache/recou
  * `atOnce`: files that mostly wait for processes and disks overlap; two cores are busy with fewer that compute. `together`: files
  * whose names begin so share a process, one for each list, beside the others: loading what they test takes longer than most tests.
  */
-const tests = (name, globs, env = {}, { timeoutSeconds = 300, atOnce = 2, together = [], except = [] } = {}) => ({
+const tests = (name, globs, env = {}, { timeoutSeconds = 900, atOnce = cores, together = [], except = [] } = {}) => ({
   name,
   env,
   timeoutSeconds,

@@ -8,11 +8,11 @@ import {
   type JSONRPCMessage,
   PROTOCOL_VERSION_META_KEY,
   type Transport,
+  type TransportSendOptions,
 } from '@modelcontextprotocol/client';
 import { isObject, type JsonObject } from '../../core/values/json.ts';
 import { isTimeout } from '../../ports/upstream.ts';
 import { createLateAnswers } from './late-answers.ts';
-import { type AskOptions, createLine, type Line } from './line.ts';
 import type { McpLimits } from './mcp-limits.ts';
 import { errorIn, type MessageId, readMessage } from './rpc-message.ts';
 import { answerOfFault, type WireAnswer } from './wire-answer.ts';
@@ -25,6 +25,11 @@ export interface Question {
   readonly headers?: Readonly<Record<string, string>>;
   /** Hears the answer, once, if it comes after the signal was aborted. After a timeout the server is not told to stop. */
   readonly late?: (answer: WireAnswer) => void;
+}
+
+/** Options of a send, with the fault if we ended the answer's stream ourselves. */
+export interface SendOptions extends TransportSendOptions {
+  readonly onRequestStreamEnd?: (fault?: Error) => void;
 }
 
 /** Who asks, as the revision without a handshake wants it said with every request. */
@@ -61,7 +66,7 @@ export function createWire(
 ): Wire {
   const pending = new Map<number, (answer: WireAnswer) => void>();
   const askedByClient = new Set<MessageId>();
-  const lingering = new Map<number, Line>();
+  const lingering = new Map<number, AbortController>();
   const late = createLateAnswers(limits, closeIfRetired);
   const over = Promise.withResolvers<void>();
   let envelope: JsonObject | null = null;
@@ -74,7 +79,7 @@ export function createWire(
   inner.onclose = () => {
     closed = true;
     for (const settle of pending.values()) settle({ kind: 'lost', reason: on.ending(), cause: on.ending() });
-    for (const line of lingering.values()) line.hangUp();
+    for (const request of lingering.values()) request.abort();
     late.close();
     transport.onclose?.();
     over.resolve();
@@ -129,7 +134,7 @@ export function createWire(
     if (closed || retired)
       return Promise.resolve({ kind: 'unsent', reason: 'the server is not connected', cause: on.ending() });
     const id = nextId++;
-    const line = createLine();
+    const request = new AbortController();
     const meta = isObject(params['_meta']) ? params['_meta'] : {};
     const message = { jsonrpc: '2.0' as const, id, method, params: { ...params, _meta: { ...envelope, ...meta } } };
     return new Promise((resolve) => {
@@ -138,17 +143,17 @@ export function createWire(
         if (!pending.delete(id)) return;
         clearTimeout(timer);
         signal?.removeEventListener('abort', abort);
-        linger(id, line);
+        linger(id, request);
         resolve(answer);
         closeIfRetired();
       };
       const abort = () => {
-        if (hear === undefined) withdraw(id, line);
-        else listenOn(id, line, hear, isTimeout(signal?.reason));
+        if (hear === undefined) withdraw(id, request);
+        else listenOn(id, request, hear, isTimeout(signal?.reason));
         settle({ kind: 'aborted', sent: true });
       };
       const timer = setTimeout(() => {
-        withdraw(id, line);
+        withdraw(id, request);
         settle({ kind: 'timed_out' });
       }, timeoutMs);
       pending.set(id, settle);
@@ -158,7 +163,7 @@ export function createWire(
         late.forget(id);
         settle(fault === undefined ? endedEarly : answerOfFault(fault, limits.maxCauseChars));
       };
-      const options: AskOptions = { onRequestStreamEnd: ended, headers, line };
+      const options: SendOptions = { onRequestStreamEnd: ended, headers, requestSignal: request.signal };
       inner.send(message, options).catch((error: unknown) => {
         const answer = answerOfFault(error, limits.maxCauseChars);
         late.answer(id, answer);
@@ -168,28 +173,33 @@ export function createWire(
   }
 
   /** Where hanging up is the only way to say that somebody cancelled, there is nothing to listen on. */
-  function listenOn(id: number, line: Line, hear: (answer: WireAnswer) => void, isTimedOut: boolean): void {
+  function listenOn(
+    id: number,
+    request: AbortController,
+    hear: (answer: WireAnswer) => void,
+    isTimedOut: boolean,
+  ): void {
     const hangsUp = envelope !== null && inner.hasPerRequestStream === true;
-    if (hangsUp && !isTimedOut) return withdraw(id, line);
+    if (hangsUp && !isTimedOut) return withdraw(id, request);
     if (!isTimedOut) tellCancelled(id);
-    late.listen(id, hear, () => (isTimedOut ? withdraw(id, line) : line.hangUp()));
+    late.listen(id, hear, () => (isTimedOut ? withdraw(id, request) : request.abort()));
   }
 
   /** The answer is here; its stream may have a last word, and gets a while to say it, but not for ever. */
-  function linger(id: number, line: Line): void {
-    if (inner.hasPerRequestStream !== true || line.isHungUp() || late.has(id)) return;
-    lingering.set(id, line);
+  function linger(id: number, request: AbortController): void {
+    if (inner.hasPerRequestStream !== true || request.signal.aborted || late.has(id)) return;
+    lingering.set(id, request);
     for (const [oldest, left] of lingering) {
       if (lingering.size <= limits.maxLingeringStreams) return;
       lingering.delete(oldest);
-      left.hangUp();
+      left.abort();
     }
   }
 
   /** Tells the server that nobody waits: by a message, and by hanging up where the question has a line of its own. */
-  function withdraw(id: number, line: Line): void {
+  function withdraw(id: number, request: AbortController): void {
     if (envelope === null || inner.hasPerRequestStream !== true) tellCancelled(id);
-    line.hangUp();
+    request.abort();
   }
 
   function tellCancelled(id: number): void {

@@ -5,7 +5,6 @@ import test, { type TestContext } from 'node:test';
 import { type JSONRPCMessage, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/client';
 import { listenHttp } from '../../../../test/support/listen-http.ts';
 import { HttpTransport } from './http-transport.ts';
-import { createLine } from '../line.ts';
 import { defaultMcpLimits, type McpLimits } from '../mcp-limits.ts';
 
 const stream = { 'content-type': 'text/event-stream' };
@@ -34,12 +33,14 @@ async function calling(
   transport.setProtocolVersion('2025-11-25');
   const messages: unknown[] = [];
   transport.onmessage = (message) => messages.push(message);
-  const line = createLine();
+  const stop = new AbortController();
+  /** The first listener is that of the request, the second one that of the wait before it is resumed. */
   const resting = Promise.withResolvers<void>();
-  let carriers = 0;
-  const carriedBy: typeof line.carriedBy = (hangUp) => {
-    line.carriedBy(hangUp);
-    if (++carriers === 2) resting.resolve();
+  let listeners = 0;
+  const listen = stop.signal.addEventListener.bind(stop.signal);
+  stop.signal.addEventListener = (...given: Parameters<typeof listen>) => {
+    listen(...given);
+    if (++listeners === 2) resting.resolve();
   };
   let ends = 0;
   const over = Promise.withResolvers<void>();
@@ -48,14 +49,14 @@ async function calling(
     ends++;
     over.resolve();
   };
-  await transport.send(message, { onRequestStreamEnd, line: { ...line, carriedBy } });
+  await transport.send(message, { onRequestStreamEnd, requestSignal: stop.signal });
   t.after(() => assert.equal(ends, 1, 'the end is told once'));
   /** Everything that was told by the end. */
   const told = async () => {
     await over.promise;
     return { messages, posts, gets, asked: gets.map((headers) => headers['last-event-id']) };
   };
-  return { told, line, resting: resting.promise };
+  return { told, stop, resting: resting.promise };
 }
 
 const ends =
@@ -167,7 +168,7 @@ test('all streams of a server are read at one pace, and what was asked for is no
     const over = Promise.withResolvers<void>();
     const params = { name, _meta: { [PROTOCOL_VERSION_META_KEY]: '2026-07-28' } };
     const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params } as JSONRPCMessage;
-    void transport.send(message, { onRequestStreamEnd: () => over.resolve(), line: createLine() });
+    void transport.send(message, { onRequestStreamEnd: () => over.resolve() });
     return over.promise;
   };
   const open = (limits: Partial<McpLimits>) =>
@@ -185,7 +186,7 @@ test('all streams of a server are read at one pace, and what was asked for is no
 test('nobody waits any more: nothing is asked, and what was asked is hung up', async (t) => {
   const early = await calling(t, ends('id: a\nretry: 60000\n\n'), ends(answer));
   await early.resting;
-  early.line.hangUp();
+  early.stop.abort();
   assert.deepEqual((await early.told()).asked, []);
 
   for (const head of [false, true]) {
@@ -198,7 +199,7 @@ test('nobody waits any more: nothing is asked, and what was asked is hung up', a
     const asked = Promise.withResolvers<void>();
     const waiting = await calling(t, ends('id: a\n\n'), silent);
     await asked.promise;
-    waiting.line.hangUp();
+    waiting.stop.abort();
     await left.promise;
     assert.deepEqual((await waiting.told()).asked, ['a']);
   }

@@ -1,31 +1,32 @@
 /**
- * Speaks MCP over streamable HTTP, in both revisions, by the SDK's transport. Adds what that one keeps to itself: the
- * status and Retry-After of a refusal, the end of an answer that never came, and a bound on every body.
+ * Speaks MCP over streamable HTTP, in both revisions. Extends the SDK's transport by the status and Retry-After of a refusal,
+ * by a report when an answer ended without a result, and by limits on every body.
  */
+import type { Readable } from 'node:stream';
 import {
   type JSONRPCMessage,
   type JSONRPCRequest,
   PROTOCOL_VERSION_META_KEY,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
-import { boundBody, createPace, isEventStream } from './bounded-body.ts';
+import { boundEvents, createPace } from './bound-events.ts';
 import type { FloodGate } from './flood-gate.ts';
 import { type Following, followStream } from './follow-stream.ts';
-import { type AskOptions, createLine, type Line } from '../line.ts';
+import { type HttpAnswer, isEventStream, send } from './http-client.ts';
+import { headersFor, type Target, targetOf } from './http-target.ts';
+import { fieldValue } from './param-headers.ts';
+import { readRedirect, readRefusal, readRetryAfter } from './read-refusal.ts';
 import type { HttpConnection } from '../mcp-config.ts';
 import type { McpLimits } from '../mcp-limits.ts';
-import type { Posted, Target } from './carrier.ts';
-import { fieldValue } from './param-headers.ts';
-import { ask, get, headersFor, post, targetOf, toResponse } from './post.ts';
-import { readRedirect } from './read-redirect.ts';
-import { errorIn, type MessageId, readMessage, type RpcError } from '../rpc-message.ts';
-import { parseAnswer } from '../parse-answer.ts';
+import { messagesIn } from '../parse-answer.ts';
+import { readMessage } from '../rpc-message.ts';
 import { HttpRefusal } from '../transport-faults.ts';
+import type { SendOptions } from '../wire.ts';
 
-/** Ties an HTTP answer to its message inside this process; it is taken off before anything is sent. */
+/** Ties an HTTP answer to its message inside this process. Removed before a request is sent. */
 const markHeader = 'x-recourse-mark';
 
-/** Beyond this many tools the headers are made anew. */
+/** Headers are kept for so many tools. */
 const maxRemembered = 256;
 
 interface Head {
@@ -40,7 +41,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
   readonly #server: HttpConnection;
   readonly #limits: McpLimits;
   readonly #target: Target;
-  /** By the tool that is called: the same call has the same headers, as long as the connection is the same. */
+  /** By the tool that is called. Calls of one tool have the same headers while session and version stay the same. */
   readonly #headers = new Map<string, readonly string[]>();
   #headersOf = '';
   #version: string | null = null;
@@ -55,20 +56,19 @@ export class HttpTransport extends StreamableHTTPClientTransport {
         const headers = new Headers(init?.headers);
         const head = heads.get(headers.get(markHeader) ?? '');
         headers.delete(markHeader);
-        const response = await send(url, { ...init, headers }, limits);
-        // Calls go to one address. A connection that took another way would list tools that no call can reach.
-        const redirectsTo = readRedirect(response.status, response.headers.get('location'), url);
+        const answer = await sendForSdk(url, { ...init, headers }, limits);
+        const redirectsTo = readRedirect(answer.status, answer.headers['location'] ?? null, url);
+        // Calls go to one address. A connection that followed a redirect would list tools that no call can reach.
         if (redirectsTo !== null && init?.method === 'POST') {
-          await response.body?.cancel();
-          throw new HttpRefusal(response.status, null, null, { redirectsTo });
+          if (!Buffer.isBuffer(answer.body)) answer.body.destroy();
+          throw new HttpRefusal(answer.status, null, null, { redirectsTo });
         }
         if (head !== undefined) {
-          head.status = response.status;
-          head.retryAfterSeconds = retryAfter(response.headers.get('retry-after'));
-          head.streams = isEventStream(response);
+          head.status = answer.status;
+          head.retryAfterSeconds = readRetryAfter(answer.headers['retry-after'] ?? null);
+          head.streams = isEventStream(answer.headers['content-type']);
         }
-        // What is no stream was read, and measured, as a whole.
-        return isEventStream(response) || init?.method !== 'POST' ? boundBody(response, limits, pace) : response;
+        return toResponse(answer, limits, pace);
       },
     });
     this.#heads = heads;
@@ -83,35 +83,34 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     super.setProtocolVersion(version);
   }
 
-  /** A call of a tool, the common case, goes out and comes back without the SDK: it would read and check everything twice. */
-  async #call(message: JSONRPCRequest, name: string, options: AskOptions): Promise<void> {
-    const { onRequestStreamEnd, line = createLine() } = options;
+  /** Tool calls do not pass through the SDK, which would parse and check everything a second time. */
+  async #call(message: JSONRPCRequest, name: string, options: SendOptions): Promise<void> {
+    const { onRequestStreamEnd, requestSignal: signal = new AbortController().signal } = options;
     const headers = this.#headersFor(message, name, options.headers ?? {});
-    const order = { headers, body: JSON.stringify(message), onLine: line.carriedBy };
-    const answer = await post(this.#target, { ...order, maxBodyBytes: this.#limits.maxMessageBytes });
-    const hear = (heard: unknown) => this.onmessage?.(heard as JSONRPCMessage);
-    if (answer.status >= 300) throw refusalOf(answer, message.id, this.#server.url, this.#limits);
+    const maxBodyBytes = this.#limits.maxMessageBytes;
+    const body = JSON.stringify(message);
+    const answer = await send(this.#target, { method: 'POST', headers, body, signal, maxBodyBytes });
+    const receive = (received: unknown) => this.onmessage?.(received as JSONRPCMessage);
+    if (answer.status >= 300) throw readRefusal(answer, message.id, this.#server.url, this.#limits);
     if (!Buffer.isBuffer(answer.body)) {
-      const hearAnswer = (heard: unknown) => {
-        hear(heard);
-        const read = readMessage(heard);
+      const receiveAnswer = (received: unknown) => {
+        receive(received);
+        const read = readMessage(received);
         return read?.kind === 'answer' && read.id === message.id;
       };
-      const reopen = this.#reopening(message, line.carriedBy);
-      // Broken off or at its end: who still waits hears that nothing more comes.
-      const over = (fault?: Error) => onRequestStreamEnd?.(fault);
-      void followStream(answer, { limits: this.#limits, line, pace: this.#pace, hear: hearAnswer, reopen }).then(
-        over,
-        over,
-      );
+      const reopen = this.#reopening(message, signal);
+      // Whoever still waits is told that nothing more comes.
+      const onEnd = (fault?: Error) => onRequestStreamEnd?.(fault);
+      const following = { limits: this.#limits, signal, pace: this.#pace, receive: receiveAnswer, reopen };
+      void followStream(answer.body, following).then(onEnd, onEnd);
       return;
     }
-    if (answer.body.length > 0) for (const one of messagesIn(answer.body.toString('utf8'))) hear(one);
+    if (answer.body.length > 0) for (const one of messagesIn(answer.body.toString('utf8'))) receive(one);
     onRequestStreamEnd?.();
   }
 
-  /** How to ask for the rest of an answer's stream; null in the newer revision, where streams cannot be taken up again. */
-  #reopening(message: JSONRPCRequest, onLine: Line['carriedBy']): Following['reopen'] {
+  /** Asks for the rest of an answer's stream. Null in revision 2026-07-28, where a stream cannot be resumed. */
+  #reopening(message: JSONRPCRequest, signal: AbortSignal): Following['reopen'] {
     if (message.params?._meta?.[PROTOCOL_VERSION_META_KEY] !== undefined) return null;
     const known = {
       accept: 'text/event-stream',
@@ -120,7 +119,8 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     };
     return (lastEventId) => {
       const headers = headersFor(this.#target, this.#server.headers, { ...known, 'last-event-id': lastEventId });
-      return get(this.#target, { headers, onLine, maxBodyBytes: this.#limits.maxMessageBytes });
+      const maxBodyBytes = this.#limits.maxMessageBytes;
+      return send(this.#target, { method: 'GET', headers, body: null, signal, maxBodyBytes });
     };
   }
 
@@ -146,7 +146,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     return written;
   }
 
-  override async send(message: JSONRPCMessage | JSONRPCMessage[], options?: AskOptions): Promise<void> {
+  override async send(message: JSONRPCMessage | JSONRPCMessage[], options?: SendOptions): Promise<void> {
     const name = options?.onRequestStreamEnd === undefined ? null : calledTool(message);
     if (name !== null && options !== undefined) return this.#call(message as JSONRPCRequest, name, options);
     const mark = String(this.#marks++);
@@ -154,20 +154,18 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     this.#heads.set(mark, head);
     try {
       const headers = { ...options?.headers, [markHeader]: mark };
-      const { line, ...given } = options ?? {};
-      const requestSignal = given.requestSignal ?? line?.signal();
       await super.send(
         message as JSONRPCMessage,
-        { ...given, requestSignal, headers } as Parameters<StreamableHTTPClientTransport['send']>[1],
+        { ...options, headers } as Parameters<StreamableHTTPClientTransport['send']>[1],
       );
     } catch (error) {
-      // The SDK's negotiation reads its own errors; only our questions, which name an end, get ours.
+      // The SDK's negotiation reads its own errors. Only our own requests, which give onRequestStreamEnd, get ours.
       if (head.status < 300 || options?.onRequestStreamEnd === undefined) throw error;
       throw new HttpRefusal(head.status, head.retryAfterSeconds, error);
     } finally {
       this.#heads.delete(mark);
     }
-    // An answer that is no stream is over once it was read.
+    // An answer that is no stream was read whole.
     if (!head.streams) options?.onRequestStreamEnd?.();
   }
 }
@@ -179,72 +177,32 @@ function calledTool(message: JSONRPCMessage | JSONRPCMessage[]): string | null {
   return typeof name === 'string' ? name : null;
 }
 
-/** An answer that is not JSON is none: whoever waits hears that it ended. A mark of the byte order before it is no part of it. */
-function messagesIn(text: string): readonly unknown[] {
-  try {
-    const value = parseAnswer(text.startsWith('\ufeff') ? text.slice(1) : text);
-    return Array.isArray(value) ? value : [value];
-  } catch {
-    return [];
-  }
-}
+type SdkRequest = RequestInit & { readonly headers: Headers };
 
-type Fetched = RequestInit & { readonly headers: Headers };
-
-/** What the SDK asks for, its stream and its goodbye too, goes out as calls do: fetch refuses logins and headers that they carry. */
-async function send(url: string | URL, init: Fetched, { maxMessageBytes }: McpLimits): Promise<Response> {
-  const { method = 'GET', body, headers, signal } = init;
-  signal?.throwIfAborted();
+/** The SDK's requests use the same client as calls: `fetch` refuses logins in addresses and some configured headers. */
+function sendForSdk(url: string | URL, init: SdkRequest, { maxMessageBytes }: McpLimits): Promise<HttpAnswer> {
+  const { method = 'GET', signal } = init;
   const target = targetOf(new URL(url));
-  let unfollow = (): void => undefined;
-  const onLine = (hangUp: (reason: unknown) => void) => {
-    const hangUpNow = () => hangUp(signal?.reason);
-    signal?.addEventListener('abort', hangUpNow, { once: true });
-    unfollow = () => signal?.removeEventListener('abort', hangUpNow);
-  };
-  const order = {
-    headers: headersFor(target, Object.fromEntries(headers)),
-    body: typeof body === 'string' ? body : null,
-    onLine,
-    maxBodyBytes: maxMessageBytes,
-  };
-  const answer = await ask(method, target, order);
-  // What was read as a whole has no line any more.
-  if (Buffer.isBuffer(answer.body)) unfollow();
-  return toResponse(answer);
+  const headers = headersFor(target, Object.fromEntries(init.headers));
+  const body = typeof init.body === 'string' ? init.body : null;
+  return send(target, { method, headers, body, signal, maxBodyBytes: maxMessageBytes });
 }
 
-/** The revisions carry errors of JSON-RPC under these; of the others the status itself says more. */
-const statusesOfErrors: readonly number[] = [400, 404];
-
-function refusalOf(answer: Posted, id: MessageId, url: string, limits: McpLimits): HttpRefusal {
-  const { status, headers } = answer;
-  const words = wordsOf(answer);
-  const said = statusesOfErrors.includes(status) ? errorFor(id, words) : null;
-  const redirectsTo = readRedirect(status, headers.location ?? null, url);
-  const cause = new Error(words.slice(0, limits.maxCauseChars));
-  return new HttpRefusal(status, retryAfter(headers['retry-after'] ?? null), cause, { said, redirectsTo });
+/** What `fetch` would return. */
+function toResponse({ status, headers, body }: HttpAnswer, limits: McpLimits, pace: FloodGate): Response {
+  const init = { status, headers: new Headers(headers) };
+  if (!Buffer.isBuffer(body)) return new Response(streamOf(body, limits, pace), init);
+  return new Response(body.length === 0 ? null : new Uint8Array(body), init);
 }
 
-function errorFor(id: MessageId, words: string): RpcError | null {
-  for (const message of messagesIn(words)) {
-    const read = readMessage(message);
-    if (read?.kind === 'answer' && read.id === id) return errorIn(read.body);
-  }
-  return null;
-}
-
-/** Of a refusal, even one that comes as a stream. */
-function wordsOf(answer: Posted): string {
-  if (Buffer.isBuffer(answer.body)) return answer.body.toString('utf8');
-  answer.body.destroy();
-  return '';
-}
-
-/** Seconds, or a date. */
-function retryAfter(text: string | null): number | null {
-  if (text === null) return null;
-  if (/^\d{1,9}$/.test(text.trim())) return Number(text);
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? null : Math.max(0, Math.ceil((at - Date.now()) / 1_000));
+function streamOf(body: Readable, limits: McpLimits, pace: FloodGate): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const chunks = boundEvents(body, limits, pace);
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await chunks.next();
+      if (done === true) controller.close();
+      else controller.enqueue(value as Uint8Array<ArrayBuffer>);
+    },
+    cancel: () => void body.destroy(),
+  });
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { defaultMcpLimits } from '../mcp-limits.ts';
@@ -8,8 +9,7 @@ const limits = { ...defaultMcpLimits, floodBurst: 1_000_000 };
 
 async function eventsIn(pieces: readonly Uint8Array[]): Promise<StreamEvent[]> {
   const events: StreamEvent[] = [];
-  const headers = { 'content-type': 'text/event-stream' };
-  await readEvents(new Response(ReadableStream.from(pieces), { headers }), limits, (event) => events.push(event));
+  await readEvents(Readable.from(pieces), limits, (event) => events.push(event));
   return events;
 }
 

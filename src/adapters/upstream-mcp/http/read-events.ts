@@ -2,7 +2,7 @@
  * Reads a stream of server-sent events: the messages in it, and the marks by which it can be taken up again. Costs the length
  * of what came, however small its pieces are. Whatever is no event of a message is passed over.
  */
-import { boundBody } from './bounded-body.ts';
+import { boundEvents } from './bound-events.ts';
 import type { FloodGate } from './flood-gate.ts';
 import { parseAnswer } from '../parse-answer.ts';
 import type { McpLimits } from '../mcp-limits.ts';
@@ -18,16 +18,14 @@ export interface StreamEvent {
 
 /** Resolves when the stream is over; rejects when it breaks. What it broke off in the middle of an event is not told. */
 export async function readEvents(
-  response: Response,
+  stream: AsyncIterable<Uint8Array>,
   limits: McpLimits,
   onEvent: (event: StreamEvent) => void,
   gate?: FloodGate,
 ): Promise<void> {
-  const { body } = boundBody(response, limits, gate);
-  if (body === null) return;
   const decoder = new TextDecoder();
   const push = splitLines(collectFields(onEvent));
-  for await (const chunk of body) push(decoder.decode(chunk, { stream: true }));
+  for await (const chunk of boundEvents(stream, limits, gate)) push(decoder.decode(chunk, { stream: true }));
 }
 
 /** Looks at each piece once and keeps it until its line is whole; a line ends with CR LF, LF or CR. */

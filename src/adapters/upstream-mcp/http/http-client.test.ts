@@ -1,63 +1,13 @@
 /** Connections that are used again, beside servers that behave in every way: each question gets its own answer, or none. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { eventually } from '../../../../test/support/eventually.ts';
-import type { Posted, PostOrder } from './carrier.ts';
-import { createLine } from '../line.ts';
-import { headersFor, post, targetOf } from './post.ts';
-
-async function open(t: TestContext, server: Server) {
-  const sockets = new Set<Socket>();
-  let connections = 0;
-  server.on('connection', (socket) => {
-    connections++;
-    sockets.add(socket);
-    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const target = targetOf(new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`));
-  const order = { headers: headersFor(target), onLine: () => undefined, maxBodyBytes: 10_000_000 };
-  return {
-    sockets,
-    connections: () => connections,
-    send: (body = '{}', more: Partial<PostOrder> = {}) => post(target, { ...order, body, ...more }),
-  };
-}
-
-/** `answering` gets what was asked, as text. */
-const serving = (
-  t: TestContext,
-  answering: (asked: string, response: ServerResponse, request: IncomingMessage) => void,
-) =>
-  open(
-    t,
-    createServer((request, response) => {
-      let asked = '';
-      request.setEncoding('utf8').on('data', (text: string) => (asked += text));
-      request.on('end', () => answering(asked, response, request));
-    }),
-  );
-
-/** `answer` is written, as it is, for each request that comes as a whole. */
-const writing = (t: TestContext, answer: (socket: Socket, asked: number) => void) => {
-  let asked = 0;
-  return open(
-    t,
-    createTcpServer((socket) => socket.on('data', () => answer(socket, ++asked))),
-  );
-};
-
-const textOf = ({ body }: Posted): string => (Buffer.isBuffer(body) ? body.toString() : '');
-const lengthOf = (text: string): string => `HTTP/1.1 200 OK\r\ncontent-length: ${text.length}\r\n\r\n${text}`;
+import { lengthOf, serving, textOf, writing } from '../../../../test/support/http-client-servers.ts';
+import { type HttpAnswer, send } from './http-client.ts';
+import { headersFor, targetOf } from './http-target.ts';
 
 test('one after the other they share a connection; at once each has one, and its own answer', async (t) => {
   const { connections, send } = await serving(t, (asked, response) => {
@@ -139,10 +89,10 @@ test('who hangs up after the answer ends nobody else’s question', async (t) =>
     if (asked === 'slow') setTimeout(() => response.end('{}'), 50);
     else response.end('{}');
   });
-  const line = createLine();
-  await send('{}', { onLine: line.carriedBy });
+  const stop = new AbortController();
+  await send('{}', { signal: stop.signal });
   const slow = send('slow');
-  line.hangUp();
+  stop.abort();
   assert.equal((await slow).status, 200);
   assert.equal(connections(), 1);
 });
@@ -152,7 +102,11 @@ test('a stream that was read to its end gives its connection back; one that is l
     response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n');
     if (asked === 'whole') setImmediate(() => response.end('data: 2\n\n'));
   });
-  const read = async (posted: Posted) => Buffer.concat(await (posted.body as Readable).toArray()).toString();
+  const read = async ({ body }: HttpAnswer) => {
+    const text = Buffer.concat(await (body as Readable).toArray()).toString();
+    await turn();
+    return text;
+  };
   for (let at = 0; at < 3; at++) assert.equal(await read(await send('whole')), 'data: 1\n\ndata: 2\n\n');
   assert.equal(connections(), 1);
   await send('open');
@@ -221,10 +175,26 @@ for (const [what, answer, code] of [
     assert.equal(connections(), 2);
   });
 
+test('a request on a connection that its server closes under it is a fault, and is not sent again', async (t) => {
+  let requests = 0;
+  const { connections, send } = await writing(t, (socket, asked) => {
+    requests = asked;
+    if (asked === 1) socket.write(lengthOf('1st'));
+    else socket.destroy();
+  });
+  assert.equal(textOf(await send()), '1st');
+  await assert.rejects(send(), (error: Error) => {
+    assert.equal((error.cause as { code?: string }).code, 'ECONNRESET');
+    return true;
+  });
+  await turn();
+  assert.deepEqual([connections(), requests], [1, 2]);
+});
+
 test('where nobody listens, it was never sent', async () => {
   const target = targetOf(new URL('http://127.0.0.1:1/mcp'));
-  const order = { headers: headersFor(target), body: '{}', onLine: () => undefined, maxBodyBytes: 10 };
-  await assert.rejects(post(target, order), ({ cause }: Error) => {
+  const request = { method: 'POST', headers: headersFor(target), body: '{}', maxBodyBytes: 10 };
+  await assert.rejects(send(target, request), ({ cause }: Error) => {
     assert.equal((cause as { syscall?: string }).syscall, 'connect');
     return true;
   });
@@ -239,22 +209,22 @@ test('headers may hold bytes above ASCII, and the body any character', async (t)
   assert.deepEqual(JSON.parse(textOf(named)), ['東京', 'Zürich']);
 });
 
-test('a server that cuts its answer into crumbs is heard, and takes no more than its share of everybody’s time', async (t) => {
-  const crumbs = 40_000;
+test('a server that sends very many tiny chunks is heard, and takes no more than its share of the time', async (t) => {
+  const chunks = 40_000;
   const head = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
-  const crumbling = await writing(t, (socket, asked) => {
-    socket.write(asked === 1 ? `${head}${'1\r\nx\r\n'.repeat(crumbs)}0\r\n\r\n` : lengthOf('whole'));
+  const chopping = await writing(t, (socket, asked) => {
+    socket.write(asked === 1 ? `${head}${'1\r\nx\r\n'.repeat(chunks)}0\r\n\r\n` : lengthOf('whole'));
   });
   const other = await serving(t, (_, response) => void response.end('{}'));
   const began = performance.now();
   let isOver = false;
-  const heard = crumbling.send().finally(() => (isOver = true));
+  const heard = chopping.send().finally(() => (isOver = true));
   let others = 0;
   for (; !isOver; others++) await other.send();
-  assert.equal(textOf(await heard), 'x'.repeat(crumbs));
+  assert.equal(textOf(await heard), 'x'.repeat(chunks));
   assert.ok(performance.now() - began > 500, 'it was read at full speed');
   assert.ok(others > 0, 'nobody else was heard meanwhile');
   // What it came over is of use as before.
-  assert.equal(textOf(await crumbling.send()), 'whole');
-  assert.equal(crumbling.connections(), 1);
+  assert.equal(textOf(await chopping.send()), 'whole');
+  assert.equal(chopping.connections(), 1);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readRedirect } from './read-redirect.ts';
+import { readRedirect } from './read-refusal.ts';
 
 const from = 'https://me:word@tools.example/mcp?key=secret';
 

@@ -1,7 +1,8 @@
-/** Which events are in a stream of server-sent events? Reads it piece by piece as it comes, as the HTML standard says. Bounded. */
+/** Reads the events of a gateway's event stream, piece by piece as it comes. Gives up on what is no stream of ours. */
+import { createParser } from 'eventsource-parser';
 import type { DaemonEvent } from './daemon.ts';
 
-/** An event is an approval with its arguments: what is larger is no event of ours. */
+/** The largest event is an approval with its arguments. */
 const maxEventChars = 32 << 20;
 
 export interface EventReading {
@@ -10,38 +11,29 @@ export interface EventReading {
 }
 
 export function readEvents(): EventReading {
-  let rest = '';
+  let events: DaemonEvent[] = [];
   let id: string | null = null;
-  let event = '';
-  let data: string[] = [];
+  let isTooLarge = false;
+  /** Since the last event or comment: lines that are neither are not buffered by the parser, and must not go on for ever. */
   let chars = 0;
-
-  /** An event ends with an empty line; one without data is none. */
-  const finish = (): DaemonEvent | null => {
-    const told =
-      data.length === 0 ? null : { id, event: event === '' ? 'message' : event, data: parsed(data.join('\n')) };
-    [event, data, chars] = ['', [], 0];
-    return told;
-  };
-  const line = (text: string): DaemonEvent | null => {
-    if (text === '') return finish();
-    const colon = text.indexOf(':');
-    // A comment says that somebody is there.
-    if (colon === 0) return null;
-    const name = colon < 0 ? text : text.slice(0, colon);
-    const value = colon < 0 ? '' : text.slice(colon + 1).replace(/^ /, '');
-    if (name === 'id') id = value;
-    if (name === 'event') event = value;
-    if (name === 'data') data.push(value);
-    return null;
-  };
+  const parser = createParser({
+    maxBufferSize: maxEventChars,
+    onId: (given) => void (id = given),
+    onEvent({ event = 'message', data }) {
+      events.push({ id, event, data: parsed(data) });
+      chars = 0;
+    },
+    onComment: () => void (chars = 0),
+    onError: ({ type }) => void (isTooLarge ||= type === 'max-buffer-size-exceeded'),
+  });
   return {
     take(piece) {
       chars += piece.length;
-      const lines = `${rest}${piece}`.split(/\r\n|\n|\r(?!$)/);
-      rest = lines.pop() ?? '';
-      const told = lines.map(line).filter((each) => each !== null);
-      return chars > maxEventChars || rest.length > maxEventChars ? null : told;
+      if (!isTooLarge) parser.feed(piece);
+      isTooLarge ||= chars > maxEventChars;
+      const complete = events;
+      events = [];
+      return isTooLarge ? null : complete;
     },
   };
 }

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { FloodGate } from './flood-gate.ts';
 import type { HttpAnswer } from './http-client.ts';
 import type { McpLimits } from '../mcp-limits.ts';
-import { readEvents, type StreamEvent } from './read-events.ts';
+import { readEvents, type StreamReader } from './read-events.ts';
 import { MessageTooLarge } from '../transport-faults.ts';
 
 export interface Following {
@@ -34,20 +34,22 @@ export async function followStream(
   let lastId = '';
   let delayMs = limits.resumeDelayMs;
 
-  function note({ message, id, retryMs }: StreamEvent): void {
-    if (id !== null) lastId = canBeHeader(id, limits.maxEventIdChars) ? id : '';
-    if (retryMs !== null) delayMs = Math.min(Math.max(retryMs, limits.minResumeDelayMs), limits.maxResumeDelayMs);
-    if (message === undefined || !receive(message)) return;
-    // The answer itself does not count as unasked-for traffic.
-    pace.spend(-1);
-    answered = true;
-  }
+  const reader: StreamReader = {
+    onId: (id) => void (lastId = canBeHeader(id, limits.maxEventIdChars) ? id : ''),
+    onRetry: (ms) => void (delayMs = Math.min(Math.max(ms, limits.minResumeDelayMs), limits.maxResumeDelayMs)),
+    onMessage(message) {
+      if (!receive(message)) return;
+      // The answer itself does not count as unasked-for traffic.
+      pace.spend(-1);
+      answered = true;
+    },
+  };
 
   /** An event that was too large once would be so again. */
   let tooLarge: MessageTooLarge | undefined;
   async function read(stream: Readable): Promise<void> {
     try {
-      await readEvents(stream, limits, note, pace);
+      await readEvents(stream, limits, reader, pace);
     } catch (error) {
       if (error instanceof MessageTooLarge) tooLarge = error;
     }

@@ -4,13 +4,13 @@
  */
 import { isObject, type JsonObject } from '../../core/values/json.ts';
 import type { Attempt, HearLate, UpstreamResult } from '../../ports/upstream.ts';
-import { judgeOutput } from './tools/judge-output.ts';
+import { checkOutput } from './tools/check-output.ts';
 import { errorMeaning } from './mcp-config.ts';
 import type { McpLimits } from './mcp-limits.ts';
 import type { OpenWire } from './open-wire.ts';
 import { paramHeaders } from './http/param-headers.ts';
 import type { ServerLink } from './server-link.ts';
-import { describeAnswer, failed, weighAnswer } from './weigh-answer.ts';
+import { describeAnswer, failed, interpretAnswer } from './interpret-answer.ts';
 import type { WireAnswer } from './wire-answer.ts';
 
 const unsupportedVersion = -32_022;
@@ -40,7 +40,7 @@ export async function callTool(
     return failed('schema_validation', 'the arguments of a tool of an MCP server are an object', more);
   }
   const weighed = (answer: WireAnswer) =>
-    judgeOutput(weighAnswer(answer, name, limits, errorMeaning(link.config, tool)), entry, limits);
+    checkOutput(interpretAnswer(answer, name, limits, errorMeaning(link.config, tool)), entry, limits);
   // What a read says late is of no use to anybody.
   const isWrite = entry?.effectClass !== 'pure';
   const hear = (answer: WireAnswer) => late?.(weighed(answer));
@@ -63,7 +63,7 @@ export async function callTool(
   };
 
   const wire = await link.connection(sendBy - performance.now(), signal);
-  if (wire === null) return weighAnswer(signal.aborted ? abortedUnsent : away(link), name, limits);
+  if (wire === null) return interpretAnswer(signal.aborted ? abortedUnsent : away(link), name, limits);
   let answer = await ask(wire);
   if (await isForgotten(wire, answer, limits)) {
     const anew = await link.renew(wire, sendBy - performance.now(), signal);

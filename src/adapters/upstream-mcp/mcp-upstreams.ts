@@ -7,11 +7,11 @@ import type { UnlistedServer } from '../../core/gates/facts.ts';
 import { defaultLimits } from '../../core/limits.ts';
 import type { Attempt, HearLate, Upstream, UpstreamResult } from '../../ports/upstream.ts';
 import { callTool } from './call-tool.ts';
-import { createKeptList } from './tools/kept-list.ts';
+import { createStoredTools } from './tools/stored-tools.ts';
 import { checkConfigs, type McpUpstreamConfig } from './mcp-config.ts';
 import { defaultMcpLimits, type McpLimits } from './mcp-limits.ts';
 import { createServerLink, type ServerLink, type UpstreamStatus } from './server-link.ts';
-import { failed } from './weigh-answer.ts';
+import { failed } from './interpret-answer.ts';
 
 export interface McpUpstreamsOptions {
   readonly limits?: Partial<McpLimits>;
@@ -61,7 +61,7 @@ export function createMcpUpstreams(
       defaultTimeoutMs: options.defaultTimeoutMs ?? defaultLimits.defaultTimeoutMs,
       onStderr: (line) => quietly(() => options.onStderr?.(config.name, line)),
       onState: (status) => quietly(() => options.onState?.(status)),
-      kept: listsIn === null ? null : createKeptList(listsIn, config, limits.maxListChars),
+      kept: listsIn === null ? null : createStoredTools(listsIn, config, limits.maxListChars),
       onTools: () => {
         catalogue = null;
         quietly(() => options.onChange?.());

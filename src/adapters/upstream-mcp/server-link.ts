@@ -3,12 +3,12 @@
  * known while it is away. Must not touch another server: whatever this one does, the others do not notice.
  */
 import type { ToolEntry } from '../../core/call/catalogue.ts';
-import { createBackoff } from './backoff.ts';
-import { createToolShelf, type LeftOut } from './tools/tool-shelf.ts';
+import { createBackoff, createDelay, waitFor } from './backoff.ts';
+import { createToolCache, type LeftOut } from './tools/tool-cache.ts';
 import type { McpUpstreamConfig } from './mcp-config.ts';
-import type { KeptList } from './tools/kept-list.ts';
+import type { StoredTools } from './tools/stored-tools.ts';
 import type { McpLimits } from './mcp-limits.ts';
-import { createNap, firstOf } from './nap.ts';
+
 import { type Attempted, type OpenWire, openWire } from './open-wire.ts';
 import { createStderrTail } from './stdio/stderr-tail.ts';
 
@@ -38,7 +38,7 @@ export interface LinkParts {
   readonly onTools: () => void;
   /** It is in another state than before. */
   readonly onState: (status: UpstreamStatus) => void;
-  readonly kept: KeptList | null;
+  readonly kept: StoredTools | null;
 }
 
 export interface ServerLink {
@@ -69,10 +69,10 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
   const { limits } = parts;
   const settled = Promise.withResolvers<void>();
   const backoff = createBackoff(limits);
-  const restart = createNap();
-  const resubscribe = createNap();
+  const restart = createDelay();
+  const resubscribe = createDelay();
   const stderr = createStderrTail(limits, parts.onStderr);
-  const shelf = createToolShelf(config, parts, (trouble) => {
+  const tools = createToolCache(config, parts, (trouble) => {
     note(trouble);
     // Another server may stand at the address by now, and speak another revision. A child that changes is another child.
     if (state === 'connected' && config.connect.kind === 'http') void reopen();
@@ -104,7 +104,7 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
   }
 
   async function live(): Promise<void> {
-    await shelf.restore();
+    await tools.restore();
     while (!isOver()) {
       enter('connecting');
       const wire = await open();
@@ -122,7 +122,7 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
       enter('waiting');
       const pauseMs = backoff.next(wire === null ? 0 : performance.now() - connectedAt);
       nextTryAt = performance.now() + pauseMs;
-      await restart.sleep(pauseMs);
+      await restart.wait(pauseMs);
     }
   }
 
@@ -136,7 +136,7 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
       timeoutMs: isFirst ? limits.firstConnectTimeoutMs : limits.connectTimeoutMs,
       client: parts.client,
       onStderr: (text) => stderr.push(text),
-      onToolsChanged: () => shelf.refreshSoon(),
+      onToolsChanged: () => tools.refreshSoon(),
     });
     attempted = attempt;
     const opening = await attempt.opening;
@@ -145,7 +145,7 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
       return null;
     }
     const { wire } = opening;
-    const trouble = isOver() ? 'the gateway is closing' : await shelf.fill(wire);
+    const trouble = isOver() ? 'the gateway is closing' : await tools.fill(wire);
     if (trouble === null && !isOver()) return wire;
     problem = wire.isClosed() ? wire.ending() : trouble;
     await wire.close();
@@ -175,9 +175,9 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
       const since = performance.now();
       const told = await wire.awaitChanges();
       if (told === 'not offered' || wire.isClosed() || current !== wire) return;
-      await resubscribe.sleep(pace.next(performance.now() - since));
+      await resubscribe.wait(pace.next(performance.now() - since));
       if (wire.isClosed() || current !== wire) return;
-      shelf.refreshSoon();
+      tools.refreshSoon();
     }
   }
 
@@ -189,14 +189,14 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
       if (isOver() || signal.aborted || leftMs <= 0) return null;
       // Asking an address again costs little; starting a child that keeps dying does not.
       const isDue = performance.now() - triedAt >= limits.backoffInitialMs;
-      if (state === 'waiting' && config.connect.kind === 'http' && isDue) restart.wake();
-      await firstOf(changed.promise, Math.min(leftMs, limits.backoffInitialMs), signal);
+      if (state === 'waiting' && config.connect.kind === 'http' && isDue) restart.endEarly();
+      await waitFor(changed.promise, Math.min(leftMs, limits.backoffInitialMs), signal);
     }
   }
 
   async function renew(forgotten: OpenWire, maxMs: number, signal: AbortSignal): Promise<OpenWire | null> {
     if (current === forgotten) {
-      await firstOf(reopen(), maxMs, signal);
+      await waitFor(reopen(), maxMs, signal);
     }
     return current === forgotten || current?.isClosed() === true ? null : current;
   }
@@ -223,12 +223,12 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
       name: config.name,
       kind: config.connect.kind,
       state,
-      problem: problem ?? shelf.problem(),
+      problem: problem ?? tools.problem(),
       protocolVersion: current?.protocolVersion ?? null,
       server: current?.serverInfo ?? null,
       pid: current === null || current.isClosed() ? null : current.pid,
-      tools: shelf.entries().length,
-      leftOut: shelf.leftOut(),
+      tools: tools.entries().length,
+      leftOut: tools.leftOut(),
       reconnects: Math.max(0, reconnects),
       stderr: stderr.lines(),
     };
@@ -236,22 +236,22 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
 
   return {
     config,
-    entries: shelf.entries,
-    entry: shelf.entry,
-    isListed: shelf.isListed,
+    entries: tools.entries,
+    entry: tools.entry,
+    isListed: tools.isListed,
     retryAfterSeconds: () => Math.max(leastRetrySeconds, Math.ceil((nextTryAt - performance.now()) / 1_000)),
     settled: settled.promise,
     connection,
     renew,
     note,
-    relist: shelf.refreshSoon,
+    relist: tools.refreshSoon,
     status,
     async close() {
       enter('closed');
       settled.resolve();
-      shelf.close();
-      restart.wake();
-      resubscribe.wake();
+      tools.close();
+      restart.endEarly();
+      resubscribe.endEarly();
       await Promise.all([current, ...retired].map((wire) => wire?.close()));
       await attempted?.stop();
       await living;

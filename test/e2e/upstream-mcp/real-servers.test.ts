@@ -7,7 +7,7 @@ import { after, suite, test, type TestContext } from 'node:test';
 import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { z } from 'zod';
-import { childEnvironment } from '../../../src/adapters/upstream-mcp/stdio/child-environment.ts';
+import { childEnvironment } from '../../../src/adapters/upstream-mcp/stdio/child-group.ts';
 import { everythingOverHttp } from '../../support/servers-real.ts';
 import {
   attemptOf,

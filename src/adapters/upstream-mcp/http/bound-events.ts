@@ -2,12 +2,12 @@
  * Limits an event stream: a size for each event, and a pace for all of them. Passes the bytes on unchanged; does not parse them.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { createFloodGate, type FloodGate } from './flood-gate.ts';
+import { createTokenBucket, type TokenBucket } from '../token-bucket.ts';
 import type { McpLimits } from '../mcp-limits.ts';
 import { MessageTooLarge } from '../transport-faults.ts';
 
-export function createPace({ floodBurst, floodPerSecond }: McpLimits): FloodGate {
-  return createFloodGate(floodBurst, floodPerSecond);
+export function createPace({ floodBurst, floodPerSecond }: McpLimits): TokenBucket {
+  return createTokenBucket(floodBurst, floodPerSecond);
 }
 
 const lineFeed = 0x0a;
@@ -22,7 +22,7 @@ const maxAtOnce = 128;
 export async function* boundEvents(
   stream: AsyncIterable<Uint8Array>,
   limits: McpLimits,
-  gate: FloodGate = createPace(limits),
+  gate: TokenBucket = createPace(limits),
 ): AsyncGenerator<Uint8Array> {
   const measure = createMeasure(limits.maxMessageBytes);
   for await (const chunk of stream) {

@@ -4,7 +4,7 @@
  */
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { FloodGate } from './flood-gate.ts';
+import type { TokenBucket } from '../token-bucket.ts';
 import type { HttpAnswer } from './http-client.ts';
 import type { McpLimits } from '../mcp-limits.ts';
 import { readEvents, type StreamReader } from './read-events.ts';
@@ -15,7 +15,7 @@ export interface Following {
   /** Aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
   /** Shared by all streams of a server, so that many streams, or one in many parts, are read no faster than one. */
-  readonly pace: FloodGate;
+  readonly pace: TokenBucket;
   /** Returns whether this was the answer. */
   readonly receive: (message: unknown) => boolean;
   /** Asks for what comes after this event, given as a header value. Null where a stream cannot be resumed. */

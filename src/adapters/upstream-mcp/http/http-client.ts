@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { createRequire } from 'node:module';
 import { Readable } from 'node:stream';
 import type { Agent as UndiciAgent, buildConnector as buildUndiciConnector, Dispatcher } from 'undici';
-import { createFloodGate, type FloodGate } from './flood-gate.ts';
+import { createTokenBucket, type TokenBucket } from '../token-bucket.ts';
 import { MessageTooLarge } from '../transport-faults.ts';
 import type { Target } from './http-target.ts';
 
@@ -252,10 +252,10 @@ const smallPieceBytes = 1 << 10;
 const smallPiecesBurst = 20_000;
 const smallPiecesPerSecond = 10_000;
 
-const paces = new Map<string, FloodGate>();
+const paces = new Map<string, TokenBucket>();
 
-function paceOf(origin: string): FloodGate {
-  const known = paces.get(origin) ?? createFloodGate(smallPiecesBurst, smallPiecesPerSecond);
+function paceOf(origin: string): TokenBucket {
+  const known = paces.get(origin) ?? createTokenBucket(smallPiecesBurst, smallPiecesPerSecond);
   paces.set(origin, known);
   return known;
 }

@@ -10,7 +10,7 @@ import {
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
 import { boundEvents, createPace } from './bound-events.ts';
-import type { FloodGate } from './flood-gate.ts';
+import type { TokenBucket } from '../token-bucket.ts';
 import { type Following, followStream } from './follow-stream.ts';
 import { type HttpAnswer, isEventStream, send } from './http-client.ts';
 import { headersFor, type Target, targetOf } from './http-target.ts';
@@ -18,7 +18,7 @@ import { fieldValue } from './param-headers.ts';
 import { readRedirect, readRefusal, readRetryAfter } from './read-refusal.ts';
 import type { HttpConnection } from '../mcp-config.ts';
 import type { McpLimits } from '../mcp-limits.ts';
-import { messagesIn } from '../parse-answer.ts';
+import { messagesIn } from '../rpc-message.ts';
 import { readMessage } from '../rpc-message.ts';
 import { HttpRefusal } from '../transport-faults.ts';
 import type { SendOptions } from '../wire.ts';
@@ -37,7 +37,7 @@ interface Head {
 
 export class HttpTransport extends StreamableHTTPClientTransport {
   readonly #heads: Map<string, Head>;
-  readonly #pace: FloodGate;
+  readonly #pace: TokenBucket;
   readonly #server: HttpConnection;
   readonly #limits: McpLimits;
   readonly #target: Target;
@@ -189,13 +189,13 @@ function sendForSdk(url: string | URL, init: SdkRequest, { maxMessageBytes }: Mc
 }
 
 /** What `fetch` would return. */
-function toResponse({ status, headers, body }: HttpAnswer, limits: McpLimits, pace: FloodGate): Response {
+function toResponse({ status, headers, body }: HttpAnswer, limits: McpLimits, pace: TokenBucket): Response {
   const init = { status, headers: new Headers(headers) };
   if (!Buffer.isBuffer(body)) return new Response(streamOf(body, limits, pace), init);
   return new Response(body.length === 0 ? null : new Uint8Array(body), init);
 }
 
-function streamOf(body: Readable, limits: McpLimits, pace: FloodGate): ReadableStream<Uint8Array<ArrayBuffer>> {
+function streamOf(body: Readable, limits: McpLimits, pace: TokenBucket): ReadableStream<Uint8Array<ArrayBuffer>> {
   const chunks = boundEvents(body, limits, pace);
   return new ReadableStream({
     async pull(controller) {

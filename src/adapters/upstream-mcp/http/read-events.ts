@@ -1,9 +1,9 @@
 /** Reads the JSON-RPC messages of an event stream, and the ids and delays by which the stream can be resumed. */
 import { createParser } from 'eventsource-parser';
 import { boundEvents } from './bound-events.ts';
-import type { FloodGate } from './flood-gate.ts';
+import type { TokenBucket } from '../token-bucket.ts';
 import type { McpLimits } from '../mcp-limits.ts';
-import { parseAnswer } from '../parse-answer.ts';
+import { parseAnswer } from '../rpc-message.ts';
 
 export interface StreamReader {
   onMessage(message: unknown): void;
@@ -18,7 +18,7 @@ export async function readEvents(
   stream: AsyncIterable<Uint8Array>,
   limits: McpLimits,
   { onMessage, onId, onRetry }: StreamReader,
-  gate?: FloodGate,
+  gate?: TokenBucket,
 ): Promise<void> {
   const decoder = new TextDecoder();
   const parser = createParser({

@@ -1,7 +1,7 @@
 /** Reads an HTTP answer that is no success: its status, Retry-After, where it redirects to, and the JSON-RPC error in its body. */
 import type { HttpAnswer } from './http-client.ts';
 import type { McpLimits } from '../mcp-limits.ts';
-import { messagesIn } from '../parse-answer.ts';
+import { messagesIn } from '../rpc-message.ts';
 import { errorIn, type MessageId, readMessage, type RpcError } from '../rpc-message.ts';
 import { HttpRefusal } from '../transport-faults.ts';
 

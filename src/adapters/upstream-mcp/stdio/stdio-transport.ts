@@ -7,12 +7,12 @@ import { existsSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { type ChildGroup, startGroup } from './child-group.ts';
-import { createFloodGate } from '../http/flood-gate.ts';
+import { createTokenBucket } from '../token-bucket.ts';
 import type { StdioConnection } from '../mcp-config.ts';
 import type { McpLimits } from '../mcp-limits.ts';
 import { type MessageId, readMessage } from '../rpc-message.ts';
 import { createLineSplitter } from './split-lines.ts';
-import { parseAnswer } from '../parse-answer.ts';
+import { parseAnswer } from '../rpc-message.ts';
 import { NotSent } from '../transport-faults.ts';
 
 export interface StdioTransport extends Transport {
@@ -32,7 +32,7 @@ export function createStdioTransport(
   const awaited = new Set<MessageId>();
   /** Withdrawn: the answer may be under way, and may still be of use. The oldest are forgotten. */
   const withdrawn = new Set<MessageId>();
-  const unasked = createFloodGate(limits.floodBurst, limits.floodPerSecond);
+  const unasked = createTokenBucket(limits.floodBurst, limits.floodPerSecond);
   const gone = Promise.withResolvers<void>();
   let group: ChildGroup | null = null;
   let ending: string | null = null;
@@ -89,7 +89,7 @@ export function createStdioTransport(
         lines.push(chunk);
         rest(child.stdout, restMs);
       });
-      const stderr = createFloodGate(limits.stderrBytesBurst, limits.stderrBytesPerSecond);
+      const stderr = createTokenBucket(limits.stderrBytesBurst, limits.stderrBytesPerSecond);
       child.stderr.on('error', () => undefined);
       child.stderr.on('data', (chunk: Buffer) => {
         onStderr(chunk.toString('utf8'));

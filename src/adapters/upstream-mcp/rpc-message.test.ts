@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseAnswer } from './parse-answer.ts';
+import { parseAnswer } from './rpc-message.ts';
 
 test('the result of a call has its integers as they were sent; everything else of a message is plain JSON', () => {
   const large = '1152921504606846977';

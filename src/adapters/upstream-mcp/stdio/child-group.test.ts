@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { childEnvironment } from './child-environment.ts';
+import { childEnvironment } from './child-group.ts';
 
 test('a child gets certificates, proxies and locale, in capitals and small, and nothing else', () => {
   const passed = {

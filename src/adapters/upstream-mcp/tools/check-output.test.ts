@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileSchema } from '../../../core/schema/compile-schema.ts';
 import type { UpstreamResult } from '../../../ports/upstream.ts';
-import { judgeOutput } from './judge-output.ts';
+import { checkOutput } from './check-output.ts';
 import { defaultMcpLimits } from '../mcp-limits.ts';
 import { entryOf } from './tool-entry.ts';
-import { failed } from '../weigh-answer.ts';
+import { failed } from '../interpret-answer.ts';
 
 const priced = { type: 'object', properties: { price: { type: 'number' } }, required: ['price'] };
 const returned = (output: unknown): UpstreamResult => ({ kind: 'returned', output, errors: [] });
@@ -21,7 +21,7 @@ function judged(outputSchema: unknown, result: UpstreamResult): UpstreamResult {
   const parts = { limits: defaultMcpLimits, defaultTimeoutMs: 1, compile: compileSchema };
   const entry = entryOf(server, tool, parts);
   assert.ok(entry.ok, JSON.stringify(entry));
-  return judgeOutput(result, entry.entry, defaultMcpLimits);
+  return checkOutput(result, entry.entry, defaultMcpLimits);
 }
 
 test('a result that is what was promised, or of which nothing was promised, passes untouched', () => {
@@ -40,7 +40,7 @@ test('a result that is what was promised, or of which nothing was promised, pass
     [priced, failed('threw', 'it failed by its own word')],
   ] as const;
   for (const [schema, result] of cases) assert.equal(judged(schema, result), result, JSON.stringify(schema));
-  assert.equal(judgeOutput(bare, null, defaultMcpLimits), bare);
+  assert.equal(checkOutput(bare, null, defaultMcpLimits), bare);
 });
 
 test('a result that is not what was promised is malformed: which fields, never their values', () => {

@@ -8,14 +8,14 @@ import path from 'node:path';
 import { isObject } from '../../../core/values/json.ts';
 import type { McpUpstreamConfig } from '../mcp-config.ts';
 
-export interface KeptList {
+export interface StoredTools {
   /** Null if there is none that can be used. */
   read(): Promise<readonly unknown[] | null>;
   /** Null, or why it could not be kept. */
   write(tools: readonly unknown[]): Promise<string | null>;
 }
 
-export function createKeptList(folder: string, config: McpUpstreamConfig, maxChars: number): KeptList {
+export function createStoredTools(folder: string, config: McpUpstreamConfig, maxChars: number): StoredTools {
   const file = path.join(folder, `${config.name}.json`);
   const of = fingerprintOf(config);
   let last: string | null = null;

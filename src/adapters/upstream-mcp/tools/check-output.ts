@@ -9,14 +9,14 @@ import { describeMismatch } from '../../../core/schema/field-errors.ts';
 import type { UpstreamResult } from '../../../ports/upstream.ts';
 import type { McpLimits } from '../mcp-limits.ts';
 import { countNodes } from './tool-entry.ts';
-import { failed, givenAs, written } from '../weigh-answer.ts';
+import { failed, givenAs, written } from '../interpret-answer.ts';
 
 type Check = Extract<ReturnType<typeof compileSchema>, { ok: true }>['check'];
 
 /** An entry lives as long as its server lists the same tool. */
 const checks = new WeakMap<ToolEntry, Check | null>();
 
-export function judgeOutput(result: UpstreamResult, entry: ToolEntry | null, limits: McpLimits): UpstreamResult {
+export function checkOutput(result: UpstreamResult, entry: ToolEntry | null, limits: McpLimits): UpstreamResult {
   if (entry === null || result.kind !== 'returned') return result;
   const check = checkOf(entry, limits);
   if (check === null) return result;

@@ -4,14 +4,14 @@
  */
 import { setImmediate as otherWork } from 'node:timers/promises';
 import type { ToolEntry } from '../../../core/call/catalogue.ts';
-import type { JsonObject } from '../../../core/values/json.ts';
+import { isObject, type JsonObject } from '../../../core/values/json.ts';
 import { compileSchema, type CompiledSchema } from '../../../core/schema/compile-schema.ts';
-import { createFloodGate } from '../http/flood-gate.ts';
-import { listTools } from './list-tools.ts';
+import { createTokenBucket } from '../token-bucket.ts';
+import { describeAnswer } from '../interpret-answer.ts';
 import type { McpUpstreamConfig } from '../mcp-config.ts';
 import type { McpLimits } from '../mcp-limits.ts';
-import type { KeptList } from './kept-list.ts';
-import { createNap } from '../nap.ts';
+import type { StoredTools } from './stored-tools.ts';
+import { createDelay } from '../backoff.ts';
 import { entryOf } from './tool-entry.ts';
 import type { Wire } from '../wire.ts';
 
@@ -20,7 +20,7 @@ export interface LeftOut {
   readonly reason: string;
 }
 
-export interface ToolShelf {
+export interface ToolCache {
   /** The tools that were kept by an earlier process, until the server lists its own. */
   restore(): Promise<void>;
   /** Whether a list is known at all. */
@@ -37,25 +37,25 @@ export interface ToolShelf {
   close(): void;
 }
 
-interface ShelfParts {
+interface CacheParts {
   readonly limits: McpLimits;
   readonly defaultTimeoutMs: number;
   readonly onTools: () => void;
   /** Absent, or null, where nothing is kept. */
-  readonly kept?: KeptList | null;
+  readonly kept?: StoredTools | null;
 }
 
 /** Compiling many schemas must not keep the event loop from other servers for longer than this at a time. */
 const maxTurnMs = 10;
 
-export function createToolShelf(
+export function createToolCache(
   config: McpUpstreamConfig,
-  parts: ShelfParts,
+  parts: CacheParts,
   onTrouble: (trouble: string | null) => void,
-): ToolShelf {
+): ToolCache {
   const { limits } = parts;
-  const compiling = createFloodGate(limits.compileBurstMs, limits.compileMsPerSecond);
-  const rest = createNap();
+  const compiling = createTokenBucket(limits.compileBurstMs, limits.compileMsPerSecond);
+  const rest = createDelay();
   let wire: Wire | null = null;
   let entries: readonly ToolEntry[] = [];
   let byName: ReadonlyMap<string, ToolEntry> = new Map();
@@ -135,7 +135,7 @@ export function createToolShelf(
       const tookMs = performance.now() - turnBegan;
       if (tookMs < maxTurnMs) continue;
       const restMs = compiling.spend(tookMs);
-      await (restMs > 0 ? rest.sleep(restMs) : otherWork());
+      await (restMs > 0 ? rest.wait(restMs) : otherWork());
       if (closed) break;
       turnBegan = performance.now();
     }
@@ -164,8 +164,49 @@ export function createToolShelf(
     problem: () => cutShort ?? unkept,
     close() {
       closed = true;
-      rest.wake();
+      rest.endEarly();
       if (timer !== null) clearTimeout(timer);
     },
   };
+}
+
+type Listing =
+  | {
+      readonly ok: true;
+      readonly tools: readonly unknown[];
+      /** Why there may be more. */ readonly cutShort: string | null;
+    }
+  | { readonly ok: false; readonly problem: string };
+
+const methodNotFound = -32_601;
+
+async function listTools(wire: Wire, limits: McpLimits): Promise<Listing> {
+  const until = performance.now() + limits.listTimeoutMs;
+  const tools: unknown[] = [];
+  const seen = new Set<string>();
+  let params: JsonObject = {};
+  for (let page = 0; page < limits.maxPages; page++) {
+    const timeoutMs = Math.max(1, until - performance.now());
+    const answer = await wire.ask({ method: 'tools/list', params, timeoutMs });
+    // A server of resources or prompts alone has no such method.
+    if (answer.kind === 'error' && answer.code === methodNotFound && page === 0)
+      return { ok: true, tools, cutShort: null };
+    if (answer.kind !== 'result')
+      return { ok: false, problem: `it does not list its tools: ${describeAnswer(answer)}` };
+    const listed = isObject(answer.result) ? answer.result['tools'] : null;
+    if (!Array.isArray(listed)) return { ok: false, problem: 'it does not list its tools: its answer has none' };
+    for (const tool of listed) {
+      if (tools.length >= limits.maxTools)
+        return { ok: true, tools, cutShort: `it has more than ${limits.maxTools} tools` };
+      tools.push(tool);
+    }
+    const cursor = isObject(answer.result) ? answer.result['nextCursor'] : null;
+    if (cursor === undefined || cursor === null) return { ok: true, tools, cutShort: null };
+    const isUsable = typeof cursor === 'string' && cursor.length <= limits.maxCursorChars && !seen.has(cursor);
+    if (!isUsable)
+      return { ok: true, tools, cutShort: 'its list of tools goes in a circle, or on without a usable cursor' };
+    seen.add(cursor);
+    params = { cursor };
+  }
+  return { ok: true, tools, cutShort: `its list of tools has more than ${limits.maxPages} pages` };
 }

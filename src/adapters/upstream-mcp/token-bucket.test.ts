@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createFloodGate } from './flood-gate.ts';
+import { createTokenBucket } from './token-bucket.ts';
 
 test('the burst is free, what exceeds it is rested for, and rest is earned back', () => {
   let now = 0;
-  const gate = createFloodGate(10, 100, () => now);
+  const gate = createTokenBucket(10, 100, () => now);
   assert.equal(gate.spend(10), 0);
   assert.equal(gate.spend(5), 50);
   now += 50;
@@ -16,7 +16,7 @@ test('the burst is free, what exceeds it is rested for, and rest is earned back'
 });
 
 test('what is given back can be spent again, and is never more than the burst', () => {
-  const gate = createFloodGate(10, 100, () => 0);
+  const gate = createTokenBucket(10, 100, () => 0);
   assert.equal(gate.spend(10), 0);
   assert.equal(gate.spend(-1), 0);
   assert.equal(gate.spend(1), 0);
@@ -29,7 +29,7 @@ test('who rests as told never reads more than the burst and the pace allow', () 
     fc.property(fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1, maxLength: 100 }), (costs) => {
       let now = 0;
       let spent = 0;
-      const gate = createFloodGate(20, 100, () => now);
+      const gate = createTokenBucket(20, 100, () => now);
       for (const cost of costs) {
         spent += cost;
         now += gate.spend(cost);

@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test';
 import { InMemoryTransport, type JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { McpUpstreamConfig } from '../mcp-config.ts';
 import { defaultMcpLimits } from '../mcp-limits.ts';
-import { createToolShelf } from './tool-shelf.ts';
+import { createToolCache } from './tool-cache.ts';
 import { createWire } from '../wire.ts';
 
 const config: McpUpstreamConfig = {
@@ -29,7 +29,7 @@ async function open(t: TestContext, limits = defaultMcpLimits) {
   await theirs.start();
   await wire.transport.start();
   let changes = 0;
-  const shelf = createToolShelf(config, { limits, defaultTimeoutMs: 1, onTools: () => changes++ }, () => undefined);
+  const shelf = createToolCache(config, { limits, defaultTimeoutMs: 1, onTools: () => changes++ }, () => undefined);
   t.after(() => shelf.close());
   return { shelf, wire, asked, theirs, changes: () => changes, names: () => shelf.entries().map(({ name }) => name) };
 }

@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import { anyCharacter } from '../../../test/support/any-character.ts';
 import { defaultMcpLimits } from './mcp-limits.ts';
 import type { RpcError } from './rpc-message.ts';
-import { describeAnswer, weighAnswer } from './weigh-answer.ts';
+import { describeAnswer, interpretAnswer } from './interpret-answer.ts';
 import type { WireAnswer } from './wire-answer.ts';
 
-const weigh = (answer: WireAnswer) => weighAnswer(answer, 'own', defaultMcpLimits);
+const weigh = (answer: WireAnswer) => interpretAnswer(answer, 'own', defaultMcpLimits);
 const refusedAs = (status: number, said: RpcError | null = null): WireAnswer => ({
   kind: 'refused',
   status,

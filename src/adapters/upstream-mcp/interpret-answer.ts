@@ -33,7 +33,7 @@ export function failed(kind: ErrorKind, message: string, more: Partial<Failure> 
 }
 
 /** `onError` is what is declared about error answers of the tool that was called. */
-export function weighAnswer(
+export function interpretAnswer(
   answer: WireAnswer,
   server: string,
   limits: McpLimits,
@@ -41,11 +41,13 @@ export function weighAnswer(
 ): UpstreamResult {
   switch (answer.kind) {
     case 'result':
-      return weighResult(answer.result, limits, onError);
+      return interpretResult(answer.result, limits, onError);
     case 'error':
-      return weighError(answer, null, limits);
+      return interpretError(answer, null, limits);
     case 'refused':
-      return answer.said === null ? weighRefusal(answer, server) : weighError(answer.said, answer.status, limits);
+      return answer.said === null
+        ? interpretRefusal(answer, server)
+        : interpretError(answer.said, answer.status, limits);
     case 'unsent':
       return failed('never_sent', `server '${server}': ${answer.reason}`, {
         errorType: 'NotConnected',
@@ -93,7 +95,7 @@ export function describeAnswer(answer: WireAnswer): string {
   }
 }
 
-function weighResult(result: unknown, limits: McpLimits, onError: ErrorMeaning): UpstreamResult {
+function interpretResult(result: unknown, limits: McpLimits, onError: ErrorMeaning): UpstreamResult {
   if (!isObject(result)) return noToolResult(result, limits);
   const { resultType, ...rest } = result;
   if (resultType === 'input_required') {
@@ -152,7 +154,7 @@ const kindOfCode: Readonly<Record<number, KindOfCode>> = {
 };
 
 /** `status` is that of the HTTP refusal that carried the error; null if it came as an answer like any other. */
-function weighError({ code, message, data }: RpcError, status: number | null, limits: McpLimits): UpstreamResult {
+function interpretError({ code, message, data }: RpcError, status: number | null, limits: McpLimits): UpstreamResult {
   const known = Object.hasOwn(kindOfCode, code) ? kindOfCode[code] : undefined;
   const { kind, errorType, beforehandAs } = known ?? { kind: 'unknown' as const, errorType: 'ProtocolError' };
   const messageIn = (given: unknown) => {
@@ -169,7 +171,7 @@ function weighError({ code, message, data }: RpcError, status: number | null, li
   });
 }
 
-function weighRefusal(answer: Extract<WireAnswer, { kind: 'refused' }>, server: string): UpstreamResult {
+function interpretRefusal(answer: Extract<WireAnswer, { kind: 'refused' }>, server: string): UpstreamResult {
   const { status, retryAfterSeconds, cause } = answer;
   const message = `server '${server}' answered with HTTP status ${status}`;
   const errorType = `Http${status}`;

@@ -1,14 +1,14 @@
 /** How long must a reader rest so that a flood costs the gateway no more than its share? Must not drop anything by itself. */
-export interface FloodGate {
+export interface TokenBucket {
   /** Milliseconds to rest before reading on; 0 within the burst. Less than nothing is given back. */
   spend(units: number): number;
 }
 
-export function createFloodGate(
+export function createTokenBucket(
   burst: number,
   perSecond: number,
   nowMs: () => number = () => performance.now(),
-): FloodGate {
+): TokenBucket {
   let left = burst;
   let since = nowMs();
   return {

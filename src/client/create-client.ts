@@ -10,12 +10,11 @@ import { CallError } from './call-error.ts';
 import { maxSeconds, mustBeAmount, mustBeOptions, mustBeText } from './check-options.ts';
 import { completeSession } from './complete-session.ts';
 import { deliver, type Delivery } from './transport/deliver.ts';
-import { pause } from './transport/pause.ts';
 import { plainArgs } from './tools/plain-args.ts';
 import { readProblem } from './transport/read-problem.ts';
 import { isSuccess, readReply, secondsToWait } from './transport/read-reply.ts';
 import { refusalAfterLoss, refusalOf } from './refusal-of.ts';
-import type { Transport, WireCall } from './transport/transport.ts';
+import { pause, type Transport, type WireCall } from './transport/transport.ts';
 
 /** What holds for every call of a client, and can be said anew for one. */
 export interface CallDefaults {

@@ -39,3 +39,10 @@ export function refusalAfterLoss(reply: ErrorReply, asked: Asked): Refusal {
     reply,
   });
 }
+
+/** What a model should read about a refusal to choose its next move. For `onRefusal`. */
+export function tellModel(refusal: Refusal): string {
+  const { message, code, effect, resolution, validNextActions } = refusal;
+  const error = refusal.name === 'ToolDeniedError' ? 'denied' : refusal.error;
+  return JSON.stringify({ error, code, message, effect, resolution, valid_next_actions: validNextActions });
+}

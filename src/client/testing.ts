@@ -16,7 +16,7 @@ export {
   timeout,
   unknownEffect,
 } from './testing/answers.ts';
-export type { ScriptedAnswer } from './testing/scripted-answer.ts';
+export type { ScriptedAnswer } from './testing/answers.ts';
 export type { ScriptedClock } from './testing/scripted-clock.ts';
 export {
   createScriptedTransport,

@@ -5,7 +5,7 @@
 import { request as overHttp, type IncomingMessage } from 'node:http';
 import { request as overHttps } from 'node:https';
 import type { Clock } from '../../ports/clock.ts';
-import { readRetryAfter } from './retry-delay.ts';
+import type { WebhookLimits } from './webhook-limits.ts';
 
 export type Posted =
   | { readonly kind: 'taken' }
@@ -72,4 +72,22 @@ function readAway(answer: IncomingMessage, maxBytes: number): void {
     size += chunk.length;
     if (size > maxBytes) answer.destroy();
   });
+}
+
+type DelayLimits = Pick<WebhookLimits, 'backoffInitialMs' | 'backoffMaxMs' | 'jitter' | 'maxRetryAfterMs'>;
+
+/** How long to wait before the next try. `tries`: how often it was tried so far, at least 1. `chance`: at least 0 and less than 1. */
+export function retryDelay(tries: number, retryAfterMs: number | null, chance: number, limits: DelayLimits): number {
+  const doubled = limits.backoffInitialMs * 2 ** Math.min(tries - 1, 30);
+  const backoff = Math.min(doubled, limits.backoffMaxMs) * (1 + limits.jitter * (2 * chance - 1));
+  // Not earlier than asked: what chance adds, it adds to ours.
+  return Math.round(Math.max(backoff, Math.min(retryAfterMs ?? 0, limits.maxRetryAfterMs)));
+}
+
+/** Seconds or a date; null for everything else. */
+export function readRetryAfter(header: string | undefined, nowMs: number): number | null {
+  if (header === undefined) return null;
+  if (/^\d{1,9}$/.test(header.trim())) return Number(header) * 1_000;
+  const atMs = /^[A-Z][a-z]{2}, /.test(header) ? Date.parse(header) : Number.NaN;
+  return Number.isNaN(atMs) ? null : Math.max(0, atMs - nowMs);
 }

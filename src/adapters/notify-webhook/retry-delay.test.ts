@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readRetryAfter, retryDelay } from './retry-delay.ts';
+import { readRetryAfter, retryDelay } from './post-webhook.ts';
 import { webhookLimits } from './webhook-limits.ts';
 
 const hour = 3_600_000;

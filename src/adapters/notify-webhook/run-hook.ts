@@ -6,8 +6,7 @@ import type { CursorKeeper } from './keep-cursors.ts';
 import type { Page } from './follow-journal.ts';
 import type { Occurrence } from './occurrence.ts';
 import { isBefore, positionText } from './positions.ts';
-import type { Posted } from './post-webhook.ts';
-import { retryDelay } from './retry-delay.ts';
+import { type Posted, retryDelay } from './post-webhook.ts';
 import type { Cursor, Failed, Webhook, WebhookParts } from './webhook.ts';
 
 export interface HookParts extends Pick<WebhookParts, 'clock' | 'random' | 'limits'> {

@@ -7,9 +7,8 @@ import { keepCursors } from './keep-cursors.ts';
 import { isBefore } from './positions.ts';
 import { postWebhook } from './post-webhook.ts';
 import { runHook } from './run-hook.ts';
-import { signWebhook } from './sign-webhook.ts';
 import type { Cursor, Webhook, WebhookParts } from './webhook.ts';
-import { writeMessage } from './write-message.ts';
+import { signWebhook, writeMessage } from './write-message.ts';
 
 export interface Webhooks {
   /** Lets requests under way end, for a moment; what was not taken is told after the next start. */

@@ -1,4 +1,5 @@
 /** Which bytes does a hook get? JSON for programs, Slack's blocks for people. Pure. */
+import { createHmac } from 'node:crypto';
 import { unreachable } from '../../core/values/unreachable.ts';
 import type { WebhookMessage } from '../../core/http/webhook-message.ts';
 import { slackMessage } from './slack-message.ts';
@@ -34,4 +35,18 @@ function within(message: WebhookMessage, maxBytes: number): string {
   if (message.approval === null || Buffer.byteLength(whole) <= maxBytes) return whole;
   const { edited_args: _edited, ...approval } = message.approval;
   return JSON.stringify({ ...message, approval: { ...approval, args: null }, args_omitted: true });
+}
+
+/** Headers by which a receiver knows that a message is from here. Without a secret there is no signature. */
+export function signWebhook(
+  id: string,
+  timestampSeconds: number,
+  body: string,
+  secret: string | null,
+): Readonly<Record<string, string>> {
+  const timestamp = String(timestampSeconds);
+  const headers = { 'Recourse-Id': id, 'Recourse-Timestamp': timestamp };
+  if (secret === null) return headers;
+  const signature = createHmac('sha256', secret).update(`${id}.${timestamp}.${body}`).digest('hex');
+  return { ...headers, 'Recourse-Signature': `v1=${signature}` };
 }

@@ -2,9 +2,30 @@
  * The words with which a test scripts what a gateway decides. Each makes a reply that a gateway could really give: the
  * shapes are those of the wire, checked against the published schema. Must not be used outside tests.
  */
-import type { Notice, PartialError, Reply } from '../../core/call/reply.ts';
+import type { ErrorReply, Notice, PartialError, Reply } from '../../core/call/reply.ts';
 import type { Effect, Resolution, Verdict } from '../../core/taxonomy.ts';
-import { type ScriptedAnswer, refusing } from './scripted-answer.ts';
+import type { Answer, WireCall } from '../transport/transport.ts';
+
+/** What every reply has from its call. */
+export interface Envelope {
+  readonly requested: string;
+  readonly valid_next_actions: readonly string[];
+  readonly call_id: string;
+  readonly session: string | null;
+}
+
+export type ScriptedAnswer =
+  | { readonly kind: 'reply'; readonly write: (envelope: Envelope, call: WireCall) => Reply }
+  | { readonly kind: 'pending'; readonly seconds: number; readonly then: readonly ScriptedAnswer[] }
+  | { readonly kind: 'way'; readonly answer: Answer };
+
+type Own<Branch> = Branch extends unknown ? Omit<Branch, keyof Envelope> : never;
+
+/** An answer that is a refusal, with what is particular to it. */
+const refusing = (own: Own<ErrorReply>): ScriptedAnswer => ({
+  kind: 'reply',
+  write: (envelope) => ({ ...own, ...envelope }) as ErrorReply,
+});
 
 interface More {
   readonly notices?: readonly Notice[];

@@ -8,7 +8,7 @@ import { errorSamples, successSample } from '../../../test/support/reply-samples
 import { createClient } from '../create-client.ts';
 import * as words from './answers.ts';
 import { permit } from './answers.ts';
-import type { ScriptedAnswer } from './scripted-answer.ts';
+import type { ScriptedAnswer } from './answers.ts';
 import { createScriptedTransport, UnscriptedCallError } from './scripted-transport.ts';
 
 const ajv = new Ajv2020({ strict: true, allErrors: true });

@@ -3,11 +3,11 @@
  * without a gateway. A call that the script does not foresee is a mistake of the test and is thrown as one.
  */
 import type { ApprovalState } from '../../core/approval/approval.ts';
+import type { ApprovalView } from '../../core/approval/approval-view.ts';
 import type { Reply } from '../../core/call/reply.ts';
 import type { Answer, Transport, WireCall } from '../transport/transport.ts';
 import { unreachable } from '../unreachable.ts';
-import type { Envelope, ScriptedAnswer } from './scripted-answer.ts';
-import { scriptedApproval } from './scripted-approval.ts';
+import type { Envelope, ScriptedAnswer } from './answers.ts';
 import { scriptedClock, type ScriptedClock } from './scripted-clock.ts';
 
 /**
@@ -138,3 +138,31 @@ export function createScriptedTransport(script: Script, options: ScriptOptions =
 
 /** As it would come over a wire: a copy, so that no test changes the script. */
 const answered = (reply: Reply): Answer => ({ kind: 'answered', body: JSON.parse(JSON.stringify(reply)) as unknown });
+
+const time = '2026-01-01T00:00:00Z';
+/** In these somebody has said yes. */
+const approved: readonly ApprovalState[] = ['granted', 'used'];
+/** In these somebody has said something. */
+const decided: readonly ApprovalState[] = [...approved, 'denied', 'revoked'];
+
+function scriptedApproval(id: string, state: ApprovalState): ApprovalView {
+  return {
+    approval_id: id,
+    state,
+    agent: 'scripted',
+    tool: 'scripted',
+    session: null,
+    call_id: 'call_scripted',
+    args: {},
+    rule_ref: 'recourse.yaml:1',
+    reason: null,
+    approvers: null,
+    needed: 1,
+    approved_by: approved.includes(state) ? [{ by: 'approver', at: time }] : [],
+    decided: decided.includes(state) ? { by: 'approver', at: time, reason: null } : null,
+    on_approve: 'wait',
+    opened_at: time,
+    expires_at: '2026-01-02T00:00:00Z',
+    shown: '0'.repeat(64),
+  };
+}

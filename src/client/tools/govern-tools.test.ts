@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { CallError } from '../call-error.ts';
 import { createClient } from '../create-client.ts';
 import { governTools } from './govern-tools.ts';
-import { tellModel } from './tell-model.ts';
+import { tellModel } from '../refusal-of.ts';
 import { createScriptedTransport, deny, lost, permit } from '../testing.ts';
 import { ToolDeniedError } from '../tool-denied-error.ts';
 import { remote } from './tool-shapes.ts';

@@ -5,7 +5,6 @@
  */
 import type { EffectClass } from '../../core/taxonomy.ts';
 import { mustBeOptions } from '../check-options.ts';
-import { gatewaySchema, type GatewaySchema } from './gateway-schema.ts';
 import { type NamedTool, nameTools, type Naming } from './name-tools.ts';
 import { type Loose, recognise, type Recognised, type ToolList, type ToolRecord } from './tool-shapes.ts';
 import { unreachable } from '../unreachable.ts';
@@ -108,4 +107,35 @@ async function lastOf(result: unknown): Promise<unknown> {
     last = each;
   }
   return last;
+}
+
+/** What zod, valibot, arktype and others share. */
+interface Standard {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => never;
+  };
+}
+
+/** A JSON Schema, told apart by not being the other. */
+interface Plain {
+  readonly '~standard'?: never;
+  readonly [keyword: string]: unknown;
+}
+
+type GatewaySchema = Standard | Plain;
+
+/** A schema of a tool in a form that the gateway can check by; null if it is none. */
+function gatewaySchema(schema: unknown): GatewaySchema | null {
+  if ((typeof schema !== 'object' || schema === null) && typeof schema !== 'function') return null;
+  const { '~standard': standard, jsonSchema } = schema as { '~standard'?: unknown; jsonSchema?: unknown };
+  if (typeof standard === 'object' && standard !== null && 'validate' in standard) return schema as Standard;
+  // The AI SDK makes some schemas only when they are asked for.
+  if (typeof schema === 'function') return gatewaySchema((schema as () => unknown)());
+  // And wraps others, `jsonSchema({...})`, with the schema inside; a promise of one is no schema yet.
+  if (typeof jsonSchema === 'object' && jsonSchema !== null) return 'then' in jsonSchema ? null : (jsonSchema as Plain);
+  // A schema library that is older than the standard: its objects are instances of classes, JSON Schemas are not.
+  const prototype: unknown = Object.getPrototypeOf(schema);
+  return prototype === Object.prototype || prototype === null ? (schema as Plain) : null;
 }

@@ -28,6 +28,22 @@ export type Answer =
 /** Waits, or ends early when the signal is aborted. Never rejects. */
 export type Pause = (seconds: number, signal?: AbortSignal) => Promise<void>;
 
+/** The default: the timer of the platform, be it a browser, an edge worker or Node. */
+export const pause: Pause = (seconds, signal) =>
+  new Promise((resolve) => {
+    if (signal?.aborted === true) {
+      resolve();
+      return;
+    }
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, seconds * 1_000);
+    signal?.addEventListener('abort', end);
+  });
+
 export interface Transport {
   /** One attempt. Whatever happens in the world is an answer; a rejection is a bug, and reaches the caller as it is. */
   send(call: WireCall, signal?: AbortSignal): Promise<Answer>;

@@ -1,4 +1,4 @@
-/** Whom and what is an occurrence about, in the words of a message? Reads the store; sends nothing. */
+/** Makes the message about an occurrence: looks up its approval, call and session in the store. Sends nothing. */
 import type { CallId, SessionId } from '../../core/call/call.ts';
 import { recordKinds } from '../../core/journal/record.ts';
 import { spellOut } from '../../core/values/quote.ts';
@@ -7,7 +7,7 @@ import type { Occurrence } from './occurrence.ts';
 import { deliveryId } from './positions.ts';
 import type { WebhookParts } from './webhook.ts';
 
-/** The message without its link, which each hook has of its own. */
+/** Without the link, which differs from hook to hook. */
 export async function describeOccurrence(
   { at, event, kind, atMs, call: callId, session: sessionId, body, said }: Occurrence,
   storeTag: string,
@@ -24,14 +24,25 @@ export async function describeOccurrence(
     event,
     kind,
     at: `${new Date(Math.min(atMs, latestTimeMs)).toISOString().slice(0, 19)}Z`,
-    tenant: found?.tenant ?? call?.tenant ?? session?.tenant ?? textIn(body, 'tenant'),
-    agent: found?.view.agent ?? call?.agent ?? session?.agent ?? textIn(body, 'agent'),
-    tool: found?.view.tool ?? call?.tool ?? textIn(body, 'tool'),
+    ...firstKnown([found === null ? null : { ...found.view, tenant: found.tenant }, call, session], body),
     call_id: callId,
     session: sessionId,
     message: spellOut(said ?? recordKinds[kind]),
     approval: found?.view ?? null,
   };
+}
+
+interface About {
+  readonly tenant: string | null;
+  readonly agent: string | null;
+  readonly tool: string | null;
+}
+
+/** From the first source that has it; the record itself comes last. */
+function firstKnown(sources: readonly (Partial<About> | null)[], body: Readonly<Record<string, unknown>>): About {
+  const known = (name: keyof About) =>
+    sources.map((source) => source?.[name] ?? null).find((value) => value !== null) ?? textIn(body, name);
+  return { tenant: known('tenant'), agent: known('agent'), tool: known('tool') };
 }
 
 /** Later than any clock says; beyond it there is no text for a time. */

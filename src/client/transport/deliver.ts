@@ -75,7 +75,11 @@ async function settled(delivery: Delivery, first: Reply): Promise<SuccessReply |
     // INVARIANT: only a reply with the call's own id says what became of it; another is about our looking.
     if (reply.call_id === first.call_id && !isPending(reply)) return reply;
     const again = isPending(reply) ? reply.retry_after_seconds : secondsToWait(reply);
-    if (again === null) throw fault('no_reply', 'the gateway does not say what became of it', delivery, true, first);
+    if (again === null)
+      throw fault('no_reply', 'the gateway does not say what became of it', delivery, {
+        maybeSent: true,
+        pending: first,
+      });
     seconds = again;
   }
   throw stillPending(delivery, first);
@@ -94,8 +98,9 @@ function replyIn(
   if (reply !== null) return reply;
   const { code, words } = readProblem(body);
   const hint = words === '' ? '' : ` (${words})`;
-  if (code === null) throw fault('no_reply', `what came is not a reply of a gateway${hint}`, delivery, true, pending);
-  throw fault('turned_away', `the gateway did not let the request in${hint}`, delivery, maybeSent, pending, { code });
+  if (code === null)
+    throw fault('no_reply', `what came is not a reply of a gateway${hint}`, delivery, { maybeSent: true, pending });
+  throw fault('turned_away', `the gateway did not let the request in${hint}`, delivery, { maybeSent, pending, code });
 }
 
 function unanswered(
@@ -104,26 +109,29 @@ function unanswered(
   lost: boolean,
   pending?: PendingReply,
 ): CallError {
-  return fault(lost ? 'no_reply' : 'not_sent', answer.reason, delivery, lost, pending, { cause: answer.cause });
+  return fault(lost ? 'no_reply' : 'not_sent', answer.reason, delivery, {
+    maybeSent: lost,
+    pending,
+    cause: answer.cause,
+  });
 }
 
 function stopped(delivery: Delivery, maybeSent: boolean, pending?: PendingReply): CallError {
-  return fault('aborted', 'its signal was aborted', delivery, maybeSent, pending, { cause: delivery.signal?.reason });
+  return fault('aborted', 'its signal was aborted', delivery, { maybeSent, pending, cause: delivery.signal?.reason });
 }
 
 function stillPending(delivery: Delivery, pending: PendingReply): CallError {
   const reason = `it is still pending after ${delivery.maxPollSeconds} seconds; ask for ${pending.call_id} later`;
-  return fault('still_pending', reason, delivery, true, pending);
+  return fault('still_pending', reason, delivery, { maybeSent: true, pending });
 }
 
-function fault(
-  error: ClientFault,
-  reason: string,
-  { call }: Delivery,
-  maybeSent: boolean,
-  pending?: PendingReply,
-  more: Pick<CallFacts, 'cause' | 'code'> = {},
-): CallError {
+interface FaultFacts extends Pick<CallFacts, 'cause' | 'code'> {
+  readonly maybeSent: boolean;
+  readonly pending?: PendingReply | undefined;
+}
+
+function fault(error: ClientFault, reason: string, { call }: Delivery, facts: FaultFacts): CallError {
+  const { maybeSent, pending, ...more } = facts;
   const known = pending === undefined ? {} : { callId: pending.call_id, session: pending.session };
   const advice = pending === undefined ? {} : { resolution: { type: 'reconcile', callId: pending.call_id } as const };
   const effect = maybeSent ? 'unknown' : 'none';

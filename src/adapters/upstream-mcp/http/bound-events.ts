@@ -36,43 +36,53 @@ export async function* boundEvents(
   }
 }
 
-/** Reads on from `from`: up to where, and how many events that was. An event ends with an empty line. */
-function createMeasure(maxBytes: number): (chunk: Uint8Array, from: number) => { to: number; units: number } {
+/** Reads on from `start`: up to where, and how many events that was. An event ends with an empty line. */
+function createMeasure(maxBytes: number): (chunk: Uint8Array, start: number) => { to: number; units: number } {
   let size = 0;
   let line = 0;
   let returned = false;
+
+  function count(bytes: number): void {
+    size += bytes;
+    if (size > maxBytes) throw new MessageTooLarge(maxBytes);
+  }
+
   return (chunk, start) => {
     let events = 0;
     let lines = 0;
     let from = start;
-    let feed = chunk.indexOf(lineFeed, from);
-    let back = chunk.indexOf(carriageReturn, from);
-    while ((feed >= 0 || back >= 0) && events < maxAtOnce && lines < maxAtOnce * linesPerEvent) {
-      const isFeed = back < 0 || (feed >= 0 && feed < back);
-      const at = isFeed ? feed : back;
+    const unitsSoFar = () => Math.max(events, lines / linesPerEvent);
+    for (const at of lineEnds(chunk, start)) {
+      if (unitsSoFar() >= maxAtOnce) return { to: from, units: unitsSoFar() };
+      const isFeed = chunk[at] === lineFeed;
       // A line feed right after a carriage return, even one in the chunk before, belongs to the same line end.
       const isHalf = isFeed && returned && at === from;
       line += at - from;
-      size += at - from + 1;
       if (!isHalf) lines++;
       if (!isHalf && line === 0) {
         events++;
         size = 0;
-      }
-      if (size > maxBytes) throw new MessageTooLarge(maxBytes);
+      } else count(at - from + 1);
       line = 0;
       returned = !isFeed;
       from = at + 1;
-      if (isFeed) feed = chunk.indexOf(lineFeed, from);
-      else back = chunk.indexOf(carriageReturn, from);
     }
-    const units = Math.max(events, lines / linesPerEvent);
-    if (feed >= 0 || back >= 0) return { to: from, units };
     const left = chunk.length - from;
     if (left > 0) returned = false;
     line += left;
-    size += left;
-    if (size > maxBytes) throw new MessageTooLarge(maxBytes);
-    return { to: chunk.length, units };
+    count(left);
+    return { to: chunk.length, units: unitsSoFar() };
   };
+}
+
+/** Where the carriage returns and line feeds are, in order. */
+function* lineEnds(chunk: Uint8Array, start: number): Generator<number> {
+  let feed = chunk.indexOf(lineFeed, start);
+  let back = chunk.indexOf(carriageReturn, start);
+  while (feed >= 0 || back >= 0) {
+    const isFeed = back < 0 || (feed >= 0 && feed < back);
+    yield isFeed ? feed : back;
+    if (isFeed) feed = chunk.indexOf(lineFeed, feed + 1);
+    else back = chunk.indexOf(carriageReturn, back + 1);
+  }
 }

@@ -65,17 +65,25 @@ export async function followStream(
     if (signal.aborted) return undefined;
     const before = lastId;
     const answer = await reopen(Buffer.from(lastId).toString('latin1')).catch(() => null);
-    if (answer !== null && !Buffer.isBuffer(answer.body) && answer.status === 200) {
+    const stream = answer === null ? 'failed' : resumedStream(answer);
+    if (stream === 'refused') return undefined;
+    if (stream === 'failed') failures++;
+    else {
       failures = 0;
-      await read(answer.body);
+      await read(stream);
       empty = lastId === before ? empty + 1 : 0;
-    } else {
-      if (answer !== null && !Buffer.isBuffer(answer.body)) answer.body.destroy();
-      if (answer !== null && !isTransient(answer.status)) return undefined;
-      failures++;
     }
   }
   return tooLarge;
+}
+
+/** The rest of the stream. `failed`: it is worth another try. `refused`: it is not. */
+function resumedStream({ status, body }: HttpAnswer): Readable | 'failed' | 'refused' {
+  if (!Buffer.isBuffer(body)) {
+    if (status === 200) return body;
+    body.destroy();
+  }
+  return isTransient(status) ? 'failed' : 'refused';
 }
 
 /** The server may answer otherwise in a while. 409: it did not notice yet that the other connection ended. */

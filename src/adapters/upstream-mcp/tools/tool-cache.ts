@@ -174,39 +174,37 @@ type Listing =
   | {
       readonly ok: true;
       readonly tools: readonly unknown[];
-      /** Why there may be more. */ readonly cutShort: string | null;
+      /** Why there may be more. */
+      readonly cutShort: string | null;
     }
   | { readonly ok: false; readonly problem: string };
 
 const methodNotFound = -32_601;
 
+/** Lists the tools page by page, within limits of pages, tools and time. Does not look at a single tool. */
 async function listTools(wire: Wire, limits: McpLimits): Promise<Listing> {
   const until = performance.now() + limits.listTimeoutMs;
   const tools: unknown[] = [];
   const seen = new Set<string>();
+  const listed = (cutShort: string | null): Listing => ({ ok: true, tools, cutShort });
   let params: JsonObject = {};
   for (let page = 0; page < limits.maxPages; page++) {
     const timeoutMs = Math.max(1, until - performance.now());
     const answer = await wire.ask({ method: 'tools/list', params, timeoutMs });
-    // A server of resources or prompts alone has no such method.
-    if (answer.kind === 'error' && answer.code === methodNotFound && page === 0)
-      return { ok: true, tools, cutShort: null };
+    // A server that has only resources or prompts does not have this method.
+    if (answer.kind === 'error' && answer.code === methodNotFound && page === 0) return listed(null);
     if (answer.kind !== 'result')
       return { ok: false, problem: `it does not list its tools: ${describeAnswer(answer)}` };
-    const listed = isObject(answer.result) ? answer.result['tools'] : null;
-    if (!Array.isArray(listed)) return { ok: false, problem: 'it does not list its tools: its answer has none' };
-    for (const tool of listed) {
-      if (tools.length >= limits.maxTools)
-        return { ok: true, tools, cutShort: `it has more than ${limits.maxTools} tools` };
-      tools.push(tool);
-    }
-    const cursor = isObject(answer.result) ? answer.result['nextCursor'] : null;
-    if (cursor === undefined || cursor === null) return { ok: true, tools, cutShort: null };
+    const { tools: more, nextCursor: cursor } = isObject(answer.result) ? answer.result : {};
+    if (!Array.isArray(more)) return { ok: false, problem: 'it does not list its tools: its answer has none' };
+    const room = limits.maxTools - tools.length;
+    for (const tool of more.slice(0, room)) tools.push(tool);
+    if (more.length > room) return listed(`it has more than ${limits.maxTools} tools`);
+    if (cursor === undefined || cursor === null) return listed(null);
     const isUsable = typeof cursor === 'string' && cursor.length <= limits.maxCursorChars && !seen.has(cursor);
-    if (!isUsable)
-      return { ok: true, tools, cutShort: 'its list of tools goes in a circle, or on without a usable cursor' };
+    if (!isUsable) return listed('its list of tools goes in a circle, or on without a usable cursor');
     seen.add(cursor);
     params = { cursor };
   }
-  return { ok: true, tools, cutShort: `its list of tools has more than ${limits.maxPages} pages` };
+  return listed(`its list of tools has more than ${limits.maxPages} pages`);
 }

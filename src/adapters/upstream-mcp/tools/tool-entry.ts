@@ -1,4 +1,4 @@
-/** How does a tool that a server listed stand in the catalogue, or why does it not? What is listed is a stranger's text. */
+/** Makes the catalogue entry of a tool that a server listed, or says why it is left out. Servers are not trusted. */
 import { specTypeSchemas } from '@modelcontextprotocol/client';
 import { canonicalText, canonicalise, preview } from '../../../core/values/canonical.ts';
 import type { ToolEntry } from '../../../core/call/catalogue.ts';
@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '../../../core/values/json.ts';
 import type { CompiledSchema } from '../../../core/schema/compile-schema.ts';
 import { type Reach, reachOf } from '../../../core/policy/policy.ts';
 import type { EffectClass } from '../../../core/taxonomy.ts';
-import { type McpUpstreamConfig, ruleFor } from '../mcp-config.ts';
+import { type McpRule, type McpUpstreamConfig, ruleFor } from '../mcp-config.ts';
 import type { McpLimits } from '../mcp-limits.ts';
 
 export type EntryResult =
@@ -19,8 +19,61 @@ export interface EntryParts {
   readonly compile: (schema: JsonObject) => CompiledSchema;
 }
 
+/** The catalogue entry of a tool, or why it is left out. */
 export function entryOf(server: McpUpstreamConfig, listed: unknown, parts: EntryParts): EntryResult {
-  const { limits } = parts;
+  const read = readListed(listed, parts);
+  if (!read.ok) return read;
+  const { name, schema, text, check, listing } = read;
+  const rule = ruleFor(server, name);
+  const hints = hintsOf(server, name, listing);
+  const effectClass = rule?.effect ?? (server.trustAnnotations && saysReadOnly(hints) ? 'pure' : 'plain');
+  const timeoutMs = rule?.timeoutMs ?? server.timeoutMs ?? parts.defaultTimeoutMs;
+  const dedupeWindowMs = dedupeWindow(effectClass, rule);
+  const reportsWithinMs = rule?.reportsWithinMs ?? null;
+  const fullName = `${server.name}/${name}`;
+  const description = listing['description'] ?? listing['title'];
+  const entry: ToolEntry = {
+    name: fullName,
+    description: typeof description === 'string' ? description : '',
+    effectClass,
+    timeoutMs,
+    dedupeWindowMs,
+    reportsWithinMs,
+    input: { kind: 'schema', check },
+    invokes: fullName,
+    inputSchema: schema,
+    listing,
+    hints,
+    policyName: fullName,
+    reach: rule?.reach ?? (server.trustAnnotations ? hintedReach(hints, effectClass) : reachOf(effectClass)),
+    host: hostOf(server),
+    manifest: canonicalText({
+      name: fullName,
+      effect: effectClass,
+      timeout_ms: timeoutMs,
+      dedupe_window_ms: dedupeWindowMs,
+      ...(reportsWithinMs === null ? {} : { reports_within_ms: reportsWithinMs }),
+      tool: JSON.parse(text) as JsonObject,
+    }),
+  };
+  return { ok: true, entry, chars: text.length };
+}
+
+interface ReadTool {
+  readonly ok: true;
+  readonly name: string;
+  readonly schema: JsonObject;
+  /** The whole tool as canonical JSON. */
+  readonly text: string;
+  readonly check: Extract<CompiledSchema, { ok: true }>['check'];
+  /** Everything but name and input schema that a client can read. */
+  readonly listing: JsonObject;
+}
+
+type LeftOut = Extract<EntryResult, { ok: false }>;
+
+/** Checks what the server sent against the limits, and its input schema. */
+function readListed(listed: unknown, { limits, compile }: EntryParts): ReadTool | LeftOut {
   const name = isObject(listed) ? listed['name'] : null;
   if (!isObject(listed) || typeof name !== 'string') return leftOut(listed, 'it has no name');
   if (!isUsableName(name, limits)) {
@@ -31,57 +84,25 @@ export function entryOf(server: McpUpstreamConfig, listed: unknown, parts: Entry
   // Two levels above the schema are the tool's own.
   const written = canonicalise(listed, { maxDepth: limits.maxSchemaDepth + 2 });
   if (!written.ok) return leftOut(name, `it cannot be kept: ${written.problem} at '${written.path}'`);
-  if (written.text.length > limits.maxToolChars)
-    return leftOut(name, `it is larger than ${limits.maxToolChars} characters`);
+  const { text } = written;
+  if (text.length > limits.maxToolChars) return leftOut(name, `it is larger than ${limits.maxToolChars} characters`);
   if (countNodes(schema) > limits.maxSchemaNodes) {
     return leftOut(name, `its input schema has more than ${limits.maxSchemaNodes} parts`);
   }
-  const compiled = parts.compile(schema as JsonObject);
+  const compiled = compile(schema as JsonObject);
   if (!compiled.ok) return leftOut(name, `its input schema is not usable: ${compiled.problem}`);
-
-  const garbled = unreadableIn({ ...listed, inputSchema: { ...schema, type: 'object' } });
-  if (garbled.has('inputSchema')) return leftOut(name, 'its input schema is none that a client can read');
+  const invalid = invalidMembers({ ...listed, inputSchema: { ...schema, type: 'object' } });
+  if (invalid.has('inputSchema')) return leftOut(name, 'its input schema is none that a client can read');
   const others = Object.entries(listed as JsonObject).filter(([key]) => key !== 'name' && key !== 'inputSchema');
-  const listing: JsonObject = Object.fromEntries(others.filter(([key]) => !garbled.has(key)));
-  const rule = ruleFor(server, name);
-  const hints = hintsOf(server, name, listing);
-  const effectClass = rule?.effect ?? (server.trustAnnotations && saysReadOnly(hints) ? 'pure' : 'plain');
-  const timeoutMs = rule?.timeoutMs ?? server.timeoutMs ?? parts.defaultTimeoutMs;
-  const reportsWithinMs = rule?.reportsWithinMs ?? null;
-  const fullName = `${server.name}/${name}`;
-  const description = listing['description'] ?? listing['title'];
-  const entry: ToolEntry = {
-    name: fullName,
-    description: typeof description === 'string' ? description : '',
-    effectClass,
-    timeoutMs,
-    dedupeWindowMs: dedupeWindow(effectClass, rule?.dedupeWindowMs ?? null),
-    reportsWithinMs,
-    input: { kind: 'schema', check: compiled.check },
-    invokes: fullName,
-    inputSchema: schema as JsonObject,
-    listing,
-    hints,
-    policyName: fullName,
-    reach: rule?.reach ?? (server.trustAnnotations ? hintedReach(hints, effectClass) : reachOf(effectClass)),
-    host: hostOf(server),
-    manifest: canonicalText({
-      name: fullName,
-      effect: effectClass,
-      timeout_ms: timeoutMs,
-      dedupe_window_ms: dedupeWindow(effectClass, rule?.dedupeWindowMs ?? null),
-      ...(reportsWithinMs === null ? {} : { reports_within_ms: reportsWithinMs }),
-      tool: JSON.parse(written.text) as JsonObject,
-    }),
-  };
-  return { ok: true, entry, chars: written.text.length };
+  const listing: JsonObject = Object.fromEntries(others.filter(([key]) => !invalid.has(key)));
+  return { ok: true, name, schema: schema as JsonObject, text, check: compiled.check, listing };
 }
 
 /**
- * Which of its members are not what MCP has there, such as a description that is null? One of them in one tool, and a client of
- * the SDK throws the whole list away, with the tools of every other server.
+ * Members that do not match MCP's schema, such as a description that is null. A client of the SDK drops the whole list because
+ * of one of them, with the tools of every other server.
  */
-function unreadableIn(tool: unknown): ReadonlySet<unknown> {
+function invalidMembers(tool: unknown): ReadonlySet<unknown> {
   const judged = specTypeSchemas.Tool['~standard'].validate(tool);
   const issues = 'issues' in judged ? (judged.issues ?? []) : [];
   return new Set(issues.map(({ path }) => path?.[0]));
@@ -92,9 +113,9 @@ export function countNodes(value: unknown): number {
   return Object.values(value).reduce((sum: number, child) => sum + countNodes(child), 1);
 }
 
-/** Only what is keyed has a window. */
-function dedupeWindow(effectClass: EffectClass, windowMs: number | null): number | null {
-  return effectClass === 'keyed' ? windowMs : null;
+/** Only a keyed tool has a window. */
+function dedupeWindow(effectClass: EffectClass, rule: McpRule | undefined): number | null {
+  return effectClass === 'keyed' ? (rule?.dedupeWindowMs ?? null) : null;
 }
 
 function isUsableName(name: string, { maxToolNameChars }: McpLimits): boolean {
@@ -102,13 +123,13 @@ function isUsableName(name: string, { maxToolNameChars }: McpLimits): boolean {
   return name !== '' && name.length <= maxToolNameChars && isVisible;
 }
 
-/** Hints by a server that the operator trusts; what they leave open is the worst. */
+/** From the hints of a server that the operator trusts; a hint that is missing counts as the worst. */
 function hintedReach(hints: JsonObject, effectClass: EffectClass): Reach {
   if (effectClass === 'pure' || hints['destructiveHint'] !== false) return reachOf(effectClass);
   return hints['openWorldHint'] === false ? 'local_write' : 'network';
 }
 
-/** INVARIANT: of a server that is pinned only what was pinned counts: a hint that it changes later changes nothing. */
+/** INVARIANT: for a pinned server only the pinned hints count; a hint that it changes later changes nothing. */
 function hintsOf({ pinnedHints }: McpUpstreamConfig, tool: string, { annotations }: JsonObject): JsonObject {
   if (pinnedHints) return pinnedHints.get(tool) ?? {};
   return isObject(annotations) ? annotations : {};
@@ -118,11 +139,11 @@ function hostOf({ connect }: McpUpstreamConfig): string | null {
   return connect.kind === 'http' ? new URL(connect.url).hostname : null;
 }
 
-/** A tool that also calls itself destructive is not believed. */
+/** A tool that also calls itself destructive does not count as read-only. */
 export function saysReadOnly(hints: JsonObject): boolean {
   return hints['readOnlyHint'] === true && hints['destructiveHint'] !== true;
 }
 
-function leftOut(tool: unknown, reason: string): EntryResult {
+function leftOut(tool: unknown, reason: string): LeftOut {
   return { ok: false, tool: typeof tool === 'string' ? preview(tool).slice(1, -1) : '(without a name)', reason };
 }

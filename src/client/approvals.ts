@@ -1,6 +1,6 @@
 /**
- * What became of an approval? Looks at it, and waits until a person has decided, in looks that are short enough for any line. An
- * agent can look and wait, and nothing else: whoever asks never decides.
+ * Reads an approval, or waits until a person has decided, by requests short enough for any proxy. An agent cannot
+ * decide.
  */
 import type { ApprovalView } from '../core/approval/approval-view.ts';
 import { CallError } from './call-error.ts';

@@ -1,6 +1,6 @@
 /**
- * What every other failure is in TypeScript: a refusal of another sort, a tool that failed, or no reply at all. `effect`
- * says what is known of the effect and is never a guess: without a reply it is `unknown`, unless nothing was sent.
+ * The error for every failure that is no denial: another refusal, a tool that failed, or no reply at all. `effect` is
+ * never a guess: without a reply it is `unknown`, unless nothing was sent.
  */
 import type { DoorCode } from '../core/http/door-problems.ts';
 import type { ErrorReply } from '../core/call/reply.ts';

@@ -1,4 +1,4 @@
-/** Are these options what they claim to be? Unknown ones are errors: a misspelt bound must not be silently ignored. */
+/** Checks options of the client. Unknown options are errors: a misspelt limit must not be ignored. */
 
 /** A day. No wait of a client is longer, and timers of JavaScript go wrong beyond 24 days. */
 export const maxSeconds = 86_400;

@@ -1,4 +1,6 @@
-/** The agent says that it is done: true, or a refusal that names what stands against it. Waits where a denial says for how long. */
+/**
+ * Reports that a session is complete. Throws a refusal that names what blocks it; waits where a denial says how long.
+ */
 import type { SuccessReply } from '../core/call/reply.ts';
 import { CallError } from './call-error.ts';
 import { readProblem } from './transport/read-problem.ts';

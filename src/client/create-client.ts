@@ -1,7 +1,7 @@
 /**
- * The agent's side of a call, the same over every transport: gives the value of a success, throws everything else. Waits
- * by itself where a denial says for how long, and asks again, with the same key, where an answer was lost. Never retries
- * anything else: whether something may run again is for the gateway to decide.
+ * The client of an agent, the same over every transport: returns the value of a success and throws everything else.
+ * Waits where a denial says how long, and sends again with the same key when an answer was lost. Retries nothing
+ * else: the gateway decides whether something may run again.
  */
 import type { ApprovalView } from '../core/approval/approval-view.ts';
 import type { ErrorReply, Reply, SuccessReply } from '../core/call/reply.ts';

@@ -1,4 +1,4 @@
-/** Which error does a reply become? `denied` is a ToolDeniedError, everything else a CallError. */
+/** Turns an error reply into an error: ToolDeniedError for `denied`, CallError for the rest. */
 import type { ErrorReply } from '../core/call/reply.ts';
 import { CallError, callErrorOf } from './call-error.ts';
 import { resolutionOf } from './resolution.ts';

@@ -1,6 +1,6 @@
 /**
- * The next move that a reply advises, with the names of TypeScript: `retry_after_seconds` is `retryAfterSeconds`.
- * The types are made from those of the wire, so that neither can change alone.
+ * The advice of a reply with TypeScript names: `retry_after_seconds` becomes `retryAfterSeconds`. The types are
+ * derived from those of the wire.
  */
 import type { Resolution as WireResolution } from '../core/taxonomy.ts';
 

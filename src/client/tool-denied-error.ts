@@ -1,4 +1,4 @@
-/** What a denial is in TypeScript: governance refused the call or holds it, nothing ran, and here is the way out. */
+/** The error for a denial: governance refused or holds the call, nothing ran, and `resolution` says what to do. */
 import type { DeniedReply } from '../core/call/reply.ts';
 import { type Resolution, resolutionOf } from './resolution.ts';
 

@@ -1,4 +1,4 @@
-/** Ends an exhaustive switch, as in the core, of which nothing but types may be imported here. */
+/** Ends an exhaustive switch. A copy of the core's, of which only types may be imported here. */
 export function unreachable(value: never): never {
   throw new Error(`bug: unhandled case ${JSON.stringify(value)}`);
 }

@@ -1,6 +1,6 @@
 /**
- * Is this message from the gateway, whole, and fresh? For whoever receives webhooks, wherever it runs. Compares in constant time,
- * and gives the message only if the answer is yes.
+ * Verifies that a webhook message is from the gateway, unchanged and recent. Compares in constant time. For receivers
+ * on any platform.
  */
 import type { WebhookMessage } from '../core/http/webhook-message.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Where does each hook stand, across restarts? One small file beside the store: written whole or not at all, readable by its
- * owner only. It holds places in the journal and counts, no message, no address and no secret.
+ * Reads and writes the cursors of all hooks: one file beside the store, replaced atomically, readable by its owner
+ * only. It holds positions in the journal and counts; no message, address or secret.
  */
 import { open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { isObject } from '../../core/values/json.ts';

@@ -1,6 +1,6 @@
 /**
- * What happened after a place in the journal that webhooks are told about? Read once for all hooks that keep up; one that is far
- * behind reads for itself. Takes one page at a time, so that calls come in between. Must not know who is told.
+ * Reads the occurrences after a position in the journal, once for all hooks that keep up; a hook that is far behind
+ * reads for itself. Reads one page at a time, so that calls are served in between.
  */
 import type { Position } from '../../core/journal/record.ts';
 import { type Occurrence, occurrenceOf } from './occurrence.ts';

@@ -1,4 +1,7 @@
-/** Keeps the cursors of all hooks in one file: one write at a time, and all changes that wait share the next. Must not decide where a hook stands. */
+/**
+ * Keeps the cursors of all hooks in memory and in one file. Writes one at a time; changes that wait share the next
+ * write.
+ */
 import { type Cursors, writeCursors } from './cursor-file.ts';
 import type { Cursor } from './webhook.ts';
 

@@ -1,4 +1,4 @@
-/** Is this record something that a webhook is told about? Pure; looks at the record alone. */
+/** Reads an occurrence, something that webhooks report, from a journal record. Pure. */
 import { type GapKind, gapKinds, gapNotice } from '../../core/call/gap.ts';
 import type { Position } from '../../core/journal/record.ts';
 import { isObject } from '../../core/values/json.ts';

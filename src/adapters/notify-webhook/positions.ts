@@ -1,4 +1,4 @@
-/** Which of two records came first, and how is a place in the journal written down? Pure. */
+/** Compares positions in the journal, and writes and reads them as text. Pure. */
 import type { Position } from '../../core/journal/record.ts';
 
 export const isBefore = (one: Position, other: Position): boolean =>

@@ -1,6 +1,6 @@
 /**
- * Sends one message, once. Only 2xx says that it was taken; redirects are not followed, and of an answer's body no more is read
- * than is needed to end it in good order. Never rejects, and names no address in what it says.
+ * Sends one message once, and computes the delay before the next try. Only a 2xx status means that it was accepted.
+ * Redirects are not followed, and little of the answer's body is read. Never rejects; its texts contain no address.
  */
 import { request as overHttp, type IncomingMessage } from 'node:http';
 import { request as overHttps } from 'node:https';

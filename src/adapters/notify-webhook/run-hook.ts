@@ -1,6 +1,7 @@
 /**
- * Tells one hook what happened, in order, each until it is taken or given up. A delivery that fails is tried again, and those
- * behind it wait; when it turns out that only this one fails, it is set aside and the others go past it. Waits for nobody else.
+ * Delivers occurrences to one hook in order, each until it is accepted or given up. While a delivery fails, later
+ * ones wait. If the next one is accepted, only the failing one is the problem: it is set aside and retried beside the
+ * others.
  */
 import type { CursorKeeper } from './keep-cursors.ts';
 import type { Page } from './follow-journal.ts';

@@ -1,6 +1,6 @@
 /**
- * How does a message look in Slack? What happened, about whom, and a button that leads to where a person decides. Nothing can be
- * decided in Slack itself, and arguments stay out of it. Texts of others are escaped and cut to what Slack takes. Pure.
+ * Formats a message for Slack: what happened, about whom, and a link to where a person decides. Arguments are left
+ * out. Texts of others are escaped and cut to Slack's limits. Pure.
  */
 import { quoteName, spellOut } from '../../core/values/quote.ts';
 import type { WebhookKind, WebhookMessage } from '../../core/http/webhook-message.ts';

@@ -1,4 +1,4 @@
-/** Starts all hooks of a gateway where each of them stopped. A hook that is new hears of what happens from now on. */
+/** Starts all hooks of a gateway, each where it stopped. A new hook begins with what happens from now on. */
 import type { Position } from '../../core/journal/record.ts';
 import { readCursors } from './cursor-file.ts';
 import { describeOccurrence } from './describe-occurrence.ts';

@@ -1,4 +1,7 @@
-/** Every limit of this adapter, by name, with its default. Receivers are strangers: how slow, dead or talkative they may be ends here. */
+/**
+ * Every limit of this adapter, by name, with its default. Receivers are not trusted: they may be slow, dead or
+ * endless.
+ */
 export interface WebhookLimits {
   /** How long a hook rests when there is nothing to do. */
   readonly pollMs: number;

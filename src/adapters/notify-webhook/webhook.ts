@@ -1,4 +1,4 @@
-/** What is known about a webhook, and what its sender needs of the world? Types only. */
+/** Types of a webhook, of its cursor, and of what the sender needs. */
 import type { ApprovalView } from '../../core/approval/approval-view.ts';
 import type { Position } from '../../core/journal/record.ts';
 import type { Clock } from '../../ports/clock.ts';

@@ -1,4 +1,4 @@
-/** Which bytes does a hook get? JSON for programs, Slack's blocks for people. Pure. */
+/** Writes and signs the body of a message: JSON for programs, Slack's blocks for people. Pure. */
 import { createHmac } from 'node:crypto';
 import { unreachable } from '../../core/values/unreachable.ts';
 import type { WebhookMessage } from '../../core/http/webhook-message.ts';

@@ -1,4 +1,4 @@
-/** The clocks of the machine: wall time for people and records, monotonic time for every measurement. */
+/** The clocks of the machine: wall time for people and records, monotonic time for measuring. */
 import type { Clock } from '../../ports/clock.ts';
 
 /** Longer timers fire at once in Node; a wait beyond this is cut into pieces by whoever needs it. */

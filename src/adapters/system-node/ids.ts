@@ -1,4 +1,4 @@
-/** Ids as texts of 26 characters behind a prefix: Crockford's base 32, from the machine's random source. */
+/** Makes ids: a prefix and 26 characters of Crockford's base 32, from the machine's random source. */
 import { randomFillSync } from 'node:crypto';
 import type { Ids } from '../../ports/ids.ts';
 

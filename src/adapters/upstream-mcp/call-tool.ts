@@ -1,6 +1,7 @@
 /**
- * Carries one attempt to its server and says how it ended. Waits a moment for a server that is coming back; opens a
- * session anew that the server forgot. Never rejects, and never sends an attempt twice that may have been carried out.
+ * Sends one attempt of a call to its server and returns how it ended. Waits a moment for a server that is
+ * reconnecting, and opens a session again that the server no longer knows. Never rejects, and never sends an attempt
+ * twice that may have been carried out.
  */
 import { isObject, type JsonObject } from '../../core/values/json.ts';
 import type { Attempt, HearLate, UpstreamResult } from '../../ports/upstream.ts';

@@ -1,6 +1,6 @@
 /**
- * What does the end of a question mean for the call? One table from ends, codes and statuses to kinds; what is certain
- * about the effect is said, the rest is left to the core's table. Must not read message texts.
+ * Maps the end of a request (result, JSON-RPC error, HTTP status, fault) to the outcome of the call. States the
+ * effect only where it is certain; the core decides the rest. Does not read message texts.
  */
 import { canonicalise, cut } from '../../core/values/canonical.ts';
 import { isObject, type Json } from '../../core/values/json.ts';

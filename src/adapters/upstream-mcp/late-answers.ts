@@ -1,6 +1,6 @@
 /**
- * Listens for the answers to questions that nobody waits for any more: what a write came to may be told after its time. Each is
- * handed on once; there are so many of them, for so long, and then the server is told that nobody listens. Must not ask anything.
+ * Receives the answers to requests that nobody waits for any more: the result of a write may come after its timeout.
+ * Each answer is handed on once. The number and the time are limited; after that the server is told to stop.
  */
 import type { McpLimits } from './mcp-limits.ts';
 import type { WireAnswer } from './wire-answer.ts';

@@ -1,4 +1,4 @@
-/** What is configured about one MCP server, and is it usable? Must not read files: whoever reads them hands in plain data. */
+/** The configuration of one MCP server, and its checks. Reads no files. */
 import type { JsonObject } from '../../core/values/json.ts';
 import type { Reach } from '../../core/policy/policy.ts';
 import type { EffectClass } from '../../core/taxonomy.ts';

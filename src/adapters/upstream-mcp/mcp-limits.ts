@@ -1,4 +1,7 @@
-/** Every limit of this adapter, by name, with its default. Servers are strangers: what they send, owe or flood is bounded here. */
+/**
+ * Every limit of this adapter, by name, with its default. Servers are not trusted: all that they send is bounded
+ * here.
+ */
 export interface McpLimits {
   /** From the start of a server to the end of its handshake. */
   readonly connectTimeoutMs: number;

@@ -1,6 +1,6 @@
 /**
- * Runs tools that live in MCP servers: each server is connected by itself, listed by itself, and fails by itself.
- * Implements the port `Upstream`; never rejects. Tools are named `server/tool`. Must not time calls: the shell does.
+ * Runs tools of MCP servers; implements the port `Upstream`. Servers are connected and listed independently of each
+ * other. Never rejects. Tools are named `server/tool`. Sets no timeouts for calls: the shell does.
  */
 import type { Catalogue } from '../../core/call/catalogue.ts';
 import type { UnlistedServer } from '../../core/gates/facts.ts';

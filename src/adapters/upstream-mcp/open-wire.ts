@@ -1,6 +1,7 @@
 /**
- * Connects to a server and shakes hands, within a time limit: a child by the revision with a handshake (a probe for the
- * newer one would start it twice), HTTP by whichever the server speaks. Declares no capabilities: nothing is asked of us.
+ * Opens a connection to a server and performs the handshake, within a time limit. A child gets the revision with a
+ * handshake, since a probe for the newer one would start it twice. HTTP gets what the server speaks. Declares no
+ * client capabilities.
  */
 import { Client } from '@modelcontextprotocol/client';
 import { createWire, type Wire } from './wire.ts';

@@ -1,6 +1,6 @@
 /**
- * One server and its connection, over its whole life: opened, lost, opened again after a while, closed. Its tools stay
- * known while it is away. Must not touch another server: whatever this one does, the others do not notice.
+ * One server over its whole life: connects, reconnects with backoff, closes. Keeps its tools listed while it is away.
+ * Independent of every other server.
  */
 import type { ToolEntry } from '../../core/call/catalogue.ts';
 import { createBackoff, createDelay, waitFor } from './backoff.ts';

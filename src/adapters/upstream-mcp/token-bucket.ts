@@ -1,4 +1,4 @@
-/** How long must a reader rest so that a flood costs the gateway no more than its share? Must not drop anything by itself. */
+/** A token bucket: how long a reader must wait so that a flood costs no more than its share. Drops nothing itself. */
 export interface TokenBucket {
   /** Milliseconds to rest before reading on; 0 within the burst. Less than nothing is given back. */
   spend(units: number): number;

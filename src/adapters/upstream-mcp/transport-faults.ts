@@ -1,4 +1,4 @@
-/** Why could a message not be carried? Thrown by the transports and read only by wire.ts. */
+/** Errors that the transports throw. Only wire-answer.ts and open-wire.ts read them. */
 import type { RpcError } from './rpc-message.ts';
 
 /** Nothing of the message left this process. */

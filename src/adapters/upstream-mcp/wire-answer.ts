@@ -1,4 +1,7 @@
-/** How can a question to a server end? Closed, and each end says what is certain about the question having been sent. */
+/**
+ * How a request to a server can end. Each end says what is certain about the request having been sent. Reads the
+ * errors of transports and of the network by their codes; messages are only for the audit.
+ */
 import type { RpcError } from './rpc-message.ts';
 import { HttpRefusal, MessageTooLarge, NotSent } from './transport-faults.ts';
 

@@ -1,6 +1,7 @@
 /**
- * One connection, shared: the SDK's client shakes hands over it, and our questions travel beside under ids of their own,
- * so that arguments and results pass untouched and it stays certain whether a question was sent. Must not decide what an end means.
+ * A wire: one connection to a server, shared by the SDK's client (handshake, subscriptions) and our own requests. Our
+ * requests have ids of their own, so that arguments and results pass unchanged and it is certain whether one was
+ * sent. Does not decide what an end means for a call.
  */
 import {
   CLIENT_CAPABILITIES_META_KEY,

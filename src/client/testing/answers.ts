@@ -1,6 +1,6 @@
 /**
- * The words with which a test scripts what a gateway decides. Each makes a reply that a gateway could really give: the
- * shapes are those of the wire, checked against the published schema. Must not be used outside tests.
+ * Functions that make scripted answers of a gateway for tests. The shapes are those of the wire, checked against the
+ * published schema.
  */
 import type { ErrorReply, Notice, PartialError, Reply } from '../../core/call/reply.ts';
 import type { Effect, Resolution, Verdict } from '../../core/taxonomy.ts';

@@ -1,7 +1,4 @@
-/**
- * The clock of a scripted transport: nobody sleeps. By itself it jumps to the end of every wait; a test that wants to see
- * a wait while it lasts takes it over with `manual` and moves it on.
- */
+/** The clock of a scripted transport. It jumps to the end of every wait, unless the test moves it (`manual`). */
 import type { Pause } from '../transport/transport.ts';
 
 export interface ScriptedClock {

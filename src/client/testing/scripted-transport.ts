@@ -1,6 +1,6 @@
 /**
- * A transport that answers from a script, so that users can test what their agents do with a denial, a wait or a doubt
- * without a gateway. A call that the script does not foresee is a mistake of the test and is thrown as one.
+ * A transport that answers from a script, to test an agent without a gateway. A call that the script does not contain
+ * is an error of the test, and is thrown.
  */
 import type { ApprovalState } from '../../core/approval/approval.ts';
 import type { ApprovalView } from '../../core/approval/approval-view.ts';

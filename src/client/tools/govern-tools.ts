@@ -1,6 +1,6 @@
 /**
- * The tools of an agent, with the gateway in between: the same shape, names, descriptions and schemas, but running one of
- * them is a call that the gateway decides, runs and records. The tools' own bodies are not run here.
+ * Wraps the tools of an agent so that each run is a call that the gateway decides, runs and records. Names,
+ * descriptions and schemas stay the same. The tools' own bodies are not run here.
  */
 import { type Client, clientOptionNames, type ClientOptions, createClient } from '../create-client.ts';
 import { mustBeOptions } from '../check-options.ts';

@@ -1,7 +1,7 @@
 /**
- * Tools of an agent as tools of a gateway in the same process, so that the gateway runs their bodies:
- * `createGateway({ tools: localTools(tools) })`, then `governTools(tools, { gateway, agent })`.
- * What nobody states is assumed to be the worst: a write that can be neither deduplicated nor asked about.
+ * Turns tools of an agent into tools of a gateway in the same process, which runs their bodies: `createGateway({
+ * tools: localTools(tools) })`, then `governTools(tools, { gateway, agent })`. A tool without a stated effect counts
+ * as a plain write: neither deduplicated nor checkable.
  */
 import type { EffectClass } from '../../core/taxonomy.ts';
 import { mustBeOptions } from '../check-options.ts';

@@ -1,6 +1,6 @@
 /**
- * Under which name does the gateway know a tool? Its own name, or the name it is listed under; then whatever `names` says,
- * or `prefix` before it. Two tools with one name, or a name for a tool that is not there, are mistakes.
+ * Finds the gateway's name of each tool: its own name or its key, changed by `names` or preceded by `prefix`. Two
+ * tools with one name, or a name for a tool that does not exist, are errors.
  */
 import { type AnyTool, recognise, type ToolList, type ToolRecord } from './tool-shapes.ts';
 

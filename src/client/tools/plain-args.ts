@@ -1,6 +1,6 @@
 /**
- * The arguments as they will travel: a copy in JSON, made once, so that every attempt sends the same and nobody changes
- * it meanwhile. What JSON would silently bend (NaN, a bigint, a function) is refused before anything is sent.
+ * Copies arguments as JSON once, so that every attempt sends the same. Refuses what JSON would change silently: NaN,
+ * a bigint, a function.
  */
 import { CallError } from '../call-error.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The shapes of tools that agents are built with: plain functions, tools of the AI SDK, tools of the OpenAI Agents SDK.
- * Written down here, as types and as questions, so that neither library is needed. Must not call any of them.
+ * Recognises tools: plain functions, tools of the AI SDK, tools of the OpenAI Agents SDK. Needs neither library and
+ * calls no tool.
  */
 
 /** `(args) => promise`. What is called over a wire cannot answer at once, so a function that does is no such tool. */

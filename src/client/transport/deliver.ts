@@ -1,6 +1,6 @@
 /**
- * Brings one call to its reply: asks again with the same key where an answer was lost, polls while it is pending. Ends
- * with a reply or throws a CallError that says what is known of the effect. Must not judge the reply.
+ * Delivers one call: sends again with the same key when an answer was lost, polls while the call is pending. Returns
+ * a reply, or throws a CallError that says what is known of the effect. Does not interpret the reply.
  */
 import type { ErrorReply, PendingReply, Reply, SuccessReply } from '../../core/call/reply.ts';
 import { CallError, type CallFacts, type ClientFault } from '../call-error.ts';

@@ -1,6 +1,6 @@
 /**
- * A request failed without an answer: is it certain that nothing was sent? Only where the platform says that it never
- * connected, by a code. A browser does not say; then it is not certain. Must not read the text of a message.
+ * Whether a failed request was certainly never sent: only if the platform says, by a code, that it never connected. A
+ * browser does not say. Does not read message texts.
  */
 const neverConnected: readonly unknown[] = [
   'ECONNREFUSED',

@@ -1,6 +1,6 @@
 /**
- * Carries calls to a daemon over HTTP, with `fetch` and nothing else. It hands back whatever JSON came and says honestly
- * when none came; it looks at no status. The key of the agent goes into one header and nowhere else.
+ * Sends calls to a daemon over HTTP, by `fetch` alone. Returns whatever JSON came, or that none came; ignores the
+ * status. The agent's key goes into one header and nowhere else.
  */
 import { maxSeconds, mustBeAmount, mustBeOptions } from '../check-options.ts';
 import { wasNeverSent } from './http-failure.ts';

@@ -1,4 +1,4 @@
-/** Carries calls to a gateway in the same process. Nothing can be lost on the way, and a signal cancels the call itself. */
+/** Sends calls to a gateway in the same process. No answer can be lost, and a signal cancels the call itself. */
 import type { ApprovalView } from '../../core/approval/approval-view.ts';
 import type { Reply } from '../../core/call/reply.ts';
 import { mustBeOptions, mustBeText } from '../check-options.ts';

@@ -1,6 +1,6 @@
 /**
- * Did the door itself turn the request away, before there was a call? It says so in the body, with a code of its own; then
- * nothing ran. Any other body that is no reply proves nothing.
+ * Reads a refusal by the HTTP door, before there was a call: it has a code of its own, and nothing ran. Any other
+ * body that is no reply proves nothing.
  */
 import type { DoorCode } from '../../core/http/door-problems.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Is this body a reply of a gateway, and of which sort? The body decides, never a status. Names that a newer gateway
- * may add are let through; what a caller relies on (effect, advice, ids) must be there, or it is no reply.
+ * Reads a reply of a gateway from a body; the status is ignored. Unknown members are allowed. What callers rely on
+ * (effect, advice, ids) must be there, or it is no reply.
  */
 import type { ErrorReply, PendingReply, Reply, SuccessReply } from '../../core/call/reply.ts';
 

@@ -1,6 +1,6 @@
 /**
- * How does a call get to a gateway and its answer back? What every transport offers, and how an attempt can end.
- * A transport carries; it never reads meaning from a status and never tries again: the client decides both.
+ * What every transport offers, and how an attempt can end. A transport never interprets a status and never retries:
+ * the client does.
  */
 
 /** The call as it travels: the names of the wire. */

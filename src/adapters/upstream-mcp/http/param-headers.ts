@@ -1,6 +1,6 @@
 /**
- * Which arguments does a tool want repeated as HTTP headers? The revision 2026-07-28 lets a schema mark them by
- * `x-mcp-header`, and a server refuses a call whose headers do not match. Must not be used with the revision before.
+ * Repeats arguments as HTTP headers where a tool's schema marks them with `x-mcp-header` (revision 2026-07-28). A
+ * server refuses a call whose headers do not match. Not used with 2025-11-25.
  */
 import { isObject, type Json, type JsonObject } from '../../../core/values/json.ts';
 

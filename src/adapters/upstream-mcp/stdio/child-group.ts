@@ -1,6 +1,6 @@
 /**
- * Starts a child as the leader of a process group and ends all of it, whatever the child has started itself.
- * Whoever is left when this process exits is killed on the way out. Must not know what the child is for.
+ * Starts a server as a child process that leads a process group, and ends the whole group. A group that is left when
+ * this process exits is killed. Selects the environment variables of the child.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';

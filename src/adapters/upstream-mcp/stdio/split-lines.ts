@@ -1,6 +1,6 @@
 /**
- * Which lines does a stream of chunks hold? Chunks are kept as they came until their line is whole, so a long line costs
- * its length once. Must not keep more than one line's limit: the first longer one is the last thing that is read.
+ * Splits chunks into lines. Chunks are kept until their line is complete, so a long line costs its length once. A
+ * line above the limit ends the reading.
  */
 export interface LineSplitter {
   push(chunk: Buffer): void;

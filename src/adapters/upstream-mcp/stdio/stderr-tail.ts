@@ -1,4 +1,4 @@
-/** What did a server last say on its standard error? A ring of lines, each cut; the rest is forgotten. */
+/** Keeps the last lines of a child's standard error, each cut to a limit. */
 import { cut } from '../../../core/values/canonical.ts';
 
 export interface StderrTail {

@@ -1,7 +1,7 @@
 /**
- * Speaks MCP with a child process over its standard streams, as a transport of the SDK: one line, one message. Garbage,
- * answers that nobody awaits and floods cost the child its own speed; a message without end costs it its life.
- * Must not start it again; that is server-link.ts.
+ * An SDK transport over the standard streams of a child process: one line, one message. Invalid lines, unexpected
+ * answers and floods slow the child down; a message above the limit ends it. Does not restart the child; server-
+ * link.ts does.
  */
 import { existsSync } from 'node:fs';
 import type { Readable } from 'node:stream';

@@ -1,6 +1,6 @@
 /**
- * Is what a tool returned what its server promised? A client of the SDK throws away what is not, so nobody may be told that it
- * succeeded. Compiled when a tool is first called; a schema that cannot judge anything is no promise.
+ * Checks a result against the output schema that the server listed. SDK clients reject a result that does not match,
+ * so it is no success. The schema is compiled at the first call of a tool; one that cannot be compiled is ignored.
  */
 import type { ToolEntry } from '../../../core/call/catalogue.ts';
 import { isObject, type Json, type JsonObject } from '../../../core/values/json.ts';

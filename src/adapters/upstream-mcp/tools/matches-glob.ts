@@ -1,4 +1,7 @@
-/** Does a name match a glob? `*` stands for any characters, `?` for one. Time grows with the lengths' product at worst. */
+/**
+ * Whether a name matches a glob: `*` stands for any characters, `?` for one. The time is at most the product of the
+ * lengths.
+ */
 export function matchesGlob(glob: string, name: string): boolean {
   let at = 0;
   let inGlob = 0;

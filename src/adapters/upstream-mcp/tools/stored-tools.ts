@@ -1,6 +1,7 @@
 /**
- * Keeps the tools that a server listed last in a file beside the store, so that they are known while it is away after a restart. What
- * is read back is judged like a list that the server sends. A list of another program or address under the same name does not count.
+ * Stores the tools that a server listed last in a file beside the store, so that they are known after a restart while
+ * it is away. What is read back is checked like a list of the server. A list of another program or address is
+ * ignored.
  */
 import crypto from 'node:crypto';
 import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
- * The tools of one server as last listed: kept while it is away, listed again when it says that they changed, no more
- * often than is good for everybody else. A tool that cannot be offered is left out, with the reason.
+ * The tools of one server as listed last. Kept while it is away, and listed again, at a limited rate, when the server
+ * says they changed. A tool that cannot be offered is left out, with the reason.
  */
 import { setImmediate as otherWork } from 'node:timers/promises';
 import type { ToolEntry } from '../../../core/call/catalogue.ts';

@@ -8,7 +8,7 @@ import { readProblem } from './transport/read-problem.ts';
 import { readReply, secondsToWait } from './transport/read-reply.ts';
 import type { Answer, Pause, Transport, WireCall } from './transport/transport.ts';
 
-export interface Looking {
+export interface Reading {
   readonly transport: Transport;
   readonly wait: Pause;
   readonly signal: AbortSignal | undefined;
@@ -17,46 +17,51 @@ export interface Looking {
 }
 
 /** Below the minute after which many proxies cut a silent connection. */
-const longestLookSeconds = 25;
-/** Between two looks that came back sooner than they were asked to, or not at all. */
+const longestReadSeconds = 25;
+/** Between two reads, if one returned early or failed. */
 const shortestPauseSeconds = 1;
 const longestPauseSeconds = 5;
 
-export async function readApproval(id: string, looking: Looking): Promise<ApprovalView> {
-  const answer = await lookOf(looking.transport)(id, 0, looking.signal);
+export async function readApproval(id: string, reading: Reading): Promise<ApprovalView> {
+  const answer = await readerOf(reading.transport)(id, 0, reading.signal);
   const approval = answer.kind === 'answered' ? viewIn(answer.body, id) : null;
-  return approval ?? fail(id, answer, looking);
+  return approval ?? fail(id, answer, reading);
 }
 
 /**
- * As it is when it is no longer pending, or when the time is over. A line that is lost is taken up again: looking does nothing.
+ * The approval when it is no longer pending, or when the time is over. A read that fails is repeated: it has no effect.
  * `seconds` is how long it took.
  */
 export async function awaitDecision(
   id: string,
-  atMost: number,
-  looking: Looking,
+  maxSeconds: number,
+  reading: Reading,
 ): Promise<{ readonly approval: ApprovalView; readonly seconds: number }> {
-  const { transport, wait, signal } = looking;
-  const look = lookOf(transport);
+  const { transport, wait, signal } = reading;
+  const read = readerOf(transport);
   let waited = 0;
   for (;;) {
     const began = performance.now();
-    const answer = await look(id, Math.min(longestLookSeconds, atMost - waited), signal);
+    const answer = await read(id, Math.min(longestReadSeconds, maxSeconds - waited), signal);
     waited += (performance.now() - began) / 1_000;
     if (answer.kind === 'aborted' || signal?.aborted === true)
-      return fail(id, { kind: 'aborted', wasSent: true }, looking);
+      return fail(id, { kind: 'aborted', wasSent: true }, reading);
     const approval = answer.kind === 'answered' ? viewIn(answer.body, id) : null;
-    if (approval !== null && (approval.state !== 'pending' || waited >= atMost)) return { approval, seconds: waited };
+    if (approval !== null && (approval.state !== 'pending' || waited >= maxSeconds))
+      return { approval, seconds: waited };
     const again = approval === null ? secondsUntilAgain(answer) : shortestPauseSeconds;
-    if (again === null || (approval === null && waited >= atMost)) return fail(id, answer, looking);
-    const seconds = Math.min(Math.max(again, shortestPauseSeconds), longestPauseSeconds, Math.max(0, atMost - waited));
+    if (again === null || (approval === null && waited >= maxSeconds)) return fail(id, answer, reading);
+    const seconds = Math.min(
+      Math.max(again, shortestPauseSeconds),
+      longestPauseSeconds,
+      Math.max(0, maxSeconds - waited),
+    );
     await wait(seconds, signal);
-    waited = seconds === 0 ? atMost : waited + seconds;
+    waited = seconds === 0 ? maxSeconds : waited + seconds;
   }
 }
 
-function lookOf({ approval }: Transport): NonNullable<Transport['approval']> {
+function readerOf({ approval }: Transport): NonNullable<Transport['approval']> {
   if (approval === undefined) throw new TypeError("this transport cannot look at approvals: it has no 'approval'");
   return approval;
 }
@@ -74,8 +79,8 @@ function viewIn(body: unknown, id: string): ApprovalView | null {
   return named === id && typeof state === 'string' ? (body as ApprovalView) : null;
 }
 
-/** Looking has no effect; what became of the call meanwhile is not known by it: the gateway may run it once it is approved. */
-function fail(id: string, answer: Answer, { call, signal }: Looking): never {
+/** Reading has no effect. The call itself is unknown: the gateway may run it once it is approved. */
+function fail(id: string, answer: Answer, { call, signal }: Reading): never {
   const facts = { effect: 'unknown', tool: call?.tool ?? null, key: call?.key ?? null } as const;
   if (answer.kind === 'aborted')
     throw new CallError({

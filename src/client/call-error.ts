@@ -42,7 +42,9 @@ export class CallError extends Error {
   readonly callId: string | null;
   readonly session: string | null;
   readonly validNextActions: readonly string[];
-  /** The key of the call: asking again with it can never run the call twice. Null if the client did not make the call. */
+  /**
+   * The key of the call: asking again with it can never run the call twice. Null if the client did not make the call.
+   */
   readonly key: string | null;
   /** As it came from the gateway; null if nothing came that is a reply. */
   readonly reply: ErrorReply | null;
@@ -63,7 +65,10 @@ export class CallError extends Error {
     this.reply = facts.reply ?? null;
   }
 
-  /** Everything but the stack and the cause; where there is a reply, `refusalOf(json.reply, json)` makes the error again. */
+  /**
+   * Everything but the stack and the cause; where there is a reply, `refusalOf(json.reply, json)` makes the error
+   * again.
+   */
   toJSON(): Readonly<Record<string, unknown>> {
     return { ...(this as object), message: this.message };
   }

@@ -16,13 +16,13 @@ import { isSuccess, readReply, secondsToWait } from './transport/read-reply.ts';
 import { refusalAfterLoss, refusalOf } from './refusal-of.ts';
 import { pause, type Transport, type WireCall } from './transport/transport.ts';
 
-/** What holds for every call of a client, and can be said anew for one. */
+/** Defaults for every call of a client; each can be set for one call. */
 export interface CallDefaults {
   readonly session?: string;
   readonly turn?: string;
   /** Which model the agent runs on, for policies that ask. */
   readonly model?: string;
-  /** How long the gateway holds the line before it says `pending`; over HTTP 30 by default. The client then polls. */
+  /** How long the gateway waits before it replies `pending`; over HTTP 30 by default. The client then polls. */
   readonly waitSeconds?: number;
   /** How long the call may take, waiting included, before the gateway gives it up. */
   readonly deadlineSeconds?: number;
@@ -45,7 +45,10 @@ export interface ClientBounds {
 
 export interface ClientOptions extends CallDefaults, ClientBounds {
   readonly transport: Transport;
-  /** Sees every success whole: notices, failed items of a partial result, next actions. What it throws is nobody's refusal. */
+  /**
+   * Sees every success whole: notices, failed items of a partial result, next actions. What it throws is nobody's
+   * refusal.
+   */
   readonly onReply?: (reply: SuccessReply) => void;
 }
 
@@ -71,7 +74,10 @@ export interface Client {
     /** As soon as it is no longer pending, or as it is after `seconds`: 60 by default. */
     wait(approvalId: string, options?: Interruptible & { readonly seconds?: number }): Promise<ApprovalView>;
   };
-  /** Says that the session is done, or the agent's standing one. Throws ToolDeniedError COMPLETION_BLOCKED while something stands against it. */
+  /**
+   * Says that the session is done, or the agent's standing one. Throws ToolDeniedError COMPLETION_BLOCKED while
+   * something stands against it.
+   */
   complete(options?: Interruptible & { readonly session?: string }): Promise<SuccessReply>;
 }
 
@@ -88,10 +94,10 @@ const callOptionNames = [...defaultNames, 'key', 'expectedSeq', 'evidenceRefs', 
 
 const defaultDeferSeconds = 600;
 const defaultApprovalSeconds = 60;
-/** A call that is deferred again and again, each time for another approval, comes to an end. */
+/** Ends a call that is deferred again and again, each time for another approval. */
 const maxDeferrals = 20;
 
-/** No bound of a count needs to be larger. */
+/** The largest count that an option may have. */
 const maxCount = 1_000;
 
 export function createClient(options: ClientOptions): Client {
@@ -105,6 +111,12 @@ export function createClient(options: ClientOptions): Client {
   mustBeAmount('createClient', 'maxWaits', maxWaits, maxCount);
   mustBeAmount('createClient', 'maxResends', maxResends, maxCount);
   const wait = transport.pause ?? pause;
+
+  /** How long to wait before the call is sent again; null if it is not. */
+  function secondsLeftToWait(reply: ErrorReply, waits: number, waited: number): number | null {
+    const seconds = transport.isClosed?.() === true ? null : secondsToWait(reply);
+    return seconds === null || waits >= maxWaits || waited + seconds > maxWaitSeconds ? null : seconds;
+  }
 
   async function send<Result>(tool: string, args: unknown, own: CallOptions = {}): Promise<SuccessReply<Result>> {
     const call = wireCall(tool, args, options, own);
@@ -124,16 +136,15 @@ export function createClient(options: ClientOptions): Client {
       }
       const approvalId = onDefer === 'wait' ? approvalIn(reply) : null;
       if (approvalId !== null && deferred < deferSeconds && deferrals < maxDeferrals) {
-        const looking = { transport, wait, signal: own.signal, call };
-        const { approval, seconds } = await awaitDecision(approvalId, deferSeconds - deferred, looking);
+        const reading = { transport, wait, signal: own.signal, call };
+        const { approval, seconds } = await awaitDecision(approvalId, deferSeconds - deferred, reading);
         deferred += seconds;
         deferrals += 1;
         if (asksAgain[approval.state]) continue;
         throw refusalOf(reply, call);
       }
-      const seconds = transport.isClosed?.() === true ? null : secondsToWait(reply);
-      if (seconds === null || waits >= maxWaits || waited + seconds > maxWaitSeconds)
-        throw answerWasLost ? refusalAfterLoss(reply, call) : refusalOf(reply, call);
+      const seconds = secondsLeftToWait(reply, waits, waited);
+      if (seconds === null) throw answerWasLost ? refusalAfterLoss(reply, call) : refusalOf(reply, call);
       waited += seconds;
       waits += 1;
       await wait(seconds, own.signal);
@@ -172,7 +183,7 @@ function mustBeId(id: unknown): string {
   throw new TypeError('an approval is named by its id, such as that of a denial: error.approvalId');
 }
 
-/** INVARIANT: nobody who said no, or let the time pass, is asked again for it: an equal call would open another approval. */
+/** INVARIANT: a call whose approval expired or was revoked is not sent again: it would open another approval. */
 const asksAgain: Readonly<Record<ApprovalView['state'], boolean>> = {
   pending: false,
   granted: true,
@@ -223,7 +234,7 @@ function checkDefaults(what: string, options: CallDefaults): void {
 const withoutUndefined = <Shape extends object>(shape: Shape): Partial<Shape> =>
   Object.fromEntries(Object.entries(shape).filter(([, value]) => value !== undefined)) as Partial<Shape>;
 
-/** The call has succeeded: a listener that throws must not make it look as if it had not. It is told like any lost error. */
+/** A listener that throws must not make a success look like a failure. Its error is thrown outside of the call. */
 function tell(listener: ClientOptions['onReply'], reply: SuccessReply): void {
   try {
     listener?.(reply);

@@ -1,4 +1,7 @@
-/** The public API of `recourse-gateway/client`: runs wherever there is `fetch`, and needs nothing else. Pinned by test/pins/exports.test.ts. */
+/**
+ * The public API of `recourse-gateway/client`: runs wherever there is `fetch`, and needs nothing else. Pinned by
+ * test/pins/exports.test.ts.
+ */
 export { CallError, type ClientFault } from './call-error.ts';
 export {
   type CallDefaults,

@@ -6,7 +6,7 @@ import { ToolDeniedError } from './tool-denied-error.ts';
 
 export type Refusal = ToolDeniedError | CallError;
 
-/** What the caller knows of the call and a reply may not say: a gateway that is starting has read nothing yet. */
+/** What the caller knows of the call. A reply may lack it: a gateway that is starting has not read the call. */
 export interface Asked {
   readonly tool: string | null;
   readonly key: string | null;
@@ -17,14 +17,16 @@ export function refusalOf(reply: ErrorReply, asked: Asked = { tool: null, key: n
 }
 
 /**
- * Replies that are given without looking at what the key stands for. `effect: none` in them is about this request, not
- * about an earlier one of the same call whose answer was lost.
+ * Codes of replies that are given without looking up the key. `effect: none` in them is about this request, not about
+ * an earlier one of the same call whose answer was lost.
  */
-const blind: readonly string[] = ['DAEMON_NOT_READY', 'StoreUnavailable', 'Busy', 'ActionInFlight', 'Unexpected'];
+const givenUnread: readonly string[] = ['DAEMON_NOT_READY', 'StoreUnavailable', 'Busy', 'ActionInFlight', 'Unexpected'];
 
-/** The same after a lost answer: what that attempt did must not be denied by a gateway that has not looked. */
+/**
+ * The same after a lost answer: a reply that was given without reading the call does not prove that it had no effect.
+ */
 export function refusalAfterLoss(reply: ErrorReply, asked: Asked): Refusal {
-  if (reply.effect !== 'none' || !blind.includes(reply.code)) return refusalOf(reply, asked);
+  if (reply.effect !== 'none' || !givenUnread.includes(reply.code)) return refusalOf(reply, asked);
   return new CallError({
     error: 'no_reply',
     message: `the answer was lost, and the gateway cannot say yet what became of the call: ${reply.message}`,

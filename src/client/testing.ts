@@ -1,4 +1,7 @@
-/** The public API of `recourse-gateway/testing`: scripts what a gateway decides, for tests of agents. Pinned by test/pins/exports.test.ts. */
+/**
+ * The public API of `recourse-gateway/testing`: scripts what a gateway decides, for tests of agents. Pinned by
+ * test/pins/exports.test.ts.
+ */
 export {
   budgetExceeded,
   completionBlocked,

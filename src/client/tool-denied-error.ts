@@ -18,7 +18,9 @@ class Denied extends Error {
   readonly callId: string;
   readonly session: string | null;
   readonly validNextActions: readonly string[];
-  /** The key of the call: asking again with it can never run the call twice. Null if the client did not make the call. */
+  /**
+   * The key of the call: asking again with it can never run the call twice. Null if the client did not make the call.
+   */
   readonly key: string | null;
   /** As it came from the gateway. */
   readonly reply: DeniedReply;

@@ -9,7 +9,7 @@ export interface CursorKeeper {
   of(name: string): Cursor;
   /** In memory only; the next write has it. */
   move(name: string, cursor: Cursor): void;
-  /** Resolves when what is in memory now is in the file, or the operator was told that it could not be. */
+  /** Resolves when what is in memory now is in the file, or the failure was reported. */
   save(): Promise<void>;
 }
 
@@ -24,17 +24,17 @@ export function keepCursors({ file, storeTag, cursors, onTrouble }: KeeperParts)
   const kept = new Map(cursors);
   let current: Promise<void> = Promise.resolve();
   let next: Promise<void> | null = null;
-  let told = '';
+  let reported = '';
   const write = async () => {
     try {
       await writeCursors(file, storeTag, kept);
-      told = '';
+      reported = '';
     } catch (error) {
       const { code = 'unwritable' } = error as NodeJS.ErrnoException;
-      // Deliveries go on: a second one does less harm than none.
-      if (code !== told)
+      // Deliveries continue: a repeated one does less harm than a missing one.
+      if (code !== reported)
         onTrouble(`'${file}' cannot be written (${code}): after a restart webhooks are told again what they know`);
-      told = code;
+      reported = code;
     }
   };
   return {

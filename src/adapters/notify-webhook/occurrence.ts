@@ -5,7 +5,7 @@ import { isObject } from '../../core/values/json.ts';
 import { toldKinds, type WebhookEvent, type WebhookKind } from '../../core/http/webhook-message.ts';
 import type { JournalEntry } from '../../ports/store.ts';
 
-/** What is kept of a record until all hooks have seen it: none of its large parts. */
+/** What is kept of a record until all hooks have seen it, without its large parts. */
 export interface Occurrence {
   readonly at: Position;
   readonly event: WebhookEvent;
@@ -22,7 +22,7 @@ export function occurrenceOf(entry: JournalEntry): Occurrence | null {
   if (!isTold(entry.kind)) return null;
   const { kind, epoch, seq, timeMs, call, session } = entry;
   const event = toldKinds[kind];
-  // Refusals are many, and hardly any is one of these: the text is looked at before it is read.
+  // Refusals are many and few are reported: search the text before parsing it.
   if (kind === 'refused' && !entry.body.includes(event)) return null;
   const body = parsed(entry.body);
   if (kind === 'refused' && body['code'] !== event) return null;
@@ -46,7 +46,7 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : {};
   } catch {
-    // A record that cannot be read is told without what it says.
+    // A record that cannot be parsed is reported without its content.
     return {};
   }
 }

@@ -36,22 +36,22 @@ export function postWebhook(order: PostOrder): Promise<Posted> {
       'Content-Length': String(bytes.length),
       'User-Agent': 'recourse-webhook',
     };
-    // A connection for each: deliveries are rare, and one that rested may be dead.
+    // A new connection each time: deliveries are rare, and an idle connection may be dead.
     const options = { method: 'POST', headers, agent: false } as const;
     const sent = (url.protocol === 'https:' ? overHttps : overHttp)(url, options, (answer) => {
       const status = answer.statusCode ?? 0;
-      readAway(answer, maxAnswerBytes);
+      discard(answer, maxAnswerBytes);
       if (status >= 200 && status < 300) return resolve({ kind: 'taken' });
-      const moved = status >= 300 && status < 400 ? ', and redirects are not followed' : '';
-      fail(`status ${status}${moved}`, readRetryAfter(answer.headers['retry-after'], clock.nowMs()));
+      const redirect = status >= 300 && status < 400 ? ', and redirects are not followed' : '';
+      fail(`status ${status}${redirect}`, readRetryAfter(answer.headers['retry-after'], clock.nowMs()));
     });
-    const hangUp = (problem: string) => {
+    const stopWith = (problem: string) => {
       fail(problem);
       sent.destroy();
     };
-    const onStop = () => hangUp(stopped);
-    // It holds for the answer's body, too: a receiver that never ends is left.
-    const cancelTimeout = clock.background(timeoutMs, () => hangUp(`no answer within ${timeoutMs / 1_000} seconds`));
+    const onStop = () => stopWith(stopped);
+    // Also covers the answer's body: a receiver may never end it.
+    const cancelTimeout = clock.background(timeoutMs, () => stopWith(`no answer within ${timeoutMs / 1_000} seconds`));
     signal.addEventListener('abort', onStop, { once: true });
     sent.on('error', (error: NodeJS.ErrnoException) => fail(error.code ?? error.name));
     sent.on('close', () => {
@@ -65,7 +65,7 @@ export function postWebhook(order: PostOrder): Promise<Posted> {
 
 const stopped = 'the gateway closed';
 
-function readAway(answer: IncomingMessage, maxBytes: number): void {
+function discard(answer: IncomingMessage, maxBytes: number): void {
   let size = 0;
   answer.on('error', () => undefined);
   answer.on('data', (chunk: Buffer) => {
@@ -76,11 +76,14 @@ function readAway(answer: IncomingMessage, maxBytes: number): void {
 
 type DelayLimits = Pick<WebhookLimits, 'backoffInitialMs' | 'backoffMaxMs' | 'jitter' | 'maxRetryAfterMs'>;
 
-/** How long to wait before the next try. `tries`: how often it was tried so far, at least 1. `chance`: at least 0 and less than 1. */
-export function retryDelay(tries: number, retryAfterMs: number | null, chance: number, limits: DelayLimits): number {
+/**
+ * How long to wait before the next try. `tries`: how often it was tried so far, at least 1. `random`: at least 0 and
+ * less than 1.
+ */
+export function retryDelay(tries: number, retryAfterMs: number | null, random: number, limits: DelayLimits): number {
   const doubled = limits.backoffInitialMs * 2 ** Math.min(tries - 1, 30);
-  const backoff = Math.min(doubled, limits.backoffMaxMs) * (1 + limits.jitter * (2 * chance - 1));
-  // Not earlier than asked: what chance adds, it adds to ours.
+  const backoff = Math.min(doubled, limits.backoffMaxMs) * (1 + limits.jitter * (2 * random - 1));
+  // Never earlier than the receiver asks: the jitter applies to our own delay only.
   return Math.round(Math.max(backoff, Math.min(retryAfterMs ?? 0, limits.maxRetryAfterMs)));
 }
 

@@ -16,8 +16,8 @@ export interface HookParts extends Pick<WebhookParts, 'clock' | 'random' | 'limi
   readonly after: (position: Cursor['after']) => Promise<Page>;
   readonly at: (position: Cursor['after']) => Promise<Occurrence | null>;
   readonly deliver: (occurrence: Occurrence, signal: AbortSignal) => Promise<Posted>;
-  /** What an operator must hear; the sentence begins with the hook. */
-  readonly tell: (words: string) => void;
+  /** Reports to the operator; the sentence begins with the hook. */
+  readonly report: (text: string) => void;
 }
 
 export interface RunningHook {
@@ -26,49 +26,50 @@ export interface RunningHook {
 }
 
 export function runHook(parts: HookParts): RunningHook {
-  const { hook, keeper, clock, random, limits, tell } = parts;
-  const over = new AbortController();
+  const { hook, keeper, clock, random, limits, report } = parts;
+  const stop = new AbortController();
   let stopping = false;
-  let wake: () => void = () => undefined;
-  /** When what failed is due again; after a restart, at once. */
+  let endWait: () => void = () => undefined;
+  /** When a failed delivery is due again; after a restart, at once. */
   const dueMs = new Map<string, number>();
   let failing = false;
-  let trouble = '';
+  let lastProblem = '';
   let unsaved = 0;
 
   const cursor = () => keeper.of(hook.name);
   const move = (to: Partial<Cursor>) => keeper.move(hook.name, { ...cursor(), ...to });
   const isMine = ({ event }: Occurrence) => hook.events.includes(event);
   const isDue = ({ at }: Failed) => clock.monotonicMs() >= (dueMs.get(positionText(at)) ?? 0);
-  const rest = (ms: number) =>
+  const wait = (ms: number) =>
     new Promise<void>((resolve) => {
       const cancel = clock.background(ms, resolve);
-      wake = () => {
+      endWait = () => {
         cancel();
         resolve();
       };
     });
 
   const deliver = async (occurrence: Occurrence): Promise<Posted | null> => {
-    const posted = await parts.deliver(occurrence, over.signal);
-    // What was cut off by the end of the process says nothing about the receiver.
+    const posted = await parts.deliver(occurrence, stop.signal);
+    // A delivery that was cut off because we close says nothing about the receiver.
     if (posted.kind === 'failed' && stopping) return null;
-    if (posted.kind === 'failed' && !failing) tell(`did not take ${idOf(occurrence)} (${posted.problem}): ${kept}`);
-    if (posted.kind === 'taken' && failing) tell('takes deliveries again');
+    if (posted.kind === 'failed' && !failing) report(`did not take ${idOf(occurrence)} (${posted.problem}): ${kept}`);
+    if (posted.kind === 'taken' && failing) report('takes deliveries again');
     failing = posted.kind === 'failed';
     return posted;
   };
-  const again = (failed: Failed, { retryAfterMs }: Extract<Posted, { kind: 'failed' }>) => {
+  const scheduleRetry = (failed: Failed, { retryAfterMs }: Extract<Posted, { kind: 'failed' }>) => {
     const delayMs = retryDelay(failed.tries, retryAfterMs, random(), limits);
     dueMs.set(positionText(failed.at), clock.monotonicMs() + delayMs);
   };
-  const isOver = ({ tries, sinceMs }: Failed) => tries >= limits.maxTries || clock.nowMs() - sinceMs >= limits.maxAgeMs;
+  const isExpired = ({ tries, sinceMs }: Failed) =>
+    tries >= limits.maxTries || clock.nowMs() - sinceMs >= limits.maxAgeMs;
   const giveUp = ({ at, tries }: Failed, problem: string) => {
     dueMs.delete(positionText(at));
-    tell(`was not told of ${positionText(at)}, given up after ${tries} tries (${problem}): recourse audit shows it`);
+    report(`was not told of ${positionText(at)}, given up after ${tries} tries (${problem}): recourse audit shows it`);
   };
 
-  /** The next one of this hook after a place, within reason. */
+  /** The next occurrence for this hook after a position, within a limit of pages. */
   const nextAfter = async (position: Cursor['after']): Promise<Occurrence | null> => {
     for (let from = position, pages = 0; pages < maxProbePages && !stopping; pages++) {
       const { found, last } = await parts.after(from);
@@ -76,12 +77,15 @@ export function runHook(parts: HookParts): RunningHook {
       if (mine !== undefined) return mine;
       if (!isBefore(from, last)) return null;
       from = last;
-      await rest(0);
+      await wait(0);
     }
     return null;
   };
-  /** INVARIANT: it is set aside only when the one behind it was taken: while the receiver itself is down, order is kept. */
-  const goPast = async (head: Failed): Promise<boolean> => {
+  /**
+   * INVARIANT: a delivery is set aside only when the next one was accepted, so order is kept while the receiver is
+   * down.
+   */
+  const skipHead = async (head: Failed): Promise<boolean> => {
     const behind = await nextAfter(head.at);
     if (behind === null || (await deliver(behind))?.kind !== 'taken') return false;
     const [oldest, ...others] = cursor().aside;
@@ -93,17 +97,17 @@ export function runHook(parts: HookParts): RunningHook {
   const failHead = async (first: Occurrence, posted: Extract<Posted, { kind: 'failed' }>) => {
     const { tries, sinceMs } = cursor().head ?? { tries: 0, sinceMs: clock.nowMs() };
     const head = { at: first.at, tries: tries + 1, sinceMs };
-    again(head, posted);
-    if (isOver(head)) {
+    scheduleRetry(head, posted);
+    if (isExpired(head)) {
       giveUp(head, posted.problem);
       move({ after: first.at, head: null });
-    } else if (head.tries < limits.patienceTries || posted.retryAfterMs !== null || !(await goPast(head))) {
+    } else if (head.tries < limits.triesBeforeSkip || posted.retryAfterMs !== null || !(await skipHead(head))) {
       move({ head });
     }
   };
 
   /** True if there may be more to do at once. */
-  const goOn = async (): Promise<boolean> => {
+  const deliverNext = async (): Promise<boolean> => {
     const { after, head } = cursor();
     if (head !== null && !isDue(head)) return false;
     const { found, last } = await parts.after(after);
@@ -124,8 +128,8 @@ export function runHook(parts: HookParts): RunningHook {
     await keeper.save();
     return true;
   };
-  /** One at a time: what is dead must not keep the others waiting. */
-  const tryAside = async (): Promise<void> => {
+  /** One at a time, so that dead deliveries do not delay the others. */
+  const retryAside = async (): Promise<void> => {
     const failed = cursor().aside.find(isDue);
     if (failed === undefined) return;
     const replaceBy = (by: readonly Failed[]) =>
@@ -138,35 +142,35 @@ export function runHook(parts: HookParts): RunningHook {
       replaceBy([]);
     } else {
       const once = { ...failed, tries: failed.tries + 1 };
-      again(once, posted);
-      if (isOver(once)) giveUp(once, posted.problem);
-      replaceBy(isOver(once) ? [] : [once]);
+      scheduleRetry(once, posted);
+      if (isExpired(once)) giveUp(once, posted.problem);
+      replaceBy(isExpired(once) ? [] : [once]);
     }
     await keeper.save();
   };
 
   const loop = async () => {
     while (!stopping) {
-      let goesOn = false;
+      let hasMore = false;
       try {
-        goesOn = await goOn();
-        if (!stopping) await tryAside();
-        trouble = '';
+        hasMore = await deliverNext();
+        if (!stopping) await retryAside();
+        lastProblem = '';
       } catch (error) {
-        // The store cannot be read at the moment; nothing was counted, nothing is lost.
+        // The store cannot be read at the moment. Nothing was counted and nothing is lost.
         const problem = error instanceof Error ? error.message : String(error);
-        if (problem !== trouble) tell(`cannot be told at the moment: ${problem}`);
-        trouble = problem;
+        if (problem !== lastProblem) report(`cannot be told at the moment: ${problem}`);
+        lastProblem = problem;
       }
-      if (!stopping) await rest(goesOn ? 0 : limits.pollMs);
+      if (!stopping) await wait(hasMore ? 0 : limits.pollMs);
     }
   };
   const running = loop();
   return {
     async close() {
       stopping = true;
-      wake();
-      const cancel = clock.background(limits.closeGraceMs, () => over.abort());
+      endWait();
+      const cancel = clock.background(limits.closeGraceMs, () => stop.abort());
       await running;
       cancel();
     },

@@ -131,7 +131,7 @@ test('one delivery that is never taken does not stop the others, and is tried on
   await eventually('the others', async () => taken().length === 3);
   assert.deepEqual(taken(), others);
   const triesBefore = receiver.ids().indexOf(others[0] ?? '');
-  assert.ok(triesBefore >= quickLimits.patienceTries, `it had ${triesBefore} tries before another went past it`);
+  assert.ok(triesBefore >= quickLimits.triesBeforeSkip, `it had ${triesBefore} tries before another went past it`);
   isBroken = false;
   const seen = receiver.got.length;
   await eventually('the first, at last', async () => receiver.ids().indexOf(dead, seen) >= 0);
@@ -167,7 +167,7 @@ test('a delivery is given up after its tries or its time, and the operator is to
     receiver.answer(({ message }) => (message.kind === 'approval_opened' ? 500 : 200));
     await home.start([aHook({ url: receiver.url })], {
       clock,
-      limits: { ...quickLimits, patienceTries: 1_000_000, ...limits },
+      limits: { ...quickLimits, triesBeforeSkip: 1_000_000, ...limits },
     });
     await home.record();
     await arrived(receiver, 2);

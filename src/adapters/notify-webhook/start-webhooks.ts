@@ -11,7 +11,7 @@ import type { Cursor, Webhook, WebhookParts } from './webhook.ts';
 import { signWebhook, writeMessage } from './write-message.ts';
 
 export interface Webhooks {
-  /** Lets requests under way end, for a moment; what was not taken is told after the next start. */
+  /** Gives requests in flight a moment to end. What was not accepted is delivered after the next start. */
   close(): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ export async function startWebhooks(hooks: readonly Webhook[], parts: WebhookPar
   const known = await knownCursors(storeTag, parts);
   const cursors = new Map(hooks.map(({ name }) => [name, cursorOf(known.get(name), now)]));
   const keeper = keepCursors({ file, storeTag, cursors, onTrouble });
-  // INVARIANT: where a hook begins is on disk before anything happens that it must hear of.
+  // INVARIANT: the start of a hook is on disk before anything happens that it must report.
   await keeper.save();
   const follower = followJournal({ store, from: now, limits });
   const running = hooks.map((hook) =>
@@ -35,7 +35,7 @@ export async function startWebhooks(hooks: readonly Webhook[], parts: WebhookPar
       clock,
       random,
       limits,
-      tell: (words) => onTrouble(`webhook '${hook.name}' ${words}`),
+      report: (text) => onTrouble(`webhook '${hook.name}' ${text}`),
       async deliver(occurrence, signal) {
         const told = await describeOccurrence(occurrence, storeTag, parts);
         const body = writeMessage(told, hook, limits.maxBodyBytes);
@@ -62,11 +62,13 @@ async function knownCursors(
     onTrouble(
       `'${file}' cannot be read (${read.problem}): webhooks are told what happens from now on, and nothing older`,
     );
-  // Places in another journal mean nothing here.
+  // Positions in another journal mean nothing here.
   return read.kind === 'read' && read.store === storeTag ? read.cursors : new Map();
 }
 
-/** One that is ahead of the journal is of a copy that was put back: what happens from now on is new. */
+/**
+ * A cursor ahead of the journal: the store was restored from a backup. The hook begins with what happens from now on.
+ */
 function cursorOf(known: Cursor | undefined, now: Position): Cursor {
   return known === undefined || isBefore(now, known.after) ? { after: now, head: null, aside: [] } : known;
 }

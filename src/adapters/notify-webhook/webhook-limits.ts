@@ -3,7 +3,7 @@
  * endless.
  */
 export interface WebhookLimits {
-  /** How long a hook rests when there is nothing to do. */
+  /** How long a hook waits when there is nothing to do. */
   readonly pollMs: number;
   /** Records that are read at once; their payloads may be large. */
   readonly pageSize: number;
@@ -20,17 +20,17 @@ export interface WebhookLimits {
   readonly maxAgeMs: number;
   readonly backoffInitialMs: number;
   readonly backoffMaxMs: number;
-  /** A wait is this part longer or shorter, by chance. */
+  /** A wait is up to this part longer or shorter, at random. */
   readonly jitter: number;
   readonly maxRetryAfterMs: number;
-  /** After so many tries the one behind may show whether it is the receiver that fails, or only this delivery. */
-  readonly patienceTries: number;
-  /** Deliveries of a hook that others went past; beyond this the oldest is given up. */
+  /** After so many tries the next delivery is tried, to see whether the receiver fails or only this one. */
+  readonly triesBeforeSkip: number;
+  /** Deliveries of a hook that are set aside; beyond this the oldest is given up. */
   readonly maxAside: number;
-  /** Pages of no interest after which the cursor is written all the same. */
+  /** The cursor is written after so many pages without an occurrence. */
   readonly saveEveryPages: number;
   readonly maxCursorBytes: number;
-  /** How long a request under way may go on when the gateway closes. */
+  /** How long a request in flight may continue when the gateway closes. */
   readonly closeGraceMs: number;
 }
 
@@ -47,7 +47,7 @@ export const webhookLimits: WebhookLimits = {
   backoffMaxMs: 15 * 60_000,
   jitter: 0.2,
   maxRetryAfterMs: 3_600_000,
-  patienceTries: 5,
+  triesBeforeSkip: 5,
   maxAside: 100,
   saveEveryPages: 20,
   maxCursorBytes: 1 << 20,

@@ -43,11 +43,11 @@ export interface Failed {
   readonly sinceMs: number;
 }
 
-/** How far a hook is. Everything up to `after` was taken, was given up, or is set aside. */
+/** How far a hook is. Everything up to `after` was accepted, given up, or set aside. */
 export interface Cursor {
   readonly after: Position;
-  /** The one that comes next, if it failed; those behind it wait. */
+  /** The next delivery, if it failed; later ones wait for it. */
   readonly head: Failed | null;
-  /** Failed ones that those behind them went past, the oldest first. */
+  /** Failed deliveries that later ones overtook, the oldest first. */
   readonly aside: readonly Failed[];
 }

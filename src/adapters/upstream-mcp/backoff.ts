@@ -44,7 +44,9 @@ export function createDelay(): Delay {
   };
 }
 
-/** Resolves when the promise settles, the time is over or the signal is aborted. Leaves no timer and no listener behind. */
+/**
+ * Resolves when the promise settles, the time is over or the signal is aborted. Leaves no timer and no listener behind.
+ */
 export function waitFor(promise: Promise<void>, maxMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

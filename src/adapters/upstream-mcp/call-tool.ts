@@ -17,15 +17,15 @@ import type { WireAnswer } from './wire-answer.ts';
 const unsupportedVersion = -32_022;
 const methodNotFound = -32_601;
 const invalidParams = -32_602;
-const estranging: readonly number[] = [unsupportedVersion, methodNotFound, invalidParams];
+const codesOfChange: readonly number[] = [unsupportedVersion, methodNotFound, invalidParams];
 
-/** Who waits for the attempt, and hears of it afterwards. */
+/** Who waits for the attempt, and receives an answer that comes later. */
 interface Asker {
   readonly signal: AbortSignal;
   readonly late: HearLate | undefined;
 }
 
-/** `tool` is the server's own name for it. */
+/** `tool` is the server's own name of the tool. */
 export async function callTool(
   link: ServerLink,
   tool: string,
@@ -40,13 +40,13 @@ export async function callTool(
     const more = { subject: 'request', errorType: 'InputInvalid', effect: 'none' } as const;
     return failed('schema_validation', 'the arguments of a tool of an MCP server are an object', more);
   }
-  const weighed = (answer: WireAnswer) =>
+  const interpret = (answer: WireAnswer) =>
     checkOutput(interpretAnswer(answer, name, limits, errorMeaning(link.config, tool)), entry, limits);
-  // What a read says late is of no use to anybody.
+  // The late answer of a read is of no use.
   const isWrite = entry?.effectClass !== 'pure';
-  const hear = (answer: WireAnswer) => late?.(weighed(answer));
-  // INVARIANT: nothing is sent after this moment; by then the attempt may belong to somebody else.
-  // Who waits for the answer must still be there to hear that there was nobody to send it to.
+  const receiveLate = (answer: WireAnswer) => late?.(interpret(answer));
+  // INVARIANT: nothing is sent after this moment; by then another process may have taken the attempt over.
+  // It is early enough that the caller still waits when there is no connection.
   const sendBy = performance.now() + Math.min(limits.maxSendDelayMs, attempt.timeoutMs / 2);
   const ask = (wire: OpenWire): Promise<WireAnswer> => {
     if (performance.now() > sendBy) return Promise.resolve(notInTime);
@@ -59,21 +59,21 @@ export async function callTool(
       timeoutMs,
       signal,
       headers,
-      ...(late && isWrite ? { late: hear } : {}),
+      ...(late && isWrite ? { late: receiveLate } : {}),
     });
   };
 
   const wire = await link.connection(sendBy - performance.now(), signal);
   if (wire === null) return interpretAnswer(signal.aborted ? abortedUnsent : away(link), name, limits);
   let answer = await ask(wire);
-  if (await isForgotten(wire, answer, limits)) {
+  if (await lostSession(wire, answer, limits)) {
     const anew = await link.renew(wire, sendBy - performance.now(), signal);
     answer = anew === null ? (signal.aborted ? abortedUnsent : forgotten) : await ask(anew);
   }
-  // Of a server that refuses us it is not said that all is well.
-  if (!isUnwelcome(answer)) link.note(troubleIn(answer));
-  if (isEstranged(answer)) link.relist();
-  return weighed(answer);
+  // A server that refuses the request is not reported as healthy.
+  if (!isBadRequest(answer)) link.note(problemIn(answer));
+  if (mayHaveChanged(answer)) link.relist();
+  return interpret(answer);
 }
 
 const notInTime: WireAnswer = {
@@ -94,34 +94,35 @@ function away(link: ServerLink): WireAnswer {
   return { kind: 'unsent', reason: `it is not connected (${state})`, cause: problem ?? state, retryAfterSeconds };
 }
 
-/** Those whose session a ping found forgotten: whoever comes after it would find them closed. */
-const forgottenWires = new WeakSet<OpenWire>();
+/** Wires whose session a ping found unknown; later calls need no ping of their own. */
+const wiresWithoutSession = new WeakSet<OpenWire>();
 
 /**
- * The server refused because of whom it took us for, so nothing was done. A status of 404 or 400 may mean the session or
- * the call, so a ping under the same session tells which of them it was. Of the version the revision has 400 say it.
+ * Whether the server refused the session or the version, so that nothing was done. A status of 404 or 400 may be about
+ * the session or about the call: a ping in the same session tells. An unsupported version has a code of its own with
+ * 400.
  */
-async function isForgotten(wire: OpenWire, answer: WireAnswer, limits: McpLimits): Promise<boolean> {
+async function lostSession(wire: OpenWire, answer: WireAnswer, limits: McpLimits): Promise<boolean> {
   if (answer.kind !== 'refused') return false;
   if (answer.status === 400 && answer.said?.code === unsupportedVersion) return true;
-  if (!wire.hasSession() || !isUnwelcome(answer)) return false;
-  if (forgottenWires.has(wire)) return true;
+  if (!wire.hasSession() || !isBadRequest(answer)) return false;
+  if (wiresWithoutSession.has(wire)) return true;
   const ping = await wire.ask({ method: 'ping', params: {}, timeoutMs: limits.courtesyTimeoutMs });
-  if (isUnwelcome(ping)) forgottenWires.add(wire);
-  return forgottenWires.has(wire);
+  if (isBadRequest(ping)) wiresWithoutSession.add(wire);
+  return wiresWithoutSession.has(wire);
 }
 
-function isUnwelcome(answer: WireAnswer): boolean {
+function isBadRequest(answer: WireAnswer): boolean {
   return answer.kind === 'refused' && (answer.status === 400 || answer.status === 404);
 }
 
-/** Perhaps the tool is gone, or the server speaks another revision than when it was connected; listing its tools tells. */
-function isEstranged(answer: WireAnswer): boolean {
-  return isUnwelcome(answer) || (answer.kind === 'error' && estranging.includes(answer.code));
+/** The tool may be gone, or another server may stand at the address: the tools are listed again. */
+function mayHaveChanged(answer: WireAnswer): boolean {
+  return isBadRequest(answer) || (answer.kind === 'error' && codesOfChange.includes(answer.code));
 }
 
-/** What an answer says about the server, not about the call. */
-function troubleIn(answer: WireAnswer): string | null {
+/** The problem of the server that an answer shows; null if it is only about the call. */
+function problemIn(answer: WireAnswer): string | null {
   const isTrouble =
     answer.kind === 'unsent' ||
     answer.kind === 'lost' ||
@@ -129,7 +130,7 @@ function troubleIn(answer: WireAnswer): string | null {
   return isTrouble ? describeAnswer(answer) : null;
 }
 
-/** The same key for every attempt of the call: a server that deduplicates can use it. */
+/** The key is the same for every attempt of a call, for servers that deduplicate. */
 function metaOf({ callId, attempt }: Attempt): JsonObject {
   return { 'recourse/call_id': callId, 'recourse/idempotency_key': callId, 'recourse/attempt': attempt };
 }

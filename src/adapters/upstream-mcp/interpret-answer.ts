@@ -14,7 +14,7 @@ import type { RpcError } from './rpc-message.ts';
 import type { WireAnswer } from './wire-answer.ts';
 
 const maxCanonicalDepth = 256;
-/** Nothing was sent, and nobody says when it can be: soon. */
+/** If nothing was sent and no time to retry is known. */
 const soonSeconds = 2;
 
 export function failed(kind: ErrorKind, message: string, more: Partial<Failure> = {}): UpstreamResult {
@@ -32,7 +32,7 @@ export function failed(kind: ErrorKind, message: string, more: Partial<Failure> 
   return { kind: 'failed', failure };
 }
 
-/** `onError` is what is declared about error answers of the tool that was called. */
+/** `onError`: what the configuration says that an error answer of this tool proves. */
 export function interpretAnswer(
   answer: WireAnswer,
   server: string,
@@ -72,7 +72,7 @@ export function interpretAnswer(
   }
 }
 
-/** For the status of a server: the same ends in a few words. */
+/** The same ends in a few words, for the status of a server. */
 export function describeAnswer(answer: WireAnswer): string {
   switch (answer.kind) {
     case 'result':
@@ -116,9 +116,9 @@ function interpretResult(result: unknown, limits: McpLimits, onError: ErrorMeani
       ...givenAs(result, messageIn, limits),
     });
   }
-  // No client could read it: whoever is told of a success would never see it.
+  // No client could read it, so it must not be reported as a success.
   if (result['content'] !== undefined && !Array.isArray(result['content'])) return noToolResult(result, limits);
-  // `resultType` belongs to the revision, not to the tool: everything that is the tool's passes as it came.
+  // `resultType` belongs to the protocol, not to the tool. The rest passes unchanged.
   return { kind: 'returned', output: resultType === undefined ? result : rest, errors: [] };
 }
 
@@ -134,11 +134,11 @@ function noToolResult(result: unknown, limits: McpLimits): UpstreamResult {
 interface KindOfCode {
   readonly kind: ErrorKind;
   readonly errorType: string;
-  /** The status under which the revision has it answered, and that only before anything is done. */
+  /** The HTTP status with which the protocol sends this code, only before anything was done. */
   readonly beforehandAs?: number;
 }
 
-/** The codes that JSON-RPC and MCP define. Others are a server's own: nobody here knows what they prove. */
+/** The codes that JSON-RPC and MCP define. Other codes are a server's own and prove nothing. */
 const kindOfCode: Readonly<Record<number, KindOfCode>> = {
   [-32_700]: { kind: '400_invalid', errorType: 'ParseError' },
   [-32_600]: { kind: '400_invalid', errorType: 'InvalidRequest' },
@@ -147,13 +147,13 @@ const kindOfCode: Readonly<Record<number, KindOfCode>> = {
   [-32_603]: { kind: '5xx', errorType: 'InternalError' },
   [-32_002]: { kind: '404_not_found', errorType: 'ResourceNotFound' },
   [-32_020]: { kind: '400_invalid', errorType: 'HeaderMismatch' },
-  // What the tool needs of a client, this gateway does not offer yet.
+  // The tool needs a client capability that this gateway does not offer yet.
   [-32_021]: { kind: 'unknown', errorType: 'MissingClientCapability', beforehandAs: 400 },
   [-32_022]: { kind: 'unknown', errorType: 'UnsupportedProtocolVersion', beforehandAs: 400 },
   [-32_042]: { kind: 'unknown', errorType: 'UrlElicitationRequired' },
 };
 
-/** `status` is that of the HTTP refusal that carried the error; null if it came as an answer like any other. */
+/** `status`: of the HTTP refusal with which the error came; null if it came as a normal answer. */
 function interpretError({ code, message, data }: RpcError, status: number | null, limits: McpLimits): UpstreamResult {
   const known = Object.hasOwn(kindOfCode, code) ? kindOfCode[code] : undefined;
   const { kind, errorType, beforehandAs } = known ?? { kind: 'unknown' as const, errorType: 'ProtocolError' };
@@ -165,7 +165,8 @@ function interpretError({ code, message, data }: RpcError, status: number | null
   const withoutWords = { code, message: redacted, ...(data === undefined ? {} : { data: redacted }) };
   return failed(kind, messageIn(given), {
     errorType,
-    // INVARIANT: a code proves nothing. The SDKs answer a malformed result, and whatever code a tool throws, like a malformed request.
+    // INVARIANT: a code proves nothing. The SDKs answer a malformed result, and whatever code a tool throws, like a
+    // malformed request.
     effect: beforehandAs !== undefined && beforehandAs === status ? 'none' : 'unknown',
     ...givenAs(given, messageIn, limits, withoutWords),
   });
@@ -175,7 +176,7 @@ function interpretRefusal(answer: Extract<WireAnswer, { kind: 'refused' }>, serv
   const { status, retryAfterSeconds, cause } = answer;
   const message = `server '${server}' answered with HTTP status ${status}`;
   const errorType = `Http${status}`;
-  // It is to be sent elsewhere as it is, so it was not taken here; and from here it is not sent on.
+  // These redirects ask to send the same request elsewhere, so it was not carried out here. It is not sent on.
   const effect = status === 307 || status === 308 ? 'none' : null;
   const tell = (shown: Json) => ({ message, cause: String(shown) });
   const given = { output: cause, withoutWords: redacted, tell };
@@ -208,7 +209,9 @@ function kindOfStatus(status: number): ErrorKind {
   }
 }
 
-/** What a server gave with a failure goes to the audit, and can be masked before that; then it is told anew. */
+/**
+ * What came with a failure goes to the audit. It can be masked first; then message and cause are made again from it.
+ */
 export function givenAs(
   output: unknown,
   messageIn: (output: unknown) => string,

@@ -7,7 +7,7 @@ import type { WireAnswer } from './wire-answer.ts';
 
 export interface LateAnswers {
   /** `giveUp` is called if no answer came in time, or too many others are listened for. */
-  listen(id: number, hear: (answer: WireAnswer) => void, giveUp: () => void): void;
+  listen(id: number, receive: (answer: WireAnswer) => void, giveUp: () => void): void;
   has(id: number): boolean;
   /** False if nobody listens for it. */
   answer(id: number, answer: WireAnswer): boolean;
@@ -19,7 +19,7 @@ export interface LateAnswers {
 }
 
 interface Listening {
-  readonly hear: (answer: WireAnswer) => void;
+  readonly receive: (answer: WireAnswer) => void;
   readonly giveUp: () => void;
   readonly timer: NodeJS.Timeout;
 }
@@ -38,18 +38,18 @@ export function createLateAnswers(limits: McpLimits, onEmpty: () => void): LateA
   }
 
   return {
-    listen(id, hear, giveUp) {
+    listen(id, receive, giveUp) {
       const timer = setTimeout(() => take(id)?.giveUp(), limits.lateAnswerMs);
       timer.unref();
-      open.set(id, { hear, giveUp, timer });
+      open.set(id, { receive, giveUp, timer });
       const [oldest] = open.size > limits.maxLateAnswers ? open.keys() : [];
       if (oldest !== undefined) take(oldest)?.giveUp();
     },
     has: (id) => open.has(id),
     answer(id, answer) {
       const found = take(id);
-      // A connection that broke tells nothing that is not known already.
-      if (answer.kind !== 'lost') found?.hear(answer);
+      // A connection that broke says nothing new.
+      if (answer.kind !== 'lost') found?.receive(answer);
       return found !== null;
     },
     forget: (id) => void take(id),

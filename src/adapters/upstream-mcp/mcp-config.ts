@@ -22,7 +22,7 @@ export interface HttpConnection {
 /** What an error answer (`isError`) to a write proves: that nothing happened, or nothing. */
 export type ErrorMeaning = 'none' | 'unknown';
 
-/** What an operator knows better than the server's own words. The first rule that matches a tool speaks. */
+/** What an operator states about tools, over what the server says. The first rule that matches a tool counts. */
 export interface McpRule {
   /** A glob over the server's own names of its tools. */
   readonly match: string;
@@ -52,7 +52,7 @@ export interface McpUpstreamConfig {
   readonly pinnedHints?: ReadonlyMap<string, JsonObject | null> | null;
 }
 
-/** By its own name; the first rule that matches speaks. */
+/** By the server's own name of the tool. The first rule that matches counts. */
 export function ruleFor({ rules }: McpUpstreamConfig, tool: string): McpRule | undefined {
   return rules.find(({ match }) => matchesGlob(match, tool));
 }
@@ -69,7 +69,7 @@ export class McpConfigError extends Error {
   }
 }
 
-/** Throws the first problem: with a wrong configuration nothing may start. */
+/** Throws the first problem: nothing starts with a wrong configuration. */
 export function checkConfigs(configs: readonly McpUpstreamConfig[]): void {
   const taken = new Set<string>();
   for (const { name, connect, rules } of configs) {

@@ -16,7 +16,10 @@ export interface McpLimits {
   readonly maxSendDelayMs: number;
   /** Added to a tool's own timeout: the shell ends the wait, this only keeps a forgotten one from lasting for ever. */
   readonly answerGraceMs: number;
-  /** How long the answer to a write is listened for after nobody waits for it, and how many such answers of one connection. */
+  /**
+   * How long the answer to a write is listened for after nobody waits for it, and how many such answers of one
+   * connection.
+   */
   readonly lateAnswerMs: number;
   readonly maxLateAnswers: number;
   readonly backoffInitialMs: number;
@@ -41,11 +44,17 @@ export interface McpLimits {
   readonly drainMs: number;
   /** HTTP answers that are read to their end after the result came; the oldest is cut off beyond this. */
   readonly maxLingeringStreams: number;
-  /** Before an HTTP answer that ended too early is asked for again, if the server does not say; and between which it may say. */
+  /**
+   * Before an HTTP answer that ended too early is asked for again, if the server does not say; and between which it may
+   * say.
+   */
   readonly resumeDelayMs: number;
   readonly minResumeDelayMs: number;
   readonly maxResumeDelayMs: number;
-  /** Tries in a row to take up such an answer: that were not let in, and that brought nothing new. Beyond this it is lost. */
+  /**
+   * Tries in a row to take up such an answer: that were not let in, and that brought nothing new. Beyond this it is
+   * lost.
+   */
   readonly maxResumeFailures: number;
   readonly maxEmptyResumes: number;
   /** A place in a stream with a longer mark cannot be taken up again. */

@@ -59,12 +59,12 @@ export function createMcpUpstreams(
       limits,
       client: options.client ?? { name: 'recourse', version: '0.0.0' },
       defaultTimeoutMs: options.defaultTimeoutMs ?? defaultLimits.defaultTimeoutMs,
-      onStderr: (line) => quietly(() => options.onStderr?.(config.name, line)),
-      onState: (status) => quietly(() => options.onState?.(status)),
+      onStderr: (line) => notify(() => options.onStderr?.(config.name, line)),
+      onState: (status) => notify(() => options.onState?.(status)),
       kept: listsIn === null ? null : createStoredTools(listsIn, config, limits.maxListChars),
       onTools: () => {
         catalogue = null;
-        quietly(() => options.onChange?.());
+        notify(() => options.onChange?.());
       },
     });
     links.set(config.name, link);
@@ -108,10 +108,10 @@ function gather(links: ReadonlyMap<string, ServerLink>): Catalogue {
 }
 
 /** A listener that throws must not end the gateway. */
-function quietly(tell: () => void): void {
+function notify(tell: () => void): void {
   try {
     tell();
   } catch {
-    // What it was told is in the status as well.
+    // The status has the same information.
   }
 }

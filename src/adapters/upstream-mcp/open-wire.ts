@@ -27,11 +27,11 @@ export interface OpenWire extends Wire {
   readonly protocolVersion: string;
   readonly serverInfo: { readonly name: string; readonly version: string } | null;
   readonly pid: number | null;
-  /** Whether the server knows us by a session that it can forget. */
+  /** Whether there is a session, which the server may forget. */
   hasSession(): boolean;
   /** Why the connection ended. */
   ending(): string;
-  /** A server of the newer revision tells of changes only to those who subscribe; resolves when that is over. */
+  /** Subscribes to changes, which revision 2026-07-28 requires; resolves when the subscription is over. */
   awaitChanges(): Promise<'ended' | 'not offered'>;
 }
 
@@ -39,7 +39,7 @@ export type Opening = { readonly ok: true; readonly wire: OpenWire } | { readonl
 
 export interface Attempted {
   readonly opening: Promise<Opening>;
-  /** Ends an attempt that nobody wants any more. */
+  /** Ends an attempt that is no longer needed. */
   stop(): Promise<void>;
 }
 
@@ -106,12 +106,12 @@ export function openWire(config: McpUpstreamConfig, parts: WireParts): Attempted
           const subscription = await client.listen({ toolsListChanged: true }, { timeout: limits.connectTimeoutMs });
           await subscription.closed;
         } catch {
-          // A server that breaks its own promise is asked again later.
+          // It offers subscriptions and refused this one: try again later.
         }
         return 'ended';
       },
       async close() {
-        if (http?.sessionId !== undefined && !wire.isClosed()) await sayGoodbye(http, limits.courtesyTimeoutMs);
+        if (http?.sessionId !== undefined && !wire.isClosed()) await endSession(http, limits.courtesyTimeoutMs);
         await wire.close();
       },
     };
@@ -120,7 +120,7 @@ export function openWire(config: McpUpstreamConfig, parts: WireParts): Attempted
   return { opening: connect(), stop: () => wire.close() };
 }
 
-async function sayGoodbye(http: HttpTransport, maxMs: number): Promise<void> {
+async function endSession(http: HttpTransport, maxMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const enough = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, maxMs);

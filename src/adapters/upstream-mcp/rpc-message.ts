@@ -1,6 +1,6 @@
 /**
- * Parses JSON-RPC messages of a server and reads their envelope. What is inside passes unchanged: the result of a tool call keeps
- * large integers exactly, and everything else, such as schemas, is as JSON.parse gives it.
+ * Parses JSON-RPC messages of a server and reads their envelope. What is inside passes unchanged: the result of a tool
+ * call keeps large integers exactly, and everything else, such as schemas, is as JSON.parse gives it.
  */
 import { isObject } from '../../core/values/json.ts';
 import { parseMessages } from '../../core/values/parse-json.ts';
@@ -31,7 +31,7 @@ export type RpcMessage =
   | { readonly kind: 'request'; readonly id: MessageId; readonly method: string }
   | { readonly kind: 'notification'; readonly method: string };
 
-/** Null: not JSON-RPC, or nothing that anybody could be waiting for. */
+/** Null if it is not JSON-RPC, or nothing that could be expected. */
 export function readMessage(message: unknown): RpcMessage | null {
   if (!isObject(message) || message['jsonrpc'] !== '2.0') return null;
   const { id, method } = message;

@@ -47,22 +47,22 @@ export interface ServerLink {
   entry(name: string): ToolEntry | null;
   /** Whether its tools are known, from it or from an earlier process. */
   isListed(): boolean;
-  /** When it is worth asking again while it is away. */
+  /** When to try again while it is away. */
   retryAfterSeconds(): number;
   status(): UpstreamStatus;
   /** Resolves once it was connected, or could not be for the first time. */
   readonly settled: Promise<void>;
   /** The connection, or null if there is none within the time. */
   connection(maxMs: number, signal: AbortSignal): Promise<OpenWire | null>;
-  /** Another connection than this one, whose session the server forgot; null if there is none within the time. */
+  /** Another connection in place of one whose session the server forgot; null if there is none within the time. */
   renew(forgotten: OpenWire, maxMs: number, signal: AbortSignal): Promise<OpenWire | null>;
-  /** How the last call went, as far as it says something about the server; null: well. */
+  /** Notes the problem that the last call showed of the server; null if it showed none. */
   note(problem: string | null): void;
   relist(): void;
   close(): Promise<void>;
 }
 
-/** A server that is being started or connected needs a moment. */
+/** A server that is being started or connected needs some time. */
 const leastRetrySeconds = 2;
 
 export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): ServerLink {
@@ -72,9 +72,9 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
   const restart = createDelay();
   const resubscribe = createDelay();
   const stderr = createStderrTail(limits, parts.onStderr);
-  const tools = createToolCache(config, parts, (trouble) => {
-    note(trouble);
-    // Another server may stand at the address by now, and speak another revision. A child that changes is another child.
+  const tools = createToolCache(config, parts, (failure) => {
+    note(failure);
+    // Another server may stand at the address by now, with another revision. A child cannot change while it runs.
     if (state === 'connected' && config.connect.kind === 'http') void reopen();
   });
   let state: UpstreamStatus['state'] = 'connecting';
@@ -90,7 +90,7 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
 
   const living = live();
 
-  /** Whoever waits for a connection looks again. */
+  /** Changes the state, and wakes those who wait for a connection. */
   function enter(next: UpstreamStatus['state']): void {
     if (state === 'closed') return;
     state = next;
@@ -113,7 +113,7 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
         use(wire);
         settled.resolve();
         await wire.closed;
-        // An HTTP connection that was renewed has a follower, which lives on.
+        // A renewed HTTP connection has a successor, which may still be open.
         while (current !== null && !current.isClosed()) await current.closed;
         problem = current?.ending() ?? wire.ending();
       }
@@ -129,7 +129,7 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
   /** A connection whose tools are known; null, with the problem noted, if there is none. */
   async function open(): Promise<OpenWire | null> {
     triedAt = performance.now();
-    // Connected once, its program is there.
+    // After the first connection its program is known to be installed.
     const isFirst = config.connect.kind === 'stdio' && reconnects < 0;
     const attempt = openWire(config, {
       limits,
@@ -145,9 +145,9 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
       return null;
     }
     const { wire } = opening;
-    const trouble = isOver() ? 'the gateway is closing' : await tools.fill(wire);
-    if (trouble === null && !isOver()) return wire;
-    problem = wire.isClosed() ? wire.ending() : trouble;
+    const failure = isOver() ? 'the gateway is closing' : await tools.fill(wire);
+    if (failure === null && !isOver()) return wire;
+    problem = wire.isClosed() ? wire.ending() : failure;
     await wire.close();
     return null;
   }
@@ -161,14 +161,14 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
     void follow(wire);
   }
 
-  /** It has answers to wait for, perhaps; the next one takes the calls. */
+  /** The old connection may still wait for answers; new calls use the next one. */
   function retire(wire: OpenWire): void {
     retired.add(wire);
     void wire.closed.then(() => retired.delete(wire));
     wire.retire();
   }
 
-  /** A subscription that ends is taken out again, and what happened meanwhile is looked up. */
+  /** Renews a subscription that ends, and lists the tools for changes in between. */
   async function follow(wire: OpenWire): Promise<void> {
     const pace = createBackoff(limits);
     for (;;) {
@@ -187,7 +187,7 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
       if (current !== null && !current.isClosed()) return current;
       const leftMs = until - performance.now();
       if (isOver() || signal.aborted || leftMs <= 0) return null;
-      // Asking an address again costs little; starting a child that keeps dying does not.
+      // Trying an address again is cheap; starting a child that keeps dying is not.
       const isDue = performance.now() - triedAt >= limits.backoffInitialMs;
       if (state === 'waiting' && config.connect.kind === 'http' && isDue) restart.endEarly();
       await waitFor(changed.promise, Math.min(leftMs, limits.backoffInitialMs), signal);
@@ -214,8 +214,8 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
     else await wire?.close();
   }
 
-  function note(trouble: string | null): void {
-    if (state === 'connected') problem = trouble;
+  function note(failure: string | null): void {
+    if (state === 'connected') problem = failure;
   }
 
   function status(): UpstreamStatus {

@@ -1,6 +1,6 @@
 /** A token bucket: how long a reader must wait so that a flood costs no more than its share. Drops nothing itself. */
 export interface TokenBucket {
-  /** Milliseconds to rest before reading on; 0 within the burst. Less than nothing is given back. */
+  /** Milliseconds to wait before reading on; 0 within the burst. Negative units are given back. */
   spend(units: number): number;
 }
 

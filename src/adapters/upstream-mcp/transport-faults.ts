@@ -6,7 +6,7 @@ export class NotSent extends Error {
   override name = 'NotSent';
 }
 
-/** The server sent more at once than is kept of anybody. */
+/** The server sent a message above the limit. */
 export class MessageTooLarge extends Error {
   override name = 'MessageTooLarge';
 

@@ -26,12 +26,12 @@ export type WireAnswer =
   | { readonly kind: 'timed_out' }
   | { readonly kind: 'aborted'; readonly sent: boolean };
 
-/** Our own judgement of the server's certificate, and a connection that did not come about: both before the first byte. */
+/** A certificate that we refuse, and a connection that was not made: both happen before the first byte is sent. */
 const beforeSending =
   /^(?:UND_ERR_CONNECT_TIMEOUT|ERR_TLS_CERT_ALTNAME_INVALID|CERT_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+)$/;
 const ranOutOfTime = /^(?:UND_ERR_HEADERS_TIMEOUT|UND_ERR_BODY_TIMEOUT)$/;
 
-/** What a transport threw while it carried a question. */
+/** Reads what a transport threw while it sent a request or waited for its answer. */
 export function answerOfFault(error: unknown, maxCauseChars: number): WireAnswer {
   const cause = messageIn(error, maxCauseChars);
   if (error instanceof NotSent) return { kind: 'unsent', reason: error.message, cause };
@@ -59,14 +59,14 @@ const maxChain = 8;
 
 export interface SystemFault {
   readonly code: string;
-  /** What was being done; null if nobody says. */
+  /** What was being done; null if unknown. */
   readonly syscall: string | null;
 }
 
-/** Codes of the SDK name its own doings, not what happened on the network. */
+/** Codes of the system and the network; those of the SDK do not count. */
 const systemCode = /^(?:E[A-Z0-9]+|EAI_\w+|ERR_(?:TLS|SSL)_\w+|UND_ERR_\w+|CERT_\w+|DEPTH_\w+|SELF_\w+|UNABLE_\w+)$/;
 
-/** The system's faults in an error and in everything that caused it; several when every address of a host was tried. */
+/** The system's faults in an error and its causes; several if several addresses of a host were tried. */
 export function faultsIn(error: unknown): readonly SystemFault[] {
   return chain(error).flatMap((link) => {
     const gathered = link['errors'];

@@ -15,7 +15,7 @@ import { isObject, type JsonObject } from '../../core/values/json.ts';
 import { isTimeout } from '../../ports/upstream.ts';
 import { createLateAnswers } from './late-answers.ts';
 import type { McpLimits } from './mcp-limits.ts';
-import { errorIn, type MessageId, readMessage } from './rpc-message.ts';
+import { errorIn, type MessageId, readMessage, type RpcMessage } from './rpc-message.ts';
 import { answerOfFault, type WireAnswer } from './wire-answer.ts';
 
 export interface Question {
@@ -24,41 +24,41 @@ export interface Question {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Hears the answer, once, if it comes after the signal was aborted. After a timeout the server is not told to stop. */
+  /**
+   * Receives the answer, once, if it comes after the signal was aborted. After a timeout the server is not told to
+   * stop.
+   */
   readonly late?: (answer: WireAnswer) => void;
 }
 
-/** Options of a send, with the fault if we ended the answer's stream ourselves. */
+/** Options of a send. `fault`: why we ended the answer's stream ourselves. */
 export interface SendOptions extends TransportSendOptions {
   readonly onRequestStreamEnd?: (fault?: Error) => void;
 }
 
-/** Who asks, as the revision without a handshake wants it said with every request. */
+/** Who asks. Revision 2026-07-28 wants it with every request. */
 export interface Introduction {
   readonly protocolVersion: string;
   readonly client: { readonly name: string; readonly version: string };
 }
 
 export interface Wire {
-  /** For the SDK's client alone. */
+  /** For the SDK's client only. */
   readonly transport: Transport;
-  /** Never rejects, and answers exactly once. */
+  /** Sends a request. Never rejects, and resolves exactly once. */
   ask(question: Question): Promise<WireAnswer>;
-  /** From now on every question carries it. */
+  /** From now on every request carries it. */
   introduce(introduction: Introduction): void;
   /** Resolves when the connection is over. */
   readonly closed: Promise<void>;
   isClosed(): boolean;
-  /** Nothing new is asked; closes when the last question has its answer, late ones included. */
+  /** Accepts no new requests, and closes when the last one has its answer, late ones included. */
   retire(): void;
   close(): Promise<void>;
 }
 
-/** Far above the SDK's own ids, which count from zero. Numbers, because some servers know no others. */
+/** Far above the SDK's own ids, which count from zero. Numbers, because some servers accept no others. */
 const firstId = 1_000_000_000;
-
-/** What the SDK's client handles itself; everything else that a server tells unasked is dropped. */
-const forTheClient = ['notifications/subscriptions/acknowledged', 'notifications/cancelled'];
 
 export function createWire(
   inner: Transport,
@@ -66,71 +66,37 @@ export function createWire(
   on: { readonly toolsChanged: () => void; readonly ending: () => string },
 ): Wire {
   const pending = new Map<number, (answer: WireAnswer) => void>();
-  const askedByClient = new Set<MessageId>();
-  const lingering = new Map<number, AbortController>();
+  const lingering = createLingering(limits);
   const late = createLateAnswers(limits, closeIfRetired);
   const over = Promise.withResolvers<void>();
+  const { transport, pass } = shareTransport(inner, limits);
   let envelope: JsonObject | null = null;
   let nextId = firstId;
   let closed = false;
   let retired = false;
-  let answering = 0;
 
-  inner.onmessage = hear;
+  inner.onmessage = (message) => {
+    const read = readMessage(message);
+    if (read?.kind === 'answer' && typeof read.id === 'number') {
+      const settle = pending.get(read.id);
+      if (settle !== undefined) return settle(answerIn(read.body));
+      if (late.answer(read.id, answerIn(read.body))) return;
+    }
+    if (read?.kind === 'notification' && read.method === 'notifications/tools/list_changed') return on.toolsChanged();
+    if (read !== null) pass(message, read);
+  };
   inner.onclose = () => {
     closed = true;
     for (const settle of pending.values()) settle({ kind: 'lost', reason: on.ending(), cause: on.ending() });
-    for (const request of lingering.values()) request.abort();
+    lingering.abort();
     late.close();
     transport.onclose?.();
     over.resolve();
   };
-  // Not every error is an end; those that are reach the question they belong to.
+  // Not every error is an end; those that are reach the request they belong to.
   inner.onerror = (error) => transport.onerror?.(error);
 
-  const transport: Transport = {
-    start: () => inner.start(),
-    async send(message, options) {
-      if (!('method' in message)) return answer(message);
-      if ('id' in message) askedByClient.add(message.id);
-      await inner.send(message, options);
-    },
-    close: () => inner.close(),
-    setProtocolVersion: (version) => inner.setProtocolVersion?.(version),
-    ...(inner.hasPerRequestStream === undefined ? {} : { hasPerRequestStream: inner.hasPerRequestStream }),
-    get sessionId() {
-      return inner.sessionId;
-    },
-  };
-
-  function hear(message: JSONRPCMessage): void {
-    const read = readMessage(message);
-    if (read?.kind === 'answer') {
-      const settle = typeof read.id === 'number' ? pending.get(read.id) : undefined;
-      if (settle !== undefined) return settle(answerIn(read.body));
-      if (typeof read.id === 'number' && late.answer(read.id, answerIn(read.body))) return;
-      if (!askedByClient.delete(read.id)) return;
-    }
-    if (read?.kind === 'notification') {
-      if (read.method === 'notifications/tools/list_changed') return on.toolsChanged();
-      if (!forTheClient.includes(read.method)) return;
-    }
-    if (read !== null) transport.onmessage?.(message);
-  }
-
-  /** Over HTTP an answer is a request, and a stranger may leave any number of those open: it gets so many, for a while. */
-  async function answer(message: JSONRPCMessage): Promise<void> {
-    if (inner.hasPerRequestStream !== true) return inner.send(message);
-    if (answering >= limits.maxAnswersUnderWay) return;
-    answering++;
-    try {
-      await inner.send(message, { requestSignal: AbortSignal.timeout(limits.courtesyTimeoutMs) });
-    } finally {
-      answering--;
-    }
-  }
-
-  function ask({ method, params, timeoutMs, signal, headers = {}, late: hear }: Question): Promise<WireAnswer> {
+  function ask({ method, params, timeoutMs, signal, headers = {}, late: receiveLate }: Question): Promise<WireAnswer> {
     if (signal?.aborted) return Promise.resolve({ kind: 'aborted', sent: false });
     if (closed || retired)
       return Promise.resolve({ kind: 'unsent', reason: 'the server is not connected', cause: on.ending() });
@@ -140,17 +106,17 @@ export function createWire(
     const message = { jsonrpc: '2.0' as const, id, method, params: { ...params, _meta: { ...envelope, ...meta } } };
     return new Promise((resolve) => {
       const settle = (answer: WireAnswer) => {
-        // What comes second has nobody to go to.
+        // Only the first end counts.
         if (!pending.delete(id)) return;
         clearTimeout(timer);
         signal?.removeEventListener('abort', abort);
-        linger(id, request);
+        if (inner.hasPerRequestStream === true && !late.has(id)) lingering.add(id, request);
         resolve(answer);
         closeIfRetired();
       };
       const abort = () => {
-        if (hear === undefined) withdraw(id, request);
-        else listenOn(id, request, hear, isTimeout(signal?.reason));
+        if (receiveLate === undefined) withdraw(id, request);
+        else listenOn(id, request, receiveLate, isTimeout(signal?.reason));
         settle({ kind: 'aborted', sent: true });
       };
       const timer = setTimeout(() => {
@@ -160,7 +126,7 @@ export function createWire(
       pending.set(id, settle);
       signal?.addEventListener('abort', abort, { once: true });
       const ended = (fault?: Error) => {
-        lingering.delete(id);
+        lingering.remove(id);
         late.forget(id);
         settle(fault === undefined ? endedEarly : answerOfFault(fault, limits.maxCauseChars));
       };
@@ -173,40 +139,28 @@ export function createWire(
     });
   }
 
-  /** Where hanging up is the only way to say that somebody cancelled, there is nothing to listen on. */
+  /** Where closing the request's stream is the only way to cancel it, no late answer can come. */
   function listenOn(
     id: number,
     request: AbortController,
-    hear: (answer: WireAnswer) => void,
+    receive: (answer: WireAnswer) => void,
     isTimedOut: boolean,
   ): void {
-    const hangsUp = envelope !== null && inner.hasPerRequestStream === true;
-    if (hangsUp && !isTimedOut) return withdraw(id, request);
-    if (!isTimedOut) tellCancelled(id);
-    late.listen(id, hear, () => (isTimedOut ? withdraw(id, request) : request.abort()));
+    if (cancelsByClosing() && !isTimedOut) return withdraw(id, request);
+    if (!isTimedOut) sendCancelled(inner, id, limits);
+    late.listen(id, receive, () => (isTimedOut ? withdraw(id, request) : request.abort()));
   }
 
-  /** The answer is here; its stream may have a last word, and gets a while to say it, but not for ever. */
-  function linger(id: number, request: AbortController): void {
-    if (inner.hasPerRequestStream !== true || request.signal.aborted || late.has(id)) return;
-    lingering.set(id, request);
-    for (const [oldest, left] of lingering) {
-      if (lingering.size <= limits.maxLingeringStreams) return;
-      lingering.delete(oldest);
-      left.abort();
-    }
-  }
-
-  /** Tells the server that nobody waits: by a message, and by hanging up where the question has a line of its own. */
+  /**
+   * Tells the server that nobody waits: by a message, or by closing the request's own stream in revision 2026-07-28.
+   */
   function withdraw(id: number, request: AbortController): void {
-    if (envelope === null || inner.hasPerRequestStream !== true) tellCancelled(id);
+    if (!cancelsByClosing()) sendCancelled(inner, id, limits);
     request.abort();
   }
 
-  function tellCancelled(id: number): void {
-    const params = { requestId: id, reason: 'nobody waits for it any more' };
-    const requestSignal = AbortSignal.timeout(limits.courtesyTimeoutMs);
-    inner.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params }, { requestSignal }).catch(() => undefined);
+  function cancelsByClosing(): boolean {
+    return envelope !== null && inner.hasPerRequestStream === true;
   }
 
   function closeIfRetired(): void {
@@ -235,6 +189,77 @@ export function createWire(
     },
     close,
   };
+}
+
+/** Notifications that the SDK's client handles itself; all others are dropped. */
+const forTheClient = ['notifications/subscriptions/acknowledged', 'notifications/cancelled'];
+
+/**
+ * The SDK client's view of the connection: it receives the answers to its own requests, and what servers ask of
+ * clients.
+ */
+function shareTransport(inner: Transport, limits: McpLimits) {
+  const askedByClient = new Set<MessageId>();
+  let answering = 0;
+  const transport: Transport = {
+    start: () => inner.start(),
+    async send(message, options) {
+      if (!('method' in message)) return answer(message);
+      if ('id' in message) askedByClient.add(message.id);
+      await inner.send(message, options);
+    },
+    close: () => inner.close(),
+    setProtocolVersion: (version) => inner.setProtocolVersion?.(version),
+    ...(inner.hasPerRequestStream === undefined ? {} : { hasPerRequestStream: inner.hasPerRequestStream }),
+    get sessionId() {
+      return inner.sessionId;
+    },
+  };
+
+  /** Over HTTP an answer is a request, which a server may leave open: their number and their time are limited. */
+  async function answer(message: JSONRPCMessage): Promise<void> {
+    if (inner.hasPerRequestStream !== true) return inner.send(message);
+    if (answering >= limits.maxAnswersUnderWay) return;
+    answering++;
+    try {
+      await inner.send(message, { requestSignal: AbortSignal.timeout(limits.courtesyTimeoutMs) });
+    } finally {
+      answering--;
+    }
+  }
+
+  function pass(message: JSONRPCMessage, read: RpcMessage): void {
+    if (read.kind === 'answer' && !askedByClient.delete(read.id)) return;
+    if (read.kind === 'notification' && !forTheClient.includes(read.method)) return;
+    transport.onmessage?.(message);
+  }
+
+  return { transport, pass };
+}
+
+/** Streams whose answer came are read on for their end. Beyond the limit the oldest is closed. */
+function createLingering({ maxLingeringStreams }: McpLimits) {
+  const requests = new Map<number, AbortController>();
+  return {
+    add(id: number, request: AbortController): void {
+      if (request.signal.aborted) return;
+      requests.set(id, request);
+      const [oldest] = requests.size > maxLingeringStreams ? requests : [];
+      if (oldest === undefined) return;
+      requests.delete(oldest[0]);
+      oldest[1].abort();
+    },
+    remove: (id: number) => void requests.delete(id),
+    abort(): void {
+      for (const request of requests.values()) request.abort();
+    },
+  };
+}
+
+function sendCancelled(inner: Transport, id: number, { courtesyTimeoutMs }: McpLimits): void {
+  const params = { requestId: id, reason: 'nobody waits for it any more' };
+  const requestSignal = AbortSignal.timeout(courtesyTimeoutMs);
+  inner.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params }, { requestSignal }).catch(() => undefined);
 }
 
 const endedEarly: WireAnswer = {

@@ -204,7 +204,10 @@ export function invalidInput(field: string, reason: string, got: unknown = null)
   });
 }
 
-/** Goes on for longer than the caller waits. Asked about after `seconds`, it is as `then` says: one answer, or one for each time. */
+/**
+ * Goes on for longer than the caller waits. Asked about after `seconds`, it is as `then` says: one answer, or one for
+ * each time.
+ */
 export const pending = (then: ScriptedAnswer | readonly ScriptedAnswer[], seconds = 1): ScriptedAnswer => ({
   kind: 'pending',
   seconds,

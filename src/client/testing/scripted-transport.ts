@@ -11,8 +11,8 @@ import type { Envelope, ScriptedAnswer } from './answers.ts';
 import { scriptedClock, type ScriptedClock } from './scripted-clock.ts';
 
 /**
- * By the gateway's name of the tool: one answer for every call, or a list, an answer for each attempt. `default` answers for tools
- * that are not named, and when a list has come to its end.
+ * By the gateway's name of the tool: one answer for every call, or a list, an answer for each attempt. `default`
+ * answers for tools that are not named, and when a list has come to its end.
  */
 export interface Script {
   readonly [tool: string]: ScriptedAnswer | readonly ScriptedAnswer[];
@@ -136,13 +136,13 @@ export function createScriptedTransport(script: Script, options: ScriptOptions =
   };
 }
 
-/** As it would come over a wire: a copy, so that no test changes the script. */
+/** A copy, as it would come over the wire, so that no test changes the script. */
 const answered = (reply: Reply): Answer => ({ kind: 'answered', body: JSON.parse(JSON.stringify(reply)) as unknown });
 
 const time = '2026-01-01T00:00:00Z';
-/** In these somebody has said yes. */
+/** States after an approval was given. */
 const approved: readonly ApprovalState[] = ['granted', 'used'];
-/** In these somebody has said something. */
+/** States after a decision. */
 const decided: readonly ApprovalState[] = [...approved, 'denied', 'revoked'];
 
 function scriptedApproval(id: string, state: ApprovalState): ApprovalView {

@@ -25,7 +25,9 @@ type Made = Omit<ClientOptions, 'transport'>;
 
 export type GovernOptions = Through &
   Naming & {
-    /** The key of a call, if the agent knows a better one than chance. `toolCallId` is the model's, where there is one. */
+    /**
+     * The key of a call, if the agent knows a better one than chance. `toolCallId` is the model's, where there is one.
+     */
     readonly key?: (call: { tool: string; args: unknown; toolCallId: string | null }) => string | undefined;
     /** What the model gets to read instead of an exception: see `tellModel`. Without it, refusals are thrown. */
     readonly onRefusal?: (refusal: Refusal) => unknown;
@@ -88,7 +90,7 @@ function governTool({ own, name, tool }: NamedTool, client: Client, options: Gov
 type Run = (readArgs: () => unknown, toolCallId: string | null, signal: AbortSignal | undefined) => Promise<unknown>;
 
 /** What each shape passes to its body besides the arguments. */
-interface Surroundings {
+interface BodyOptions {
   readonly abortSignal?: AbortSignal;
   readonly signal?: AbortSignal;
   readonly toolCallId?: string;
@@ -98,14 +100,14 @@ interface Surroundings {
 function reshaped(found: Recognised, name: string, run: Run): unknown {
   switch (found.kind) {
     case 'plain':
-      return (args: unknown, around?: Surroundings) => run(() => args, null, around?.signal);
+      return (args: unknown, given?: BodyOptions) => run(() => args, null, given?.signal);
     case 'ai':
-      return withBody(found.tool, 'execute', (args: unknown, around?: Surroundings) =>
-        run(() => args, around?.toolCallId ?? null, around?.abortSignal),
+      return withBody(found.tool, 'execute', (args: unknown, given?: BodyOptions) =>
+        run(() => args, given?.toolCallId ?? null, given?.abortSignal),
       );
     case 'openai':
-      return withBody(found.tool, 'invoke', (_context: unknown, input: unknown, around?: Surroundings) =>
-        run(() => parsedInput(input, name), around?.toolCall?.callId ?? null, around?.signal),
+      return withBody(found.tool, 'invoke', (_context: unknown, input: unknown, given?: BodyOptions) =>
+        run(() => parsedInput(input, name), given?.toolCall?.callId ?? null, given?.signal),
       );
     default:
       return unreachable(found);
@@ -119,7 +121,7 @@ function withBody(tool: object, property: string, body: unknown): unknown {
   return Object.defineProperty(copy, property, { value: body, enumerable: true, writable: true, configurable: true });
 }
 
-/** A model that has nothing to say sometimes says nothing. */
+/** Models sometimes send an empty text in place of an empty object. */
 function parsedInput(input: unknown, name: string): unknown {
   if (typeof input !== 'string') return input;
   if (input.trim() === '') return {};

@@ -87,7 +87,7 @@ async function runBody(found: Recognised, args: unknown, { call_id, signal }: Co
         await found.body.call(found.tool, args, { toolCallId: call_id, messages: [], abortSignal: signal }),
       );
     case 'openai':
-      // The run that the call came from does not reach here: such a body must not rely on its context.
+      // The agent's run context is not available here; such a body must not rely on it.
       return found.body.call(found.tool, undefined, JSON.stringify(args), { signal });
     default:
       return unreachable(found);
@@ -97,7 +97,7 @@ async function runBody(found: Recognised, args: unknown, { call_id, signal }: Co
 /** More than any progress report has. */
 const maxPreliminaryResults = 100_000;
 
-/** A body may report progress by yielding; its last word is the result. */
+/** A body may report progress by yielding; the last value is the result. */
 async function lastOf(result: unknown): Promise<unknown> {
   if (typeof result !== 'object' || result === null || !(Symbol.asyncIterator in result)) return result;
   let last: unknown;

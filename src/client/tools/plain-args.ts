@@ -9,18 +9,18 @@ export function plainArgs(args: unknown, tool: string): unknown {
   let wrong = '';
   try {
     const text = JSON.stringify(args, function (this: unknown, name, value: unknown) {
-      if (wrong === '' && !travels(value, this)) wrong = `/args${name === '' ? '' : `/…/${name}`}`;
+      if (wrong === '' && !isJson(value, this)) wrong = `/args${name === '' ? '' : `/…/${name}`}`;
       return typeof value === 'bigint' ? null : value;
     });
     if (wrong === '' && text !== undefined) return JSON.parse(text);
   } catch {
-    // A circle, a getter of the caller's own that throws, or a nesting without end.
+    // A cycle, a getter that throws, or unlimited nesting.
   }
   throw invalidArgs(tool, `${wrong === '' ? '/args' : wrong} cannot travel as JSON`);
 }
 
 /** A member that is undefined is one that is left out; an item of a list cannot be left out. */
-function travels(value: unknown, holder: unknown): boolean {
+function isJson(value: unknown, holder: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   if (value === undefined) return !Array.isArray(holder);
   return typeof value !== 'bigint' && typeof value !== 'function' && typeof value !== 'symbol';

@@ -6,7 +6,10 @@
 /** `(args) => promise`. What is called over a wire cannot answer at once, so a function that does is no such tool. */
 export type PlainTool = (args: never, options?: never) => PromiseLike<unknown>;
 
-/** `tool()` of the AI SDK: version 4 has `parameters`, later ones `inputSchema`. From version 7 a description may be a function. */
+/**
+ * `tool()` of the AI SDK: version 4 has `parameters`, later ones `inputSchema`. From version 7 a description may be a
+ * function.
+ */
 export interface AiSdkTool {
   readonly description?: unknown;
   readonly inputSchema?: unknown;

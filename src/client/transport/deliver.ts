@@ -26,14 +26,14 @@ export interface Delivered {
 /** Pauses before the second attempt, the third, and all later ones. */
 const resendSeconds = [0.2, 1, 3] as const;
 
-/** A gateway that names no sensible time is not asked without end, nor all the time. */
+/** Limits on polling, whatever times a gateway names. */
 const maxPolls = 10_000;
 const shortestPollSeconds = 0.1;
 const longestPollSeconds = 60;
 
 export async function deliver(delivery: Delivery, lostBefore: boolean): Promise<Delivered> {
   const { transport, wait, maxResends, signal } = delivery;
-  const call = held(delivery);
+  const call = withWait(delivery);
   let lost = lostBefore;
   for (let resends = 0; ; resends++) {
     if (signal?.aborted === true) throw stopped(delivery, lost);
@@ -47,8 +47,11 @@ export async function deliver(delivery: Delivery, lostBefore: boolean): Promise<
   }
 }
 
-/** A line that may be lost is not held for long; and who asks again for a running call must wait, or is sent away. */
-function held({ call, transport }: Delivery): WireCall {
+/**
+ * Sets how long the gateway waits: not too long, since the connection may be lost, and not zero, since a repeated
+ * request must wait.
+ */
+function withWait({ call, transport }: Delivery): WireCall {
   const seconds = call.wait_seconds ?? transport.defaultWaitSeconds;
   return seconds === undefined ? call : { ...call, wait_seconds: seconds };
 }
@@ -72,7 +75,7 @@ async function settled(delivery: Delivery, first: Reply): Promise<SuccessReply |
     }
     lostInARow = 0;
     const reply = replyIn(answer, delivery, true, first);
-    // INVARIANT: only a reply with the call's own id says what became of it; another is about our looking.
+    // INVARIANT: only a reply with the call's own id is about the call; another one is about the poll.
     if (reply.call_id === first.call_id && !isPending(reply)) return reply;
     const again = isPending(reply) ? reply.retry_after_seconds : secondsToWait(reply);
     if (again === null)
@@ -87,7 +90,9 @@ async function settled(delivery: Delivery, first: Reply): Promise<SuccessReply |
 
 const stoppedAnswer = { kind: 'aborted', wasSent: true } as const;
 
-/** Somebody answered, and asking again would bring the same: a key that is not known, a wrong address, a proxy. */
+/**
+ * An answer that is no reply is not retried: an unknown key, a wrong address or a proxy would answer the same again.
+ */
 function replyIn(
   { body }: Answer & { kind: 'answered' },
   delivery: Delivery,

@@ -20,7 +20,7 @@ export interface HttpOptions {
 const optionNames = ['url', 'key', 'fetch', 'answerTimeoutSeconds'];
 
 /** Below the minute after which many proxies cut a silent connection. */
-const holdTheLineSeconds = 30;
+const defaultWaitSeconds = 30;
 const maxReplyBytes = 64 * 1_024 * 1_024;
 
 export function httpTransport(options: HttpOptions): Transport {
@@ -32,7 +32,7 @@ export function httpTransport(options: HttpOptions): Transport {
   const { answerTimeoutSeconds = 30 } = options;
 
   return {
-    defaultWaitSeconds: holdTheLineSeconds,
+    defaultWaitSeconds,
     send(call, signal) {
       const { headers, body } = written(call);
       const init = { method: 'POST', headers: { ...headers, authorization }, body };
@@ -66,7 +66,7 @@ function baseOf(url: unknown): string {
   return parsed.href.replace(/\/+$/, '');
 }
 
-/** A platform would complain of a bad header by printing it. */
+/** The platform's own error for a bad header would contain the key. */
 function fitForHeader(key: unknown): string {
   if (typeof key === 'string' && isPrintable(key) && !key.includes(' ')) return key;
   throw new TypeError("httpTransport: option 'key' must be an API key: letters, digits and signs, without spaces");
@@ -74,7 +74,7 @@ function fitForHeader(key: unknown): string {
 
 const isPrintable = (text: string) => /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text);
 
-/** A key that no header can hold travels in the body. */
+/** A key that no header can hold is sent in the body. */
 function written({ key, ...call }: WireCall): { headers: Record<string, string>; body: string } {
   const headers = { 'content-type': 'application/json', accept: 'application/json' };
   return isPrintable(key)
@@ -102,7 +102,7 @@ async function exchange(
   const abort = () => stop.abort();
   signal?.addEventListener('abort', abort);
   try {
-    // A redirect is not followed: it would turn the call into something else, or carry it to somebody else.
+    // Redirects are not followed: they would change the request, or send it to another host.
     const response = await ask(url, { ...init, redirect: 'manual', signal: stop.signal });
     const text = await readText(response);
     const where = `status ${response.status}`;

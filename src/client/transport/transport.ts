@@ -3,7 +3,7 @@
  * the client does.
  */
 
-/** The call as it travels: the names of the wire. */
+/** The call as it is sent, with the names of the wire. */
 export interface WireCall {
   readonly tool: string;
   readonly args: unknown;
@@ -53,9 +53,9 @@ export interface Transport {
   readonly approval?: (approvalId: string, waitSeconds: number, signal?: AbortSignal) => Promise<Answer>;
   /** The agent says that it is done with this session, or with its standing one. */
   readonly complete?: (session: string | undefined, signal?: AbortSignal) => Promise<Answer>;
-  /** For a call that says nothing about waiting: how long the gateway holds the line before it says `pending`. */
+  /** For a call without `wait_seconds`: how long the gateway waits before it replies `pending`. */
   readonly defaultWaitSeconds?: number;
-  /** True once nobody is there any more who could be waited for. */
+  /** True once the gateway is closed for good. */
   readonly isClosed?: () => boolean;
   /** A clock of its own, for tests that must not sleep. */
   readonly pause?: Pause;

@@ -14,7 +14,10 @@ export function readEvents(): EventReading {
   let events: DaemonEvent[] = [];
   let id: string | null = null;
   let isTooLarge = false;
-  /** Since the last event or comment: lines that are neither are not buffered by the parser, and must not go on for ever. */
+  /**
+   * Since the last event or comment: lines that are neither are not buffered by the parser, and must not go on for
+   * ever.
+   */
   let chars = 0;
   const parser = createParser({
     maxBufferSize: maxEventChars,

@@ -1,5 +1,6 @@
 /**
- * Limits an event stream: a size for each event, and a pace for all of them. Passes the bytes on unchanged; does not parse them.
+ * Limits an event stream: a size for each event, and a pace for all of them. Passes the bytes on unchanged; does not
+ * parse them.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { createTokenBucket, type TokenBucket } from '../token-bucket.ts';

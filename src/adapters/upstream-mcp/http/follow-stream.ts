@@ -1,6 +1,6 @@
 /**
- * Reads an answer that comes as an event stream. A stream that ends before the answer is resumed after its last event, by GET.
- * The call itself is never sent again.
+ * Reads an answer that comes as an event stream. A stream that ends before the answer is resumed after its last event,
+ * by GET. The call itself is never sent again.
  */
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -23,8 +23,8 @@ export interface Following {
 }
 
 /**
- * Resolves when nothing more will come: the answer came, is lost, or nobody waits for it. Resolves to the fault if we ended the
- * stream because an event was too large. Never rejects.
+ * Resolves when nothing more will come: the answer came, is lost, or nobody waits for it. Resolves to the fault if we
+ * ended the stream because an event was too large. Never rejects.
  */
 export async function followStream(
   first: Readable,

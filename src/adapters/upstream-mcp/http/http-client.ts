@@ -1,6 +1,7 @@
 /**
- * Sends one HTTP request to an MCP server by undici. Reads the body whole, up to a limit; an event stream is handed on as a stream.
- * Never sends a request twice and never follows a redirect. Every connection to a server is opened by `openSocket`.
+ * Sends one HTTP request to an MCP server by undici. Reads the body whole, up to a limit; an event stream is handed on
+ * as a stream. Never sends a request twice and never follows a redirect. Every connection to a server is opened by
+ * `openSocket`.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { createRequire } from 'node:module';
@@ -28,8 +29,8 @@ export interface HttpAnswer {
   readonly body: Buffer | Readable;
 }
 
-// The package's entry point replaces the dispatcher behind the global `fetch` of the whole process, also of a program that
-// embeds the gateway. The two modules are therefore loaded by themselves; the version is pinned.
+// The package's entry point replaces the dispatcher behind the global `fetch` of the whole process, also of a program
+// that embeds the gateway. The two modules are therefore loaded by themselves; the version is pinned.
 const load = createRequire(import.meta.url);
 const Agent = load('undici/lib/dispatcher/agent.js') as typeof UndiciAgent;
 const buildConnector = load('undici/lib/core/connect.js') as typeof buildUndiciConnector;
@@ -71,7 +72,10 @@ const agent = new Agent({
   bodyTimeout: 0,
 });
 
-/** Rejects with the reason of the signal, with MessageTooLarge, or as `fetch` does: with a TypeError that has the fault as its cause. */
+/**
+ * Rejects with the reason of the signal, with MessageTooLarge, or as `fetch` does: with a TypeError that has the fault
+ * as its cause.
+ */
 export function send(target: Target, request: HttpRequest): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     request.signal?.throwIfAborted();
@@ -141,7 +145,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     }
     const headers = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, [value].flat().join(', ')]));
     this.#head = { status, headers };
-    // A body with this status is not read: `Response` refuses one, and a stream that nobody reads would keep its connection.
+    // A body with this status is not read: `Response` refuses one, and a stream that nobody reads would keep its
+    // connection.
     if (status === resetContent) {
       this.#resolve({ ...this.#head, body: Buffer.alloc(0) });
       return this.#abort(null);
@@ -267,8 +272,8 @@ export function isEventStream(contentType: string | null | undefined): boolean {
 const cancelled = (): Error => new Error('the request was cancelled');
 
 /**
- * INVARIANT: a fault that proves that nothing was sent keeps its code; a fault of an open connection has none of undici's codes.
- * A connection that ends before the answer began counts as reset, whether it is new or was used before.
+ * INVARIANT: a fault that proves that nothing was sent keeps its code; a fault of an open connection has none of
+ * undici's codes. A connection that ends before the answer began counts as reset, whether it is new or was used before.
  */
 function asFetchError(error: Error & { code?: string }, hasBegun: boolean): TypeError {
   const { code = '' } = error;

@@ -14,7 +14,9 @@ export function targetOf(url: URL): Target {
   return { origin: url.origin, path: path ?? '/', headers: { host: url.host, ...login } };
 }
 
-/** Headers about the framing of a message or about the connection are set by the HTTP client, never by a configuration. */
+/**
+ * Headers about the framing of a message or about the connection are set by the HTTP client, never by a configuration.
+ */
 const reserved = [
   'connection',
   'content-length',

@@ -1,6 +1,6 @@
 /**
- * Speaks MCP over streamable HTTP, in both revisions. Extends the SDK's transport by the status and Retry-After of a refusal,
- * by a report when an answer ended without a result, and by limits on every body.
+ * Speaks MCP over streamable HTTP, in both revisions. Extends the SDK's transport by the status and Retry-After of a
+ * refusal, by a report when an answer ended without a result, and by limits on every body.
  */
 import type { Readable } from 'node:stream';
 import {

@@ -8,10 +8,10 @@ const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const maxHeaders = 64;
 
 const none: Readonly<Record<string, string>> = {};
-/** Nearly no schema marks anything, and a schema does not change: each is searched once. */
+/** Few schemas have marks, and a schema does not change: each is searched once. */
 const unmarked = new WeakMap<object, boolean>();
 
-/** Marks count only on a chain of `properties`: anywhere else the place of the value would be a guess. */
+/** Marks count only along `properties`; elsewhere the value's place is ambiguous. */
 export function paramHeaders(schema: JsonObject | null, args: Json): Readonly<Record<string, string>> {
   if (schema === null || isUnmarked(schema)) return none;
   const headers: Record<string, string> = {};
@@ -43,7 +43,7 @@ function textOf(value: unknown): string | null {
   return isExact ? String(value) : null;
 }
 
-/** What a header cannot carry as it is travels as base64, with marks around it. */
+/** A text that a header cannot hold is sent as base64, marked as such. */
 export function fieldValue(text: string): string {
   const isPlain = /^[\x20-\x7e\t]+$/.test(text) && text.trim() === text && !/^=\?base64\?.*\?=$/.test(text);
   return isPlain ? text : `=?base64?${Buffer.from(text, 'utf8').toString('base64')}?=`;

@@ -1,4 +1,7 @@
-/** Reads an HTTP answer that is no success: its status, Retry-After, where it redirects to, and the JSON-RPC error in its body. */
+/**
+ * Reads an HTTP answer that is no success: its status, Retry-After, where it redirects to, and the JSON-RPC error in
+ * its body.
+ */
 import type { HttpAnswer } from './http-client.ts';
 import type { McpLimits } from '../mcp-limits.ts';
 import { messagesIn } from '../rpc-message.ts';
@@ -44,8 +47,8 @@ const redirects: readonly number[] = [301, 302, 303, 307, 308];
 const maxRedirectChars = 500;
 
 /**
- * Where a redirect points to, without what may be secret: the login, and the query. Null if it is no redirect to an HTTP address.
- * Redirects are never followed.
+ * Where a redirect points to, without what may be secret: the login, and the query. Null if it is no redirect to an
+ * HTTP address. Redirects are never followed.
  */
 export function readRedirect(status: number, location: string | null, from: string | URL): string | null {
   if (location === null || !redirects.includes(status)) return null;

@@ -33,7 +33,7 @@ export function startGroup(server: StdioConnection): ChildGroup {
     else child.kill(name);
   };
   child.once('exit', () => {
-    // What the leader started does not outlive it; nobody else would end it.
+    // Processes that the leader started would otherwise run on.
     signal('SIGKILL');
     if (pid !== undefined) leaders.delete(pid);
   });
@@ -53,12 +53,12 @@ function signalGroup(pid: number, name: 'SIGTERM' | 'SIGKILL'): void {
   try {
     process.kill(hasGroups ? -pid : pid, name);
   } catch {
-    // Nobody is left in it.
+    // The group is empty.
   }
 }
 
-/** Certificates, proxies, languages, places for files: on machines that need them programs fail without. */
-const surroundings: ReadonlySet<string> = new Set([
+/** Certificates, proxies, languages, folders: without them programs fail on machines that need them. */
+const passedVariables: ReadonlySet<string> = new Set([
   'NODE_EXTRA_CA_CERTS',
   'NODE_USE_ENV_PROXY',
   'NODE_USE_SYSTEM_CA',
@@ -90,13 +90,13 @@ export function childEnvironment(
 ): Record<string, string> {
   const passedOn: [string, string][] = Object.entries(getDefaultEnvironment()).filter(([name]) => name !== 'TERM');
   for (const [name, value] of Object.entries(ours))
-    if (value !== undefined && isOfSurroundings(name)) passedOn.push([name, value]);
-  // INVARIANT: whatever is the gateway's own, a key for example, is nothing for its tools.
+    if (value !== undefined && isPassed(name)) passedOn.push([name, value]);
+  // INVARIANT: no variable of the gateway itself, a key for example, reaches a tool.
   const harmless = passedOn.filter(([name]) => !name.toUpperCase().startsWith('RECOURSE_'));
   return { ...Object.fromEntries(harmless), ...own };
 }
 
-/** Programs read proxies and the settings of npm in small letters, too. */
-function isOfSurroundings(name: string): boolean {
-  return surroundings.has(name.toUpperCase()) || /^LC_[A-Z]+$/.test(name);
+/** Proxies and settings of npm are also read in lower case. */
+function isPassed(name: string): boolean {
+  return passedVariables.has(name.toUpperCase()) || /^LC_[A-Z]+$/.test(name);
 }

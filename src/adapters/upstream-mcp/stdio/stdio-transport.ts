@@ -21,8 +21,8 @@ export interface StdioTransport extends Transport {
   ending(): string | null;
 }
 
-/** An unasked line costs one unit, and one more for each of these. */
-const bytesOfAUnit = 4_096;
+/** A line that was not requested costs one unit, and one more for each of so many bytes. */
+const bytesPerUnit = 4_096;
 
 export function createStdioTransport(
   server: StdioConnection,
@@ -30,9 +30,9 @@ export function createStdioTransport(
   onStderr: (text: string) => void,
 ): StdioTransport {
   const awaited = new Set<MessageId>();
-  /** Withdrawn: the answer may be under way, and may still be of use. The oldest are forgotten. */
-  const withdrawn = new Set<MessageId>();
-  const unasked = createTokenBucket(limits.floodBurst, limits.floodPerSecond);
+  /** Cancelled requests: their answers may still come and be of use. The oldest are forgotten. */
+  const cancelled = new Set<MessageId>();
+  const unrequested = createTokenBucket(limits.floodBurst, limits.floodPerSecond);
   const gone = Promise.withResolvers<void>();
   let group: ChildGroup | null = null;
   let ending: string | null = null;
@@ -67,7 +67,7 @@ export function createStdioTransport(
       const started = startGroup(server);
       group = started;
       const { child } = started;
-      const lines = createLineSplitter(limits.maxMessageBytes, hear, () => {
+      const lines = createLineSplitter(limits.maxMessageBytes, receive, () => {
         kill(`it sent a message above ${limits.maxMessageBytes} bytes and was stopped`);
       });
       child.once('spawn', resolve);
@@ -77,33 +77,33 @@ export function createStdioTransport(
       });
       child.once('exit', (code, signal) => {
         ending ??= signal === null ? `it ended by itself with exit code ${code}` : `it was ended by ${signal}`;
-        const words = [lastWords(child.stdout), lastWords(child.stderr)];
-        void within(Promise.all(words), limits.drainMs).then(() => finish('it ended'));
+        const ends = [streamEnd(child.stdout), streamEnd(child.stderr)];
+        void within(Promise.all(ends), limits.drainMs).then(() => finish('it ended'));
       });
-      // Whoever closes one of the streams can no longer serve, even if the process lives on.
+      // A server that closes one of its streams can no longer serve, even if the process runs on.
       child.stdin.on('error', () => giveUp('it closed its input'));
       child.stdout.on('error', () => giveUp('its output could not be read'));
       child.stdout.once('end', () => giveUp('it closed its output'));
       child.stdout.on('data', (chunk: Buffer) => {
         restMs = 0;
         lines.push(chunk);
-        rest(child.stdout, restMs);
+        pauseFor(child.stdout, restMs);
       });
       const stderr = createTokenBucket(limits.stderrBytesBurst, limits.stderrBytesPerSecond);
       child.stderr.on('error', () => undefined);
       child.stderr.on('data', (chunk: Buffer) => {
         onStderr(chunk.toString('utf8'));
-        rest(child.stderr, stderr.spend(chunk.length));
+        pauseFor(child.stderr, stderr.spend(chunk.length));
       });
     });
   }
 
-  function hear(line: Buffer): void {
+  function receive(line: Buffer): void {
     const message = parse(line);
     const read = readMessage(message);
-    // INVARIANT: an answer is handed on once, and only to a question that was asked.
-    const isAwaited = read?.kind === 'answer' && (awaited.delete(read.id) || withdrawn.delete(read.id));
-    if (!isAwaited) restMs = Math.max(restMs, unasked.spend(1 + Math.floor(line.length / bytesOfAUnit)));
+    // INVARIANT: an answer is handed on once, and only if its request was sent.
+    const isAwaited = read?.kind === 'answer' && (awaited.delete(read.id) || cancelled.delete(read.id));
+    if (!isAwaited) restMs = Math.max(restMs, unrequested.spend(1 + Math.floor(line.length / bytesPerUnit)));
     if (read === null || (read.kind === 'answer' && !isAwaited) || closed) return;
     transport.onmessage?.(message as JSONRPCMessage);
   }
@@ -113,13 +113,13 @@ export function createStdioTransport(
     if ('id' in message) awaited.add(message.id);
     else if (message.method === 'notifications/cancelled') {
       const id = message.params?.['requestId'] as MessageId;
-      if (awaited.delete(id)) withdrawn.add(id);
-      const [oldest] = withdrawn.size > limits.maxLateAnswers ? withdrawn : [];
-      if (oldest !== undefined) withdrawn.delete(oldest);
+      if (awaited.delete(id)) cancelled.add(id);
+      const [oldest] = cancelled.size > limits.maxLateAnswers ? cancelled : [];
+      if (oldest !== undefined) cancelled.delete(oldest);
     }
   }
 
-  /** First politely, then not. Ends when the child has. */
+  /** Closes the input, then SIGTERM, then SIGKILL. Resolves when the child has ended. */
   async function stop(reason: string): Promise<void> {
     if (group === null || ending !== null) return;
     ending = reason;
@@ -154,7 +154,7 @@ export function createStdioTransport(
   }
 }
 
-/** JSON leaves three characters as they are at which some programs end a line too. */
+/** Escapes three characters that JSON leaves as they are and at which some programs end a line. */
 function oneLine(message: JSONRPCMessage): string {
   return JSON.stringify(message).replace(
     /[\u0085\u2028\u2029]/g,
@@ -170,15 +170,15 @@ function parse(line: Buffer): unknown {
   }
 }
 
-/** Backpressure: the child waits when its pipe is full, and so does nobody else. */
-function rest(stream: { pause(): unknown; resume(): unknown }, restMs: number): void {
+/** Backpressure: the child waits when its pipe is full; other servers do not. */
+function pauseFor(stream: { pause(): unknown; resume(): unknown }, restMs: number): void {
   if (restMs <= 0) return;
   stream.pause();
   setTimeout(() => stream.resume(), restMs).unref();
 }
 
-/** What the child wrote before it ended is still in the pipe, and why it ended is often in it. */
-function lastWords(stream: Readable): Promise<void> {
+/** What a child wrote before it ended is still in the pipe, often with the reason why it ended. */
+function streamEnd(stream: Readable): Promise<void> {
   return stream.closed ? Promise.resolve() : new Promise((resolve) => stream.once('close', resolve));
 }
 
@@ -194,7 +194,7 @@ async function within(promise: Promise<unknown>, maxMs: number): Promise<boolean
   }
 }
 
-/** The system says the same of a folder that is not there as of the command, and the command is what would be looked for. */
+/** The system reports a missing cwd like a missing command. */
 function whyNotStarted({ command, cwd }: StdioConnection, error: Error): string {
   return cwd !== null && !existsSync(cwd)
     ? 'there is no such folder as its cwd'

@@ -13,7 +13,7 @@ import { failed, givenAs, written } from '../interpret-answer.ts';
 
 type Check = Extract<ReturnType<typeof compileSchema>, { ok: true }>['check'];
 
-/** An entry lives as long as its server lists the same tool. */
+/** By entry: it stays the same object while the server lists the same tool. */
 const checks = new WeakMap<ToolEntry, Check | null>();
 
 export function checkOutput(result: UpstreamResult, entry: ToolEntry | null, limits: McpLimits): UpstreamResult {

@@ -39,7 +39,7 @@ export function createStoredTools(folder: string, config: McpUpstreamConfig, max
   return {
     async read() {
       try {
-        // What is kept is about as long as what was counted.
+        // Bytes, where the limit counts characters.
         if ((await stat(file)).size > maxChars * 4) return null;
         const text = await readFile(file, 'utf8');
         const kept: unknown = JSON.parse(text);
@@ -47,7 +47,7 @@ export function createStoredTools(folder: string, config: McpUpstreamConfig, max
         last = text;
         return kept['tools'];
       } catch {
-        // None, or none that is whole: the server tells it again.
+        // None, or not complete: the server lists its tools again.
         return null;
       }
     },
@@ -63,7 +63,7 @@ function ignoreExisting(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error;
 }
 
-/** Without its variables and headers: they are secrets, and no other server. */
+/** Without variables and headers: they are secrets, and do not make it another server. */
 function fingerprintOf({ connect }: McpUpstreamConfig): string {
   const { kind } = connect;
   const who = kind === 'http' ? [connect.url] : [connect.command, connect.args, connect.cwd];

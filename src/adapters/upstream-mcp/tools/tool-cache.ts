@@ -45,13 +45,13 @@ interface CacheParts {
   readonly kept?: StoredTools | null;
 }
 
-/** Compiling many schemas must not keep the event loop from other servers for longer than this at a time. */
+/** Compiling many schemas yields to other work after this time. */
 const maxTurnMs = 10;
 
 export function createToolCache(
   config: McpUpstreamConfig,
   parts: CacheParts,
-  onTrouble: (trouble: string | null) => void,
+  onFailure: (failure: string | null) => void,
 ): ToolCache {
   const { limits } = parts;
   const compiling = createTokenBucket(limits.compileBurstMs, limits.compileMsPerSecond);
@@ -77,12 +77,12 @@ export function createToolCache(
     listedAt = performance.now();
     const listing = await listTools(from, limits);
     if (!listing.ok) {
-      // A connection that could not take over leaves the one that is in use to be asked again.
+      // The connection could not take over: the one in use is asked the next time.
       if (wire === from) wire = before;
       return listing.problem;
     }
-    const next = await arrange(listing.tools);
-    // Of two listings that overlap, the one that was asked for later speaks.
+    const next = await makeEntries(listing.tools);
+    // Of two overlapping listings the one that was requested later wins.
     if (turn <= applied || closed) return null;
     applied = turn;
     const isNew = next.entries.length !== entries.length || next.entries.some((entry, at) => entry !== entries[at]);
@@ -97,14 +97,14 @@ export function createToolCache(
   async function restore(): Promise<void> {
     const tools = (await parts.kept?.read()) ?? null;
     if (tools === null) return;
-    const next = await arrange(tools);
+    const next = await makeEntries(tools);
     if (closed) return;
     listed = true;
     ({ entries, byName, leftOut, compiled } = next);
     parts.onTools();
   }
 
-  async function arrange(tools: readonly unknown[]) {
+  async function makeEntries(tools: readonly unknown[]) {
     const known = new Map(entries.map((entry) => [entry.name, entry]));
     const kept = new Map<string, ToolEntry>();
     const dropped: LeftOut[] = [];
@@ -145,8 +145,8 @@ export function createToolCache(
   async function refresh(): Promise<void> {
     timer = null;
     if (wire === null || wire.isClosed() || closed) return;
-    const trouble = await fill(wire);
-    if (trouble !== null) onTrouble(trouble);
+    const failure = await fill(wire);
+    if (failure !== null) onFailure(failure);
   }
 
   return {

@@ -26,7 +26,7 @@ export function entryOf(server: McpUpstreamConfig, listed: unknown, parts: Entry
   const { name, schema, text, check, listing } = read;
   const rule = ruleFor(server, name);
   const hints = hintsOf(server, name, listing);
-  const effectClass = rule?.effect ?? (server.trustAnnotations && saysReadOnly(hints) ? 'pure' : 'plain');
+  const { effectClass, reach } = classify(server, rule, hints);
   const timeoutMs = rule?.timeoutMs ?? server.timeoutMs ?? parts.defaultTimeoutMs;
   const dedupeWindowMs = dedupeWindow(effectClass, rule);
   const reportsWithinMs = rule?.reportsWithinMs ?? null;
@@ -45,7 +45,7 @@ export function entryOf(server: McpUpstreamConfig, listed: unknown, parts: Entry
     listing,
     hints,
     policyName: fullName,
-    reach: rule?.reach ?? (server.trustAnnotations ? hintedReach(hints, effectClass) : reachOf(effectClass)),
+    reach,
     host: hostOf(server),
     manifest: canonicalText({
       name: fullName,
@@ -57,6 +57,13 @@ export function entryOf(server: McpUpstreamConfig, listed: unknown, parts: Entry
     }),
   };
   return { ok: true, entry, chars: text.length };
+}
+
+/** What a rule states counts; then the hints of a server that the operator trusts; then the worst. */
+function classify({ trustAnnotations }: McpUpstreamConfig, rule: McpRule | undefined, hints: JsonObject) {
+  const effectClass: EffectClass = rule?.effect ?? (trustAnnotations && saysReadOnly(hints) ? 'pure' : 'plain');
+  const reach = rule?.reach ?? (trustAnnotations ? hintedReach(hints, effectClass) : reachOf(effectClass));
+  return { effectClass, reach };
 }
 
 interface ReadTool {
@@ -99,8 +106,8 @@ function readListed(listed: unknown, { limits, compile }: EntryParts): ReadTool 
 }
 
 /**
- * Members that do not match MCP's schema, such as a description that is null. A client of the SDK drops the whole list because
- * of one of them, with the tools of every other server.
+ * Members that do not match MCP's schema, such as a description that is null. A client of the SDK drops the whole list
+ * because of one of them, with the tools of every other server.
  */
 function invalidMembers(tool: unknown): ReadonlySet<unknown> {
   const judged = specTypeSchemas.Tool['~standard'].validate(tool);

@@ -3,7 +3,7 @@
  * call keeps large integers exactly, and everything else, such as schemas, is as JSON.parse gives it.
  */
 import { isObject } from '../../core/values/json.ts';
-import { parseMessages } from '../../core/values/parse-json.ts';
+import { parseMessages } from '../../core/values/json.ts';
 
 /** Throws as JSON.parse does. */
 export const parseAnswer = (text: string): unknown => parseMessages(text, withResult);

@@ -13,9 +13,9 @@ const load = (name) =>
   });
 
 const start = async () => {
-  const { answerAtOnce, processTerminal } = await load('doors/cli/line/answer-at-once');
+  const { handleArguments, processTerminal } = await load('doors/cli/handle-arguments');
   const terminal = processTerminal();
-  const answer = answerAtOnce(process.argv.slice(2), terminal);
+  const answer = handleArguments(process.argv.slice(2), terminal);
   if (typeof answer === 'number') return answer;
   const { startCli } = await load('main-cli');
   return startCli(answer, terminal);

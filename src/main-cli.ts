@@ -25,17 +25,17 @@ import type { Snapshot } from './core/workflow/workflow.ts';
 import type { MeantId } from './core/values/short-id.ts';
 import type { BarTool } from './doors/cli/primer/primer-bar.ts';
 import type { OpenedStage, PrimerParts } from './doors/cli/primer/primer.ts';
-import type { Command } from './doors/cli/line/read-command-line.ts';
-import { version } from './doors/cli/line/answer-at-once.ts';
+import type { Command } from './doors/cli/arguments/read-command-line.ts';
+import { version } from './doors/cli/handle-arguments.ts';
 import { type CliParts, runCommand } from './doors/cli/run-command.ts';
 import type { GatewayEnd, ServeOrder, UpOrder } from './doors/cli/commands/run-gateway.ts';
 import type { Terminal } from './doors/cli/terminal.ts';
-import { abandoned, watchEnd } from './doors/cli/watch-end.ts';
+import { abandoned, reportEarlyExit } from './doors/cli/report-early-exit.ts';
 import type { Ids } from './ports/ids.ts';
 
 export async function startCli(command: Command, terminal: Terminal): Promise<number> {
   if (!loadsModules.has(command.name)) return runCommand(command, cliParts, terminal);
-  const answered = watchEnd(command, modulesBeingLoaded, terminal);
+  const answered = reportEarlyExit(command, modulesBeingLoaded, terminal);
   const code = await runCommand(command, cliParts, terminal);
   answered();
   // A module of an author's was loaded: whatever it left running must not keep a command that has answered.

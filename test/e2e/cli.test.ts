@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { isObject } from '../../src/core/values/json.ts';
-import { type CommandEntry, commands } from '../../src/doors/cli/line/commands.ts';
+import { type CommandEntry, commands } from '../../src/doors/cli/arguments/commands.ts';
 import { exitCodes } from '../../src/doors/cli/exit-codes.ts';
 import { bin, folder, objectsIn, recourse, root } from '../support/recourse-process.ts';
 

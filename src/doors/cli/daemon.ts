@@ -5,7 +5,7 @@
 import { isObject } from '../../core/values/json.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
-import type { Command } from './line/read-command-line.ts';
+import type { Command } from './arguments/read-command-line.ts';
 import { harmless, type Terminal } from './terminal.ts';
 
 export interface DaemonWish {

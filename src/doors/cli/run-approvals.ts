@@ -3,7 +3,7 @@ import { approveCall, denyCall, listApprovals, revokeDecision, showApproval } fr
 import type { ApprovalsParts, RunApprovals } from './commands/approvals-parts.ts';
 import { sayNotFound, wishOf } from './daemon.ts';
 import type { ExitCode } from './exit-codes.ts';
-import type { Command } from './line/read-command-line.ts';
+import type { Command } from './arguments/read-command-line.ts';
 import type { Terminal } from './terminal.ts';
 
 const runs: Readonly<Record<string, RunApprovals>> = {

@@ -11,7 +11,7 @@ import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { AgentsParts } from './commands/agents.ts';
 import type { LoadGraphs } from './commands/check.ts';
 import { type PrimerParts, runPrimer } from './primer/primer.ts';
-import type { Command } from './line/read-command-line.ts';
+import type { Command } from './arguments/read-command-line.ts';
 import type { RenderParts } from './commands/render.ts';
 import { reportBug } from './report-bug.ts';
 import { governing, type GoverningParts } from './run-governing.ts';

@@ -4,10 +4,10 @@ import type { ApprovalsParts } from './commands/approvals-parts.ts';
 import type { CallParts } from './commands/call.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { ExplainParts } from './commands/explain.ts';
-import type { governingCommands } from './line/governing-commands.ts';
+import type { governingCommands } from './arguments/governing-commands.ts';
 import type { InitProject } from './commands/init.ts';
 import type { PinTools } from './commands/pin.ts';
-import type { Command } from './line/read-command-line.ts';
+import type { Command } from './arguments/read-command-line.ts';
 import type { StatusParts } from './commands/status.ts';
 import type { Terminal } from './terminal.ts';
 

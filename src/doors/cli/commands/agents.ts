@@ -3,9 +3,9 @@
  * on standard output, so that it can be piped. Must not show one anywhere else, nor repeat one that was typed.
  */
 import type { KeyRole } from '../../../core/call/identity.ts';
-import type { CommandName } from '../line/commands.ts';
+import type { CommandName } from '../arguments/commands.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import type { Command } from '../line/read-command-line.ts';
+import type { Command } from '../arguments/read-command-line.ts';
 import { timeOf } from '../print/shapes.ts';
 import { type Column, writeTable } from '../print/table.ts';
 import { harmless, type Terminal } from '../terminal.ts';

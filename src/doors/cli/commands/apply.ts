@@ -6,7 +6,7 @@ import type { Direction, PolicyChange } from '../../../core/policy/diff/policy-c
 import { type ToldProblem, writeProblem } from './check.ts';
 import { type Daemon, type FindDaemon, isList, sayNotFound, sayTrouble, wishOf } from '../daemon.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import type { Command } from '../line/read-command-line.ts';
+import type { Command } from '../arguments/read-command-line.ts';
 import { harmless, type Paint, type Terminal } from '../terminal.ts';
 
 export interface CheckedFiles {

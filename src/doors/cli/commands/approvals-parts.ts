@@ -1,7 +1,7 @@
 /** What the commands about approvals are given, and what each of them is. Types only. */
 import type { Daemon, FindDaemon } from '../daemon.ts';
 import type { ExitCode } from '../exit-codes.ts';
-import type { Command } from '../line/read-command-line.ts';
+import type { Command } from '../arguments/read-command-line.ts';
 import type { Terminal } from '../terminal.ts';
 import type { Timer } from '../until-stopped.ts';
 

@@ -8,7 +8,7 @@ import { maxPage } from '../../../core/http/http-routes.ts';
 import { nearest } from '../../../core/values/nearest.ts';
 import { type Daemon, sayTrouble } from '../daemon.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import type { Command } from '../line/read-command-line.ts';
+import type { Command } from '../arguments/read-command-line.ts';
 import { readApproval, readApprovals } from '../watch/read-approval.ts';
 import type { RunApprovals } from './approvals-parts.ts';
 import { type Column, writePairs, writeTable } from '../print/table.ts';

@@ -3,7 +3,7 @@ import { hex } from '../../../core/journal/verify.ts';
 import type { Inspection, ToldRecord, VerifyReport } from '../../../shell/look/inspect.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { meaningOf } from '../print/problem-meaning.ts';
-import type { Command } from '../line/read-command-line.ts';
+import type { Command } from '../arguments/read-command-line.ts';
 import { recordShape, reportShape } from '../print/shapes.ts';
 import { harmless, type Paint, type Terminal } from '../terminal.ts';
 import { type Timer, untilStopped } from '../until-stopped.ts';

@@ -4,11 +4,11 @@ import { quoteWord } from '../../../core/values/quote.ts';
 import { callStates, type CallState } from '../../../core/taxonomy/call-states.ts';
 import type { CallStory, GateAnswered, Inspection, StoredCall, StoredText } from '../../../shell/look/inspect.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import type { Command } from '../line/read-command-line.ts';
+import type { Command } from '../arguments/read-command-line.ts';
 import { callShape, parsed, storyShape, timeOf } from '../print/shapes.ts';
 import { type Column, type Pair, valueLines, writePairs, writeTable } from '../print/table.ts';
 import { harmless, type Paint, type Style, type Terminal } from '../terminal.ts';
-import { wholeId } from '../whole-id.ts';
+import { resolveId } from '../resolve-id.ts';
 import { writeRecordStory } from '../print/write-record.ts';
 
 export async function listCalls(command: Command, inspection: Inspection, terminal: Terminal): Promise<ExitCode> {
@@ -50,7 +50,7 @@ const styles: Readonly<Partial<Record<CallState, Style>>> = {
 const styleOfState = (state: CallState): Style => styles[state] ?? 'cyan';
 
 export async function showCall(command: Command, inspection: Inspection, terminal: Terminal): Promise<ExitCode> {
-  const id = await wholeId(command.argument, 'look', inspection.meant, terminal);
+  const id = await resolveId(command.argument, 'look', inspection.meant, terminal);
   if (typeof id === 'number') return id;
   const story = await inspection.call(id);
   if (story === null) {

@@ -4,7 +4,7 @@ import { analyseWorkflow } from '../../../core/workflow/analyse/analyse-workflow
 import type { Analysis, Finding } from '../../../core/workflow/analyse/analysis.ts';
 import type { WorkflowGraph } from '../../../core/workflow/graph.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import type { Command } from '../line/read-command-line.ts';
+import type { Command } from '../arguments/read-command-line.ts';
 import { harmless, type Paint, type Terminal } from '../terminal.ts';
 
 /** What somebody should know, and that stops nothing. */

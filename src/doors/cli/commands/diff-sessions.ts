@@ -5,11 +5,11 @@ import { quoteValue } from '../../../core/values/quote.ts';
 import type { SessionInspection, StateAt } from '../../../shell/look/inspect-sessions.ts';
 import { diffStates } from '../print/diff-states.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import type { Command } from '../line/read-command-line.ts';
+import type { Command } from '../arguments/read-command-line.ts';
 import { type Difference, stateShape } from '../print/session-shapes.ts';
 import { sayNoSession } from './sessions.ts';
 import { harmless, type Paint, type Terminal } from '../terminal.ts';
-import { wholeId } from '../whole-id.ts';
+import { resolveId } from '../resolve-id.ts';
 
 const mostLines = 1_000;
 const longestValue = 200;
@@ -27,9 +27,9 @@ export async function diffSessions(
     );
     return exitCodes.usage.code;
   }
-  const handle = await wholeId(given, 'look', inspection.meant, terminal);
+  const handle = await resolveId(given, 'look', inspection.meant, terminal);
   if (typeof handle === 'number') return handle;
-  const other = to === undefined || seqOf(to) !== null ? handle : await wholeId(to, 'look', inspection.meant, terminal);
+  const other = to === undefined || seqOf(to) !== null ? handle : await resolveId(to, 'look', inspection.meant, terminal);
   if (typeof other === 'number') return other;
   const before = await inspection.stateAt(handle, seq);
   if (before.kind !== 'state') return sayNoState(handle, before, terminal);

@@ -7,8 +7,8 @@ import { unreachable } from '../../../core/values/unreachable.ts';
 import { type ToldProblem, writeProblem } from './check.ts';
 import { type Daemon, type FindDaemon, isList, sayNotFound, sayTrouble, wishOf } from '../daemon.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { readArgs } from '../line/read-args.ts';
-import type { Command } from '../line/read-command-line.ts';
+import { readArgs } from '../arguments/read-args.ts';
+import type { Command } from '../arguments/read-command-line.ts';
 import { harmless, type Terminal } from '../terminal.ts';
 import { writeExplanation } from '../print/write-explanation.ts';
 

@@ -1,6 +1,6 @@
 /** The command `init`: says what was written, what each tool was declared to be, what must be set, and which commands come next. */
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import type { Command } from '../line/read-command-line.ts';
+import type { Command } from '../arguments/read-command-line.ts';
 import { type Column, writeTable } from '../print/table.ts';
 import { harmless, type Terminal } from '../terminal.ts';
 

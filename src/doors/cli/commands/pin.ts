@@ -4,7 +4,7 @@ import { unreachable } from '../../../core/values/unreachable.ts';
 import { type ToldProblem, writeProblem } from './check.ts';
 import { diffStates } from '../print/diff-states.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import type { Command } from '../line/read-command-line.ts';
+import type { Command } from '../arguments/read-command-line.ts';
 import { harmless, type Paint, type Terminal } from '../terminal.ts';
 
 export interface PinOrder {

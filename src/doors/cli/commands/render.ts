@@ -7,9 +7,9 @@ import type { MeantId } from '../../../core/values/short-id.ts';
 import type { WorkflowGraph } from '../../../core/workflow/graph.ts';
 import type { LoadGraphs } from './check.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import type { Command } from '../line/read-command-line.ts';
+import type { Command } from '../arguments/read-command-line.ts';
 import { harmless, type Terminal } from '../terminal.ts';
-import { wholeId } from '../whole-id.ts';
+import { resolveId } from '../resolve-id.ts';
 
 export interface RenderParts {
   readonly load: LoadGraphs;
@@ -47,7 +47,7 @@ export async function runRender(
   }
   const given = command.filter.session;
   const find = (beginning: string) => parts.meant(file, beginning);
-  const session = given === undefined ? undefined : await wholeId(given, 'look', find, terminal);
+  const session = given === undefined ? undefined : await resolveId(given, 'look', find, terminal);
   if (typeof session === 'number') return session;
   const stands = session === undefined ? null : await parts.stateOf(session, found.name, file);
   if (stands !== null && 'unreadable' in stands) return refuse(stands.unreadable, exitCodes.store.code);

@@ -11,13 +11,13 @@ import {
   type WalkedSession,
 } from '../../../shell/look/inspect-sessions.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import type { Command } from '../line/read-command-line.ts';
+import type { Command } from '../arguments/read-command-line.ts';
 import { sessionShape, sessionStoryShape } from '../print/session-shapes.ts';
 import { timeOf } from '../print/shapes.ts';
 import { type Column, type Pair, valueLines, writePairs, writeTable } from '../print/table.ts';
 import { harmless, type Paint, type Style, type Terminal } from '../terminal.ts';
 import { type Timer, untilStopped } from '../until-stopped.ts';
-import { wholeId } from '../whole-id.ts';
+import { resolveId } from '../resolve-id.ts';
 import { writeEntry } from '../print/write-entry.ts';
 
 export async function listSessions(
@@ -71,7 +71,7 @@ export async function showSession(
   inspection: SessionInspection,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const argument = await wholeId(given, 'look', inspection.meant, terminal);
+  const argument = await resolveId(given, 'look', inspection.meant, terminal);
   if (typeof argument === 'number') return argument;
   const story = await inspection.session(argument, limit);
   if (story === null) return sayNoSession(argument, terminal);
@@ -129,7 +129,7 @@ export async function tailSession(
   terminal: Terminal,
   timer: Timer,
 ): Promise<ExitCode> {
-  const argument = await wholeId(given, 'look', inspection.meant, terminal);
+  const argument = await resolveId(given, 'look', inspection.meant, terminal);
   if (typeof argument === 'number') return argument;
   const print = (entry: HistoryEntry) =>
     terminal.print(json ? `${JSON.stringify(entry)}\n` : writeEntry(entry, terminal.paint));

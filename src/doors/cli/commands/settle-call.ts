@@ -7,9 +7,9 @@ import type { MeantId } from '../../../core/values/short-id.ts';
 import { unreachable } from '../../../core/values/unreachable.ts';
 import type { Judged, Judgement } from '../../../shell/ending/settle-doubt.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import type { Command } from '../line/read-command-line.ts';
+import type { Command } from '../arguments/read-command-line.ts';
 import { harmless, type Terminal } from '../terminal.ts';
-import { wholeId } from '../whole-id.ts';
+import { resolveId } from '../resolve-id.ts';
 
 export interface SettleParts {
   /** Who runs this command, as the machine knows them. */
@@ -41,7 +41,7 @@ export async function settleCall(
     return sayUsage(`--result says what came of it, and goes with --happened yes, not with ${happened}`, terminal);
   const by = (said.by ?? parts.operator()).slice(0, maxNameChars);
   const judgement = { happened, by, ...(result === undefined ? {} : { result: result.value }) };
-  const argument = await wholeId(given, 'decide', (beginning) => parts.meant(file, beginning), terminal);
+  const argument = await resolveId(given, 'decide', (beginning) => parts.meant(file, beginning), terminal);
   if (typeof argument === 'number') return argument;
   const judged = await parts.settle(file, argument, judgement);
   const id = harmless(argument);

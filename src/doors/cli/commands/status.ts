@@ -6,7 +6,7 @@ import { isObject } from '../../../core/values/json.ts';
 import type { Inspection } from '../../../shell/look/inspect.ts';
 import { type Daemon, type FindDaemon, sayNotFound, sayTrouble, wishOf } from '../daemon.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import type { Command } from '../line/read-command-line.ts';
+import type { Command } from '../arguments/read-command-line.ts';
 import { timeOf } from '../print/shapes.ts';
 import { writePairs } from '../print/table.ts';
 import { harmless, type Terminal } from '../terminal.ts';

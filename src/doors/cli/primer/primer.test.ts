@@ -6,7 +6,7 @@ import { playStory, type Stage } from './play-primer.ts';
 import { createBar } from './primer-bar.ts';
 import { story } from './primer-story.ts';
 import { type PrimerParts, runWalk } from './primer.ts';
-import { readCommandLine } from '../line/read-command-line.ts';
+import { readCommandLine } from '../arguments/read-command-line.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** One of each; what a later version can refuse besides belongs here too. */

@@ -5,7 +5,7 @@ import { playStory, type Stage, type Told } from './play-primer.ts';
 import { type BarTool, createBar, type MakePartial } from './primer-bar.ts';
 import { type Step, story } from './primer-story.ts';
 import { createRefunds, linesOfRefund, playRefund, wentAsTold, writeRefund } from './primer-refund.ts';
-import type { Command } from '../line/read-command-line.ts';
+import type { Command } from '../arguments/read-command-line.ts';
 import type { Paint, Terminal } from '../terminal.ts';
 import { createPrimerWriter, opening } from './write-primer.ts';
 

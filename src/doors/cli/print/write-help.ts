@@ -6,7 +6,7 @@ import {
   commands,
   type OptionEntry,
   options,
-} from '../line/commands.ts';
+} from '../arguments/commands.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Paint } from '../terminal.ts';
 

@@ -4,7 +4,7 @@
  * with a no. Must not keep the process from ending.
  */
 import { exitCodes } from './exit-codes.ts';
-import type { Command } from './line/read-command-line.ts';
+import type { Command } from './arguments/read-command-line.ts';
 import { harmless, type Terminal } from './terminal.ts';
 
 /** As a shell says it of a command that was interrupted. */
@@ -17,7 +17,7 @@ const ours: readonly number[] = [exitCodes.unexpected.code, abandoned];
 const home = new URL('../../', import.meta.url).href;
 
 /** `loading` names the modules that are being loaded. Returns what to call when the command has answered. */
-export function watchEnd(command: Command, loading: () => readonly string[], terminal: Terminal): () => void {
+export function reportEarlyExit(command: Command, loading: () => readonly string[], terminal: Terminal): () => void {
   const tell = (did: string, fix: string): void => {
     const modules = loading().map((each) => `'${each}'`);
     const message =

@@ -4,7 +4,7 @@ import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { harmless, type Terminal } from './terminal.ts';
 
 /** What is no beginning, or begins nothing, is given back as it is: who looks for it says that it is not there. */
-export async function wholeId(
+export async function resolveId(
   given: string,
   use: 'look' | 'decide',
   find: (beginning: string) => Promise<MeantId>,

@@ -3,16 +3,16 @@
  * this file imports is loaded before `recourse --help` can speak, so it must stay small.
  */
 import { readFileSync } from 'node:fs';
-import { unreachable } from '../../../core/values/unreachable.ts';
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { type Command, readCommandLine } from './read-command-line.ts';
-import { harmless, processTerminal, type Terminal } from '../terminal.ts';
-import { writeHelp } from '../print/write-help.ts';
+import { unreachable } from '../../core/values/unreachable.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { type Command, readCommandLine } from './arguments/read-command-line.ts';
+import { harmless, processTerminal, type Terminal } from './terminal.ts';
+import { writeHelp } from './print/write-help.ts';
 
 export { processTerminal };
 
 /** The exit code, or the command that has to be run. */
-export function answerAtOnce(words: readonly string[], terminal: Terminal): ExitCode | Command {
+export function handleArguments(words: readonly string[], terminal: Terminal): ExitCode | Command {
   const asked = readCommandLine(words);
   switch (asked.kind) {
     case 'run':
@@ -33,6 +33,6 @@ export function answerAtOnce(words: readonly string[], terminal: Terminal): Exit
 
 /** As deep in the built package as in the clone: the same way leads to package.json. */
 export function version(): string {
-  const manifest = readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8');
+  const manifest = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(manifest) as { version: string }).version;
 }

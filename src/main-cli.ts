@@ -71,7 +71,7 @@ const cliParts: CliParts = {
   settling: { operator, meant: (file, beginning) => meant(file, beginning, 'inspection'), settle },
   gateways: { serve, up, abandon: () => process.exit(abandoned) },
   agents: agentsParts,
-  governing: async () => (await import('./compose/daemon/governing-parts.ts')).governingParts,
+  daemon: async () => (await import('./compose/daemon/governing-parts.ts')).governingParts,
   timer: nodeClock,
   newCorrelationId: () => nodeIds.random('err_'),
 };

@@ -64,8 +64,8 @@ test('a command line that cannot be understood says why', (t) => {
   const wrong: readonly (readonly [words: readonly string[], status: number, says: RegExp])[] = [
     [['call'], 2, /'call' takes tool \[args…\], but none is there/],
     [['call', 'x', 'hello'], 2, /'hello' is neither a JSON object nor name=value/],
-    [['call', 'x', '--wait', 'long'], 2, /--wait is an amount of seconds/],
-    [['call', 'x', '--wait', '3601'], 2, /--wait is an amount of seconds/],
+    [['call', 'x', '--wait', 'long'], 2, /--wait is a number of seconds/],
+    [['call', 'x', '--wait', '3601'], 2, /--wait is a number of seconds/],
   ];
   for (const [words, status, says] of wrong) {
     const end = recourse(words, { cwd, env });

@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { nodeClock } from '../../adapters/system-node/clock.ts';
-import type { GoverningParts } from '../../doors/cli/run-governing.ts';
+import type { DaemonParts } from '../../doors/cli/run-command.ts';
 import { findDaemon } from './ask-daemon.ts';
 
 /** What only one command needs is loaded by that one. */
-export const governingParts: GoverningParts = {
+export const governingParts: DaemonParts = {
   findDaemon,
   nowMs: () => nodeClock.nowMs(),
   readText,
@@ -21,7 +21,7 @@ export const governingParts: GoverningParts = {
 
 const maxTextBytes = 4 << 20;
 
-async function readText(file: string): ReturnType<GoverningParts['readText']> {
+async function readText(file: string): ReturnType<DaemonParts['readText']> {
   try {
     const bytes = await readFile(file);
     return bytes.length > maxTextBytes

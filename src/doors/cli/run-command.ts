@@ -1,25 +1,27 @@
 /**
- * Runs one command on the parts that the composition root hands in, and turns its end into an exit code. Total: a store
- * that cannot be read is a sentence, and so is a bug.
+ * Runs one command with the parts that the composition root hands in, and returns its exit code. Never throws: a store that
+ * cannot be read and a bug are both reported in a sentence. Each command's code is loaded only when it is run.
  */
-import { unreachable } from '../../core/values/unreachable.ts';
 import type { Inspection } from '../../shell/look/inspect.ts';
 import type { SessionInspection } from '../../shell/look/inspect-sessions.ts';
-import { tailJournal, verifyJournal } from './commands/audit.ts';
-import { listCalls, showCall } from './commands/calls.ts';
-import { type ExitCode, exitCodes } from './exit-codes.ts';
-import type { AgentsParts } from './commands/agents.ts';
-import type { LoadGraphs } from './commands/check.ts';
-import { type PrimerParts, runPrimer } from './primer/primer.ts';
+import type { CommandName } from './arguments/commands.ts';
 import type { Command } from './arguments/read-command-line.ts';
+import type { AgentsParts, RunOnKeys } from './commands/agents.ts';
+import type { ApplyParts } from './commands/apply.ts';
+import type { ApprovalsParts, RunApprovals } from './commands/approvals.ts';
+import type { CallParts } from './commands/call.ts';
+import type { LoadGraphs } from './commands/check.ts';
+import type { ExplainParts } from './commands/explain.ts';
+import type { InitProject } from './commands/init.ts';
+import type { PinTools } from './commands/pin.ts';
 import type { RenderParts } from './commands/render.ts';
-import { reportBug } from './report-bug.ts';
-import { governing, type GoverningParts } from './run-governing.ts';
-import type { SettleParts } from './commands/settle-call.ts';
 import type { GatewayParts } from './commands/run-gateway.ts';
+import type { SettleParts } from './commands/settle-call.ts';
 import type { LoadTests } from './commands/test-policy.ts';
-import { harmless, type Terminal } from './terminal.ts';
-import type { Timer } from './until-stopped.ts';
+import { sayNotFound, wishOf } from './daemon.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import type { PrimerParts } from './primer/primer.ts';
+import { harmless, type Terminal, type Timer } from './terminal.ts';
 
 export interface OpenedStore {
   readonly kind: 'opened';
@@ -28,7 +30,7 @@ export interface OpenedStore {
   readonly close: () => void;
 }
 
-/** How a store was named; else the configuration says which one, else it is the project's own. */
+/** The store that was named; otherwise the configuration's, otherwise the project's own. */
 export interface StoreWish {
   readonly file: string | undefined;
   readonly config: string | undefined;
@@ -38,11 +40,17 @@ export type FoundStore =
   | { readonly kind: 'found'; readonly file: string; readonly told: readonly string[] }
   | { readonly kind: 'refused'; readonly message: string };
 
+/** What `init`, `pin` and the commands that ask a running gateway need. */
+export type DaemonParts = Omit<CallParts, 'timer'> &
+  Omit<ApprovalsParts, 'timer'> &
+  ExplainParts &
+  ApplyParts & { readonly initProject: InitProject; readonly pinTools: PinTools };
+
 export interface CliParts {
-  /** `prepares`: its folder is made if it is missing. */
+  /** `prepares`: creates the store's folder if it is missing. */
   readonly findStore: (wish: StoreWish, prepares: boolean) => Promise<FoundStore>;
   readonly openStore: (file: string) => Promise<OpenedStore | { readonly kind: 'refused'; readonly message: string }>;
-  /** A sentence if the file or the disk is to blame for what was thrown, null if we are. */
+  /** A sentence if the error is a fault of the file or the disk; null if it is a bug. */
   readonly explainFault: (error: unknown, file: string) => string | null;
   readonly primer: () => Promise<PrimerParts>;
   readonly loadGraphs: LoadGraphs;
@@ -51,136 +59,143 @@ export interface CliParts {
   readonly settling: SettleParts;
   readonly gateways: GatewayParts;
   readonly agents: () => Promise<AgentsParts>;
-  readonly governing: () => Promise<GoverningParts>;
+  readonly daemon: () => Promise<DaemonParts>;
   readonly timer: Timer;
   readonly newCorrelationId: () => string;
 }
 
 export async function runCommand(command: Command, parts: CliParts, terminal: Terminal): Promise<ExitCode> {
-  // Named in what is said if the file is to blame.
+  // Named in the message if the error is a fault of the file.
   let file = '';
   try {
-    const run = await commandWithoutStore(command, parts, terminal);
-    if (run !== null) return await run();
-    const found = await parts.findStore(wishOf(command, terminal), command.name === 'agents add');
+    const run: Run | undefined = (withoutStore as Partial<Record<CommandName, Run>>)[command.name];
+    if (run !== undefined) return await run(command, parts, terminal);
+    if (command.name === 'render' && command.said.session === undefined)
+      return await onFile.render(command, file, parts, terminal);
+    const found = await parts.findStore(storeWish(command, terminal), command.name === 'agents add');
     if (found.kind === 'refused') return sayRefused(found.message, terminal);
     file = found.file;
     for (const sentence of found.told) terminal.tell(`recourse: ${harmless(sentence)}\n`);
-    return await onStore(command, file, parts, terminal);
+    const runOnFile: RunOnFile | undefined = (onFile as Partial<Record<CommandName, RunOnFile>>)[command.name];
+    return await (runOnFile ?? readStore)(command, file, parts, terminal);
   } catch (error) {
     const fault = parts.explainFault(error, file);
     return fault === null ? reportBug(error, parts.newCorrelationId(), terminal) : sayRefused(fault, terminal);
   }
 }
 
-const wishOf = ({ file, config }: Command, { env }: Terminal): StoreWish => ({
+const storeWish = ({ file, config }: Command, { env }: Terminal): StoreWish => ({
   file: file || env['RECOURSE_FILE'] || undefined,
   config,
 });
 
-/** Null if the command is about a store that lies beside it. What only some need is not loaded for the others. */
-async function commandWithoutStore(
-  command: Command,
-  parts: CliParts,
-  terminal: Terminal,
-): Promise<(() => Promise<ExitCode>) | null> {
-  if (command.name === 'primer') return async () => runPrimer(command, await parts.primer(), terminal);
-  if (command.name === 'check')
-    return async () => (await import('./commands/check.ts')).runCheck(command, parts.loadGraphs, terminal);
-  if (command.name === 'test')
-    return async () => (await import('./commands/test-policy.ts')).runTest(command, parts.loadTests, terminal);
-  if (command.name === 'render' && command.said.session === undefined)
-    return async () => render(command, '', parts, terminal);
-  if (command.name === 'serve' || command.name === 'stdio')
-    return async () => (await import('./commands/run-gateway.ts')).runServe(command, parts.gateways, terminal);
-  if (command.name === 'up')
-    return async () => (await import('./commands/run-gateway.ts')).runUp(command, parts.gateways, terminal);
-  const governs = governing(command.name);
-  if (governs !== null) return async () => governs(command, { ...parts, ...(await parts.governing()) }, terminal);
-  if (!command.name.startsWith('approvals ')) return null;
-  return async () => {
-    const { runApprovals } = await import('./run-approvals.ts');
-    return runApprovals(command, { ...parts, ...(await parts.governing()) }, terminal);
-  };
-}
+type Run = (command: Command, parts: CliParts, terminal: Terminal) => Promise<ExitCode>;
+type RunOnFile = (command: Command, file: string, parts: CliParts, terminal: Terminal) => Promise<ExitCode>;
+type RunOnStore = (command: Command, opened: OpenedStore, terminal: Terminal, timer: Timer) => Promise<ExitCode>;
 
-async function onStore(command: Command, file: string, parts: CliParts, terminal: Terminal): Promise<ExitCode> {
-  if (command.name === 'render') return render(command, file, parts, terminal);
-  if (command.name === 'calls settle')
-    return (await import('./commands/settle-call.ts')).settleCall(command, file, parts.settling, terminal);
-  const onKeys = await keyCommand(command.name);
-  if (onKeys !== null) return onKeys(command, file, await parts.agents(), terminal);
+const onApprovals =
+  (load: () => Promise<RunApprovals>): Run =>
+  async (command, parts, terminal) => {
+    const all = { ...parts, ...(await parts.daemon()) };
+    const found = await all.findDaemon(wishOf(command, 'operator', terminal));
+    if (found.kind === 'refused') return sayNotFound(found, command, terminal);
+    return (await load())(command, found.daemon, all, terminal);
+  };
+
+const serve: Run = async (command, { gateways }, terminal) =>
+  (await import('./commands/run-gateway.ts')).runServe(command, gateways, terminal);
+
+/** Commands that open no store themselves. */
+const withoutStore = {
+  primer: async (command, parts, terminal) =>
+    (await import('./primer/primer.ts')).runPrimer(command, await parts.primer(), terminal),
+  check: async (command, { loadGraphs }, terminal) =>
+    (await import('./commands/check.ts')).runCheck(command, loadGraphs, terminal),
+  test: async (command, { loadTests }, terminal) =>
+    (await import('./commands/test-policy.ts')).runTest(command, loadTests, terminal),
+  serve,
+  stdio: serve,
+  up: async (command, { gateways }, terminal) =>
+    (await import('./commands/run-gateway.ts')).runUp(command, gateways, terminal),
+  init: async (command, parts, terminal) =>
+    (await import('./commands/init.ts')).runInit(command, (await parts.daemon()).initProject, terminal),
+  pin: async (command, parts, terminal) =>
+    (await import('./commands/pin.ts')).runPin(command, (await parts.daemon()).pinTools, terminal),
+  explain: async (command, parts, terminal) =>
+    (await import('./commands/explain.ts')).runExplain(command, await parts.daemon(), terminal),
+  call: async (command, parts, terminal) =>
+    (await import('./commands/call.ts')).runCall(command, { ...parts, ...(await parts.daemon()) }, terminal),
+  apply: async (command, parts, terminal) =>
+    (await import('./commands/apply.ts')).runApply(command, await parts.daemon(), terminal),
+  status: async (command, parts, terminal) =>
+    (await import('./commands/status.ts')).runStatus(command, { ...parts, ...(await parts.daemon()) }, terminal),
+  'approvals ls': onApprovals(async () => (await import('./commands/approvals.ts')).listApprovals),
+  'approvals show': onApprovals(async () => (await import('./commands/approvals.ts')).showApproval),
+  'approvals approve': onApprovals(async () => (await import('./commands/approvals.ts')).approveCall),
+  'approvals deny': onApprovals(async () => (await import('./commands/approvals.ts')).denyCall),
+  'approvals revoke': onApprovals(async () => (await import('./commands/approvals.ts')).revokeDecision),
+  'approvals watch': onApprovals(async () => (await import('./watch/watch-approvals.ts')).watchApprovals),
+} as const satisfies Partial<Record<CommandName, Run>>;
+
+const onKeys =
+  (load: () => Promise<RunOnKeys>): RunOnFile =>
+  async (command, file, parts, terminal) =>
+    (await load())(command, file, await parts.agents(), terminal);
+
+/** Commands that need the path of the store, and open it in their own way. */
+const onFile = {
+  render: async (command, file, { render, loadGraphs }, terminal) =>
+    (await import('./commands/render.ts')).runRender(command, file, { ...render, load: loadGraphs }, terminal),
+  'calls settle': async (command, file, { settling }, terminal) =>
+    (await import('./commands/settle-call.ts')).settleCall(command, file, settling, terminal),
+  'agents ls': onKeys(async () => (await import('./commands/agents.ts')).listKeys),
+  'agents add': onKeys(async () => (await import('./commands/agents.ts')).addKey),
+  'agents rotate': onKeys(async () => (await import('./commands/agents.ts')).rotateKey),
+  'agents revoke': onKeys(async () => (await import('./commands/agents.ts')).revokeKey),
+} as const satisfies Partial<Record<CommandName, RunOnFile>>;
+
+type StoreCommand = Exclude<CommandName, keyof typeof withoutStore | keyof typeof onFile>;
+
+/** Commands that read an opened store: every command that is in neither table above. */
+const onStore: Readonly<Record<StoreCommand, RunOnStore>> = {
+  'calls ls': async (command, { inspection }, terminal) =>
+    (await import('./commands/calls.ts')).listCalls(command, inspection, terminal),
+  'calls show': async (command, { inspection }, terminal) =>
+    (await import('./commands/calls.ts')).showCall(command, inspection, terminal),
+  'audit verify': async (command, { inspection }, terminal) =>
+    (await import('./commands/audit.ts')).verifyJournal(command, inspection, terminal),
+  'audit tail': async (command, { inspection }, terminal, timer) =>
+    (await import('./commands/audit.ts')).tailJournal(command, inspection, terminal, timer),
+  'sessions ls': async (command, { sessions }, terminal) =>
+    (await import('./commands/sessions.ts')).listSessions(command, sessions, terminal),
+  'sessions show': async (command, { sessions }, terminal) =>
+    (await import('./commands/sessions.ts')).showSession(command, sessions, terminal),
+  'sessions tail': async (command, { sessions }, terminal, timer) =>
+    (await import('./commands/sessions.ts')).tailSession(command, sessions, terminal, timer),
+  'sessions diff': async (command, { sessions }, terminal) =>
+    (await import('./commands/sessions.ts')).diffSessions(command, sessions, terminal),
+};
+
+const readStore: RunOnFile = async (command, file, parts, terminal) => {
   const opened = await parts.openStore(file);
   if (opened.kind === 'refused') return sayRefused(opened.message, terminal);
   try {
-    return await inspect(command, opened, parts.timer, terminal);
+    return await onStore[command.name as StoreCommand](command, opened, terminal, parts.timer);
   } finally {
     opened.close();
   }
-}
-
-async function render(command: Command, file: string, parts: CliParts, terminal: Terminal): Promise<ExitCode> {
-  const { runRender } = await import('./commands/render.ts');
-  return runRender(command, file, { ...parts.render, load: parts.loadGraphs }, terminal);
-}
-
-async function keyCommand(name: Command['name']) {
-  if (!name.startsWith('agents ')) return null;
-  const { addKey, listKeys, revokeKey, rotateKey } = await import('./commands/agents.ts');
-  const known = { 'agents ls': listKeys, 'agents add': addKey, 'agents rotate': rotateKey, 'agents revoke': revokeKey };
-  return known[name as keyof typeof known];
-}
-
-async function inspect(command: Command, opened: OpenedStore, timer: Timer, terminal: Terminal): Promise<ExitCode> {
-  const { inspection, sessions } = opened;
-  switch (command.name) {
-    case 'calls ls':
-      return listCalls(command, inspection, terminal);
-    case 'calls show':
-      return showCall(command, inspection, terminal);
-    case 'audit verify':
-      return verifyJournal(command, inspection, terminal);
-    case 'audit tail':
-      return tailJournal(command, inspection, terminal, timer);
-    case 'sessions ls':
-      return (await import('./commands/sessions.ts')).listSessions(command, sessions, terminal);
-    case 'sessions show':
-      return (await import('./commands/sessions.ts')).showSession(command, sessions, terminal);
-    case 'sessions tail':
-      return (await import('./commands/sessions.ts')).tailSession(command, sessions, terminal, timer);
-    case 'sessions diff':
-      return (await import('./commands/diff-sessions.ts')).diffSessions(command, sessions, terminal);
-    case 'init':
-    case 'pin':
-    case 'explain':
-    case 'call':
-    case 'apply':
-    case 'status':
-    case 'approvals ls':
-    case 'approvals show':
-    case 'approvals approve':
-    case 'approvals deny':
-    case 'approvals revoke':
-    case 'approvals watch':
-    case 'agents ls':
-    case 'agents add':
-    case 'agents rotate':
-    case 'agents revoke':
-    case 'calls settle':
-    case 'serve':
-    case 'stdio':
-    case 'up':
-    case 'primer':
-    case 'check':
-    case 'test':
-    case 'render':
-      throw new Error(`bug: ${command.name} opens no store here`);
-    default:
-      return unreachable(command.name);
-  }
-}
+};
 
 function sayRefused(message: string, terminal: Terminal): ExitCode {
   terminal.tell(`recourse: ${harmless(message)}\n`);
   return exitCodes.store.code;
+}
+
+/** One sentence and an id; the stack only with RECOURSE_DEBUG=1. */
+function reportBug(error: unknown, correlationId: string, terminal: Terminal): ExitCode {
+  const [firstLine = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+  const advice = 'please report it with this id; RECOURSE_DEBUG=1 shows more';
+  terminal.tell(`recourse: this is a bug of recourse, ${correlationId}: ${harmless(firstLine)}; ${advice}.\n`);
+  if (terminal.env['RECOURSE_DEBUG'] === '1' && error instanceof Error) terminal.tell(`${error.stack ?? ''}\n`);
+  return exitCodes.unexpected.code;
 }

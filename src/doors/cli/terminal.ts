@@ -78,3 +78,29 @@ function cannotWrite(error: NodeJS.ErrnoException): void {
   );
   process.exit(exitCodes.no.code);
 }
+
+export interface Timer {
+  schedule(delayMs: number, callback: () => void): () => void;
+}
+
+const pollEveryMs = 200;
+
+/** For a command that polls until Ctrl-C: `wait` resolves true after a moment, or false at once when the command is stopped. */
+export function pollUntilStopped(terminal: Terminal, timer: Timer) {
+  let stopped = false;
+  let interrupt = (): void => undefined;
+  const stopListening = terminal.onStop(() => {
+    stopped = true;
+    interrupt();
+  });
+  const wait = () =>
+    new Promise<boolean>((resolve) => {
+      const cancel = timer.schedule(pollEveryMs, () => resolve(true));
+      interrupt = () => {
+        cancel();
+        resolve(false);
+      };
+      if (stopped) interrupt();
+    });
+  return { wait, stopListening };
+}

@@ -2,10 +2,8 @@
  * Which commands and options are there? Data only: the command line is read by it and the help is written from it, so
  * that they cannot differ. Must not load anything of the gateway.
  */
-import { agentCommands } from './agent-commands.ts';
-import { approvalCommands } from './approval-commands.ts';
+import { agentCommands, approvalCommands, policyCommands } from './admin-commands.ts';
 import type { CommandEntry } from './command-entry.ts';
-import { governingCommands } from './governing-commands.ts';
 
 export { type CommandEntry, type OptionEntry, type OptionName, options } from './command-entry.ts';
 
@@ -125,7 +123,7 @@ export const commands = {
       ['recourse up --config staging.yaml --listen 127.0.0.1:8000', 'another file, another port'],
     ],
   },
-  ...governingCommands,
+  ...policyCommands,
   ...approvalCommands,
   'calls ls': {
     group: 'Look',

@@ -103,30 +103,14 @@ function hint(word: string, meant: ReadonlyMap<string, string>): string {
 }
 
 function readCommand(name: CommandName, rest: readonly string[], given: Given): Asked {
-  const { argument, options: known, needs = [] }: CommandEntry = commands[name];
-  const foreign = (Object.keys(given) as OptionName[]).find((option) => !known.includes(option));
-  if (foreign !== undefined) return wrong(`'${name}' has no option --${foreign}`, name);
-  if (argument === null && rest.length > 0)
-    return wrong(`'${name}' takes nothing after it, but '${rest[0]}' is there`, name);
-  const places = argument?.split(' ') ?? [];
-  const least = places.filter((place) => !place.startsWith('[')).length;
-  const isOpen = places.at(-1)?.includes('…') === true;
-  if (rest.length < least || (rest.length > places.length && !isOpen)) {
-    const found = ['none is there', 'one is there'][rest.length] ?? `${rest.length} are there`;
-    return wrong(`'${name}' takes ${places.length === 1 ? 'one ' : ''}${argument}, but ${found}`, name);
-  }
-  const missing = needs.find((option) => given[option] === undefined);
-  if (missing !== undefined) return wrong(`'${name}' needs --${missing} <${valueOf(missing)}>`, name);
+  const problem = problemWith(name, rest, given);
+  if (problem !== null) return wrong(problem, name);
   const limit = count(given.limit, 20);
   if (limit === null || limit < 1) return wrong(`--limit is a whole number from 1 to ${most}`, name);
   const lines = count(given.lines, 10);
   if (lines === null) return wrong(`--lines is a whole number from 0 to ${most}`, name);
   const state = name === 'calls ls' ? text(given.state)?.toUpperCase() : undefined;
-  if (state !== undefined && !Object.hasOwn(callStates, state)) {
-    const near = nearest(state, Object.keys(callStates));
-    const says = near === null ? `; there are ${Object.keys(callStates).join(', ')}` : `; did you mean ${near}?`;
-    return wrong(`no call is ever in the state '${given.state}'${says}`, name);
-  }
+  if (state !== undefined && !Object.hasOwn(callStates, state)) return wrong(noState(state, given), name);
   return {
     kind: 'run',
     name,
@@ -148,6 +132,29 @@ function readCommand(name: CommandName, rest: readonly string[], given: Given): 
       before: text(given.before),
     }),
   };
+}
+
+/** An option that the command does not have, a wrong number of words, or a missing option; null if there is none of these. */
+function problemWith(name: CommandName, rest: readonly string[], given: Given): string | null {
+  const { argument, options: known, needs = [] }: CommandEntry = commands[name];
+  const foreign = (Object.keys(given) as OptionName[]).find((option) => !known.includes(option));
+  if (foreign !== undefined) return `'${name}' has no option --${foreign}`;
+  if (argument === null && rest.length > 0) return `'${name}' takes nothing after it, but '${rest[0]}' is there`;
+  const places = argument?.split(' ') ?? [];
+  const least = places.filter((place) => !place.startsWith('[')).length;
+  const isOpen = places.at(-1)?.includes('…') === true;
+  if (rest.length < least || (rest.length > places.length && !isOpen)) {
+    const found = ['none is there', 'one is there'][rest.length] ?? `${rest.length} are there`;
+    return `'${name}' takes ${places.length === 1 ? 'one ' : ''}${argument}, but ${found}`;
+  }
+  const missing = needs.find((option) => given[option] === undefined);
+  return missing === undefined ? null : `'${name}' needs --${missing} <${valueOf(missing)}>`;
+}
+
+function noState(state: string, given: Given): string {
+  const near = nearest(state, Object.keys(callStates));
+  const says = near === null ? `; there are ${Object.keys(callStates).join(', ')}` : `; did you mean ${near}?`;
+  return `no call is ever in the state '${given.state}'${says}`;
 }
 
 function helpOn(words: readonly string[]): Asked {

@@ -58,12 +58,12 @@ export interface AgentsParts {
   readonly revoke: (file: string, which: WhichKey, nowMs: number) => Promise<KeysAnswer<boolean>>;
 }
 
-type Run = (command: Command, file: string, parts: AgentsParts, terminal: Terminal) => Promise<ExitCode>;
+export type RunOnKeys = (command: Command, file: string, parts: AgentsParts, terminal: Terminal) => Promise<ExitCode>;
 
 const defaultTenant = 'default';
 const tenantOf = ({ said }: Command): string => said.tenant ?? defaultTenant;
 
-export const listKeys: Run = async (command, file, parts, terminal) => {
+export const listKeys: RunOnKeys = async (command, file, parts, terminal) => {
   const answer = await parts.list(file, tenantOf(command));
   if (answer.kind === 'refused') return sayRefused(command.name, answer, terminal);
   const { agent } = command.filter;
@@ -78,7 +78,7 @@ export const listKeys: Run = async (command, file, parts, terminal) => {
   return exitCodes.done.code;
 };
 
-export const addKey: Run = async (command, file, parts, terminal) => {
+export const addKey: RunOnKeys = async (command, file, parts, terminal) => {
   const nowMs = parts.nowMs();
   const lifeMs = command.said.expires === undefined ? null : parts.durationMs(command.said.expires);
   if (command.said.expires !== undefined && lifeMs === null) return sayDuration('expires', command, terminal);
@@ -95,7 +95,7 @@ export const addKey: Run = async (command, file, parts, terminal) => {
   return show(answer.value, nowMs, command, terminal, 'has a key');
 };
 
-export const rotateKey: Run = async (command, file, parts, terminal) => {
+export const rotateKey: RunOnKeys = async (command, file, parts, terminal) => {
   if (!isKeyId(command.argument)) return sayNoId(command, terminal);
   const nowMs = parts.nowMs();
   const graceMs = command.said.grace === undefined ? 0 : parts.durationMs(command.said.grace);
@@ -108,7 +108,7 @@ export const rotateKey: Run = async (command, file, parts, terminal) => {
   return show(answer.value, nowMs, command, terminal, `has another key, and ${command.argument} ${until}`);
 };
 
-export const revokeKey: Run = async (command, file, parts, terminal) => {
+export const revokeKey: RunOnKeys = async (command, file, parts, terminal) => {
   if (!isKeyId(command.argument)) return sayNoId(command, terminal);
   const [tenant, id] = [tenantOf(command), command.argument];
   const answer = await parts.revoke(file, { tenant, id }, parts.nowMs());

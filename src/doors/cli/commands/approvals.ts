@@ -6,14 +6,28 @@ import { approvalStates } from '../../../core/approval/approval.ts';
 import type { ApprovalView } from '../../../core/approval/approval-view.ts';
 import { maxPage } from '../../../core/http/http-routes.ts';
 import { nearest } from '../../../core/values/nearest.ts';
-import { type Daemon, sayTrouble } from '../daemon.ts';
+import { type Daemon, type FindDaemon, sayTrouble } from '../daemon.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { Command } from '../arguments/read-command-line.ts';
 import { readApproval, readApprovals } from '../watch/read-approval.ts';
-import type { RunApprovals } from './approvals-parts.ts';
 import { type Column, writePairs, writeTable } from '../print/table.ts';
-import { harmless, type Style, type Terminal } from '../terminal.ts';
+import { harmless, type Style, type Terminal, type Timer } from '../terminal.ts';
 import { consequence, pairsOf, stateNow, timeLeft } from '../print/write-approval.ts';
+
+export interface ApprovalsParts {
+  readonly findDaemon: FindDaemon;
+  readonly timer: Timer;
+  readonly nowMs: () => number;
+  /** The text of a file, or a sentence that says why it cannot be read. */
+  readonly readText: (file: string) => Promise<{ readonly text: string } | { readonly problem: string }>;
+}
+
+export type RunApprovals = (
+  command: Command,
+  daemon: Daemon,
+  parts: ApprovalsParts,
+  terminal: Terminal,
+) => Promise<ExitCode>;
 
 const pathOf = (id: string, act = ''): string => `/v1/approvals/${encodeURIComponent(id)}${act}`;
 

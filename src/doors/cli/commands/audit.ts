@@ -2,11 +2,9 @@
 import { hex } from '../../../core/journal/verify.ts';
 import type { Inspection, ToldRecord, VerifyReport } from '../../../shell/look/inspect.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { meaningOf } from '../print/problem-meaning.ts';
 import type { Command } from '../arguments/read-command-line.ts';
 import { recordShape, reportShape } from '../print/shapes.ts';
-import { harmless, type Paint, type Terminal } from '../terminal.ts';
-import { type Timer, untilStopped } from '../until-stopped.ts';
+import { harmless, type Paint, pollUntilStopped, type Terminal, type Timer } from '../terminal.ts';
 import { writeRecordLine } from '../print/write-record.ts';
 
 /** A journal shorter than this is verified before anybody wonders. */
@@ -66,7 +64,7 @@ export async function tailJournal(
     return exitCodes.done.code;
   }
   // From before the first line on, Ctrl-C is an end in good order.
-  const { wait, stopListening } = untilStopped(terminal, timer);
+  const { wait, stopListening } = pollUntilStopped(terminal, timer);
   // One at least, to know where to go on from.
   const newest = await inspection.newest(Math.max(1, command.lines));
   for (const record of command.lines === 0 ? [] : newest) print(record);
@@ -77,3 +75,28 @@ export async function tailJournal(
 
 const number = (value: number): string => value.toLocaleString('en-US');
 const counted = (count: number, what: string): string => `${number(count)} ${what}${count === 1 ? '' : 's'}`;
+
+/** What each problem that core/journal/verify.ts can report means to an operator. */
+const meanings: readonly (readonly [RegExp, string])[] = [
+  [/^the hash does not match/, 'the record, or its place in the chain, was changed after it was written'],
+  [/^record \d+ is missing/, 'a record was taken out of the chain'],
+  [/^the epoch starts at record/, 'the first records of this epoch were taken out'],
+  [/^the epoch does not start|^epoch_open cannot/, 'the first record of this epoch was changed or taken out'],
+  [/^epoch_open names/, 'the end of the epoch before was cut off, changed or replaced'],
+  [/^the header says/, 'the record was moved to another place'],
+  [/^the record belongs to another chain/, 'the record was copied here from another journal'],
+  [/^payload '.*' does not match/, 'the arguments, the reply or another part was changed after it was written'],
+  [/^payload '.*' is missing/, 'the part was deleted outside of the gateway'],
+  [/^a payload has no commitment/, 'a part was added after the record was written'],
+  [/^the row (?:names|is called)/, 'the record was filed under another call or kind than it was written for'],
+  [/^the store was opened/, 'the journal was cut: records of whole epochs are gone'],
+  [/is not known$/, 'the record was changed, or a newer version wrote it'],
+  [/^the header (?:ends|has)|^a number in the header/, 'the record is damaged'],
+];
+
+/** For a problem that is not in the list. */
+export const anyMeaning = 'the record is not what was written';
+
+export function meaningOf(problem: string): string {
+  return meanings.find(([pattern]) => pattern.test(problem))?.[1] ?? anyMeaning;
+}

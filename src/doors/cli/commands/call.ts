@@ -8,8 +8,7 @@ import { type Daemon, type DaemonAnswer, type FindDaemon, sayNotFound, sayTroubl
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { readArgs } from '../arguments/read-args.ts';
 import type { Command } from '../arguments/read-command-line.ts';
-import { harmless, type Terminal } from '../terminal.ts';
-import type { Timer } from '../until-stopped.ts';
+import { harmless, type Terminal, type Timer } from '../terminal.ts';
 import { writeReply } from '../print/write-reply.ts';
 
 export interface CallParts {
@@ -28,30 +27,40 @@ const shortestPollSeconds = 0.1;
 const longestPollSeconds = 30;
 
 export async function runCall(command: Command, parts: CallParts, terminal: Terminal): Promise<ExitCode> {
-  const { said, words, json } = command;
-  const args = readArgs(words.slice(1));
+  const args = readArgs(command.words.slice(1));
   if (!args.ok) return sayUsage(args.problem, terminal);
-  const wait = said.wait === undefined ? defaultWaitSeconds : Number(said.wait);
-  if (!/^\d+(?:\.\d+)?$/.test(said.wait ?? '0') || wait > maxWaitSeconds)
-    return sayUsage(`--wait is an amount of seconds from 0 to ${maxWaitSeconds}`, terminal);
+  const wait = readWait(command.said.wait);
+  if (wait === null) return sayUsage(`--wait is a number of seconds from 0 to ${maxWaitSeconds}`, terminal);
   const found = await parts.findDaemon(wishOf(command, 'agent', terminal));
   if (found.kind === 'refused') return sayNotFound(found, command, terminal);
   const { daemon } = found;
-  const key = said['idempotency-key'] ?? parts.newKey();
-  const order = {
-    tool: command.argument,
-    args: args.args,
-    key,
+  const order = orderOf(command, args.args, parts);
+  const answer = await deliver(order, daemon, parts.nowMs() + wait * 1_000, parts);
+  const reply = answer.kind === 'answered' ? replyIn(answer.body) : null;
+  if (reply !== null) return sayReply(reply, command, terminal);
+  const code = sayTrouble(answer, daemon, terminal);
+  if (answer.kind === 'lost') terminal.tell(writeLost(command, order.key));
+  return code;
+}
+
+/** Null if it is no such number. */
+function readWait(said: string | undefined): number | null {
+  if (said === undefined) return defaultWaitSeconds;
+  const seconds = /^\d+(?:\.\d+)?$/.test(said) ? Number(said) : Infinity;
+  return seconds <= maxWaitSeconds ? seconds : null;
+}
+
+function orderOf({ argument, said }: Command, args: Readonly<Record<string, unknown>>, { newKey }: CallParts) {
+  return {
+    tool: argument,
+    args,
+    key: said['idempotency-key'] ?? newKey(),
     ...(said.session === undefined ? {} : { session: said.session }),
     ...(said.model === undefined ? {} : { model: said.model }),
   };
-  const answer = await deliver(order, daemon, parts.nowMs() + wait * 1_000, parts);
-  const reply = answer.kind === 'answered' ? replyIn(answer.body) : null;
-  if (reply === null) {
-    const code = sayTrouble(answer, daemon, terminal);
-    if (answer.kind === 'lost') terminal.tell(writeLost(command, key));
-    return code;
-  }
+}
+
+function sayReply(reply: Reply, { json }: Command, terminal: Terminal): ExitCode {
   terminal.print(json ? `${JSON.stringify(reply)}\n` : writeReply(reply, terminal.paint));
   if (isPending(reply) && !json) terminal.tell(`it goes on: recourse calls show ${harmless(reply.call_id)}\n`);
   return isSuccess(reply) ? exitCodes.done.code : exitCodes.no.code;

@@ -1,22 +1,23 @@
 /** The commands `sessions ls`, `show` and `tail`: which sessions there are, where one stands, how it came there. */
-import { isObject } from '../../../core/values/json.ts';
+import { cut } from '../../../core/values/canonical.ts';
+import { isObject, type Json } from '../../../core/values/json.ts';
 import { nearest } from '../../../core/values/nearest.ts';
-import { quoteWord } from '../../../core/values/quote.ts';
+import { quoteValue, quoteWord } from '../../../core/values/quote.ts';
 import {
   type HistoryEntry,
   type SessionInspection,
   type SessionStatus,
   sessionStatuses,
   type SessionStory,
+  type StateAt,
   type WalkedSession,
 } from '../../../shell/look/inspect-sessions.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { Command } from '../arguments/read-command-line.ts';
-import { sessionShape, sessionStoryShape } from '../print/session-shapes.ts';
-import { timeOf } from '../print/shapes.ts';
+import { diffStates } from '../print/diff-states.ts';
+import { type Difference, sessionShape, sessionStoryShape, stateShape, timeOf } from '../print/shapes.ts';
 import { type Column, type Pair, valueLines, writePairs, writeTable } from '../print/table.ts';
-import { harmless, type Paint, type Style, type Terminal } from '../terminal.ts';
-import { type Timer, untilStopped } from '../until-stopped.ts';
+import { harmless, type Paint, pollUntilStopped, type Style, type Terminal, type Timer } from '../terminal.ts';
 import { resolveId } from '../resolve-id.ts';
 import { writeEntry } from '../print/write-entry.ts';
 
@@ -140,7 +141,7 @@ export async function tailSession(
     return exitCodes.done.code;
   }
   // From before the first line on, Ctrl-C is an end in good order.
-  const { wait, stopListening } = untilStopped(terminal, timer);
+  const { wait, stopListening } = pollUntilStopped(terminal, timer);
   try {
     // One at least, to know where to go on from.
     const newest = await inspection.history(argument, Math.max(1, lines));
@@ -159,3 +160,90 @@ export function sayNoSession(handle: string, terminal: Terminal): ExitCode {
   terminal.tell(`recourse: no workflow session '${harmless(handle)}' is on record; ${advice}\n`);
   return exitCodes.no.code;
 }
+
+const mostLines = 1_000;
+const longestValue = 200;
+
+export async function diffSessions(
+  command: Command,
+  inspection: SessionInspection,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const found = await statesToCompare(command, inspection, terminal);
+  if (typeof found === 'number') return found;
+  const { handle, other, before, after } = found;
+  const differences = diffStates(stateShape(before.state), stateShape(after.state));
+  if (command.json) {
+    for (const each of differences) terminal.print(`${JSON.stringify(each)}\n`);
+    return exitCodes.done.code;
+  }
+  const shown = differences.slice(0, mostLines).map((each) => writeDifference(each, terminal.paint));
+  terminal.print(shown.join(''));
+  const said = differences.length === 0 ? 'nothing differs' : counted(differences.length);
+  const more = differences.length > mostLines ? `; ${mostLines} shown, --json shows all of them` : '';
+  const places = `${harmless(handle)} at ${before.seq} and ${other === handle ? '' : `${harmless(other)} at `}${after.seq}`;
+  terminal.tell(terminal.paintTold('dim', `${said} between ${places}${more}.\n`));
+  return exitCodes.done.code;
+}
+
+type KeptState = Extract<StateAt, { kind: 'state' }>;
+
+interface ComparedStates {
+  readonly handle: string;
+  readonly other: string;
+  readonly before: KeptState;
+  readonly after: KeptState;
+}
+
+/** The exit code if one of them cannot be found. */
+async function statesToCompare(
+  { words }: Command,
+  inspection: SessionInspection,
+  terminal: Terminal,
+): Promise<ComparedStates | ExitCode> {
+  const [given = '', from = '', to] = words;
+  const seq = seqOf(from);
+  if (seq === null) {
+    terminal.tell(
+      `recourse: '${harmless(from)}' is no seq: name a step of ${harmless(given)}, from 0. Try: recourse sessions diff --help\n`,
+    );
+    return exitCodes.usage.code;
+  }
+  const otherSeq = to === undefined ? null : seqOf(to);
+  const handle = await resolveId(given, 'look', inspection.meant, terminal);
+  if (typeof handle === 'number') return handle;
+  const isOther = to !== undefined && otherSeq === null;
+  const other = isOther ? await resolveId(to, 'look', inspection.meant, terminal) : handle;
+  if (typeof other === 'number') return other;
+  const before = await inspection.stateAt(handle, seq);
+  if (before.kind !== 'state') return sayNoState(handle, before, terminal);
+  const after = await inspection.stateAt(other, otherSeq);
+  return after.kind === 'state' ? { handle, other, before, after } : sayNoState(other, after, terminal);
+}
+
+/** Null for what is no whole number from 0. */
+function seqOf(word: string): number | null {
+  return /^\d{1,15}$/.test(word) ? Number(word) : null;
+}
+
+function sayNoState(handle: string, found: Exclude<StateAt, { kind: 'state' }>, terminal: Terminal): ExitCode {
+  if (found.kind === 'no_session') return sayNoSession(handle, terminal);
+  const { seq, first, last } = found;
+  const advice = seq > last || first === null ? `the last one is ${last}` : `those from ${first} to ${last} are`;
+  terminal.tell(`recourse: the state of ${harmless(handle)} at ${seq} is not kept; ${advice}\n`);
+  return exitCodes.no.code;
+}
+
+function writeDifference({ op, path, before, after }: Difference, paint: Paint): string {
+  const at = harmless(path === '' ? '/' : path);
+  if (op === 'add') return `${paint('green', '+')} ${at}  ${brief(after)}\n`;
+  if (op === 'remove') return `${paint('red', '-')} ${at}  ${brief(before)}\n`;
+  return `${paint('yellow', '~')} ${at}  ${brief(before)} → ${brief(after)}\n`;
+}
+
+function brief(value: Json): string {
+  const text = quoteValue(value);
+  return text.length <= longestValue ? text : `${cut(text, longestValue)}…`;
+}
+
+const counted = (count: number): string => (count === 1 ? 'one path differs' : `${count} paths differ`);

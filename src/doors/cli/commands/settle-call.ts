@@ -21,7 +21,8 @@ export interface SettleParts {
     callId: string,
     judgement: Judgement,
   ) => Promise<
-    | { readonly kind: Judged; readonly session: string | null; readonly state: string | null }
+    | { readonly kind: 'settled'; readonly session: string | null; readonly state: string | null }
+    | { readonly kind: Exclude<Judged, 'settled'>; readonly session: string | null; readonly state: string | null }
     | { readonly kind: 'refused'; readonly message: string }
   >;
 }
@@ -34,22 +35,35 @@ export async function settleCall(
   parts: SettleParts,
   terminal: Terminal,
 ): Promise<ExitCode> {
+  const judgement = readJudgement(said, parts.operator);
+  if ('problem' in judgement) return sayUsage(judgement.problem, terminal);
+  const id = await resolveId(given, 'decide', (beginning) => parts.meant(file, beginning), terminal);
+  if (typeof id === 'number') return id;
+  const judged = await parts.settle(file, id, judgement);
+  if (judged.kind !== 'settled') return sayNotSettled(judged, harmless(id), file, terminal);
+  const { happened, by } = judgement;
+  if (json) terminal.print(`${JSON.stringify({ call_id: id, happened, by, session: judged.session })}\n`);
+  else
+    terminal.print(
+      `${harmless(id)} is settled by ${harmless(by)}: ${consequences[happened](judged.session !== null)}.\n`,
+    );
+  return exitCodes.done.code;
+}
+
+function readJudgement(said: Command['said'], operator: () => string): Judgement | { readonly problem: string } {
   const happened = said.happened as Judgement['happened'];
   const result = readResult(said.result);
-  if (result !== undefined && 'problem' in result) return sayUsage(result.problem, terminal);
+  if (result !== undefined && 'problem' in result) return result;
   if (result !== undefined && happened !== 'yes')
-    return sayUsage(`--result says what came of it, and goes with --happened yes, not with ${happened}`, terminal);
-  const by = (said.by ?? parts.operator()).slice(0, maxNameChars);
-  const judgement = { happened, by, ...(result === undefined ? {} : { result: result.value }) };
-  const argument = await resolveId(given, 'decide', (beginning) => parts.meant(file, beginning), terminal);
-  if (typeof argument === 'number') return argument;
-  const judged = await parts.settle(file, argument, judgement);
-  const id = harmless(argument);
+    return { problem: `--result says what came of it, and goes with --happened yes, not with ${happened}` };
+  const by = (said.by ?? operator()).slice(0, maxNameChars);
+  return { happened, by, ...(result === undefined ? {} : { result: result.value }) };
+}
+
+type NotSettled = Exclude<Awaited<ReturnType<SettleParts['settle']>>, { kind: 'settled' }>;
+
+function sayNotSettled(judged: NotSettled, id: string, file: string, terminal: Terminal): ExitCode {
   switch (judged.kind) {
-    case 'settled':
-      if (json) terminal.print(`${JSON.stringify({ call_id: argument, happened, by, session: judged.session })}\n`);
-      else terminal.print(`${id} is settled by ${harmless(by)}: ${consequences[happened](judged.session !== null)}.\n`);
-      return exitCodes.done.code;
     case 'not_found':
       return sayNo(`no call '${id}' is on record; check the id, or look for it with: recourse calls ls`, terminal);
     case 'unclear':

@@ -35,6 +35,13 @@ export interface BarTool {
   readonly run: (args: Args, context: BarContext) => Promise<unknown>;
 }
 
+interface Definition extends Pick<BarTool, 'name' | 'description' | 'output'> {
+  /** `plain` if left out. */
+  readonly effect?: EffectClass;
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly make: (args: Args) => unknown;
+}
+
 /** Makes a result that says which of its items failed. */
 export type MakePartial = (value: unknown, failed: readonly FailedItem[]) => unknown;
 
@@ -69,48 +76,52 @@ export function createBar(partial: MakePartial) {
     }
   };
 
-  const define = (
-    name: string,
-    description: string,
-    effect: EffectClass,
-    properties: Readonly<Record<string, unknown>>,
-    make: (args: Args) => unknown,
-    output: { readonly [keyword: string]: unknown } = { type: 'object' },
-  ): BarTool => {
+  const define = ({ properties, make, ...about }: Definition): BarTool => {
     const required = Object.keys(properties).filter((each) => each !== 'note');
     const input = { type: 'object', properties, required, additionalProperties: false };
     const run: BarTool['run'] = async (args, context) => work(context, () => make(args));
-    return { name, description, input, output, effect, run };
+    return { output: { type: 'object' }, effect: 'plain', ...about, input, run };
   };
 
-  const tools: readonly BarTool[] = [
-    define(
-      'take_order',
-      'Take an order for one drink.',
-      'plain',
-      { drink: { enum: ['latte', 'espresso', 'mocha'] }, note: text },
-      ({ drink }) => ({ order: `order-${(orders += 1)}`, drink, cents: 450 }),
-      { type: 'object', properties: { order: text }, required: ['order'] },
-    ),
-    define(
-      'add_modifier',
-      'Change the milk of an order.',
-      'plain',
-      { order: text, modifier: { enum: ['oat', 'soy', 'almond'] } },
-      (args) => args,
-    ),
-    define(
-      'pay',
-      'Charge the card for an order.',
-      'plain',
-      { order: text, cents: { type: 'integer' } },
-      ({ cents }) => ({
-        charged_cents: cents,
-      }),
-    ),
-    define('fulfill', 'Make what was ordered.', 'plain', { order: text }, () => ({ made: ['latte'] })),
-    define('cancel', 'Throw an order away.', 'plain', { order: text }, ({ order }) => ({ cancelled: order })),
-    define('read_order', 'Look an order up.', 'pure', { order: text }, ({ order }) => ({ order, drink: 'latte' })),
+  const tools = [
+    define({
+      name: 'take_order',
+      description: 'Take an order for one drink.',
+      properties: { drink: { enum: ['latte', 'espresso', 'mocha'] }, note: text },
+      make: ({ drink }) => ({ order: `order-${(orders += 1)}`, drink, cents: 450 }),
+      output: { type: 'object', properties: { order: text }, required: ['order'] },
+    }),
+    define({
+      name: 'add_modifier',
+      description: 'Change the milk of an order.',
+      properties: { order: text, modifier: { enum: ['oat', 'soy', 'almond'] } },
+      make: (args) => args,
+    }),
+    define({
+      name: 'pay',
+      description: 'Charge the card for an order.',
+      properties: { order: text, cents: { type: 'integer' } },
+      make: ({ cents }) => ({ charged_cents: cents }),
+    }),
+    define({
+      name: 'fulfill',
+      description: 'Make what was ordered.',
+      properties: { order: text },
+      make: () => ({ made: ['latte'] }),
+    }),
+    define({
+      name: 'cancel',
+      description: 'Throw an order away.',
+      properties: { order: text },
+      make: ({ order }) => ({ cancelled: order }),
+    }),
+    define({
+      name: 'read_order',
+      description: 'Look an order up.',
+      effect: 'pure',
+      properties: { order: text },
+      make: ({ order }) => ({ order, drink: 'latte' }),
+    }),
   ];
 
   return {

@@ -1,6 +1,6 @@
 /** What differs between two states? Every path at which they do, in order, like the operations of a JSON Patch. Pure. */
 import { isObject, type Json } from '../../../core/values/json.ts';
-import type { Difference } from './session-shapes.ts';
+import type { Difference } from './shapes.ts';
 
 /** Members of objects by name, items of lists by place. */
 export function diffStates(before: Json, after: Json, path = ''): readonly Difference[] {

@@ -104,20 +104,18 @@ export function consequence(approval: ApprovalView): string {
 export function sentenceOf({ change, approval }: Pick<ApprovalEvent, 'change' | 'approval'>): string {
   const [tool, agent] = [quoteName(approval.tool), quoteName(approval.agent)];
   const what = `${tool} of ${agent}`;
-  const { decided, approved_by: votes, needed } = approval;
+  const { decided } = approval;
+  const by = decided?.by ?? 'somebody';
   const why = decided === null || decided.reason === null ? '' : `: ${decided.reason}`;
   switch (change) {
     case 'opened':
       return `${agent} asks for ${tool}`;
-    case 'approved': {
-      const by = votes.at(-1)?.by ?? decided?.by ?? 'somebody';
-      const edited = approval.edited_args === undefined ? '' : ', with other arguments';
-      return `${by} approved ${what}${edited} (${Math.min(votes.length, needed)} of ${needed})`;
-    }
+    case 'approved':
+      return approvedSentence(what, by, approval);
     case 'denied':
-      return `${decided?.by ?? 'somebody'} denied ${what}${why}`;
+      return `${by} denied ${what}${why}`;
     case 'revoked':
-      return `${decided?.by ?? 'somebody'} took back the decision about ${what}${why}`;
+      return `${by} took back the decision about ${what}${why}`;
     case 'used':
       return `${what} runs under its approval`;
     case 'expired':
@@ -127,4 +125,11 @@ export function sentenceOf({ change, approval }: Pick<ApprovalEvent, 'change' | 
     default:
       return unreachable(change);
   }
+}
+
+function approvedSentence(what: string, decider: string, approval: ApprovalView): string {
+  const { approved_by: votes, needed, edited_args: edited } = approval;
+  const by = votes.at(-1)?.by ?? decider;
+  const changed = edited === undefined ? '' : ', with other arguments';
+  return `${by} approved ${what}${changed} (${Math.min(votes.length, needed)} of ${needed})`;
 }

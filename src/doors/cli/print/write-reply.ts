@@ -2,7 +2,14 @@
 import { isCompletion } from '../../../core/call/completion.ts';
 import { isObject } from '../../../core/values/json.ts';
 import { quoteName, quoteValue, quoteWord } from '../../../core/values/quote.ts';
-import { isPending, isSuccess, type Notice, type Reply } from '../../../core/call/reply.ts';
+import {
+  type ErrorReply,
+  isPending,
+  isSuccess,
+  type Notice,
+  type Reply,
+  type SuccessReply,
+} from '../../../core/call/reply.ts';
 import { isList } from '../daemon.ts';
 import { type Pair, writePairs } from './table.ts';
 import { harmless, type Paint } from '../terminal.ts';
@@ -17,24 +24,28 @@ export function writeReply(reply: Reply, paint: Paint): string {
     const soon: Pair = ['ask again', `in ${reply.retry_after_seconds} s`];
     return `${paint('cyan', `… ${harmless(reply.requested)} is under way`)}\n${writePairs([soon, ...about], paint)}`;
   }
-  const again = reply.replayed === true ? '  (the stored reply of an earlier call)' : '';
-  if (isSuccess(reply)) {
-    const part = reply.errors === undefined ? '' : ', in part';
-    const pairs: Pair[] = [
-      ...(reply.errors ?? []).map(
-        (error) => ['failed', `${error.item}: ${error.code} ${error.message ?? ''}`] as const,
-      ),
-      ...(reply.done === true
-        ? [['done', isCompletion(reply) ? 'the session is complete' : 'the workflow has ended'] as const]
-        : []),
-      ...about,
-    ];
-    const head = paint('green', `✓ ${harmless(reply.action)}${part}`);
-    return `${head}${again}\n${writeValue(reply.result)}\n${writePairs(pairs, paint)}`;
-  }
+  return isSuccess(reply) ? writeSuccess(reply, about, paint) : writeError(reply, about, paint);
+}
+
+const againIn = ({ replayed }: SuccessReply | ErrorReply): string =>
+  replayed === true ? '  (the stored reply of an earlier call)' : '';
+
+function writeSuccess(reply: SuccessReply, about: readonly Pair[], paint: Paint): string {
+  const { errors, action, result, done } = reply;
+  const end = isCompletion(reply) ? 'the session is complete' : 'the workflow has ended';
+  const pairs: Pair[] = [
+    ...(errors ?? []).map((error) => ['failed', `${error.item}: ${error.code} ${error.message ?? ''}`] as const),
+    ...(done === true ? [['done', end] as const] : []),
+    ...about,
+  ];
+  const head = paint('green', `✓ ${harmless(action)}${errors === undefined ? '' : ', in part'}`);
+  return `${head}${againIn(reply)}\n${writeValue(result)}\n${writePairs(pairs, paint)}`;
+}
+
+function writeError(reply: ErrorReply, about: readonly Pair[], paint: Paint): string {
   const { error, code, class: sort, message, effect, resolution, requested, valid_next_actions: next } = reply;
   const { type, ...rest } = resolution;
-  // The names are those that come next.
+  // The names of choose_action follow as valid_next_actions.
   const what = Object.entries(type === 'choose_action' ? {} : rest).map(
     ([name, value]) => ` ${name} ${quoteWord(value)}`,
   );
@@ -51,7 +62,7 @@ export function writeReply(reply: Reply, paint: Paint): string {
     ...about,
   ];
   const head = paint(effect === 'unknown' ? 'red' : 'yellow', `✗ ${harmless(requested ?? '(unreadable)')}: ${error}`);
-  return `${head}${again}\n  ${harmless(message)}\n${writePairs(pairs, paint)}`;
+  return `${head}${againIn(reply)}\n  ${harmless(message)}\n${writePairs(pairs, paint)}`;
 }
 
 const effects = {

@@ -6,7 +6,7 @@ import type { ApprovalEvent, ApprovalView } from '../../../core/approval/approva
 import { maxPage } from '../../../core/http/http-routes.ts';
 import { type Daemon, type DaemonAnswer, type FollowEnd, troubleOf } from '../daemon.ts';
 import { readApprovalEvent, readApprovals } from './read-approval.ts';
-import type { Timer } from '../until-stopped.ts';
+import type { Timer } from '../terminal.ts';
 
 export interface ApprovalListener {
   readonly onPending: (pending: readonly ApprovalView[]) => void;

@@ -4,7 +4,7 @@
  */
 import type { ApprovalEvent, ApprovalView } from '../../../core/approval/approval-view.ts';
 import { unreachable } from '../../../core/values/unreachable.ts';
-import type { ApprovalsParts, RunApprovals } from '../commands/approvals-parts.ts';
+import type { ApprovalsParts, RunApprovals } from '../commands/approvals.ts';
 import { type Daemon, type DaemonAnswer, sayTrouble, troubleOf } from '../daemon.ts';
 import { drawWatch } from './draw-watch.ts';
 import { exitCodes } from '../exit-codes.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { anyMeaning, meaningOf } from './problem-meaning.ts';
+import { anyMeaning, meaningOf } from './audit.ts';
 
 /** Every text in quotes or backticks that the verifier can complain with, with something in its gaps. */
 function problemsIn(file: string, pattern: RegExp): readonly string[] {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { stateShape } from './session-shapes.ts';
+import { stateShape } from './shapes.ts';
 
 test('timers of a state have the names of the wire, and values of users stay as they are', () => {
   const state = { value: 'open', context: { dueAtMs: 1 }, timers: [{ id: 'a', event: { type: 'x' }, dueAtMs: 7 }] };

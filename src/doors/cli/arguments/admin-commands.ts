@@ -1,0 +1,261 @@
+/** The commands for policy, approvals and keys, as data; part of the table in commands.ts. */
+import type { CommandEntry } from './command-entry.ts';
+
+const operatorKey = "an operator's; else the one beside the store, else $RECOURSE_KEY. Lists of processes show it";
+
+export const policyCommands = {
+  init: {
+    group: 'Write',
+    says: 'write a recourse.yaml to begin with, with the MCP servers that this machine already uses',
+    more: [
+      'Looks into the files of Claude Desktop, Claude Code, Cursor, VS Code and Windsurf, and takes each server over.',
+      'Starts the servers to list their tools, and ends them. Each tool gets an effect class in the file, shown as a',
+      'table: what only reads is permitted by its name, what writes is deferred, anything else is denied. The tools are',
+      'pinned in recourse.lock. A value that looks like a secret is not copied: ${NAME} stands in its place, and the',
+      'names that must be set are listed. A file that is there is never overwritten.',
+    ],
+    argument: null,
+    no: 'there is a recourse.yaml already, or a file cannot be read or written',
+    options: ['from', 'dry-run', 'config', 'yes', 'json'],
+    means: { config: 'the file to write; else ./recourse.yaml' },
+    examples: [
+      ['recourse init', 'then: recourse agents add my-agent, and recourse up'],
+      ['recourse init --from .mcp.json --dry-run', 'look first, at one file'],
+    ],
+  },
+  pin: {
+    group: 'Write',
+    says: 'write recourse.lock: the tools and their schemas as the servers list them now',
+    more: [
+      'Starts the servers of recourse.yaml, lists their tools and ends them. Conditions of rules are checked against the',
+      'lock, and what changed since the last one is told tool by tool. If a server cannot be reached it stays as it is.',
+    ],
+    argument: null,
+    no: 'a server cannot be reached; with --check, the lock is not what the servers say',
+    options: ['check', 'config', 'json'],
+    examples: [
+      ['recourse pin', 'after a server was added or updated; commit the file'],
+      ['recourse pin --check', 'for CI: has a server changed its tools?'],
+    ],
+  },
+  explain: {
+    group: 'Write',
+    says: 'what would be decided about a call: each gate, what it saw, why, and what would have to change',
+    more: [
+      'Nothing runs and nothing is recorded. Asks the gateway; if none listens, it is decided from recourse.yaml and',
+      'recourse.lock, for a session that has just begun. Arguments are a JSON object, or name=value as often as needed:',
+      'a value that is JSON is taken as such, anything else as text, so amount=5 is a number and id=\'"5"\' a text.',
+    ],
+    argument: 'tool [args…]',
+    no: 'the call would not run',
+    options: ['agent', 'session', 'model', 'offline', 'now', 'config', 'file', 'url', 'key', 'key-file', 'json'],
+    means: {
+      agent: 'who would call; may be left out if recourse.yaml has only one',
+      session: 'in this session; needs a gateway',
+      key: operatorKey,
+    },
+    examples: [
+      [
+        'recourse explain files/write_file path=/etc/passwd --agent support-bot',
+        'would it be denied, and by which line?',
+      ],
+      ['recourse explain payments/refund \'{"amount":900}\' --offline', 'before anything is started'],
+    ],
+  },
+  call: {
+    group: 'Run',
+    says: 'make one call through the gateway, as an agent',
+    more: [
+      'The key of the agent is taken from $RECOURSE_KEY or --key-file. Arguments are a JSON object, or name=value as often',
+      'as needed: a value that is JSON is taken as such, anything else as text. If the answer is lost on the way, ask again',
+      'with the idempotency key that is told then.',
+    ],
+    argument: 'tool [args…]',
+    no: 'it was refused, it failed, or it is still under way',
+    options: ['session', 'idempotency-key', 'wait', 'model', 'config', 'url', 'key', 'key-file', 'json'],
+    means: { session: 'in this session; else in the standing one of the agent' },
+    examples: [
+      ['recourse call files/read_file path=notes.txt', 'with $RECOURSE_KEY set'],
+      ['recourse call payments/refund \'{"id":"ch_1"}\' --key-file agent.key --json', 'the reply as it is on the wire'],
+    ],
+  },
+  apply: {
+    group: 'Run',
+    says: 'put the policy of recourse.yaml into force in the gateway that runs',
+    more: [
+      'The files are checked first, as recourse check does; then the gateway reads them itself, and swaps the whole policy',
+      'between two calls. If anything is wrong nothing changes. Servers, workflows and the store cannot be changed so:',
+      'restart for those. Tells what changed, what weakens the policy first.',
+    ],
+    argument: null,
+    no: 'the configuration does not hold, or the gateway refused it; nothing has changed',
+    options: ['watch', 'force', 'config', 'file', 'url', 'key', 'key-file', 'json'],
+    means: { key: operatorKey },
+    examples: [
+      ['recourse apply', 'after a rule was changed'],
+      ['recourse apply --watch', 'while rules are being written'],
+    ],
+  },
+  status: {
+    group: 'Look',
+    says: 'is the gateway ready, and what does it enforce?',
+    more: [
+      'Readiness, mode, store, servers, policy, what is read and not enforced yet, calls under way and in doubt.',
+      'If nobody listens it tells what the store says.',
+    ],
+    argument: null,
+    no: 'nobody listens, or the gateway is not ready',
+    options: ['config', 'file', 'url', 'key', 'key-file', 'json'],
+    means: { key: operatorKey },
+    examples: [
+      ['recourse status', 'the one that recourse.yaml names'],
+      ['recourse status --url https://tools.example.com --key-file viewer.key --json', 'another one, for a program'],
+    ],
+  },
+} as const satisfies Record<string, CommandEntry>;
+
+const approverKey = "an approver's; else the one beside the store, else $RECOURSE_KEY. Lists of processes show it";
+const beside = ['config', 'file', 'url', 'key', 'key-file', 'json'] as const;
+
+export const approvalCommands = {
+  'approvals ls': {
+    group: 'Approve',
+    says: 'what agents wait for, and what was decided, the newest first',
+    more: ['Asks the gateway that runs. Whoever has a key of the tenant sees all of it, an agent its own.'],
+    argument: null,
+    no: 'the gateway refuses to tell',
+    options: ['state', 'agent', 'session', 'limit', 'before', ...beside],
+    means: {
+      state: 'only those that are pending, granted, denied, used, expired, revoked or void',
+      agent: 'only those of this agent',
+      session: 'only those of this session',
+      limit: 'how many approvals, 1 to 200; 20 if not given',
+      before: 'only approvals older than this one: the next page',
+      key: approverKey,
+    },
+    examples: [
+      ['recourse approvals ls --state pending', 'what waits for a person'],
+      ['recourse approvals ls --agent support-bot --json', 'those of one agent, for a program'],
+    ],
+  },
+  'approvals show': {
+    group: 'Approve',
+    says: 'one approval: who wants to do what, by which rule a person is asked, and how long is left',
+    more: ['What the policy masks is masked. The last lines are the commands that decide about exactly what is shown.'],
+    argument: 'approval_id',
+    no: 'there is no such approval',
+    options: [...beside],
+    means: { key: approverKey },
+    examples: [['recourse approvals show apr_01k4w…', 'look before you decide']],
+  },
+  'approvals approve': {
+    group: 'Approve',
+    says: 'let a call run once, as it was asked for or with other arguments',
+    more: [
+      'Shows what is approved and sends back the hash of it: if it has changed meanwhile, nothing is approved. With --shown',
+      'it must be what `approvals show` had shown. --args approves the call with other arguments; the agent is told.',
+      'Who asked may not approve, and the key of an agent never does.',
+    ],
+    argument: 'approval_id',
+    no: 'there is no such approval, it is decided or over, or somebody else must approve it',
+    options: ['args', 'reason', 'shown', ...beside],
+    means: { reason: 'why, for the record', key: approverKey },
+    examples: [
+      ['recourse approvals approve apr_01k4w…', 'as it was asked for'],
+      ['recourse approvals approve apr_01k4w… --args \'{"amount":50}\'', 'with other arguments; @file reads them'],
+    ],
+  },
+  'approvals deny': {
+    group: 'Approve',
+    says: 'say no to a call; the agent hears the reason',
+    more: ['Equal calls of the agent are denied until the approval would have expired.'],
+    argument: 'approval_id',
+    no: 'there is no such approval, it is decided or over, or somebody else must decide it',
+    options: ['reason', 'shown', ...beside],
+    needs: ['reason'],
+    means: { reason: 'why, for the agent and the record', key: approverKey },
+    examples: [['recourse approvals deny apr_01k4w… --reason too-much', 'with a reason it can act on']],
+  },
+  'approvals revoke': {
+    group: 'Approve',
+    says: 'take back what was decided: no call begins under it any more, and none is sent again',
+    more: ['A call that waits ends there. An equal call asks anew.'],
+    argument: 'approval_id',
+    no: 'there is no such approval, or no decision to take back',
+    options: ['reason', ...beside],
+    means: { reason: 'why, for the record', key: approverKey },
+    examples: [['recourse approvals revoke apr_01k4w…', 'it was a mistake']],
+  },
+  'approvals watch': {
+    group: 'Approve',
+    says: 'a live screen of what waits: look, approve, deny, with single keys',
+    more: [
+      'Arrows or j and k move, enter shows everything, a approves and d denies, each after a question; q leaves.',
+      'Goes on when the gateway is restarted. Where there is no terminal it prints a line for each change instead.',
+    ],
+    argument: null,
+    no: 'the gateway refuses to tell',
+    options: [...beside],
+    means: { key: approverKey, json: 'no screen: one JSON object for each change, on a line of its own' },
+    examples: [
+      ['recourse approvals watch', 'keep it open beside your work'],
+      ['recourse approvals watch --json', 'a feed for another program'],
+    ],
+  },
+} as const satisfies Record<string, CommandEntry>;
+
+export const agentCommands = {
+  'agents ls': {
+    group: 'Admit',
+    says: 'who has a key: agents and people, with what it may do and when it was used',
+    more: ['Oldest first, those that ended included. The keys themselves are not kept: nobody can show them again.'],
+    argument: null,
+    no: null,
+    options: ['agent', 'tenant', 'config', 'file', 'json'],
+    means: { agent: 'only keys of this name' },
+    examples: [
+      ['recourse agents ls', 'everybody of the tenant default'],
+      ['recourse agents ls --agent support-bot --json', 'the keys of one agent, for a program'],
+    ],
+  },
+  'agents add': {
+    group: 'Admit',
+    says: 'make a key for an agent or a person; it is shown once',
+    more: [
+      'The key alone goes to standard output, the explanation to standard error. Works on the file of keys beside the store,',
+      'whether or not a gateway runs, and before there is a store. agent: calls tools. viewer: looks. approver: also decides',
+      'approvals. admin: also changes policy and keys, and settles calls.',
+    ],
+    argument: 'name',
+    no: 'the tenant has no room for another key',
+    options: ['role', 'tenant', 'expires', 'config', 'file', 'json'],
+    examples: [
+      ['recourse agents add support-bot', 'a key for one agent'],
+      ['recourse agents add ann --role approver --expires 30d', 'a person, for a month'],
+    ],
+  },
+  'agents rotate': {
+    group: 'Admit',
+    says: 'another key for the same holder; the old one ends, at once or after --grace',
+    more: [
+      'For every day: with --grace both keys work until the new one is in its place. A key that somebody else may have seen',
+      'is rotated without. A key with an end gets the same time anew. A key can be rotated once.',
+    ],
+    argument: 'key_id',
+    no: 'there is no such key in the tenant, or it has ended',
+    options: ['grace', 'tenant', 'config', 'file', 'json'],
+    examples: [
+      ['recourse agents rotate 3k9c7f20mzq4x8vt --grace 1h', 'an hour to put the new key in its place'],
+      ['recourse agents rotate 3k9c7f20mzq4x8vt', 'the old key ends now'],
+    ],
+  },
+  'agents revoke': {
+    group: 'Admit',
+    says: 'end a key; gateways that run refuse it within a second',
+    more: ['A key that was revoked stays so. Calls that it made before go on.'],
+    argument: 'key_id',
+    no: 'there is no such key in the tenant',
+    options: ['tenant', 'config', 'file', 'json'],
+    examples: [['recourse agents revoke 3k9c7f20mzq4x8vt', 'this key, and no other of its holder']],
+  },
+} as const satisfies Record<string, CommandEntry>;

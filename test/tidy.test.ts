@@ -80,6 +80,7 @@ const bad: Readonly<Record<RuleName, readonly Readonly<Record<string, string>>[]
   ],
   'doors and adapters do not know their siblings': [
     sayIn('src/doors/http/x.ts', "import { start } from '../cli/start.ts';"),
+    sayIn('src/doors/shared/x.ts', "import { start } from '../cli/start.ts';"),
     sayIn('src/adapters/pg/x.ts', "import type { Row } from '../store/store.ts';"),
   ],
   'no import goes in a circle, types included': [

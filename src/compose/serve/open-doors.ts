@@ -7,7 +7,7 @@ import type { Principal } from '../../core/call/call.ts';
 import type { Reply } from '../../core/call/reply.ts';
 import type { BoundConnections } from '../../doors/http/bound-connections.ts';
 import { createHttpHandler, type McpHttpHandler } from '../../doors/mcp/http/http-handler.ts';
-import { createSessionRoom } from '../../doors/mcp/http/session-room.ts';
+import { createSessionLimit } from '../../doors/mcp/http/session-limit.ts';
 import { createCallCounts } from '../../shell/look/call-counts.ts';
 import type { Governance } from './governance.ts';
 import { endpoints } from './mcp-endpoints.ts';
@@ -62,7 +62,7 @@ export function openDoors(order: DoorsOrder, { gateway, governance, identity }: 
     allowedOrigins: hosts,
     authenticate: identity.agentOf,
     admit: (request: IncomingMessage, { tenant, agent }: Principal) => admit(request, tenant, agent),
-    room: createSessionRoom({ maxSessions, maxSessionsPerAgent }),
+    sessionLimit: createSessionLimit({ maxSessions, maxSessionsPerAgent }),
     bodyStallMs,
   };
   const seal = createSeal(file, onTrouble);

@@ -1,5 +1,10 @@
 /** What goes back to the client, before it is bytes: a reply, JSON, a problem, a text, or a stream. */
 import type { ServerResponse } from 'node:http';
+import { refused } from '../../core/call/answer.ts';
+import type { CallId } from '../../core/call/call.ts';
+import type { FieldError } from '../../core/call/catalogue.ts';
+import { invalidInput } from '../../core/gates/invalid-input.ts';
+import type { RouteName } from '../../core/http/http-routes.ts';
 import { type DoorCode, doorProblem, type DoorProblem } from '../../core/http/door-problems.ts';
 import type { Readiness } from '../../core/gates/facts.ts';
 import type { Identity } from '../../core/call/identity.ts';
@@ -48,3 +53,17 @@ export const refuse = (code: DoorCode, detail: string, headers: Headers = {}): A
 
 /** A reply if it is one: some answers of the gateway are either what was asked for, or a refusal. */
 export const jsonOrReply = (value: object): Answer => ('error' in value ? reply(value as Reply) : json(value));
+
+/** Refuses a request before it is a call, in the same form as invalid arguments. Nothing is recorded. `what` is null if nothing could be read. */
+export function refuseInput(
+  what: RouteName | null,
+  errors: readonly FieldError[],
+  { newCallId }: Pick<HttpDoorParts, 'newCallId'>,
+  code: 'InputInvalid' | 'InputTooLarge' = 'InputInvalid',
+): ReturnType<typeof reply> {
+  const requested = what === null ? null : inSnakeCase(what);
+  const envelope = { requested, callId: newCallId() as CallId, session: null, nextActions: [] };
+  return reply(refused(envelope, invalidInput(requested, errors, code)));
+}
+
+const inSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

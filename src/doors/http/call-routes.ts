@@ -8,8 +8,7 @@ import type { CallState } from '../../core/taxonomy.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
 import type { Judgement } from '../../shell/ending/settle-doubt.ts';
 import type { Scope, SeenCall } from '../../shell/look/tenant-view.ts';
-import { type Answer, type Asked, json, jsonOrReply, refuse, reply } from './answer.ts';
-import { refuseInput } from './refuse-input.ts';
+import { type Answer, type Asked, json, jsonOrReply, refuse, refuseInput, reply } from './answer.ts';
 
 /** The agent who holds the key. */
 export const principal = ({ tenant, name }: Identity): Principal => ({ tenant, agent: name });

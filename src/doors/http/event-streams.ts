@@ -7,11 +7,10 @@ import { setImmediate as giveWay } from 'node:timers/promises';
 import { httpRoutes, type RouteName } from '../../core/http/http-routes.ts';
 import { type Identity, may } from '../../core/call/identity.ts';
 import type { Position } from '../../core/journal/record.ts';
-import { type Answer, type Asked, refuse } from './answer.ts';
+import { type Answer, type Asked, refuse, refuseInput } from './answer.ts';
 import { createReader, type Reader } from './event-reader.ts';
 import { isPosition } from './find-route.ts';
 import type { HttpDoorOptions } from './parts.ts';
-import { refuseInput } from './refuse-input.ts';
 
 export type StreamRoute = {
   [Name in RouteName]: (typeof httpRoutes)[Name]['answer'] extends 'text/event-stream' ? Name : never;
@@ -26,16 +25,17 @@ export interface EventPage {
   readonly more: boolean;
 }
 
-/** What one kind of stream tells. */
-export interface Telling {
-  /** Where whoever does not say begins; null for the first record. */
+/** Where the events of one kind of stream come from. */
+export interface StreamSource {
+  /** Where a reader that names no position starts; null for the first record. */
   readonly begin: (asked: Asked) => Promise<Position | null>;
   readonly page: (asked: Asked, after: Position | null, limit: number) => Promise<EventPage>;
 }
 
 export interface EventStreams {
-  open(name: StreamRoute, asked: Asked, stillWho: () => Promise<Identity | null>): Answer;
-  /** Tells every reader that it is over. */
+  /** `authenticate` reads the key again, while the stream is open. */
+  open(name: StreamRoute, asked: Asked, authenticate: () => Promise<Identity | null>): Answer;
+  /** Ends every stream, with an event that says so. */
   close(): Promise<void>;
 }
 
@@ -44,12 +44,15 @@ type Settings = Pick<
   'maxStreams' | 'maxStreamsEach' | 'streamEveryMs' | 'streamPage' | 'heartbeatMs' | 'slowReaderMs'
 >;
 
-export function createEventStreams(tellings: Readonly<Record<StreamRoute, Telling>>, settings: Settings): EventStreams {
+export function createEventStreams(
+  sources: Readonly<Record<StreamRoute, StreamSource>>,
+  settings: Settings,
+): EventStreams {
   const closing = new AbortController();
   const open = new Map<Promise<void>, string>();
   const { maxStreams, maxStreamsEach } = settings;
   return {
-    open(name, asked, stillWho) {
+    open(name, asked, authenticate) {
       const after = startOf(asked);
       if (after === 'unclear') {
         const wrong = { path: '/Last-Event-ID', expected: 'the position of a record, such as 3.17', got: null };
@@ -62,7 +65,7 @@ export function createEventStreams(tellings: Readonly<Record<StreamRoute, Tellin
         return refuse('TooManyStreams', `${maxStreamsEach} streams of this holder are open; close one`, busy);
       const run = (response: ServerResponse): Promise<void> => {
         const reader = createReader(response, settings.slowReaderMs, closing.signal);
-        const stream = follow(name, asked, after, reader, stillWho, tellings[name], settings);
+        const stream = follow({ name, asked, authenticate, source: sources[name] }, after, reader, settings);
         open.set(stream, holder);
         return stream.finally(() => open.delete(stream));
       };
@@ -77,7 +80,7 @@ export function createEventStreams(tellings: Readonly<Record<StreamRoute, Tellin
 
 const busy = { 'retry-after': '5' };
 
-/** Where a reader that comes back had been goes before where it once began. */
+/** Last-Event-ID, which a reader that reconnects sends, counts before `after`. */
 function startOf({ query, header }: Asked): Position | null | 'unclear' {
   const last = header('last-event-id');
   const said = last === undefined || last === '' ? query['after'] : last;
@@ -87,43 +90,46 @@ function startOf({ query, header }: Asked): Position | null | 'unclear' {
   return { epoch: epoch ?? 0, seq: seq ?? 0 };
 }
 
-/** As soon as a call would be refused for it. */
-const keyAskedEveryMs = 1_000;
+/** A revoked key ends a stream about as soon as it would refuse a call. */
+const checkKeyEveryMs = 1_000;
+
+interface OpenStream {
+  readonly name: StreamRoute;
+  readonly asked: Asked;
+  readonly authenticate: () => Promise<Identity | null>;
+  readonly source: StreamSource;
+}
 
 async function follow(
-  name: StreamRoute,
-  asked: Asked,
+  { name, asked, authenticate, source }: OpenStream,
   after: Position | null,
   reader: Reader,
-  stillWho: () => Promise<Identity | null>,
-  telling: Telling,
   { streamEveryMs, streamPage, heartbeatMs }: Settings,
 ): Promise<void> {
   const { who, query } = asked;
-  let from = after ?? (await telling.begin(asked));
-  /** Of the reader's own: where others are is none of their business. */
+  let from = after ?? (await source.begin(asked));
+  /** The last event of the reader's own: positions of other tenants are not told. */
   let told = after;
   let beatAtMs = performance.now();
-  let askedAtMs = beatAtMs;
+  let checkedAtMs = beatAtMs;
   reader.begin();
   for (;;) {
-    const page = await telling.page(asked, from, streamPage);
+    const page = await source.page(asked, from, streamPage);
     from = page.last;
     for (const { at, text } of page.events) {
       if (!(await reader.take(text()))) return;
       told = at;
     }
     if (reader.isClosing()) return reader.end(ending('closing', told));
-    if (performance.now() - askedAtMs >= Math.min(keyAskedEveryMs, heartbeatMs)) {
-      // A key that was revoked meanwhile opens nothing any more.
-      if (!isStill(who, await stillWho(), name)) return reader.end({ reason: 'key_revoked' });
-      askedAtMs = performance.now();
+    if (performance.now() - checkedAtMs >= Math.min(checkKeyEveryMs, heartbeatMs)) {
+      if (!isStill(who, await authenticate(), name)) return reader.end({ reason: 'key_revoked' });
+      checkedAtMs = performance.now();
     }
     if (performance.now() - beatAtMs >= heartbeatMs) {
       if (!(await reader.take(': still here\n\n'))) return;
       beatAtMs = performance.now();
     }
-    // The store answers without waiting: others get their turn between two pages.
+    // The store answers synchronously: let other requests run between two pages.
     if (page.more) await giveWay();
     else if (query['follow'] === 'false') return reader.end(ending('caught_up', told));
     else if (!(await reader.pause(streamEveryMs))) return reader.end(ending('closing', told));

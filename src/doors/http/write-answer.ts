@@ -1,18 +1,19 @@
 /**
- * Turns an answer into status, headers and bytes. A reply keeps its members in every form: as it is if it is good news or has
- * to wait, as a problem of RFC 9457 otherwise.
+ * Writes an answer as status, headers and body. A success or a pending reply is written as it is; every other reply as a problem
+ * document (RFC 9457) with the members of the reply beside it.
  */
-import type { ServerResponse } from 'node:http';
+import { type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { httpStatusOf } from '../../core/http/http-status.ts';
-import { problemType } from '../../core/http/door-problems.ts';
+import { type DoorProblem, doorProblem, problemType } from '../../core/http/door-problems.ts';
 import { type ErrorReply, isPending, isSuccess, type Reply } from '../../core/call/reply.ts';
 import { codes } from '../../core/taxonomy.ts';
 import type { Answer, Headers } from './answer.ts';
 
-type Written = Exclude<Answer, { kind: 'stream' }>;
+type Writable = Exclude<Answer, { kind: 'stream' }>;
 
-export function writeAnswer(answer: Written, response: ServerResponse, isClosing: boolean): void {
-  const { status, type, text, headers } = inWords(answer);
+export function writeAnswer(answer: Writable, response: ServerResponse, isClosing: boolean): void {
+  const { status, type, text, headers } = write(answer);
   response
     .writeHead(status, {
       'content-type': type,
@@ -20,14 +21,14 @@ export function writeAnswer(answer: Written, response: ServerResponse, isClosing
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       ...headers,
-      // Whoever comes again should not find the door that is about to close.
+      // The client should not send its next request to a door that is about to close.
       ...(isClosing ? { connection: 'close' } : {}),
     })
-    // As a text, so that head and body leave in one write.
+    // A string, so that headers and body leave in one write.
     .end(text);
 }
 
-interface Words {
+interface Written {
   readonly status: number;
   readonly type: string;
   readonly text: string;
@@ -37,11 +38,11 @@ interface Words {
 const plain = 'application/json';
 const problem = 'application/problem+json';
 
-function inWords(answer: Written): Words {
+function write(answer: Writable): Written {
   const headers = 'headers' in answer ? (answer.headers ?? {}) : {};
   switch (answer.kind) {
     case 'reply':
-      return replyInWords(answer.reply, headers);
+      return writeReply(answer.reply, headers);
     case 'json':
       return { status: answer.status, type: plain, text: JSON.stringify(answer.value), headers };
     case 'problem':
@@ -53,7 +54,7 @@ function inWords(answer: Written): Words {
   }
 }
 
-function replyInWords(reply: Reply, more: Headers): Words {
+function writeReply(reply: Reply, more: Headers): Written {
   const status = httpStatusOf(reply);
   if (isSuccess(reply)) return { status, type: plain, text: JSON.stringify(reply), headers: more };
   const headers = { ...retryAfter(reply, status), ...more };
@@ -89,4 +90,25 @@ function secondsIn({ resolution }: ErrorReply): number | null {
   if (resolution.type === 'retry_after') return resolution.retry_after_seconds;
   if (resolution.type !== 'budget_reset') return null;
   return (Date.parse(resolution.resets_at) - Date.now()) / 1_000;
+}
+
+/** Answers a client that sent something other than HTTP with a problem document, and closes the connection. */
+export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex, mayAnswer: boolean): void {
+  // If it may not be answered, the client would take the answer for that of another request on the connection.
+  if (error.code === 'ECONNRESET' || !socket.writable || !mayAnswer) return void socket.destroy();
+  const problem = problemFor(error.code);
+  const body = JSON.stringify(problem);
+  const head = [
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? ''}`,
+    'content-type: application/problem+json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+function problemFor(code: string | undefined): DoorProblem {
+  if (code === 'HPE_HEADER_OVERFLOW') return doorProblem('HeadersTooLarge', 'send fewer or shorter headers');
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return doorProblem('RequestTimeout', 'send the whole request sooner');
+  return doorProblem('MalformedRequest', 'this cannot be read as HTTP');
 }

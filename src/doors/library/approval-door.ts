@@ -12,7 +12,7 @@ import type { ApprovalService, Decided } from '../../shell/approval/approval-ser
 import { completeSession } from '../../shell/completion/complete.ts';
 import { handleUnfit } from '../../shell/call/handle-call.ts';
 import type { Shell } from '../../shell/shell.ts';
-import { wrongOptions } from './check-caller.ts';
+import { wrongOptions } from './check-options.ts';
 import { type CallOptions, mustBeFit } from './library-door.ts';
 
 type Who = Omit<CallOptions, 'signal'>;

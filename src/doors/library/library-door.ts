@@ -13,8 +13,7 @@ import { openSession } from '../../shell/session/fetch-session.ts';
 import { handleCall, handleUnfit } from '../../shell/call/handle-call.ts';
 import { replyWithNotices } from '../../shell/completion/overdue-tasks.ts';
 import type { Shell } from '../../shell/shell.ts';
-import { type Ceiling, reachOf } from './ceiling.ts';
-import { wrongOptions } from './check-caller.ts';
+import { type Ceiling, reachOf, wrongOptions } from './check-options.ts';
 
 export interface CallOptions {
   /** Who asks; the gateway's own agent if left out. */

@@ -7,9 +7,8 @@ import { handleUnfit } from '../../shell/call/handle-call.ts';
 import { type Judged, type Judgement, settleDoubt } from '../../shell/ending/settle-doubt.ts';
 import type { Shell } from '../../shell/shell.ts';
 import type { HistoryPage, SessionView, WorkflowService } from '../../shell/session/workflow-service.ts';
-import { wrongOptions } from './check-caller.ts';
+import { type Ceiling, reachOf, wrongOptions } from './check-options.ts';
 import type { CallOptions } from './library-door.ts';
-import { type Ceiling, reachOf } from './ceiling.ts';
 
 type Who = Omit<CallOptions, 'signal'>;
 

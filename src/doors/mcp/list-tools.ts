@@ -7,12 +7,11 @@ import type { Catalogue, ToolEntry } from '../../core/call/catalogue.ts';
 import { cut } from '../../core/values/canonical.ts';
 import { isObject, type JsonObject } from '../../core/values/json.ts';
 import type { ActionEntry, Workflow } from '../../core/workflow/workflow.ts';
-import { admitEnvelope } from './admit-envelope.ts';
+import { admitEnvelope, replyOutputSchema } from './output-schema.ts';
 import { actionsOf, toolsOf } from './door-names.ts';
 import { ownListings, ownTools } from './own-tools.ts';
 import { type McpDoorParts, type ModelNames, servedWorkflow } from './parts.ts';
-import { replyOutputSchema } from './reply-output.ts';
-import { takesSessionArgument } from './call/session-argument.ts';
+import { takesSessionArgument } from './call/read-tool-call.ts';
 
 const maxDescriptionChars = 8_000;
 const maxActionLineChars = 300;

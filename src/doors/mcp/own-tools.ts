@@ -7,7 +7,7 @@ import type { Principal } from '../../core/call/call.ts';
 import type { JsonObject } from '../../core/values/json.ts';
 import { approvalStates } from '../../core/approval/approval.ts';
 import type { McpDoorParts } from './parts.ts';
-import { replyOutputSchema } from './reply-output.ts';
+import { replyOutputSchema } from './output-schema.ts';
 
 export const ownTools = {
   next: 'next',

@@ -8,7 +8,6 @@ import { isObject, type Json, type JsonObject } from '../../core/values/json.ts'
 import type { Reply } from '../../core/call/reply.ts';
 import type { Workflow } from '../../core/workflow/workflow.ts';
 import type { SessionView } from '../../shell/session/workflow-service.ts';
-import { activeStates } from './active-states.ts';
 import { ownSession } from './connection.ts';
 import { offeredNames, offerNext } from './door-names.ts';
 import { type ServedWorkflow, servedWorkflow } from './parts.ts';
@@ -131,3 +130,23 @@ function noSession(name: ResourceName, { parts, connection }: Serving): Promise<
 }
 
 const asJson = (value: object): Json => value as unknown as Json;
+
+const maxDepth = 32;
+
+/**
+ * The ids of the active states, outermost first. Read from the state as the agent is shown it: a drawing must not tell what the
+ * author hides in replies.
+ */
+export function activeStates(shown: unknown): readonly string[] {
+  return isObject(shown) ? idsOf(shown['value'], '', 0) : [];
+}
+
+/** XState writes a name, or an object of names with what is active inside each. */
+function idsOf(value: unknown, prefix: string, depth: number): readonly string[] {
+  if (typeof value === 'string') return [prefix + value];
+  if (!isObject(value) || depth >= maxDepth) return [];
+  return Object.entries(value).flatMap(([name, inside]) => [
+    prefix + name,
+    ...idsOf(inside, `${prefix}${name}.`, depth + 1),
+  ]);
+}

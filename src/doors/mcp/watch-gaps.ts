@@ -1,6 +1,6 @@
 /**
- * What came in that policy cannot decide? Methods that nobody here knows, calls hidden in notifications, headers that contradict
- * their message: put on record, answered by whoever answers, never passed on. How often the same is recorded is not decided here.
+ * Reports messages that policy cannot decide: unknown methods, calls in notifications, headers that contradict their message.
+ * They go on record and are never passed on. How often the same one is recorded is decided elsewhere.
  */
 import type { Principal } from '../../core/call/call.ts';
 import { isObject } from '../../core/values/json.ts';
@@ -8,10 +8,10 @@ import type { Notice } from '../../core/call/reply.ts';
 import type { GapKind } from '../../shell/upkeep/runtime-gap.ts';
 import type { McpDoorParts } from './parts.ts';
 
-/** By which an agent says that work which went on after its call is complete. */
+/** Reports that work which continued after its call is complete. */
 export const taskMethod = 'recourse/tasks/complete';
 
-/** What a client may say by itself without wanting an answer. */
+/** The notifications that MCP clients send. */
 const knownNotifications: ReadonlySet<string> = new Set([
   'notifications/initialized',
   'notifications/cancelled',
@@ -22,14 +22,14 @@ const knownNotifications: ReadonlySet<string> = new Set([
   taskMethod,
 ]);
 
-const properNames = 'notifications/';
-/** As many as the SDK takes in one list. */
+const notificationPrefix = 'notifications/';
+/** The SDK's limit for a batch. */
 const maxMessages = 100;
 
 export interface GapWatch {
-  /** What is said beside the answer; nothing where gaps are not recorded. Never rejects. */
+  /** Returns the notices for the answer; none if gaps are not recorded. Never rejects. */
   report(kind: GapKind, subject: string, who: Principal): Promise<readonly Notice[]>;
-  /** Looks at what came without an id, alone or in a list. */
+  /** Checks the notifications of a body, single or batched. */
   look(body: unknown, who: Principal): void;
 }
 
@@ -53,12 +53,32 @@ export function createGapWatch({ reportGap, notify }: Pick<McpDoorParts, 'report
   };
 }
 
-/** Of a notification only; null if there is nothing to be said about it. */
+/** The gap that a notification is; null for any other message. */
 export function gapIn(message: unknown): { readonly kind: GapKind; readonly subject: string } | null {
   if (!isObject(message) || 'id' in message || typeof message['method'] !== 'string') return null;
   const { method, params } = message;
   if (knownNotifications.has(method)) return null;
-  if (method.startsWith(properNames)) return { kind: 'unknown_method', subject: method };
+  if (method.startsWith(notificationPrefix)) return { kind: 'unknown_method', subject: method };
   const name = method === 'tools/call' && isObject(params) ? params['name'] : undefined;
   return { kind: 'call_in_notification', subject: typeof name === 'string' ? name : method };
+}
+
+const badRequest = 400;
+/** The error code of revision 2026-07-28. */
+const headerMismatch = -32_020;
+
+/** Whether the SDK refused the request because its headers contradict the message or are missing. */
+export async function isHeaderMismatch(answer: Response): Promise<boolean> {
+  if (answer.status !== badRequest || answer.headers.get('content-type')?.startsWith('application/json') !== true)
+    return false;
+  const said: unknown = await answer.clone().json();
+  return isObject(said) && isObject(said['error']) && said['error']['code'] === headerMismatch;
+}
+
+/** Names a message for the record. */
+export function subjectOf(message: unknown): string {
+  if (!isObject(message) || typeof message['method'] !== 'string') return 'a message';
+  const { method, params } = message;
+  const name = method === 'tools/call' && isObject(params) ? params['name'] : undefined;
+  return typeof name === 'string' ? `${method} ${name}` : method;
 }

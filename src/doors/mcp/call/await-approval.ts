@@ -88,19 +88,15 @@ function written(view: ApprovalView, names: ModelNames): CallToolResult {
   return { content: [{ type: 'text', text }], structuredContent: { ...view, next } };
 }
 
-function nextOf({ state, decided, tool, on_approve: onApprove, edited_args: edited }: ApprovalView): string {
+function nextOf(view: ApprovalView): string {
+  const { state, tool, on_approve: onApprove } = view;
   switch (state) {
     case 'pending':
       return 'Nobody has decided yet: do something else meanwhile, and ask again later.';
-    case 'granted': {
-      const changed = edited === undefined ? '' : ' It will run with the arguments that the approver changed it to.';
-      const again = `Call ${tool} again with the same arguments${onApprove === 'run' ? ' to get the result' : ''}.`;
-      return `${again}${changed}`;
-    }
-    case 'denied': {
-      const why = decided?.reason ?? null;
-      return `Do not call it again: ${quoteWord(decided?.by ?? 'an approver')} said no${why === null ? '' : ` (${why})`}.`;
-    }
+    case 'granted':
+      return afterGrant(view);
+    case 'denied':
+      return afterDenial(view);
     case 'used':
       return onApprove === 'run'
         ? `It was run: call ${tool} again with the same arguments to get the result.`
@@ -114,4 +110,15 @@ function nextOf({ state, decided, tool, on_approve: onApprove, edited_args: edit
     default:
       return unreachable(state);
   }
+}
+
+function afterGrant({ tool, on_approve: onApprove, edited_args: edited }: ApprovalView): string {
+  const changed = edited === undefined ? '' : ' It will run with the arguments that the approver changed it to.';
+  const again = `Call ${tool} again with the same arguments${onApprove === 'run' ? ' to get the result' : ''}.`;
+  return `${again}${changed}`;
+}
+
+function afterDenial({ decided }: ApprovalView): string {
+  const why = decided?.reason ?? null;
+  return `Do not call it again: ${quoteWord(decided?.by ?? 'an approver')} said no${why === null ? '' : ` (${why})`}.`;
 }

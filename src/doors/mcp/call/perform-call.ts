@@ -14,8 +14,7 @@ import { type Connection, ownSession, stepInOwnSession } from '../connection.ts'
 import { toolsOf } from '../door-names.ts';
 import { ownTool, ownTools } from '../own-tools.ts';
 import { type DoorCompletion, type McpDoorParts, type ServedWorkflow, servedWorkflow } from '../parts.ts';
-import { argumentsOf, type ToolCall } from './read-tool-call.ts';
-import { isHandle, misplacedSession, takesSessionArgument } from './session-argument.ts';
+import { argumentsOf, isHandle, misplacedSession, takesSessionArgument, type ToolCall } from './read-tool-call.ts';
 
 const maxNameChars = 256;
 

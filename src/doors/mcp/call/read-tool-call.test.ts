@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { argumentsOf, readToolCall, requestText } from './read-tool-call.ts';
+import { aTool } from '../../../../test/support/builders.ts';
+import type { ActionEntry } from '../../../core/workflow/workflow.ts';
+import {
+  argumentsOf,
+  misplacedSession,
+  parseMessage,
+  readToolCall,
+  requestText,
+  takesSessionArgument,
+} from './read-tool-call.ts';
 
 test('whatever arrives is read without an exception', () => {
   fc.assert(
@@ -46,4 +55,46 @@ test('equal requests have equal texts, whatever the order of their members', () 
   assert.equal(text({ name: 'a', arguments: { x: 1, y: 2 } }), text({ arguments: { y: 2, x: 1 }, name: 'a' }));
   assert.notEqual(text({ name: 'a', arguments: { x: 1 } }), text({ name: 'a', arguments: { x: 2 } }));
   assert.notEqual(text({ name: 'a' }), text({ name: 'a', _meta: { 'recourse/session': 'ses_2' } }));
+});
+
+const session = 'ses_0d8358be_rbht410w23rfsfrjt6jmwmb1jn';
+const text = { type: 'string' };
+
+type What = 'taken' | 'refused' | 'an input';
+
+const schemas: readonly (readonly [string, ActionEntry['inputSchema'], What])[] = [
+  ['no schema', null, 'taken'],
+  ['no properties', { type: 'object' }, 'taken'],
+  ['no properties, and none allowed', { type: 'object', additionalProperties: false }, 'taken'],
+  ['other inputs', { type: 'object', properties: { drink: {} } }, 'taken'],
+  ['other inputs, and more allowed', { properties: { drink: {} }, additionalProperties: {} }, 'taken'],
+  ['a session of its own', { type: 'object', properties: { session: {} } }, 'an input'],
+  ['a session that it only requires', { properties: { a: {} }, required: ['session'] }, 'an input'],
+  ['any names', { type: 'object', additionalProperties: text }, 'refused'],
+  ['parts of others', { type: 'object', properties: {}, allOf: [] }, 'refused'],
+  ['parts of others, one with a session', { allOf: [{ properties: { session: text } }] }, 'an input'],
+  ['a reference', { properties: {}, $ref: '#/$defs/x', $defs: { x: { properties: { a: {} } } } }, 'refused'],
+  ['a reference to a session', { $ref: '#/$defs/x', $defs: { x: { required: ['session'] } } }, 'an input'],
+  ['inputs named by a pattern', { properties: {}, patternProperties: { '^s': {} } }, 'refused'],
+];
+
+for (const [what, inputSchema, expected] of schemas)
+  test(`of an action with ${what}, a handle among the arguments is ${expected}`, () => {
+    const action = { ...aTool(), inputSchema } as ActionEntry;
+    assert.equal(takesSessionArgument(action), expected === 'taken');
+    assert.equal(misplacedSession(action, { session }), expected === 'refused' ? session : null);
+    for (const other of ['espresso', 7, null, {}]) assert.equal(misplacedSession(action, { session: other }), null);
+  });
+
+test('the arguments of a call have their integers as they were sent, in a list as well; the rest is plain JSON', () => {
+  const large = '9007199254740993';
+  const call = (args: string) =>
+    `{"id":${large},"method":"tools/call","params":{"_meta":{"t":${large}},"arguments":${args}}}`;
+  const asked = JSON.parse(call('{}')) as { readonly params: object };
+  const exact = { ...asked, params: { ...asked.params, arguments: { order: BigInt(large) } } };
+  assert.deepEqual(parseMessage(call(`{"order":${large}}`)), exact);
+  assert.deepEqual(parseMessage(`[${call('{}')},${call(`{"order":${large}}`)}]`), [asked, exact]);
+  for (const text of [`{"id":${large},"method":"ping"}`, `{"params":[${large}]}`, large, 'null'])
+    assert.deepEqual(parseMessage(text), JSON.parse(text));
+  assert.throws(() => parseMessage('{'), SyntaxError);
 });

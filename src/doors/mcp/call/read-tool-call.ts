@@ -1,17 +1,29 @@
 /**
- * Reads what arrived as `tools/call`. Total: whatever the client sent, something comes out that the gateway can judge
- * and answer. Must not decide what is right.
+ * Parses the messages of a client and reads `tools/call`: name, arguments, `_meta`, and a session among the arguments. Total:
+ * whatever was sent, the result can be judged and answered by the gateway.
  */
 import { canonicalise, preview } from '../../../core/values/canonical.ts';
-import { isObject, parseExactly } from '../../../core/values/json.ts';
 import { controlNames } from '../../../core/call/request.ts';
+import { isObject, type Json, type JsonObject } from '../../../core/values/json.ts';
+import { parseExactly, parseMessages } from '../../../core/values/json.ts';
+import type { ActionEntry } from '../../../core/workflow/workflow.ts';
+
+/** The arguments of a call keep large integers exactly; the rest of a message is plain JSON, as the SDK expects. Throws like JSON.parse. */
+export const parseMessage = (text: string): unknown => parseMessages(text, withArguments);
+
+function withArguments(message: unknown, exact: unknown): unknown {
+  if (!isObject(message) || !isObject(exact) || !isObject(message['params']) || !isObject(exact['params']))
+    return message;
+  if (!('arguments' in exact['params'])) return message;
+  return { ...message, params: { ...message['params'], arguments: exact['params']['arguments'] } };
+}
 
 export interface ToolCall {
-  /** Null if there is no name to be read. */
+  /** Null if there is no name. */
   readonly name: string | null;
-  /** The name as it came, where `name` is the gateway's for it. */
+  /** The name as the client sent it; `name` is the gateway's. */
   readonly given: string | null;
-  /** A short text of what stood in its place, if something did and that was no name. */
+  /** What was sent instead of a name, shortened; null if nothing was. */
   readonly gotName: string | null;
   /** As they came; undefined if there were none. */
   readonly args: unknown;
@@ -56,4 +68,54 @@ export function argumentsOf({ args }: ToolCall): Readonly<Record<string, unknown
 export function requestText({ name, args, controls }: ToolCall): string | null {
   const written = canonicalise([name, args ?? null, controls], { maxDepth });
   return written.ok ? written.text : null;
+}
+
+const combining = [
+  '$ref',
+  '$dynamicRef',
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'not',
+  'if',
+  'dependentSchemas',
+  'patternProperties',
+  'propertyNames',
+];
+
+/** Whether `session` may be an argument of the action's tool: only if it cannot be an input. `_meta["recourse/session"]` always works. */
+export function takesSessionArgument({ inputSchema }: ActionEntry): boolean {
+  if (inputSchema === null) return true;
+  if (combining.some((keyword) => keyword in inputSchema)) return false;
+  return !isMap(inputSchema) && !declaresHere(inputSchema);
+}
+
+/** A session handle among the arguments of an action that takes none there: refused, never lost among the inputs. */
+export function misplacedSession(action: ActionEntry, given: Readonly<Record<string, unknown>>): string | null {
+  const { session } = given;
+  if (!isHandle(session) || takesSessionArgument(action)) return null;
+  return declares(action.inputSchema) ? null : session;
+}
+
+/** Whether it looks like the handle of a workflow session. */
+export const isHandle = (given: unknown): given is string =>
+  typeof given === 'string' && /^ses_[0-9a-f]{8}_/.test(given);
+
+/** A map: the caller chooses its keys, and `session` may be one of them. */
+function isMap({ properties, additionalProperties: others }: JsonObject): boolean {
+  const isNamed = isObject(properties) && Object.keys(properties).length > 0;
+  return !isNamed && isObject(others) && Object.keys(others).length > 0;
+}
+
+function declaresHere({ properties, required }: JsonObject): boolean {
+  if (isObject(properties) && 'session' in properties) return true;
+  return Array.isArray(required) && required.includes('session');
+}
+
+/** Anywhere in it: which part of a combined schema counts, only its validator knows. Schemas are limited in depth and size. */
+function declares(schema: Json): boolean {
+  if (Array.isArray(schema)) return schema.some(declares);
+  if (!isObject(schema)) return false;
+  const parts = schema as JsonObject;
+  return declaresHere(parts) || Object.values(parts).some(declares);
 }

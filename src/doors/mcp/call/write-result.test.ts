@@ -7,7 +7,7 @@ import type { Json } from '../../../core/values/json.ts';
 import { isRefusal, type Reply } from '../../../core/call/reply.ts';
 import { replySchema } from '../../../core/http/reply-schema.ts';
 import { resolutions } from '../../../core/taxonomy.ts';
-import { replyOutputSchema } from '../reply-output.ts';
+import { replyOutputSchema } from '../output-schema.ts';
 import { passResult, writeResult } from './write-result.ts';
 import { writeText } from './write-text.ts';
 

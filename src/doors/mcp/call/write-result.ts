@@ -5,7 +5,7 @@
 import { type CallToolResult, isSpecType } from '@modelcontextprotocol/server';
 import { isObject, type JsonObject } from '../../../core/values/json.ts';
 import { isRefusal, isSuccess, type Reply, type SuccessReply } from '../../../core/call/reply.ts';
-import { admitEnvelope } from '../admit-envelope.ts';
+import { admitEnvelope } from '../output-schema.ts';
 import { writeText } from './write-text.ts';
 
 export function writeResult(reply: Reply, stateless: boolean): CallToolResult {

@@ -6,60 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PARSE_ERROR } from '@modelcontextprotocol/server';
 import { whereKeysAre, whyUnknown } from '../../../core/http/door-problems.ts';
 import type { WatchedClient } from '../../../shell/call/watch-client.ts';
-import { parseMessage } from '../parse-message.ts';
-
-export type Body =
-  | { readonly kind: 'json'; readonly value: unknown }
-  | { readonly kind: 'none' }
-  | { readonly kind: 'not_json' }
-  | { readonly kind: 'too_large' }
-  /** Nothing came for too long. */
-  | { readonly kind: 'stalled' }
-  /** The client went away in the middle of it. */
-  | { readonly kind: 'broken' };
-
-/** A refused body is read on for this many times the limit, so that a client that sends first hears the answer. */
-const patience = 8;
-
-export interface BodyLimits {
-  readonly maxBodyBytes: number;
-  readonly bodyStallMs: number;
-}
-
-export function readBody(request: IncomingMessage, { maxBodyBytes, bodyStallMs }: BodyLimits): Promise<Body> {
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    let isOver = false;
-    const end = (body: () => Body) => {
-      if (isOver) return;
-      isOver = true;
-      clearTimeout(stalled);
-      resolve(body());
-    };
-    const stalled = setTimeout(() => end(() => ({ kind: 'stalled' })), bodyStallMs);
-    request.on('data', (chunk: Buffer) => {
-      if (!isOver) stalled.refresh();
-      bytes += chunk.length;
-      if (bytes <= maxBodyBytes) return void chunks.push(chunk);
-      chunks.length = 0;
-      end(() => ({ kind: 'too_large' }));
-      if (bytes > maxBodyBytes * patience) request.destroy();
-    });
-    request.on('end', () => end(() => (bytes === 0 ? { kind: 'none' } : parse(chunks))));
-    request.on('error', () => end(() => ({ kind: 'broken' })));
-    request.on('close', () => end(() => ({ kind: 'broken' })));
-  });
-}
-
-function parse(chunks: readonly Buffer[]): Body {
-  const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
-  try {
-    return { kind: 'json', value: parseMessage(bytes.toString('utf8')) };
-  } catch {
-    return { kind: 'not_json' };
-  }
-}
+import type { Body, BodyLimits } from '../../shared/read-body.ts';
 
 const writtenFor = new WeakMap<Request, Promise<boolean>>();
 

@@ -1,16 +1,14 @@
 /**
- * Serves both revisions at one address of a node:http server: 2025-11-25 with sessions, 2026-07-28 without. Whoever may
- * not come in (another host, another origin, too large a body) is refused before anything is read as MCP.
+ * Serves both MCP revisions at one path of a node:http server: 2025-11-25 with sessions, 2026-07-28 without. Host, Origin, key and
+ * size of the body are checked before anything is parsed as MCP.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   classifyInboundRequest,
   createMcpHandler,
   type InboundClassificationOutcome,
-  INVALID_REQUEST,
   localhostAllowedHostnames,
   localhostAllowedOrigins,
-  ProtocolError,
   validateHostHeader,
   validateOriginHeader,
 } from '@modelcontextprotocol/server';
@@ -19,8 +17,9 @@ import { isObject } from '../../../core/values/json.ts';
 import { defaultLimits } from '../../../core/limits.ts';
 import { repeatedHeader } from '../../../core/http/repeated-header.ts';
 import { watchClient } from '../../../shell/call/watch-client.ts';
+import { isJson, readBody } from '../../shared/read-body.ts';
+import { parseMessage } from '../call/read-tool-call.ts';
 import {
-  readBody,
   refuseBody,
   refused,
   refuseExchange,
@@ -29,11 +28,11 @@ import {
   webRequest,
   writeResponse,
 } from './http-exchange.ts';
-import { aboutMessage, isMismatch } from './http-gaps.ts';
-import { createHttpSessions, type HttpSession } from './http-sessions.ts';
+import { isHeaderMismatch, subjectOf } from '../watch-gaps.ts';
+import { createHttpSessions, serveInSession } from './http-sessions.ts';
 import type { McpDoor } from '../mcp-door.ts';
-import { createKnownEnvelopes, endPlain, type PlainCall, plainCall, plainExchange, writePlain } from './plain-call.ts';
-import { createSessionRoom, type SessionRoom } from './session-room.ts';
+import { createKnownEnvelopes, plainCall, servePlain } from './plain-call.ts';
+import { createSessionLimit, type SessionLimit } from './session-limit.ts';
 
 export interface HttpHandlerOptions {
   readonly path: string;
@@ -42,8 +41,8 @@ export interface HttpHandlerOptions {
   readonly bodyStallMs: number;
   readonly maxSessions: number;
   readonly maxSessionsPerAgent: number;
-  /** Where several handlers share one; otherwise it has a room of its own, with those limits. */
-  readonly room?: SessionRoom;
+  /** Shared by several handlers; otherwise the handler makes its own from the two limits above. */
+  readonly sessionLimit?: SessionLimit;
   readonly sessionIdleMs: number;
   /** Names of the host by which clients may call us, without ports. */
   readonly allowedHosts: readonly string[];
@@ -76,99 +75,65 @@ export interface McpHttpHandler {
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }
 
-/** The code that the SDK's transports use for the same. */
-const sessionNotFound = -32_001;
 const defaultDrainMs = 10_000;
-const idInUse = 'this id is in use: a request of this session that has it is not answered yet';
 
 export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOptions> = {}): McpHttpHandler {
   const settings = { ...defaultHttpHandlerOptions, ...options };
-  const { room = createSessionRoom(settings), sessionIdleMs } = settings;
-  const sessions = createHttpSessions(door, { room, sessionIdleMs });
-  const askers = new WeakMap<Request, Principal>();
+  const { sessionLimit = createSessionLimit(settings), sessionIdleMs } = settings;
+  const sessions = createHttpSessions(door, { sessionLimit, sessionIdleMs });
+  const principals = new WeakMap<Request, Principal>();
   const connectFor = (who: Principal | undefined) => door.connect({ stateless: true, who });
-  const asker = (request: Request | undefined) => (request === undefined ? undefined : askers.get(request));
-  const modern = createMcpHandler(({ requestInfo }) => door.createServer(connectFor(asker(requestInfo))), {
+  const principalOf = (request: Request | undefined) => (request === undefined ? undefined : principals.get(request));
+  const modern = createMcpHandler(({ requestInfo }) => door.createServer(connectFor(principalOf(requestInfo))), {
     legacy: 'reject',
     maxRequestBodySize: settings.maxBodyBytes,
   });
   const envelopes = createKnownEnvelopes();
-  const whyNot = createDoorkeeper(settings);
-  const underWay = new Set<Promise<void>>();
+  const checkRequest = createRequestCheck(settings);
+  const exchanges = new Set<Promise<void>>();
   let closing: Promise<void> | null = null;
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const no = whyNot(request, closing !== null);
-    if (no !== null) return refuseExchange(response, no.status, refused, no.message);
+    const refusal = checkRequest(request, closing !== null);
+    if (refusal !== null) return refuseExchange(response, refusal.status, refused, refusal.message);
     const who = await settings.authenticate?.(request);
     if (who !== undefined && 'problem' in who) return refuseStranger(response, who);
     if (who !== undefined && settings.admit?.(request, who) === false)
       return refuseExchange(response, 503, refused, 'too many connections of this agent are open: close some');
-    const body = await readBody(request, settings);
+    const body = await readBody(request, settings, (bytes) => parseMessage(bytes.toString('utf8')));
     if (body.kind === 'broken') return void response.destroy();
     const isPost = request.method === 'POST';
     if (body.kind === 'too_large' || body.kind === 'stalled' || (isPost && body.kind !== 'json'))
       return refuseBody(response, body.kind, settings);
     const value = isPost && body.kind === 'json' ? body.value : undefined;
+    await serveMessage(value, who, request, response);
+  }
+
+  async function serveMessage(
+    value: unknown,
+    who: Principal | undefined,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
     const known = envelopes.recognise(value, request);
-    if (known !== null) return servePlain(known, who, response);
-    const outcome = classify(request, value);
-    const plain = plainCall(outcome, request);
+    const outcome = known === null ? classify(request, value) : null;
+    const plain = known ?? plainCall(outcome, request);
     if (plain !== null) {
-      envelopes.remember(plain);
-      return servePlain(plain, who, response);
+      if (known === null) envelopes.remember(plain);
+      return servePlain(plain, door, connectFor(who), response, () => closing !== null);
     }
     const asking = who ?? door.who;
-    if (isPost) door.gaps.look(value, asking);
+    if (request.method === 'POST') door.gaps.look(value, asking);
     const web = webRequest(request, watchClient(response));
-    if (outcome.kind === 'legacy') return serveLegacy(web, value, who, response);
-    if (who !== undefined) askers.set(web, who);
+    if (outcome?.kind === 'legacy') return serveInSession(sessions, web, value, who, response);
+    if (who !== undefined) principals.set(web, who);
     const answer = await modern.fetch(web, { parsedBody: value });
-    if (await isMismatch(answer)) void door.gaps.report('header_mismatch', aboutMessage(value), asking);
+    if (await isHeaderMismatch(answer)) void door.gaps.report('header_mismatch', subjectOf(value), asking);
     const written = writeResponse(answer, response);
-    // A stream that the client only listens on has no end to wait for.
+    // A stream on which the client only listens has no end to wait for.
     if (isObject(value) && value['method'] === 'subscriptions/listen')
       return void written.catch(() => response.destroy());
     await written;
-  }
-
-  async function servePlain(call: PlainCall, who: Principal | undefined, response: ServerResponse): Promise<void> {
-    try {
-      const exchange = plainExchange(call, response, () => closing !== null);
-      const result = await door.call(call.params, exchange, connectFor(who));
-      if (!response.destroyed) writePlain(call.id, result, door.info, response);
-    } catch (error) {
-      if (!(error instanceof ProtocolError)) throw error;
-      const { code, message } = error;
-      endPlain(JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: call.id }), response);
-    }
-  }
-
-  async function serveLegacy(
-    web: Request,
-    value: unknown,
-    who: Principal | undefined,
-    response: ServerResponse,
-  ): Promise<void> {
-    const id = web.headers.get('mcp-session-id');
-    const known = id === null ? undefined : sessions.find(id, who);
-    const exchange = (session: HttpSession) => {
-      if (!response.closed) response.on('close', session.began(web.method));
-      return session.transport.handleRequest(web, { parsedBody: value });
-    };
-    if (known !== undefined) {
-      // INVARIANT: no answer goes to another request than its own. The SDK finds the stream of an answer by the id alone.
-      const arrived = known.requests.expect(value);
-      if (arrived === null) return refuseExchange(response, 400, INVALID_REQUEST, idInUse);
-      return writeResponse(await exchange(known).finally(arrived), response);
-    }
-    if (id !== null) return refuseExchange(response, 404, sessionNotFound, 'the session is not known: initialize anew');
-    if (!isObject(value) || value['method'] !== 'initialize')
-      return refuseExchange(response, 400, INVALID_REQUEST, 'the header Mcp-Session-Id is missing: initialize first');
-    const answer = await sessions.open(who, exchange);
-    if (answer === null)
-      return refuseExchange(response, 503, refused, 'too many sessions are in use: close one, or try again later');
-    await writeResponse(answer, response);
   }
 
   return {
@@ -179,10 +144,10 @@ export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOpt
         if (response.headersSent) response.destroy();
         else refuseExchange(response, 500, refused, 'the exchange failed');
       });
-      // A stream that the client only listens on has no end to wait for.
+      // A stream on which the client only listens has no end to wait for.
       if (request.method === 'GET') return;
-      underWay.add(served);
-      void served.then(() => underWay.delete(served));
+      exchanges.add(served);
+      void served.then(() => exchanges.delete(served));
     },
     sessions: () => sessions.size(),
     toolsChanged() {
@@ -192,7 +157,7 @@ export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOpt
     close({ drainMs = defaultDrainMs } = {}) {
       closing ??= (async () => {
         door.stopWaiting();
-        await settled(underWay, drainMs);
+        await drain(exchanges, drainMs);
         await Promise.allSettled([modern.close(), sessions.close()]);
         door.close();
       })();
@@ -201,7 +166,7 @@ export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOpt
   };
 }
 
-/** Which revision is spoken, and whether by its rules: the SDK's own judgement, which is pure. */
+/** The revision of the request, and whether it follows its rules, as the SDK classifies it. */
 function classify({ method, headers }: IncomingMessage, body: unknown): InboundClassificationOutcome {
   const header = (name: string) => {
     const value = headers[name];
@@ -217,38 +182,38 @@ function classify({ method, headers }: IncomingMessage, body: unknown): InboundC
   });
 }
 
-interface No {
+interface Refusal {
   readonly status: number;
   readonly message: string;
 }
 
-/** Hosts and origins that were let in, so that the same names are not taken apart for every request. */
-const maxWelcome = 64;
+/** Pairs of Host and Origin that passed, so that they are not parsed for every request. */
+const maxAllowed = 64;
 
-function createDoorkeeper(settings: HttpHandlerOptions) {
+function createRequestCheck(settings: HttpHandlerOptions) {
   const allowedHosts = [...settings.allowedHosts];
   const allowedOrigins = [...settings.allowedOrigins];
-  const welcome = new Set<string>();
+  const allowed = new Set<string>();
 
-  function stranger({ host, origin }: IncomingMessage['headers']): No | null {
-    // No header holds a line's end, so two names never read as two others.
+  function checkOrigin({ host, origin }: IncomingMessage['headers']): Refusal | null {
+    // A header holds no line feed, so the pair is unambiguous.
     const names = `${host ?? ''}\n${origin ?? ''}`;
-    if (welcome.has(names)) return null;
+    if (allowed.has(names)) return null;
     if (!validateHostHeader(host, allowedHosts).ok)
       return { status: 403, message: 'the host is not allowed: call this server by one of its own names' };
     if (!validateOriginHeader(origin, allowedOrigins).ok)
       return { status: 403, message: 'pages of this origin may not call this server' };
-    if (welcome.size >= maxWelcome) welcome.clear();
-    welcome.add(names);
+    if (allowed.size >= maxAllowed) allowed.clear();
+    allowed.add(names);
     return null;
   }
 
-  return (request: IncomingMessage, isClosing: boolean): No | null => {
+  return (request: IncomingMessage, isClosing: boolean): Refusal | null => {
     const { url, method, headers, rawHeaders } = request;
     const twice = repeatedHeader(rawHeaders);
     if (twice !== null) return { status: 400, message: `the header '${twice}' is there twice: send it once` };
-    const no = stranger(headers);
-    if (no !== null) return no;
+    const refusal = checkOrigin(headers);
+    if (refusal !== null) return refusal;
     if (url !== settings.path && url?.split('?')[0] !== settings.path)
       return { status: 404, message: `MCP is served at ${settings.path}` };
     if (isClosing) return { status: 503, message: 'the server is closing' };
@@ -260,14 +225,10 @@ function createDoorkeeper(settings: HttpHandlerOptions) {
   };
 }
 
-function isJson(contentType: string | undefined): boolean {
-  return /^\s*application\/json\s*(;|$)/i.test(contentType ?? '');
-}
-
-async function settled(underWay: ReadonlySet<Promise<void>>, drainMs: number): Promise<void> {
-  if (underWay.size === 0) return;
+async function drain(exchanges: ReadonlySet<Promise<void>>, drainMs: number): Promise<void> {
+  if (exchanges.size === 0) return;
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, drainMs);
-  await Promise.race([Promise.allSettled(underWay), promise]);
+  await Promise.race([Promise.allSettled(exchanges), promise]);
   clearTimeout(timer);
 }

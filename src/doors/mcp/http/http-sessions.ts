@@ -1,41 +1,43 @@
 /**
- * The MCP sessions of revision 2025-11-25: one server and one connection for each, kept while they are used. They take their
- * places in a room that several handlers share, and one that nobody uses is closed.
+ * The MCP sessions of revision 2025-11-25: each has a server, a transport and a connection. Several handlers share the limit on
+ * their number, and a session that is not used for a while is closed.
  */
 import { randomUUID } from 'node:crypto';
 import type { Principal } from '../../../core/call/call.ts';
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
-import { endCancelled } from './end-cancelled.ts';
+import { INVALID_REQUEST, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import type { ServerResponse } from 'node:http';
+import { isObject } from '../../../core/values/json.ts';
 import type { McpDoor } from '../mcp-door.ts';
-import { createOpenRequests, type OpenRequests } from './open-requests.ts';
-import type { RoomySession, SessionRoom } from './session-room.ts';
+import { refused, refuseExchange, writeResponse } from './http-exchange.ts';
+import { createOpenRequests, endCancelledRequests, type OpenRequests } from './open-requests.ts';
+import type { LimitedSession, SessionLimit } from './session-limit.ts';
 
-export interface HttpSession extends RoomySession {
+export interface HttpSession extends LimitedSession {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly requests: OpenRequests;
-  /** An exchange begins: the function that is returned is called when it has ended. */
+  /** An exchange begins; call the returned function when it has ended. */
   began(method: string): () => void;
   usedAtMs: number;
 }
 
 export interface SessionSettings {
-  readonly room: SessionRoom;
+  readonly sessionLimit: SessionLimit;
   readonly sessionIdleMs: number;
 }
 
 export type HttpSessions = ReturnType<typeof createHttpSessions>;
 
-export function createHttpSessions(door: McpDoor, { room, sessionIdleMs }: SessionSettings) {
+export function createHttpSessions(door: McpDoor, { sessionLimit, sessionIdleMs }: SessionSettings) {
   const sessions = new Map<string, HttpSession>();
-  const closeIdle = () => {
+  const closeUnused = () => {
     const before = performance.now() - sessionIdleMs;
     for (const session of sessions.values())
       if (!session.isListening() && session.usedAtMs < before) void session.close();
   };
-  const timer = setInterval(closeIdle, Math.max(50, Math.min(sessionIdleMs / 2, 30_000)));
+  const timer = setInterval(closeUnused, Math.max(50, Math.min(sessionIdleMs / 2, 30_000)));
   timer.unref();
   return {
-    /** A session of somebody else is not known. */
+    /** Undefined also for a session of another agent. */
     find(id: string, who: Principal | undefined): HttpSession | undefined {
       const found = sessions.get(id);
       const isTheirs = found?.who?.tenant === who?.tenant && found?.who?.agent === who?.agent;
@@ -43,7 +45,7 @@ export function createHttpSessions(door: McpDoor, { room, sessionIdleMs }: Sessi
     },
     size: () => sessions.size,
 
-    /** Known under its id once the client's `initialize` was understood; otherwise closed again. Null if there is no room. */
+    /** Registered once `initialize` has succeeded; closed again if it does not. Null if the limit is reached. */
     async open(
       who: Principal | undefined,
       serve: (session: HttpSession) => Promise<Response>,
@@ -68,7 +70,7 @@ export function createHttpSessions(door: McpDoor, { room, sessionIdleMs }: Sessi
             open.all -= 1;
             open.posts -= posts;
             session.usedAtMs = performance.now();
-            // A client without any exchange may be gone: nothing shows that it is there.
+            // Without an open exchange nothing shows whether the client is still there.
             if (open.all === 0) connection.presence.went();
           };
         },
@@ -83,16 +85,16 @@ export function createHttpSessions(door: McpDoor, { room, sessionIdleMs }: Sessi
       };
       const forget = () => {
         if (transport.sessionId !== undefined) sessions.delete(transport.sessionId);
-        room.leave(session);
+        sessionLimit.release(session);
         door.release(connection);
       };
-      if (!room.take(session)) {
+      if (!sessionLimit.admit(session)) {
         forget();
         return null;
       }
       server.onclose = forget;
       await server.connect(transport);
-      endCancelled(transport, session.requests);
+      endCancelledRequests(transport, session.requests);
       try {
         return await serve(session);
       } finally {
@@ -105,4 +107,37 @@ export function createHttpSessions(door: McpDoor, { room, sessionIdleMs }: Sessi
       await Promise.allSettled([...sessions.values()].map((session) => session.close()));
     },
   };
+}
+
+/** The code that the SDK's transports use. */
+const sessionNotFound = -32_001;
+const idInUse = 'this id is in use: a request of this session that has it is not answered yet';
+
+/** Serves one request of revision 2025-11-25: in its session, or `initialize`, which opens one. */
+export async function serveInSession(
+  sessions: HttpSessions,
+  web: Request,
+  value: unknown,
+  who: Principal | undefined,
+  response: ServerResponse,
+): Promise<void> {
+  const id = web.headers.get('mcp-session-id');
+  const known = id === null ? undefined : sessions.find(id, who);
+  const exchange = (session: HttpSession) => {
+    if (!response.closed) response.on('close', session.began(web.method));
+    return session.transport.handleRequest(web, { parsedBody: value });
+  };
+  if (known !== undefined) {
+    // INVARIANT: no answer goes to another request than its own. The SDK finds the stream of an answer by the id alone.
+    const arrived = known.requests.expect(value);
+    if (arrived === null) return refuseExchange(response, 400, INVALID_REQUEST, idInUse);
+    return writeResponse(await exchange(known).finally(arrived), response);
+  }
+  if (id !== null) return refuseExchange(response, 404, sessionNotFound, 'the session is not known: initialize anew');
+  if (!isObject(value) || value['method'] !== 'initialize')
+    return refuseExchange(response, 400, INVALID_REQUEST, 'the header Mcp-Session-Id is missing: initialize first');
+  const answer = await sessions.open(who, exchange);
+  if (answer === null)
+    return refuseExchange(response, 503, refused, 'too many sessions are in use: close one, or try again later');
+  await writeResponse(answer, response);
 }

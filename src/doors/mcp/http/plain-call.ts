@@ -1,18 +1,21 @@
 /**
- * The common case on its short way: one `tools/call` of revision 2026-07-28, complete and by the rules, whose answer is
- * one body of JSON. It needs no server of the SDK and no stream. Whatever differs in anything goes the SDK's way.
+ * The fast path for the common case: one complete, well-formed `tools/call` of revision 2026-07-28 whose answer is one JSON body.
+ * It needs no SDK server and no stream. Everything else is left to the SDK.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
   type InboundClassificationOutcome,
+  ProtocolError,
   type Result,
   SERVER_INFO_META_KEY,
 } from '@modelcontextprotocol/server';
 import { isObject } from '../../../core/values/json.ts';
 import { watchClient } from '../../../shell/call/watch-client.ts';
 import { clientName, type Exchange } from '../call/exchange.ts';
+import type { Connection } from '../connection.ts';
+import type { McpDoor } from '../mcp-door.ts';
 import { ownTools } from '../own-tools.ts';
 
 const revision = '2026-07-28';
@@ -22,8 +25,11 @@ export interface PlainCall {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-export function plainCall(outcome: InboundClassificationOutcome, { headers }: IncomingMessage): PlainCall | null {
-  if (outcome.kind !== 'modern' || outcome.messageKind !== 'request') return null;
+export function plainCall(
+  outcome: InboundClassificationOutcome | null,
+  { headers }: IncomingMessage,
+): PlainCall | null {
+  if (outcome?.kind !== 'modern' || outcome.messageKind !== 'request') return null;
   const { message, classification } = outcome;
   return classification.revision === revision ? readPlain(message.id, message.method, message.params, headers) : null;
 }
@@ -38,17 +44,17 @@ function readPlain(
   if (headers['mcp-protocol-version'] !== revision || headers['mcp-method'] !== 'tools/call') return null;
   const { name } = params;
   if (typeof name !== 'string' || headers['mcp-name'] !== name) return null;
-  // Answers to questions come with a state, and the SDK reads both.
+  // The SDK reads answers to questions, and the state that comes with them.
   if ('requestState' in params || 'inputResponses' in params) return null;
-  // Who waits for an approval and wants to hear of it meanwhile needs a stream.
+  // Progress notifications need a stream.
   if (name === ownTools.awaitApproval && isObject(params['_meta']) && 'progressToken' in params['_meta']) return null;
   return { id, params };
 }
 
 export interface KnownEnvelopes {
-  /** The plain call in this body, if the SDK would let it pass because it let the same envelope pass before. */
+  /** The plain call in this body, if the SDK has accepted the same envelope before. */
   recognise(body: unknown, request: IncomingMessage): PlainCall | null;
-  /** `call` was judged by the SDK, and is by the rules. */
+  /** The SDK has accepted `call`. */
   remember(call: PlainCall): void;
 }
 
@@ -56,8 +62,8 @@ const maxEnvelopes = 64;
 const maxEnvelopeChars = 4_096;
 
 /**
- * A client says the same about itself with every request, and the SDK reads it anew each time: what it found right once need not
- * be judged again. Of a body it reads the four names of a request, the id, and the envelope, which is compared as a whole.
+ * A client sends the same envelope with every request, and the SDK validates it every time. One that it accepted is not validated
+ * again: the envelope is compared as a whole, and only the four members of the request and its id are checked.
  */
 export function createKnownEnvelopes(): KnownEnvelopes {
   const known = new Set<string>();
@@ -79,7 +85,7 @@ export function createKnownEnvelopes(): KnownEnvelopes {
   };
 }
 
-/** All of `_meta` but our own words, which the SDK does not read and which differ from call to call. */
+/** `_meta` without our own fields, which the SDK does not read and which differ from call to call. */
 function envelopeOf({ params }: PlainCall): string | null {
   const meta = params['_meta'];
   if (!isObject(meta)) return null;
@@ -91,7 +97,24 @@ function envelopeOf({ params }: PlainCall): string | null {
   return JSON.stringify(meta);
 }
 
-/** `response` tells when the client has closed it, which is how it cancels; one that we close ourselves is no word of the client's. */
+export async function servePlain(
+  call: PlainCall,
+  door: McpDoor,
+  connection: Connection,
+  response: ServerResponse,
+  isClosing: () => boolean,
+): Promise<void> {
+  try {
+    const result = await door.call(call.params, plainExchange(call, response, isClosing), connection);
+    if (!response.destroyed) writePlain(call.id, result, door.info, response);
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    const { code, message } = error;
+    endPlain(JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: call.id }), response);
+  }
+}
+
+/** A client cancels by closing the response; one that we close ourselves is not a cancellation. */
 export function plainExchange(
   { params }: PlainCall,
   response: ServerResponse,
@@ -118,18 +141,13 @@ export function plainExchange(
   };
 }
 
-/** As the SDK would write it. */
-export function writePlain(id: string | number, result: Result, server: ServerInfo, to: ServerResponse): void {
+/** The same bytes as the SDK writes. */
+function writePlain(id: string | number, result: Result, server: McpDoor['info'], to: ServerResponse): void {
   const told = { resultType: 'complete', ...result, _meta: { [SERVER_INFO_META_KEY]: server, ...result._meta } };
   endPlain(JSON.stringify({ result: told, jsonrpc: '2.0', id }), to);
 }
 
-export function endPlain(text: string, to: ServerResponse): void {
-  // As a text it leaves together with its headers, in one write.
+function endPlain(text: string, to: ServerResponse): void {
+  // A string, so that headers and body leave in one write.
   to.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text);
-}
-
-interface ServerInfo {
-  readonly name: string;
-  readonly version: string;
 }

@@ -14,7 +14,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server';
 import { isObject } from '../../../core/values/json.ts';
-import { parseMessage } from '../parse-message.ts';
+import { parseMessage } from '../call/read-tool-call.ts';
 
 export interface LineStreams {
   readonly input: Readable;

@@ -1,23 +1,26 @@
-/** Which exchanges are under way, and may anything else be said on their connections? For a door that must not close before they end. */
+/**
+ * Keeps track of open exchanges, so that the door closes only when they have ended. Also says whether an error response on a
+ * connection could be taken for the answer to another request.
+ */
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-export interface UnderWay {
-  /** Somebody answers here, perhaps another door. */
+export interface OpenExchanges {
+  /** An exchange begins on this connection, at any door. */
   note(response: ServerResponse): void;
-  /** This door does. */
+  /** It belongs to this door. */
   enter(response: ServerResponse): void;
-  /** It goes on, and nobody waits for its end. */
+  /** A stream: closing does not wait for it. */
   leave(response: ServerResponse): void;
-  /** Its request was read to the end: from here on it will be answered. */
+  /** Its request was read completely: from here on it will be answered. */
   arrived(response: ServerResponse): void;
-  /** Whether an answer on this connection can only be taken for the right one. */
+  /** Whether an error response on this connection cannot be mistaken for the answer to another request. */
   mayBeAnswered(socket: Duplex): boolean;
-  /** Resolves when all of them are flushed, or the time is over. */
+  /** Resolves when all answers are flushed, or the time is over. */
   ended(withinMs: number): Promise<void>;
 }
 
-export function createUnderWay(): UnderWay {
+export function createOpenExchanges(): OpenExchanges {
   const open = new Set<ServerResponse>();
   const onSocket = new WeakMap<Duplex, Set<ServerResponse>>();
   const arriving = new WeakSet<ServerResponse>();

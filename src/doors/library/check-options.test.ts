@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { wrongOptions } from './check-caller.ts';
+import { wrongOptions } from './check-options.ts';
 
 const wrong: readonly (readonly [string, unknown, string])[] = [
   ['null', null, '/options'],

@@ -1,17 +1,14 @@
-/**
- * By which name are we called, and by whose page? A page of another site that had its name point at us calls us by that name, and
- * is turned away here before anything is read.
- */
+/** Checks Host and Origin (DNS rebinding): a page of another site may not call us under a name of its own. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { type DoorProblem, doorProblem } from '../../core/http/door-problems.ts';
 import type { HttpDoorOptions } from './parts.ts';
 
 type Names = Pick<HttpDoorOptions, 'allowedHosts' | 'allowedOrigins'>;
 
-/** Null if they may. */
-export function whyNotIn({ host, origin }: IncomingHttpHeaders, names: Names): DoorProblem | null {
-  const called = nameIn(host ?? '');
-  if (called === null || !names.allowedHosts.includes(called))
+/** Null if both are allowed. */
+export function checkOrigin({ host, origin }: IncomingHttpHeaders, names: Names): DoorProblem | null {
+  const name = nameIn(host ?? '');
+  if (name === null || !names.allowedHosts.includes(name))
     return doorProblem('HostForbidden', 'call this server by one of its own names');
   if (origin === undefined) return null;
   const page = originName(origin);
@@ -22,7 +19,7 @@ export function whyNotIn({ host, origin }: IncomingHttpHeaders, names: Names): D
 
 const hostHeader = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i;
 
-/** Without its port; null if it cannot be read. */
+/** The host without its port; null if it is malformed. */
 const nameIn = (host: string): string | null => hostHeader.exec(host)?.[1]?.toLowerCase() ?? null;
 
 const originHeader = /^https?:\/\/(.+)$/i;

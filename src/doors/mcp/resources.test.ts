@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { activeStates } from './active-states.ts';
+import { activeStates } from './resources.ts';
 
 const table: readonly (readonly [string, unknown, readonly string[]])[] = [
   ['one state', { value: 'idle', context: {} }, ['idle']],

@@ -1,6 +1,8 @@
-/** Who is asking must be certain: options that cannot be understood are a refusal, never a guess at the agent. */
-import { preview } from '../../core/values/canonical.ts';
+/** Checks the options of a caller in the same process: options that are not understood are refused, never guessed at. */
 import type { FieldError } from '../../core/call/catalogue.ts';
+import { type Reach, reaches } from '../../core/policy/policy.ts';
+import { preview } from '../../core/values/canonical.ts';
+import { GatewayError } from '../../core/values/gateway-error.ts';
 import { isObject } from '../../core/values/json.ts';
 
 const known = ['agent', 'tenant', 'signal'];
@@ -19,4 +21,17 @@ export function wrongOptions(options: unknown, maxNameChars: number): readonly F
       wrong(`a text of 1 to ${maxNameChars} characters`);
   }
   return errors;
+}
+
+/** The ceiling of a session: how far its calls may reach. */
+export interface Ceiling {
+  readonly mode?: Reach;
+}
+
+/** INVARIANT: a ceiling that is not understood opens nothing: a misspelt one must not count as none. */
+export function reachOf(mode: unknown): Reach | null {
+  if (mode === undefined) return null;
+  const found = reaches.find((reach) => reach === mode);
+  if (found === undefined) throw new GatewayError('bad_options', `mode must be one of ${reaches.join(', ')}`);
+  return found;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { errorSamples, pendingSample } from '../../../test/support/reply-samples.ts';
-import { admitEnvelope } from './admit-envelope.ts';
+import { admitEnvelope } from './output-schema.ts';
 
 const priced = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',

@@ -1,6 +1,6 @@
 /**
- * The composition root of the command line: gives it a way to read stores and, for the primer alone, a gateway. What a
- * command does not need is not loaded. Must not decide or print anything.
+ * The composition root of the command line: connects the commands to stores, gateways and keys. Each part is loaded
+ * only by the command that needs it. Decides and prints nothing.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
@@ -38,7 +38,7 @@ export async function startCli(command: Command, terminal: Terminal): Promise<nu
   const answered = reportEarlyExit(command, modulesBeingLoaded, terminal);
   const code = await runCommand(command, cliParts, terminal);
   answered();
-  // A module of an author's was loaded: whatever it left running must not keep a command that has answered.
+  // An author's module was loaded: what it left running must not keep the process alive.
   await endProcess(code);
   return code;
 }
@@ -76,7 +76,7 @@ const cliParts: CliParts = {
   newCorrelationId: () => nodeIds.random('err_'),
 };
 
-/** What ends in .yaml is a configuration; everything else is a workflow. */
+/** An argument that ends in .yaml is a configuration; anything else is a workflow. */
 async function loadGraphs(argument: string, config: string | undefined): ReturnType<CliParts['loadGraphs']> {
   const { loadProject } = await import('./compose/project/load-project.ts');
   const file = /\.ya?ml$/.test(argument) ? argument : config;
@@ -88,7 +88,7 @@ async function loadGraphs(argument: string, config: string | undefined): ReturnT
     problems: loaded.ok ? [] : loaded.problems,
     warnings,
     workflows,
-    // One workflow by itself is not the whole of what rules are about.
+    // Rules are not analysed for a single workflow.
     analysePolicy: loaded.ok && !('workflowArgument' in wanted) ? await analysisOf(loaded.project) : null,
     source: argument || (file ?? configName),
   };
@@ -148,7 +148,7 @@ async function meant(file: string, beginning: string, among: 'inspection' | 'ses
   }
 }
 
-/** Exactly this store, whoever owns it: nothing is made, recovered or sent; without a doubt nothing is even opened. */
+/** Settles in exactly this store, whoever owns it. Nothing is created, recovered or sent. */
 async function settle(...[file, callId, judgement]: Parameters<Settle>): ReturnType<Settle> {
   const looked = await openStore(file);
   if (looked.kind === 'refused') return looked;
@@ -172,7 +172,7 @@ function operator(): string {
   try {
     return userInfo().username;
   } catch {
-    // A user of a container may have a number and no name.
+    // A user of a container may have no name.
     return `user ${process.getuid?.() ?? 'unknown'}`;
   }
 }
@@ -197,7 +197,7 @@ async function up(order: UpOrder): Promise<GatewayEnd> {
   return runUp({ ...order, version: version(), onNotice: printNotice }, openForServing);
 }
 
-/** One workflow's stray promise must not end the others. */
+/** An unhandled rejection of one workflow must not end the process. */
 async function surviveStrays({ onTrouble }: ServeOrder | UpOrder): Promise<void> {
   const { surviveRejections } = await import('./compose/serve/survive-rejections.ts');
   surviveRejections(onTrouble);
@@ -214,7 +214,7 @@ async function primerParts(): Promise<PrimerParts> {
   return { partial, openStage };
 }
 
-/** Nothing of the run depends on the time of day, on chance or on how fast the disk is. */
+/** Deterministic: independent of the time of day, randomness and the speed of the disk. */
 async function openStage(tools: readonly BarTool[]): Promise<OpenedStage | { readonly refused: string }> {
   const { createGateway } = await import('./main.ts');
   let folder: string;

@@ -1,6 +1,6 @@
 /**
- * How do commands speak to a gateway that runs? Says what went wrong on the way, and what to do, in the same words for all of
- * them. Must not know how it is found or asked, and never shows a key.
+ * How commands talk to a running gateway: the types of requests and answers, and the messages for everything that goes
+ * wrong. Does not know how a gateway is found or asked, and never shows a key.
  */
 import { isObject } from '../../core/values/json.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
@@ -16,7 +16,7 @@ export interface DaemonWish {
   readonly keyFile: string | undefined;
   /** From the environment. */
   readonly envKey: string | undefined;
-  /** Agents call; everything else is asked with an operator's key, such as the one beside the store. */
+  /** `call` uses an agent's key; other commands an operator's, such as the one beside the store. */
   readonly as: 'agent' | 'operator';
 }
 
@@ -25,17 +25,17 @@ export interface DaemonRequest {
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** How long the gateway may take on purpose; some more is given for the way. */
+  /** How long the gateway may take on purpose; the timeout is a little longer. */
   readonly waitSeconds?: number;
 }
 
 export type DaemonAnswer =
   | { readonly kind: 'answered'; readonly status: number; readonly body: Readonly<Record<string, unknown>> }
-  /** Nothing was sent. */
+  /** Nothing listens there; nothing was sent. */
   | { readonly kind: 'nobody' }
-  /** It may have arrived. */
+  /** The request may have arrived. */
   | { readonly kind: 'lost'; readonly reason: string }
-  /** Somebody answered who is no gateway. */
+  /** Something other than a gateway answered. */
   | { readonly kind: 'stranger'; readonly status: number };
 
 /** One event of a stream. */
@@ -47,26 +47,26 @@ export interface DaemonEvent {
 
 export interface FollowOrder {
   readonly path: string;
-  /** The id of the last event that was seen; null to begin now. */
+  /** The id of the last event that was seen; null to start now. */
   readonly after: string | null;
-  /** Whatever happens from here on is told. */
+  /** Called when the stream is open: every later event is delivered. */
   readonly onOpen: () => void;
   readonly onEvent: (event: DaemonEvent) => void;
   readonly signal: AbortSignal;
 }
 
-/** `ended`: the stream is over, since the gateway closes or the signal was given. */
+/** `ended`: the gateway closed the stream, or the signal was aborted. */
 export type FollowEnd = DaemonAnswer | { readonly kind: 'ended' };
 
 export interface Daemon {
   readonly url: string;
-  /** By --url: then nobody else is meant. */
+  /** Named with --url: there is no fallback to the files. */
   readonly isNamed: boolean;
   readonly store: string;
-  /** What the person should know, such as that no key was found; null if nothing. */
+  /** A hint for the user, such as that no key was found; null if none. */
   readonly remark: string | null;
   ask(request: DaemonRequest): Promise<DaemonAnswer>;
-  /** A stream of events, until it ends. Not begun again here. */
+  /** Follows an event stream until it ends. Does not reconnect. */
   follow(order: FollowOrder): Promise<FollowEnd>;
 }
 
@@ -88,20 +88,24 @@ export function wishOf({ said, config, file }: Command, as: DaemonWish['as'], { 
   };
 }
 
-export function sayNotFound(found: FoundDaemon & { kind: 'refused' }, { name }: Command, terminal: Terminal): ExitCode {
+export function reportNotFound(
+  found: FoundDaemon & { kind: 'refused' },
+  { name }: Command,
+  terminal: Terminal,
+): ExitCode {
   const isUsage = found.because === 'usage';
   terminal.tell(`recourse: ${harmless(found.message)}${isUsage ? `. Try: recourse ${name} --help` : ''}\n`);
   return isUsage ? exitCodes.usage.code : exitCodes.no.code;
 }
 
-/** Why there is no answer that could be used. */
-export function sayTrouble(answer: DaemonAnswer, daemon: Daemon, terminal: Terminal): ExitCode {
-  const [sentence, code] = troubleOf(answer, daemon);
+/** Reports why there is no usable answer. */
+export function reportFailure(answer: DaemonAnswer, daemon: Daemon, terminal: Terminal): ExitCode {
+  const [sentence, code] = failureOf(answer, daemon);
   terminal.tell(`recourse: ${harmless(sentence)}\n`);
   return code;
 }
 
-export function troubleOf(answer: DaemonAnswer, { url, remark }: Daemon): readonly [sentence: string, code: ExitCode] {
+export function failureOf(answer: DaemonAnswer, { url, remark }: Daemon): readonly [sentence: string, code: ExitCode] {
   switch (answer.kind) {
     case 'nobody':
       return [`nobody listens at ${url}: start it with recourse up, or name another with --url`, exitCodes.store.code];
@@ -123,7 +127,7 @@ export function troubleOf(answer: DaemonAnswer, { url, remark }: Daemon): readon
   }
 }
 
-/** What a problem document, or a refusal of a call, says of itself. */
+/** The message of a problem document or a refusal. */
 function problemIn(body: Readonly<Record<string, unknown>>): string | null {
   const { title, detail, message } = body;
   if (typeof message === 'string') return message;

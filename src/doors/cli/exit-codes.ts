@@ -1,4 +1,4 @@
-/** What does the command's exit status say? Public: pinned by test/pins/cli.test.ts. */
+/** The exit codes of the command. Public: pinned by test/pins/cli.test.ts. */
 export const exitCodes = {
   done: { code: 0, says: 'done' },
   no: {

@@ -1,6 +1,6 @@
 /**
- * What can be answered without the gateway? Help, the version, and what is wrong with a command line. Everything that
- * this file imports is loaded before `recourse --help` can speak, so it must stay small.
+ * Handles what needs no gateway: help, the version, and errors in the command line. Everything imported here is loaded
+ * before `recourse --help` can print, so it must stay small.
  */
 import { readFileSync } from 'node:fs';
 import { unreachable } from '../../core/values/unreachable.ts';
@@ -31,7 +31,7 @@ export function handleArguments(words: readonly string[], terminal: Terminal): E
   }
 }
 
-/** As deep in the built package as in the clone: the same way leads to package.json. */
+/** The built package has the same depth as the sources, so this path is right for both. */
 export function version(): string {
   const manifest = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(manifest) as { version: string }).version;

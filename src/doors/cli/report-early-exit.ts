@@ -1,22 +1,21 @@
 /**
- * Did the process end before the command had answered? An author's code runs in it, and may call process.exit, or throw where
- * nobody can catch it: silence and a zero would read as a yes, and the other as a bug of ours. Says so in a sentence, and ends
- * with a no. Must not keep the process from ending.
+ * Reports a process that ended before the command had answered. The code of a workflow runs in it and may call
+ * process.exit or throw uncaught: exit code 0 would then read as a yes. Prints a sentence and exits with 1.
  */
 import { exitCodes } from './exit-codes.ts';
 import type { Command } from './arguments/read-command-line.ts';
 import { harmless, type Terminal } from './terminal.ts';
 
-/** As a shell says it of a command that was interrupted. */
+/** The exit code of an interrupted command, as shells report it. */
 export const abandoned = 130;
 
-/** Whoever ends it with one of these is one of us: nothing is left to say. */
+/** Exit codes of our own: nothing is left to report. */
 const ours: readonly number[] = [exitCodes.unexpected.code, abandoned];
 
-/** Where our own code stands, as stacks name it. */
+/** The folder of our own code, as in stack traces. */
 const home = new URL('../../', import.meta.url).href;
 
-/** `loading` names the modules that are being loaded. Returns what to call when the command has answered. */
+/** `loading` names the modules that are being loaded. Call the returned function when the command has answered. */
 export function reportEarlyExit(command: Command, loading: () => readonly string[], terminal: Terminal): () => void {
   const tell = (did: string, fix: string): void => {
     const modules = loading().map((each) => `'${each}'`);
@@ -31,7 +30,7 @@ export function reportEarlyExit(command: Command, loading: () => readonly string
     tell('ended the process (process.exit)', 'take process.exit out of it; recourse ends the process itself');
   };
   const onThrow = (error: unknown): void => {
-    // What is none of theirs is left to whoever reports bugs.
+    // Not an error of the author's code: reported as a bug elsewhere.
     if (loading().length === 0 && !isTheirs(error)) return;
     stop();
     const [reason = ''] = partOf(error, 'message').split('\n');
@@ -47,13 +46,13 @@ export function reportEarlyExit(command: Command, loading: () => readonly string
   return stop;
 }
 
-/** Somebody's file is in its stack, and none of ours: a timer or a listener of theirs threw. */
+/** The stack has files, and none of ours: a timer or listener of the author's code threw. */
 function isTheirs(error: unknown): boolean {
   const stack = partOf(error, 'stack');
   return stack.includes('file://') && !stack.includes(home);
 }
 
-/** It may be anything, even something that throws when it is looked at. */
+/** Anything can be thrown, even an object whose getters throw. */
 function partOf(error: unknown, part: 'stack' | 'message'): string {
   try {
     return error instanceof Error ? String(error[part]) : String(error);
@@ -62,7 +61,7 @@ function partOf(error: unknown, part: 'stack' | 'message'): string {
   }
 }
 
-/** In the shape of any other problem: a program reads it. */
+/** In the form of any other problem, for programs. */
 function printAsCheck({ argument }: Command, told: { message: string; fix: string }, { print }: Terminal): void {
   const source = argument || 'recourse.yaml';
   const place = { file: source, line: 1, column: 1, text: '' };

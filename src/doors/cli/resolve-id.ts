@@ -1,9 +1,12 @@
-/** Which id did a person mean who gave the beginning of one? Says so where several begin like it, or where it is too short to decide by. */
+/**
+ * Resolves the beginning of an id to the whole id. Reports an ambiguous beginning, or one that is too short to decide
+ * by.
+ */
 import { chosenId, isWhole, type MeantId, saysEnough, unmarked } from '../../core/values/short-id.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { harmless, type Terminal } from './terminal.ts';
 
-/** What is no beginning, or begins nothing, is given back as it is: who looks for it says that it is not there. */
+/** What is not the beginning of an id is returned as it is: the command then reports that it does not exist. */
 export async function resolveId(
   given: string,
   use: 'look' | 'decide',

@@ -1,6 +1,6 @@
 /**
- * Runs one command with the parts that the composition root hands in, and returns its exit code. Never throws: a store that
- * cannot be read and a bug are both reported in a sentence. Each command's code is loaded only when it is run.
+ * Runs one command with the parts that the composition root hands in, and returns its exit code. Never throws: a store
+ * that cannot be read and a bug are both reported in a sentence. Each command's code is loaded only when it is run.
  */
 import type { Inspection } from '../../shell/look/inspect.ts';
 import type { SessionInspection } from '../../shell/look/inspect-sessions.ts';
@@ -18,7 +18,7 @@ import type { RenderParts } from './commands/render.ts';
 import type { GatewayParts } from './commands/run-gateway.ts';
 import type { SettleParts } from './commands/settle-call.ts';
 import type { LoadTests } from './commands/test-policy.ts';
-import { sayNotFound, wishOf } from './daemon.ts';
+import { reportNotFound, wishOf } from './daemon.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { PrimerParts } from './primer/primer.ts';
 import { harmless, type Terminal, type Timer } from './terminal.ts';
@@ -73,14 +73,14 @@ export async function runCommand(command: Command, parts: CliParts, terminal: Te
     if (command.name === 'render' && command.said.session === undefined)
       return await onFile.render(command, file, parts, terminal);
     const found = await parts.findStore(storeWish(command, terminal), command.name === 'agents add');
-    if (found.kind === 'refused') return sayRefused(found.message, terminal);
+    if (found.kind === 'refused') return reportRefused(found.message, terminal);
     file = found.file;
     for (const sentence of found.told) terminal.tell(`recourse: ${harmless(sentence)}\n`);
     const runOnFile: RunOnFile | undefined = (onFile as Partial<Record<CommandName, RunOnFile>>)[command.name];
     return await (runOnFile ?? readStore)(command, file, parts, terminal);
   } catch (error) {
     const fault = parts.explainFault(error, file);
-    return fault === null ? reportBug(error, parts.newCorrelationId(), terminal) : sayRefused(fault, terminal);
+    return fault === null ? reportBug(error, parts.newCorrelationId(), terminal) : reportRefused(fault, terminal);
   }
 }
 
@@ -98,7 +98,7 @@ const onApprovals =
   async (command, parts, terminal) => {
     const all = { ...parts, ...(await parts.daemon()) };
     const found = await all.findDaemon(wishOf(command, 'operator', terminal));
-    if (found.kind === 'refused') return sayNotFound(found, command, terminal);
+    if (found.kind === 'refused') return reportNotFound(found, command, terminal);
     return (await load())(command, found.daemon, all, terminal);
   };
 
@@ -178,7 +178,7 @@ const onStore: Readonly<Record<StoreCommand, RunOnStore>> = {
 
 const readStore: RunOnFile = async (command, file, parts, terminal) => {
   const opened = await parts.openStore(file);
-  if (opened.kind === 'refused') return sayRefused(opened.message, terminal);
+  if (opened.kind === 'refused') return reportRefused(opened.message, terminal);
   try {
     return await onStore[command.name as StoreCommand](command, opened, terminal, parts.timer);
   } finally {
@@ -186,7 +186,7 @@ const readStore: RunOnFile = async (command, file, parts, terminal) => {
   }
 };
 
-function sayRefused(message: string, terminal: Terminal): ExitCode {
+function reportRefused(message: string, terminal: Terminal): ExitCode {
   terminal.tell(`recourse: ${harmless(message)}\n`);
   return exitCodes.store.code;
 }

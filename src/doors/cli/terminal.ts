@@ -1,31 +1,31 @@
 /**
- * Where does output go? Results to standard output, everything else to standard error. Colour only where a person looks
- * (NO_COLOR and FORCE_COLOR are respected); a reader that closes the pipe early has had enough, which is no error.
+ * The terminal of a command: results go to standard output, everything else to standard error. Colours only on a
+ * terminal (NO_COLOR and FORCE_COLOR are respected); a reader that closes the pipe early is not an error.
  */
 import { isatty } from 'node:tty';
 import { styleText } from 'node:util';
 import { exitCodes } from './exit-codes.ts';
 import type { Screen } from './watch/screen.ts';
 
-/** Text of others: whatever would move the cursor, change colours, turn the line around or not be seen is spelled out. */
+/** Escapes text of others: control characters, bidirectional and invisible characters. */
 export { spellOut as harmless } from '../../core/values/quote.ts';
 
 export type Style = 'bold' | 'cyan' | 'dim' | 'green' | 'red' | 'yellow';
 export type Paint = (style: Style, text: string) => string;
 
 export interface Terminal {
-  /** A piece of the result. */
+  /** Writes a part of the result to standard output. */
   readonly print: (text: string) => void;
-  /** A sentence about it, for the person. */
+  /** Writes a message to standard error. */
   readonly tell: (text: string) => void;
   readonly paint: Paint;
   readonly paintTold: Paint;
-  /** Shows how far it is, in place; null where nobody watches. */
+  /** Shows progress in place; null without a terminal. */
   readonly progress: ((text: string) => void) | null;
-  /** Takes the whole terminal; null where nobody sits at one. */
+  /** Opens a full screen; null without a terminal. */
   readonly openScreen: (() => Promise<Screen>) | null;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Calls back once when the person ends the command; returns how to stop listening. */
+  /** Calls back when the command is interrupted; returns how to stop listening. */
   readonly onStop: (callback: () => void) => () => void;
 }
 
@@ -40,11 +40,11 @@ export function processTerminal(): Terminal {
   };
   stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') return cannotWrite(error);
-    // The command still ends in good order: it may have something to put away.
+    // The command still ends regularly: it may have something to clean up.
     closed = true;
     stop();
   });
-  // Nobody listens to complaints any more: there is nobody to tell that to.
+  // Standard error is closed: there is nowhere to report that.
   stderr.on('error', () => undefined);
   return {
     print: (text) => {
@@ -85,7 +85,10 @@ export interface Timer {
 
 const pollEveryMs = 200;
 
-/** For a command that polls until Ctrl-C: `wait` resolves true after a moment, or false at once when the command is stopped. */
+/**
+ * For a command that polls until Ctrl-C: `wait` resolves true after a moment, or false at once when the command is
+ * stopped.
+ */
 export function pollUntilStopped(terminal: Terminal, timer: Timer) {
   let stopped = false;
   let interrupt = (): void => undefined;

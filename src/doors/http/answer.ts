@@ -1,4 +1,4 @@
-/** What goes back to the client, before it is bytes: a reply, JSON, a problem, a text, or a stream. */
+/** An answer before it is written: a reply, JSON, a problem, a text or a stream; and the request that handlers get. */
 import type { ServerResponse } from 'node:http';
 import { refused } from '../../core/call/answer.ts';
 import type { CallId } from '../../core/call/call.ts';
@@ -20,22 +20,22 @@ export type Answer =
   | { readonly kind: 'json'; readonly status: number; readonly value: unknown; readonly headers?: Headers }
   | { readonly kind: 'problem'; readonly problem: ProblemBody; readonly headers?: Headers }
   | { readonly kind: 'text'; readonly type: string; readonly text: string }
-  /** Writes to the response by itself, for as long as it likes. */
+  /** Writes to the response itself, until the stream ends. */
   | { readonly kind: 'stream'; readonly run: (response: ServerResponse) => Promise<void> };
 
-/** The members of RFC 9457, and whatever else. */
+/** The members of RFC 9457, and possibly more. */
 export type ProblemBody = Pick<DoorProblem, 'type' | 'title' | 'status' | 'detail'> & { readonly code: string };
 
-/** One request that may be answered: who asks, and for what. */
+/** A request as handlers get it: authenticated, with its input read. */
 export interface Asked {
   readonly who: Identity;
   readonly id: string;
   readonly query: Query;
   readonly body: unknown;
   readonly header: (name: string) => string | undefined;
-  /** How the client leaves, and whether the answer reached its connection. */
+  /** Whether the client has left, and whether the answer was flushed. */
   readonly client: WatchedClient;
-  /** Aborted when the client goes away before the answer was flushed, and when the door closes: for whoever only waits. */
+  /** Aborted when the client leaves before the answer was flushed, and when the door closes. */
   readonly ended: AbortSignal;
   readonly readiness: Readiness;
   readonly parts: HttpDoorParts;
@@ -51,10 +51,13 @@ export const refuse = (code: DoorCode, detail: string, headers: Headers = {}): A
   headers,
 });
 
-/** A reply if it is one: some answers of the gateway are either what was asked for, or a refusal. */
+/** For results of the gateway that are either a value or a refusal. */
 export const jsonOrReply = (value: object): Answer => ('error' in value ? reply(value as Reply) : json(value));
 
-/** Refuses a request before it is a call, in the same form as invalid arguments. Nothing is recorded. `what` is null if nothing could be read. */
+/**
+ * Refuses a request before it is a call, in the same form as invalid arguments. Nothing is recorded. `what` is null if
+ * nothing could be read.
+ */
 export function refuseInput(
   what: RouteName | null,
   errors: readonly FieldError[],

@@ -1,4 +1,4 @@
-/** Approvals over HTTP: listed, looked at, waited for, decided by people. And whether an agent may say that it is done. */
+/** Routes for approvals: list, read, wait, decide. Also `complete`, by which an agent reports that its work is done. */
 import type { ApprovalState, Decider } from '../../core/approval/approval.ts';
 import type { DoorCode } from '../../core/http/door-problems.ts';
 import { defaultPage } from '../../core/http/http-routes.ts';
@@ -6,7 +6,7 @@ import type { Identity } from '../../core/call/identity.ts';
 import { afterAll, maxLookedAt, meantId } from '../../core/values/short-id.ts';
 import type { Decided, DecideProblem, Word } from '../../shell/approval/approval-service.ts';
 import { type Answer, type Asked, json, refuse, reply } from './answer.ts';
-import { principal, scopeOf, storeAway, wholeId } from './call-routes.ts';
+import { principal, scopeOf, storeUnavailable, wholeId } from './call-routes.ts';
 
 export async function listApprovals({ query, who, parts }: Asked): Promise<Answer> {
   const limit = Number(query['limit'] ?? defaultPage);
@@ -46,7 +46,7 @@ export async function readApproval(asked: Asked): Promise<Answer> {
 const unknownApproval = (id: string): Answer =>
   refuse('UnknownApproval', `no approval '${id}' is known to this key; GET /v1/approvals lists those that are`);
 
-/** The route lets in only the keys of people who may approve; an agent's never gets here. */
+/** The route admits only keys of people who may approve, never an agent's. */
 const person = ({ tenant, name }: Identity): Decider => ({ kind: 'person', tenant, name });
 
 async function decide(asked: Asked, act: 'approve' | 'deny' | 'revoke'): Promise<Answer> {
@@ -62,7 +62,7 @@ export const deny = (asked: Asked): Promise<Answer> => decide(asked, 'deny');
 
 export const revoke = (asked: Asked): Promise<Answer> => decide(asked, 'revoke');
 
-/** In the door's words; a store that is away is told as it is to a call. */
+/** The door's code for each problem; an unavailable store is answered as for a call. */
 export const codeOfProblem = {
   not_found: 'UnknownApproval',
   own_request: 'OwnRequest',
@@ -76,7 +76,7 @@ export const codeOfProblem = {
 function answerTo(decided: Decided, requested: string, id: string, { newCallId }: Asked['parts']): Answer {
   if (decided.ok) return json(decided.approval);
   const { problem, message } = decided;
-  if (problem === 'store_unavailable') return storeAway(requested, newCallId());
+  if (problem === 'store_unavailable') return storeUnavailable(requested, newCallId());
   return problem === 'not_found' ? unknownApproval(id) : refuse(codeOfProblem[problem], message);
 }
 

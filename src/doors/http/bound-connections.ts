@@ -1,6 +1,6 @@
 /**
- * How many connections may be open, and which one is closed to make room? Who has shown a key has room of their own; of those who
- * have not, the longest idle one gives way to a newcomer. Must not read what is sent.
+ * Limits the number of open connections. Holders of keys have room of their own; among connections that have shown no
+ * key, the longest idle one is closed for a new one. Reads nothing of what is sent.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -12,26 +12,28 @@ export type ConnectionLimits = Pick<
 >;
 
 export interface BoundConnections {
-  /** From here on the connections of this server are counted. */
+  /** Counts the connections of this server from now on. */
   watch(server: Server): void;
-  /** Others than those it began with. */
+  /** Replaces the limits. */
   limit(limits: ConnectionLimits): void;
-  /** The holder of a key asks on this connection. False if they have as many as they may, and all of them are in use. */
+  /**
+   * A key was shown on this connection. False if its holder has reached the limit and all its connections are in use.
+   */
   admit(socket: Socket, holder: string): boolean;
 }
 
 interface Connection {
   readonly socket: Socket;
   readonly address: string;
-  /** Who has shown a key on it; null if nobody has. */
+  /** The holder of the key that was shown on it; null if none was. */
   holder: string | null;
-  /** Requests that were read and not answered to the end. */
+  /** Requests whose answers are not complete. */
   requests: number;
 }
 
 export function boundConnections(first: ConnectionLimits): BoundConnections {
   let limits = first;
-  /** Those that were used last are last. */
+  /** In order of last use. */
   const open = new Map<Socket, Connection>();
 
   const isIdle = ({ requests }: Connection) => requests === 0;
@@ -43,7 +45,7 @@ export function boundConnections(first: ConnectionLimits): BoundConnections {
     connection.socket.destroy();
     return true;
   };
-  /** A request without a key is answered at once, so one that is under way is not being read by its client. */
+  /** A request without a key is answered at once, so an open one has a client that does not read its answer. */
   const closeOneOf = (unknown: readonly Connection[]) => close(unknown.find(isIdle) ?? unknown[0]);
   const use = (connection: Connection) => {
     if (!open.delete(connection.socket)) return;
@@ -92,12 +94,12 @@ export function boundConnections(first: ConnectionLimits): BoundConnections {
   };
 }
 
-/** Half of the room is for those who have shown a key, and a sixteenth for those who have not yet. */
+/** Connections without a key get at most half of the limit; those with one leave a sixteenth free. */
 const roomWithoutKey = ({ maxConnections }: ConnectionLimits): number => Math.max(1, Math.floor(maxConnections / 2));
 const roomWithKey = ({ maxConnections }: ConnectionLimits): number =>
   Math.max(1, maxConnections - Math.ceil(maxConnections / 16));
 
-/** The longest idle one of whoever has the most connections among those who have an idle one. */
+/** The longest idle connection of the holder with the most connections, among holders that have an idle one. */
 function idleOfLargest(known: readonly Connection[]): Connection | undefined {
   const sizes = new Map<string | null, number>();
   for (const { holder } of known) sizes.set(holder, (sizes.get(holder) ?? 0) + 1);
@@ -109,7 +111,7 @@ function idleOfLargest(known: readonly Connection[]): Connection | undefined {
   );
 }
 
-/** Its answer is written: the rest of the body is waited for no longer than a pause in it. */
+/** The answer is written before the body was complete: closes the connection if the rest does not arrive in time. */
 function endStalled(incoming: IncomingMessage, stallMs: number): void {
   const { socket } = incoming;
   const timer = setTimeout(() => {

@@ -1,4 +1,4 @@
-/** Calls over HTTP: made, looked up, listed, settled, and only thought through. */
+/** Routes for calls: create, read, list, settle, and evaluate without running. */
 import type { Principal } from '../../core/call/call.ts';
 import { defaultPage } from '../../core/http/http-routes.ts';
 import { type Identity, may } from '../../core/call/identity.ts';
@@ -13,13 +13,13 @@ import { type Answer, type Asked, json, jsonOrReply, refuse, refuseInput, reply 
 /** The agent who holds the key. */
 export const principal = ({ tenant, name }: Identity): Principal => ({ tenant, agent: name });
 
-/** What this key may look at: its own, or all of the tenant. */
+/** What the holder may see: its own calls, or all of the tenant. */
 export const scopeOf = (who: Identity): Scope => ({
   tenant: who.tenant,
   agent: may(who, 'look') ? null : who.name,
 });
 
-/** The body with what the headers and the query say beside it; null if they contradict each other about the key. */
+/** The body with the key and wait time of headers and query; null if two keys contradict each other. */
 export function withControls({ body, query, header }: Asked): { readonly raw: unknown } | null {
   if (!isObject(body)) return { raw: body };
   const key = header('idempotency-key');
@@ -35,7 +35,7 @@ export function withControls({ body, query, header }: Asked): { readonly raw: un
   };
 }
 
-/** RFC 7240: what cannot be understood is not asked for. */
+/** RFC 7240: a preference that is not understood is ignored. */
 function preferredWait(prefer: string | undefined): number | undefined {
   const seconds = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,9})"?(?=$|[,;\s])/i.exec(prefer ?? '')?.[1];
   return seconds === undefined ? undefined : Number(seconds);
@@ -52,7 +52,7 @@ export async function createCall(asked: Asked): Promise<Answer> {
   return reply(await asked.parts.call(whole.raw, principal(asked.who), asked.client));
 }
 
-/** The id that is meant by a beginning of it, or what there is to say; what is no beginning is taken as it is. */
+/** Resolves the beginning of an id, or refuses an ambiguous one. Anything else is returned as it is. */
 export async function wholeId(
   given: string,
   use: 'look' | 'decide',
@@ -127,14 +127,14 @@ export async function settleCall({ id: given, body, who, parts }: Asked): Promis
     case 'unclear':
       return refuseInput('settleCall', [{ path: '', expected: 'a judgement that can be kept', got: null }], parts);
     case 'store_unavailable':
-      return storeAway('settle_call', parts.newCallId());
+      return storeUnavailable('settle_call', parts.newCallId());
     default:
       return unreachable(judged);
   }
 }
 
-/** In the words of a call that meets the same. */
-export function storeAway(requested: string | null, callId: string): ReturnType<typeof reply> {
+/** The same refusal as for a call. */
+export function storeUnavailable(requested: string | null, callId: string): ReturnType<typeof reply> {
   return reply({
     error: 'session_error',
     requested,
@@ -149,7 +149,7 @@ export function storeAway(requested: string | null, callId: string): ReturnType<
   });
 }
 
-/** An agent asks for itself; whoever may evaluate names the agent. */
+/** An agent asks for itself; an operator names the agent. */
 export async function evaluate({ body, who, parts }: Asked): Promise<Answer> {
   const { agent = null, ...raw } = body as Readonly<Record<string, unknown>>;
   const meant = await meantAgent('evaluate', agent as string | null, { who, parts });
@@ -158,7 +158,7 @@ export async function evaluate({ body, who, parts }: Asked): Promise<Answer> {
     : meant;
 }
 
-/** The agent that is asked about: one's own name for agents, the one that is named for everybody else. */
+/** The agent that the request is about: an agent itself, or the one that an operator names. */
 export function meantAgent(
   what: 'evaluate' | 'listTools',
   named: string | null,

@@ -1,9 +1,11 @@
-/** Who reads a stream of events, and how fast? Writes when the reader has taken what was written before. Must not know what is told. */
+/**
+ * Writes an event stream to one reader, no faster than it reads. A reader that reads nothing for too long is cut off.
+ */
 import type { ServerResponse } from 'node:http';
 
 export interface Reader {
   begin(): void;
-  /** False once nobody is there to take it. */
+  /** False once the reader is gone. */
   take(text: string): Promise<boolean>;
   /** False once the reader is gone, or the door closes. */
   pause(ms: number): Promise<boolean>;
@@ -11,7 +13,7 @@ export interface Reader {
   isClosing(): boolean;
 }
 
-/** One that takes nothing for `slowReaderMs` is cut off. */
+/** A reader that reads nothing for `slowReaderMs` is cut off. */
 export function createReader(response: ServerResponse, slowReaderMs: number, closing: AbortSignal): Reader {
   const gone = () => response.destroyed || response.writableEnded;
   return {
@@ -50,7 +52,7 @@ function cutOff(response: ServerResponse, graceMs: number): void {
   response.once('close', () => clearTimeout(timer));
 }
 
-/** True if what was written has been taken within the time; false also if the reader is gone. */
+/** False if the buffer was not drained in time, or the reader is gone. */
 function drained(response: ServerResponse, withinMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const finish = (taken: boolean) => () => {

@@ -1,6 +1,6 @@
 /**
- * Streams of events out of the journal, whatever they tell. A stream reads on only when its reader has taken what there was, so
- * nothing piles up here: one page is held, however slow the reader; one that takes nothing at all is cut off. There are only so many.
+ * Serves event streams from the journal, limited in number. A stream reads the next page only when its reader has
+ * taken the last, so at most one page is held in memory.
  */
 import type { ServerResponse } from 'node:http';
 import { setImmediate as giveWay } from 'node:timers/promises';
@@ -17,11 +17,11 @@ export type StreamRoute = {
 }[RouteName];
 
 export interface EventPage {
-  /** In order; `text` writes the whole event, when its turn has come. */
+  /** In order; `text` writes the event when it is its turn. */
   readonly events: readonly { readonly at: Position; readonly text: () => string }[];
-  /** Where to go on: the last record that was looked at, whoever's it was. */
+  /** Where to continue: the last record that was read, of any tenant. */
   readonly last: Position;
-  /** False when there was nothing more to look at. */
+  /** False at the end of the journal. */
   readonly more: boolean;
 }
 
@@ -144,6 +144,6 @@ function isStill(who: Identity, now: Identity | null, name: StreamRoute): boolea
 const ending = (reason: string, told: Position | null) => ({ reason, last: told === null ? null : textOf(told) });
 export const textOf = ({ epoch, seq }: Position): string => `${epoch}.${seq}`;
 
-/** One event as it is written, with the place of its record. */
+/** One event in the text/event-stream format, with the position of its record as id. */
 export const eventText = (at: Position, event: string, data: object): string =>
   `id: ${textOf(at)}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;

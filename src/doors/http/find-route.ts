@@ -1,4 +1,6 @@
-/** Which route is meant by a method and a target, and with what in its query? Reads; must not know who asks. */
+/**
+ * Finds the route of a method and a target, and reads the query by the fields of that route. Does not know who asks.
+ */
 import type { FieldError } from '../../core/call/catalogue.ts';
 import { maxWaitSeconds } from '../../core/http/http-route.ts';
 import {
@@ -34,7 +36,7 @@ for (const name of routeNames) {
 
 const outsideV1 = new Set([...places.keys()].filter((path) => !path.startsWith('/v1/')));
 
-/** Whether the door answers for this target at all. */
+/** Whether this target belongs to the door. */
 export function isOurs(target: string): boolean {
   const path = pathOf(target);
   return path === '/v1' || path.startsWith('/v1/') || outsideV1.has(path);
@@ -70,7 +72,7 @@ function decoded(segment: string): string | null {
   }
 }
 
-/** Every parameter that is wrong, one that nobody knows among them. */
+/** Reports every wrong parameter, unknown ones included. */
 export function readQuery(
   search: string,
   fields: Readonly<Record<string, QueryField>>,
@@ -122,7 +124,7 @@ function readField(value: string, field: QueryField, maxChars: number): QueryVal
   }
 }
 
-/** As JSON writes those that are not negative. */
+/** A non-negative number in JSON notation. */
 const isNumber = /^(?:0|[1-9]\d{0,15})(?:\.\d{1,32})?(?:e[+-]?\d{1,3})?$/i;
 
 export const isPosition = (text: string): boolean => /^\d{1,15}\.\d{1,15}$/.test(text);

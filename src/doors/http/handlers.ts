@@ -1,4 +1,4 @@
-/** Who answers which route: one function for each line of the table, and the compiler counts them. */
+/** The handler of each route. The compiler checks that none is missing. */
 import type { RouteName } from '../../core/http/http-routes.ts';
 import type { Answer, Asked } from './answer.ts';
 import {
@@ -36,7 +36,7 @@ import {
 
 export type Handler = (asked: Asked) => Promise<Answer>;
 
-/** The streams are the door's own, since it must end them. */
+/** Without the streams, which the door serves itself because it must end them. */
 export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>> = {
   createCall,
   listCalls,

@@ -1,6 +1,6 @@
 /**
- * The HTTP door: the API under /v1, and health, readiness and metrics beside it. Turns a request into a call and a reply into a
- * response. Decides nothing about a call.
+ * The HTTP door: the API under /v1, and health, readiness and metrics beside it. Turns a request into a call and a
+ * reply into a response. Decides nothing about a call.
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -11,7 +11,7 @@ import { whileClosing } from '../../core/gates/ready.ts';
 import { StoreUnreadable } from '../../shell/upkeep/lasting-reads.ts';
 import { watchClient } from '../../shell/call/watch-client.ts';
 import type { Answer, Asked } from './answer.ts';
-import { storeAway } from './call-routes.ts';
+import { storeUnavailable } from './call-routes.ts';
 import { createEventStreams } from './event-streams.ts';
 import { isOurs } from './find-route.ts';
 import { handlers } from './handlers.ts';
@@ -85,7 +85,7 @@ export function createHttpDoor(parts: HttpDoorParts, options: Partial<HttpDoorOp
       await made.run(response);
     } catch (error) {
       if (error instanceof StoreUnreadable && !response.headersSent)
-        return writeAnswer(storeAway(null, parts.newCallId()), response, false);
+        return writeAnswer(storeUnavailable(null, parts.newCallId()), response, false);
       const correlationId = randomUUID();
       const what = `a bug in the HTTP door (${correlationId})`;
       parts.notify({ kind: 'suppressed', what, reason: String(error) });

@@ -1,6 +1,6 @@
 /**
- * Keeps track of open exchanges, so that the door closes only when they have ended. Also says whether an error response on a
- * connection could be taken for the answer to another request.
+ * Keeps track of open exchanges, so that the door closes only when they have ended. Also says whether an error response
+ * on a connection could be taken for the answer to another request.
  */
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';

@@ -1,4 +1,4 @@
-/** What operators and their machines ask: tools, policy, status, metrics, health, and the document that describes all of it. */
+/** Routes for operators and monitoring: tools, policy, status, metrics, health, readiness, and the OpenAPI document. */
 import { openapiDocument } from '../../core/http/openapi-paths.ts';
 import { problemType } from '../../core/http/door-problems.ts';
 import type { Readiness } from '../../core/gates/facts.ts';
@@ -21,7 +21,7 @@ export async function readPolicy({ parts }: Asked): Promise<Answer> {
   return json({ policy: policy === null ? null : policyView(policy) });
 }
 
-/** The file is one for all tenants, so only those change it who run the gateway. */
+/** All tenants share one file, so only admins of the operator's tenant may apply it. */
 export async function applyPolicy({ body, parts, who }: Asked): Promise<Answer> {
   if (who.tenant !== operatorTenant)
     return refuse('RoleForbidden', `policy is applied by an admin of the tenant '${operatorTenant}'`);
@@ -59,7 +59,7 @@ export async function readHealth({ readiness }: Asked): Promise<Answer> {
   return json(stateOf(readiness));
 }
 
-/** INVARIANT: ready only while a call would be let run: one that cannot be recorded is not. */
+/** INVARIANT: ready only while a call could run; one that cannot be recorded cannot. */
 export async function readReadiness({ readiness, parts }: Asked): Promise<Answer> {
   if (!readiness.ready) return notYet(stateOf(readiness), readiness.retryAfterSeconds);
   return parts.canRecord() ? json(stateOf(readiness)) : notYet({ status: 'store_unavailable' }, storeAwaySeconds);

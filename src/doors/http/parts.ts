@@ -1,4 +1,4 @@
-/** What the HTTP door is given: the gateway behind it, as functions. It knows nobody else, and decides nothing. */
+/** What the HTTP door needs of the gateway, as functions, and its options with their defaults. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Principal } from '../../core/call/call.ts';
 import type { FieldError } from '../../core/call/catalogue.ts';
@@ -17,7 +17,7 @@ import type { GapCount } from '../../shell/upkeep/runtime-gap.ts';
 import type { TenantView } from '../../shell/look/tenant-view.ts';
 import type { WorkflowService } from '../../shell/session/workflow-service.ts';
 
-/** Why nobody is known by these headers. `malformed`: it is no bearer key. `unavailable`: the keys cannot be read now. */
+/** Why the request is not authenticated. `malformed`: not a bearer key. `unavailable`: the keys cannot be read now. */
 export interface Stranger {
   readonly problem: 'missing' | 'unknown' | 'malformed' | 'unavailable';
 }
@@ -37,7 +37,7 @@ export interface PlainSession {
   readonly next_total?: number;
 }
 
-/** One thing that is wrong with a configuration, and where. */
+/** A problem in a configuration file. */
 export interface ApplyProblem {
   readonly code: CodesOfClass<'Validation'>;
   readonly file: string;
@@ -48,10 +48,10 @@ export interface ApplyProblem {
   readonly fix: string;
 }
 
-/** `about` is told to whoever applied it: how many agents, what changed. */
+/** `about`: details for the answer, such as the number of agents and the changes. */
 export type Applied =
   | { readonly ok: true; readonly about?: JsonObject }
-  /** `forcible`: only what is proven to be wrong stands against it. */
+  /** `forcible`: it can be applied with force, because all problems are findings of the analysis. */
   | { readonly ok: false; readonly problems: readonly ApplyProblem[]; readonly forcible: boolean };
 
 export interface StatusReport {
@@ -61,13 +61,13 @@ export interface StatusReport {
   readonly uptime_seconds: number;
   readonly version: string;
   readonly gates: readonly { readonly gate: string; readonly configured: boolean }[];
-  /** What happened beside the calls that policy decides, since the process began. */
+  /** Messages that policy could not decide, counted since the process began. */
   readonly gaps: readonly GapCount[];
-  /** Whatever else an operator should see. */
+  /** More for operators. */
   readonly [more: string]: unknown;
 }
 
-/** What /metrics tells; `inFlight`, `calls`, `gaps` and `approvalsPending` are of one tenant. */
+/** The values of /metrics; `inFlight`, `calls`, `gaps` and `approvalsPending` are of one tenant. */
 export interface Measured {
   readonly uptimeSeconds: number;
   readonly ready: boolean;
@@ -75,65 +75,65 @@ export interface Measured {
   readonly inFlight: number;
   readonly calls: readonly CallCount[];
   readonly gaps: readonly GapCount[];
-  /** Null if the store cannot tell. */
+  /** Null if the store is unavailable. */
   readonly approvalsPending: number | null;
   readonly upstreams: readonly { readonly name: string; readonly state: string }[];
 }
 
 export interface HttpDoorParts {
   authenticate(headers: IncomingHttpHeaders): Promise<Identity | Stranger>;
-  /** Whether there is room for this connection of somebody who is known. */
+  /** Whether the holder may have this connection, by the limits. */
   readonly admit?: ((request: IncomingMessage, who: Identity) => boolean) | undefined;
   readiness(): Readiness;
-  /** False while something is known that keeps calls from being recorded. */
+  /** False while calls cannot be recorded. */
   canRecord(): boolean;
-  /** For a refusal that is no call: it names itself like one. */
+  /** An id for a refusal that is not a call. */
   newCallId(): string;
   call(raw: unknown, who: Principal, requester: Requester): Promise<Reply>;
-  /** Refuses, on record, what cannot be made out to be one call. */
+  /** Refuses, on record, a request that cannot be read as a call. */
   unfit(errors: readonly FieldError[], who: Principal): Promise<Reply>;
   evaluate(raw: unknown, who: Principal): Promise<Explanation | ErrorReply>;
-  /** A session in which tools are called directly; `ceiling` is how far they may reach. */
+  /** Opens a session without a workflow; `ceiling` limits how far its calls may reach. */
   openSession(who: Principal, ceiling: Reach | null): Promise<PlainSession | ErrorReply>;
   readonly workflows: WorkflowService;
   readonly view: TenantView;
   readonly approvals: ApprovalService;
-  /** `{ session? }`: the agent says that it is done. */
+  /** `{ session? }`: the agent reports that its work is done. */
   complete(raw: unknown, who: Principal): Promise<Reply>;
-  /** Work that went on after its call is complete. */
+  /** Reports that work which continued after its call is complete. */
   reportTask(callId: string, who: Principal): Promise<Reply>;
   tools(who: Principal): readonly ListedTool[];
   policy(): WrittenPolicy | null;
-  /** `by`: who asked for it. `force`: also with errors that are proven. A failure changes nothing. */
+  /** `by`: who applies it. `force`: also with proven errors. A failure changes nothing. */
   applyPolicy(by: Identity, force: boolean): Promise<Applied>;
   /** As this tenant sees it. */
   status(tenant: string): StatusReport;
   metrics(tenant: string): Promise<Measured>;
-  /** An error that was ignored on purpose, for the operator. */
+  /** Reports an error that was suppressed on purpose to the operator. */
   notify(notice: { readonly kind: 'suppressed'; readonly what: string; readonly reason: string }): void;
 }
 
 export interface HttpDoorOptions {
-  /** Names by which clients may call us, without ports. */
+  /** Host names that clients may use, without ports. */
   readonly allowedHosts: readonly string[];
-  /** Names of hosts whose pages may call us. */
+  /** Host names of allowed origins. */
   readonly allowedOrigins: readonly string[];
   readonly maxBodyBytes: number;
-  /** A pause in a body that is longer ends the exchange. */
+  /** The longest pause in a body. */
   readonly bodyStallMs: number;
-  /** Characters of an id in a path, and of a value in a query. */
+  /** Limit for ids in paths and values in queries. */
   readonly maxNameChars: number;
-  /** Streams that are open at once: of everybody, and of one holder of keys. */
+  /** Open streams: in total, and of one holder of keys. */
   readonly maxStreams: number;
   readonly maxStreamsEach: number;
-  /** How often a stream looks for new records, and how many it reads at once. */
+  /** How often a stream polls for new records, and how many it reads at once. */
   readonly streamEveryMs: number;
   readonly streamPage: number;
-  /** A stream says that it is alive, and asks again who listens. */
+  /** How often a comment is sent on an idle stream. */
   readonly heartbeatMs: number;
-  /** A reader of a stream that takes nothing for so long is cut off. */
+  /** A reader that reads nothing for so long is cut off. */
   readonly slowReaderMs: number;
-  /** How long exchanges under way may go on when the door closes. */
+  /** How long open exchanges may continue when the door closes. */
   readonly drainMs: number;
 }
 

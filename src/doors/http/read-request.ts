@@ -1,6 +1,6 @@
 /**
- * Reads a request in the order in which a client may learn things: headers, Host and Origin, route, readiness, key, role, query,
- * body. Each step returns what it read, or the answer that refuses it. Decides nothing about a call.
+ * Reads a request in the order in which a client may learn things: headers, Host and Origin, route, readiness, key,
+ * role, query, body. Each step returns what it read, or the answer that refuses it. Decides nothing about a call.
  */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';

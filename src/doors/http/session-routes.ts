@@ -1,4 +1,7 @@
-/** Workflow sessions over HTTP: opened, looked at, walked, taken back, forked. An agent's own; operators look at all of the tenant. */
+/**
+ * Routes for sessions: open, list, read, step, reset, fork, accept, history. An agent sees its own; operators see all
+ * of the tenant.
+ */
 import type { Principal } from '../../core/call/call.ts';
 import { defaultPage } from '../../core/http/http-routes.ts';
 import { isObject } from '../../core/values/json.ts';
@@ -43,23 +46,23 @@ function sessionEntry(session: WalkedSession) {
 }
 
 /**
- * In whose name the service is asked: the agent's own, or, for an operator, that of the agent whose session it is. What is not
- * of the tenant is nobody's, and so unknown.
+ * The principal for the service: the agent itself or, for an operator, the agent that owns the session, if it is of the
+ * tenant.
  */
-async function inTheNameOf({ id, who, parts }: Asked): Promise<Principal> {
+async function principalFor({ id, who, parts }: Asked): Promise<Principal> {
   const scope = scopeOf(who);
   if (scope.agent !== null) return principal(who);
   return (await parts.view.ownerOf(id, scope)) ?? principal(who);
 }
 
 export async function readSession(asked: Asked): Promise<Answer> {
-  return jsonOrReply(await asked.parts.workflows.look(asked.id, await inTheNameOf(asked)));
+  return jsonOrReply(await asked.parts.workflows.look(asked.id, await principalFor(asked)));
 }
 
 export async function readHistory(asked: Asked): Promise<Answer> {
   const { id, query, parts } = asked;
   const [after, limit] = [Number(query['after'] ?? 0), Number(query['limit'] ?? defaultPage)];
-  return jsonOrReply(await parts.workflows.history(id, await inTheNameOf(asked), after, limit));
+  return jsonOrReply(await parts.workflows.history(id, await principalFor(asked), after, limit));
 }
 
 export async function takeStep(asked: Asked): Promise<Answer> {
@@ -87,7 +90,7 @@ export async function forkSession({ id, body, who, parts }: Asked): Promise<Answ
   return reply(await parts.workflows.fork(id, seq, principal(who)));
 }
 
-/** On the word of an administrator, whose name goes on record, for the agent whose session it is. */
+/** Accepted by an administrator, whose name goes on record, for the agent that owns the session. */
 export async function acceptSession(asked: Asked): Promise<Answer> {
-  return reply(await asked.parts.workflows.accept(asked.id, await inTheNameOf(asked), asked.who.name));
+  return reply(await asked.parts.workflows.accept(asked.id, await principalFor(asked), asked.who.name));
 }

@@ -41,8 +41,8 @@ function parsed(body: string): unknown {
 }
 
 /**
- * Changes of approvals, each with the approval as it is when the event is sent. People get those of the tenant, an agent its own.
- * A reader that names no position starts at the end of the journal; the list has the rest.
+ * Changes of approvals, each with the approval as it is when the event is sent. People get those of the tenant, an
+ * agent its own. A reader that names no position starts at the end of the journal; the list has the rest.
  */
 export const approvalStream: StreamSource = {
   begin: ({ parts }) => parts.view.head(),

@@ -1,6 +1,6 @@
 /**
- * Writes an answer as status, headers and body. A success or a pending reply is written as it is; every other reply as a problem
- * document (RFC 9457) with the members of the reply beside it.
+ * Writes an answer as status, headers and body. A success or a pending reply is written as it is.
+ * Every other reply is a problem document (RFC 9457) with the members of the reply.
  */
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -79,7 +79,7 @@ export function problemOf(reply: ErrorReply, status: number) {
 
 const atLeastSeconds = 1;
 
-/** 429 and 503 always say when; others if the reply does. */
+/** 429 and 503 always have Retry-After; others if the reply says when. */
 function retryAfter(reply: Exclude<Reply, { action: string }>, status: number): Headers {
   const seconds = isPending(reply) ? reply.retry_after_seconds : secondsIn(reply);
   if (seconds === null && status !== 429 && status !== 503) return {};

@@ -1,4 +1,6 @@
-/** What Prometheus reads: the text format, version 0.0.4. The names are public and listed in docs/guides/http.md. */
+/**
+ * Writes metrics in the Prometheus text format, version 0.0.4. The names are public and listed in docs/guides/http.md.
+ */
 import type { Measured } from './parts.ts';
 
 export const metricsType = 'text/plain; version=0.0.4; charset=utf-8';

@@ -1,6 +1,6 @@
 /**
- * Approvals for code in the same process. The program that embeds the gateway is trusted: it names the person who decided, as it
- * names the agent who asks. Adds who is asking; no decisions here, and the core still refuses whoever asked.
+ * Approvals for code in the same process. The embedding program is trusted to name the person who
+ * decides. The core still refuses an approval by the agent that asked.
  */
 import type { ApprovalState, Decider } from '../../core/approval/approval.ts';
 import type { ApprovalView } from '../../core/approval/approval-view.ts';
@@ -18,11 +18,11 @@ import { type CallOptions, mustBeFit } from './library-door.ts';
 type Who = Omit<CallOptions, 'signal'>;
 type Tenant = Pick<Who, 'tenant'>;
 
-/** What a person says about an approval. `by` names them; it is on record. */
+/** A person's decision. `by` names them, and goes on record. */
 export interface PersonSays {
   readonly by: string;
   readonly reason?: string;
-  /** The hash of what they were shown: what has changed since is not decided. */
+  /** The hash of what they were shown; if it has changed since, the decision is refused. */
   readonly shown?: string;
 }
 
@@ -38,7 +38,7 @@ export function createApprovalDoor(service: ApprovalService, shell: Shell, self:
     return { kind: 'person', tenant, name: by };
   };
   return {
-    /** The agent says that it is done with `session`, or with its standing one. Never rejects. */
+    /** The agent reports that its work in `session`, or in its standing session, is done. Never rejects. */
     async complete(value: { readonly session?: string } = {}, options: Who = {}): Promise<Reply> {
       const wrong = wrongOptions(options, shell.limits.maxNameChars);
       return wrong.length > 0 ? handleUnfit(wrong, self, shell) : completeSession(value, who(options), shell);
@@ -49,7 +49,7 @@ export function createApprovalDoor(service: ApprovalService, shell: Shell, self:
         mustBeFit(options, shell);
         return typeof id === 'string' ? service.read(id, who(options)) : null;
       },
-      /** The same as soon as it is no longer pending, or as it is after `seconds`: 60 if left out. */
+      /** Resolves when it is no longer pending, or after `seconds`: 60 if left out. */
       async wait(
         id: string,
         { seconds = defaultWaitSeconds }: { readonly seconds?: number } = {},
@@ -59,7 +59,7 @@ export function createApprovalDoor(service: ApprovalService, shell: Shell, self:
         const waitMs = typeof seconds === 'number' && seconds > 0 ? seconds * 1_000 : 0;
         return typeof id === 'string' ? service.wait(id, who(options), waitMs, options.signal) : null;
       },
-      /** The newest first: all of the tenant, or those of `agent`. */
+      /** Newest first: all of the tenant, or those of `agent`. */
       async list(
         wish: {
           readonly state?: ApprovalState;
@@ -87,7 +87,7 @@ export function createApprovalDoor(service: ApprovalService, shell: Shell, self:
         const { by, ...word } = says;
         return service.deny(id, person(by, options), word);
       },
-      /** Takes back what was decided: no call begins under it any more, and none is sent again. */
+      /** Revokes a decision: no call starts or is resent under it any more. */
       async revoke(id: string, says: Omit<PersonSays, 'shown'>, options: Tenant = {}): Promise<Decided> {
         mustBeFit(options, shell);
         const { by, ...word } = says;

@@ -1,4 +1,6 @@
-/** Checks the options of a caller in the same process: options that are not understood are refused, never guessed at. */
+/**
+ * Checks the options of a caller in the same process: options that are not understood are refused, never guessed at.
+ */
 import type { FieldError } from '../../core/call/catalogue.ts';
 import { type Reach, reaches } from '../../core/policy/policy.ts';
 import { preview } from '../../core/values/canonical.ts';

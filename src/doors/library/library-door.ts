@@ -1,6 +1,6 @@
 /**
- * The door for code in the same process. It adds who is asking, hands the value on as it came, and gives the reply
- * back as it is: no decisions here, and no exceptions.
+ * The door for code in the same process. Adds who is asking, passes the value on unchanged, and returns the reply.
+ * Decides nothing and does not throw for a call.
  * Path of a call: 1/7. Next: shell/call/handle-call.ts.
  */
 import type { CallId, Principal, SessionId } from '../../core/call/call.ts';
@@ -19,7 +19,7 @@ export interface CallOptions {
   /** Who asks; the gateway's own agent if left out. */
   readonly agent?: string;
   readonly tenant?: string;
-  /** Aborting it cancels the call: the reply comes at once and says what is known of the effect. */
+  /** Aborting it cancels the call; the reply then comes at once, with what is known of the effect. */
   readonly signal?: AbortSignal;
 }
 
@@ -32,7 +32,7 @@ export interface Status {
   readonly ready: boolean;
   readonly in_flight: number;
   readonly store: 'available' | 'unavailable';
-  /** Every gate of the ladder, and whether it stands. */
+  /** Every gate of the ladder, and whether it is configured. */
   readonly gates: readonly { readonly gate: string; readonly configured: boolean }[];
 }
 
@@ -48,7 +48,7 @@ export function createLibraryDoor(shell: Shell, self: Principal) {
       return handleCall(value, who(options), { cancelled: options.signal }, shell);
     },
 
-    /** A handle for calls that belong together; `mode` is how far they may reach. */
+    /** Opens a session for calls that belong together; `mode` limits how far they may reach. */
     async openSession({ mode, ...options }: Omit<CallOptions, 'signal'> & Ceiling = {}): Promise<string> {
       mustBeFit(options, shell);
       const opened = await openSession(who(options), false, shell, reachOf(mode));
@@ -56,7 +56,7 @@ export function createLibraryDoor(shell: Shell, self: Principal) {
       return opened.id;
     },
 
-    /** The reply of an earlier call; pending while it is under way, null if this agent has no such call. */
+    /** The reply of an earlier call; pending while it runs, null if this agent has no such call. */
     async reply(callId: string, options: Omit<CallOptions, 'signal'> = {}): Promise<Reply | null> {
       mustBeFit(options, shell);
       if (typeof callId !== 'string') return null;
@@ -89,7 +89,7 @@ export function createLibraryDoor(shell: Shell, self: Principal) {
   };
 }
 
-/** A call gets a reply even then; what is not a call cannot be answered from a closed store. */
+/** Throws for bad options or a closed gateway. A call gets a reply instead. */
 export function mustBeFit(options: unknown, shell: Shell): void {
   const [wrong] = wrongOptions(options, shell.limits.maxNameChars);
   if (wrong !== undefined) throw new GatewayError('bad_options', `${wrong.path} must be ${wrong.expected}`);

@@ -1,4 +1,4 @@
-/** Workflows for code in the same process: steps, sessions and their history. Adds who is asking; no decisions here. */
+/** Workflows for code in the same process: steps, sessions and their history. Adds who is asking; decides nothing. */
 import { canonicalise } from '../../core/values/canonical.ts';
 import { fieldsOf } from '../../core/values/json.ts';
 import type { ErrorReply, Reply } from '../../core/call/reply.ts';
@@ -33,18 +33,18 @@ export function createWorkflowDoor(service: WorkflowService, shell: Shell, self:
       return settleDoubt(callId as CallId, judgement, shell);
     },
     sessions: {
-      /** `mode`: how far its steps may reach. */
+      /** `mode` limits how far its steps may reach. */
       open: (workflow: string, { mode, ...options }: Who & Ceiling = {}): Promise<SessionView | ErrorReply> =>
         asked(options, (who) => service.open(workflow, who, reachOf(mode))),
-      /** Where it stands, and what is next. */
+      /** Its state and its next actions. */
       look: (session: string, options: Who = {}): Promise<SessionView | ErrorReply> =>
         asked(options, (who) => service.look(session, who)),
       reset: (session: string, options: Who = {}): Promise<Reply> =>
         asked(options, (who) => service.reset(session, who)),
-      /** A new session that begins where the other stood after step `seq`, or stands now. */
+      /** A new session that starts from the state of another after step `seq`, or from its current state. */
       fork: (session: string, at: { readonly seq?: number } = {}, options: Who = {}): Promise<Reply> =>
         asked(options, (who) => service.fork(session, (fieldsOf(at)['seq'] ?? null) as number | null, who)),
-      /** Goes on although the workflow changed. */
+      /** Continues the session although its workflow changed. */
       accept: (session: string, options: Who = {}): Promise<Reply> =>
         asked(options, (who) => service.accept(session, who)),
       history: (
@@ -57,14 +57,14 @@ export function createWorkflowDoor(service: WorkflowService, shell: Shell, self:
   };
 }
 
-/** The caller may write to them as soon as the step is sent. What is not JSON stays, and is refused in its place. */
+/** A copy, because the caller may change its object after the call. What is not JSON is kept, and refused later. */
 function ownCopy(inputs: unknown, { limits }: Shell): unknown {
   if (typeof inputs !== 'object' || inputs === null) return inputs;
   const written = canonicalise(inputs, { maxDepth: limits.maxDepth });
   return written.ok ? JSON.parse(written.text) : inputs;
 }
 
-/** Where there is only one workflow it need not be named. */
+/** A single workflow need not be named. */
 function nameOf(workflow: unknown, { workflows }: WorkflowService): string {
   if (typeof workflow === 'string') return workflow;
   const [only, ...others] = workflows.keys();

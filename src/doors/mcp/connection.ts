@@ -1,6 +1,6 @@
 /**
- * What is remembered about one client between its requests? The workflow session it works in, if its transport has
- * connections at all. Stateless HTTP has none: there each call names its session, or gets a new one.
+ * What is remembered of one client between its requests: the workflow session it works in, and whether it is there.
+ * Stateless HTTP remembers nothing: each call names its session or gets a new one.
  */
 import type { Principal } from '../../core/call/call.ts';
 import { isRefusal, type Reply } from '../../core/call/reply.ts';
@@ -14,9 +14,9 @@ export interface Connection {
   /** While the first session is being opened, so that two calls at once do not open two. */
   opening: Promise<string | null> | null;
   readonly presence: Presence;
-  /** Whether the answers to its requests were written, where that is not known of a response over HTTP. */
+  /** Whether the answers to its requests were written; over HTTP the response knows that. */
   readonly writes: Writes;
-  /** It was told which tools there are. */
+  /** It has listed the tools. */
   hasListed: boolean;
   /** The same client in each workflow that is served beside the tools, by its name. */
   readonly beside: Map<string, Connection>;
@@ -27,18 +27,18 @@ export function createConnection(who: Principal, stateless: boolean): Connection
   return { who, stateless, ...remembered, presence: createPresence(), writes: createWrites() };
 }
 
-/** In each of several workflows a client has a session of its own. */
+/** A client has a session of its own in each workflow. */
 export function connectionIn(workflow: string, connection: Connection): Connection {
   const known = connection.beside.get(workflow) ?? { ...connection, session: null, opening: null };
   connection.beside.set(workflow, known);
   return known;
 }
 
-/** Is the client of a connection there? */
+/** Whether the client of a connection is there. */
 export interface Presence extends ClientConnection {
-  /** An exchange of it begins. A client that listens shows by that that it is there. */
+  /** An exchange begins; `listens` if it is a stream for notifications. */
   came(listens: boolean): void;
-  /** It has no exchange any more. */
+  /** Its last exchange has ended. */
   went(): void;
   /** The connection is over. */
   close(): void;
@@ -74,11 +74,11 @@ function createPresence(): Presence {
   };
 }
 
-/** Answers by the id of their request. */
+/** Which answers were written, by the id of their request. */
 export interface Writes {
   expect(id: unknown): Promise<boolean>;
   written(id: unknown, whole: boolean): void;
-  /** What was not written by now never will be. */
+  /** Answers that are not written by now never will be. */
   close(): void;
 }
 
@@ -101,7 +101,7 @@ function createWrites(): Writes {
   };
 }
 
-/** The connection's own session, opened at its first use; null if there is no place to remember one, or none can be had. */
+/** The session of the connection, opened at its first use; null for a stateless one, or if it cannot be opened. */
 export async function ownSession(connection: Connection, { service, name }: ServedWorkflow): Promise<string | null> {
   if (connection.stateless || connection.session !== null) return connection.session;
   connection.opening ??= open();
@@ -126,7 +126,8 @@ export async function stepInOwnSession(
   step: (session: string | null, entered?: (session: string) => void) => Promise<Reply>,
 ): Promise<Reply> {
   const isFirst = !connection.stateless && connection.session === null && connection.opening === null;
-  // A client that lost its connection together with the reply knows its key, and not the session: the gateway finds it.
+  // A client that lost its connection with the reply knows its key but not the session: the gateway finds it by the
+  // key.
   if (isFirst && isKeyed) return firstStep(connection, step);
   const reply = await step(await ownSession(connection, served));
   learnFrom(reply, connection);
@@ -143,7 +144,7 @@ async function firstStep(
     resolve(connection.session);
   };
   let early: string | null = null;
-  // The others wait for the session, not for the step: it may take long, and even wait for one of them.
+  // Other calls wait for the session, not for the step, which may take long or even wait for one of them.
   const entered = (session: string) => {
     early = session;
     connection.session ??= session;
@@ -152,7 +153,7 @@ async function firstStep(
   connection.opening = promise;
   try {
     const reply = await step(null, entered);
-    // The session of the key may be none of this door: then none was entered.
+    // The session of the key may belong to another door: then none was entered.
     if (reply.session === null && connection.session === early) connection.session = null;
     learnFrom(reply, connection);
     return reply;
@@ -161,7 +162,7 @@ async function firstStep(
   }
 }
 
-/** A session that is gone is forgotten, or every later call of this client would be refused. */
+/** Forgets a session that is gone, or every later call of this client would be refused. */
 function learnFrom(reply: Reply, connection: Connection): void {
   if (connection.stateless) return;
   if (isRefusal(reply) && reply.code === 'UnknownSession') connection.session = null;

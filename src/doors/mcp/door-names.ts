@@ -1,6 +1,6 @@
 /**
- * Which names does this door use for what it serves? Coming in, its own and those of the gateway are understood; what a reply offers
- * to call is in the names of the door. What a reply tells of the call itself keeps the gateway's names.
+ * Translates names between the door and the gateway. Requests may use either; what a reply offers to call is named as
+ * the door lists it, and the rest of a reply keeps the gateway's names.
  */
 import type { ErrorReply, Reply } from '../../core/call/reply.ts';
 import type { Resolution } from '../../core/taxonomy.ts';
@@ -10,7 +10,7 @@ import { ownTools } from './own-tools.ts';
 import { type McpDoorParts, type ModelNames, type ServedWorkflow, servedWorkflow } from './parts.ts';
 import type { ToolCall } from './call/read-tool-call.ts';
 
-/** The call by the name that the gateway knows it by. */
+/** The call with the gateway's name of the tool. */
 export function withOwnName(call: ToolCall, parts: McpDoorParts): ToolCall {
   return call.name === null ? call : { ...call, name: readName(call.name, parts) };
 }
@@ -20,12 +20,12 @@ function readName(given: string, parts: McpDoorParts): string {
   return own === given && parts.tools !== null ? parts.tools.names().read(given) : own;
 }
 
-/** Names of what comes next, as they are called here. */
+/** The names under which this door lists the next actions. */
 export function offeredNames(parts: McpDoorParts): ModelNames {
   return parts.workflow === null && parts.tools !== null ? parts.tools.names() : actionsOf(parts);
 }
 
-/** The same reply, with whatever it offers to call in the names of the door. */
+/** The reply with everything it offers to call named as the door lists it. */
 export function offer<Told extends Reply>(reply: Told, parts: McpDoorParts): Told {
   const { write } = offeredNames(parts);
   if (write === sameNames.write || 'pending' in reply) return reply;
@@ -41,7 +41,7 @@ export function offer<Told extends Reply>(reply: Told, parts: McpDoorParts): Tol
   };
 }
 
-/** Where the gateway's own words offer names, between the first quote and the last. What others say stays as they said it. */
+/** Where the gateway's own messages contain names of actions. Texts of others are not changed. */
 const inHint = [
   /(?<= call (?:one|another) of valid_next_actions, such as ').*(?='\.$)/,
   /(?<= again(?: like this)?: change the inputs of ').*?(?='(?:\.$|, or call another of valid_next_actions,))/,
@@ -78,7 +78,7 @@ function offerChoice(resolution: Resolution, write: ModelNames['write']): Resolu
 
 const ofWorkflows = new WeakMap<Workflow, ModelNames>();
 
-/** In step mode an action is an argument, and has no name to be listed under. */
+/** In step mode an action is an argument and not listed as a tool. */
 export function actionsOf({ workflow: served, mode }: Pick<McpDoorParts, 'workflow' | 'mode'>): ModelNames {
   const workflow = served === null || mode === 'step' ? null : servedWorkflow(served);
   if (workflow === null) return sameNames;
@@ -90,7 +90,7 @@ export function actionsOf({ workflow: served, mode }: Pick<McpDoorParts, 'workfl
 
 const sessionTools = ['reset_session', 'fork_session', ownTools.next, ownTools.history, ownTools.complete];
 
-/** Of every tool that the workflow of this door has, those for its session included. */
+/** The names of all tools of the workflow, session tools included. */
 export function toolsOf(parts: Pick<McpDoorParts, 'workflow' | 'mode'>): ModelNames {
   const { workflow: served, mode } = parts;
   if (served?.isBeside !== true) return actionsOf(parts);
@@ -102,7 +102,7 @@ function ownNames(served: ServedWorkflow, mode: McpDoorParts['mode']): readonly 
   return [...actions, ...sessionTools];
 }
 
-/** Every name that belongs to a workflow which is served beside others. */
+/** All names that a workflow uses when it is served beside others. */
 export function takenNames({ workflow: served, mode }: Pick<McpDoorParts, 'workflow' | 'mode'>): readonly string[] {
   return served === null ? [] : ownNames(served, mode).map(besideNames(served.name, []).write);
 }

@@ -1,6 +1,6 @@
 /**
- * A server of the SDK that says beside each `Method not found` what that means here. The SDK gives that answer by itself for
- * methods of another revision, so it is looked at where it leaves.
+ * An SDK server that adds notices to `Method not found` errors. The SDK sends some of these itself, for methods of
+ * another revision, so outgoing messages are checked.
  */
 import {
   isJSONRPCErrorResponse,
@@ -13,7 +13,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Notice } from '../../core/call/reply.ts';
 
-/** What is said beside the answer to a request of this method. */
+/** The notices for the answer to a request of this method. */
 export type BesideUnknown = (method: string) => Promise<readonly Notice[]>;
 
 export class DoorServer extends Server {
@@ -26,13 +26,13 @@ export class DoorServer extends Server {
 
   override async connect(transport: Transport): Promise<void> {
     await super.connect(transport);
-    // The transport itself is changed, not wrapped: the SDK knows its transports by what they are.
+    // The transport is patched, not wrapped: the SDK tells transports apart by their class.
     const open = new Map<RequestId, string>();
     const receive = transport.onmessage?.bind(transport);
     const send = transport.send.bind(transport);
     transport.onmessage = (message, extra) => {
       if (isJSONRPCRequest(message) && message.method !== 'tools/call') remember(message.id, message.method, open);
-      // What the client cancelled is never answered.
+      // A cancelled request is never answered.
       else if ('method' in message && message.method === 'notifications/cancelled')
         open.delete(message.params?.['requestId'] as RequestId);
       receive?.(message, extra);
@@ -51,7 +51,7 @@ export class DoorServer extends Server {
   }
 }
 
-/** Requests of one client without an answer. What is not known is answered at once, so that it is never the oldest of so many. */
+/** Unanswered requests of one client. An unknown method is answered at once, so it is never the oldest of so many. */
 const maxOpen = 4_096;
 
 function remember(id: RequestId, method: string, open: Map<RequestId, string>): void {

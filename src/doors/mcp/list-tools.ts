@@ -1,6 +1,6 @@
 /**
- * Which tools does the door list? For a workflow `step`, or one tool per action, and the two for its session; otherwise
- * every tool of the gateway as its own server describes it; then the gateway's own. The list never depends on where a session stands.
+ * Lists the tools of the door: `step` or one tool per action of a workflow and its session tools, the gateway's tools
+ * as their servers describe them, and the gateway's own. The list does not depend on the state of a session.
  */
 import type { Principal } from '../../core/call/call.ts';
 import type { Catalogue, ToolEntry } from '../../core/call/catalogue.ts';
@@ -26,13 +26,13 @@ export function listTools(parts: McpDoorParts, who: Principal): readonly JsonObj
   const own = workflow === null ? [] : [...toolsOfWorkflow(workflow, parts, who), ...sessionTools];
   const direct = parts.tools === null ? [] : toolsOfCatalogue(parts.tools.catalogue(who), parts.tools.names());
   const listed = new Map<unknown, JsonObject>();
-  // An action or a tool of the author's may be called like one of ours: the first of a name is the one that is served.
+  // The first tool of a name is served: a declared action or tool comes before one of ours.
   for (const tool of [...own, ...direct, ...ownListings(parts, who)])
     if (!listed.has(tool['name'])) listed.set(tool['name'], tool);
   return parts.workflow?.isBeside === true ? besideOthers([...listed.values()], parts) : [...listed.values()];
 }
 
-/** Under the workflow's name; to wait for an approval one tool is enough for all. */
+/** Prefixed with the workflow's name; without `await_approval`, which is listed once for all. */
 function besideOthers(listed: readonly JsonObject[], parts: McpDoorParts): readonly JsonObject[] {
   const { write } = toolsOf(parts);
   const ofWorkflow = listed.filter(({ name }) => name !== ownTools.awaitApproval);
@@ -43,7 +43,7 @@ function toolsOfWorkflow(workflow: Workflow, parts: McpDoorParts, who: Principal
   const { workflow: served, mode } = parts;
   const names = actionsOf(parts);
   const actions = [...workflow.actions.values()].filter((action) => served?.isListed?.(action, who) ?? true);
-  // Beside others they get their names with the other tools of the workflow.
+  // Beside others, all tools of the workflow are prefixed later.
   const write = served?.isBeside === true ? (own: string) => own : names.write;
   return mode === 'step' ? [stepTool(workflow, actions)] : actions.map((action) => actionTool(action, write));
 }
@@ -125,7 +125,7 @@ const sessionTools: readonly JsonObject[] = [
   },
 ];
 
-/** What a server says about its tool passes unchanged; the name is the door's. */
+/** A server's description of its tool is passed on; only the name is the door's. */
 function toolsOfCatalogue(catalogue: Catalogue, { write }: ModelNames): readonly JsonObject[] {
   return [...catalogue.values()].map((entry) => ({
     description: entry.description,
@@ -135,13 +135,13 @@ function toolsOfCatalogue(catalogue: Catalogue, { write }: ModelNames): readonly
   }));
 }
 
-/** As its server lists it; only its results may also be our envelope. */
+/** The server's listing, with an output schema that also admits our envelope. */
 function passedListing(listing: JsonObject): JsonObject {
   const outputSchema = admitEnvelope(listing['outputSchema']);
   return outputSchema === null ? listing : { ...listing, outputSchema };
 }
 
-/** MCP wants the root of an input schema to say that it is an object. */
+/** MCP requires `type: object` at the root of an input schema. */
 function objectSchema({ inputSchema }: ToolEntry): JsonObject {
   return inputSchema === null ? { type: 'object' } : { ...inputSchema, type: 'object' };
 }

@@ -1,7 +1,7 @@
 /**
- * The door for agents that speak MCP, in revisions 2025-11-25 and 2026-07-28: turns requests into calls and replies into
- * results. Handlers are raw, so that the SDK neither answers before the gateway nor drops what it does not know.
- * Must not decide anything about a call.
+ * The door for agents that speak MCP, revisions 2025-11-25 and 2026-07-28. Turns requests into calls and replies into
+ * results. Its handlers are raw, so that the SDK neither answers before the gateway nor drops fields that it does not
+ * know.
  */
 import {
   ProtocolError,
@@ -29,27 +29,27 @@ import { createGapWatch, type GapWatch, taskMethod } from './watch-gaps.ts';
 
 export interface McpDoor {
   readonly notify: Notify;
-  /** Whose requests these are where nothing says otherwise. */
+  /** The principal of requests that are not authenticated. */
   readonly who: Principal;
   readonly info: { readonly name: string; readonly version: string };
-  /** What the door remembers about one client. */
+  /** A connection: what is remembered of one client. */
   connect(options?: { readonly stateless?: boolean; readonly who?: Principal | undefined }): Connection;
-  /** A server of the SDK for one connection, or for one stateless request. */
+  /** An SDK server for one connection, or for one stateless request. */
   createServer(connection: Connection): Server;
-  /** One call of a tool, without a server of the SDK. */
+  /** Calls a tool without an SDK server. */
   call(params: unknown, exchange: Exchange, connection: Connection): Promise<Result>;
-  /** For what comes in and is no call. */
+  /** Reports messages that are not calls. */
   readonly gaps: GapWatch;
-  /** The client is gone, and with it whoever could answer for its calls. */
+  /** The client is gone: its waiting calls have nobody to answer them. */
   release(connection: Connection): void;
-  /** Tells every client that was told which tools there are to look again, as far as its transport can. */
+  /** Notifies every client that has listed the tools, if its transport can. */
   toolsChanged(): void;
-  /** Whoever waits for a person waits no longer. */
+  /** Ends every wait for a person. */
   stopWaiting(): void;
   close(): void;
 }
 
-/** The SDK makes a validator for each server unless it gets one, and we never let it validate. */
+/** Without one the SDK makes a validator for each server, and we never let it validate. */
 const noValidator = {
   getValidator: () => (data: unknown) => ({ valid: true, data, errorMessage: undefined }),
 } as jsonSchemaValidator;
@@ -64,7 +64,7 @@ export function createMcpDoor(parts: McpDoorParts, workflows: readonly McpDoorPa
   const servingOf = (connection: Connection): Serving => {
     return { parts, limits, parked, states, closing: closing.signal, connection, workflows };
   };
-  // The tools of a workflow never change while it is served.
+  // The tools of a workflow do not change while it is served.
   const capabilities = parts.workflow === null ? { tools: { listChanged: true } } : { tools: {}, resources: {} };
   const listening = new Map<Connection, Server>();
   const instructions = [parts, ...workflows].flatMap((each) => instructionsOf(each) ?? []).join('\n') || null;
@@ -85,7 +85,7 @@ export function createMcpDoor(parts: McpDoorParts, workflows: readonly McpDoorPa
       const server = new DoorServer(info, options, beside);
       const serving = servingOf(connection);
       if (!connection.stateless) listening.set(connection, server);
-      // What else comes without an id was looked at where it came in.
+      // Other notifications were checked where they came in.
       server.fallbackNotificationHandler = async ({ method, params }) => {
         if (method === taskMethod) await reportTask(params, serving);
       };
@@ -102,7 +102,7 @@ export function createMcpDoor(parts: McpDoorParts, workflows: readonly McpDoorPa
       for (const each of [connection, ...connection.beside.values()]) parked.leaveOf(each);
     },
     toolsChanged() {
-      // A client that is gone meanwhile, or has no stream to be told on, lists them when it comes back.
+      // A client that is gone, or has no stream, lists them when it returns.
       for (const [{ hasListed }, server] of listening)
         if (hasListed && parts.workflow === null) void server.sendToolListChanged().catch(() => undefined);
     },
@@ -114,7 +114,7 @@ export function createMcpDoor(parts: McpDoorParts, workflows: readonly McpDoorPa
   };
 }
 
-/** A bug of ours must not tell a client how we are built. */
+/** A bug is reported to the operator; the client gets no details. */
 async function answerSafely(
   method: string,
   params: unknown,
@@ -144,7 +144,7 @@ async function answer(method: string, params: unknown, exchange: () => Exchange,
       return { tools: listAll(serving) };
     case taskMethod:
       return asResult(offer(await reportTask(params, serving), serving.parts));
-    // Common clients ask everybody for their prompts. That there are none is an answer, and nothing for an auditor to look at.
+    // Common clients ask every server for prompts: an empty list, and no gap on record.
     case 'prompts/list':
       return { prompts: [] };
     case 'resources/list':
@@ -159,7 +159,7 @@ async function answer(method: string, params: unknown, exchange: () => Exchange,
   }
 }
 
-/** A call of a workflow's tool is served by that workflow. */
+/** The serving of the workflow that has the called tool, or the door's own. */
 function servingFor(params: unknown, serving: Serving): Serving {
   const name = isObject(params) ? params['name'] : null;
   const parts = typeof name === 'string' ? serving.workflows.find((each) => isToolOf(name, each)) : undefined;
@@ -175,7 +175,7 @@ function listAll({ parts, workflows, connection: { who } }: Serving): readonly J
   return [...listed.values()];
 }
 
-/** On record whatever comes of it: a notification has no other answer. */
+/** Recorded in any case: a notification gets no answer. */
 function reportTask(params: unknown, { parts, connection }: Serving): Promise<Reply> {
   const callId = isObject(params) ? params['call_id'] : undefined;
   if (parts.reportTask !== undefined) return parts.reportTask(callId, connection.who);
@@ -190,6 +190,6 @@ function instructionsOf({ workflow, mode }: McpDoorParts): string | null {
   const tool = mode === 'step' ? `the tool \`${write('step')}\`` : 'the tool of each action';
   const walk = `The workflow '${workflow.name}' is walked with ${tool}. Every reply carries valid_next_actions: pick one of them.`;
   if (workflow.isBeside !== true) return `${walk} recourse://next says them at any time.`;
-  // An action of that name goes before ours.
+  // An action of that name replaces ours.
   return workflow.actions.includes(ownTools.next) ? walk : `${walk} \`${write(ownTools.next)}\` says them at any time.`;
 }

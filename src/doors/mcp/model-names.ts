@@ -1,6 +1,6 @@
 /**
- * Writes names of tools as model APIs take them (`^[a-zA-Z0-9_-]{1,64}$`), and reads them back. A name follows from its tool alone:
- * whatever else is served, it stays the same. Only bare names depend on others: one that two tools share is nobody's.
+ * Writes tool names as model APIs accept them (`^[a-zA-Z0-9_-]{1,64}$`), and reads them back. A name depends on its
+ * tool alone, except for names without a server: these are used only if no other tool has the same.
  */
 import crypto from 'node:crypto';
 import { ownTools } from './own-tools.ts';
@@ -9,10 +9,10 @@ import type { ModelNames } from './parts.ts';
 const maxChars = 64;
 const markChars = 8;
 const usable = /^[A-Za-z0-9_-]{1,64}$/;
-/** Ends as a mark does: with one of its own it cannot be taken for the marked name of another tool. */
+/** Ends like a marked name: it gets a mark of its own, so that it cannot be the marked name of another tool. */
 const looksMarked = /_[0-9a-f]{8}$/;
 
-/** `server__tool`; with a mark, made from the whole name, wherever that alone could be the name of another tool as well. */
+/** `server__tool`, with a hash of the whole name where that alone would be ambiguous. */
 export function modelName(own: string): string {
   const slash = own.indexOf('/');
   if (slash < 0) return own.includes('__') ? marked(own, own) : bareName(own, own);
@@ -23,7 +23,7 @@ export function modelName(own: string): string {
   return isClear ? bareName(joined, own) : marked(joined, own);
 }
 
-/** `name` itself if models can be given it. `own` is what a mark is made from. */
+/** `name` if model APIs accept it, otherwise marked with a hash of `own`. */
 export function bareName(name: string, own: string): string {
   return usable.test(name) && !looksMarked.test(name) ? name : marked(name, own);
 }
@@ -42,11 +42,11 @@ export interface ServedNames {
   readonly bare: ReadonlySet<string>;
   /** The one server that is served; null for all. Its tools are listed without it. */
   readonly only: string | null;
-  /** Names of what else is served at the same door. */
+  /** Names that the same door uses for something else. */
   readonly taken: ReadonlySet<string>;
 }
 
-/** What the gateway's own tools are called is no bare name of another. */
+/** Names of the gateway's own tools: no other tool gets them without its server. */
 const reserved: ReadonlySet<string> = new Set([ownTools.awaitApproval, ownTools.complete]);
 
 export function toolNames({ tools, servers, bare, only, taken }: ServedNames): ModelNames {
@@ -75,14 +75,14 @@ function bareWish(own: string, bare: ReadonlySet<string>): string | null {
   return slash >= 0 && bare.has(own.slice(0, slash)) ? bareName(own.slice(slash + 1), own) : null;
 }
 
-/** Of a tool that is not known: of which server it would be. */
+/** The gateway's name of an unknown tool, by the server in its name. */
 function meant(given: string, servers: readonly string[], only: string | null): string {
   const end = given.indexOf('__');
   if (end > 0 && servers.includes(given.slice(0, end))) return `${given.slice(0, end)}/${given.slice(end + 2)}`;
   return only === null || reserved.has(given) || given.includes('/') ? given : `${only}/${given}`;
 }
 
-/** Of a workflow's actions, each of which has a tool. */
+/** The names of a workflow's actions, each served as a tool. */
 export function actionNames(actions: Iterable<string>): ModelNames {
   const owns = new Set(actions);
   const byName = new Map([...owns].map((own) => [bareName(own, own), own]));
@@ -92,7 +92,7 @@ export function actionNames(actions: Iterable<string>): ModelNames {
   };
 }
 
-/** Of the tools of a workflow that is served beside others, as if it were a server. */
+/** The names of a workflow that is served beside others, prefixed as if it were a server. */
 export function besideNames(workflow: string, tools: Iterable<string>): ModelNames {
   const owns = [...tools];
   const byName = new Map(
@@ -101,5 +101,5 @@ export function besideNames(workflow: string, tools: Iterable<string>): ModelNam
   return { write: (own) => modelName(`${workflow}/${own}`), read: (given) => byName.get(given) ?? given };
 }
 
-/** Where the names are arguments, and no tools. */
+/** Names unchanged, for step mode. */
 export const sameNames: ModelNames = { write: (own) => own, read: (given) => given };

@@ -1,6 +1,6 @@
 /**
- * Output schemas of listed tools: a short one that is true of every reply of ours, and the widening of a server's own schema.
- * The full schema (core/http/reply-schema.ts) is about thirty times as long, and no host shows it to a model.
+ * Output schemas of listed tools: a short one that is true of every reply of ours, and the widening of a server's own
+ * schema. The full schema (core/http/reply-schema.ts) is about thirty times as long, and no host shows it to a model.
  */
 import { errorNames } from '../../core/http/reply-schema.ts';
 import { effects } from '../../core/taxonomy.ts';
@@ -37,8 +37,8 @@ const anchored = ['$schema', '$id', '$defs', 'definitions', '$anchor', '$dynamic
 const envelope: JsonObject = { type: 'object', required: ['call_id'], properties: { call_id: { type: 'string' } } };
 
 /**
- * Widens the output schema of a server's tool so that it also admits our envelope: many clients check structured content against
- * the listed schema, errors included. Null if the schema could mean something else afterwards.
+ * Widens the output schema of a server's tool so that it also admits our envelope: many clients check structured
+ * content against the listed schema, errors included. Null if the schema could mean something else afterwards.
  */
 export function admitEnvelope(outputSchema: unknown): JsonObject | null {
   if (!isObject(outputSchema) || outputSchema['type'] !== 'object' || refersIntoItself(outputSchema)) return null;

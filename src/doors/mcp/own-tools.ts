@@ -1,7 +1,6 @@
 /**
- * Which tools does the gateway itself offer beside those behind it? Two that tell where a session stands and what happened in it, one
- * to wait for an approval, one to say that the work is done.
- * A tool or an action of the same name that somebody declared goes first, and then ours is not there.
+ * The gateway's own tools: `next` and `history` of a session, `await_approval`, and `complete`. A declared tool or
+ * action of the same name replaces ours.
  */
 import type { Principal } from '../../core/call/call.ts';
 import type { JsonObject } from '../../core/values/json.ts';
@@ -26,7 +25,7 @@ const session = {
   description: 'The session of an earlier reply; left out, the one of this connection.',
 };
 
-/** What a refusal has, beside what the tool tells. */
+/** The fields of a refusal, beside those of the tool's result. */
 const orRefusal = { error: text, code: text, message: text, call_id: text, session: textOrNull };
 
 const listings: Readonly<Record<OwnTool, JsonObject>> = {
@@ -123,14 +122,14 @@ const listings: Readonly<Record<OwnTool, JsonObject>> = {
   },
 };
 
-/** Those that are served to this agent, as they are listed. */
+/** The listings of our tools that are served to this agent. */
 export function ownListings(parts: McpDoorParts, who: Principal): readonly JsonObject[] {
   return Object.values(ownTools)
     .filter((name) => ownTool(name, parts, who) !== null)
     .map((name) => listings[name]);
 }
 
-/** The tool of ours that is meant by this name; null if it is none, is not served, or somebody declared one of that name. */
+/** Our tool of this name; null if there is none, it is not served, or a declared one replaces it. */
 export function ownTool(name: string | null, parts: McpDoorParts, who: Principal): OwnTool | null {
   switch (name) {
     case ownTools.next:
@@ -145,7 +144,7 @@ export function ownTool(name: string | null, parts: McpDoorParts, who: Principal
   }
 }
 
-/** An action counts in step mode, too: whoever calls it by its name must not end the session by that. */
+/** Actions count in step mode, too: a call by the action's name must not end the session. */
 function isDeclared(name: string, { workflow, tools }: McpDoorParts, who: Principal): boolean {
   if (workflow?.service.workflows.get(workflow.name)?.actions.has(name) === true) return true;
   return tools !== null && (tools.isDeclared?.(name) ?? tools.catalogue(who).has(name));

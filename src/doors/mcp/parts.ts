@@ -1,4 +1,4 @@
-/** What the MCP door is given: the gateway behind it, as functions. It knows nobody else. */
+/** What the MCP door needs of the gateway, as functions, and its limits with their defaults. */
 import type { Principal } from '../../core/call/call.ts';
 import type { Catalogue, FieldError } from '../../core/call/catalogue.ts';
 import type { JsonObject } from '../../core/values/json.ts';
@@ -15,22 +15,22 @@ export interface ServedWorkflow {
   readonly name: string;
   /** Whether policy could ever permit this action to the agent. */
   readonly isListed?: (action: ActionEntry, who: Principal) => boolean;
-  /** It is served beside others: its tools have its name before theirs, as `workflow__step`. */
+  /** It is served beside others: its name is the prefix of its tools, as in `workflow__step`. */
   readonly isBeside?: boolean;
-  /** Its actions by name, known before what is behind the door is open. */
+  /** The names of its actions, known before the gateway is open. */
   readonly actions: readonly string[];
 }
 
-/** Null if the gateway does not have it (any more). */
+/** Null if the gateway does not have it any more. */
 export function servedWorkflow({ service, name }: ServedWorkflow): Workflow | null {
   return service.workflows.get(name) ?? null;
 }
 
-/** The names of tools as clients are told them, and back. */
+/** Translates tool names between the gateway and clients. */
 export interface ModelNames {
-  /** As the tool is listed and offered. */
+  /** The name under which the tool is listed. */
   write(own: string): string;
-  /** The own name that is meant by what came in; what is not known stays as it is. */
+  /** The gateway's name; an unknown name is returned unchanged. */
   read(given: string): string;
 }
 
@@ -50,12 +50,12 @@ export interface GraphWriters {
   json(workflow: Workflow, active: readonly string[]): JsonObject;
 }
 
-/** An error that was ignored on purpose, for the operator. */
+/** Reports an error that was suppressed on purpose to the operator. */
 export type Notify = (notice: { readonly kind: 'suppressed'; readonly what: string; readonly reason: string }) => void;
 
-/** What a state that is given to a client is bound to: it counts only while all of this is as it was. */
+/** What a state is bound to: it is valid only while all of this is unchanged. */
 export interface ApprovalBinding {
-  /** Moves with every word that is said about the approval. */
+  /** Changes with every decision about the approval. */
   readonly version: number;
   /** Hash of the agent's rules as they are now. */
   readonly rules: string;
@@ -64,23 +64,23 @@ export interface ApprovalBinding {
   readonly session: string | null;
 }
 
-/** Approvals as this door speaks of them. */
+/** What this door needs of approvals. */
 export interface DoorApprovals extends Pick<ApprovalService, 'read' | 'wait' | 'approve' | 'deny' | 'mayClientDecide'> {
   /** Whether a call of this agent could be deferred at all. */
   isServed(who: Principal): boolean;
   /** Null if it is not an approval of this agent, or is not pending. */
   binding(id: string, who: Principal): Promise<ApprovalBinding | null>;
-  /** Uses up what was asked about this version, on record; false if it was used before, or somebody has said something since. */
+  /** Uses up this version, on record; false if it was used before or has changed since. */
   spend(id: string, who: Principal, version: number): Promise<boolean>;
-  /** What only this gateway can write under a text; null if it has no key to do that with. */
+  /** The signature of a text; null if the gateway has no key. */
   seal(text: string): string | null;
-  /** How long somebody waits who does not say, and at most. */
+  /** The default and the longest wait. */
   readonly waitMs: number;
   readonly maxWaitMs: number;
   nowMs(): number;
 }
 
-/** By which an agent says that it is done. */
+/** `complete`, by which an agent reports that its work is done. */
 export interface DoorCompletion {
   isServed(who: Principal): boolean;
   run(raw: unknown, who: Principal): Promise<Reply>;
@@ -89,26 +89,26 @@ export interface DoorCompletion {
 export interface McpDoorParts {
   readonly name: string;
   readonly version: string;
-  /** Whose calls these are where a connection does not say otherwise. */
+  /** The principal of connections that name none. */
   readonly who: Principal;
   /** One tool `step` for all actions, or one tool for each of them. */
   readonly mode: 'step' | 'tool_per_action';
   readonly workflow: ServedWorkflow | null;
   readonly tools: DirectTools | null;
   readonly graph: GraphWriters;
-  /** Refuses, on record, what cannot be made out to be a call at all; where a session is meant, in its history. */
+  /** Refuses, on record, a request that cannot be read as a call; in the history of its session, if it has one. */
   readonly unfit: (errors: readonly FieldError[], who: Principal, about?: Unfit) => Promise<Reply>;
   readonly notify: Notify;
   readonly approvals?: DoorApprovals;
   readonly completion?: DoorCompletion;
-  /** Says that work which went on after its call is complete. */
+  /** Reports that work which continued after its call is complete. */
   readonly reportTask?: (callId: unknown, who: Principal) => Promise<Reply>;
-  /** Puts on record what policy cannot decide, and returns what is said about it. */
+  /** Records a message that policy cannot decide, and returns the notice for the answer. */
   readonly reportGap?: (gap: Gap) => Promise<Notice>;
   readonly limits?: Partial<McpDoorLimits>;
 }
 
-/** What is known of something that is no call. */
+/** What is known of a request that is not a call. */
 export interface Unfit {
   readonly requested: string;
   readonly session: string | null;
@@ -123,11 +123,11 @@ export interface McpDoorLimits {
   readonly parkedForMs: number;
   /** Entries of one page of a history. */
   readonly historyPage: number;
-  /** Whoever waits for an approval waits no longer if they do not say: below what clients wait for an answer. */
+  /** The default wait for an approval: shorter than clients wait for an answer. */
   readonly awaitMs: number;
-  /** How often somebody who waits hears that they still do. */
+  /** How often a waiting client gets a progress notification. */
   readonly progressEveryMs: number;
-  /** How long the client's user may take to answer by a state. */
+  /** How long a signed state is valid. */
   readonly sealedForMs: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What can a client read about a session without taking a step? What is possible next, where it stands, what happened,
- * and the drawing of its workflow; for the session of the connection, or for the one that the address names.
+ * The resources of a workflow session: next actions, state, history, and the graph of the workflow. For the session of
+ * the connection, or the one that the URI names.
  */
 import { type ReadResourceResult, ResourceNotFoundError } from '@modelcontextprotocol/server';
 import type { Principal } from '../../core/call/call.ts';
@@ -57,7 +57,7 @@ export interface Address {
   readonly name: ResourceName;
   readonly session: string | null;
   readonly after: number;
-  /** Of entries of the history; as many as a page has, if not given. */
+  /** The number of history entries; a page if not given. */
   readonly limit?: number;
 }
 
@@ -80,7 +80,7 @@ export async function contentOf(
   const { connection, limits } = serving;
   const meant = session ?? (await ownSession(connection, served));
   const isGraph = name === 'graph' || name === 'graph.mmd';
-  // A drawing needs no session. Anything else does, and reading must not open one that nobody could find again.
+  // A drawing needs no session. Reading anything else must not open one that nobody could find again.
   if (meant === null) return isGraph ? draw(name, [], served, serving) : asJson(await noSession(name, serving));
   if (name === 'history')
     return asJson(await served.service.history(meant, connection.who, after, limit ?? limits.historyPage));
@@ -115,7 +115,7 @@ function draw(
   return name === 'graph' ? parts.graph.json(drawn, active) : parts.graph.mermaid(drawn, active);
 }
 
-/** Without the edges of actions that are not listed to this agent: a drawing is a list, too. */
+/** Without the edges of actions that are not listed to this agent. */
 function listedGraph({ graph, actions }: Workflow, { isListed }: ServedWorkflow, who: Principal): Workflow['graph'] {
   const isShown = ({ action }: { readonly action: string | null }): boolean => {
     const entry = action === null ? undefined : actions.get(action);
@@ -134,8 +134,8 @@ const asJson = (value: object): Json => value as unknown as Json;
 const maxDepth = 32;
 
 /**
- * The ids of the active states, outermost first. Read from the state as the agent is shown it: a drawing must not tell what the
- * author hides in replies.
+ * The ids of the active states, outermost first. Read from the state as the agent is shown it: a drawing must not tell
+ * what the author hides in replies.
  */
 export function activeStates(shown: unknown): readonly string[] {
   return isObject(shown) ? idsOf(shown['value'], '', 0) : [];

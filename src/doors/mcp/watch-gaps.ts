@@ -1,6 +1,6 @@
 /**
- * Reports messages that policy cannot decide: unknown methods, calls in notifications, headers that contradict their message.
- * They go on record and are never passed on. How often the same one is recorded is decided elsewhere.
+ * Reports messages that policy cannot decide: unknown methods, calls in notifications, headers that contradict their
+ * message. They go on record and are never passed on. How often the same one is recorded is decided elsewhere.
  */
 import type { Principal } from '../../core/call/call.ts';
 import { isObject } from '../../core/values/json.ts';

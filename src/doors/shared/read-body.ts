@@ -1,6 +1,6 @@
 /**
- * Reads the body of an HTTP request, for every door that speaks HTTP. Bounded in size, and in how long the client may pause.
- * The door says how the bytes are parsed.
+ * Reads the body of an HTTP request, for every door that speaks HTTP. Bounded in size, and in how long the client may
+ * pause. The door says how the bytes are parsed.
  */
 import type { IncomingMessage } from 'node:http';
 
@@ -19,7 +19,10 @@ export interface BodyLimits {
   readonly bodyStallMs: number;
 }
 
-/** A refused body is read up to so many times the limit: most clients read the answer only after they have sent everything. */
+/**
+ * A refused body is read up to so many times the limit: most clients read the answer only after they have sent
+ * everything.
+ */
 const refusedBodyFactor = 8;
 
 /** `parse` throws if the bytes are not JSON. */

@@ -1,14 +1,11 @@
-/**
- * What can be said of a command, and which options are there? Data only; the commands themselves are in commands.ts. Must not
- * load anything of the gateway.
- */
+/** The type of a command's entry, and the table of all options. Data only; loads nothing of the gateway. */
 import { keyRoles } from '../../../core/call/identity.ts';
 
 export interface OptionEntry {
   readonly short?: string;
-  /** What stands for the value in the help; an option without one is a flag. */
+  /** The placeholder for its value in the help; an option without one is a flag. */
   readonly value?: string;
-  /** The only values there are. */
+  /** The allowed values. */
   readonly oneOf?: readonly string[];
   readonly says: string;
 }
@@ -76,16 +73,16 @@ export type OptionName = keyof typeof options;
 export interface CommandEntry {
   readonly group: string;
   readonly says: string;
-  /** A few lines more, for the command's own help. */
+  /** More lines for the command's own help. */
   readonly more: readonly string[];
-  /** What stands after the command, word by word; a word in [brackets] may be left out, and one that ends in … repeated. */
+  /** The words after the command; one in [brackets] is optional, and one that ends in … may be repeated. */
   readonly argument: string | null;
-  /** When it exits with 1; null if it never does. */
+  /** What exit code 1 means; null if it never occurs. */
   readonly no: string | null;
   readonly options: readonly OptionName[];
-  /** Options without which it does nothing. */
+  /** Required options. */
   readonly needs?: readonly OptionName[];
-  /** What an option says here, where that is something else than elsewhere. */
+  /** Descriptions of options that differ from the general ones. */
   readonly means?: Readonly<Partial<Record<OptionName, string>>>;
   readonly examples: readonly (readonly [line: string, says: string])[];
 }

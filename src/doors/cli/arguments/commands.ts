@@ -1,6 +1,6 @@
 /**
- * Which commands and options are there? Data only: the command line is read by it and the help is written from it, so
- * that they cannot differ. Must not load anything of the gateway.
+ * The table of commands. The command line is read by it and the help is written from it, so they cannot differ. Data
+ * only; loads nothing of the gateway.
  */
 import { agentCommands, approvalCommands, policyCommands } from './admin-commands.ts';
 import type { CommandEntry } from './command-entry.ts';

@@ -1,4 +1,6 @@
-/** Which arguments of a call do the words of a command line say? A JSON object, or `name=value` as often as needed. Total. */
+/**
+ * Reads the arguments of a call from the words of a command line: a JSON object, or any number of `name=value`. Total.
+ */
 import { canonicalise } from '../../../core/values/canonical.ts';
 import { isObject, parseExactly } from '../../../core/values/json.ts';
 
@@ -6,7 +8,7 @@ export type ReadArgs =
   | { readonly ok: true; readonly args: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly problem: string };
 
-/** As deep as anything that is written down here. */
+/** The depth limit of stored values. */
 const maxDepth = 256;
 const pair = /^([^={}[\]"\s][^=]*)=(.*)$/s;
 
@@ -23,14 +25,14 @@ export function readArgs(words: readonly string[]): ReadArgs {
     const [, name, value] = pair.exec(word) ?? [];
     if (name === undefined || value === undefined) return wrong(`'${word}' is neither a JSON object nor name=value`);
     if (pairs.some(([known]) => known === name)) return wrong(`'${name}' stands there twice`);
-    // What is no JSON is a text: most values need no quotes of their own.
+    // A value that is not JSON is a string, so most values need no quotes.
     const json = parsed(value);
     pairs.push([name, json === undefined ? value : json]);
   }
   return whole(Object.fromEntries(pairs));
 }
 
-/** What would be sent as something else is not sent. */
+/** Refuses what has no exact JSON form. */
 function whole(args: Readonly<Record<string, unknown>>): ReadArgs {
   const written = canonicalise(args, { maxDepth });
   return written.ok ? { ok: true, args } : wrong(`${written.path}: ${written.problem}`);
@@ -38,7 +40,7 @@ function whole(args: Readonly<Record<string, unknown>>): ReadArgs {
 
 const wrong = (problem: string): ReadArgs => ({ ok: false, problem });
 
-/** Undefined for what is no JSON, and null stays null. */
+/** Undefined if it is not JSON. */
 function parsed(text: string): unknown {
   try {
     return parseExactly(text);

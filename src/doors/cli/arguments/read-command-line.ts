@@ -1,6 +1,6 @@
 /**
- * What was asked for? Total: any list of words is a command, a wish for help, or a sentence that says what is wrong and
- * which word was probably meant. Must not load anything of the gateway.
+ * Parses a command line into a command, a request for help, or a sentence that says what is wrong and what was
+ * probably meant. Total; loads nothing of the gateway.
  */
 import { nearest } from '../../../core/values/nearest.ts';
 import { callStates, type CallState } from '../../../core/taxonomy/call-states.ts';
@@ -18,13 +18,13 @@ import { type Given, readOptions } from './read-options.ts';
 export interface Command {
   readonly kind: 'run';
   readonly name: CommandName;
-  /** What stands after the command, such as a call id; empty if it takes nothing. */
+  /** The word after the command, such as a call id; empty if there is none. */
   readonly argument: string;
-  /** All of it, where there may be more than one word. */
+  /** All words after the command. */
   readonly words: readonly string[];
-  /** The options that have a value, as they were written. */
+  /** The options with a value, as they were given. */
   readonly said: Readonly<Partial<Record<OptionName, string>>>;
-  /** The options that have none and were given. */
+  /** The flags that were given. */
   readonly flags: ReadonlySet<OptionName>;
   readonly json: boolean;
   readonly follow: boolean;
@@ -43,7 +43,7 @@ export interface Command {
 
 export type Asked =
   | Command
-  /** `topic` is a command, the first word of several, or empty for the whole. */
+  /** `topic` is a command, the first word of several commands, or empty for all. */
   | { readonly kind: 'help'; readonly topic: string }
   | { readonly kind: 'version' }
   | { readonly kind: 'wrong'; readonly sentence: string };
@@ -91,7 +91,7 @@ function findCommand(
   return wrong(`there is no command '${first} ${second}'${hint(second, parts)}`, first);
 }
 
-/** Any word of a command, and the command it stands for: 'verify' alone is probably 'audit verify'. */
+/** Words of commands, and the command each suggests: 'verify' alone is probably 'audit verify'. */
 function everyWord(): ReadonlyMap<string, string> {
   const words = commandNames.map((name) => [lastWord(name), name] as const);
   return new Map<string, string>([...words, ...groups.map((group) => [group, group] as const)]);
@@ -134,7 +134,10 @@ function readCommand(name: CommandName, rest: readonly string[], given: Given): 
   };
 }
 
-/** An option that the command does not have, a wrong number of words, or a missing option; null if there is none of these. */
+/**
+ * An option that the command does not have, a wrong number of words, or a missing option; null if there is none of
+ * these.
+ */
 function problemWith(name: CommandName, rest: readonly string[], given: Given): string | null {
   const { argument, options: known, needs = [] }: CommandEntry = commands[name];
   const foreign = (Object.keys(given) as OptionName[]).find((option) => !known.includes(option));

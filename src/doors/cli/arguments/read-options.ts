@@ -1,6 +1,6 @@
 /**
- * Which of the words are options, and what is wrong with them? Every option that any command knows is read here;
- * whether the command that was asked for knows it too is a question for read-command-line.ts.
+ * Reads the options of a command line. Knows the options of all commands; read-command-line.ts checks whether the
+ * command has them.
  */
 import { parseArgs } from 'node:util';
 import { type OptionEntry, type OptionName, options } from './commands.ts';
@@ -9,7 +9,7 @@ export type Given = Partial<Record<OptionName, string | true>>;
 
 export interface ReadOptions {
   readonly given: Given;
-  /** The words that are no options, in their order. */
+  /** The words that are not options, in order. */
   readonly rest: readonly string[];
   readonly problem: string | null;
   /** The first option that no command knows, as it was written. */
@@ -61,7 +61,7 @@ function take({ name, rawName, value, inlineValue }: OptionToken, given: Given):
     given[name as OptionName] = true;
     return value === undefined ? null : `${rawName} takes no value`;
   }
-  // A value that looks like an option is a forgotten one; --file=-x still says it on purpose.
+  // A value that looks like an option was probably forgotten; --file=-x still passes one.
   if (value === undefined || value === '' || (inlineValue !== true && value.startsWith('-')))
     return `${rawName} needs a value: ${rawName} <${entry.value}>`;
   if (entry.oneOf !== undefined && !entry.oneOf.includes(value))

@@ -1,6 +1,6 @@
 /**
- * The commands `agents …`: who has a key, a new key, another one in its place, the end of one. A key is printed once, alone
- * on standard output, so that it can be piped. Must not show one anywhere else, nor repeat one that was typed.
+ * The commands `agents …`: list, add, rotate and revoke keys. A new key is printed once, alone on standard output.
+ * Keys are shown nowhere else, and one that was typed is never repeated.
  */
 import type { KeyRole } from '../../../core/call/identity.ts';
 import type { CommandName } from '../arguments/commands.ts';
@@ -30,7 +30,7 @@ export interface ShownKey {
 
 export type KeysAnswer<Value> =
   | { readonly kind: 'answered'; readonly value: Value }
-  /** What was asked cannot be; the keys are against it; or they cannot be read or written. */
+  /** `request`: it is malformed. `keys`: the keys do not allow it. `store`: they cannot be read or written. */
   | { readonly kind: 'refused'; readonly because: 'request' | 'keys' | 'store'; readonly message: string };
 
 interface WhichKey {
@@ -39,7 +39,7 @@ interface WhichKey {
 }
 
 export interface AgentsParts {
-  /** Who runs this command, as the machine knows them. */
+  /** The user of this machine who runs the command. */
   readonly operator: () => string;
   readonly nowMs: () => number;
   /** Null for what is no duration. */
@@ -65,7 +65,7 @@ const tenantOf = ({ said }: Command): string => said.tenant ?? defaultTenant;
 
 export const listKeys: RunOnKeys = async (command, file, parts, terminal) => {
   const answer = await parts.list(file, tenantOf(command));
-  if (answer.kind === 'refused') return sayRefused(command.name, answer, terminal);
+  if (answer.kind === 'refused') return reportRefused(command.name, answer, terminal);
   const { agent } = command.filter;
   const keys = answer.value.filter(({ name }) => agent === undefined || name === agent);
   const nowMs = parts.nowMs();
@@ -81,7 +81,7 @@ export const listKeys: RunOnKeys = async (command, file, parts, terminal) => {
 export const addKey: RunOnKeys = async (command, file, parts, terminal) => {
   const nowMs = parts.nowMs();
   const lifeMs = command.said.expires === undefined ? null : parts.durationMs(command.said.expires);
-  if (command.said.expires !== undefined && lifeMs === null) return sayDuration('expires', command, terminal);
+  if (command.said.expires !== undefined && lifeMs === null) return reportDuration('expires', command, terminal);
   const key = {
     tenant: tenantOf(command),
     role: (command.said.role ?? 'agent') as KeyRole,
@@ -90,30 +90,30 @@ export const addKey: RunOnKeys = async (command, file, parts, terminal) => {
     expiresAtMs: lifeMs === null ? null : nowMs + lifeMs,
   };
   const answer = await parts.add(file, key, nowMs);
-  if (answer.kind === 'refused') return sayRefused(command.name, answer, terminal);
+  if (answer.kind === 'refused') return reportRefused(command.name, answer, terminal);
   if (answer.value === null) throw new Error('bug: a key that was added is not there');
   return show(answer.value, nowMs, command, terminal, 'has a key');
 };
 
 export const rotateKey: RunOnKeys = async (command, file, parts, terminal) => {
-  if (!isKeyId(command.argument)) return sayNoId(command, terminal);
+  if (!isKeyId(command.argument)) return reportNoId(command, terminal);
   const nowMs = parts.nowMs();
   const graceMs = command.said.grace === undefined ? 0 : parts.durationMs(command.said.grace);
-  if (graceMs === null) return sayDuration('grace', command, terminal);
+  if (graceMs === null) return reportDuration('grace', command, terminal);
   const which = { tenant: tenantOf(command), id: command.argument, graceMs, by: parts.operator() };
   const answer = await parts.rotate(file, which, nowMs);
-  if (answer.kind === 'refused') return sayRefused(command.name, answer, terminal);
-  if (answer.value === null) return sayNoKey(command, terminal);
+  if (answer.kind === 'refused') return reportRefused(command.name, answer, terminal);
+  if (answer.value === null) return reportNoKey(command, terminal);
   const until = graceMs === 0 ? 'ends now' : `works until ${timeOf(nowMs + graceMs)} at most`;
   return show(answer.value, nowMs, command, terminal, `has another key, and ${command.argument} ${until}`);
 };
 
 export const revokeKey: RunOnKeys = async (command, file, parts, terminal) => {
-  if (!isKeyId(command.argument)) return sayNoId(command, terminal);
+  if (!isKeyId(command.argument)) return reportNoId(command, terminal);
   const [tenant, id] = [tenantOf(command), command.argument];
   const answer = await parts.revoke(file, { tenant, id }, parts.nowMs());
-  if (answer.kind === 'refused') return sayRefused(command.name, answer, terminal);
-  if (!answer.value) return sayNoKey(command, terminal);
+  if (answer.kind === 'refused') return reportRefused(command.name, answer, terminal);
+  if (!answer.value) return reportNoKey(command, terminal);
   if (command.json) terminal.print(`${JSON.stringify({ key_id: id, tenant, revoked: true })}\n`);
   else terminal.print(`${id} is revoked; gateways that run refuse it within a second.\n`);
   return exitCodes.done.code;
@@ -175,8 +175,8 @@ const columnsAt = (nowMs: number): readonly Column<ListedKey>[] => [
 
 const isKeyId = (text: string): boolean => /^[0-9a-z]{16}$/.test(text);
 
-/** Does not repeat what was typed: it may be a whole key, and what is printed is often kept. */
-function sayNoId({ name, argument }: Command, terminal: Terminal): ExitCode {
+/** Does not repeat what was typed: it may be a whole key, and output is often kept. */
+function reportNoId({ name, argument }: Command, terminal: Terminal): ExitCode {
   const what = argument.startsWith('rk_')
     ? `'${name}' takes the id of a key, not the key: the 16 characters after rk_`
     : `'${name}' takes the id of a key, 16 characters, as agents ls shows them`;
@@ -184,20 +184,20 @@ function sayNoId({ name, argument }: Command, terminal: Terminal): ExitCode {
   return exitCodes.usage.code;
 }
 
-function sayNoKey(command: Command, terminal: Terminal): ExitCode {
+function reportNoKey(command: Command, terminal: Terminal): ExitCode {
   const where = `tenant '${harmless(tenantOf(command))}'`;
   terminal.tell(`recourse: ${where} has no key ${command.argument}; look with: recourse agents ls, or name --tenant\n`);
   return exitCodes.no.code;
 }
 
-function sayDuration(option: 'expires' | 'grace', { name }: Command, terminal: Terminal): ExitCode {
+function reportDuration(option: 'expires' | 'grace', { name }: Command, terminal: Terminal): ExitCode {
   terminal.tell(`recourse: --${option} is a duration such as 90s, 30m, 12h or 30d. Try: recourse ${name} --help\n`);
   return exitCodes.usage.code;
 }
 
 const codeOf = { request: exitCodes.usage.code, keys: exitCodes.no.code, store: exitCodes.store.code } as const;
 
-function sayRefused(
+function reportRefused(
   name: CommandName,
   { because, message }: Extract<KeysAnswer<never>, { kind: 'refused' }>,
   terminal: Terminal,

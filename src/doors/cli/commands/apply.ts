@@ -1,17 +1,17 @@
 /**
- * The command `apply`: puts the policy of the files into force in a gateway that runs, once or whenever they change. The files are
- * checked here first; the gateway checks them again, and changes everything or nothing.
+ * The command `apply`: puts the policy of the files into force in a running gateway, once or whenever they change. The
+ * files are checked here first; the gateway checks them again and applies all or nothing.
  */
 import type { Direction, PolicyChange } from '../../../core/policy/diff/policy-change.ts';
 import { type ToldProblem, writeProblem } from './check.ts';
-import { type Daemon, type FindDaemon, isList, sayNotFound, sayTrouble, wishOf } from '../daemon.ts';
+import { type Daemon, type FindDaemon, isList, reportNotFound, reportFailure, wishOf } from '../daemon.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { Command } from '../arguments/read-command-line.ts';
 import { harmless, type Paint, type Terminal } from '../terminal.ts';
 
 export interface CheckedFiles {
   readonly problems: readonly ToldProblem[];
-  /** What can be read, and is proven to be wrong. */
+  /** Readable, but proven to be wrong. */
   readonly errors: readonly ToldProblem[];
   readonly warnings: readonly string[];
 }
@@ -19,7 +19,7 @@ export interface CheckedFiles {
 export interface ApplyParts {
   readonly findDaemon: FindDaemon;
   readonly checkFiles: (config: string | undefined) => Promise<CheckedFiles>;
-  /** Calls back some time after the last of several changes; gives how to end it, or why it cannot be done. */
+  /** Calls back a moment after the last of several changes. Returns how to stop it, or why it cannot be done. */
   readonly watchFiles: (
     config: string | undefined,
     onChange: () => void,
@@ -28,7 +28,7 @@ export interface ApplyParts {
 
 export async function runApply(command: Command, parts: ApplyParts, terminal: Terminal): Promise<ExitCode> {
   const found = await parts.findDaemon(wishOf(command, 'operator', terminal));
-  if (found.kind === 'refused') return sayNotFound(found, command, terminal);
+  if (found.kind === 'refused') return reportNotFound(found, command, terminal);
   const apply = () => applyOnce(command, found.daemon, parts, terminal);
   return command.flags.has('watch') ? watch(command, apply, parts, terminal) : apply();
 }
@@ -36,17 +36,17 @@ export async function runApply(command: Command, parts: ApplyParts, terminal: Te
 async function applyOnce(command: Command, daemon: Daemon, parts: ApplyParts, terminal: Terminal): Promise<ExitCode> {
   const { problems, errors, warnings } = await parts.checkFiles(command.config);
   const force = command.flags.has('force');
-  if (problems.length > 0) return sayProblems(problems, false, command, terminal);
-  if (errors.length > 0 && !force) return sayProblems(errors, true, command, terminal);
+  if (problems.length > 0) return reportProblems(problems, false, command, terminal);
+  if (errors.length > 0 && !force) return reportProblems(errors, true, command, terminal);
   if (!command.json)
     for (const each of warnings) terminal.tell(`${terminal.paintTold('yellow', 'warning')} ${harmless(each)}\n`);
   const body = force ? { force } : {};
   const answer = await daemon.ask({ method: 'POST', path: '/v1/policy/apply', body });
-  if (answer.kind !== 'answered') return sayTrouble(answer, daemon, terminal);
+  if (answer.kind !== 'answered') return reportFailure(answer, daemon, terminal);
   const { problems: refused, forcible, applied, changes, forced } = answer.body;
   if (isList(refused))
-    return sayProblems(refused as unknown as readonly ToldProblem[], forcible === true, command, terminal);
-  if (applied !== true) return sayTrouble(answer, daemon, terminal);
+    return reportProblems(refused as unknown as readonly ToldProblem[], forcible === true, command, terminal);
+  if (applied !== true) return reportFailure(answer, daemon, terminal);
   const told = isList(changes) ? (changes as unknown as readonly PolicyChange[]) : null;
   const spite = Array.isArray(forced) ? forced.map(String) : [];
   if (command.json) terminal.print(`${JSON.stringify({ applied: true, changes: told, forced: spite })}\n`);
@@ -57,7 +57,7 @@ async function applyOnce(command: Command, daemon: Daemon, parts: ApplyParts, te
   return exitCodes.done.code;
 }
 
-function sayProblems(
+function reportProblems(
   problems: readonly ToldProblem[],
   forcible: boolean,
   { json }: Command,
@@ -98,7 +98,7 @@ function writeChange({ change, agent, details }: PolicyChange, paint: Paint): st
   return `  ${paint(style, sign)} ${agent === null ? 'all agents' : harmless(agent)}  ${change}\n${lines.join('')}`;
 }
 
-/** One at a time: a change that comes while one is being applied is applied after it. */
+/** One at a time: a change during an apply is applied after it. */
 async function watch(
   { config }: Command,
   apply: () => Promise<ExitCode>,

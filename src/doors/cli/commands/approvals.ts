@@ -1,12 +1,12 @@
 /**
- * The commands `approvals ls`, `show`, `approve`, `deny` and `revoke`: a person looks at what an agent asks for and decides. Sends
- * back the hash of what was shown, and says what happens next. Must not decide who may: the gateway does.
+ * The commands `approvals ls`, `show`, `approve`, `deny` and `revoke`. A decision is sent with the hash of what was
+ * shown. The gateway decides who may decide.
  */
 import { approvalStates } from '../../../core/approval/approval.ts';
 import type { ApprovalView } from '../../../core/approval/approval-view.ts';
 import { maxPage } from '../../../core/http/http-routes.ts';
 import { nearest } from '../../../core/values/nearest.ts';
-import { type Daemon, type FindDaemon, sayTrouble } from '../daemon.ts';
+import { type Daemon, type FindDaemon, reportFailure } from '../daemon.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { Command } from '../arguments/read-command-line.ts';
 import { readApproval, readApprovals } from '../watch/read-approval.ts';
@@ -37,15 +37,15 @@ export const listApprovals: RunApprovals = async (command, daemon, parts, termin
   if (state !== undefined && !Object.hasOwn(approvalStates, state)) {
     const near = nearest(state, Object.keys(approvalStates));
     const hint = near === null ? `there are ${Object.keys(approvalStates).join(', ')}` : `did you mean ${near}?`;
-    return sayUsage(`no approval is ever in the state '${said.state}'; ${hint}`, command, terminal);
+    return reportUsage(`no approval is ever in the state '${said.state}'; ${hint}`, command, terminal);
   }
-  if (limit > maxPage) return sayUsage(`--limit is a whole number from 1 to ${maxPage}`, command, terminal);
+  if (limit > maxPage) return reportUsage(`--limit is a whole number from 1 to ${maxPage}`, command, terminal);
   const { agent, session, before } = said;
   const wish = Object.entries({ state, agent, session, before, limit: String(limit) });
   const query = new URLSearchParams(wish.filter((pair): pair is [string, string] => pair[1] !== undefined));
   const answer = await daemon.ask({ method: 'GET', path: `/v1/approvals?${query}` });
   const found = answer.kind === 'answered' ? readApprovals(answer.body) : null;
-  if (found === null) return sayTrouble(answer, daemon, terminal);
+  if (found === null) return reportFailure(answer, daemon, terminal);
   if (json) {
     for (const each of found) terminal.print(`${JSON.stringify(each)}\n`);
     return exitCodes.done.code;
@@ -113,10 +113,10 @@ function commandsFor(approval: ApprovalView, nowMs: number): readonly (readonly 
 export const approveCall: RunApprovals = async (command, daemon, { nowMs, readText }, terminal) => {
   const { argument, said, json } = command;
   const args = await argsIn(said.args, readText);
-  if ('problem' in args) return sayUsage(args.problem, command, terminal);
+  if ('problem' in args) return reportUsage(args.problem, command, terminal);
   const found = await look(argument, daemon, terminal);
   if (typeof found === 'number') return found;
-  // INVARIANT: without a hash of the person's own, what is approved is what is printed here.
+  // INVARIANT: without --shown, what is approved is what is printed here.
   if (!json) terminal.print(writeShown(found, nowMs(), terminal));
   const body = {
     shown: said.shown ?? found.shown,
@@ -153,7 +153,7 @@ async function decide(
 ): Promise<ExitCode> {
   const answer = await daemon.ask({ method: 'POST', path: pathOf(argument, act), body });
   const decided = answer.kind === 'answered' && answer.status === 200 ? readApproval(answer.body) : null;
-  if (decided === null) return sayTrouble(answer, daemon, terminal);
+  if (decided === null) return reportFailure(answer, daemon, terminal);
   if (json) terminal.print(`${JSON.stringify(decided)}\n`);
   else {
     const [sign, style] = signs[decided.state] ?? [decided.state, 'yellow'];
@@ -162,11 +162,11 @@ async function decide(
   return exitCodes.done.code;
 }
 
-/** The approval, or the exit code of a sentence that says why there is none. */
+/** The approval, or the exit code after reporting why there is none. */
 async function look(id: string, daemon: Daemon, terminal: Terminal): Promise<ApprovalView | ExitCode> {
   const answer = await daemon.ask({ method: 'GET', path: pathOf(id) });
   const found = answer.kind === 'answered' && answer.status === 200 ? readApproval(answer.body) : null;
-  return found ?? sayTrouble(answer, daemon, terminal);
+  return found ?? reportFailure(answer, daemon, terminal);
 }
 
 async function argsIn(
@@ -184,7 +184,7 @@ async function argsIn(
   }
 }
 
-function sayUsage(problem: string, { name }: Command, terminal: Terminal): ExitCode {
+function reportUsage(problem: string, { name }: Command, terminal: Terminal): ExitCode {
   terminal.tell(`recourse: ${harmless(problem)}${problem.endsWith('?') ? '' : '.'} Try: recourse ${name} --help\n`);
   return exitCodes.usage.code;
 }

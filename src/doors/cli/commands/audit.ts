@@ -1,4 +1,4 @@
-/** The commands `audit verify` and `audit tail`: does the journal hold, and what does it say? */
+/** The commands `audit verify` and `audit tail`: verify the journal, and print its newest records. */
 import { hex } from '../../../core/journal/verify.ts';
 import type { Inspection, ToldRecord, VerifyReport } from '../../../shell/look/inspect.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
@@ -7,7 +7,7 @@ import { recordShape, reportShape } from '../print/shapes.ts';
 import { harmless, type Paint, pollUntilStopped, type Terminal, type Timer } from '../terminal.ts';
 import { writeRecordLine } from '../print/write-record.ts';
 
-/** A journal shorter than this is verified before anybody wonders. */
+/** No progress is shown for a shorter journal. */
 const worthTelling = 5_000;
 
 export async function verifyJournal(command: Command, inspection: Inspection, terminal: Terminal): Promise<ExitCode> {
@@ -63,9 +63,9 @@ export async function tailJournal(
     if (newest.length === 0 && command.lines > 0) terminal.tell('no record is in the journal yet.\n');
     return exitCodes.done.code;
   }
-  // From before the first line on, Ctrl-C is an end in good order.
+  // Ctrl-C is a regular end, also before the first line.
   const { wait, stopListening } = pollUntilStopped(terminal, timer);
-  // One at least, to know where to go on from.
+  // At least one, to know where to continue.
   const newest = await inspection.newest(Math.max(1, command.lines));
   for (const record of command.lines === 0 ? [] : newest) print(record);
   for await (const record of inspection.follow(newest.at(-1) ?? null, wait)) print(record);

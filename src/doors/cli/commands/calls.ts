@@ -1,4 +1,6 @@
-/** The commands `calls ls` and `calls show`: what the agents asked for, and what became of it. */
+/**
+ * The commands `calls ls` and `calls show`: lists calls, and shows one with its arguments, reply, gates and records.
+ */
 import { cut } from '../../../core/values/canonical.ts';
 import { quoteWord } from '../../../core/values/quote.ts';
 import { callStates, type CallState } from '../../../core/taxonomy/call-states.ts';
@@ -62,7 +64,7 @@ export async function showCall(command: Command, inspection: Inspection, termina
   return exitCodes.done.code;
 }
 
-/** The step whose result this one took instead of being sent; null if it was sent itself. */
+/** The step whose result this one adopted; null if it was sent itself. */
 function adopted({ records }: CallStory): string | null {
   for (const { kind, body } of records) {
     const { from } = kind === 'adopted' ? (JSON.parse(body) as { from?: string }) : {};
@@ -104,13 +106,13 @@ function writeStory(story: CallStory, paint: Paint): string {
   ].join('\n');
 }
 
-/** A file may hold what this version never wrote. */
+/** A file may hold states of another version. */
 function meaningOfState(state: string): { readonly meaning: string; readonly operator: string } {
   const entries: Readonly<Record<string, { readonly meaning: string; readonly operator: string }>> = callStates;
   return entries[state] ?? { meaning: 'A state that this version does not know.', operator: 'Use a newer version.' };
 }
 
-/** Those that were asked on one line, those that do not stand on another. */
+/** Gates that were asked on one line, those that are not configured on another. */
 function writeGates(gates: readonly GateAnswered[], paint: Paint): string {
   const asked = gates.filter(({ answer }) => answer !== 'absent').map((each) => writeGate(each, paint));
   const absent = gates.filter(({ answer }) => answer === 'absent').map(({ gate }) => gate);

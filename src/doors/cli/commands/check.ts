@@ -1,4 +1,7 @@
-/** The command `check`: what is wrong with the configuration, and what can be proven about its workflows and its policy? */
+/**
+ * The command `check`: prints problems of the configuration, and what can be proven about its workflows and its
+ * policy.
+ */
 import type { PolicyAnalysis, PolicyFinding } from '../../../core/policy/analyse/policy-analysis.ts';
 import { analyseWorkflow } from '../../../core/workflow/analyse/analyse-workflow.ts';
 import type { Analysis, Finding } from '../../../core/workflow/analyse/analysis.ts';
@@ -7,7 +10,7 @@ import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { Command } from '../arguments/read-command-line.ts';
 import { harmless, type Paint, type Terminal } from '../terminal.ts';
 
-/** What somebody should know, and that stops nothing. */
+/** A warning at a place of a file. */
 export interface ToldWarning {
   readonly file: string;
   readonly line: number;
@@ -18,23 +21,23 @@ export interface ToldWarning {
   readonly fix: string;
 }
 
-/** What is wrong at a place of a file. */
+/** A problem at a place of a file. */
 export interface ToldProblem extends ToldWarning {
   readonly code: string;
 }
 
-/** With problems, the workflows are those that could be read nevertheless. */
+/** With problems, `workflows` are those that could still be read. */
 export interface LoadedGraphs {
   readonly problems: readonly ToldProblem[];
   readonly warnings: readonly ToldWarning[];
   readonly workflows: readonly { readonly name: string; readonly graph: WorkflowGraph }[];
-  /** What can be proven about its policy; null without one, or if it is not asked for. */
+  /** Analyses the policy; null without one, or for a single workflow. */
   readonly analysePolicy: (() => PolicyAnalysis) | null;
-  /** What was looked at: a file of configuration, or a module. */
+  /** The configuration file or module that was checked. */
   readonly source: string;
 }
 
-/** `argument` is a configuration, a workflow's name or a module; empty for what lies in this folder. */
+/** `argument` is a configuration, a workflow's name or a module; empty for ./recourse.yaml. */
 export type LoadGraphs = (argument: string, config: string | undefined) => Promise<LoadedGraphs>;
 
 export async function runCheck(command: Command, load: LoadGraphs, terminal: Terminal): Promise<ExitCode> {
@@ -61,7 +64,7 @@ interface Checked {
   readonly analysis: Analysis;
 }
 
-/** For programs: one object a line, told apart by `kind`; the last one sums up. */
+/** For `--json`: one object a line, with a `kind`; the last is the summary. */
 function linesOf(
   { problems, warnings, source }: LoadedGraphs,
   { workflows, policy }: Proven,
@@ -147,7 +150,7 @@ function writePlace(told: ToldWarning, sort: string, style: 'red' | 'yellow', pa
   ].join('\n');
 }
 
-/** As wide as what stands before it, once that is spelt out. */
+/** The width of the text before the column, after escaping. */
 function indentTo(text: string, column: number): number {
   return column > text.length + 1 ? harmless(text).length : harmless(text.slice(0, column - 1)).length;
 }

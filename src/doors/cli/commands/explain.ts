@@ -1,11 +1,11 @@
 /**
- * The command `explain`: what would be decided about one call, and why? Asks the gateway; without one it is decided from the files.
- * Must not decide anything itself.
+ * The command `explain`: prints how one call would be decided, and why. Asks the gateway; without one it is decided
+ * from the files.
  */
 import type { Explanation } from '../../../core/gates/explain.ts';
 import { unreachable } from '../../../core/values/unreachable.ts';
 import { type ToldProblem, writeProblem } from './check.ts';
-import { type Daemon, type FindDaemon, isList, sayNotFound, sayTrouble, wishOf } from '../daemon.ts';
+import { type Daemon, type FindDaemon, isList, reportNotFound, reportFailure, wishOf } from '../daemon.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { readArgs } from '../arguments/read-args.ts';
 import type { Command } from '../arguments/read-command-line.ts';
@@ -22,7 +22,7 @@ export interface OfflineOrder {
 }
 
 export type OfflineExplained =
-  /** `remarks`: what could not be looked at. */
+  /** `remarks`: what could not be checked. */
   | { readonly kind: 'explained'; readonly explanation: Explanation; readonly remarks: readonly string[] }
   | { readonly kind: 'problems'; readonly problems: readonly ToldProblem[] }
   | { readonly kind: 'which_agent'; readonly agents: readonly string[] }
@@ -31,31 +31,31 @@ export type OfflineExplained =
 export interface ExplainParts {
   readonly findDaemon: FindDaemon;
   readonly explainOffline: (order: OfflineOrder) => Promise<OfflineExplained>;
-  /** The agent that recourse.yaml declares, if it is the only one. */
+  /** The agent of recourse.yaml, if it declares exactly one. */
   readonly onlyAgent: (config: string | undefined) => Promise<string | undefined>;
 }
 
 export async function runExplain(command: Command, parts: ExplainParts, terminal: Terminal): Promise<ExitCode> {
   const { said, words, config, flags } = command;
   const args = readArgs(words.slice(1));
-  if (!args.ok) return sayUsage(args.problem, terminal);
+  if (!args.ok) return reportUsage(args.problem, terminal);
   const nowMs = said.now === undefined ? null : timeIn(said.now);
-  if (Number.isNaN(nowMs)) return sayUsage('--now is a time such as 2026-05-18T09:00:00Z', terminal);
+  if (Number.isNaN(nowMs)) return reportUsage('--now is a time such as 2026-05-18T09:00:00Z', terminal);
   const { argument: tool } = command;
   const order: OfflineOrder = { config, tool, args: args.args, agent: said.agent, model: said.model, nowMs };
   const isOffline = flags.has('offline') || nowMs !== null;
   if (isOffline && said.session !== undefined)
-    return sayUsage('--session needs a gateway: leave out --offline and --now', terminal);
+    return reportUsage('--session needs a gateway: leave out --offline and --now', terminal);
   if (isOffline) return explainAlone(order, command, parts, terminal);
   const found = await parts.findDaemon(wishOf(command, 'operator', terminal));
-  if (found.kind === 'refused') return sayNotFound(found, command, terminal);
+  if (found.kind === 'refused') return reportNotFound(found, command, terminal);
   const { daemon } = found;
   const answer = await askDaemon(order, command, daemon, parts);
   if (answer.kind === 'nobody' && !daemon.isNamed && said.session === undefined) {
     terminal.tell(`recourse: nobody listens at ${daemon.url}\n`);
     return explainAlone(order, command, parts, terminal);
   }
-  if (answer.kind !== 'answered' || !isExplanation(answer.body)) return sayTrouble(answer, daemon, terminal);
+  if (answer.kind !== 'answered' || !isExplanation(answer.body)) return reportFailure(answer, daemon, terminal);
   return show(answer.body, command, terminal);
 }
 
@@ -70,7 +70,7 @@ async function askDaemon(
     return daemon.ask({ method: 'POST', path: '/v1/evaluate', body: { tool, args, ...given(known) } });
   };
   const first = await ask(agent);
-  // An agent asks for itself; an operator must name one, and a file with one agent names it.
+  // An operator must name the agent; a file with a single agent names it.
   const isUnnamed = agent === undefined && first.kind === 'answered' && asksForAgent(first.body);
   const only = isUnnamed ? await onlyAgent(config) : undefined;
   return only === undefined ? first : ask(only);
@@ -98,7 +98,7 @@ async function explainAlone(
       return exitCodes.no.code;
     case 'which_agent': {
       const names = explained.agents.map((name) => harmless(name)).join(', ');
-      return sayUsage(
+      return reportUsage(
         names === '' ? '--agent names who would call; none is declared' : `--agent names who would call: ${names}`,
         terminal,
       );
@@ -121,7 +121,7 @@ function isExplanation(body: object): body is Explanation {
   return typeof decision === 'string' && isList(rungs) && isList(rules);
 }
 
-/** RFC 3339, or a day alone; NaN for anything else. */
+/** RFC 3339, or a date; NaN for anything else. */
 const timeIn = (text: string): number =>
   /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/.test(text)
     ? Date.parse(text)
@@ -130,7 +130,7 @@ const timeIn = (text: string): number =>
 const given = (fields: Readonly<Record<string, string | undefined>>) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
-function sayUsage(problem: string, terminal: Terminal): ExitCode {
+function reportUsage(problem: string, terminal: Terminal): ExitCode {
   terminal.tell(`recourse: ${harmless(problem)}. Try: recourse explain --help\n`);
   return exitCodes.usage.code;
 }

@@ -1,4 +1,7 @@
-/** The command `init`: says what was written, what each tool was declared to be, what must be set, and which commands come next. */
+/**
+ * The command `init`: prints what was written, the effect class of each tool, the variables to set, and the next
+ * commands.
+ */
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { Command } from '../arguments/read-command-line.ts';
 import { type Column, writeTable } from '../print/table.ts';
@@ -8,14 +11,14 @@ export interface InitOrder {
   readonly config: string | undefined;
   readonly from: string | undefined;
   readonly isDry: boolean;
-  /** Servers are about to be started, which takes a while. */
+  /** Called before servers are started, which takes a while. */
   readonly onStarting: (servers: readonly string[]) => void;
 }
 
 interface InitiatedServer {
   readonly name: string;
   readonly from: string;
-  /** Why its tools are not known; null if they are. */
+  /** Why its tools could not be listed; null if they were. */
   readonly problem: string | null;
   readonly tools: readonly {
     readonly name: string;
@@ -35,15 +38,15 @@ export type Initiated =
       readonly kind: 'made';
       readonly file: string;
       readonly text: string;
-      /** The one that is declared. */
+      /** The agent that the file declares. */
       readonly agent: string;
       readonly servers: readonly InitiatedServer[];
-      /** Null if there is nothing to pin. One that is there already stays as it is. */
+      /** Null if there is nothing to pin. An existing lock is kept. */
       readonly lock: { readonly file: string; readonly isWritten: boolean } | null;
       readonly skipped: readonly { readonly name: string; readonly from: string; readonly reason: string }[];
       readonly unreadable: readonly string[];
       readonly variables: readonly { readonly name: string; readonly meaning: string; readonly isSet: boolean }[];
-      /** What goes into the files of clients that start a command. */
+      /** Configuration for clients that start a command. */
       readonly snippets: readonly { readonly files: readonly string[]; readonly text: string }[];
     }
   | { readonly kind: 'refused'; readonly message: string };
@@ -79,7 +82,7 @@ export async function runInit(command: Command, init: InitProject, terminal: Ter
   return exitCodes.done.code;
 }
 
-/** For a client that starts a command in place of connecting to an address. */
+/** For clients that start a command instead of connecting to an address. */
 function writeSnippet({ files, text }: Made['snippets'][number]): string {
   const where = files.map(harmless).join(' and ');
   const lines = text.split('\n').map((line) => `  ${harmless(line)}\n`);
@@ -115,7 +118,7 @@ function asJson({ file, text, lock, servers, skipped, unreadable, variables }: M
   };
 }
 
-/** What was found, and what comes of it: whoever reads it knows what the agent may do. */
+/** Prints what was found, and what the agent may do as a result. */
 function tellFound({ servers, skipped, unreadable, variables, lock, file }: Made, terminal: Terminal): void {
   const { tell, paintTold: paint } = terminal;
   for (const each of unreadable) tell(`recourse: could not be read: ${harmless(each)}\n`);

@@ -1,4 +1,4 @@
-/** The command `pin`: what changed in the tools since they were pinned, and is that on record? Must not know how servers are asked. */
+/** The command `pin`: prints what changed in the tools since they were pinned. Does not know how servers are asked. */
 import type { Json, JsonObject } from '../../../core/values/json.ts';
 import { unreachable } from '../../../core/values/unreachable.ts';
 import { type ToldProblem, writeProblem } from './check.ts';
@@ -29,7 +29,7 @@ export type Pinned =
       readonly kind: 'pinned';
       readonly file: string;
       readonly isSame: boolean;
-      /** There was a lock that nobody could read. */
+      /** There was a lock that could not be read. */
       readonly wasUnreadable: boolean;
       readonly before: PinnedTools | null;
       readonly lock: PinnedTools;
@@ -45,11 +45,11 @@ export type PinTools = (order: PinOrder) => Promise<Pinned>;
 export interface ToolChange {
   readonly change: 'added' | 'removed' | 'changed';
   readonly tool: string;
-  /** Where it changed, by name. */
+  /** The names of the changed fields. */
   readonly fields: readonly string[];
 }
 
-/** Whoever reads more than this of one tool reads the file itself. */
+/** The most changed fields shown for one tool. */
 const maxFields = 20;
 
 export async function runPin(command: Command, pin: PinTools, terminal: Terminal): Promise<ExitCode> {
@@ -57,7 +57,7 @@ export async function runPin(command: Command, pin: PinTools, terminal: Terminal
   const pinned = await pin({ config: command.config, isCheck });
   switch (pinned.kind) {
     case 'pinned':
-      return sayPinned(pinned, isCheck, command.json, terminal);
+      return printPinned(pinned, isCheck, command.json, terminal);
     case 'problems':
       for (const problem of pinned.problems) terminal.tell(`${writeProblem(problem, terminal.paintTold)}\n`);
       return exitCodes.no.code;
@@ -74,7 +74,12 @@ export async function runPin(command: Command, pin: PinTools, terminal: Terminal
   }
 }
 
-function sayPinned(pinned: Pinned & { kind: 'pinned' }, isCheck: boolean, json: boolean, terminal: Terminal): ExitCode {
+function printPinned(
+  pinned: Pinned & { kind: 'pinned' },
+  isCheck: boolean,
+  json: boolean,
+  terminal: Terminal,
+): ExitCode {
   const { file, isSame, lock, leftOut, wasUnreadable } = pinned;
   const changes = changesOf(pinned.before, lock);
   const holds = isSame || !isCheck;
@@ -101,7 +106,7 @@ function sayPinned(pinned: Pinned & { kind: 'pinned' }, isCheck: boolean, json: 
   return holds ? exitCodes.done.code : exitCodes.no.code;
 }
 
-/** What differs, tool by tool, in the order of their names. */
+/** The changes by tool, in the order of their names. */
 export function changesOf(before: PinnedTools | null, after: PinnedTools): readonly ToolChange[] {
   const [was, is] = [flat(before), flat(after)];
   return [...new Set([...was.keys(), ...is.keys()])].toSorted().flatMap((tool): readonly ToolChange[] => {
@@ -110,7 +115,7 @@ export function changesOf(before: PinnedTools | null, after: PinnedTools): reado
     if (now === undefined) return [{ change: 'removed', tool, fields: [] }];
     if (old.sha256 === now.sha256 && differing(old, now).length === 0) return [];
     const fields = differing(old, now);
-    // Its server says more about it than the lock keeps.
+    // The hash covers more than the lock keeps.
     return [{ change: 'changed', tool, fields: fields.length === 0 ? ['something that is not kept'] : fields }];
   });
 }

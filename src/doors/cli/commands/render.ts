@@ -1,4 +1,4 @@
-/** The command `render`: a workflow as a drawing, with the states in which a session stands if one is named. */
+/** The command `render`: draws a workflow, with the active states of a session if one is named. */
 import { isObject, type Json } from '../../../core/values/json.ts';
 import { toDot } from '../../../core/workflow/draw/to-dot.ts';
 import { toMermaid } from '../../../core/workflow/draw/to-mermaid.ts';
@@ -13,15 +13,15 @@ import { resolveId } from '../resolve-id.ts';
 
 export interface RenderParts {
   readonly load: LoadGraphs;
-  /** Which session of this store is meant by the beginning of its handle; none, if the store cannot be read. */
+  /** Resolves the beginning of a session handle; none if the store cannot be read. */
   readonly meant: (file: string, beginning: string) => Promise<MeantId>;
-  /** Where a session of the workflow stands, as XState writes it, or a sentence, be it about the store itself. */
+  /** The state of a session as XState writes it, or a sentence that says why there is none. */
   readonly stateOf: (
     session: string,
     workflow: string,
     file: string,
   ) => Promise<{ readonly value: Json } | { readonly refused: string } | { readonly unreadable: string }>;
-  /** A sentence if it cannot be written. */
+  /** Null, or a sentence that says why it cannot be written. */
   readonly write: (path: string, text: string) => Promise<string | null>;
 }
 
@@ -64,12 +64,12 @@ export async function runRender(
 }
 
 function draw(format: string, graph: WorkflowGraph, active: readonly string[]): string {
-  // That it is one of these was seen when the command line was read.
+  // The command line was already checked for these.
   if (format === 'dot') return toDot(graph, active);
   return format === 'svg' ? toSvg(graph, active) : toMermaid(graph, active);
 }
 
-/** The ids of all states that are active, from the outermost in. */
+/** The ids of all active states, outermost first. */
 export function activeIn(value: Json, around = ''): readonly string[] {
   const inside = (name: string) => (around === '' ? name : `${around}.${name}`);
   if (typeof value === 'string') return [inside(value)];

@@ -1,4 +1,7 @@
-/** The commands `serve`, `stdio` and `up`: says what is served and where, and what was in the way. Must not know how it is served. */
+/**
+ * The commands `serve`, `stdio` and `up`: print what is served and where, and what went wrong. Does not know how it is
+ * served.
+ */
 import { unreachable } from '../../../core/values/unreachable.ts';
 import type { ToldProblem } from './check.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
@@ -7,7 +10,7 @@ import { harmless, type Paint, type Terminal } from '../terminal.ts';
 
 interface Order {
   readonly config: string | undefined;
-  /** What the command line or the environment says; the configuration may say something else. */
+  /** From the command line or the environment; otherwise the configuration decides. */
   readonly file: string | undefined;
   readonly newStore: boolean;
   readonly onTrouble: (problem: string) => void;
@@ -35,7 +38,7 @@ export interface UpReady {
     readonly state: string;
     readonly tools: number;
     readonly problem: string | null;
-    /** What a child last said on its standard error. For this terminal alone: it may be a secret. */
+    /** The last lines of a child's standard error. Only for this terminal: they may contain secrets. */
     readonly lastWords: readonly string[];
   }[];
   readonly tools: number;
@@ -45,9 +48,9 @@ export interface UpReady {
   readonly mode: 'enforce' | 'audit' | null;
   readonly agents: readonly string[] | null;
   readonly warnings: readonly { readonly file: string; readonly line: number; readonly message: string }[];
-  /** What `recourse check` calls an error, in spite of which it was started. */
+  /** Errors of `recourse check` that --force overrode. */
   readonly forced: readonly { readonly file: string; readonly line: number; readonly message: string }[];
-  /** Tools that are not as recourse.lock has them, a sentence each. */
+  /** Tools that differ from recourse.lock, a sentence each. */
   readonly drift: readonly string[];
   readonly openAs: string | null;
   readonly operator:
@@ -60,9 +63,9 @@ export interface UpOrder extends Order {
   readonly mode: 'step' | 'tools';
   readonly force: boolean;
   readonly listen: string | undefined;
-  /** Whoever brings no key is this agent. */
+  /** Requests without a key are of this agent. */
   readonly openAs: string | null;
-  /** With the servers that are not there yet. */
+  /** With the servers that are not connected yet. */
   readonly onSlowStart: (seconds: number, starting: readonly string[]) => void;
   readonly onListening: (url: string, isLocal: boolean) => void;
   readonly onReady: (ready: UpReady) => void;
@@ -71,7 +74,7 @@ export interface UpOrder extends Order {
 
 export type GatewayEnd =
   | { readonly kind: 'ended' }
-  /** `forcible`: it could be started nevertheless. */
+  /** `forcible`: --force would start it. */
   | { readonly kind: 'problems'; readonly problems: readonly ToldProblem[]; readonly forcible?: boolean }
   | { readonly kind: 'refused'; readonly because: 'configuration' | 'store'; readonly message: string }
   | { readonly kind: 'no_address'; readonly message: string }
@@ -81,7 +84,7 @@ export type GatewayEnd =
 export interface GatewayParts {
   readonly serve: (order: ServeOrder) => Promise<GatewayEnd>;
   readonly up: (order: UpOrder) => Promise<GatewayEnd>;
-  /** At once, whatever runs. */
+  /** Ends the process at once. */
   readonly abandon: () => void;
 }
 
@@ -96,7 +99,7 @@ export async function runServe(command: Command, parts: GatewayParts, terminal: 
       terminal.tell(`recourse: serving ${what} on ${harmless(file)}, as its ${role}\n`);
     },
   });
-  return sayEnd(end, command, terminal);
+  return reportEnd(end, command, terminal);
 }
 
 export async function runUp(command: Command, parts: GatewayParts, terminal: Terminal): Promise<ExitCode> {
@@ -127,7 +130,7 @@ export async function runUp(command: Command, parts: GatewayParts, terminal: Ter
     onSuccession: (role) =>
       terminal.tell(`recourse: the owner of the store is gone; this process is now its ${role}\n`),
   });
-  return sayEnd(end, command, terminal);
+  return reportEnd(end, command, terminal);
 }
 
 const modeOf = ({ said }: Command): 'step' | 'tools' => (said.mode === 'tools' ? 'tools' : 'step');
@@ -139,7 +142,7 @@ function orderOf(command: Command, { abandon }: GatewayParts, terminal: Terminal
     file: command.file || terminal.env['RECOURSE_FILE'] || undefined,
     newStore: command.flags.has('new-store'),
     onTrouble: (problem) => terminal.tell(`recourse: ${harmless(problem)}\n`),
-    // Whoever asks twice does not want to wait for what is running.
+    // A second Ctrl-C does not wait for running calls.
     onStop: (callback) =>
       terminal.onStop(() => {
         stops += 1;
@@ -149,7 +152,7 @@ function orderOf(command: Command, { abandon }: GatewayParts, terminal: Terminal
   };
 }
 
-/** What an operator must not overlook. */
+/** Warnings that are printed in red. */
 function warningsOf({ mode, agents, openAs, warnings, forced, drift, operator }: UpReady): readonly string[] {
   return [
     ...(mode === 'audit' ? ['AUDIT MODE: policy is recorded and NOT enforced; every call that it denies runs.'] : []),
@@ -202,12 +205,12 @@ export function writeReady(ready: UpReady, paint: Paint): string {
   ].join('');
 }
 
-async function sayEnd(end: GatewayEnd, { said, name }: Command, terminal: Terminal): Promise<ExitCode> {
+async function reportEnd(end: GatewayEnd, { said, name }: Command, terminal: Terminal): Promise<ExitCode> {
   switch (end.kind) {
     case 'ended':
       return exitCodes.done.code;
     case 'problems': {
-      // Loaded only for this: whoever serves wants to listen soon.
+      // Loaded only here, to start listening sooner.
       const { writeProblem } = await import('./check.ts');
       for (const problem of end.problems) terminal.tell(`${writeProblem(problem, terminal.paintTold)}\n`);
       if (end.forcible === true)

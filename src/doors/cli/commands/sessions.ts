@@ -1,4 +1,4 @@
-/** The commands `sessions ls`, `show` and `tail`: which sessions there are, where one stands, how it came there. */
+/** The commands `sessions ls`, `show`, `tail` and `diff`: lists sessions, and shows the state and history of one. */
 import { cut } from '../../../core/values/canonical.ts';
 import { isObject, type Json } from '../../../core/values/json.ts';
 import { nearest } from '../../../core/values/nearest.ts';
@@ -75,7 +75,7 @@ export async function showSession(
   const argument = await resolveId(given, 'look', inspection.meant, terminal);
   if (typeof argument === 'number') return argument;
   const story = await inspection.session(argument, limit);
-  if (story === null) return sayNoSession(argument, terminal);
+  if (story === null) return reportNoSession(argument, terminal);
   terminal.print(json ? `${JSON.stringify(sessionStoryShape(story))}\n` : writeStory(story, terminal.paint));
   return exitCodes.done.code;
 }
@@ -136,16 +136,16 @@ export async function tailSession(
     terminal.print(json ? `${JSON.stringify(entry)}\n` : writeEntry(entry, terminal.paint));
   if (!follow) {
     const newest = await inspection.history(argument, lines);
-    if (newest === null) return sayNoSession(argument, terminal);
+    if (newest === null) return reportNoSession(argument, terminal);
     for (const entry of newest) print(entry);
     return exitCodes.done.code;
   }
-  // From before the first line on, Ctrl-C is an end in good order.
+  // Ctrl-C is a regular end, also before the first line.
   const { wait, stopListening } = pollUntilStopped(terminal, timer);
   try {
-    // One at least, to know where to go on from.
+    // At least one, to know where to continue.
     const newest = await inspection.history(argument, Math.max(1, lines));
-    if (newest === null) return sayNoSession(argument, terminal);
+    if (newest === null) return reportNoSession(argument, terminal);
     for (const entry of lines === 0 ? [] : newest) print(entry);
     const running = newest.flatMap(({ entry, outcome }) => (outcome === 'running' ? [entry] : []));
     for await (const entry of inspection.follow(argument, newest.at(-1)?.entry ?? 0, running, wait)) print(entry);
@@ -155,7 +155,7 @@ export async function tailSession(
   return exitCodes.done.code;
 }
 
-export function sayNoSession(handle: string, terminal: Terminal): ExitCode {
+export function reportNoSession(handle: string, terminal: Terminal): ExitCode {
   const advice = 'check the handle, or look for it with: recourse sessions ls';
   terminal.tell(`recourse: no workflow session '${harmless(handle)}' is on record; ${advice}\n`);
   return exitCodes.no.code;
@@ -216,18 +216,18 @@ async function statesToCompare(
   const other = isOther ? await resolveId(to, 'look', inspection.meant, terminal) : handle;
   if (typeof other === 'number') return other;
   const before = await inspection.stateAt(handle, seq);
-  if (before.kind !== 'state') return sayNoState(handle, before, terminal);
+  if (before.kind !== 'state') return reportNoState(handle, before, terminal);
   const after = await inspection.stateAt(other, otherSeq);
-  return after.kind === 'state' ? { handle, other, before, after } : sayNoState(other, after, terminal);
+  return after.kind === 'state' ? { handle, other, before, after } : reportNoState(other, after, terminal);
 }
 
-/** Null for what is no whole number from 0. */
+/** Null if it is not a whole number from 0. */
 function seqOf(word: string): number | null {
   return /^\d{1,15}$/.test(word) ? Number(word) : null;
 }
 
-function sayNoState(handle: string, found: Exclude<StateAt, { kind: 'state' }>, terminal: Terminal): ExitCode {
-  if (found.kind === 'no_session') return sayNoSession(handle, terminal);
+function reportNoState(handle: string, found: Exclude<StateAt, { kind: 'state' }>, terminal: Terminal): ExitCode {
+  if (found.kind === 'no_session') return reportNoSession(handle, terminal);
   const { seq, first, last } = found;
   const advice = seq > last || first === null ? `the last one is ${last}` : `those from ${first} to ${last} are`;
   terminal.tell(`recourse: the state of ${harmless(handle)} at ${seq} is not kept; ${advice}\n`);

@@ -1,6 +1,6 @@
 /**
- * The command `calls settle`: a person says what became of a call that is in doubt. Says what follows from it. Must not decide
- * whether it may be settled: the gateway's own lifecycle does.
+ * The command `calls settle`: a person reports the outcome of a call in doubt. Whether it may be settled is decided by
+ * the core.
  */
 import type { Json } from '../../../core/values/json.ts';
 import type { MeantId } from '../../../core/values/short-id.ts';
@@ -12,9 +12,9 @@ import { harmless, type Terminal } from '../terminal.ts';
 import { resolveId } from '../resolve-id.ts';
 
 export interface SettleParts {
-  /** Who runs this command, as the machine knows them. */
+  /** The user of this machine who runs the command. */
   readonly operator: () => string;
-  /** Which call of this store is meant by the beginning of its id; none, if the store cannot be read. */
+  /** Resolves the beginning of a call id; none if the store cannot be read. */
   readonly meant: (file: string, beginning: string) => Promise<MeantId>;
   readonly settle: (
     file: string,
@@ -36,11 +36,11 @@ export async function settleCall(
   terminal: Terminal,
 ): Promise<ExitCode> {
   const judgement = readJudgement(said, parts.operator);
-  if ('problem' in judgement) return sayUsage(judgement.problem, terminal);
+  if ('problem' in judgement) return reportUsage(judgement.problem, terminal);
   const id = await resolveId(given, 'decide', (beginning) => parts.meant(file, beginning), terminal);
   if (typeof id === 'number') return id;
   const judged = await parts.settle(file, id, judgement);
-  if (judged.kind !== 'settled') return sayNotSettled(judged, harmless(id), file, terminal);
+  if (judged.kind !== 'settled') return reportNotSettled(judged, harmless(id), file, terminal);
   const { happened, by } = judgement;
   if (json) terminal.print(`${JSON.stringify({ call_id: id, happened, by, session: judged.session })}\n`);
   else
@@ -62,17 +62,17 @@ function readJudgement(said: Command['said'], operator: () => string): Judgement
 
 type NotSettled = Exclude<Awaited<ReturnType<SettleParts['settle']>>, { kind: 'settled' }>;
 
-function sayNotSettled(judged: NotSettled, id: string, file: string, terminal: Terminal): ExitCode {
+function reportNotSettled(judged: NotSettled, id: string, file: string, terminal: Terminal): ExitCode {
   switch (judged.kind) {
     case 'not_found':
-      return sayNo(`no call '${id}' is on record; check the id, or look for it with: recourse calls ls`, terminal);
+      return refuse(`no call '${id}' is on record; check the id, or look for it with: recourse calls ls`, terminal);
     case 'unclear':
-      return sayNo(
+      return refuse(
         `it is not clear what was said about ${id}; name yourself with --by, and say --happened yes, no or unknown`,
         terminal,
       );
     case 'not_in_doubt':
-      return sayNo(
+      return refuse(
         `${id} is not in doubt, it is ${judged.state ?? 'elsewhere'}; nothing was changed. Try: recourse calls ls --state IN_DOUBT`,
         terminal,
       );
@@ -109,12 +109,12 @@ function readResult(text: string | undefined): { readonly value: Json } | { read
   }
 }
 
-function sayUsage(problem: string, terminal: Terminal): ExitCode {
+function reportUsage(problem: string, terminal: Terminal): ExitCode {
   terminal.tell(`recourse: ${problem}. Try: recourse calls settle --help\n`);
   return exitCodes.usage.code;
 }
 
-function sayNo(sentence: string, terminal: Terminal): ExitCode {
+function refuse(sentence: string, terminal: Terminal): ExitCode {
   terminal.tell(`recourse: ${sentence}\n`);
   return exitCodes.no.code;
 }

@@ -1,10 +1,10 @@
 /**
- * The command `status`: how is the gateway, and what does it enforce? If nobody listens, what does the store say? Reads whatever the
- * report holds, since a gateway may be older or newer than the command.
+ * The command `status`: prints the report of a running gateway or, if none listens, what the store says. Accepts any
+ * report: the gateway may be older or newer than the command.
  */
 import { isObject } from '../../../core/values/json.ts';
 import type { Inspection } from '../../../shell/look/inspect.ts';
-import { type Daemon, type FindDaemon, sayNotFound, sayTrouble, wishOf } from '../daemon.ts';
+import { type Daemon, type FindDaemon, reportNotFound, reportFailure, wishOf } from '../daemon.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { Command } from '../arguments/read-command-line.ts';
 import { timeOf } from '../print/shapes.ts';
@@ -22,20 +22,20 @@ export interface StatusParts {
   >;
 }
 
-/** Of a list that may be long only so many are counted. */
+/** Calls are counted up to this number. */
 const maxCounted = 200;
-const underWay = ['PREPARED', 'DISPATCHED', 'RETRY_WAIT'] as const;
+const unfinishedStates = ['PREPARED', 'DISPATCHED', 'RETRY_WAIT'] as const;
 
 export async function runStatus(command: Command, parts: StatusParts, terminal: Terminal): Promise<ExitCode> {
   const found = await parts.findDaemon(wishOf(command, 'operator', terminal));
-  if (found.kind === 'refused') return sayNotFound(found, command, terminal);
+  if (found.kind === 'refused') return reportNotFound(found, command, terminal);
   const { daemon } = found;
   const answer = await daemon.ask({ method: 'GET', path: '/v1/status' });
-  if (answer.kind === 'nobody') return sayNobody(command, daemon, parts, terminal);
+  if (answer.kind === 'nobody') return reportNotListening(command, daemon, parts, terminal);
   if (answer.kind === 'answered' && answer.body['code'] === 'DAEMON_NOT_READY')
-    return sayNotReady(command, daemon, terminal);
+    return reportNotReady(command, daemon, terminal);
   if (answer.kind !== 'answered' || typeof answer.body['ready'] !== 'boolean') {
-    sayTrouble(answer, daemon, terminal);
+    reportFailure(answer, daemon, terminal);
     return exitCodes.no.code;
   }
   const [policy, inDoubt] = [await policyIn(daemon), await inDoubtAt(daemon)];
@@ -44,7 +44,7 @@ export async function runStatus(command: Command, parts: StatusParts, terminal: 
   return answer.body['ready'] ? exitCodes.done.code : exitCodes.no.code;
 }
 
-/** `governed` is null if nothing is written about agents. */
+/** `governed` is null if there is no policy. */
 async function policyIn(daemon: Daemon) {
   const answer = await daemon.ask({ method: 'GET', path: '/v1/policy' });
   if (answer.kind !== 'answered' || !('policy' in answer.body)) return {};
@@ -62,7 +62,7 @@ async function inDoubtAt(daemon: Daemon): Promise<number | null> {
   return answer.kind === 'answered' && Array.isArray(answer.body['calls']) ? answer.body['calls'].length : null;
 }
 
-async function sayNotReady({ json }: Command, daemon: Daemon, terminal: Terminal): Promise<ExitCode> {
+async function reportNotReady({ json }: Command, daemon: Daemon, terminal: Terminal): Promise<ExitCode> {
   const health = await daemon.ask({ method: 'GET', path: '/healthz' });
   const doing =
     health.kind === 'answered' && typeof health.body['status'] === 'string' ? health.body['status'] : 'starting';
@@ -71,7 +71,12 @@ async function sayNotReady({ json }: Command, daemon: Daemon, terminal: Terminal
   return exitCodes.no.code;
 }
 
-async function sayNobody({ json }: Command, daemon: Daemon, parts: StatusParts, terminal: Terminal): Promise<ExitCode> {
+async function reportNotListening(
+  { json }: Command,
+  daemon: Daemon,
+  parts: StatusParts,
+  terminal: Terminal,
+): Promise<ExitCode> {
   const { url, store } = daemon;
   const kept = await lookInto(store, parts);
   if (json) {
@@ -110,9 +115,9 @@ async function lookInto(store: string, { openStore }: StatusParts) {
   if (opened.kind === 'refused') return { problem: opened.message };
   try {
     const { inspection } = opened;
-    const count = async (state: (typeof underWay)[number] | 'AWAITING_APPROVAL' | 'IN_DOUBT') =>
+    const count = async (state: (typeof unfinishedStates)[number] | 'AWAITING_APPROVAL' | 'IN_DOUBT') =>
       (await inspection.calls({ state, limit: maxCounted })).length;
-    const counts = await Promise.all(underWay.map(count));
+    const counts = await Promise.all(unfinishedStates.map(count));
     const [last] = await inspection.calls({ limit: 1 });
     return {
       last_call_at: last === undefined ? null : timeOf(last.createdAtMs),

@@ -1,4 +1,4 @@
-/** The command `test`: does the policy decide as its tests say, and which of its rules did they exercise? */
+/** The command `test`: runs the test cases of a policy, and prints which rules they cover. */
 import { durationText } from '../../../core/values/duration.ts';
 import type { Json } from '../../../core/values/json.ts';
 import type { Policy, RuleLook } from '../../../core/policy/policy.ts';
@@ -25,7 +25,7 @@ export interface LoadedTests {
   readonly cases: readonly PolicyCase[];
   readonly toolNamed: (name: string) => CaseTool;
   readonly isPinned: (name: string) => boolean;
-  /** What the schema of the tool says against these arguments; null for nothing. */
+  /** Why the tool's schema refuses these arguments; null if it does not. */
   readonly refusalOf: (name: string, args: Json) => string | null;
   readonly files: readonly string[];
 }
@@ -53,10 +53,10 @@ export async function runTest(command: Command, load: LoadTests, terminal: Termi
 
 const standardNow = `${new Date(standardNowMs).toISOString().slice(0, 19)}Z`;
 
-/** What makes a case less telling than it looks. */
+/** Reasons why a case may prove less than it seems to. */
 interface Doubts {
   readonly unpinned: readonly string[];
-  /** Calls that would be refused for their arguments, and so never come to policy. */
+  /** Calls that would be refused for their arguments before policy is asked. */
   readonly refused: readonly { readonly ref: string; readonly problem: string }[];
 }
 
@@ -73,7 +73,7 @@ function doubtsAbout({ cases, isPinned, refusalOf }: LoadedTests): Doubts {
 const failuresIn = ({ results }: PolicyTestReport): readonly CaseResult[] =>
   results.filter(({ wrong }) => wrong.length > 0);
 
-/** For programs: one object a line, told apart by `kind`; the last one sums up. */
+/** For `--json`: one object a line, with a `kind`; the last is the summary. */
 function linesOf(report: PolicyTestReport, { unpinned, refused }: Doubts): readonly object[] {
   const rules = report.coverage.flatMap(({ agent, rules: all }) =>
     all.map(({ ref, effect, match, decided }) => ({ kind: 'rule', agent, ref, effect, match, decided })),
@@ -104,7 +104,7 @@ function linesOf(report: PolicyTestReport, { unpinned, refused }: Doubts): reado
   ];
 }
 
-/** In the words of the configuration. */
+/** With the field names of the configuration. */
 function decisionLine({ terms, ...decision }: CaseDecision): object {
   if (terms === null) return decision;
   const { roles, needed, onApprove, clientMayApprove } = terms;
@@ -172,7 +172,7 @@ function whyText({ by, problem, reason }: CaseDecision): string {
   }
 }
 
-/** Who would be asked. */
+/** Who would have to approve. */
 function askedText({ terms }: CaseDecision): string {
   if (terms === null) return '';
   const { roles, needed, clientMayApprove, expiresMs } = terms;
@@ -188,7 +188,7 @@ function lookText({ result, problem }: RuleLook): string {
   return result === 'matched' ? 'matches' : 'is for other tools';
 }
 
-/** How many rules that no case exercises are listed for one agent. */
+/** The most uncovered rules listed for one agent. */
 const maxListed = 50;
 
 function writeCoverage({ agent, rules }: AgentCoverage, paint: Paint): string {

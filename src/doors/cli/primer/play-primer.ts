@@ -1,6 +1,6 @@
 /**
- * Plays the primer's story on a real gateway, step by step, and compares each reply with what the story expects.
- * Must not print: whoever plays it hears of each step.
+ * Runs the primer's story on a real gateway, step by step, and compares each reply with the expected one. Prints
+ * nothing.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../../core/values/json.ts';
@@ -9,7 +9,7 @@ import type { VerifyReport } from '../../../shell/look/inspect.ts';
 import type { Bar } from './primer-bar.ts';
 import { type Act, type Step, theSession } from './primer-story.ts';
 
-/** The part of a gateway that the story uses. */
+/** The part of a gateway that the story needs. */
 export interface StoryGateway {
   handle(request: unknown, options?: { readonly signal?: AbortSignal }): Promise<unknown>;
   reply(callId: string): Promise<unknown>;

@@ -1,12 +1,12 @@
 /**
- * The tools of the primer: a coffee bar whose next act can be spoilt on purpose. Plain definitions; whoever opens the
- * gateway makes tools of them. Must not know the story.
+ * The tools of the primer: a coffee bar whose next action can be made to fail. Plain definitions that do not know the
+ * story.
  */
 import type { Effect, EffectClass, ErrorKind } from '../../../core/taxonomy.ts';
 
-/** What the next body does instead of its work. */
+/** What the next tool call does instead of its work. */
 export type Mood =
-  /** Works, but only once the story says so: until then it neither answers nor stops. */
+  /** Waits until the story releases it: until then it neither answers nor stops. */
   | { readonly does: 'wait' }
   | { readonly does: 'throw'; readonly message: string }
   | { readonly does: 'state'; readonly kind: ErrorKind; readonly message: string; readonly effect: Effect }
@@ -21,7 +21,7 @@ export interface FailedItem {
 
 type Args = Readonly<Record<string, unknown>>;
 
-/** What a body needs of the context it gets. */
+/** The part of the tool context that is used. */
 interface BarContext {
   fail(failure: { readonly kind: ErrorKind; readonly message: string; readonly effect: Effect }): never;
 }
@@ -42,7 +42,7 @@ interface Definition extends Pick<BarTool, 'name' | 'description' | 'output'> {
   readonly make: (args: Args) => unknown;
 }
 
-/** Makes a result that says which of its items failed. */
+/** Makes a partial result. */
 export type MakePartial = (value: unknown, failed: readonly FailedItem[]) => unknown;
 
 const text = { type: 'string' };

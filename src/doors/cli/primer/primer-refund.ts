@@ -1,6 +1,6 @@
 /**
- * The refund that the primer opens with: a service that refunds and whose answer is lost, asked three times by a retry loop
- * and three times through a gateway. Plays it and writes it down; must not print.
+ * The refund that the primer opens with: a service whose answer is lost, called three times by a retry loop and three
+ * times through a gateway. Runs it and writes it down; prints nothing.
  */
 import { isObject } from '../../../core/values/json.ts';
 import type { BarTool } from './primer-bar.ts';
@@ -11,7 +11,7 @@ const asks = 3;
 const order = 'order-1';
 const request = { tool: 'refund', args: { order, dollars }, key: `refund-${order}` };
 
-/** A service that does its work, and is cut off before it answers. Every time. */
+/** A service that does its work, and always loses the connection before it answers. */
 export function createRefunds() {
   let refunds = 0;
   const refund = async (): Promise<never> => {
@@ -35,7 +35,7 @@ export function createRefunds() {
 export interface PlayedRefund {
   readonly byLoop: number;
   readonly byGateway: number;
-  /** To the asks through the gateway, in order. */
+  /** The replies of the gateway, in order. */
   readonly replies: readonly unknown[];
 }
 

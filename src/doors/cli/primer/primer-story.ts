@@ -1,10 +1,10 @@
 /**
- * The story of the primer, as data: what is asked, how the bar spoils it, what the reply must say, and what an agent
- * learns from it. One of each kind of reply that exists. Must not run or print anything.
+ * The story of the primer, as data: the requests, the failures, the expected replies and the lessons. One of each kind
+ * of reply.
  */
 import type { Mood } from './primer-bar.ts';
 
-/** Stands for the session that the story opened. */
+/** A placeholder for the session that the story opens. */
 export const theSession = '<the session>';
 
 export type Act =
@@ -17,7 +17,7 @@ export type Act =
       /** The client cancels once the body has begun. */
       readonly stop?: true;
     }
-  /** Looks up the reply of the call before, once the body that nobody waits for has come back. */
+  /** Reads the reply of the previous call again, after its tool has answered late. */
   | { readonly kind: 'look_up' }
   | { readonly kind: 'open_session' }
   /** Of the session that was opened: all of it, or one turn. */

@@ -1,4 +1,7 @@
-/** The command `primer`: plays the refund, or with --all the whole story, and prints it for a person or, with --json, for a program. */
+/**
+ * The command `primer`: runs the refund, or the whole story with --all, and prints it for a person or, with --json,
+ * for a program.
+ */
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { writeReport } from '../commands/audit.ts';
 import { playStory, type Stage, type Told } from './play-primer.ts';
@@ -9,14 +12,14 @@ import type { Command } from '../arguments/read-command-line.ts';
 import type { Paint, Terminal } from '../terminal.ts';
 import { createPrimerWriter, opening } from './write-primer.ts';
 
-/** What the composition root hands in: a gateway of these tools on a store that is thrown away afterwards. */
+/** From the composition root: a gateway with these tools on a temporary store. */
 export interface PrimerParts {
   readonly partial: MakePartial;
   readonly openStage: (tools: readonly BarTool[]) => Promise<OpenedStage | { readonly refused: string }>;
 }
 
 export interface OpenedStage extends Omit<Stage, 'bar'> {
-  /** What went wrong behind the scenes, if anything did. */
+  /** Notices of the gateway: none if all went well. */
   readonly complaints: () => readonly string[];
   readonly remove: () => Promise<void>;
 }
@@ -25,7 +28,7 @@ export async function runPrimer(command: Command, parts: PrimerParts, terminal: 
   return command.flags.has('all') ? runWalk(command, parts, terminal) : runRefund(command, parts, terminal);
 }
 
-/** What it is for, on one screen. */
+/** The short primer, on one screen. */
 async function runRefund(command: Command, parts: PrimerParts, terminal: Terminal): Promise<ExitCode> {
   const refunds = createRefunds();
   const stage = await parts.openStage([refunds.tool]);

@@ -1,4 +1,7 @@
-/** How does the primer read? The first success and the first refusal in full, later ones without what repeats. */
+/**
+ * Writes the steps of the primer. The first success and the first refusal are shown whole, later ones without what
+ * repeats.
+ */
 import { isObject } from '../../../core/values/json.ts';
 import type { Told } from './play-primer.ts';
 import { harmless, type Paint, type Style } from '../terminal.ts';
@@ -12,9 +15,9 @@ export const opening = [
   'The first success and the first refusal are whole; later ones leave out what repeats (--json never does).',
 ];
 
-/** Said by the head of a reply. */
+/** Shown in the head of a reply. */
 const inHead = new Set(['error', 'pending', 'replayed']);
-/** The same nearly every time, or said by another field; shown only where they are empty, which says something. */
+/** Nearly always the same, or repeated by another field; shown only if empty. */
 const repeated = new Set(['requested', 'class', 'session', 'valid_next_actions', 'known_actions']);
 const doubled = new Set(['action', 'state', 'details', 'error_message', 'human_message']);
 const order = ['code', 'effect', 'message', 'reason', 'result', 'errors'];
@@ -106,7 +109,7 @@ const indented = (value: string, by: number): string => value.split('\n').join(`
 
 const plain = (value: unknown): string => (typeof value === 'string' ? harmless(value) : written(value));
 
-/** JSON, with long texts cut where a person would stop reading. */
+/** JSON, with long texts shortened. */
 function written(value: unknown): string {
   const cut = (_: string, each: unknown) =>
     typeof each === 'string' && each.length > 130 ? `${each.slice(0, 20)}… (${each.length} characters)` : each;

@@ -1,4 +1,4 @@
-/** What differs between two states? Every path at which they do, in order, like the operations of a JSON Patch. Pure. */
+/** Compares two states: every path at which they differ, in order, like the operations of a JSON Patch. Pure. */
 import { isObject, type Json } from '../../../core/values/json.ts';
 import type { Difference } from './shapes.ts';
 
@@ -18,7 +18,7 @@ export function diffStates(before: Json, after: Json, path = ''): readonly Diffe
   });
 }
 
-/** Null for what has no members. */
+/** Null for a value without members. */
 function membersOf(value: Json): ReadonlyMap<string, Json> | null {
   if (Array.isArray(value)) return new Map((value as readonly Json[]).map((item, at) => [String(at), item]));
   return isObject(value) ? new Map(Object.entries(value as Readonly<Record<string, Json>>)) : null;

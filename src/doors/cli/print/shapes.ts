@@ -45,7 +45,7 @@ export function storyShape(story: CallStory) {
   };
 }
 
-/** Without the contents of payloads: arguments and replies are for who asks for the call. */
+/** Without the contents of payloads; `calls show` has them. */
 export function recordShape(record: ToldRecord) {
   return {
     epoch: record.epoch,
@@ -74,12 +74,12 @@ export function reportShape(report: VerifyReport, problems: readonly unknown[]) 
   };
 }
 
-/** `kept` tells an erased part from one that never was, and from the value null. */
+/** `kept` distinguishes an erased part, a missing part and the value null. */
 function textShape(stored: StoredText) {
   return { kept: stored.kind, value: stored.kind === 'text' ? parsed(stored.text) : null };
 }
 
-/** The value, or the text as it stands if it is no JSON: a broken journal can be read too. */
+/** The value, or the text itself if it is not JSON: a damaged journal can still be read. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -90,7 +90,7 @@ export function parsed(text: string): unknown {
 
 export function timeOf(ms: number): string {
   const date = new Date(ms);
-  // A damaged record may hold any number at all.
+  // A damaged record may hold any number.
   return Number.isNaN(date.getTime()) ? String(ms) : date.toISOString();
 }
 
@@ -113,7 +113,7 @@ export function sessionShape(session: WalkedSession) {
   };
 }
 
-/** Entries of the history are on the wire as they are here. */
+/** Entries of the history are passed on unchanged. */
 export function sessionStoryShape(story: SessionStory): Readonly<Record<string, unknown>> {
   return {
     ...sessionShape(story.session),
@@ -124,7 +124,7 @@ export function sessionStoryShape(story: SessionStory): Readonly<Record<string, 
   };
 }
 
-/** A state as it is kept, with the names of the wire; only its timers have others. */
+/** The stored state; only its timers are renamed for the wire. */
 export function stateShape(state: Json): Json {
   if (!isObject(state) || !Array.isArray(state['timers'])) return state;
   return { ...(state as JsonObject), timers: (state['timers'] as readonly Json[]).map(timerShape) };
@@ -140,7 +140,7 @@ export interface Difference {
   readonly op: 'add' | 'remove' | 'replace';
   /** A JSON Pointer into the state. */
   readonly path: string;
-  /** Null where there was nothing; `op` tells that from the value null. */
+  /** Null where there was nothing; `op` distinguishes that from the value null. */
   readonly before: Json;
   readonly after: Json;
 }

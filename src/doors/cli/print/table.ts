@@ -1,4 +1,4 @@
-/** How do rows line up for a person? By the widest of each column; text of others is made harmless first. */
+/** Aligns rows and pairs for a terminal. Text from others is escaped first. */
 import { cut } from '../../../core/values/canonical.ts';
 import { quoteValue } from '../../../core/values/quote.ts';
 import { harmless, type Paint, type Style } from '../terminal.ts';
@@ -30,7 +30,7 @@ export function writeTable<Row>(columns: readonly Column<Row>[], rows: readonly 
   return `${[head, ...body].join('\n')}\n`;
 }
 
-/** A value on one line, or on several, which are ours: a line end in a text of others is spelled out. */
+/** A name with its value on one or several lines. Line ends in texts of others are escaped. */
 export type Pair = readonly [name: string, value: string | readonly string[]];
 
 /** Pairs, one below the other. */
@@ -47,7 +47,7 @@ export function writePairs(pairs: readonly Pair[], paint: Paint): string {
     .join('');
 }
 
-/** JSON that can be read, line by line. */
+/** Indented JSON, by line. */
 export function valueLines(value: unknown, maxChars: number): readonly string[] {
   const text = quoteValue(value ?? null, 2);
   if (text.length <= maxChars) return text.split('\n');

@@ -1,4 +1,4 @@
-/** How does an approval read? What is asked for in plain words, who must agree, how long is left, and what happens then. */
+/** Writes an approval for a person: what is asked for, who must approve, how long is left, and what happens then. */
 import type { ApprovalEvent, ApprovalView } from '../../../core/approval/approval-view.ts';
 import { cut } from '../../../core/values/canonical.ts';
 import { isObject } from '../../../core/values/json.ts';
@@ -6,7 +6,7 @@ import { quoteName, quoteValue } from '../../../core/values/quote.ts';
 import { unreachable } from '../../../core/values/unreachable.ts';
 import type { Pair } from './table.ts';
 
-/** What an approver needs to know; nothing here is made harmless yet. */
+/** What an approver needs to know; not escaped yet. */
 export function pairsOf(approval: ApprovalView, nowMs: number): readonly Pair[] {
   const { reason, approved_by: votes, decided, edited_args: edited } = approval;
   const state = stateNow(approval, nowMs);
@@ -31,7 +31,7 @@ export function pairsOf(approval: ApprovalView, nowMs: number): readonly Pair[] 
   ];
 }
 
-/** What is past its time has expired, whether or not the gateway has written it down. */
+/** An approval past its time counts as expired, even if the gateway has not recorded that yet. */
 export function stateNow({ state, expires_at: expiresAt }: ApprovalView, nowMs: number): ApprovalView['state'] {
   const isLive = state === 'pending' || state === 'granted' || state === 'denied';
   return isLive && nowMs >= Date.parse(expiresAt) ? 'expired' : state;
@@ -39,7 +39,7 @@ export function stateNow({ state, expires_at: expiresAt }: ApprovalView, nowMs: 
 
 const longestArgument = 2_000;
 
-/** INVARIANT: one argument is one line: neither its name nor its value can look like another. What is no object is one thing. */
+/** INVARIANT: one argument is one line, so neither its name nor its value can look like another argument. */
 function argumentLines(args: unknown): readonly string[] {
   if (args === null || args === undefined) return ['(erased)'];
   if (!isObject(args)) return [clipped(quoteValue(args))];
@@ -77,7 +77,7 @@ export function duration(ms: number): string {
   return minutes > 0 ? `${minutes} min` : `${seconds} s`;
 }
 
-/** What follows from a decision that was just taken. */
+/** The consequence of a decision. */
 export function consequence(approval: ApprovalView): string {
   const { state, approved_by: votes, needed, on_approve: then, expires_at: until } = approval;
   switch (state) {

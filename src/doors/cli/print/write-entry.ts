@@ -1,4 +1,4 @@
-/** How does an entry of a session's history read in a line? When, which step, what came of it, and how the state moved. */
+/** Writes an entry of a session's history as a line: time, step, outcome, and how the state changed. */
 import { cut } from '../../../core/values/canonical.ts';
 import type { HistoryEntry } from '../../../shell/look/inspect-sessions.ts';
 import { quoteWord } from '../../../core/values/quote.ts';
@@ -30,7 +30,7 @@ function styleOf(outcome: string): Style {
   return outcome === 'running' ? 'cyan' : 'yellow';
 }
 
-/** Digests are long and only compared: eight digits are enough to see whether the state moved. */
+/** Eight digits of a digest are enough to see whether the state changed. */
 function digests({ state_before: before, state_after: after }: HistoryEntry): string {
   if (before === null || after === null) return '';
   return before === after ? `state ${short(before)}` : `state ${short(before)} → ${short(after)}`;
@@ -38,7 +38,7 @@ function digests({ state_before: before, state_after: after }: HistoryEntry): st
 
 const short = (digest: string): string => harmless(digest.slice(0, 8));
 
-/** Said elsewhere, or of no use to a person. */
+/** Shown elsewhere, or of no use to a person. */
 const elsewhere: ReadonlySet<string> = new Set(['state', 'agent', 'tenant', 'workflow', 'attempt', 'reason']);
 
 function details({ detail }: HistoryEntry): readonly string[] {

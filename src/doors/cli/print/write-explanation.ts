@@ -1,4 +1,4 @@
-/** How does an explanation read? The decision, then each gate with what it saw, why and what would have to change, then the rules. */
+/** Writes an explanation: the decision, each gate with what it saw, why and what would change it, then the rules. */
 import type { Explanation, Rung } from '../../../core/gates/explain.ts';
 import type { RuleLook } from '../../../core/policy/policy.ts';
 import { quoteWord } from '../../../core/values/quote.ts';
@@ -55,7 +55,7 @@ const results: Readonly<Record<RuleLook['result'], readonly [says: string, style
   other_tool: ['about other tools', 'dim'],
 };
 
-/** Those about other tools are only counted: there may be thousands. */
+/** Rules for other tools are only counted: there may be thousands. */
 function writeRules(rules: readonly RuleLook[], paint: Paint): readonly string[] {
   if (rules.length === 0) return [];
   const looked = rules.filter(({ result }) => result !== 'other_tool');

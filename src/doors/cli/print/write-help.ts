@@ -1,4 +1,4 @@
-/** How does the help read? Written from the tables of commands and exit codes; loads nothing of the gateway. */
+/** Writes the help from the tables of commands and exit codes. Loads nothing of the gateway. */
 import {
   type CommandEntry,
   type CommandName,

@@ -1,4 +1,4 @@
-/** How does a record read in a line or two? Its place, its kind, and of its body what a person looks for. */
+/** Writes a record of the journal as one line, or as a few lines of a call's story. */
 import { cut } from '../../../core/values/canonical.ts';
 import { isObject } from '../../../core/values/json.ts';
 import { quoteWord } from '../../../core/values/quote.ts';
@@ -6,7 +6,7 @@ import type { ToldRecord } from '../../../shell/look/inspect.ts';
 import { parsed, timeOf } from './shapes.ts';
 import { harmless, type Paint } from '../terminal.ts';
 
-/** One line, for a list that grows: what happened to which call. */
+/** One line for a list: what happened to which call. */
 export function writeRecordLine(record: ToldRecord, paint: Paint): string {
   const place = paint('dim', placeOf(record).padEnd(8));
   const kind = paint('bold', harmless(record.kind)) + ' '.repeat(Math.max(0, longestKind - record.kind.length));
@@ -15,7 +15,7 @@ export function writeRecordLine(record: ToldRecord, paint: Paint): string {
   return `${timeOf(record.timeMs)}  ${place}  ${kind}  ${about}${facts}\n`;
 }
 
-/** A few lines, for the story of one call: what it meant, what was decided, what is kept. */
+/** A few lines for the story of one call: its meaning, the decision, the stored parts. */
 export function writeRecordStory(record: ToldRecord, paint: Paint): string {
   const facts = factsOf(record);
   const kept = record.payloads
@@ -34,7 +34,7 @@ const longestValue = 40;
 
 const placeOf = ({ epoch, seq }: ToldRecord): string => `${epoch}/${seq}`;
 
-/** `name value` pairs of the body. Said elsewhere, and so left out: who asked for what, and what the gates saw. */
+/** Fields of the body that are not shown, because they are shown elsewhere. */
 const elsewhere = new Set(['facts', 'tenant', 'agent', 'turn', 'manifest', 'recognised', 'detail', 'class', 'verdict']);
 
 function factsOf(record: ToldRecord): string {

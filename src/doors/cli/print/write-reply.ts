@@ -1,4 +1,4 @@
-/** How does the reply of one call read? What came of it first, then what a person looks for, then what to do. */
+/** Writes the reply of a call for a person: the outcome first, then the details, then what to do. */
 import { isCompletion } from '../../../core/call/completion.ts';
 import { isObject } from '../../../core/values/json.ts';
 import { quoteName, quoteValue, quoteWord } from '../../../core/values/quote.ts';
@@ -78,7 +78,7 @@ const clipped = (names: readonly string[]): string =>
     ? names.map(quoteName).join(', ')
     : `${names.slice(0, maxNames).map(quoteName).join(', ')} and ${names.length - maxNames} more`;
 
-/** A text as it is, line by line; everything else as JSON that can be read. */
+/** A string as it is, line by line; anything else as indented JSON. */
 function writeValue(value: unknown): string {
   const text = textIn(value) ?? quoteValue(value, 2);
   return text
@@ -87,7 +87,7 @@ function writeValue(value: unknown): string {
     .join('\n');
 }
 
-/** A tool of an MCP server answers with items of content; where all of them are texts, these are what a person wants to read. */
+/** The texts of an MCP result, if all of its content is text. */
 function textIn(value: unknown): string | null {
   if (typeof value === 'string') return value;
   const content = isObject(value) ? value['content'] : null;

@@ -1,4 +1,4 @@
-/** How does the status of a gateway read? What matters most first, and audit mode so that nobody overlooks it. */
+/** Writes the status of a gateway, the most important first; audit mode gets a line of its own. */
 import { isObject } from '../../../core/values/json.ts';
 import { isList } from '../daemon.ts';
 import { type Pair, writePairs } from './table.ts';
@@ -39,7 +39,7 @@ export function writeStatus(report: Report, paint: Paint): string {
   return `${head}, version ${harmless(textOf(version, 'unknown'))}${since}\n${loud}${writePairs(pairs, paint)}`;
 }
 
-/** A name once, and below it what belongs to it. */
+/** One name with several lines. */
 const lines = (name: string, found: readonly string[]): readonly Pair[] =>
   found.length === 0 ? [] : [[name, clip(found)]];
 
@@ -86,7 +86,7 @@ function gatesIn({ gates }: Report): readonly string[] {
   return [named(true), ...(named(false) === '' ? [] : [`absent: ${named(false)}`])];
 }
 
-/** What happened beside the calls that policy decides; nothing is said where nothing did. */
+/** Messages that policy could not decide. */
 function gapsIn({ gaps }: Report): readonly string[] {
   if (!isList(gaps)) return [];
   return gaps.map(({ kind, count }) => `${textOf(kind, '?')}: ${textOf(count, '?')}`);

@@ -1,4 +1,4 @@
-/** How does the live screen look? Pure: from what it knows to lines, none wider or more than the screen. */
+/** Draws the live screen: from its state to lines that fit the terminal. Pure. */
 import type { ApprovalView } from '../../../core/approval/approval-view.ts';
 import { unreachable } from '../../../core/values/unreachable.ts';
 import type { ScreenSize } from './screen.ts';
@@ -6,14 +6,14 @@ import { harmless, type Paint, type Style } from '../terminal.ts';
 import type { WatchState } from './watch-state.ts';
 import { duration, pairsOf, timeLeft } from '../print/write-approval.ts';
 
-/** A line before it is cut and painted; text of others is harmless by then. */
+/** A line before it is cut and coloured; text of others is escaped. */
 interface Line {
   readonly text: string;
   readonly style?: Style;
 }
 
 const shownHeard = 5;
-/** Title, its blank, the blank above what was heard, and the keys. */
+/** The title, two blank lines and the prompt. */
 const frame = 4;
 
 export function drawWatch(
@@ -93,7 +93,7 @@ function list({ pending, chosen, nowMs, link }: WatchState, room: number): reado
       .trimEnd();
   const at = pending.findIndex((each) => each.approval_id === chosen);
   const shown = Math.max(1, room - 1);
-  // The chosen one is always in sight.
+  // The selected line is always visible.
   const from = Math.max(0, Math.min(at - shown + 1, pending.length - shown));
   const body = cells.slice(1).map((row, index): Line => {
     const isChosen = index === at;

@@ -1,10 +1,10 @@
 /**
- * Keeps listening to what happens to approvals: first what is pending, then every change, again after the gateway was restarted.
- * Nothing is missed in between: the stream is open before the list is read, and news waits until the list is told.
+ * Follows approvals: the pending ones first, then every change, reconnecting when the gateway restarts. Nothing is
+ * missed: the stream is open before the list is read, and events wait until the list is delivered.
  */
 import type { ApprovalEvent, ApprovalView } from '../../../core/approval/approval-view.ts';
 import { maxPage } from '../../../core/http/http-routes.ts';
-import { type Daemon, type DaemonAnswer, type FollowEnd, troubleOf } from '../daemon.ts';
+import { type Daemon, type DaemonAnswer, type FollowEnd, failureOf } from '../daemon.ts';
 import { readApprovalEvent, readApprovals } from './read-approval.ts';
 import type { Timer } from '../terminal.ts';
 
@@ -14,12 +14,12 @@ export interface ApprovalListener {
   readonly onLost: (sentence: string) => void;
 }
 
-/** Pauses before it is tried again: the first time, and later ones. */
+/** Delays before reconnecting. */
 const againMs = [250, 1_000, 2_000] as const;
-/** No screen shows more. */
+/** More than any screen shows. */
 const maxPages = 10;
 
-/** Until the signal, then null; or until the gateway says that it will not tell: then its answer. */
+/** Null when the signal is aborted; the gateway's answer if it refuses. */
 export async function followApprovals(
   daemon: Daemon,
   listener: ApprovalListener,
@@ -33,19 +33,19 @@ export async function followApprovals(
     if (signal.aborted) break;
     if (stream.wasLive) tries = 0;
     if (isFinal(stream.end)) return stream.end;
-    listener.onLost(stream.end.kind === 'ended' ? 'the gateway closed the stream' : troubleOf(stream.end, daemon)[0]);
+    listener.onLost(stream.end.kind === 'ended' ? 'the gateway closed the stream' : failureOf(stream.end, daemon)[0]);
     await pause(againMs[Math.min(tries, againMs.length - 1)] ?? 1_000, timer, signal);
   }
   return null;
 }
 
-/** A key that is not let in will not be let in a moment later; a gateway that is starting will. */
+/** A refused key stays refused; a gateway that is starting does not. */
 const isFinal = (end: FollowEnd): end is DaemonAnswer & { kind: 'answered' } =>
   end.kind === 'answered' && end.status >= 400 && end.status < 500;
 
 interface Followed {
   readonly end: FollowEnd;
-  /** The last event that was told. */
+  /** The position of the last delivered event. */
   readonly last: string | null;
   readonly wasLive: boolean;
 }
@@ -59,7 +59,7 @@ async function followOnce(
   const stop = new AbortController();
   let last = after;
   let refusal: DaemonAnswer | null = null;
-  /** Null once the list is told. */
+  /** Null once the list is delivered. */
   let waiting: ApprovalEvent[] | null = [];
   let listing: Promise<void> = Promise.resolve();
   const tell = (event: ApprovalEvent) => {

@@ -1,4 +1,7 @@
-/** Is this an approval, as a gateway tells it? What is shown and sent back must be there; a newer gateway may tell more. */
+/**
+ * Reads an approval from a gateway's answer. Requires the fields that are shown or sent back; a newer gateway may send
+ * more.
+ */
 import { approvalStates } from '../../../core/approval/approval.ts';
 import type { ApprovalEvent, ApprovalView } from '../../../core/approval/approval-view.ts';
 import { isObject } from '../../../core/values/json.ts';

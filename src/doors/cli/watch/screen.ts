@@ -1,11 +1,11 @@
 /**
- * A whole terminal for one command: single keys come in, lines are drawn in place. However the process ends, short of being killed
- * outright, the terminal is as it was before. Must not know what is drawn.
+ * A full-screen terminal: keys in, lines drawn in place. The terminal is restored however the process ends, unless it
+ * is killed outright. Does not know what is drawn.
  */
 import type { ReadStream, WriteStream } from 'node:tty';
 import { emitKeypressEvents } from 'node:readline';
 
-/** `text` is what was typed, empty for a key that types nothing. */
+/** `text` is what was typed; empty for other keys. */
 export interface Key {
   readonly name: 'up' | 'down' | 'enter' | 'escape' | 'backspace' | 'interrupt' | 'text' | 'other';
   readonly text: string;
@@ -18,25 +18,25 @@ export interface ScreenSize {
 
 export interface Screen {
   size(): ScreenSize;
-  /** All of the screen; what is longer is cut off, what is shorter is cleared. */
+  /** Draws the whole screen; longer content is cut off, the rest is cleared. */
   draw(lines: readonly string[]): void;
   onKey(callback: (key: Key) => void): void;
   onResize(callback: () => void): void;
-  /** Gives the terminal back. Twice is once. */
+  /** Restores the terminal. Idempotent. */
   close(): void;
 }
 
-/** Another page, no cursor, no wrapping of what is too long; and back again. */
+/** The alternate screen without cursor and line wrapping; and back. */
 const enter = '\u001b[?1049h\u001b[?25l\u001b[?7l';
 const leave = '\u001b[?7h\u001b[?25h\u001b[?1049l';
 const home = '\u001b[H';
 const toTheEndOfLine = '\u001b[K';
 const toTheEndOfScreen = '\u001b[J';
 
-/** As a shell says it of a command whose terminal is gone. */
+/** The exit code after SIGHUP, as shells report it. */
 const hungUp = 129;
 
-/** As terminals are when nobody says how large. */
+/** The default size. */
 const usual: ScreenSize = { columns: 80, rows: 24 };
 
 export type ScreenInput = Pick<ReadStream, 'setRawMode' | 'resume' | 'pause' | 'on' | 'off'> & NodeJS.ReadableStream;
@@ -64,7 +64,7 @@ export function openScreen(input: ScreenInput, output: ScreenOutput): Screen {
     output.write(leave);
   };
   const hangUp = () => process.exit(hungUp);
-  // INVARIANT: an exit that nobody foresaw gives the terminal back too.
+  // INVARIANT: an unexpected exit restores the terminal, too.
   process.on('exit', close);
   process.on('SIGHUP', hangUp);
   emitKeypressEvents(input);

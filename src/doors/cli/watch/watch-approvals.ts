@@ -1,11 +1,11 @@
 /**
- * The command `approvals watch`: a live screen where a person sits at a terminal, a line for each change where a program reads. Sends
- * what the person decided about exactly what was on the screen.
+ * The command `approvals watch`: a live screen on a terminal, otherwise a line for each change. A decision is sent
+ * with the hash of what was on the screen.
  */
 import type { ApprovalEvent, ApprovalView } from '../../../core/approval/approval-view.ts';
 import { unreachable } from '../../../core/values/unreachable.ts';
 import type { ApprovalsParts, RunApprovals } from '../commands/approvals.ts';
-import { type Daemon, type DaemonAnswer, sayTrouble, troubleOf } from '../daemon.ts';
+import { type Daemon, type DaemonAnswer, reportFailure, failureOf } from '../daemon.ts';
 import { drawWatch } from './draw-watch.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type ApprovalListener, followApprovals, pendingAt } from './follow-approvals.ts';
@@ -16,9 +16,9 @@ import { watch, watchBegins, type WatchEffect, type WatchEvent } from './watch-s
 import { consequence, sentenceOf } from '../print/write-approval.ts';
 
 export const watchApprovals: RunApprovals = async ({ json }, daemon, parts, terminal) => {
-  // Whoever cannot be asked at all is told so before a screen opens.
+  // A gateway that refuses is reported before a screen opens.
   const first = await pendingAt(daemon);
-  if ('kind' in first) return sayTrouble(first, daemon, terminal);
+  if ('kind' in first) return reportFailure(first, daemon, terminal);
   const stop = new AbortController();
   const stopListening = terminal.onStop(() => stop.abort());
   try {
@@ -27,13 +27,13 @@ export const watchApprovals: RunApprovals = async ({ json }, daemon, parts, term
       json || openScreen === null
         ? await printChanges(json, daemon, parts, terminal, stop.signal)
         : await showScreen(await openScreen(), daemon, parts, terminal, stop);
-    return end === null ? exitCodes.done.code : sayTrouble(end, daemon, terminal);
+    return end === null ? exitCodes.done.code : reportFailure(end, daemon, terminal);
   } finally {
     stopListening();
   }
 };
 
-/** Ids that were told already, so that what is listed again is not told again. */
+/** Ids that were printed, so that a repeated list does not print them again. */
 const maxTold = 10_000;
 
 async function printChanges(
@@ -54,7 +54,7 @@ async function printChanges(
       const fresh = pending.filter((each) => !told.has(each.approval_id)).toReversed();
       for (const approval of fresh) print({ position: null, change: 'opened', at: approval.opened_at, approval });
     },
-    // What was opened after the stream was is in the list too.
+    // An approval that was opened after the stream is in the list, too.
     onChange: (event) => {
       if (event.change !== 'opened' || !told.has(event.approval.approval_id)) print(event);
     },
@@ -113,14 +113,14 @@ async function showScreen(
   }
 }
 
-/** Sends what the person decided, and says what follows, or why it was not taken. */
+/** Sends a decision, and returns its consequence, or why it was refused. */
 async function decide(effect: Exclude<WatchEffect, { kind: 'quit' }>, daemon: Daemon): Promise<string> {
   const { id, shown } = effect;
   const path = `/v1/approvals/${encodeURIComponent(id)}/${effect.kind}`;
   const body = effect.kind === 'deny' ? { shown, reason: effect.reason } : { shown };
   const answer = await daemon.ask({ method: 'POST', path, body });
   const decided = answer.kind === 'answered' && answer.status === 200 ? readApproval(answer.body) : null;
-  if (decided === null) return `not done: ${troubleOf(answer, daemon)[0]}`;
+  if (decided === null) return `not done: ${failureOf(answer, daemon)[0]}`;
   switch (effect.kind) {
     case 'approve':
       return `approved: ${consequence(decided)}`;

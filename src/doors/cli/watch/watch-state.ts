@@ -1,13 +1,10 @@
-/**
- * What does the live screen know, and what does a key or a piece of news change? Pure: a state and an event in, the next state and
- * what is to be done out. Must not draw, ask or wait.
- */
+/** The state of the live screen: a state and an event in, the next state and the effects out. Pure. */
 import type { ApprovalEvent, ApprovalView } from '../../../core/approval/approval-view.ts';
 import { unreachable } from '../../../core/values/unreachable.ts';
 import type { Key } from './screen.ts';
 import { pairsOf, sentenceOf, stateNow } from '../print/write-approval.ts';
 
-/** What the person is doing. What is asked about is kept as it was shown when the question came up. */
+/** The mode of the screen. An approval that is asked about is kept as it was shown. */
 export type WatchMode =
   | { readonly kind: 'list' }
   | { readonly kind: 'details'; readonly id: string; readonly from: number }
@@ -18,12 +15,12 @@ export interface WatchState {
   readonly link: 'connecting' | 'live' | 'lost';
   /** Why there is no connection; null while there is one. */
   readonly trouble: string | null;
-  /** The oldest first: who has waited longest is on top. */
+  /** Oldest first. */
   readonly pending: readonly ApprovalView[];
-  /** Which one the person looks at. By its id, so that news does not move the choice. */
+  /** The id of the selected approval, so that updates do not move the selection. */
   readonly chosen: string | null;
   readonly mode: WatchMode;
-  /** What happened, the newest last. */
+  /** Recent events, newest last. */
   readonly heard: readonly string[];
   readonly nowMs: number;
 }
@@ -33,7 +30,7 @@ export type WatchEvent =
   | { readonly kind: 'listed'; readonly pending: readonly ApprovalView[] }
   | { readonly kind: 'changed'; readonly event: ApprovalEvent }
   | { readonly kind: 'lost'; readonly trouble: string }
-  /** How a decision of this person was taken. */
+  /** The answer to a decision of this user. */
   | { readonly kind: 'answered'; readonly sentence: string }
   | { readonly kind: 'ticked'; readonly nowMs: number };
 
@@ -91,7 +88,7 @@ const hear = (state: WatchState, sentence: string): WatchState => ({
 
 const clock = (ms: number): string => new Date(ms).toISOString().slice(11, 19);
 
-/** In order, without what is over, with a choice among what is there; a question about what is gone is gone too. */
+/** Sorted, without expired approvals, with a valid selection; a question about a removed approval is closed. */
 function settled(state: WatchState): WatchState {
   const pending = state.pending
     .filter((each) => stateNow(each, state.nowMs) === 'pending')
@@ -103,7 +100,7 @@ function settled(state: WatchState): WatchState {
   const about = aboutWhat(state.mode);
   if (about === null || isThere(about)) return { ...state, pending, chosen };
   const list: WatchState = { ...state, pending, chosen, mode: { kind: 'list' } };
-  // Whoever was asked something should know why the question is gone.
+  // Say why the question is gone.
   return state.mode.kind === 'details' ? list : hear(list, `${about} is no longer pending: nothing was sent`);
 }
 
@@ -177,7 +174,7 @@ function inDetails(state: WatchState, mode: WatchMode & { kind: 'details' }, key
   return seen === undefined ? [state, []] : asking(state, seen, key, mode.from);
 }
 
-/** INVARIANT: only a y approves, and only what was on the screen when the question came up. */
+/** INVARIANT: only `y` approves, and only what was on the screen when the question was asked. */
 function inApproving(state: WatchState, mode: WatchMode & { kind: 'approving' }, key: Key): Watched {
   const step = move(key);
   if (step !== null)

@@ -1,6 +1,6 @@
 /**
- * May the user of the agent's own client approve, and what do they say? Only where the rule says so, only by an answer to a question
- * that this gateway asked: pushed on the stream of the call, or under a sealed state. Must not count anything else as a yes.
+ * Asks the user of the agent's client for an approval, where the rule allows it. Counts only answers to a question
+ * that this gateway asked: on the stream of the call, or with a signed state.
  */
 import type { Decider } from '../../../core/approval/approval.ts';
 import { cut } from '../../../core/values/canonical.ts';
@@ -16,23 +16,23 @@ import { type ShownApproval, type StateHolder, type StateProblem } from './seale
 import type { Serving } from '../serving.ts';
 
 export type Put =
-  /** They cannot be asked, or have not answered: the approval stays open for others. */
+  /** The user cannot be asked, or has not answered: the approval stays open for others. */
   | { readonly kind: 'unanswered' }
-  /** They said something that counts: the call is to be asked again, in the session in which it waits. */
+  /** The user has decided: repeat the call, in the session in which it waits. */
   | { readonly kind: 'answered'; readonly session: string | null }
   | { readonly kind: 'asks'; readonly question: Question; readonly state: string };
 
-/** What came of a state that the client brought; whether or not there was an answer, the call is to be asked again. */
+/** The result of a returned state. If it is valid the call is repeated, with or without an answer. */
 export type Heard =
   | { readonly kind: 'heard'; readonly session: string | null }
   | { readonly kind: 'refused'; readonly problem: StateProblem };
 
 const unanswered: Put = { kind: 'unanswered' };
 const questionKey = 'approval';
-/** INVARIANT: what cannot be shown whole is not put to the user of a client. */
+/** INVARIANT: a client's user is not asked about what cannot be shown whole. */
 const maxShownChars = 8_000;
 const maxReasonChars = 500;
-/** The longest a timer can be set for. */
+/** The longest delay of a timer. */
 const maxPushMs = 2 ** 31 - 1;
 
 const requestedSchema: JsonObject = {
@@ -49,8 +49,8 @@ const requestedSchema: JsonObject = {
   required: ['approve'],
 };
 
-/** After a reply that the call waits for an approval. */
-export async function putToUser(reply: Reply, call: ToolCall, exchange: Exchange, serving: Serving): Promise<Put> {
+/** Called with the reply of a call that waits for an approval. */
+export async function askUser(reply: Reply, call: ToolCall, exchange: Exchange, serving: Serving): Promise<Put> {
   const { approvals } = serving.parts;
   const id = approvalOf(reply);
   if (approvals === undefined || id === null || !hasForms(exchange.capabilities['elicitation'])) return unanswered;
@@ -73,8 +73,13 @@ export async function putToUser(reply: Reply, call: ToolCall, exchange: Exchange
   return { kind: 'asks', question: { key: questionKey, method: 'elicitation/create', params }, state };
 }
 
-/** The client comes back with a sealed state, and perhaps with an answer. */
-export async function hearUser(state: string, call: ToolCall, exchange: Exchange, serving: Serving): Promise<Heard> {
+/** The client returns with a signed state, and perhaps an answer. */
+export async function readUserAnswer(
+  state: string,
+  call: ToolCall,
+  exchange: Exchange,
+  serving: Serving,
+): Promise<Heard> {
   const holder = holderOf(call, serving);
   if (holder === null || serving.states === null) return { kind: 'refused', problem: 'forged' };
   const taken = await serving.states.take(state, holder);
@@ -88,7 +93,7 @@ function holderOf(call: ToolCall, { parts, connection }: Serving): StateHolder |
   return request === null ? null : { door: parts.name, who: connection.who, request };
 }
 
-/** Undefined if there is no answer, for whatever reason. */
+/** Undefined if there is no answer. */
 async function pushed(
   params: JsonObject,
   timeout: number,
@@ -101,7 +106,7 @@ async function pushed(
   try {
     return await push?.('elicitation/create', params, { signal: AbortSignal.any([gone.signal, closing]), timeout });
   } catch {
-    // A client that says it can be asked and then cannot is one that gave no answer.
+    // A client that declares elicitation and then fails counts as no answer.
     return undefined;
   } finally {
     unfollow();
@@ -109,8 +114,8 @@ async function pushed(
 }
 
 /**
- * Whether the call is to be asked again. Whether a yes counted, the gate knows: it says how the call stands now. A no that came too
- * late asks for nothing: no approval is opened for what its user does not want.
+ * Whether the call is to be repeated. Whether a yes counts is decided by the gate. A no that came too late repeats
+ * nothing: no new approval is opened for what the user does not want.
  */
 async function hear(
   given: unknown,
@@ -153,7 +158,7 @@ function approvalOf(reply: Reply): string | null {
   return reply.resolution.type === 'pending_approval' ? reply.resolution.approval_id : null;
 }
 
-/** Null if it is too long to be shown whole. What it is asked about comes from strangers, and is shown so that it can be seen. */
+/** Null if it is too long to be shown whole. Names and values come from others, and are quoted. */
 export function questionAbout({ tool, agent, reason, args, edited_args: edited }: ApprovalView): string | null {
   const text = [
     `May ${quoteValue(agent)} call ${quoteValue(tool)}? It runs once, with exactly these arguments:`,

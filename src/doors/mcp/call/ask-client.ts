@@ -1,6 +1,6 @@
 /**
- * How does a running body ask its agent's client? In revision 2025-11-25 by a request of our own on the stream of the
- * call; in 2026-07-28 by ending the client's request with the questions. Must not wait longer than the body does.
+ * Sends questions of a running tool to the client: in revision 2025-11-25 as a request on the stream of the call, in
+ * 2026-07-28 by ending the client's request with the questions. Waits no longer than the tool does.
  */
 import { isObject, type Json, type JsonObject } from '../../../core/values/json.ts';
 import { compileSchema } from '../../../core/schema/compile-schema.ts';
@@ -8,7 +8,7 @@ import type { AgentClient } from '../../../shell/call/await-outcome.ts';
 import type { Exchange, Push, Question } from './exchange.ts';
 import { ClientUnavailable, type WaitingCall } from './waiting-call.ts';
 
-/** Longer than any call may take: the budget of the action ends the wait, not the SDK. */
+/** Longer than any call may take: the deadline of the call ends the wait, not the SDK. */
 const maxQuestionMs = 24 * 3_600_000;
 
 type Ask = (method: Question['method'], params: JsonObject, signal: AbortSignal) => Promise<unknown>;
@@ -24,10 +24,10 @@ export function askClient(call: WaitingCall, { capabilities, push }: Exchange): 
       const action = isObject(given) ? given['action'] : undefined;
       if (!isObject(given) || (action !== 'accept' && action !== 'decline' && action !== 'cancel'))
         throw new ClientUnavailable('the client answered with something other than accept, decline or cancel');
-      // Whoever did not accept has filled in nothing, whatever the client sends along.
+      // Without an accept the content does not count, whatever the client sends.
       if (action !== 'accept') return { action, content: null };
       const content = given['content'] ?? {};
-      holdAgainst(requestedSchema, content as Json);
+      checkAnswer(requestedSchema, content as Json);
       return { action, content: isObject(given['content']) ? (given['content'] as JsonObject) : null };
     },
     async sample(request, signal) {
@@ -40,7 +40,7 @@ export function askClient(call: WaitingCall, { capabilities, push }: Exchange): 
   };
 }
 
-/** MCP asks for the fields of an object, and a schema of fields need not say that it is one. */
+/** MCP requires an object schema; the tool may leave out `type`. */
 function formOf(schema: JsonObject): JsonObject {
   const { type = 'object' } = schema;
   if (type !== 'object')
@@ -48,8 +48,8 @@ function formOf(schema: JsonObject): JsonObject {
   return { properties: {}, ...schema, type };
 }
 
-/** A body may rely on the schema it asked with. One that cannot be compiled is no promise. */
-function holdAgainst(schema: JsonObject, content: Json): void {
+/** A tool may rely on the schema it asked with, unless that cannot be compiled. */
+function checkAnswer(schema: JsonObject, content: Json): void {
   const compiled = compileSchema(schema);
   const [wrong] = compiled.ok ? compiled.check(content) : [];
   if (wrong === undefined) return;
@@ -62,7 +62,7 @@ function pushed(call: WaitingCall, push: Push): Ask {
     push(method, params, { signal: AbortSignal.any([signal, call.ended()]), timeout: maxQuestionMs });
 }
 
-/** An empty declaration means forms, as it did before there were other modes. */
+/** An empty declaration means forms, as before there were other modes. */
 export function hasForms(elicitation: unknown): boolean {
   return isObject(elicitation) && ('form' in elicitation || !('url' in elicitation));
 }

@@ -1,6 +1,6 @@
 /**
- * Answers `await_approval`: how an approval of the agent stands, as soon as somebody has decided or when the time is over. Tells the
- * client meanwhile that it still waits, if the client asked for that. Must not decide, and knows no approval of anybody else.
+ * Answers `await_approval`: returns an approval of the agent when it is decided or the time is over, with progress
+ * notifications if the client asked for them.
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { cut, pointerStep, preview } from '../../../core/values/canonical.ts';
@@ -60,7 +60,7 @@ function readWish(call: ToolCall, { waitMs, maxWaitMs }: DoorApprovals, awaitMs:
   return { id, waitMs: Math.min(seconds * 1_000, maxWaitMs) };
 }
 
-/** At once, and then every few seconds; the function that is returned ends it. */
+/** At once, and then every few seconds; the returned function stops it. */
 function tellProgress(
   { tool, state }: ApprovalView,
   waitMs: number,
@@ -81,7 +81,7 @@ function tellProgress(
   return () => clearInterval(timer);
 }
 
-/** What is to be called again is said by the name it is called by here. */
+/** The tool to call again is named as the door lists it. */
 function written(view: ApprovalView, names: ModelNames): CallToolResult {
   const next = nextOf({ ...view, tool: names.write(view.tool) });
   const text = spellOut(`${view.approval_id} (${view.tool}): ${view.state}. ${next}`);

@@ -1,23 +1,23 @@
 /**
- * Answers `tools/call`: with the reply, or, in revision 2026-07-28, with the questions that the running body has for the client, or
- * the gateway for its user. A body runs on meanwhile, and its clock with it; a call that waits for an approval has no clock.
+ * Answers `tools/call` with the reply or, in revision 2026-07-28, with questions of the running tool or of the
+ * gateway. The tool goes on running meanwhile, and so does its deadline; a call that waits for an approval has none.
  */
 import type { CallToolResult, InputRequiredResult } from '@modelcontextprotocol/server';
 import { isObject, type JsonObject } from '../../../core/values/json.ts';
 import type { Reply } from '../../../core/call/reply.ts';
 import { unreachable } from '../../../core/values/unreachable.ts';
-import { hearUser, putToUser } from './ask-approval.ts';
+import { readUserAnswer, askUser } from './ask-approval.ts';
 import { askClient } from './ask-client.ts';
 import { awaitApproval } from './await-approval.ts';
 import { offer, withOwnName } from '../door-names.ts';
 import type { Exchange, Question } from './exchange.ts';
-import { offerKnown } from './offer-known.ts';
+import { suggestTools } from './suggest-tools.ts';
 import { ownTool, ownTools } from '../own-tools.ts';
 import { performCall, refuseState } from './perform-call.ts';
 import { readToolCall, requestText, type ToolCall } from './read-tool-call.ts';
 import { isSealed, stateProblems } from './sealed-states.ts';
 import type { Serving } from '../serving.ts';
-import { tellSession } from './tell-session.ts';
+import { answerSessionTool } from './session-tools.ts';
 import { createWaitingCall, type WaitingCall } from './waiting-call.ts';
 import { passResult, writeResult } from './write-result.ts';
 
@@ -26,17 +26,17 @@ type Answered = CallToolResult | InputRequiredResult;
 export async function callTool(params: unknown, exchange: Exchange, serving: Serving): Promise<Answered> {
   const asked = withOwnName(readToolCall(params), serving.parts);
   const { state } = exchange;
-  if (isSealed(state)) return comeBackAsUser(state, asked, exchange, serving);
-  if (state !== undefined) return comeBack(asked, exchange, serving);
+  if (isSealed(state)) return resumeAfterApproval(state, asked, exchange, serving);
+  if (state !== undefined) return resume(asked, exchange, serving);
   const { parts, connection } = serving;
   const own = ownTool(asked.name, parts, connection.who);
   if (parts.workflow !== null && (own === ownTools.next || own === ownTools.history))
-    return tellSession(own, asked, parts.workflow, serving);
+    return answerSessionTool(own, asked, parts.workflow, serving);
   if (parts.approvals !== undefined && own === ownTools.awaitApproval)
     return awaitApproval(asked, parts.approvals, exchange, serving);
   const turn = await ask(asked, exchange, serving);
   if ('questions' in turn) return turn.questions;
-  const put = await putToUser(turn.reply, asked, exchange, serving);
+  const put = await askUser(turn.reply, asked, exchange, serving);
   switch (put.kind) {
     case 'unanswered':
       return write(turn.reply, asked, exchange, serving);
@@ -49,7 +49,7 @@ export async function callTool(params: unknown, exchange: Exchange, serving: Ser
   }
 }
 
-/** Without putting it to the user: they were asked, and whatever is missing now is for others to say. */
+/** Without asking the user again: a missing approval is now for others to give. */
 async function askOnce(asked: ToolCall, exchange: Exchange, serving: Serving): Promise<Answered> {
   const turn = await ask(asked, exchange, serving);
   return 'questions' in turn ? turn.questions : write(turn.reply, asked, exchange, serving);
@@ -60,7 +60,7 @@ function ask(asked: ToolCall, exchange: Exchange, serving: Serving): Promise<Con
   const call = createWaitingCall(limits.maxOpenQuestions);
   const requester = {
     ...call.requester,
-    // What has no connection between requests has nobody who could be told from others.
+    // Stateless requests have no connection that could be told from others.
     ...(connection.stateless ? {} : { connection: connection.presence }),
     client: askClient(call, exchange),
   };
@@ -68,15 +68,20 @@ function ask(asked: ToolCall, exchange: Exchange, serving: Serving): Promise<Con
   return converse(call, asked, exchange, serving);
 }
 
-/** The client's user was asked whether the call may run, and the client returns with what they said. */
-async function comeBackAsUser(state: string, asked: ToolCall, exchange: Exchange, serving: Serving): Promise<Answered> {
-  const heard = await hearUser(state, asked, exchange, serving);
+/** The client returns with its user's answer to an approval. */
+async function resumeAfterApproval(
+  state: string,
+  asked: ToolCall,
+  exchange: Exchange,
+  serving: Serving,
+): Promise<Answered> {
+  const heard = await readUserAnswer(state, asked, exchange, serving);
   if (heard.kind === 'heard') return askOnce({ ...asked, heldIn: heard.session }, exchange, serving);
   return refuse(`a state that is good for this call: of this one, ${stateProblems[heard.problem]}`, asked, serving);
 }
 
-/** The client returns with answers, and waits on for the call that asked. */
-async function comeBack(asked: ToolCall, exchange: Exchange, serving: Serving): Promise<Answered> {
+/** The client returns with answers to a running tool, and waits for its call again. */
+async function resume(asked: ToolCall, exchange: Exchange, serving: Serving): Promise<Answered> {
   const { parked, connection } = serving;
   const request = requestText(asked);
   const found = request === null ? null : parked.claim(exchange.state, connection, request);
@@ -124,16 +129,17 @@ function inputRequired(questions: readonly Question[], requestState: string): In
 
 function write(replied: Reply, { name, given }: ToolCall, exchange: Exchange, serving: Serving): CallToolResult {
   const { parts, connection } = serving;
-  const reply = offerKnown(replied, given, serving) ?? offer(replied, parts);
-  // Only a workflow's steps go on in a session; a direct tool is called without one.
+  const reply = suggestTools(replied, given, serving) ?? offer(replied, parts);
+  // Only steps of a workflow continue in a session.
   const passOn = connection.stateless && parts.workflow !== null;
   const listing = name === null ? null : (parts.tools?.catalogue(connection.who).get(name)?.listing ?? null);
   if (listing === null) return writeResult(reply, passOn);
   const passed = passResult(reply, passOn, listing);
   const content: unknown = passed.content;
-  // What a server says is not checked, so the SDK is given only what it can read.
+  // The server's content is unchecked: the SDK gets only what it can read.
   if (!Array.isArray(content) || !content.every(isObject)) return passed;
   const { outputSchema } = listing;
-  // Revision 2025-11-25 knows only objects as structured content: the SDK wraps the schema it lists, and here the value.
+  // Revision 2025-11-25 knows only objects as structured content: the SDK wraps the schema it lists, and here the
+  // value.
   return exchange.project(passed, isObject(outputSchema) ? (outputSchema as JsonObject) : undefined);
 }

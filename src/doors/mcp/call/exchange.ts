@@ -1,6 +1,6 @@
 /**
- * What a call needs of the request that carries it, and nothing of the SDK behind it: who can be asked, how the client
- * cancels or goes away, and what it came back with. Must not know what is called.
+ * The request that carries a call, independent of the SDK: what the client can be asked, how it cancels or leaves, and
+ * the answers it returned with.
  */
 import {
   type CallToolResult,
@@ -19,20 +19,20 @@ import { writtenWhole } from '../http/http-exchange.ts';
 
 export interface Exchange {
   readonly capabilities: Readonly<Record<string, unknown>>;
-  /** What the client calls itself; nobody has checked it. */
+  /** The client's name for itself; not verified. */
   readonly client: string | null;
-  /** What the client returned with after we had asked it something; undefined the first time. */
+  /** The state that the client returned with; undefined for a new call. */
   readonly state: unknown;
   readonly responses: Readonly<Record<string, unknown>>;
-  /** Sends a question on the stream of the call; null where the request ends with the questions instead. */
+  /** Sends a question on the stream of the call; null where questions end the request instead. */
   readonly push: Push | null;
-  /** Tells the client, on the stream of the call, how far it is; null unless the client asked for that and it can be done. */
+  /** Sends a progress notification; null unless the client asked for them. */
   readonly progress: ((told: Progress) => Promise<void>) | null;
-  /** Calls `cancel` or `leave` should the client do so; the function that is returned stops that. */
+  /** Calls `cancel` or `leave` when the client does so; the returned function stops it. */
   follow(cancel: () => void, leave: () => void): () => void;
-  /** Whether the answer was written to the last byte while the client was there. Asked for once. */
+  /** Whether the answer was written completely before the client left. Called once. */
   written(): Promise<boolean>;
-  /** The result in the words of the client's revision. */
+  /** The result in the form of the client's revision. */
   project(result: CallToolResult, outputSchema: JsonObject | undefined): CallToolResult;
 }
 
@@ -42,7 +42,7 @@ export interface Progress {
   readonly message: string;
 }
 
-/** What a running body asks its agent's client. */
+/** A question of a running tool to the client. */
 export interface Question {
   readonly key: string;
   readonly method: 'elicitation/create' | 'sampling/createMessage';
@@ -56,7 +56,7 @@ interface PushOptions {
   readonly timeout: number;
 }
 
-/** The SDK wants a schema for the answer; we judge the answer ourselves. */
+/** The SDK requires a schema for the answer; we check the answer ourselves. */
 const anyResult = {
   '~standard': { version: 1, vendor: 'recourse', validate: (value: unknown) => ({ value }) },
 } as const;
@@ -76,7 +76,7 @@ export function exchangeOf(context: ServerContext, server: Server, writes: Write
     async written() {
       const request = context.http?.req;
       const written = (request === undefined ? undefined : writtenWhole(request)) ?? writes.expect(mcpReq.id);
-      // What its client cancelled meanwhile the SDK does not answer.
+      // The SDK does not answer a cancelled request.
       return (await written) && !mcpReq.signal.aborted;
     },
     progress:
@@ -86,7 +86,8 @@ export function exchangeOf(context: ServerContext, server: Server, writes: Write
     follow(cancel, leave) {
       const { signal } = mcpReq;
       const connection = context.http?.req?.signal;
-      // Since 2026-07-28 a client cancels by closing the stream. Before, it only leaves by that, and has a word for the other.
+      // Since 2026-07-28 closing the stream cancels the call. Before, the client only leaves; it cancels with a
+      // notification.
       const gone = envelope === undefined ? leave : cancel;
       const lost = () => (connection?.aborted === true ? gone() : leave());
       const stopped = () => (isConnectionLost(signal.reason) ? lost() : cancel());
@@ -104,7 +105,7 @@ export function exchangeOf(context: ServerContext, server: Server, writes: Write
   };
 }
 
-/** The SDK aborts with this error when the stream is gone, and with the client's own words when the client cancels. */
+/** The SDK aborts with this error when the stream is lost, and with the client's reason when it cancels. */
 function isConnectionLost(reason: unknown): boolean {
   return reason instanceof SdkError && reason.code === SdkErrorCode.ConnectionClosed;
 }

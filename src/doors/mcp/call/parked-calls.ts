@@ -1,7 +1,6 @@
 /**
- * Which call does a client come back to with its answers? In revision 2026-07-28 a question ends the request, and the
- * client sends the call again with a state that we gave it. That state is hostile input: it is random, known only here,
- * good for one use, for the same agent and connection, the same request, and a limited time.
+ * Calls that wait for their client to return with answers. In revision 2026-07-28 a question ends the request, and the
+ * client sends the call again with a state that is random, valid once, and bound to its connection and request.
  */
 import { randomBytes } from 'node:crypto';
 import type { Connection } from '../connection.ts';
@@ -10,7 +9,7 @@ import type { WaitingCall } from './waiting-call.ts';
 
 export interface ParkedCall {
   readonly connection: Connection;
-  /** The request in canonical form: coming back with another one is refused. */
+  /** The request in canonical form; returning with another one is refused. */
   readonly request: string;
   readonly call: WaitingCall;
 }
@@ -35,18 +34,18 @@ export function createParkedCalls({ maxParkedCalls, parkedForMs }: McpDoorLimits
     park(call: ParkedCall): string | null {
       if (parked.size >= maxParkedCalls) return null;
       const state = randomBytes(stateBytes).toString('base64url');
-      // A client that does not come back has left, and an equal write may take its place.
+      // A client that does not return counts as gone, and an equal write may take its place.
       const timer = setTimeout(() => take(state)?.call.leave(), parkedForMs);
       timer.unref();
       parked.set(state, { ...call, timer });
       return state;
     },
 
-    /** Null for every state that is forged, used up, expired, or somebody else's: they are not told apart. */
+    /** Null for a state that is forged, used, expired or of another client: they are not told apart. */
     claim(state: unknown, connection: Connection, request: string): ParkedCall | null {
       const found = typeof state === 'string' ? parked.get(state) : undefined;
       if (found === undefined || found.request !== request || !isSame(found.connection, connection)) return null;
-      // INVARIANT: a state is good once.
+      // INVARIANT: a state is valid once.
       return take(state as string) ?? null;
     },
 
@@ -56,7 +55,7 @@ export function createParkedCalls({ maxParkedCalls, parkedForMs }: McpDoorLimits
   };
 }
 
-/** Stateless requests have nothing in common but their agent. */
+/** Stateless requests share only their agent. */
 function isSame(one: Connection, other: Connection): boolean {
   if (!one.stateless || !other.stateless) return one === other;
   return one.who.tenant === other.who.tenant && one.who.agent === other.who.agent;

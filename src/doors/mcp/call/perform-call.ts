@@ -1,6 +1,6 @@
 /**
- * Which act of the gateway is meant by a tool's name, and with what? A step of the workflow, one of the tools for its
- * session, or a tool behind the gateway; an unknown name is a typed refusal like any other. Never rejects.
+ * Runs the act that a tool name stands for: a step of the workflow, a session tool, or a tool behind the gateway. An
+ * unknown name is a typed refusal. Never rejects.
  */
 import { randomUUID } from 'node:crypto';
 import { internalError } from '../../../core/call/answer.ts';
@@ -29,7 +29,7 @@ export async function performCall(asked: Asked): Promise<Reply> {
   try {
     return await perform(asked);
   } catch (error) {
-    // The service never rejects, so this is a bug of ours; the client still gets a typed reply.
+    // The service never rejects, so this is a bug; the client still gets a typed reply.
     const correlationId = randomUUID();
     asked.parts.notify({ kind: 'suppressed', what: `a bug in the MCP door (${correlationId})`, reason: String(error) });
     const envelope = { requested: asked.call.name, callId: correlationId as CallId, session: null, nextActions: [] };
@@ -48,7 +48,7 @@ async function perform(asked: Asked): Promise<Reply> {
   if (parts.completion !== undefined && ownTool(name, parts, connection.who) === ownTools.complete)
     return complete(parts.completion, asked);
   if (parts.tools !== null) {
-    // What is not an object is for the gateway to refuse, with the words it has for that.
+    // The gateway refuses arguments that are not an object.
     const args = argumentsOf(call) ?? call.args;
     return parts.tools.call({ ...call.controls, tool: name, args }, connection.who, requester);
   }
@@ -64,7 +64,7 @@ function workflowAct(name: string, served: ServedWorkflow, asked: Asked): (() =>
   if (action !== undefined) {
     const given = argumentsOf(asked.call);
     if (given === null || !takesSessionArgument(action)) {
-      // Whoever names the session where it belongs may have any input.
+      // With the session named in `_meta`, `session` may be any input.
       const named = asked.call.controls['session'] ?? null;
       const misplaced = given === null || named !== null ? null : misplacedSession(action, given);
       if (misplaced !== null) return () => unfitIn(misplaced, name, ['/session', elsewhere, misplaced], served, asked);
@@ -82,7 +82,7 @@ const elsewhere =
 
 function stepFrom(served: ServedWorkflow, asked: Asked): Promise<Reply> {
   const given = argumentsOf(asked.call);
-  // Without an action the step is refused, and the refusal says what is possible.
+  // Without an action the step is refused, with the possible actions.
   return step(given ?? { inputs: asked.call.args }, served, asked);
 }
 
@@ -94,14 +94,15 @@ async function step(
   const raw = { ...given, ...leftToMeta(given, call) };
   const take = (session: unknown, entered?: Requester['entered']) =>
     served.service.step(served.name, { ...raw, session }, connection.who, { ...requester, entered });
-  // A model that fills in every field names no session by an empty one. A client without a connection need not know which
-  // session was opened for its first request.
+  // Models that fill in every field send an empty session: that names none. `heldIn` is the session that was opened
+  // for the
+  // first request of a stateless client.
   const named = (raw['session'] === '' ? null : raw['session']) ?? call.heldIn;
   if (named !== null) return take(named);
   return stepInOwnSession(connection, served, typeof raw['key'] === 'string', take);
 }
 
-/** What `_meta` says and the arguments do not: a model that fills in every field writes nothing over what its client has set. */
+/** Fields of `_meta` that the arguments leave empty: a model that fills in every field does not override its client. */
 function leftToMeta(given: Readonly<Record<string, unknown>>, { controls }: ToolCall): ToolCall['controls'] {
   const isOpen = (name: string) => (given[name] ?? '') === '';
   return Object.fromEntries(Object.entries(controls).filter(([name]) => isOpen(name)));
@@ -126,7 +127,7 @@ async function fork(served: ServedWorkflow, asked: Asked): Promise<Reply> {
   return typeof session === 'string' ? served.service.fork(session, seq, asked.connection.who) : session.refusal;
 }
 
-/** Of the session that is meant: of a workflow's door one of this workflow, otherwise the agent's own unless it names one. */
+/** At a workflow's door for a session of that workflow; otherwise for the named session, or the agent's own. */
 async function complete({ run }: DoorCompletion, asked: Asked): Promise<Reply> {
   const { parts, connection, call } = asked;
   const given = onlyFields(['session'], asked);
@@ -142,12 +143,12 @@ async function complete({ run }: DoorCompletion, asked: Asked): Promise<Reply> {
   const view = await parts.workflow.service.look(session, connection.who);
   if ('error' in view) return view;
   const reply = await run({ session }, connection.who);
-  // What comes next on this connection begins anew.
+  // The next step on this connection opens a new session.
   if (isSuccess(reply) && connection.session === session) connection.session = null;
   return reply;
 }
 
-/** INVARIANT: who misspells `session` does not end, reset or fork another one than they meant. */
+/** INVARIANT: a misspelt `session` does not end, reset or fork another session than the caller meant. */
 function onlyFields(known: readonly string[], { call }: Asked): OnlyFields {
   const fields = argumentsOf(call);
   if (fields === null) return { wrong: ['/arguments', 'an object', preview(call.args)] };
@@ -159,7 +160,7 @@ function onlyFields(known: readonly string[], { call }: Asked): OnlyFields {
 type Wrong = readonly [path: string, expected: string, got: Json];
 type OnlyFields = { readonly fields: Readonly<Record<string, unknown>> } | { readonly wrong: Wrong };
 
-/** The session that the caller named, or the connection's own. */
+/** The session that the caller named, or that of the connection. */
 async function meantSession(served: ServedWorkflow, asked: Asked): Promise<string | { readonly refusal: Reply }> {
   const session = namedByCaller(asked) ?? (await ownSession(asked.connection, served));
   if (typeof session === 'string') return session;
@@ -177,7 +178,7 @@ function unknownTool(name: string, served: ServedWorkflow, asked: Asked): Promis
     return unfitIn(namedSession(asked), name, wrong, served, asked);
   }
   const inputs = argumentsOf(asked.call) ?? {};
-  // Told in another session, the caller would go on in that one.
+  // Refused in the named session, or the caller would continue in another.
   const { session } = inputs;
   return step({ action: name, inputs, ...(isHandle(session) ? { session } : {}) }, served, asked);
 }
@@ -185,11 +186,11 @@ function unknownTool(name: string, served: ServedWorkflow, asked: Asked): Promis
 const namedByCaller = ({ call }: Pick<Asked, 'call'>): unknown =>
   argumentsOf(call)?.['session'] ?? call.controls['session'] ?? null;
 
-/** The one that is meant as far as that is known without opening one. */
+/** The session of the request, as far as it is known without opening one. */
 const namedSession = (asked: Pick<Asked, 'call' | 'connection'>): unknown =>
   namedByCaller(asked) ?? asked.connection.session;
 
-/** Refuses the state with which a client came back to `call`: it need not have been its own fault, and it can go on elsewhere. */
+/** Refuses the state with which a client returned to `call`. */
 export async function refuseState(expected: string, asked: Omit<Asked, 'requester'>): Promise<Reply> {
   const { call, parts } = asked;
   const { name } = call;
@@ -199,7 +200,7 @@ export async function refuseState(expected: string, asked: Omit<Asked, 'requeste
   return unfitIn(namedSession(asked), requested, ['/requestState', expected, null], parts.workflow, asked);
 }
 
-/** In the history of the session that is meant, and with what is possible there; a session of somebody else is not meant. */
+/** Refused in the history of the session, with its next actions; a session of another agent counts as none. */
 async function unfitIn(
   meant: unknown,
   requested: string,

@@ -1,6 +1,6 @@
 /**
- * Parses the messages of a client and reads `tools/call`: name, arguments, `_meta`, and a session among the arguments. Total:
- * whatever was sent, the result can be judged and answered by the gateway.
+ * Parses the messages of a client and reads `tools/call`: name, arguments, `_meta`, and a session among the arguments.
+ * Total: whatever was sent, the result can be judged and answered by the gateway.
  */
 import { canonicalise, preview } from '../../../core/values/canonical.ts';
 import { controlNames } from '../../../core/call/request.ts';
@@ -8,7 +8,10 @@ import { isObject, type Json, type JsonObject } from '../../../core/values/json.
 import { parseExactly, parseMessages } from '../../../core/values/json.ts';
 import type { ActionEntry } from '../../../core/workflow/workflow.ts';
 
-/** The arguments of a call keep large integers exactly; the rest of a message is plain JSON, as the SDK expects. Throws like JSON.parse. */
+/**
+ * The arguments of a call keep large integers exactly; the rest of a message is plain JSON, as the SDK expects. Throws
+ * like JSON.parse.
+ */
 export const parseMessage = (text: string): unknown => parseMessages(text, withArguments);
 
 function withArguments(message: unknown, exact: unknown): unknown {
@@ -25,15 +28,15 @@ export interface ToolCall {
   readonly given: string | null;
   /** What was sent instead of a name, shortened; null if nothing was. */
   readonly gotName: string | null;
-  /** As they came; undefined if there were none. */
+  /** As sent; undefined if there were none. */
   readonly args: unknown;
-  /** What `_meta["recourse/…"]` says about the call, by the names of the gateway's own fields. */
+  /** The `_meta["recourse/…"]` fields, by the gateway's names. */
   readonly controls: Readonly<Record<string, unknown>>;
-  /** The session in which this very call waits for an approval; null if it is asked for the first time. */
+  /** The session in which this call waits for an approval; null for a new call. */
   readonly heldIn: string | null;
 }
 
-/** Deeper arguments are refused by the gateway, so a call that has them never comes back with answers. */
+/** The gateway refuses deeper arguments, so such a call never returns with answers. */
 const maxDepth = 128;
 
 export function readToolCall(params: unknown): ToolCall {
@@ -51,7 +54,7 @@ export function readToolCall(params: unknown): ToolCall {
   };
 }
 
-/** Models that are shown an object sometimes send its JSON text. Null if it is neither. */
+/** An object or, as some models send it, its JSON text. Null if it is neither. */
 export function argumentsOf({ args }: ToolCall): Readonly<Record<string, unknown>> | null {
   if (args === undefined || args === null) return {};
   if (isObject(args)) return args;
@@ -64,7 +67,7 @@ export function argumentsOf({ args }: ToolCall): Readonly<Record<string, unknown
   }
 }
 
-/** The same request has the same text; null for one that cannot be written down. */
+/** Equal requests have equal texts; null if it has no canonical form. */
 export function requestText({ name, args, controls }: ToolCall): string | null {
   const written = canonicalise([name, args ?? null, controls], { maxDepth });
   return written.ok ? written.text : null;
@@ -83,7 +86,10 @@ const combining = [
   'propertyNames',
 ];
 
-/** Whether `session` may be an argument of the action's tool: only if it cannot be an input. `_meta["recourse/session"]` always works. */
+/**
+ * Whether `session` may be an argument of the action's tool: only if it cannot be an input. `_meta["recourse/session"]`
+ * always works.
+ */
 export function takesSessionArgument({ inputSchema }: ActionEntry): boolean {
   if (inputSchema === null) return true;
   if (combining.some((keyword) => keyword in inputSchema)) return false;
@@ -112,7 +118,10 @@ function declaresHere({ properties, required }: JsonObject): boolean {
   return Array.isArray(required) && required.includes('session');
 }
 
-/** Anywhere in it: which part of a combined schema counts, only its validator knows. Schemas are limited in depth and size. */
+/**
+ * Anywhere in it: which part of a combined schema counts, only its validator knows. Schemas are limited in depth and
+ * size.
+ */
 function declares(schema: Json): boolean {
   if (Array.isArray(schema)) return schema.some(declares);
   if (!isObject(schema)) return false;

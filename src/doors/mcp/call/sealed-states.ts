@@ -1,14 +1,13 @@
 /**
- * By what does a client prove that its user was asked about an approval? By a state that only this gateway can have written, good
- * once, for one agent, one request and one version of the approval, under the rules as they were, for a limited time. It holds no
- * secret and needs no memory, so it outlives the process: by being used it moves the version. Must not decide anything.
+ * Signed request states for approvals that the client's user decides. A state is valid once, for one agent, request
+ * and version of the approval, for a limited time. It needs no memory: using it changes the version.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Principal } from '../../../core/call/call.ts';
 import { canonicalText } from '../../../core/values/canonical.ts';
 import type { ApprovalBinding, DoorApprovals, McpDoorLimits } from '../parts.ts';
 
-/** Why a state is not accepted. Told as it is: none of it helps whoever forges one. */
+/** Why a state is not accepted. Safe to tell: none of it helps to forge one. */
 export const stateProblems = {
   forged: 'it was not given out by this gateway',
   foreign: 'it was given out to somebody else or for another call',
@@ -19,7 +18,7 @@ export const stateProblems = {
 
 export type StateProblem = keyof typeof stateProblems;
 
-/** Who asks for what, at which door. */
+/** Whom a state belongs to: the agent, its request, and the door. */
 export interface StateHolder {
   readonly door: string;
   readonly who: Principal;
@@ -42,7 +41,7 @@ export type SealedStates = ReturnType<typeof createSealedStates>;
 const prefix = 'approval1.';
 const maxStateChars = 4_096;
 
-/** Told from other states by its beginning, whether or not it is genuine. */
+/** By its prefix alone; it need not be genuine. */
 export const isSealed = (state: unknown): state is string => typeof state === 'string' && state.startsWith(prefix);
 
 type Fields = readonly [holder: string, expiresAtMs: number, id: string, shown: string, version: number, rules: string];
@@ -55,13 +54,13 @@ export function createSealedStates(approvals: DoorApprovals, { sealedForMs }: St
     if (state.length > maxStateChars || more.length > 0) return null;
     const written = Buffer.from(text, 'base64url').toString('utf8');
     const genuine = approvals.seal(written);
-    // INVARIANT: nothing of a state is read before it is known to be ours.
+    // INVARIANT: nothing of a state is read before its signature is verified.
     if (genuine === null || !isSame(mark, genuine)) return null;
     return JSON.parse(written) as Fields;
   };
 
   return {
-    /** Null if nothing can be sealed here: then the client is not asked. */
+    /** Null if the gateway has no key to sign with: then the client is not asked. */
     give({ id, shown }: ShownApproval, { version, rules, expiresAtMs }: ApprovalBinding, holder: StateHolder) {
       const until = Math.min(approvals.nowMs() + sealedForMs, expiresAtMs);
       const text = canonicalText([nameOf(holder), until, id, shown, version, rules] satisfies Fields);
@@ -78,7 +77,7 @@ export function createSealedStates(approvals: DoorApprovals, { sealedForMs }: St
       const now = await approvals.binding(id, holder.who);
       if (now === null || now.version !== version) return no('replayed');
       if (now.rules !== rules) return no('outdated');
-      // INVARIANT: used up on record before anything that was said counts, so that of two who come with it one is refused.
+      // INVARIANT: used up on record before the answer counts, so that one of two concurrent uses is refused.
       const isFirst = await approvals.spend(id, holder.who, version);
       return isFirst ? { ok: true, id, shown, session: now.session } : no('replayed');
     },

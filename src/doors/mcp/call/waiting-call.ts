@@ -1,7 +1,6 @@
 /**
- * One call from its first request to its reply, however many requests its client needs for that: the signals by which
- * its client cancels or leaves, and the questions that the running body asks the client meanwhile.
- * Must not know how a question travels.
+ * One call from its first request to its reply, over as many requests as its client needs: cancellation, departure of
+ * the client, and the questions of the running tool. Does not know how a question is sent.
  */
 import type { JsonObject } from '../../../core/values/json.ts';
 import { isPending, type Reply } from '../../../core/call/reply.ts';
@@ -13,12 +12,12 @@ interface OpenQuestion extends Question {
   fail(error: Error): void;
 }
 
-/** The call ended, or its body waits for answers. */
+/** The call ended, or its tool waits for answers. */
 export type Turn =
   | { readonly kind: 'replied'; readonly reply: Reply }
   | { readonly kind: 'asks'; readonly questions: readonly Question[] };
 
-/** What a body hears when its client cannot be asked. */
+/** What a tool gets when its client cannot be asked. */
 export class ClientUnavailable extends Error {
   override readonly name = 'ClientUnavailable';
 }
@@ -34,12 +33,12 @@ export interface WaitingCall {
     readonly written: Promise<boolean>;
     readonly heard: () => Promise<void>;
   };
-  /** The reply goes out with the request that waits now. */
+  /** The reply is written to the current request. */
   deliver(written: Promise<boolean>): void;
-  /** Follows the request under which the client waits now; the function that is returned stops that. */
+  /** Follows the current request of the client; the returned function stops it. */
   follow(exchange: Exchange): () => void;
   leave(): void;
-  /** Aborted once there is nobody, or nothing, to answer for. */
+  /** Aborted when the call is over or the client has left. */
   ended(): AbortSignal;
   begin(call: () => Promise<Reply>): void;
   ask(method: Question['method'], params: JsonObject, signal: AbortSignal): Promise<JsonObject>;
@@ -53,14 +52,14 @@ export function createWaitingCall(maxOpenQuestions: number): WaitingCall {
   const cancelled = new AbortController();
   const left = new AbortController();
   const written = Promise.withResolvers<boolean>();
-  /** Made when somebody asks for it: few calls have questions that travel by themselves. */
+  /** Made on demand: few calls push questions. */
   let ended: AbortController | null = null;
   const open = new Map<string, OpenQuestion>();
   let asked = 0;
   let wake = Promise.withResolvers<void>();
   let outcome: Promise<Reply> | null = null;
   let over = false;
-  /** The client was told that the call goes on, and comes back to it only by asking anew. */
+  /** The client has a pending reply, and no longer waits for this call. */
   let released = false;
 
   const failAll = (why: string) => {
@@ -93,7 +92,7 @@ export function createWaitingCall(maxOpenQuestions: number): WaitingCall {
       };
       outcome = call().then(
         (reply) => {
-          // The caller's wait is over, the call is not: its body may still wait for an answer that the client holds.
+          // Pending: the wait is over, the call is not. Its tool may still wait for an answer of the client.
           if (!isPending(reply)) end();
           return reply;
         },
@@ -102,7 +101,7 @@ export function createWaitingCall(maxOpenQuestions: number): WaitingCall {
           throw error;
         },
       );
-      // Whoever waits for the turn hears of it.
+      // turn() reports the error.
       outcome.catch(() => undefined);
     },
 
@@ -146,7 +145,7 @@ export function createWaitingCall(maxOpenQuestions: number): WaitingCall {
         const reply = await Promise.race([outcome, wake.promise]);
         if (reply === undefined || reply === null) continue;
         if (!isPending(reply)) return { kind: 'replied', reply };
-        // Questions that came meanwhile go first.
+        // Questions that were asked meanwhile go first.
         if (open.size > 0) continue;
         released = true;
         return { kind: 'replied', reply };

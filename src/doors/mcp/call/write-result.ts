@@ -1,6 +1,6 @@
 /**
- * How does a reply travel as the result of a tool? The reply itself as structured content, a short text for the model,
- * and `isError` for every error: never an error of the protocol. What an MCP server answered passes as it came.
+ * Writes a reply as a tool result: the reply as structured content, a short text for the model, and `isError` for
+ * every error. The result of an MCP server is passed on as it is.
  */
 import { type CallToolResult, isSpecType } from '@modelcontextprotocol/server';
 import { isObject, type JsonObject } from '../../../core/values/json.ts';
@@ -16,22 +16,22 @@ export function writeResult(reply: Reply, stateless: boolean): CallToolResult {
   };
 }
 
-/** For a tool of an MCP server, as it is listed: its result, with nothing but what we know about the call added. */
+/** The result of an MCP server's tool, with our fields about the call in `_meta`. */
 export function passResult(reply: Reply, stateless: boolean, listing: JsonObject): CallToolResult {
   if (!isSuccess(reply) || !isObject(reply.result)) {
     const allowed = !('outputSchema' in listing) || admitEnvelope(listing['outputSchema']) !== null;
-    return allowed ? writeResult(reply, stateless) : besideSchema(reply, stateless);
+    return allowed ? writeResult(reply, stateless) : envelopeInMeta(reply, stateless);
   }
-  // What kind of result this is, we say: a server must not make our client answer questions of its own.
+  // `resultType` is ours: a server must not make our client answer its questions.
   const { _meta: meta, resultType: _theirs, isError, ...result } = reply.result;
   const told: Record<string, unknown> = {};
   for (const field of aboutTheCall) if (Object.hasOwn(reply, field)) told[field] = reply[field];
-  // A model reads the content alone: what is said beside the result, such as that an approver changed the call, is said there, too.
+  // A model reads only the content, so notices, such as that an approver changed the call, are repeated there.
   const notes = (reply.notices ?? []).map(({ human_message: text }) => ({ type: 'text', text: `note: ${text}` }));
-  // Clients of the older revision read a result without content as one with none; those of the newer one throw it away.
+  // Clients of 2026-07-28 drop a result without `content`; those of 2025-11-25 read it as empty.
   const { content = [] } = result;
-  const read = Array.isArray(content) ? { content: [...content.map(legible), ...notes] } : {};
-  // Nothing but false and true can be read there, and with true it were no success.
+  const read = Array.isArray(content) ? { content: [...content.map(validItem), ...notes] } : {};
+  // Only false is passed on: with true it would not be a success.
   const verdict = isError === false ? { isError } : {};
   const passed: unknown = {
     ...result,
@@ -45,29 +45,29 @@ export function passResult(reply: Reply, stateless: boolean, listing: JsonObject
 const knownTypes: readonly unknown[] = ['text', 'image', 'audio', 'resource', 'resource_link'];
 
 /**
- * As it came, or as text if it is not what its type says, or says none: a client throws the whole result away for it, after a
- * call that is done. A type that we do not know, a client may.
+ * The item, or its text if it is not valid for its type: clients drop the whole result of a finished call for one bad
+ * item. A type that we do not know is passed on, because the client may know it.
  */
-function legible(item: unknown): unknown {
+function validItem(item: unknown): unknown {
   const type = isObject(item) ? item['type'] : null;
   const isForeign = typeof type === 'string' && !knownTypes.includes(type);
   const isText = isObject(item) && type === 'text' && typeof item['text'] === 'string';
-  // Nearly all content is a text and nothing else: it needs no judge.
+  // Nearly all content is plain text, which needs no validation.
   const isPlain = isText && Object.keys(item).length === 2;
   if (isPlain || isForeign || isSpecType.ContentBlock(item)) return item;
   return { type: 'text', text: isText ? item['text'] : JSON.stringify(item) };
 }
 
 /**
- * The server promised a schema that could not be widened for our envelope. Many clients check every structured content against
- * it, errors too, and would throw the refusal away: so the envelope stands in `_meta`, whole. Only an error may lack structured content.
+ * For a server's schema that could not be widened: clients that check structured content against it would drop the
+ * refusal. So the envelope is in `_meta`. Only an error may lack structured content.
  */
-function besideSchema(reply: Reply, stateless: boolean): CallToolResult {
+function envelopeInMeta(reply: Reply, stateless: boolean): CallToolResult {
   const { content, structuredContent } = writeResult(reply, stateless);
   return { content, isError: true, _meta: { 'recourse/reply': structuredContent } };
 }
 
-/** What the envelope says that the server's own result does not. */
+/** The fields of the envelope that a server's own result lacks. */
 const aboutTheCall = [
   'call_id',
   'session',

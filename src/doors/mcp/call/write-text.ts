@@ -1,6 +1,6 @@
 /**
- * What does the model read? One short text beside the whole reply: what happened, what to do, what is possible next.
- * Must not repeat the reply: whoever needs a field has it in `structuredContent`.
+ * Writes a reply as a short text for the model: what happened, what to do, what is possible next. The whole reply is
+ * in `structuredContent`.
  */
 import { isCompletion } from '../../../core/call/completion.ts';
 import { cut } from '../../../core/values/canonical.ts';
@@ -21,7 +21,7 @@ const maxStateChars = 160;
 const maxNextChars = 240;
 const maxMessageChars = 400;
 
-/** `passOn`: the caller must name the session itself, for no connection remembers it. */
+/** `passOn`: the caller must name the session itself, because no connection remembers it. */
 export function writeText(reply: Reply, passOn: boolean): string {
   const body = isSuccess(reply) ? ofSuccess(reply) : isPending(reply) ? ofPending(reply) : ofRefusal(reply);
   return spellOut([...body, sessionLine(reply, passOn)].filter((part) => part !== '').join(' '));
@@ -37,11 +37,11 @@ function ofSuccess(reply: SuccessReply): readonly string[] {
   ];
 }
 
-/** Whoever had no key must hear what the same call once more would do. */
+/** A caller without a key must learn what the same call would do now. */
 const whoseResult = ({ notices = [] }: SuccessReply): string =>
   notices.find(({ code }) => code === 'EARLIER_RESULT')?.human_message ?? 'done before, this is its reply';
 
-/** The reply does not say whether there was a key, and whoever had none must not take this for an order to send it twice. */
+/** The reply does not say whether there was a key. Without one the call must not be sent again. */
 function ofPending(reply: PendingReply): readonly string[] {
   const again = `ask again with the same key in ${reply.retry_after_seconds} s`;
   const without = 'If you gave no key, do not send it again, it would happen twice: read recourse://history.';
@@ -58,13 +58,13 @@ function ofRefusal(reply: ErrorReply): readonly string[] {
   ];
 }
 
-/** A rule's own reason may lack its end. */
+/** The reason of a rule may lack its full stop. */
 function sentence(text: string): string {
   const said = cut(text, maxMessageChars);
   return /[.!?…]$/.test(said) ? said : `${said}.`;
 }
 
-/** A message of this error has a fixed form, which does not name them. */
+/** The fixed message of this error does not name the guards. */
 function guardLine(reply: ErrorReply): string {
   if (reply.error !== 'invalid_transition' || reply.code === 'GuardError') return '';
   const guards = [...new Set(reply.blocked_by.map(({ guard }) => guard))];
@@ -85,7 +85,7 @@ function effectLine(effect: Effect): string {
   }
 }
 
-/** The taxonomy's words for the agent, with the particulars of this case. */
+/** The taxonomy's advice for the agent, with the details of this case. */
 function advice(resolution: Resolution): string {
   const { type, ...particulars } = resolution;
   const said = resolutions[type].agent;
@@ -104,7 +104,7 @@ function next({ valid_next_actions: actions, next_total: total }: ErrorReply | S
 function sessionLine(reply: Reply, passOn: boolean): string {
   if (reply.session === null) return '';
   const seq = isSuccess(reply) ? `, seq ${reply.seq}` : '';
-  // Where nothing comes next there is nothing to pass it on with.
+  // Nothing comes after the end.
   const isOver = isSuccess(reply) && reply.done === true;
   return passOn && !isOver
     ? `Pass session ${reply.session} with the next step${seq}.`

@@ -1,6 +1,6 @@
 /**
- * One exchange over node:http in the words of the web standards that the SDK speaks: the body read once, with a limit,
- * and the response written back, streamed if it is a stream. Must not know what is asked.
+ * Converts between node:http and the web-standard Request and Response of the SDK, and writes the refusals of this
+ * door.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PARSE_ERROR } from '@modelcontextprotocol/server';
@@ -10,10 +10,10 @@ import type { Body, BodyLimits } from '../../shared/read-body.ts';
 
 const writtenFor = new WeakMap<Request, Promise<boolean>>();
 
-/** Whether the response to this request was written whole while its client was there. */
+/** Whether the response to this request was written completely before the client left. */
 export const writtenWhole = (request: Request): Promise<boolean> | undefined => writtenFor.get(request);
 
-/** Without its body, which was read already. */
+/** Without the body, which was read already. */
 export function webRequest(request: IncomingMessage, { left, written }: WatchedClient): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) {
@@ -58,7 +58,7 @@ function drained(response: ServerResponse): Promise<void> {
 /** The code that the SDK's transports use for such refusals. */
 export const refused = -32_000;
 
-/** For a body that is no message. */
+/** Refuses a body that is not a message. */
 export function refuseBody(
   to: ServerResponse,
   kind: Exclude<Body['kind'], 'json' | 'broken'>,
@@ -70,7 +70,7 @@ export function refuseBody(
   return refuseExchange(to, 400, PARSE_ERROR, 'the body is not JSON');
 }
 
-/** An error of JSON-RPC for what never becomes a message. */
+/** A JSON-RPC error for a request that never becomes a message. */
 export function refuseExchange(to: ServerResponse, status: number, code: number, message: string): void {
   const headers = {
     'content-type': 'application/json',
@@ -81,7 +81,7 @@ export function refuseExchange(to: ServerResponse, status: number, code: number,
   to.writeHead(status, headers).end(JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null }));
 }
 
-/** Somebody whom this door does not let in; `no_agent` has a good key of another role. */
+/** A client without a valid key; `no_agent`: the key is valid, but not an agent's. */
 export interface Stranger {
   readonly problem: keyof typeof whyUnknown | 'no_agent';
 }
@@ -89,7 +89,7 @@ export interface Stranger {
 const agentNeeded = `the key of an agent is needed: send it as Authorization: Bearer <key>; ${whereKeysAre}`;
 const whyTurnedAway = { ...whyUnknown, missing: agentNeeded, no_agent: agentNeeded };
 
-/** The one answer that is no message of MCP, for nobody is there whom it could be given to. */
+/** HTTP 401, or 503 while the keys cannot be read. */
 export function refuseStranger(to: ServerResponse, { problem }: Stranger): void {
   const message = whyTurnedAway[problem];
   if (problem === 'unavailable') return refuseExchange(to, 503, refused, message);

@@ -1,6 +1,6 @@
 /**
- * Serves both MCP revisions at one path of a node:http server: 2025-11-25 with sessions, 2026-07-28 without. Host, Origin, key and
- * size of the body are checked before anything is parsed as MCP.
+ * Serves both MCP revisions at one path of a node:http server: 2025-11-25 with sessions, 2026-07-28 without. Host,
+ * Origin, key and size of the body are checked before anything is parsed as MCP.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
@@ -37,20 +37,20 @@ import { createSessionLimit, type SessionLimit } from './session-limit.ts';
 export interface HttpHandlerOptions {
   readonly path: string;
   readonly maxBodyBytes: number;
-  /** A pause in a body that is longer ends the exchange. */
+  /** The longest pause in a body. */
   readonly bodyStallMs: number;
   readonly maxSessions: number;
   readonly maxSessionsPerAgent: number;
   /** Shared by several handlers; otherwise the handler makes its own from the two limits above. */
   readonly sessionLimit?: SessionLimit;
   readonly sessionIdleMs: number;
-  /** Names of the host by which clients may call us, without ports. */
+  /** Host names that clients may use, without ports. */
   readonly allowedHosts: readonly string[];
-  /** Names of hosts whose pages may call us. */
+  /** Host names of allowed origins. */
   readonly allowedOrigins: readonly string[];
-  /** Who asks. Without it everybody is whom the door was opened for. */
+  /** Who asks. Without it every client is the principal that the door was opened for. */
   readonly authenticate?: (request: IncomingMessage) => Promise<Principal | Stranger>;
-  /** Whether there is room for this connection of an agent who is known. */
+  /** Whether the agent may have this connection, by the limits. */
   readonly admit?: (request: IncomingMessage, who: Principal) => boolean;
 }
 
@@ -67,11 +67,11 @@ export const defaultHttpHandlerOptions: HttpHandlerOptions = {
 
 export interface McpHttpHandler {
   handle(request: IncomingMessage, response: ServerResponse): void;
-  /** MCP sessions that are open. */
+  /** The number of open MCP sessions. */
   sessions(): number;
-  /** Tells whoever listens that there are other tools. */
+  /** Notifies clients that the list of tools has changed. */
   toolsChanged(): void;
-  /** Lets exchanges under way end, for as long as `drainMs`, then closes what is left. */
+  /** Waits up to `drainMs` for open exchanges, then closes what is left. */
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }
 

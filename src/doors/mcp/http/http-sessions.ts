@@ -1,6 +1,6 @@
 /**
- * The MCP sessions of revision 2025-11-25: each has a server, a transport and a connection. Several handlers share the limit on
- * their number, and a session that is not used for a while is closed.
+ * The MCP sessions of revision 2025-11-25: each has a server, a transport and a connection. Several handlers share the
+ * limit on their number, and a session that is not used for a while is closed.
  */
 import { randomUUID } from 'node:crypto';
 import type { Principal } from '../../../core/call/call.ts';

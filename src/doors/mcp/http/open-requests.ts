@@ -1,6 +1,6 @@
 /**
- * The unanswered requests of an MCP session over HTTP. The SDK finds the stream of an answer by the id of its request, so an id in
- * use must not be used again. Also ends requests that the client cancels.
+ * The unanswered requests of an MCP session over HTTP. The SDK finds the stream of an answer by the id of its request,
+ * so an id in use must not be used again. Also ends requests that the client cancels.
  */
 import {
   INTERNAL_ERROR,
@@ -44,8 +44,9 @@ function idOf(message: unknown): readonly RequestId[] {
 }
 
 /**
- * Ends a cancelled request: the SDK never answers it, and would keep it and its stream for as long as the session lives. Other
- * requests on the same stream are not affected. Called after the server was connected; wraps what it receives and sends.
+ * Ends a cancelled request: the SDK never answers it, and would keep it and its stream for as long as the session
+ * lives. Other requests on the same stream are not affected. Called after the server was connected; wraps what it
+ * receives and sends.
  */
 export function endCancelledRequests(
   transport: WebStandardStreamableHTTPServerTransport,

@@ -1,6 +1,6 @@
 /**
- * The fast path for the common case: one complete, well-formed `tools/call` of revision 2026-07-28 whose answer is one JSON body.
- * It needs no SDK server and no stream. Everything else is left to the SDK.
+ * The fast path for the common case: one complete, well-formed `tools/call` of revision 2026-07-28 whose answer is one
+ * JSON body. It needs no SDK server and no stream. Everything else is left to the SDK.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import {
@@ -62,8 +62,9 @@ const maxEnvelopes = 64;
 const maxEnvelopeChars = 4_096;
 
 /**
- * A client sends the same envelope with every request, and the SDK validates it every time. One that it accepted is not validated
- * again: the envelope is compared as a whole, and only the four members of the request and its id are checked.
+ * A client sends the same envelope with every request, and the SDK validates it every time. One that it accepted is not
+ * validated again: the envelope is compared as a whole, and only the four members of the request and its id are
+ * checked.
  */
 export function createKnownEnvelopes(): KnownEnvelopes {
   const known = new Set<string>();

@@ -1,6 +1,7 @@
 /**
- * Limits the number of MCP sessions. When it is reached, the longest unused session of the agent that asks is closed if that agent
- * has its share, otherwise one of the agent with the most. A session with an open request is never closed for another.
+ * Limits the number of MCP sessions. When it is reached, the longest unused session of the agent that asks is closed if
+ * that agent has its share, otherwise one of the agent with the most. A session with an open request is never closed
+ * for another.
  */
 import type { Principal } from '../../../core/call/call.ts';
 

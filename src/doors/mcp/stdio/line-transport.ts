@@ -1,7 +1,6 @@
 /**
- * Messages as lines of a stream, for standard input and output. Unlike the SDK's own transport it answers what is no
- * message with an error of JSON-RPC, so that no client waits for ever, and a line beyond the limit costs that line,
- * not the connection. Writes nothing but messages.
+ * A transport for newline-delimited messages over standard input and output. Unlike the SDK's, it answers malformed
+ * input with a JSON-RPC error, and a line beyond the limit costs that line, not the connection.
  */
 import type { Readable, Writable } from 'node:stream';
 import {
@@ -21,15 +20,15 @@ export interface LineStreams {
   readonly output: Writable;
 }
 
-/** While more than this waits for a client that does not read, nothing more is read from it. */
+/** Reading pauses while more than this is buffered for a client that does not read. */
 const maxUnreadBytes = 16 << 20;
-/** After the end of the input, calls that were asked are still answered for so long: a script may only pipe them in. */
+/** After the end of the input, open calls are answered for so long: a script may only pipe them in. */
 const lastAnswersMs = 1_000;
 const newline = 0x0a;
-/** What the SDK answers by itself. */
+/** The handshake, which the SDK answers itself. */
 const greetings: ReadonlySet<string> = new Set(['initialize', 'notifications/initialized', 'server/discover', 'ping']);
 
-/** `opened`: until then greetings alone are let through. The rest waits, unread as far as it can: its end is the end of the client. */
+/** Until `opened` resolves only the handshake passes. The rest waits, mostly unread. */
 export function createLineTransport(
   { input, output }: LineStreams,
   maxLineBytes: number,
@@ -39,7 +38,7 @@ export function createLineTransport(
   let waiting: JSONRPCMessage[] | null = opened === null ? null : [];
   let chunks: Buffer[] = [];
   let held = 0;
-  /** In a line beyond the limit: everything up to its end is dropped. */
+  /** Inside a line beyond the limit: everything up to its end is dropped. */
   let skipping = false;
   /** Requests that are not answered yet. */
   const unanswered = new Set<unknown>();
@@ -81,7 +80,7 @@ export function createLineTransport(
     }
     if (isMessage(value)) {
       if ('method' in value && 'id' in value) unanswered.add(value.id);
-      // What the client cancelled is never answered.
+      // A cancelled request is never answered.
       else if ('method' in value && value.method === 'notifications/cancelled')
         unanswered.delete(value.params?.['requestId']);
       deliver(value);
@@ -133,7 +132,7 @@ export function createLineTransport(
       // Stays after closing: a late error of a broken pipe must not end the process.
       output.on('error', onOutputError);
       if (input.readableEnded || input.destroyed) setImmediate(onInputEnd);
-      // Whoever opens what is behind says what went wrong, and closes.
+      // A failure is reported, and the transport closed, by whoever opens the gateway.
       void opened?.then(open, () => undefined);
     },
     send,

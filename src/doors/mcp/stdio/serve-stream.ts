@@ -1,6 +1,6 @@
 /**
- * Serves one client on a connection of its own: standard input and output, or the SDK's transport in memory. The SDK
- * finds out which revision the client speaks; what is remembered of the client is remembered here.
+ * Serves one client over one connection: standard input and output, or any transport of the SDK. The SDK negotiates
+ * the revision.
  */
 import type { Transport } from '@modelcontextprotocol/server';
 import { serveStdio as serveTransport } from '@modelcontextprotocol/server/stdio';
@@ -15,7 +15,7 @@ export interface ServedStream {
 
 export interface StreamOptions {
   readonly maxLineBytes?: number;
-  /** Until then the client is greeted, and whatever else it asks waits. */
+  /** Until it resolves only the handshake is answered; other requests wait. */
   readonly opened?: Promise<unknown>;
 }
 
@@ -38,7 +38,7 @@ export function serveConnection(door: McpDoor, transport: Transport): ServedStre
     onerror: (error) =>
       door.notify({ kind: 'suppressed', what: 'an error on an MCP connection', reason: error.message }),
   });
-  // The SDK has put its own listeners on the transport by now.
+  // The SDK has set its own listeners on the transport by now.
   const { onmessage } = transport;
   transport.onmessage = (message, extra) => {
     door.gaps.look(message, connection.who);
@@ -52,7 +52,7 @@ export function serveConnection(door: McpDoor, transport: Transport): ServedStre
     const id = 'method' in message ? undefined : message.id;
     try {
       await send(message, options);
-      // A pipe that is broken says so a moment later.
+      // A broken pipe is reported a moment later.
       if (id !== undefined) setImmediate(() => connection.writes.written(id, true));
     } catch (error) {
       connection.writes.written(id, false);

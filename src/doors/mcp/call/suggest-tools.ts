@@ -1,6 +1,6 @@
 /**
- * What is a caller offered whose tool is not known? Of all tools of this door those nearest to what was asked, measured on the names
- * that the door lists: the gateway behind it knows other names, and not the workflows that are served beside its tools.
+ * Suggests tools to a caller that named an unknown one: the nearest by the names that this door lists. The gateway
+ * knows other names, and not the workflows that are served beside its tools.
  */
 import { distance, nearest, nearestServed } from '../../../core/values/nearest.ts';
 import { adviseOf, cutOffer, totalOf } from '../../../core/call/offer-tools.ts';
@@ -11,14 +11,14 @@ import type { DirectTools } from '../parts.ts';
 import type { Serving } from '../serving.ts';
 
 interface Offered {
-  /** As the door lists it. */
+  /** The name that the door lists. */
   readonly name: string;
-  /** As the gateway knows it. */
+  /** The gateway's name. */
   readonly own: string;
 }
 
-/** Null for every other reply, and where a workflow alone is served: its actions are told whole. */
-export function offerKnown(reply: Reply, given: string | null, serving: Serving): UnknownActionReply | null {
+/** Null for any other reply, and where only a workflow is served: all its actions are in the reply. */
+export function suggestTools(reply: Reply, given: string | null, serving: Serving): UnknownActionReply | null {
   const { tools, workflow } = serving.parts;
   if (!isRefusal(reply) || reply.error !== 'unknown_action') return null;
   if (tools === null || workflow !== null || given === null) return null;
@@ -50,7 +50,7 @@ export function offerKnown(reply: Reply, given: string | null, serving: Serving)
   };
 }
 
-/** Those that the gateway told; where it cut its list, those that are listed, unless its session may use fewer. */
+/** The tools in the reply or, if the gateway shortened its list, the listed ones, unless the session may use fewer. */
 function ofServers(reply: UnknownActionReply, tools: DirectTools, { connection }: Serving): readonly Offered[] {
   const { known_actions: told, known_total: total = told.length } = reply;
   const listed = tools.catalogue(connection.who);
@@ -66,7 +66,7 @@ function ofWorkflows({ workflows, connection }: Serving): readonly Offered[] {
   });
 }
 
-/** A name with a slash is one of the gateway's. */
+/** A name with a slash is a name of the gateway. */
 function nearestOf(given: string, { requested }: UnknownActionReply, all: readonly Offered[]): string | null {
   const names = all.map(({ name }) => name);
   const owns = all.map(({ own }) => own);

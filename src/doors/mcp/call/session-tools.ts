@@ -1,6 +1,6 @@
 /**
- * Answers `next` and `history`, for clients that read no resources: what is possible now, and what happened. The same as the
- * resources say, with a text for the model. Takes no step.
+ * Answers `next` and `history`, for clients that read no resources: the same content as the resources, with a text for
+ * the model.
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { cut, pointerStep, preview } from '../../../core/values/canonical.ts';
@@ -27,7 +27,7 @@ const defaultEntries = 20;
 const maxTextChars = 4_000;
 const maxReasonChars = 160;
 
-export async function tellSession(
+export async function answerSessionTool(
   tool: Telling,
   call: ToolCall,
   served: ServedWorkflow,

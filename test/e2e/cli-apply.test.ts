@@ -79,7 +79,7 @@ test('what changed is told; what is wrong changes nothing', async (t) => {
   await up.stop();
   const gone = apply();
   assert.equal(gone.status, 3);
-  assert.match(gone.stderr, /nobody listens at/);
+  assert.match(gone.stderr, /no gateway is listening at/);
 });
 
 test('a variable that only the gateway has is left to the gateway', async (t) => {

@@ -50,7 +50,7 @@ test('a person lists, looks, approves what they saw, and is told what happens ne
   const { up, key, ask, defer, run } = await open(t);
   const none = run(['ls']);
   assert.deepEqual([none.status, none.stdout], [0, '']);
-  assert.match(none.stderr, /nobody waits for a person/);
+  assert.match(none.stderr, /no approval matches/);
 
   const id = await defer(50);
   const list = run(['ls', '--state', 'pending']);
@@ -220,7 +220,7 @@ test('without a terminal it prints a line for each change, and goes on after a r
 test('on a terminal it is a live screen with keys, and the terminal is given back', async (t) => {
   const { up, ask, defer } = await open(t);
   const screen = startWatching(t, up, 'terminal');
-  await eventually('the screen', async () => /nobody waits for a person/.test(screen.heard()));
+  await eventually('the screen', async () => /no approval is pending/.test(screen.heard()));
   await defer(11);
   await eventually('the first', async () => /> bot +small\/echo/.test(screen.heard()));
   const second = await defer(12);
@@ -254,7 +254,7 @@ test('the terminal is given back too when the command is ended from outside', as
   ];
   for (const [how, code] of ends) {
     const screen = startWatching(t, up, 'terminal');
-    await eventually('the screen', async () => /nobody waits for a person/.test(screen.heard()));
+    await eventually('the screen', async () => /no approval is pending/.test(screen.heard()));
     if (how.startsWith('SIG')) process.kill(Number(childOf(screen.child)), how);
     else screen.type(how);
     assert.equal(await exitOf(screen.child), code, how);

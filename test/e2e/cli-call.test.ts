@@ -45,7 +45,7 @@ test('a call is made, refused, replayed, and waited for only as long as was said
   const waiting = call(['small/hang', '--wait', '0.2']);
   assert.equal(waiting.status, 1);
   assert.match(waiting.stdout, /^… small\/hang is under way$/m);
-  assert.match(waiting.stderr, /^it goes on: recourse calls show call_/m);
+  assert.match(waiting.stderr, /^still running: recourse calls show call_/m);
 
   const operator = call(['small/echo'], { RECOURSE_KEY: up.operatorKey() });
   assert.equal(operator.status, 1, 'an operator calls no tools');
@@ -135,6 +135,6 @@ test('an answer that was lost leaves a key to ask again with; nobody at all is t
   await once(server, 'close');
   const nobody = recourse(words, { cwd });
   assert.equal(nobody.status, 3);
-  assert.match(nobody.stderr, /nobody listens at/);
+  assert.match(nobody.stderr, /no gateway is listening at/);
   assert.doesNotMatch(nobody.stderr, /may have run/);
 });

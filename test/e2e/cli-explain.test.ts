@@ -127,5 +127,5 @@ test('a gateway that runs explains the same as the files do', async (t) => {
   await up.stop();
   const gone = ask(['small/echo', '--agent', 'bot', '--url', up.url]);
   assert.equal(gone.status, 3, 'whoever names a gateway means that one');
-  assert.match(gone.stderr, /nobody listens at/);
+  assert.match(gone.stderr, /no gateway is listening at/);
 });

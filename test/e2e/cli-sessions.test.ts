@@ -42,7 +42,7 @@ test('sessions ls tells where each stands, by workflow, agent and state', async 
   assert.deepEqual(handles('--state', 'OPEN', '--agent', 'waiter'), [open]);
   assert.deepEqual(handles('--limit', '1'), [other]);
   assert.deepEqual(handles('--workflow', 'bar', '--limit', '2'), [other, done]);
-  assert.equal(look('sessions', 'ls', '--workflow', 'none').stderr, 'no session fits these options.\n');
+  assert.equal(look('sessions', 'ls', '--workflow', 'none').stderr, 'no session matches these options.\n');
   const odd = look('sessions', 'ls', '--state', 'dne');
   assert.deepEqual([odd.status, odd.stderr], [2, "recourse: no session is ever 'dne'; did you mean done?\n"]);
 });
@@ -230,7 +230,7 @@ test('calls settle that cannot be understood says so before it opens anything', 
     [[], 2, /needs --happened <yes\|no\|unknown>/],
     [['--happened', 'maybe'], 2, /--happened is yes or no or unknown, not 'maybe'/],
     [['--happened', 'yes', '--result', 'done'], 2, /--result must be JSON/],
-    [['--happened', 'no', '--result', '{}'], 2, /--result .* goes with --happened yes, not with no/],
+    [['--happened', 'no', '--result', '{}'], 2, /--result .* needs --happened yes, not no/],
     [['--happened', 'no'], 3, /there is no store at '.*recourse\.db'/],
   ];
   for (const [words, status, sentence] of sentences) {

@@ -86,7 +86,10 @@ test('where nobody listens the store is read; the address is that of the file', 
   writeFileSync(join(home, 'recourse.yaml'), `runtime: { listen: "127.0.0.1:${port}", store: recourse.db }\n`);
   const { status, stdout } = recourse(['status'], { cwd: home });
   assert.equal(status, 1);
-  assert.ok(stdout.startsWith(`✗ nobody listens at http://127.0.0.1:${port}: start it with recourse up\n`), stdout);
+  assert.ok(
+    stdout.startsWith(`✗ no gateway is listening at http://127.0.0.1:${port}: start it with recourse up\n`),
+    stdout,
+  );
   assert.match(stdout, /^ {2}last call +20\d\d-.*\n {2}unfinished +0\n {2}in doubt +0$/m);
   const told = JSON.parse(recourse(['status', '--json'], { cwd: home }).stdout) as {
     store: { file: string; in_doubt: number };
@@ -97,7 +100,7 @@ test('where nobody listens the store is read; the address is that of the file', 
   writeFileSync(join(empty, 'recourse.yaml'), `runtime: { listen: "0.0.0.0:${port}" }\n`);
   const nothing = recourse(['status'], { cwd: empty });
   assert.equal(nothing.status, 1);
-  assert.ok(nothing.stdout.includes(`nobody listens at http://127.0.0.1:${port}:`), nothing.stdout);
+  assert.ok(nothing.stdout.includes(`no gateway is listening at http://127.0.0.1:${port}:`), nothing.stdout);
   assert.match(nothing.stderr, /there is no store at/);
   writeFileSync(join(empty, 'recourse.yaml'), 'runtime: { listen: "127.0.0.1:0" }\n');
   assert.equal(recourse(['status'], { cwd: empty }).status, 2);
@@ -116,7 +119,7 @@ test('INVARIANT: the key beside the store goes to nobody but this machine, and i
   writeFileSync(join(home, 'recourse.db.token'), `rk_ct9zajjrgfyphj1r_${'A'.repeat(43)}\n`, { mode: 0o600 });
   const { status, stderr } = await runBeside(['status', '--url', `http://127.0.0.1:${port}`], home);
   assert.equal(status, 1);
-  assert.match(stderr, /is no gateway of recourse \(status 307\)/);
+  assert.match(stderr, /is not a recourse gateway \(status 307\)/);
   assert.deepEqual(seen.length, 1);
   assert.match(seen[0] ?? '', /^Bearer rk_/);
   const far = await runBeside(['status', '--url', 'http://gateway.invalid:1'], home);

@@ -24,7 +24,7 @@ test('help: no arguments, --help and help are the same, and fit a terminal', () 
   for (const help of helps) assert.deepEqual(help, helps[0]);
   const [{ status, stdout, stderr }] = helps as [ReturnType<typeof recourse>];
   assert.deepEqual([status, stderr], [0, '']);
-  for (const part of ['Usage', 'Learn', 'Look', 'Prove', 'Examples', 'Exit codes', 'Read on'])
+  for (const part of ['Usage', 'Learn', 'Inspect', 'Audit', 'Examples', 'Exit codes', 'Read on'])
     assert.match(stdout, new RegExp(`^${part}$`, 'm'));
   for (const { code, says } of Object.values(exitCodes)) assert.ok(stdout.includes(`${code}  ${says}`));
 });

@@ -108,12 +108,15 @@ export function reportFailure(answer: DaemonAnswer, daemon: Daemon, terminal: Te
 export function failureOf(answer: DaemonAnswer, { url, remark }: Daemon): readonly [sentence: string, code: ExitCode] {
   switch (answer.kind) {
     case 'nobody':
-      return [`nobody listens at ${url}: start it with recourse up, or name another with --url`, exitCodes.store.code];
+      return [
+        `no gateway is listening at ${url}: start it with recourse up, or name another with --url`,
+        exitCodes.store.code,
+      ];
     case 'lost':
       return [`${url} did not answer: ${answer.reason}`, exitCodes.store.code];
     case 'stranger':
       return [
-        `what answers at ${url} is no gateway of recourse (status ${answer.status}): name another with --url`,
+        `what answers at ${url} is not a recourse gateway (status ${answer.status}): name another with --url`,
         exitCodes.store.code,
       ];
     case 'answered': {

@@ -1,14 +1,14 @@
 /** The commands for policy, approvals and keys, as data; part of the table in commands.ts. */
 import type { CommandEntry } from './command-entry.ts';
 
-const operatorKey = "an operator's; else the one beside the store, else $RECOURSE_KEY. Lists of processes show it";
+const operatorKey = "an operator's key; default: beside the store, then $RECOURSE_KEY. Visible in process lists";
 
 export const policyCommands = {
   init: {
     group: 'Write',
-    says: 'write a recourse.yaml to begin with, with the MCP servers that this machine already uses',
+    says: 'write a first recourse.yaml with the MCP servers that this machine already uses',
     more: [
-      'Looks into the files of Claude Desktop, Claude Code, Cursor, VS Code and Windsurf, and takes each server over.',
+      'Reads the files of Claude Desktop, Claude Code, Cursor, VS Code and Windsurf, and copies their servers.',
       'Starts the servers to list their tools, and ends them. Each tool gets an effect class in the file, shown as a',
       'table: what only reads is permitted by its name, what writes is deferred, anything else is denied. The tools are',
       'pinned in recourse.lock. A value that looks like a secret is not copied: ${NAME} stands in its place, and the',
@@ -17,7 +17,7 @@ export const policyCommands = {
     argument: null,
     no: 'there is a recourse.yaml already, or a file cannot be read or written',
     options: ['from', 'dry-run', 'config', 'yes', 'json'],
-    means: { config: 'the file to write; else ./recourse.yaml' },
+    means: { config: 'the file to write; default ./recourse.yaml' },
     examples: [
       ['recourse init', 'then: recourse agents add my-agent, and recourse up'],
       ['recourse init --from .mcp.json --dry-run', 'look first, at one file'],
@@ -25,7 +25,7 @@ export const policyCommands = {
   },
   pin: {
     group: 'Write',
-    says: 'write recourse.lock: the tools and their schemas as the servers list them now',
+    says: 'write recourse.lock: the tools and schemas that the servers list now',
     more: [
       'Starts the servers of recourse.yaml, lists their tools and ends them. Conditions of rules are checked against the',
       'lock, and what changed since the last one is told tool by tool. If a server cannot be reached it stays as it is.',
@@ -40,7 +40,7 @@ export const policyCommands = {
   },
   explain: {
     group: 'Write',
-    says: 'what would be decided about a call: each gate, what it saw, why, and what would have to change',
+    says: 'show how a call would be decided: each gate, what it saw, why, and what would change the decision',
     more: [
       'Nothing runs and nothing is recorded. Asks the gateway; if none listens, it is decided from recourse.yaml and',
       'recourse.lock, for a session that has just begun. Arguments are a JSON object, or name=value as often as needed:',
@@ -71,9 +71,9 @@ export const policyCommands = {
       'with the idempotency key that is told then.',
     ],
     argument: 'tool [args…]',
-    no: 'it was refused, it failed, or it is still under way',
+    no: 'it was refused, it failed, or it is still running',
     options: ['session', 'idempotency-key', 'wait', 'model', 'config', 'url', 'key', 'key-file', 'json'],
-    means: { session: 'in this session; else in the standing one of the agent' },
+    means: { session: 'in this session; default: the standing session of the agent' },
     examples: [
       ['recourse call files/read_file path=notes.txt', 'with $RECOURSE_KEY set'],
       ['recourse call payments/refund \'{"id":"ch_1"}\' --key-file agent.key --json', 'the reply as it is on the wire'],
@@ -81,11 +81,11 @@ export const policyCommands = {
   },
   apply: {
     group: 'Run',
-    says: 'put the policy of recourse.yaml into force in the gateway that runs',
+    says: 'apply the policy of recourse.yaml to the running gateway',
     more: [
       'The files are checked first, as recourse check does; then the gateway reads them itself, and swaps the whole policy',
-      'between two calls. If anything is wrong nothing changes. Servers, workflows and the store cannot be changed so:',
-      'restart for those. Tells what changed, what weakens the policy first.',
+      'between two calls. If anything is wrong nothing changes. Servers, workflows and the store cannot be changed this way:',
+      'restart for those. Prints what changed, weakened rules first.',
     ],
     argument: null,
     no: 'the configuration does not hold, or the gateway refused it; nothing has changed',
@@ -97,14 +97,14 @@ export const policyCommands = {
     ],
   },
   status: {
-    group: 'Look',
-    says: 'is the gateway ready, and what does it enforce?',
+    group: 'Inspect',
+    says: 'show whether the gateway is ready, and what it enforces',
     more: [
-      'Readiness, mode, store, servers, policy, what is read and not enforced yet, calls under way and in doubt.',
-      'If nobody listens it tells what the store says.',
+      'Readiness, mode, store, servers, policy, what is not enforced yet, running calls and calls in doubt.',
+      'If no gateway is listening, it reports what the store says.',
     ],
     argument: null,
-    no: 'nobody listens, or the gateway is not ready',
+    no: 'no gateway is listening, or it is not ready',
     options: ['config', 'file', 'url', 'key', 'key-file', 'json'],
     means: { key: operatorKey },
     examples: [
@@ -114,14 +114,14 @@ export const policyCommands = {
   },
 } as const satisfies Record<string, CommandEntry>;
 
-const approverKey = "an approver's; else the one beside the store, else $RECOURSE_KEY. Lists of processes show it";
+const approverKey = "an approver's key; default: beside the store, then $RECOURSE_KEY. Visible in process lists";
 const beside = ['config', 'file', 'url', 'key', 'key-file', 'json'] as const;
 
 export const approvalCommands = {
   'approvals ls': {
     group: 'Approve',
-    says: 'what agents wait for, and what was decided, the newest first',
-    more: ['Asks the gateway that runs. Whoever has a key of the tenant sees all of it, an agent its own.'],
+    says: 'list pending and decided approvals, newest first',
+    more: ['Asks the running gateway. People see the approvals of their tenant, an agent its own.'],
     argument: null,
     no: 'the gateway refuses to tell',
     options: ['state', 'agent', 'session', 'limit', 'before', ...beside],
@@ -129,7 +129,7 @@ export const approvalCommands = {
       state: 'only those that are pending, granted, denied, used, expired, revoked or void',
       agent: 'only those of this agent',
       session: 'only those of this session',
-      limit: 'how many approvals, 1 to 200; 20 if not given',
+      limit: 'number of approvals, 1 to 200; default 20',
       before: 'only approvals older than this one: the next page',
       key: approverKey,
     },
@@ -140,8 +140,8 @@ export const approvalCommands = {
   },
   'approvals show': {
     group: 'Approve',
-    says: 'one approval: who wants to do what, by which rule a person is asked, and how long is left',
-    more: ['What the policy masks is masked. The last lines are the commands that decide about exactly what is shown.'],
+    says: 'show one approval: the call, the rule that asks for it, and the time left',
+    more: ['Masked fields stay masked. The last lines are the commands that decide about exactly what is shown.'],
     argument: 'approval_id',
     no: 'there is no such approval',
     options: [...beside],
@@ -150,11 +150,11 @@ export const approvalCommands = {
   },
   'approvals approve': {
     group: 'Approve',
-    says: 'let a call run once, as it was asked for or with other arguments',
+    says: 'approve a call: it runs once, as requested or with other arguments',
     more: [
-      'Shows what is approved and sends back the hash of it: if it has changed meanwhile, nothing is approved. With --shown',
+      'Shows what is approved and sends its hash: if it has changed meanwhile, nothing is approved. With --shown',
       'it must be what `approvals show` had shown. --args approves the call with other arguments; the agent is told.',
-      'Who asked may not approve, and the key of an agent never does.',
+      'The requester may not approve, and the key of an agent never can.',
     ],
     argument: 'approval_id',
     no: 'there is no such approval, it is decided or over, or somebody else must approve it',
@@ -167,7 +167,7 @@ export const approvalCommands = {
   },
   'approvals deny': {
     group: 'Approve',
-    says: 'say no to a call; the agent hears the reason',
+    says: 'deny a call; the agent is told the reason',
     more: ['Equal calls of the agent are denied until the approval would have expired.'],
     argument: 'approval_id',
     no: 'there is no such approval, it is decided or over, or somebody else must decide it',
@@ -178,8 +178,8 @@ export const approvalCommands = {
   },
   'approvals revoke': {
     group: 'Approve',
-    says: 'take back what was decided: no call begins under it any more, and none is sent again',
-    more: ['A call that waits ends there. An equal call asks anew.'],
+    says: 'revoke a decision: no call starts or is resent under it any more',
+    more: ['A waiting call ends. An equal call asks for a new approval.'],
     argument: 'approval_id',
     no: 'there is no such approval, or no decision to take back',
     options: ['reason', ...beside],
@@ -188,15 +188,15 @@ export const approvalCommands = {
   },
   'approvals watch': {
     group: 'Approve',
-    says: 'a live screen of what waits: look, approve, deny, with single keys',
+    says: 'watch pending approvals on a live screen: view, approve and deny with single keys',
     more: [
       'Arrows or j and k move, enter shows everything, a approves and d denies, each after a question; q leaves.',
-      'Goes on when the gateway is restarted. Where there is no terminal it prints a line for each change instead.',
+      'Reconnects when the gateway restarts. Without a terminal it prints a line for each change instead.',
     ],
     argument: null,
     no: 'the gateway refuses to tell',
     options: [...beside],
-    means: { key: approverKey, json: 'no screen: one JSON object for each change, on a line of its own' },
+    means: { key: approverKey, json: 'no screen: one JSON object per line for each change' },
     examples: [
       ['recourse approvals watch', 'keep it open beside your work'],
       ['recourse approvals watch --json', 'a feed for another program'],
@@ -206,9 +206,9 @@ export const approvalCommands = {
 
 export const agentCommands = {
   'agents ls': {
-    group: 'Admit',
-    says: 'who has a key: agents and people, with what it may do and when it was used',
-    more: ['Oldest first, those that ended included. The keys themselves are not kept: nobody can show them again.'],
+    group: 'Keys',
+    says: 'list the keys of agents and people, with their role and last use',
+    more: ['Oldest first, ended keys included. The keys themselves are not stored and cannot be shown again.'],
     argument: null,
     no: null,
     options: ['agent', 'tenant', 'config', 'file', 'json'],
@@ -219,8 +219,8 @@ export const agentCommands = {
     ],
   },
   'agents add': {
-    group: 'Admit',
-    says: 'make a key for an agent or a person; it is shown once',
+    group: 'Keys',
+    says: 'create a key for an agent or a person; it is shown once',
     more: [
       'The key alone goes to standard output, the explanation to standard error. Works on the file of keys beside the store,',
       'whether or not a gateway runs, and before there is a store. agent: calls tools. viewer: looks. approver: also decides',
@@ -235,11 +235,11 @@ export const agentCommands = {
     ],
   },
   'agents rotate': {
-    group: 'Admit',
-    says: 'another key for the same holder; the old one ends, at once or after --grace',
+    group: 'Keys',
+    says: 'replace a key; the old one ends at once, or after --grace',
     more: [
-      'For every day: with --grace both keys work until the new one is in its place. A key that somebody else may have seen',
-      'is rotated without. A key with an end gets the same time anew. A key can be rotated once.',
+      'With --grace both keys work for a while, for a routine change. Rotate a key that somebody else may have seen',
+      'without it. A key that expires gets the same lifetime again. A key can be rotated once.',
     ],
     argument: 'key_id',
     no: 'there is no such key in the tenant, or it has ended',
@@ -250,9 +250,9 @@ export const agentCommands = {
     ],
   },
   'agents revoke': {
-    group: 'Admit',
-    says: 'end a key; gateways that run refuse it within a second',
-    more: ['A key that was revoked stays so. Calls that it made before go on.'],
+    group: 'Keys',
+    says: 'revoke a key; running gateways refuse it within a second',
+    more: ['A revoked key stays revoked. Calls that it made before continue.'],
     argument: 'key_id',
     no: 'there is no such key in the tenant',
     options: ['tenant', 'config', 'file', 'json'],

@@ -22,9 +22,9 @@ describe('the arguments of a call', () => {
     });
 
   const wrong: readonly (readonly [words: readonly string[], problem: RegExp])[] = [
-    [['{"a":1'], /begin like a JSON object/],
-    [['{"a":1}', 'b=2'], /nothing may stand after it/],
-    [['a=1', 'a=2'], /'a' stands there twice/],
+    [['{"a":1'], /start like a JSON object/],
+    [['{"a":1}', 'b=2'], /nothing may follow it/],
+    [['a=1', 'a=2'], /'a' is given twice/],
     [['[1]'], /neither a JSON object nor name=value/],
     [['=5'], /neither a JSON object nor name=value/],
     [['hello'], /'hello' is neither/],

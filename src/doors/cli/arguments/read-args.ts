@@ -16,15 +16,15 @@ export function readArgs(words: readonly string[]): ReadArgs {
   const [first, ...more] = words;
   if (first === undefined) return { ok: true, args: {} };
   if (first.trimStart().startsWith('{')) {
-    if (more.length > 0) return wrong('a JSON object holds all arguments: nothing may stand after it');
+    if (more.length > 0) return wrong('a JSON object contains all arguments: nothing may follow it');
     const args = parsed(first);
-    return isObject(args) ? whole(args) : wrong('the arguments begin like a JSON object, and are none');
+    return isObject(args) ? whole(args) : wrong('the arguments start like a JSON object, but are not valid JSON');
   }
   const pairs: (readonly [string, unknown])[] = [];
   for (const word of words) {
     const [, name, value] = pair.exec(word) ?? [];
     if (name === undefined || value === undefined) return wrong(`'${word}' is neither a JSON object nor name=value`);
-    if (pairs.some(([known]) => known === name)) return wrong(`'${name}' stands there twice`);
+    if (pairs.some(([known]) => known === name)) return wrong(`'${name}' is given twice`);
     // A value that is not JSON is a string, so most values need no quotes.
     const json = parsed(value);
     pairs.push([name, json === undefined ? value : json]);

@@ -67,7 +67,7 @@ describe('what is wrong is said, with the nearest word and where to read on', ()
     'calls ls --file --json': '--file needs a value: --file <path>. Try: recourse calls ls --help',
     'calls ls --file=': '--file needs a value: --file <path>. Try: recourse calls ls --help',
     'calls ls --json=yes': '--json takes no value. Try: recourse calls ls --help',
-    'calls ls --json --json': '--json stands there twice. Try: recourse calls ls --help',
+    'calls ls --json --json': '--json is given twice. Try: recourse calls ls --help',
     'calls ls --limit 0': '--limit is a whole number from 1 to 10000. Try: recourse calls ls --help',
     'calls ls --limit 10001': '--limit is a whole number from 1 to 10000. Try: recourse calls ls --help',
     'calls ls --limit 1e3': '--limit is a whole number from 1 to 10000. Try: recourse calls ls --help',

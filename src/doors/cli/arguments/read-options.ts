@@ -56,7 +56,7 @@ interface OptionToken {
 function take({ name, rawName, value, inlineValue }: OptionToken, given: Given): string | null {
   const entry = entries[name];
   if (entry === undefined) return null;
-  if (given[name as OptionName] !== undefined) return `${rawName} stands there twice`;
+  if (given[name as OptionName] !== undefined) return `${rawName} is given twice`;
   if (entry.value === undefined) {
     given[name as OptionName] = true;
     return value === undefined ? null : `${rawName} takes no value`;

@@ -52,7 +52,7 @@ export const listApprovals: RunApprovals = async (command, daemon, parts, termin
   }
   if (found.length > 0) terminal.print(writeTable(columnsAt(parts.nowMs()), found, terminal.paint));
   const last = found.at(-1);
-  if (last === undefined) terminal.tell('no approval fits: nobody waits for a person.\n');
+  if (last === undefined) terminal.tell('no approval matches.\n');
   else if (found.length === limit)
     terminal.tell(
       terminal.paintTold('dim', `\n${found.length} shown; older ones: --before ${harmless(last.approval_id)}\n`),

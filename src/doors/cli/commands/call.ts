@@ -62,7 +62,7 @@ function orderOf({ argument, said }: Command, args: Readonly<Record<string, unkn
 
 function printReply(reply: Reply, { json }: Command, terminal: Terminal): ExitCode {
   terminal.print(json ? `${JSON.stringify(reply)}\n` : writeReply(reply, terminal.paint));
-  if (isPending(reply) && !json) terminal.tell(`it goes on: recourse calls show ${harmless(reply.call_id)}\n`);
+  if (isPending(reply) && !json) terminal.tell(`still running: recourse calls show ${harmless(reply.call_id)}\n`);
   return isSuccess(reply) ? exitCodes.done.code : exitCodes.no.code;
 }
 

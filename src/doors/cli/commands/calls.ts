@@ -22,7 +22,7 @@ export async function listCalls(command: Command, inspection: Inspection, termin
   const last = calls.at(-1);
   if (last === undefined) {
     const asked = Object.keys(filter).length > 0;
-    terminal.tell(asked ? 'no call fits these options.\n' : 'no call is on record yet.\n');
+    terminal.tell(asked ? 'no call matches these options.\n' : 'no call is on record yet.\n');
   } else if (calls.length === limit) {
     terminal.tell(terminal.paintTold('dim', `\n${calls.length} shown; older ones: --before ${harmless(last.id)}\n`));
   }

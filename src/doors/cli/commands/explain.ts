@@ -52,7 +52,7 @@ export async function runExplain(command: Command, parts: ExplainParts, terminal
   const { daemon } = found;
   const answer = await askDaemon(order, command, daemon, parts);
   if (answer.kind === 'nobody' && !daemon.isNamed && said.session === undefined) {
-    terminal.tell(`recourse: nobody listens at ${daemon.url}\n`);
+    terminal.tell(`recourse: no gateway is listening at ${daemon.url}\n`);
     return explainAlone(order, command, parts, terminal);
   }
   if (answer.kind !== 'answered' || !isExplanation(answer.body)) return reportFailure(answer, daemon, terminal);

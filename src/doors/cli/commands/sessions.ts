@@ -46,7 +46,7 @@ export async function listSessions(
   if (!complete) terminal.tell('only the 10000 open sessions that were used last were looked at.\n');
   if (json || found.length > 0) return exitCodes.done.code;
   const any = Object.keys(wanted).length > 1;
-  terminal.tell(any ? 'no session fits these options.\n' : 'no workflow session is on record yet.\n');
+  terminal.tell(any ? 'no session matches these options.\n' : 'no workflow session is on record yet.\n');
   return exitCodes.done.code;
 }
 
@@ -205,7 +205,7 @@ async function statesToCompare(
   const seq = seqOf(from);
   if (seq === null) {
     terminal.tell(
-      `recourse: '${harmless(from)}' is no seq: name a step of ${harmless(given)}, from 0. Try: recourse sessions diff --help\n`,
+      `recourse: '${harmless(from)}' is not a sequence number: name a step of ${harmless(given)}, from 0. Try: recourse sessions diff --help\n`,
     );
     return exitCodes.usage.code;
   }

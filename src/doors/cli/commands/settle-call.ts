@@ -55,7 +55,7 @@ function readJudgement(said: Command['said'], operator: () => string): Judgement
   const result = readResult(said.result);
   if (result !== undefined && 'problem' in result) return result;
   if (result !== undefined && happened !== 'yes')
-    return { problem: `--result says what came of it, and goes with --happened yes, not with ${happened}` };
+    return { problem: `--result is the outcome, and needs --happened yes, not ${happened}` };
   const by = (said.by ?? operator()).slice(0, maxNameChars);
   return { happened, by, ...(result === undefined ? {} : { result: result.value }) };
 }
@@ -73,12 +73,12 @@ function reportNotSettled(judged: NotSettled, id: string, file: string, terminal
       );
     case 'not_in_doubt':
       return refuse(
-        `${id} is not in doubt, it is ${judged.state ?? 'elsewhere'}; nothing was changed. Try: recourse calls ls --state IN_DOUBT`,
+        `${id} is not in doubt, it is ${judged.state ?? 'in another state'}; nothing was changed. Try: recourse calls ls --state IN_DOUBT`,
         terminal,
       );
     case 'store_unavailable':
       terminal.tell(
-        `recourse: '${harmless(file)}' could not be written; nothing may be settled: look again, then try again\n`,
+        `recourse: '${harmless(file)}' could not be written, and the call may not be settled: check it, then try again\n`,
       );
       return exitCodes.store.code;
     case 'refused':

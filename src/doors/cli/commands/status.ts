@@ -83,7 +83,7 @@ async function reportNotListening(
     terminal.print(`${JSON.stringify({ url, listening: false, ready: false, store: { file: store, ...kept } })}\n`);
     return exitCodes.no.code;
   }
-  terminal.print(`${terminal.paint('red', `✗ nobody listens at ${url}`)}: start it with recourse up\n`);
+  terminal.print(`${terminal.paint('red', `✗ no gateway is listening at ${url}`)}: start it with recourse up\n`);
   if ('problem' in kept) terminal.tell(`recourse: ${harmless(kept.problem)}\n`);
   else
     terminal.print(

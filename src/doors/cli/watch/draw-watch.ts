@@ -74,7 +74,7 @@ function body(state: WatchState, room: number): readonly Line[] {
 
 function list({ pending, chosen, nowMs, link }: WatchState, room: number): readonly Line[] {
   if (pending.length === 0)
-    return [{ text: link === 'connecting' ? '  …' : '  nobody waits for a person.', style: 'dim' }];
+    return [{ text: link === 'connecting' ? '  …' : '  no approval is pending.', style: 'dim' }];
   const head = ['AGENT', 'TOOL', 'WAITS', 'LEFT', 'APPROVED', 'RULE'];
   const rows = pending.map((each) => [
     each.agent,

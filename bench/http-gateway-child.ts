@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAuthenticator } from '../src/compose/state/authenticate.ts';
 import { createGovernance } from '../src/compose/serve/governance.ts';
-import { openKeysBeside } from '../src/compose/state/keys-beside.ts';
+import { openKeysOf } from '../src/compose/state/key-files.ts';
 import { openHttpDoor } from '../src/compose/serve/open-http-door.ts';
 import { emptyConfig } from '../src/config/config.ts';
 import { openGateway } from '../src/main.ts';
@@ -12,7 +12,7 @@ import { noop } from './noop-gateway.ts';
 
 const [file = '', keyFile = ''] = process.argv.slice(2);
 const opened = await openGateway({ tools: [noop], workflows: [], file });
-const keys = await openKeysBeside(file);
+const keys = await openKeysOf(file);
 if (keys.kind === 'refused') throw new Error(keys.message);
 const { keyring } = keys;
 const nowMs = () => Date.now();

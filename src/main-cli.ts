@@ -9,13 +9,12 @@ import { textOf } from './adapters/store-sqlite/file/refusal.ts';
 import { openSqliteReader } from './adapters/store-sqlite/read/open-reader.ts';
 import { nodeClock } from './adapters/system-node/clock.ts';
 import { nodeIds } from './adapters/system-node/ids.ts';
-import { checkedPlaces } from './compose/project/checked-places.ts';
-import { findStore, prepareStore } from './compose/state/find-store.ts';
+import { checkLookups, findStore, prepareStore } from './compose/state/find-store.ts';
 import { modulesBeingLoaded } from './compose/project/load-workflow-module.ts';
-import { explainFault, openStore, problemOf } from './compose/state/look-into-store.ts';
+import { explainFault, openStore, problemOf } from './compose/state/inspect-store.ts';
 import type { Project } from './compose/project/load-project.ts';
 import { printNotice } from './compose/serve/print-notices.ts';
-import type { OpenedGateway } from './compose/serve/serve-gateway.ts';
+import type { OpenedGateway } from './compose/serve/keep-open.ts';
 import type { ServingOptions } from './compose/project/serve-options.ts';
 import { configName } from './config/config.ts';
 import type { SessionId } from './core/call/call.ts';
@@ -71,7 +70,7 @@ const cliParts: CliParts = {
   settling: { operator, meant: (file, beginning) => meant(file, beginning, 'inspection'), settle },
   gateways: { serve, up, abandon: () => process.exit(abandoned) },
   agents: agentsParts,
-  daemon: async () => (await import('./compose/daemon/governing-parts.ts')).governingParts,
+  daemon: async () => (await import('./compose/daemon/command-parts.ts')).commandParts,
   timer: nodeClock,
   newCorrelationId: () => nodeIds.random('err_'),
 };
@@ -81,7 +80,7 @@ async function loadGraphs(argument: string, config: string | undefined): ReturnT
   const { loadProject } = await import('./compose/project/load-project.ts');
   const file = /\.ya?ml$/.test(argument) ? argument : config;
   const wanted = argument === '' || file === argument ? {} : { workflowArgument: argument };
-  const named = { ...(file === undefined ? {} : { file }), ...wanted, ...checkedPlaces(file) };
+  const named = { ...(file === undefined ? {} : { file }), ...wanted, ...checkLookups(file) };
   const loaded = await loadProject({ cwd: process.cwd(), ...named });
   const { workflows, warnings } = loaded.ok ? loaded.project : loaded;
   return {
@@ -156,12 +155,12 @@ async function settle(...[file, callId, judgement]: Parameters<Settle>): ReturnT
   looked.close();
   if (call === null) return { kind: 'not_found', session: null, state: null };
   if (call.state !== 'IN_DOUBT') return { kind: 'not_in_doubt', session: null, state: call.state };
-  const [{ runSettle }, { openGateway }] = await Promise.all([
-    import('./compose/state/run-settle.ts'),
+  const [{ settleCall }, { openGateway }] = await Promise.all([
+    import('./compose/state/settle-call.ts'),
     import('./main.ts'),
   ]);
   const limits = { sweepEveryMs: 86_400_000 };
-  return runSettle(
+  return settleCall(
     () => openGateway({ tools: [], file, limits }, { recovers: false, begin: 'never' }),
     callId,
     judgement,
@@ -199,8 +198,8 @@ async function up(order: UpOrder): Promise<GatewayEnd> {
 
 /** An unhandled rejection of one workflow must not end the process. */
 async function surviveStrays({ onTrouble }: ServeOrder | UpOrder): Promise<void> {
-  const { surviveRejections } = await import('./compose/serve/survive-rejections.ts');
-  surviveRejections(onTrouble);
+  const { reportRejections } = await import('./compose/serve/report-rejections.ts');
+  reportRejections(onTrouble);
 }
 
 async function openForServing(serving: ServingOptions): Promise<OpenedGateway> {

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import fc, { type GeneratorValue } from 'fast-check';
 import { timesDrawn } from '../../test/support/times-drawn.ts';
 import type { AgentPolicy, Policy } from '../core/policy/policy.ts';
-import { compileWritten } from './compile-written.ts';
+import { compileConfigPolicy } from './compile-config-policy.ts';
 import { readConfig } from './read-config.ts';
 
 interface Drawn {
@@ -69,7 +69,7 @@ function writeFile(rules: readonly Drawn[], people: string, g: GeneratorValue): 
 
 function load(text: string): { readonly policy: Policy; readonly clerk: AgentPolicy } {
   const read = readConfig(text, 'recourse.yaml', { env: {}, lock: null });
-  const policy = compileWritten(read, null);
+  const policy = compileConfigPolicy(read, null);
   assert.ok(policy !== null, `${JSON.stringify(read.allProblems())}\n${text}`);
   const clerk = policy.agents.get('clerk');
   assert.ok(clerk !== undefined);

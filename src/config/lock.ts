@@ -7,8 +7,7 @@ import type { ToolShape } from '../core/policy/policy.ts';
 import { createProblemList, placeAt, type Place, type Problem, type Tell, type Warning } from './problem.ts';
 import { readShape } from './shape/read-shape.ts';
 import { named, type Shape, text } from './shape/shape.ts';
-import { treeOfJson } from './yaml/tree-of-json.ts';
-import { readYaml } from './yaml/yaml-tree.ts';
+import { readYaml, type Tree, type TreeEntry } from './yaml/yaml-tree.ts';
 
 export const lockName = 'recourse.lock';
 const lockVersion = 1;
@@ -194,4 +193,23 @@ function placeOfChange(expected: string, source: string, file: string): Place {
 export function placeOfServer(source: string, file: string, server: string): Place {
   const line = source.split('\n').findIndex((each) => each.startsWith(`    ${JSON.stringify(server)}: `));
   return placeAt(file, Math.max(line, 0) + 1);
+}
+
+export function treeOfJson(value: unknown, at: Place, maxDepth: number): Tree | null {
+  const inside = () => at;
+  if (value === null || typeof value === 'string' || typeof value === 'boolean')
+    return { kind: 'scalar', at, value, inside };
+  if (typeof value === 'number') return Number.isFinite(value) ? { kind: 'scalar', at, value, inside } : null;
+  if (maxDepth === 0 || typeof value !== 'object') return null;
+  if (Array.isArray(value)) {
+    const items = value.map((each) => treeOfJson(each, at, maxDepth - 1));
+    return items.includes(null) ? null : { kind: 'list', at, items: items as Tree[] };
+  }
+  const entries = new Map<string, TreeEntry>();
+  for (const [key, each] of Object.entries(isObject(value) ? value : {})) {
+    const tree = treeOfJson(each, at, maxDepth - 1);
+    if (tree === null) return null;
+    entries.set(key, { keyAt: at, value: tree });
+  }
+  return { kind: 'map', at, entries };
 }

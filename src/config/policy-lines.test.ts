@@ -10,7 +10,7 @@ import { parse } from 'yaml';
 import { timesDrawn } from '../../test/support/times-drawn.ts';
 import { drawFiles, drawnTools } from '../../test/support/policy-layout.ts';
 import type { Policy, RuleCall, WrittenRule } from '../core/policy/policy.ts';
-import { compileWritten } from './compile-written.ts';
+import { compileConfigPolicy } from './compile-config-policy.ts';
 import { readConfig } from './read-config.ts';
 
 type Plain = Record<string, unknown>;
@@ -25,7 +25,7 @@ function load(files: ReadonlyMap<string, string>): Policy | null {
     ),
   );
   const read = readConfig(main, 'recourse.yaml', { env: {}, included, lock: null });
-  const policy = compileWritten(read, null);
+  const policy = compileConfigPolicy(read, null);
   assert.deepEqual(read.allProblems(), [], [...files.values()].join('\n---\n'));
   return policy;
 }

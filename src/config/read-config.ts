@@ -10,8 +10,7 @@ import type { PolicyProblem } from '../core/policy/policy.ts';
 import { checkAgents } from './check-agents.ts';
 import { problemWithOptions } from './check-options.ts';
 import { configShape, snakeCase } from './shape/config-shape.ts';
-import { type Config, emptyConfig, type RuntimeConfig, type WorkflowConfig } from './config.ts';
-import { checkLock, type LockText } from './check-lock.ts';
+import { type Config, emptyConfig, type RuntimeConfig, type WorkflowConfig, type ServerConfig } from './config.ts';
 import { type IncludedFiles, mergeFiles } from './yaml/merge-files.ts';
 import { mapOf, numberOf, textOf } from './yaml/plain-values.ts';
 import {
@@ -29,9 +28,12 @@ import { readNotify } from './read-notify.ts';
 import { readPolicy } from './read-policy.ts';
 import { readServers } from './read-servers.ts';
 import { keyPlaceOf, placeOf, readShape } from './shape/read-shape.ts';
-import { warnUnenforced } from './unenforced.ts';
+import { warnUnenforced } from './warn-unenforced.ts';
 import { workflowShape } from './workflow/workflow-shape.ts';
 import { readYaml, type Tree } from './yaml/yaml-tree.ts';
+import { findLookAlikes } from '../core/values/look-alike.ts';
+import { spellOut } from '../core/values/quote.ts';
+import { type Lock, placeOfServer, readLock } from './lock.ts';
 
 export interface ReadConfigOptions {
   /** `${NAME}` is replaced from it; without one it stays as it is written. */
@@ -187,4 +189,32 @@ function subtree(tree: Tree, path: readonly string[]): Tree {
   let here = tree;
   for (const step of path) here = (here.kind === 'map' ? here.entries.get(step)?.value : undefined) ?? here;
   return here;
+}
+
+export interface LockText {
+  readonly file: string;
+  readonly text: string;
+}
+
+const pin = 'run recourse pin, and commit what it writes';
+
+export function checkLock(given: LockText | null, servers: readonly ServerConfig[], list: ProblemList): Lock | null {
+  if (given === null) return null;
+  list.addSource(given.file, given.text);
+  const { lock, problems, warnings } = readLock(given.text, given.file);
+  for (const { message, fix, code, ...place } of problems) list.tell(place, message, fix, code);
+  for (const { message, fix, ...place } of warnings) list.warn(place, message, fix);
+  if (lock === null) return null;
+  for (const { name, at: where } of servers)
+    if (!lock.servers.has(name))
+      list.warn(where, `the server '${name}' is not in ${given.file}: its tools are not known here`, pin);
+  for (const server of lock.servers.keys())
+    if (!servers.some(({ name }) => name === server))
+      list.warn(placeOfServer(given.text, given.file, server), `there is no server '${server}' any more`, pin);
+  const names = [...lock.servers].flatMap(([server, tools]) => [...tools.keys()].map((tool) => `${server}/${tool}`));
+  for (const { name, says } of findLookAlikes(names)) {
+    const at = placeOfServer(given.text, given.file, name.slice(0, name.indexOf('/')));
+    list.warn(at, `the tool ${spellOut(name)} ${says}`, 'make sure that rules name the tool that is meant');
+  }
+  return lock;
 }

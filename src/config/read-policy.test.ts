@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { defaultTerms } from '../core/approval/approval.ts';
 import type { WrittenAgent } from '../core/policy/policy.ts';
 import { readConfig } from './read-config.ts';
-import { unenforced } from './unenforced.ts';
+import { unenforced } from './warn-unenforced.ts';
 
 const server = 'tools: { shop: { mcp: { command: shop } } }\n';
 

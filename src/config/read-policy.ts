@@ -2,7 +2,6 @@
  * What do the agents of a configuration say that decides calls, and where does each word of it stand? A rule over several
  * tools becomes several, at the same place. Rules that are wrong in themselves have been told and are left out.
  */
-import type { ApprovalTerms } from '../core/approval/approval.ts';
 import type { Json, JsonObject } from '../core/values/json.ts';
 import {
   completionParts,
@@ -17,11 +16,11 @@ import {
 } from '../core/policy/policy.ts';
 import { deferKeys, ruleShape } from './shape/agent-shape.ts';
 import type { AgentConfig, RuntimeConfig } from './config.ts';
-import { itemsOf, mapOf, textOf } from './yaml/plain-values.ts';
+import { itemsOf, mapOf, textOf, numberOf } from './yaml/plain-values.ts';
 import { type Place, refsBeside, type Tell } from './problem.ts';
 import { findScalar, hasKey, keyPlaceOf, placeOf, readShape } from './shape/read-shape.ts';
-import { readTerms } from './read-terms.ts';
 import type { Tree } from './yaml/yaml-tree.ts';
+import { type ApprovalTerms, defaultTerms } from '../core/approval/approval.ts';
 
 export interface ReadPolicy {
   /** Null without the key `agents`. */
@@ -171,4 +170,15 @@ function placeOfCompletion({ index, at }: PolicyProblem, tree: Tree): Place {
 function itemsIn(tree: Tree, key: string): readonly Tree[] {
   const list = tree.kind === 'map' ? tree.entries.get(key)?.value : undefined;
   return list?.kind === 'list' ? list.items : [];
+}
+
+/** `roles` are those that the agent names; `rule` is nothing for its default. */
+export function readTerms(roles: ApprovalTerms['roles'], rule: JsonObject = {}): ApprovalTerms {
+  return {
+    roles: 'approvers' in rule ? itemsOf(rule['approvers']) : roles,
+    needed: numberOf(rule['needs']) ?? defaultTerms.needed,
+    expiresMs: numberOf(rule['expires']) ?? defaultTerms.expiresMs,
+    onApprove: textOf(rule['on_approve']) === 'run' ? 'run' : defaultTerms.onApprove,
+    clientMayApprove: rule['client_may_approve'] === true,
+  };
 }

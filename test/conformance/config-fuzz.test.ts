@@ -8,11 +8,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { knownCatalogue } from '../../src/compose/project/known-catalogue.ts';
-import { knownShapes } from '../../src/compose/project/known-shapes.ts';
-import { loadProject } from '../../src/compose/project/load-project.ts';
-import { mountWritten } from '../../src/compose/project/load-written-workflow.ts';
-import { compileWritten } from '../../src/config/compile-written.ts';
+import { knownCatalogue, knownShapes } from '../../src/compose/project/known-catalogue.ts';
+import { loadProject, mountWritten } from '../../src/compose/project/load-project.ts';
+import { compileConfigPolicy } from '../../src/config/compile-config-policy.ts';
 import type { Problem, Warning } from '../../src/config/problem.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { analysePolicy } from '../../src/core/policy/analyse/analyse-policy.ts';
@@ -48,7 +46,7 @@ function check(texts: ConfigTexts): readonly Problem[] {
   const workflows = read.config.workflows.flatMap((each) =>
     each.kind === 'written' ? (mountWritten(each, read.tell) ?? []) : [],
   );
-  const policy = compileWritten(read, knownShapes({ config: read.config, workflows }));
+  const policy = compileConfigPolicy(read, knownShapes({ config: read.config, workflows }));
   const problems = read.allProblems();
   checkPlaces([...problems, ...read.allWarnings()], texts);
   for (const { graph } of workflows) analyseWorkflow(graph);

@@ -4,7 +4,7 @@ import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
-import { openKeysBeside } from '../../src/compose/state/keys-beside.ts';
+import { openKeysOf } from '../../src/compose/state/key-files.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   exitOf,
@@ -17,7 +17,7 @@ import {
 } from '../support/recourse-process.ts';
 
 async function keysOf(t: TestContext, home: string, file = storeIn(home)) {
-  const opened = await openKeysBeside(file);
+  const opened = await openKeysOf(file);
   assert.ok(opened.kind === 'opened', JSON.stringify(opened));
   t.after(() => opened.keyring.close());
   return opened.keyring;

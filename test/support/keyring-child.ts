@@ -6,7 +6,7 @@ import { rmSync, writeFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { KeyringError } from '../../src/adapters/keyring-sqlite/keyring-error.ts';
-import { openKeysBeside } from '../../src/compose/state/keys-beside.ts';
+import { openKeysOf } from '../../src/compose/state/key-files.ts';
 import { ensureOperatorToken } from '../../src/compose/state/operator-token.ts';
 
 export type KeyringOrder =
@@ -24,7 +24,7 @@ const say = (value: unknown) => writeSync(1, `${JSON.stringify(value)}\n`);
 const suppressed: string[] = [];
 const nowMs = Date.now;
 
-const opened = await openKeysBeside(store, { onSuppressed: (problem) => void suppressed.push(problem) });
+const opened = await openKeysOf(store, { onSuppressed: (problem) => void suppressed.push(problem) });
 if (opened.kind === 'refused') {
   say(opened);
   process.exit(0);

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { TestContext } from 'node:test';
-import { openKeysBeside } from '../../src/compose/state/keys-beside.ts';
+import { openKeysOf } from '../../src/compose/state/key-files.ts';
 import { folderOf } from './open-gateway.ts';
 
 /** Keys beside the store of this test's gateway. */
 export async function aKey(t: TestContext, revoked = false) {
-  const opened = await openKeysBeside(`${folderOf(t)}/recourse.db`);
+  const opened = await openKeysOf(`${folderOf(t)}/recourse.db`);
   assert.ok(opened.kind === 'opened');
   const { keyring } = opened;
   const holder = { tenant: 'default', role: 'admin', name: 'operator', createdBy: 'test', expiresAtMs: null } as const;

@@ -13,7 +13,7 @@ import { nodeIds } from '../../src/adapters/system-node/ids.ts';
 import { createFunctionUpstream } from '../../src/adapters/upstream-function/function-upstream.ts';
 import type { MountedWorkflow } from '../../src/adapters/upstream-function/workflow/mount.ts';
 import { createSeal } from '../../src/compose/state/seal.ts';
-import { approvalsOf } from '../../src/compose/serve/serve-approvals.ts';
+import { approvalsOf } from '../../src/compose/serve/open-mcp-door.ts';
 import type { Catalogue, ToolEntry } from '../../src/core/call/catalogue.ts';
 import { workflowLadder } from '../../src/core/call/decide.ts';
 import type { JsonObject } from '../../src/core/values/json.ts';

@@ -5,10 +5,8 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import type { KeyEntry, Keyring, NewKey } from '../../ports/keyring.ts';
-import { createFoundKeys } from './found-keys.ts';
-import { checkNewKey, checkRotation } from './key-limits.ts';
-import { entryOf, hashBytes, type KeyRow } from './key-rows.ts';
-import { openDatabase, writeTimeoutMs } from './key-table.ts';
+import { checkNewKey, checkRotation, keyLimits } from './key-limits.ts';
+import { entryOf, hashBytes, type KeyRow, openDatabase, writeTimeoutMs } from './key-table.ts';
 import { makeKey, readKey } from './key-text.ts';
 import { KeyringError, keyringError } from './keyring-error.ts';
 import { createUsedMarks } from './used-marks.ts';
@@ -136,5 +134,31 @@ export function createKeyring(database: DatabaseSync, settings: KeyringSettings)
         await thread.close();
         database.close();
       })()),
+  };
+}
+
+export interface FoundKeys {
+  get(name: string): KeyRow | undefined;
+  put(name: string, row: KeyRow): void;
+  clear(): void;
+}
+
+export function createFoundKeys(monotonicMs: () => number): FoundKeys {
+  const found = new Map<string, { readonly row: KeyRow; readonly untilMs: number }>();
+  return {
+    get(name) {
+      const kept = found.get(name);
+      if (kept === undefined) return undefined;
+      // INVARIANT: by the clock that never jumps, so that a revocation of another process waits no longer than this.
+      if (monotonicMs() < kept.untilMs) return kept.row;
+      found.delete(name);
+      return undefined;
+    },
+    put(name, row) {
+      const [oldest] = found.size >= keyLimits.maxFound ? found.keys() : [];
+      if (oldest !== undefined) found.delete(oldest);
+      found.set(name, { row, untilMs: monotonicMs() + keyLimits.foundForMs });
+    },
+    clear: () => found.clear(),
   };
 }

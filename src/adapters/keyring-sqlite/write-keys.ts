@@ -5,8 +5,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { KeyEntry, NewKey } from '../../ports/keyring.ts';
 import { keyLimits } from './key-limits.ts';
-import { entryOf, type KeyRow } from './key-rows.ts';
-import { inTransaction } from './key-table.ts';
+import { entryOf, type KeyRow, inTransaction } from './key-table.ts';
 import { KeyringError } from './keyring-error.ts';
 
 /** A key that was made and is not stored yet. */

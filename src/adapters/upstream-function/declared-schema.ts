@@ -6,9 +6,9 @@ import { canonicalise, cut } from '../../core/values/canonical.ts';
 import type { FieldError, InputRule } from '../../core/call/catalogue.ts';
 import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
 import { compileSchema } from '../../core/schema/compile-schema.ts';
+import { judgeByStandard, vendorOf, type Judgement, isStandardSchema, type StandardSchema } from './standard-schema.ts';
+import type { Validated } from '../../ports/validator.ts';
 import { findNotJson } from './find-not-json.ts';
-import { judgeByStandard, vendorOf, type Judgement } from './judge-by-standard.ts';
-import { isStandardSchema, type StandardSchema } from './standard-schema.ts';
 
 export interface DeclaredSchema {
   readonly rule: InputRule;
@@ -101,4 +101,28 @@ function listedStandard(schema: StandardSchema): JsonObject | null {
   } catch {
     return null;
   }
+}
+
+export async function judgeArguments(schema: Pick<DeclaredSchema, 'judge'>, args: unknown): Promise<Validated> {
+  // The schema may be code: what it writes to is a copy.
+  const given = asJson(args, 'the caller');
+  if (!given.ok) return given;
+  const judgement = await schema.judge(given.args);
+  return judgement.ok ? asJson(judgement.value, 'the input schema') : judgement;
+}
+
+/** `maker` is who made the value. */
+export function asJson(value: unknown, maker: string): Validated {
+  try {
+    const found = findNotJson(value);
+    // A copy of our own: whoever made the value may still hold it.
+    if (found === null) return { ok: true, args: JSON.parse(JSON.stringify(value)) as Json };
+    return refused(found.path, `a value that JSON can carry; ${maker} made ${found.what} of it`);
+  } catch {
+    return refused('', `a value that JSON can carry; what ${maker} made of it cannot be read`);
+  }
+}
+
+function refused(path: string, expected: string): Validated {
+  return { ok: false, errors: [{ path, expected, got: null }] };
 }

@@ -4,7 +4,6 @@
  */
 import { canonicalise, canonicalText } from '../../core/values/canonical.ts';
 import type { Catalogue, FieldError, ToolEntry } from '../../core/call/catalogue.ts';
-import type { Json } from '../../core/values/json.ts';
 import { defaultLimits } from '../../core/limits.ts';
 import { reachOf } from '../../core/policy/policy.ts';
 import { describeMismatch } from '../../core/schema/field-errors.ts';
@@ -12,14 +11,13 @@ import type { Attempt, Failure, Upstream, UpstreamResult } from '../../ports/ups
 import type { Validated, Validator } from '../../ports/validator.ts';
 import { ToolDefinitionError, type CheckedTool, type LocalBody } from './check-definition.ts';
 import { failure, failureOf, itemFailures } from './describe-throw.ts';
-import { judgeArguments } from './judge-arguments.ts';
+import { judgeArguments } from './declared-schema.ts';
 import { checkedTool, type Tool } from './tool.ts';
-import { linesOf, noLines, type Lines } from './body-lines.ts';
-import { plainResult } from './plain-result.ts';
+import { servicesOf, noServices, type BodyServices } from './body-services.ts';
 import { createModuleThreads, type Frozen, type ModuleThreads } from './isolate/module-thread.ts';
 import { contextFacts, createContext, type ToolContext } from './tool-context.ts';
 import { isPartialResult } from './tool-failure.ts';
-import { watchLoop, type LoopWatch } from './watch-loop.ts';
+import { watchEventLoop, type LoopWatch } from './watch-event-loop.ts';
 import {
   createWorkerPool,
   defaultIsolationLimits,
@@ -27,6 +25,7 @@ import {
   type WorkerPool,
 } from './isolate/worker-pool.ts';
 import type { BodyOutput } from './isolate/worker-thread.ts';
+import type { Json } from '../../core/values/json.ts';
 
 type Returned = Extract<UpstreamResult, { kind: 'returned' }>;
 
@@ -73,7 +72,7 @@ export function createFunctionUpstream(
     onFrozen: (frozen) => told?.(frozen, 'module'),
     onCrash: (names, error) => crashed?.(names, error),
   });
-  const loop = watchLoop((frozen) => told?.(frozen, 'gateway'));
+  const loop = watchEventLoop((frozen) => told?.(frozen, 'gateway'));
   const places = { pool, threads, loop, maxDepth: options.maxDepth ?? defaultLimits.maxDepth };
   return {
     upstream: { invoke: (attempt, signal) => invoke(byName.get(attempt.tool), places, attempt, signal) },
@@ -123,10 +122,10 @@ async function invoke(
 ): Promise<UpstreamResult> {
   if (checked === undefined) return failed(failure('404_not_found', 'no tool has this name'));
   if (signal.aborted) return failed(failure('cancelled', 'stopped before it began', { effect: 'none' }));
-  const lines = linesOf(attempt, signal);
-  const ended = await runIn(places, checked, attempt, signal, lines);
+  const services = servicesOf(attempt, signal);
+  const ended = await runIn(places, checked, attempt, signal, services);
   const result = ended.kind === 'failed' ? ended : await judgeOutput(checked, ended, places.maxDepth);
-  return result.kind === 'failed' ? failed(withEffect(result.failure, checked, lines.hadEffect())) : result;
+  return result.kind === 'failed' ? failed(withEffect(result.failure, checked, services.hadEffect())) : result;
 }
 
 /** What its author states is believed. Otherwise a tool that the body called speaks first, and then what a throw proves. */
@@ -141,7 +140,7 @@ async function prepare(all: readonly CheckedTool[], threads: ModuleThreads): Pro
   const outcomes = all.map(async ({ body }) => {
     if (body.kind !== 'thread') return null;
     const { signal } = new AbortController();
-    const outcome = await threads.run({ body, args: null, facts: null, lines: noLines }, signal);
+    const outcome = await threads.run({ body, args: null, facts: null, services: noServices }, signal);
     return outcome.kind === 'failed' ? outcome.failure.message : null;
   });
   const problems = (await Promise.all(outcomes)).filter((problem) => problem !== null);
@@ -162,7 +161,7 @@ async function runIn(
   { name, body }: CheckedTool,
   attempt: Attempt,
   signal: AbortSignal,
-  lines: Lines,
+  services: BodyServices,
 ): Promise<UpstreamResult> {
   const { args } = attempt;
   const facts = contextFacts(attempt);
@@ -171,11 +170,11 @@ async function runIn(
       return runHere(
         (given, ctx) => loop.run(name, () => body.run(given, ctx)),
         args,
-        createContext(facts, signal, lines),
+        createContext(facts, signal, services),
         signal,
       );
     case 'thread':
-      return threads.run({ body, args, facts, lines }, signal);
+      return threads.run({ body, args, facts, services }, signal);
     default:
       return pool.run(name, { body, args, facts }, signal);
   }
@@ -242,5 +241,20 @@ function quietly<Told extends readonly unknown[]>(
     } catch {
       // What it was told is only what a body printed, or that one keeps a thread busy.
     }
+  };
+}
+
+export type PlainResult =
+  | { readonly ok: true; readonly output: Json }
+  | { readonly ok: false; readonly failure: Failure };
+
+/** A copy: the body may still hold, and change, what it returned. */
+export function plainResult(output: unknown, maxDepth: number): PlainResult {
+  const written = canonicalise(output === undefined ? null : output, { maxDepth });
+  if (written.ok) return { ok: true, output: JSON.parse(written.text) as Json };
+  const message = `the result is not JSON at '${written.path}': ${written.problem}`;
+  return {
+    ok: false,
+    failure: failure('schema_validation', message, { subject: 'response', errorType: 'OutputMalformed' }),
   };
 }

@@ -1,7 +1,81 @@
 /**
- * The interface that zod, valibot, arktype and others share (Standard Schema v1), copied as types so that none of them is
- * a dependency. Must not grow beyond what the specification says.
+ * What does a Standard Schema say about a value? Its code is the author's: it may be asynchronous, throw, or answer
+ * something that the specification does not know, and none of that may reach the caller as an exception.
  */
+import type { FieldError } from '../../core/call/catalogue.ts';
+import { gotOf } from '../../core/schema/field-errors.ts';
+import { pointerOf, valueAt } from '../../core/schema/json-pointer.ts';
+import { messageOf, nameOf, read } from './describe-throw.ts';
+
+export type Judgement =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly errors: readonly FieldError[] };
+
+const maxIssues = 20;
+const maxSteps = 256;
+
+export async function judgeByStandard(schema: StandardSchema, value: unknown): Promise<Judgement> {
+  try {
+    const standard = schema['~standard'];
+    const result: unknown = await standard.validate(value);
+    if (typeof result !== 'object' && typeof result !== 'function') throw new TypeError('it answered with no result');
+    const issues = (result as { issues?: unknown }).issues;
+    if (!issues) return { ok: true, value: (result as { value?: unknown }).value };
+    return { ok: false, errors: errorsOf(issues, value) };
+  } catch (thrown) {
+    // No stack here: this text is for the agent.
+    const expected = `a value that its ${vendorOf(schema)} schema can check; it failed with ${nameOf(thrown)}: ${messageOf(thrown)}`;
+    return { ok: false, errors: [{ path: '', expected, got: null }] };
+  }
+}
+
+export function vendorOf(schema: unknown): string {
+  const vendor = read(read(schema, '~standard'), 'vendor');
+  return typeof vendor === 'string' && vendor !== '' ? vendor.slice(0, 40) : 'own';
+}
+
+function errorsOf(issues: unknown, value: unknown): readonly FieldError[] {
+  const byPath = new Map<string, { steps: readonly string[]; messages: Set<string> }>();
+  const length = Math.min(Number(read(issues, 'length')) || 0, 10 * maxIssues);
+  for (let index = 0; index < length && byPath.size < maxIssues; index++) {
+    const issue = read(issues, index);
+    const steps = stepsOfIssue(issue);
+    const path = pointerOf(steps);
+    const known = byPath.get(path) ?? { steps, messages: new Set() };
+    byPath.set(path, known);
+    const message = read(issue, 'message');
+    known.messages.add(typeof message === 'string' && message !== '' ? message : 'a value that its schema accepts');
+  }
+  if (byPath.size === 0) return [{ path: '', expected: 'a value that its schema accepts', got: readGot(value, []) }];
+  return [...byPath].map(([path, { steps, messages }]) => ({
+    path,
+    expected: [...messages].join('; '),
+    said: true,
+    got: readGot(value, steps),
+  }));
+}
+
+function stepsOfIssue(issue: unknown): readonly string[] {
+  const path = read(issue, 'path');
+  const length = Math.min(Number(read(path, 'length')) || 0, maxSteps);
+  return Array.from({ length }, (_, index) => {
+    const step = read(path, index);
+    return stepText(typeof step === 'object' && step !== null ? read(step, 'key') : step);
+  });
+}
+
+function stepText(step: unknown): string {
+  return typeof step === 'string' || typeof step === 'number' || typeof step === 'symbol' ? String(step) : '?';
+}
+
+function readGot(value: unknown, steps: readonly string[]): FieldError['got'] {
+  try {
+    return gotOf(valueAt(value, steps));
+  } catch {
+    return null;
+  }
+}
+
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1;

@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import type { Reply } from '../../core/call/reply.ts';
 import type { Attempt, Elicited } from '../../ports/upstream.ts';
-import type { Lines } from './body-lines.ts';
+import type { BodyServices } from './body-services.ts';
 import { codedFailure, type Fail } from './coded-failure.ts';
 import { ToolFailure, type FailureStatement } from './tool-failure.ts';
 
@@ -49,14 +49,14 @@ export function contextFacts(attempt: Attempt): ContextFacts {
   };
 }
 
-export function createContext(facts: ContextFacts, signal: AbortSignal, lines: Lines): ToolContext {
+export function createContext(facts: ContextFacts, signal: AbortSignal, services: BodyServices): ToolContext {
   return Object.freeze({
     ...facts,
     context: freeze(facts.context),
     signal,
-    elicit: lines.elicit,
-    sample: lines.sample,
-    tools: Object.freeze({ call: lines.call }),
+    elicit: services.elicit,
+    sample: services.sample,
+    tools: Object.freeze({ call: services.call }),
     fail(first: unknown, code?: unknown, message?: unknown, more?: unknown): never {
       throw typeof first === 'string'
         ? codedFailure(first, code, message, more)

@@ -11,10 +11,10 @@ import { isObject } from '../../core/values/json.ts';
 import type { Daemon, DaemonAnswer, DaemonRequest, DaemonWish, FoundDaemon } from '../../doors/cli/daemon.ts';
 import { followDaemon } from './follow-daemon.ts';
 import { findStore } from '../state/find-store.ts';
-import { filesBeside } from '../state/keys-beside.ts';
+import { keyFilesOf } from '../state/key-files.ts';
 import { readOperatorToken } from '../state/operator-token.ts';
-import { peekRuntime } from '../project/peek-runtime.ts';
-import { isLoopback } from '../serve/run-address.ts';
+import { readRuntime } from '../project/read-runtime.ts';
+import { isLoopback } from '../serve/address.ts';
 
 const defaultUrl = 'http://127.0.0.1:7411';
 const maxKeyFileBytes = 1_024;
@@ -24,7 +24,7 @@ const maxAnswerBytes = 64 << 20;
 
 export async function findDaemon(wish: DaemonWish): Promise<FoundDaemon> {
   const config = path.resolve(wish.config ?? configName);
-  const { listen } = await peekRuntime(config);
+  const { listen } = await readRuntime(config);
   const stored = await findStore(wish);
   if (stored.kind === 'refused') return refused('key', stored.message);
   const store = stored.file;
@@ -109,7 +109,7 @@ function withPlace(
   { as, url }: DaemonWish,
   store: string,
 ): typeof found {
-  const place = filesBeside(store)?.token;
+  const place = keyFilesOf(store)?.token;
   if ('problem' in found || found.remark === null || as === 'agent' || url !== undefined || place === undefined)
     return found;
   return found.remark.includes(place)

@@ -6,7 +6,6 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { isObject } from '../../core/values/json.ts';
 import { createHider, type Hider, type Variable } from './hide-secrets.ts';
-import { readJsonc } from './read-jsonc.ts';
 import { readText } from '../project/read-project-files.ts';
 
 export interface FoundServer {
@@ -204,4 +203,21 @@ function shown(file: string, { cwd, home }: Surroundings): string {
   const near = path.relative(cwd, file);
   if (!near.startsWith('..') && !path.isAbsolute(near)) return near;
   return file.startsWith(`${home}${path.sep}`) ? `~${file.slice(home.length)}` : file;
+}
+
+export function readJsonc(text: string): unknown {
+  return parsed(text) ?? parsed(withoutExtras(text));
+}
+
+const token = /"(?:[^"\\]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?\*\/|,(?=(?:\s|\/\/[^\n]*\n|\/\*[\s\S]*?\*\/)*[}\]])/g;
+
+/** Texts stay as they are, whatever stands in them. */
+const withoutExtras = (text: string): string => text.replaceAll(token, (found) => (found.startsWith('"') ? found : ''));
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\ufeff/, '')) as unknown;
+  } catch {
+    return undefined;
+  }
 }

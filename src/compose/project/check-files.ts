@@ -4,9 +4,9 @@ import type { CheckedFiles } from '../../doors/cli/commands/apply.ts';
 import { type Config, configName } from '../../config/config.ts';
 import { readConfig } from '../../config/read-config.ts';
 import { checkErrors } from './check-errors.ts';
-import { checkedPlaces } from './checked-places.ts';
+import { checkLookups } from '../state/find-store.ts';
 import { loadProject } from './load-project.ts';
-import { readFilesBeside, readText } from './read-project-files.ts';
+import { readProjectFiles, readText } from './read-project-files.ts';
 
 const request = (config: string | undefined) => ({
   cwd: process.cwd(),
@@ -14,7 +14,7 @@ const request = (config: string | undefined) => ({
 });
 
 export async function checkFiles(config: string | undefined): Promise<CheckedFiles> {
-  const { storeOf } = checkedPlaces(config);
+  const { storeOf } = checkLookups(config);
   const loaded = await loadProject({ ...request(config), storeOf });
   const warnings = (loaded.ok ? loaded.project : loaded).warnings.map(
     ({ file, line, message }) => `${file}:${line} ${message}`,
@@ -40,6 +40,6 @@ async function readQuietly(config: string | undefined): Promise<Config | null> {
   const file = path.resolve(config ?? configName);
   const text = await readText(file);
   if (!text.ok) return null;
-  const { included } = await readFilesBeside(file, text.text, process.cwd());
+  const { included } = await readProjectFiles(file, text.text, process.cwd());
   return readConfig(text.text, configName, { included }).config;
 }

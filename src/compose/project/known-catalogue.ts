@@ -11,10 +11,12 @@ import type { Catalogue, ToolEntry } from '../../core/call/catalogue.ts';
 import type { Json } from '../../core/values/json.ts';
 import { defaultLimits } from '../../core/limits.ts';
 import type { KnownTool, KnownWorkflow, PolicyContext } from '../../core/policy/analyse/policy-analysis.ts';
-import { reachOf } from '../../core/policy/policy.ts';
+import { reachOf, type ToolShape } from '../../core/policy/policy.ts';
 import { policyTool } from '../../core/policy/rule-call.ts';
 import type { CaseTool } from '../../core/policy/test-policy.ts';
 import { compileSchema } from '../../core/schema/compile-schema.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { callablesOf } from '../../core/policy/analyse/callable.ts';
 
 export interface KnownCatalogue extends PolicyContext {
   /** Of a tool that nobody pinned: what is declared about it, or the worst. */
@@ -122,4 +124,18 @@ export function unpinned(name: string, servers: readonly ServerConfig[]): ToolEn
     host: server?.connect.kind === 'http' ? (URL.parse(server.connect.url)?.hostname ?? null) : null,
     manifest: '{}',
   };
+}
+
+/** Null if there are tools that nobody pinned. */
+export function knownShapes(parts: KnownParts): readonly ToolShape[] | null {
+  const known = knownCatalogue(parts);
+  if (known.tools === null) return null;
+  const shapes = new Map<string, ToolShape>();
+  for (const { tool, schema } of callablesOf(known)) {
+    const before = shapes.get(tool.name);
+    // An action goes by the name of its tool, and may take other arguments: of such a name nothing is certain.
+    const isSure = before === undefined || isDeepStrictEqual(before.inputSchema, schema);
+    shapes.set(tool.name, { name: tool.name, inputSchema: isSure ? schema : null });
+  }
+  return [...shapes.values()];
 }

@@ -12,7 +12,7 @@ import type { Policy } from '../../core/policy/policy.ts';
 import type { CaseTool, PolicyCase } from '../../core/policy/test-policy.ts';
 import { knownCatalogue } from './known-catalogue.ts';
 import { loadProject } from './load-project.ts';
-import { readText, shownAs } from './read-project-files.ts';
+import { readText, displayPath } from './read-project-files.ts';
 
 export interface LoadedPolicyTests {
   readonly problems: readonly Problem[];
@@ -44,12 +44,12 @@ export async function loadPolicyTests(
   const folder = path.dirname(path.resolve(cwd, shown));
   const files =
     named.length > 0
-      ? named.map((name) => ({ file: path.resolve(cwd, name), shown: shownAs(name, path.resolve(cwd, name), cwd) }))
-      : (await filesIn(folder)).map((file) => ({ file, shown: shownAs(shown, file, cwd) }));
+      ? named.map((name) => ({ file: path.resolve(cwd, name), shown: displayPath(name, path.resolve(cwd, name), cwd) }))
+      : (await filesIn(folder)).map((file) => ({ file, shown: displayPath(shown, file, cwd) }));
   if (files.length === 0)
     return refused([
       problemAt(
-        shownAs(shown, path.join(folder, ownName), cwd),
+        displayPath(shown, path.join(folder, ownName), cwd),
         'there are no policy tests',
         'write some, or name a file',
       ),

@@ -3,19 +3,24 @@
  * that are written in it, compiles its policy, and tells every problem at once, with its place. Starts nothing. Must not print.
  */
 import path from 'node:path';
-import type { MountedWorkflow } from '../../adapters/upstream-function/workflow/mount.ts';
-import { compileWritten } from '../../config/compile-written.ts';
-import { type Config, configName, emptyConfig, type WorkflowConfig } from '../../config/config.ts';
+import {
+  type MountedWorkflow,
+  mount,
+  WorkflowDefinitionError,
+} from '../../adapters/upstream-function/workflow/mount.ts';
+import { compileConfigPolicy } from '../../config/compile-config-policy.ts';
+import { type Config, configName, emptyConfig, type WorkflowConfig, type WrittenConfig } from '../../config/config.ts';
 import { lockName } from '../../config/lock.ts';
-import { type Problem, placeAt, type Warning } from '../../config/problem.ts';
+import { type Problem, placeAt, type Warning, type Tell } from '../../config/problem.ts';
 import { readConfig, type ReadConfig } from '../../config/read-config.ts';
 import { nearest } from '../../core/values/nearest.ts';
 import type { Policy } from '../../core/policy/policy.ts';
-import { warnExposed } from './exposed-state.ts';
-import { knownShapes } from './known-shapes.ts';
-import { loadWorkflowModule } from './load-workflow-module.ts';
-import { mountWritten } from './load-written-workflow.ts';
-import { readFilesBeside, readText, shownAs } from './read-project-files.ts';
+import { warnExposed } from './warn-exposed.ts';
+import { knownShapes } from './known-catalogue.ts';
+import { loadWorkflowModule, splitProblem } from './load-workflow-module.ts';
+import { readProjectFiles, readText, displayPath } from './read-project-files.ts';
+import { keyPlaceOf } from '../../config/shape/read-shape.ts';
+import { workflowFromYaml } from '../../config/workflow/workflow-from-yaml.ts';
 
 export interface ProjectRequest {
   readonly cwd: string;
@@ -28,7 +33,7 @@ export interface ProjectRequest {
   /** Which store the gateway has, if this one is written: servers that could read it are told. Not asked if not given. */
   readonly storeOf?: (written: string | null) => Promise<string | null>;
   /** Who has a key that may approve; null if nobody knows. Not asked if not given. */
-  readonly approversBeside?: () => Promise<ReadonlySet<string> | null>;
+  readonly findApprovers?: () => Promise<ReadonlySet<string> | null>;
 }
 
 export interface Project {
@@ -65,7 +70,7 @@ export async function loadProject(request: ProjectRequest): Promise<LoadedProjec
     return broken([problemOf(request.file ?? configName, read.message, read.fix)]);
   }
   const shown = path.relative(cwd, file) || file;
-  const beside = await readFilesBeside(file, read.text, cwd);
+  const beside = await readProjectFiles(file, read.text, cwd);
   const config = readConfig(read.text, shown, { env: request.env ?? process.env, ...beside });
   const all = config.config.workflows;
   const chosen =
@@ -86,8 +91,8 @@ export async function loadProject(request: ProjectRequest): Promise<LoadedProjec
   }
   // Of workflows that were not loaded nobody knows the actions.
   const shapes = wanted === undefined ? knownShapes({ config: config.config, workflows }) : null;
-  const holders = config.config.policy === null ? null : ((await request.approversBeside?.()) ?? null);
-  const policy = compileWritten(config, shapes, holders);
+  const holders = config.config.policy === null ? null : ((await request.findApprovers?.()) ?? null);
+  const policy = compileConfigPolicy(config, shapes, holders);
   const inPlace = inFolder(config.config, cwd, file);
   const store = (await request.storeOf?.(inPlace.runtime.store)) ?? null;
   if (store !== null) warnExposed(inPlace.tools, store, cwd, config.warn);
@@ -104,7 +109,7 @@ export async function loadProject(request: ProjectRequest): Promise<LoadedProjec
 
 /** Tells places of a configuration as it was named. The references of rules, which agents read, stay as they are. */
 function namedBy(name: string | undefined, files: readonly string[], cwd: string) {
-  const shown = new Map(files.map((file) => [path.relative(cwd, file), shownAs(name, file, cwd)]));
+  const shown = new Map(files.map((file) => [path.relative(cwd, file), displayPath(name, file, cwd)]));
   return <Told extends { readonly file: string }>(told: Told): Told => ({
     ...told,
     file: shown.get(told.file) ?? told.file,
@@ -172,4 +177,21 @@ export function inFolder(config: Config, cwd: string, file: string): Config {
     runtime: { ...runtime, store: store === null ? null : path.resolve(path.dirname(file), store) },
     tools,
   };
+}
+
+/** Null if anything is wrong, which has been told. */
+export function mountWritten(written: WrittenConfig, tell: Tell): MountedWorkflow | null {
+  const made = workflowFromYaml(written, tell);
+  if (made === null) return null;
+  try {
+    return mount(made.machine, made.options as never) as unknown as MountedWorkflow;
+  } catch (error) {
+    if (!(error instanceof WorkflowDefinitionError)) throw error;
+    for (const problem of error.problems) {
+      const { message, fix } = splitProblem(problem);
+      const route = error.routes.get(problem)?.flatMap((name) => ['states', name]);
+      tell(route === undefined ? written.tree.at : keyPlaceOf(written.tree, route), message, fix);
+    }
+    return null;
+  }
 }

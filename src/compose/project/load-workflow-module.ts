@@ -5,10 +5,10 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { inModuleThread } from '../../adapters/upstream-function/isolate/in-module-thread.ts';
-import type { MountedWorkflow } from '../../adapters/upstream-function/workflow/mount.ts';
 import { isObject } from '../../core/values/json.ts';
 import { describeModuleError } from './describe-module-error.ts';
+import type { MountedWorkflow } from '../../adapters/upstream-function/workflow/mount.ts';
+import { asTool, checkedTool, type Tool } from '../../adapters/upstream-function/tool.ts';
 
 export type LoadedModule =
   | { readonly ok: true; readonly workflow: MountedWorkflow }
@@ -111,7 +111,7 @@ function failed(error: unknown, shown: string, file: string): LoadedModule {
   try {
     const { name, problems } = Object(error) as Record<string, unknown>;
     if (name === 'WorkflowDefinitionError' && Array.isArray(problems) && problems.length > 0) {
-      return { ok: false, problems: problems.map((each) => inTwo(`in '${shown}', ${cut(String(each))}`)) };
+      return { ok: false, problems: problems.map((each) => splitProblem(`in '${shown}', ${cut(String(each))}`)) };
     }
     const { place, message, fix } = describeModuleError(error, file);
     return refused(
@@ -131,7 +131,7 @@ function isReadAsCommonJs(message: string): boolean {
 }
 
 /** A problem of `mount` says what is wrong and, after a semicolon, what to do. */
-export function inTwo(problem: string): ModuleProblem {
+export function splitProblem(problem: string): ModuleProblem {
   const [message = '', ...fix] = problem.split('; ');
   return { message, fix: fix.join('; ') || 'correct the workflow' };
 }
@@ -141,3 +141,15 @@ function refused(message: string, fix: string): LoadedModule {
 }
 
 const cut = (text: string): string => (text.length <= maxMessageChars ? text : `${text.slice(0, maxMessageChars)}…`);
+
+export function inModuleThread(workflow: MountedWorkflow, url: string): MountedWorkflow {
+  return Object.freeze({ ...workflow, bodies: workflow.bodies.map((body) => moved(body, url)) });
+}
+
+function moved(definition: Tool, url: string): Tool {
+  const checked = checkedTool(definition);
+  const { body, name } = checked;
+  if (body.kind !== 'here' || body.neverBlocks) return definition;
+  const text = Function.prototype.toString.call(body.run);
+  return asTool({ ...checked, body: { kind: 'thread', url, tool: name, text } });
+}

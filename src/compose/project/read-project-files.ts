@@ -5,7 +5,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { LockText } from '../../config/check-lock.ts';
+import type { LockText } from '../../config/read-config.ts';
 import { lockName, maxLockChars } from '../../config/lock.ts';
 import { type IncludedFile, type IncludedFiles, includesIn } from '../../config/yaml/merge-files.ts';
 import { yamlLimits } from '../../config/yaml/yaml-tree.ts';
@@ -20,7 +20,7 @@ export interface ReadRefusal {
 export type ReadText = { readonly ok: true; readonly text: string } | ReadRefusal;
 
 /** Beside a configuration: what it includes, and its lock. All that were read, by their real names. */
-export interface FilesBeside {
+export interface ProjectFiles {
   readonly included: IncludedFiles;
   readonly lock: LockText | null;
   readonly lockProblem: ReadRefusal | null;
@@ -61,11 +61,11 @@ function whyNot(error: unknown): ReadRefusal {
 }
 
 /** As the person sees a file: from `cwd`, or by its whole path if that is how it, or the file beside it, was named. */
-export const shownAs = (named: string | undefined, file: string, cwd: string): string =>
+export const displayPath = (named: string | undefined, file: string, cwd: string): string =>
   path.isAbsolute(named ?? '') ? file : path.relative(cwd, file) || file;
 
 /** `shown` are names as the person sees them, from `cwd`. */
-export async function readFilesBeside(file: string, text: string, cwd: string): Promise<FilesBeside> {
+export async function readProjectFiles(file: string, text: string, cwd: string): Promise<ProjectFiles> {
   const folder = path.dirname(file);
   const show = (name: string) => path.relative(cwd, name) || name;
   const included = new Map<string, IncludedFile>();

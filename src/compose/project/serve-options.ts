@@ -10,7 +10,7 @@ import type { Policy } from '../../core/policy/policy.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import { GatewayError } from '../../core/values/gateway-error.ts';
 import type { Project } from './load-project.ts';
-import type { OpenedGateway } from '../serve/serve-gateway.ts';
+import type { OpenedGateway } from '../serve/keep-open.ts';
 
 /** What the composition root opens a gateway with. */
 export interface ServingOptions {

@@ -7,7 +7,7 @@ import { type FSWatcher, watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { configName } from '../../config/config.ts';
-import { readFilesBeside, readText } from './read-project-files.ts';
+import { readProjectFiles, readText } from './read-project-files.ts';
 
 /** An editor saves in several acts. */
 const quietMs = 150;
@@ -24,7 +24,7 @@ export async function watchFiles(config: string | undefined, onChange: () => voi
   /** What is written in all of them; which they are follows from the first. */
   async function look(): Promise<string> {
     const main = await readText(file);
-    const files = main.ok ? (await readFilesBeside(file, main.text, process.cwd())).files : [file];
+    const files = main.ok ? (await readProjectFiles(file, main.text, process.cwd())).files : [file];
     for (const folder of new Set(files.map((each) => path.dirname(each)))) watchFolder(folder);
     const texts = await Promise.all(files.map((each) => readFile(each, 'utf8').catch(() => null)));
     return crypto.hash('sha256', JSON.stringify([files, texts]), 'hex');

@@ -8,7 +8,7 @@ import type { SqliteKeyring } from '../../adapters/keyring-sqlite/sqlite-keyring
 import type { Json } from '../../core/values/json.ts';
 import type { Attempt, Upstream, UpstreamResult } from '../../ports/upstream.ts';
 import type { MaskedKeys } from '../../shell/upkeep/record-masked-keys.ts';
-import { openKeysBeside } from '../state/keys-beside.ts';
+import { openKeysOf } from '../state/key-files.ts';
 
 export interface KeyGuard {
   readonly upstream: Upstream;
@@ -33,7 +33,7 @@ export function guardKeys(upstream: Upstream, { store, nowMs, onMasked }: KeyGua
   /** Null if there are no keys; `unknown` if they cannot be read now. */
   const open = async (): Promise<SqliteKeyring | null | 'unknown'> => {
     if (keyring !== null) return keyring;
-    const opened = await openKeysBeside(store, { create: false, patienceMs });
+    const opened = await openKeysOf(store, { create: false, patienceMs });
     if (opened.kind === 'refused') return opened.reason === 'missing' ? null : 'unknown';
     // Of two that opened it at once one is enough.
     if (keyring !== null) await opened.keyring.close();

@@ -10,14 +10,13 @@ import { createHttpHandler, type McpHttpHandler } from '../../doors/mcp/http/htt
 import { createSessionLimit } from '../../doors/mcp/http/session-limit.ts';
 import { createCallCounts } from '../../shell/look/call-counts.ts';
 import type { Governance } from './governance.ts';
-import { endpoints } from './mcp-endpoints.ts';
 import { openHttpDoor } from './open-http-door.ts';
-import type { OpenIdentity } from '../state/open-identity.ts';
-import { allowedHosts } from './run-address.ts';
-import type { Opened } from './run-front.ts';
+import type { OpenIdentity } from '../state/authenticate.ts';
+import { allowedHosts } from './address.ts';
+import type { RoutedDoors } from './route-requests.ts';
 import { createSeal } from '../state/seal.ts';
-import { openMcpDoor, type Served } from './serve-door.ts';
-import type { LastingGateway } from './serve-gateway.ts';
+import { openMcpDoor, type Served, type Mounted } from './open-mcp-door.ts';
+import type { LastingGateway } from './keep-open.ts';
 
 export interface DoorsOrder {
   readonly version: string;
@@ -37,7 +36,7 @@ export interface Behind {
   readonly identity: OpenIdentity;
 }
 
-export interface OpenDoors extends Opened {
+export interface OpenDoors extends RoutedDoors {
   /** Answers, in the words of the doors, whatever on this server cannot be read as HTTP. */
   guard(server: Server): void;
   /** Tells the clients that servers have other tools than before. */
@@ -102,4 +101,25 @@ export function openDoors(order: DoorsOrder, { gateway, governance, identity }: 
       await Promise.all([http.close(options), ...[...handlers.values()].map((handler) => handler.close(options))]);
     },
   };
+}
+
+/** Every tool. */
+export const toolsPath = '/mcp';
+
+interface Named {
+  readonly name: string;
+}
+
+export interface Endpoint extends Pick<Served, 'workflow' | 'server'> {
+  readonly at: string;
+}
+
+/** Every tool, each workflow, each server: no two of them have one name, or the configuration would be refused. */
+export function endpoints(workflows: readonly Mounted[], servers: readonly Named[]): readonly Endpoint[] {
+  const at = (name: string) => `${toolsPath}/${encodeURIComponent(name)}`;
+  return [
+    { at: toolsPath, workflow: null, server: null },
+    ...workflows.map((workflow) => ({ at: at(workflow.name), workflow, server: null })),
+    ...servers.map(({ name }) => ({ at: at(name), workflow: null, server: name })),
+  ];
 }

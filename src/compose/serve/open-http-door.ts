@@ -22,9 +22,9 @@ import { createTenantView } from '../../shell/look/tenant-view.ts';
 import { createWorkflowService, type WorkflowService } from '../../shell/session/workflow-service.ts';
 import type { Authenticate } from '../state/authenticate.ts';
 import type { Governance } from './governance.ts';
-import { driftFromLock, liveTools } from '../upstreams/live-tools.ts';
-import type { LastingGateway } from './serve-gateway.ts';
-import { tellServer, type ToldServer } from '../upstreams/tell-server.ts';
+import { driftFromLock, liveTools } from '../upstreams/list-servers.ts';
+import type { LastingGateway } from './keep-open.ts';
+import { summarizeServer, type ServerSummary } from '../upstreams/report-servers.ts';
 
 export interface HttpDoorOrder {
   readonly version: string;
@@ -118,7 +118,7 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
             : [],
         tools: shell().catalogue().size,
         workflows: [...shell().workflows.keys()],
-        upstreams: upstreams().map((status) => tellTenant(tellServer(status), tenant)),
+        upstreams: upstreams().map((status) => tellTenant(summarizeServer(status), tenant)),
         gates: describeLadder(ladder, policy !== null),
         gaps: gapsOf(tenant, shell()),
       };
@@ -144,7 +144,7 @@ const maxProblemChars = 1_000;
 const withoutSource = ({ text: _text, ...warning }: Warning): Omit<Warning, 'text'> => warning;
 
 /** What is wrong with a server may name files and addresses, which are for those who run the gateway. */
-function tellTenant({ problem, ...server }: ToldServer, tenant: string): ToldServer {
+function tellTenant({ problem, ...server }: ServerSummary, tenant: string): ServerSummary {
   const isOperator = tenant === operatorTenant;
   return { ...server, problem: problem === null || !isOperator ? null : safeText(problem, maxProblemChars) };
 }

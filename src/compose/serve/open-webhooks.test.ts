@@ -8,7 +8,7 @@ import { createCountingTool } from '../../../test/support/tools.ts';
 import { startReceiver } from '../../../test/support/webhook-receiver.ts';
 import type { Webhook } from '../../adapters/notify-webhook/webhook.ts';
 import { openWebhooks } from './open-webhooks.ts';
-import type { LastingGateway } from './serve-gateway.ts';
+import type { LastingGateway } from './keep-open.ts';
 
 test('one of them sends, a forwarder too; when it ends another goes on, and nothing is told twice', async (t) => {
   const { definition } = createCountingTool('payments/refund');

@@ -11,7 +11,7 @@ import { placeOfStore } from '../../adapters/store-sqlite/share/place.ts';
 import { nodeClock } from '../../adapters/system-node/clock.ts';
 import type { ApprovalId } from '../../core/approval/approval.ts';
 import { viewOf } from '../../shell/approval/approval-view.ts';
-import type { LastingGateway } from './serve-gateway.ts';
+import type { LastingGateway } from './keep-open.ts';
 
 export interface WebhooksOrder {
   readonly hooks: readonly Webhook[];

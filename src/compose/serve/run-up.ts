@@ -10,17 +10,14 @@ import { GatewayError } from '../../core/values/gateway-error.ts';
 import { defaultLimits } from '../../core/limits.ts';
 import { boundConnections, type BoundConnections } from '../../doors/http/bound-connections.ts';
 import type { Notifier } from '../../ports/notifier.ts';
-import { type Address, configuredAddress, isLoopback, listenAt, readAddress } from './run-address.ts';
-import type { Ready } from './ready.ts';
-import { createFront, type Front } from './run-front.ts';
-import { toolsPath } from './mcp-endpoints.ts';
+import { type Address, configuredAddress, isLoopback, listenAt, readAddress } from './address.ts';
+import { createRouter, type Router } from './route-requests.ts';
 import { expectedStore, storeOfProject } from '../state/find-store.ts';
 import { createGovernance, type Governance, type RecordedChange } from './governance.ts';
-import { driftFromLock, liveTools } from '../upstreams/live-tools.ts';
-import type { Project } from '../project/load-project.ts';
-import { openIdentity, type OpenIdentity } from '../state/open-identity.ts';
-import type { Served } from './serve-door.ts';
-import { keepOpen, type LastingGateway } from './serve-gateway.ts';
+import { driftFromLock, liveTools } from '../upstreams/list-servers.ts';
+import { openIdentity, type OpenIdentity } from '../state/authenticate.ts';
+import type { Served } from './open-mcp-door.ts';
+import { keepOpen, type LastingGateway } from './keep-open.ts';
 import {
   beginning,
   type OpenForServing,
@@ -29,8 +26,15 @@ import {
   serversOf,
   servingOptions,
 } from '../project/serve-options.ts';
-import { createServerTeller, lastWords, type ServerTeller } from '../upstreams/tell-changes.ts';
-import { tellServer } from '../upstreams/tell-server.ts';
+import {
+  createServerReporter,
+  lastWords,
+  type ServerReporter,
+  summarizeServer,
+  type ServerSummary,
+} from '../upstreams/report-servers.ts';
+import type { Project } from '../project/load-project.ts';
+import type { OperatorToken } from '../state/operator-token.ts';
 
 export interface UpOrder {
   readonly config: string | undefined;
@@ -79,8 +83,8 @@ export async function runUp(order: UpOrder, open: OpenForServing): Promise<UpEnd
   if (listen === null) return { kind: 'bad_listen' };
   const address = listen ?? (await configuredAddress(order.config)) ?? defaultAddress;
   if (order.openAs !== null && !isLoopback(address.host)) return { kind: 'not_local' };
-  const front = createFront();
-  const listening = await listenAt(address, front.handle);
+  const router = createRouter();
+  const listening = await listenAt(address, router.handle);
   if ('problem' in listening) return { kind: 'no_address', message: listening.problem };
   const { server, url, isLocal } = listening;
   const connections = boundConnections(defaultLimits);
@@ -93,12 +97,12 @@ export async function runUp(order: UpOrder, open: OpenForServing): Promise<UpEnd
     const starting = start(order, open);
     const started = await Promise.race([starting, stopped.promise]);
     if (started === 'stopped') {
-      front.close();
+      router.close();
       await Promise.race([starting.then(undo), pause(startsStoppedWithinMs)]);
       return { kind: 'ended' };
     }
     if ('problems' in started) return { kind: 'problems', ...started };
-    await serveUntil(stopped.promise, started, { order, front, server, connections, url, host: address.host });
+    await serveUntil(stopped.promise, started, { order, router, server, connections, url, host: address.host });
     return { kind: 'ended' };
   } catch (error) {
     const refused = refusalOf(error);
@@ -114,7 +118,7 @@ interface Started {
   readonly governance: Governance;
   readonly gateway: LastingGateway;
   readonly identity: OpenIdentity;
-  readonly teller: ServerTeller;
+  readonly reporter: ServerReporter;
   readonly tools: EventEmitter<{ changed: [] }>;
   readonly file: string;
 }
@@ -123,8 +127,8 @@ type Start = Started | { readonly problems: readonly Problem[]; readonly forcibl
 
 /** What takes long is loaded here, after the address is open. */
 async function start(order: UpOrder, open: OpenForServing): Promise<Start> {
-  let teller: ServerTeller | null = null;
-  const slow = setTimeout(() => order.onSlowStart(defaultGraceMs / 1_000, teller?.starting() ?? []), defaultGraceMs);
+  let reporter: ServerReporter | null = null;
+  const slow = setTimeout(() => order.onSlowStart(defaultGraceMs / 1_000, reporter?.starting() ?? []), defaultGraceMs);
   try {
     const { loadProject } = await import('../project/load-project.ts');
     const named = order.config === undefined ? {} : { file: order.config };
@@ -153,13 +157,13 @@ async function start(order: UpOrder, open: OpenForServing): Promise<Start> {
     const governance = createGovernance(project, { load, errorsIn, record }, errors);
     const file = await storeOfProject(project, order.file, order.onTrouble);
     const who = { file, agent: order.openAs ?? 'local', onNotice: order.onNotice };
-    teller = createServerTeller(order.onTrouble);
+    reporter = createServerReporter(order.onTrouble);
     const tools = new EventEmitter<{ changed: [] }>();
     const serving = servingOptions(project, serversOf(project.config), who);
     const options = {
       ...serving,
       policy: governance.current,
-      onServer: teller.hear,
+      onServer: reporter.hear,
       onTools: () => void tools.emit('changed'),
     };
     gateway = await keepOpen({
@@ -174,7 +178,7 @@ async function start(order: UpOrder, open: OpenForServing): Promise<Start> {
         throw new GatewayError('not_writable', 'the store could not record that errors were forced: try again');
       const openAs = order.openAs === null ? null : { tenant: 'default', agent: order.openAs };
       const identity = await openIdentity({ store: options.file, openAs, onTrouble: order.onTrouble });
-      return { governance, gateway, identity, teller, tools, file: options.file };
+      return { governance, gateway, identity, reporter, tools, file: options.file };
     } catch (error) {
       await gateway.close({ drain_seconds: 0 });
       throw error;
@@ -192,7 +196,7 @@ async function undo(started: Start): Promise<void> {
 
 interface Stage {
   readonly order: UpOrder;
-  readonly front: Front;
+  readonly router: Router;
   readonly server: Server;
   readonly connections: BoundConnections;
   readonly url: string;
@@ -201,10 +205,10 @@ interface Stage {
 
 async function serveUntil(
   stopped: Promise<unknown>,
-  { governance, gateway, identity, teller, tools, file }: Started,
-  { order, front, server, connections, url, host }: Stage,
+  { governance, gateway, identity, reporter, tools, file }: Started,
+  { order, router, server, connections, url, host }: Stage,
 ): Promise<void> {
-  const [{ openDoors }, { openWebhooks }] = await Promise.all([
+  const [{ openDoors, toolsPath }, { openWebhooks }] = await Promise.all([
     import('./open-doors.ts'),
     import('./open-webhooks.ts'),
   ]);
@@ -213,13 +217,13 @@ async function serveUntil(
   const webhooks = await openWebhooks({ hooks: config.notify, store: file, onTrouble: order.onTrouble }, gateway);
   tools.on('changed', () => doors.toolsChanged());
   doors.guard(server);
-  front.open(doors);
+  router.open(doors);
   const { gateway: opened, upstreams } = gateway.current();
   order.onReady({
     file: path.resolve(file),
     role: opened.role,
     upstreams: (upstreams.servers?.status() ?? []).map((status) => {
-      return { ...tellServer(status), lastWords: lastWords(status) };
+      return { ...summarizeServer(status), lastWords: lastWords(status) };
     }),
     tools: upstreams.catalogue().size,
     url: `${url}${toolsPath}`,
@@ -233,10 +237,10 @@ async function serveUntil(
     openAs: order.openAs,
     operator: identity.operator,
   });
-  teller.ready();
+  reporter.ready();
   await stopped;
-  teller.close();
-  front.close();
+  reporter.close();
+  router.close();
   // One wait for all: what has not ended when the gateway's is over is cancelled there, and its caller hears so before a door closes.
   await Promise.all([doors.close(doorsDrain), webhooks.close().then(() => gateway.close())]);
   await identity.close();
@@ -252,4 +256,25 @@ function closeServer(server: Server): void {
 
 function pause(delayMs: number): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, delayMs));
+}
+
+export interface Ready {
+  readonly file: string;
+  readonly role: string;
+  readonly upstreams: readonly (ServerSummary & { readonly lastWords: readonly string[] })[];
+  readonly tools: number;
+  readonly url: string;
+  readonly api: string;
+  readonly workflows: readonly { readonly name: string; readonly url: string }[];
+  /** Null without policy. */
+  readonly mode: 'enforce' | 'audit' | null;
+  readonly agents: readonly string[] | null;
+  readonly warnings: Project['warnings'];
+  /** What `recourse check` calls an error, in spite of which it was started. */
+  readonly forced: Project['warnings'];
+  /** Tools that are not as recourse.lock has them, a sentence each. */
+  readonly drift: readonly string[];
+  /** Who somebody without a key is. */
+  readonly openAs: string | null;
+  readonly operator: OperatorToken;
 }

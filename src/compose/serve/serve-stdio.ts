@@ -9,11 +9,11 @@ import { serveStdio } from '../../doors/mcp/stdio/serve-stream.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import { checkErrors } from '../project/check-errors.ts';
 import { expectedStore, storeOfProject } from '../state/find-store.ts';
-import { driftFromLock, liveTools } from '../upstreams/live-tools.ts';
+import { driftFromLock, liveTools } from '../upstreams/list-servers.ts';
 import { loadProject, type Project } from '../project/load-project.ts';
 import { createSeal } from '../state/seal.ts';
-import { type Mounted, openJointDoor, openMcpDoor } from './serve-door.ts';
-import { keepOpen, type LastingGateway } from './serve-gateway.ts';
+import { type Mounted, openJointDoor, openMcpDoor } from './open-mcp-door.ts';
+import { keepOpen, type LastingGateway } from './keep-open.ts';
 import {
   beginning,
   type OpenForServing,
@@ -24,7 +24,7 @@ import {
   servingOptions,
   type ServingOptions,
 } from '../project/serve-options.ts';
-import { createServerTeller } from '../upstreams/tell-changes.ts';
+import { createServerReporter } from '../upstreams/report-servers.ts';
 
 export interface ServeOrder {
   /** A name in the configuration, or the path of a module; null for every server and workflow of the configuration. */
@@ -178,14 +178,14 @@ function optionsFor(
   if (policy !== null && !policy.agents.has(agent))
     onTrouble(`the agent '${agent}' is not declared, and may call nothing: name another with --agent`);
   const serving = servingOptions(project, serversOf(project.config), order);
-  return { ...serving, policy: () => policy, onServer: tellLost(onTrouble) };
+  return { ...serving, policy: () => policy, onServer: reportServerChanges(onTrouble) };
 }
 
 /** The screen of a start is missing here: what is wrong with a server is told as soon as it is known. */
-function tellLost(say: (sentence: string) => void): NonNullable<ServingOptions['onServer']> {
-  const teller = createServerTeller(say);
-  teller.ready();
-  return teller.hear;
+function reportServerChanges(say: (sentence: string) => void): NonNullable<ServingOptions['onServer']> {
+  const reporter = createServerReporter(say);
+  reporter.ready();
+  return reporter.hear;
 }
 
 /** From here on whatever else is printed goes to standard error: one stray line would break the protocol. */

@@ -10,7 +10,7 @@ import { toolNames } from '../../doors/mcp/model-names.ts';
 import type { DirectTools, ModelNames } from '../../doors/mcp/parts.ts';
 import { handleCall } from '../../shell/call/handle-call.ts';
 import { policyOf, type Shell } from '../../shell/shell.ts';
-import type { OpenedGateway } from './serve-gateway.ts';
+import type { OpenedGateway } from './keep-open.ts';
 
 export interface ServedPart {
   /** The server whose tools alone are served; null for all. */

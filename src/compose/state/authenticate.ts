@@ -2,11 +2,17 @@
  * Who sends this request? Only the Authorization header is looked at, never an address. A key that is wrong is never taken
  * for no key. Must not log, keep or repeat what was sent.
  */
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isKeyText } from '../../adapters/keyring-sqlite/key-text.ts';
-import { KeyringError } from '../../adapters/keyring-sqlite/keyring-error.ts';
 import type { Identity } from '../../core/call/identity.ts';
 import type { Keyring } from '../../ports/keyring.ts';
+import { KeyringError } from '../../adapters/keyring-sqlite/keyring-error.ts';
+import type { SqliteKeyring } from '../../adapters/keyring-sqlite/sqlite-keyring.ts';
+import type { Principal } from '../../core/call/call.ts';
+import { GatewayError } from '../../core/values/gateway-error.ts';
+import type { Stranger } from '../../doors/mcp/http/http-exchange.ts';
+import { openKeysOf } from './key-files.ts';
+import { ensureOperatorToken, type OperatorToken } from './operator-token.ts';
 
 /** `unavailable`: the keys cannot be read now, so nobody can be let in; the others are the sender's own. */
 export type AuthenticationProblem = 'missing' | 'malformed' | 'unknown' | 'unavailable';
@@ -43,4 +49,47 @@ export function createAuthenticator({ keyring, nowMs, openAs, onUnavailable }: A
       return { problem: 'unavailable' };
     }
   };
+}
+
+export interface OpenIdentity {
+  readonly authenticate: Authenticate;
+  /** For doors that only agents use. */
+  readonly agentOf: (request: IncomingMessage) => Promise<Principal | Stranger>;
+  readonly operator: OperatorToken;
+  close(): Promise<void>;
+}
+
+export interface IdentityOrder {
+  readonly store: string;
+  readonly openAs: Principal | null;
+  readonly onTrouble: (problem: string) => void;
+}
+
+export async function openIdentity({ store, openAs, onTrouble }: IdentityOrder): Promise<OpenIdentity> {
+  const opened = await openKeysOf(store, { onSuppressed: onTrouble });
+  if (opened.kind === 'refused') throw new GatewayError('not_writable', opened.message);
+  const { keyring } = opened;
+  const nowMs = () => Date.now();
+  const operator = await tokenOf(store, keyring, nowMs);
+  const authenticate = createAuthenticator({ keyring, nowMs, openAs, onUnavailable: onTrouble });
+  return {
+    authenticate,
+    async agentOf({ headers }) {
+      const found = await authenticate(headers);
+      if ('problem' in found) return found;
+      return found.role === 'agent' ? { tenant: found.tenant, agent: found.name } : { problem: 'no_agent' };
+    },
+    operator,
+    close: () => keyring.close(),
+  };
+}
+
+async function tokenOf(store: string, keyring: SqliteKeyring, nowMs: () => number): Promise<OperatorToken> {
+  try {
+    return await ensureOperatorToken({ store, keyring, nowMs });
+  } catch (error) {
+    await keyring.close();
+    if (!(error instanceof KeyringError)) throw error;
+    throw new GatewayError('not_writable', error.message);
+  }
 }

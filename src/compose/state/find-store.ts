@@ -7,9 +7,9 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { configName } from '../../config/config.ts';
 import { GatewayError } from '../../core/values/gateway-error.ts';
-import type { Project } from '../project/load-project.ts';
+import type { Project, ProjectRequest } from '../project/load-project.ts';
 import { hasStore, moveStore } from './move-store.ts';
-import { peekRuntime } from '../project/peek-runtime.ts';
+import { readRuntime } from '../project/read-runtime.ts';
 import {
   defaultStore,
   type Environment,
@@ -18,6 +18,7 @@ import {
   storeName,
   strandedFolders,
 } from './state-folder.ts';
+import { nodeClock } from '../../adapters/system-node/clock.ts';
 
 export interface StoreWish {
   /** By --file or RECOURSE_FILE. */
@@ -132,10 +133,24 @@ async function writtenStore(
   config: string | undefined,
 ): Promise<{ store: string | null } | (FoundStore & { kind: 'refused' })> {
   const file = path.resolve(config ?? configName);
-  const { store, isStoreUnread } = await peekRuntime(file);
+  const { store, isStoreUnread } = await readRuntime(file);
   if (isStoreUnread) {
     const message = `runtime.store of '${config ?? configName}' cannot be read here: see recourse check, or name the store with --file`;
     return { kind: 'refused', message };
   }
   return { store: store === null ? null : path.resolve(path.dirname(file), store) };
+}
+
+export function checkLookups(config: string | undefined): Required<Pick<ProjectRequest, 'storeOf' | 'findApprovers'>> {
+  const storeOf = async (): Promise<string | null> => {
+    const stored = await findStore({ file: process.env['RECOURSE_FILE'] || undefined, config });
+    return stored.kind === 'refused' ? null : stored.file;
+  };
+  return {
+    storeOf,
+    async findApprovers() {
+      const [store, { findApprovers }] = await Promise.all([storeOf(), import('./key-files.ts')]);
+      return store === null ? null : findApprovers(store, nodeClock.nowMs());
+    },
+  };
 }

@@ -2,7 +2,7 @@
 import { KeyringError, type KeyringReason } from '../../adapters/keyring-sqlite/keyring-error.ts';
 import type { SqliteKeyring } from '../../adapters/keyring-sqlite/sqlite-keyring.ts';
 import type { AgentsParts, KeysAnswer } from '../../doors/cli/commands/agents.ts';
-import { openKeysBeside } from './keys-beside.ts';
+import { openKeysOf } from './key-files.ts';
 
 type Manage = Omit<AgentsParts, 'operator' | 'nowMs' | 'durationMs'>;
 
@@ -21,7 +21,7 @@ async function withKeys<Value>(
   none: Value,
   ask: (keyring: SqliteKeyring) => Promise<Value>,
 ): Promise<KeysAnswer<Value>> {
-  const opened = await openKeysBeside(store, { create });
+  const opened = await openKeysOf(store, { create });
   if (opened.kind === 'refused') {
     if (opened.reason === 'missing') return { kind: 'answered', value: none };
     return { kind: 'refused', because: 'store', message: opened.message };

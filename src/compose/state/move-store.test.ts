@@ -17,7 +17,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { openSqliteStore } from '../../adapters/store-sqlite/open-store.ts';
 import { takeLock } from '../../adapters/store-sqlite/share/lock.ts';
-import { openKeysBeside } from './keys-beside.ts';
+import { openKeysOf } from './key-files.ts';
 import { hasStore, moveStore } from './move-store.ts';
 
 const parts = ['', '.keys', '.head', '.seal', '.hooks.json', '.token'];
@@ -35,7 +35,7 @@ async function aStore(t: TestContext) {
   assert.ok(opened.kind === 'opened');
   const identity = await opened.store.identity();
   await opened.store.close();
-  const keys = await openKeysBeside(from);
+  const keys = await openKeysOf(from);
   assert.ok(keys.kind === 'opened');
   const holder = { tenant: 'default', role: 'agent', name: 'bot', createdBy: 'test', expiresAtMs: null } as const;
   const { key } = await keys.keyring.add(holder, Date.now());
@@ -62,7 +62,7 @@ async function holds(to: string, { identity, key, head }: Awaited<ReturnType<typ
   assert.ok(opened.kind === 'opened');
   assert.equal(await opened.store.identity(), identity);
   await opened.store.close();
-  const keys = await openKeysBeside(to);
+  const keys = await openKeysOf(to);
   assert.ok(keys.kind === 'opened');
   assert.equal((await keys.keyring.find(key, Date.now()))?.name, 'bot');
   await keys.keyring.close();

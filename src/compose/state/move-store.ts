@@ -22,7 +22,7 @@ import { movedHead } from '../../adapters/store-sqlite/file/head-file.ts';
 import { takeLock } from '../../adapters/store-sqlite/share/lock.ts';
 import { openForReading } from '../../adapters/store-sqlite/read/open-reader.ts';
 import { sqlite, sqliteCode } from '../../adapters/store-sqlite/file/refusal.ts';
-import { syncFolder } from './sync-folder.ts';
+import { syncFolder } from './state-folder.ts';
 
 export type Moved =
   | { readonly kind: 'moved'; readonly from: string }

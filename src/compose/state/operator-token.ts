@@ -18,8 +18,8 @@ import path from 'node:path';
 import { isKeyText } from '../../adapters/keyring-sqlite/key-text.ts';
 import { KeyringError } from '../../adapters/keyring-sqlite/keyring-error.ts';
 import type { SqliteKeyring } from '../../adapters/keyring-sqlite/sqlite-keyring.ts';
-import { filesBeside } from './keys-beside.ts';
-import { syncFolder } from './sync-folder.ts';
+import { defaultTenant, keyFilesOf } from './key-files.ts';
+import { syncFolder } from './state-folder.ts';
 
 export type OperatorToken =
   /** Just now: to be shown once. */
@@ -40,7 +40,6 @@ export interface OperatorTokenParts {
 }
 
 export const operatorName = 'operator';
-export const defaultTenant = 'default';
 const maker = 'first start';
 const maxTokenBytes = 1_024;
 
@@ -76,7 +75,7 @@ export const readOperatorToken = (store: string): ReadToken => readTokenFile(tok
 
 function tokenFile(store: string): string {
   // Where there is no folder there is no file either: reading says so.
-  return filesBeside(store)?.token ?? `${path.resolve(store)}.token`;
+  return keyFilesOf(store)?.token ?? `${path.resolve(store)}.token`;
 }
 
 const howToMake = (file: string): string =>

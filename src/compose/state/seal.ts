@@ -16,7 +16,7 @@ import {
   writeSync,
 } from 'node:fs';
 import path from 'node:path';
-import { filesBeside } from './keys-beside.ts';
+import { keyFilesOf } from './key-files.ts';
 
 export type Seal = (text: string) => string | null;
 
@@ -45,7 +45,7 @@ export function createSeal(store: string, onTrouble: (problem: string) => void):
 type Found = { readonly key: Buffer } | { readonly problem: string };
 
 function keyBeside(store: string): Found {
-  const file = filesBeside(store)?.seal ?? `${path.resolve(store)}.seal`;
+  const file = keyFilesOf(store)?.seal ?? `${path.resolve(store)}.seal`;
   return readKey(file) ?? makeKey(file) ?? { problem: `'${file}' is gone again: let it be` };
 }
 

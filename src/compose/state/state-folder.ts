@@ -12,6 +12,9 @@ import {
   realpathSync,
   statSync,
   writeFileSync,
+  closeSync,
+  fsyncSync,
+  openSync,
 } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import path from 'node:path';
@@ -129,5 +132,15 @@ export function realPath(name: string): string {
   } catch {
     const above = path.dirname(full);
     return above === full ? full : path.join(realPath(above), path.basename(full));
+  }
+}
+
+export function syncFolder(folder: string): void {
+  if (process.platform === 'win32') return;
+  const descriptor = openSync(folder, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
   }
 }

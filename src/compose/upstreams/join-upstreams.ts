@@ -17,7 +17,7 @@ import type { Workflow } from '../../core/workflow/workflow.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { Upstream } from '../../ports/upstream.ts';
 import type { Validator } from '../../ports/validator.ts';
-import { reasonOf } from './tell-changes.ts';
+import { reasonOf } from './report-servers.ts';
 
 export interface Behind {
   readonly tools?: readonly Tool[];

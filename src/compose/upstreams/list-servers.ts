@@ -1,14 +1,15 @@
 /** Which tools does a server list now? Starts it, lists, ends it. What is wrong with one server is told of that one alone. */
 import crypto from 'node:crypto';
 import type { McpUpstreamConfig } from '../../adapters/upstream-mcp/mcp-config.ts';
-import type { LockedTool } from '../../config/lock.ts';
-import { canonicalText } from '../../core/values/canonical.ts';
+import { type LockedTool, type Lock, lockName } from '../../config/lock.ts';
 import type { ToolEntry } from '../../core/call/catalogue.ts';
 import { isObject, type JsonObject } from '../../core/values/json.ts';
 import { defaultLimits } from '../../core/limits.ts';
-import { joinUpstreams } from './join-upstreams.ts';
+import { joinUpstreams, type Joined } from './join-upstreams.ts';
 import { refusalOf } from '../project/serve-options.ts';
-import { lastWords } from './tell-changes.ts';
+import { lastWords } from './report-servers.ts';
+import { canonicalText } from '../../core/values/canonical.ts';
+import type { LiveTools } from '../project/known-catalogue.ts';
 
 /** A server that must first be fetched from a registry takes its time. */
 const serversReadyMs = 60_000;
@@ -74,4 +75,37 @@ export function lockedTool({ inputSchema, listing, manifest }: ToolEntry): Locke
     annotations: isObject(annotations) ? (annotations as JsonObject) : null,
     sha256: crypto.hash('sha256', canonicalText(tool), 'hex'),
   };
+}
+
+export function liveTools({ servers, catalogue }: Pick<Joined, 'servers' | 'catalogue'>): LiveTools {
+  const states = servers?.status() ?? [];
+  const connected = states.filter(({ state }) => state === 'connected').map(({ name }) => name);
+  return { connected: new Set(connected), catalogue: catalogue() };
+}
+
+/** A sentence for each tool, by server and name. Servers that are away or were never pinned say nothing. */
+export function driftFromLock(lock: Lock | null, { connected, catalogue }: LiveTools): readonly string[] {
+  return [...(lock?.servers ?? [])]
+    .filter(([server]) => connected.has(server))
+    .flatMap(([server, pinned]) => {
+      const listed = new Map(
+        [...catalogue.values()]
+          .filter(({ name }) => name.startsWith(`${server}/`))
+          .map((entry) => [entry.name.slice(server.length + 1), lockedTool(entry)] as const),
+      );
+      return [...new Set([...pinned.keys(), ...listed.keys()])].toSorted().flatMap((tool) => {
+        const says = difference(pinned.get(tool), listed.get(tool));
+        return says === null ? [] : [`${server}/${tool} ${says}: look at it with recourse pin --check`];
+      });
+    });
+}
+
+function difference(was: LockedTool | undefined, is: LockedTool | undefined): string | null {
+  if (was === undefined) return `is not in ${lockName}`;
+  if (is === undefined) return `is in ${lockName}, and its server does not list it`;
+  if (was.sha256 === is.sha256) return null;
+  const parts = (['description', 'inputSchema', 'outputSchema', 'annotations'] as const).filter(
+    (part) => canonicalText(was[part]) !== canonicalText(is[part]),
+  );
+  return `differs from ${lockName} (${parts.join(', ') || 'in what is not kept'})`;
 }

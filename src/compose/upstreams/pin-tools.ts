@@ -10,13 +10,13 @@ import { readConfig } from '../../config/read-config.ts';
 import type { Pinned, PinOrder } from '../../doors/cli/commands/pin.ts';
 import { type ListedServer, listServers } from './list-servers.ts';
 import { inFolder } from '../project/load-project.ts';
-import { readFilesBeside, readText, shownAs } from '../project/read-project-files.ts';
+import { readProjectFiles, readText, displayPath } from '../project/read-project-files.ts';
 import { serversOf } from '../project/serve-options.ts';
 
 export async function pinTools({ config, isCheck }: PinOrder): Promise<Pinned> {
   const cwd = process.cwd();
   const file = path.resolve(config ?? configName);
-  const shown = shownAs(config, file, cwd);
+  const shown = displayPath(config, file, cwd);
   const text = await readText(file);
   if (!text.ok)
     return {
@@ -25,7 +25,7 @@ export async function pinTools({ config, isCheck }: PinOrder): Promise<Pinned> {
         { code: 'ShapeInvalid', file: shown, line: 1, column: 1, text: '', message: text.message, fix: text.fix },
       ],
     };
-  const beside = await readFilesBeside(file, text.text, cwd);
+  const beside = await readProjectFiles(file, text.text, cwd);
   const read = readConfig(text.text, shown, { env: process.env, included: beside.included });
   if (read.problems.length > 0) return { kind: 'problems', problems: read.problems };
   const lockFile = path.join(path.dirname(file), lockName);
@@ -47,7 +47,7 @@ export async function pinTools({ config, isCheck }: PinOrder): Promise<Pinned> {
   const wasUnreadable = beside.lockProblem !== null || (before !== null && before.lock === null);
   return {
     kind: 'pinned',
-    file: shownAs(config, lockFile, cwd),
+    file: displayPath(config, lockFile, cwd),
     isSame,
     wasUnreadable,
     before: before?.lock ?? null,

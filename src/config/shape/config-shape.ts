@@ -4,7 +4,7 @@ import { effectClasses } from '../../core/taxonomy.ts';
 import { agentsShape, reachText } from './agent-shape.ts';
 import { errorMeanings } from '../config.ts';
 import { duration, type Field, listOf, named, type Shape, text } from './shape.ts';
-import { credentialsShape, extensionsShape, notifyShape, playbookShape, rolesShape } from './surroundings-shape.ts';
+import { credentialsShape, extensionsShape, notifyShape, playbookShape, rolesShape } from './section-shapes.ts';
 import { workflowShape } from '../workflow/workflow-shape.ts';
 
 const year = 366 * 86_400_000;

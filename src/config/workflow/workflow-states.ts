@@ -4,17 +4,16 @@
  */
 import { assign, raise } from 'xstate';
 import type { CelType } from '../../core/cel/check-types.ts';
-import type { Json, JsonObject } from '../../core/values/json.ts';
-import { nearest } from '../../core/values/nearest.ts';
 import { writtenAs } from '../../core/workflow/read/reading.ts';
 import { durationMs } from '../duration.ts';
 import type { Tell } from '../problem.ts';
 import { hasKey, keyPlaceOf, placeOf } from '../shape/read-shape.ts';
 import { mapOf, textOf, withoutGaps } from '../yaml/plain-values.ts';
 import type { Expressions, Path, Variables } from './workflow-expressions.ts';
-import { checkSort } from './workflow-state-sorts.ts';
-import { findTarget } from './workflow-targets.ts';
+import { checkStateKeys } from './check-state-keys.ts';
 import type { Tree } from '../yaml/yaml-tree.ts';
+import type { Json, JsonObject } from '../../core/values/json.ts';
+import { nearest } from '../../core/values/nearest.ts';
 
 /** What guards and assigns are called with. */
 interface StepArgs {
@@ -78,7 +77,7 @@ class StateReader {
 
   readState(state: JsonObject, path: Path, route: readonly string[]): JsonObject {
     const { context, tree, tell } = this.#parts;
-    checkSort(state, path, tree, tell);
+    checkStateKeys(state, path, tree, tell);
     const quietly = (key: string) => ({ path: [...path, key], route, guardOver: { context }, assignOver: { context } });
     const children = Object.entries(mapOf(state['states'])).map(([name, child]) => {
       return [name, this.readState(mapOf(child), [...path, 'states', name], [...route, name])] as const;
@@ -217,4 +216,35 @@ function raisedIn(value: Json): readonly string[] {
   return Object.entries(mapOf(value)).flatMap(([key, inside]) =>
     key === 'raise' && typeof inside === 'string' ? [inside] : raisedIn(inside),
   );
+}
+
+export type FoundTarget = { readonly ok: true; readonly target: string } | { readonly ok: false; readonly fix: string };
+
+/** `route` leads from the root to the state that is left; the target comes back as XState writes it. */
+export function findTarget(target: string, route: readonly string[], workflow: string, root: JsonObject): FoundTarget {
+  const inside = target.startsWith('.');
+  const steps = (inside ? target.slice(1) : target).split('.');
+  if (inside) return stateAt([...route, ...steps], root) === null ? unknown(target, route, root) : { ok: true, target };
+  if (route.length > 0 && stateAt([...route.slice(0, -1), ...steps], root) !== null) return { ok: true, target };
+  if (stateAt(steps, root) === null) return unknown(target, route, root);
+  return { ok: true, target: route.length === 0 ? `.${target}` : `#${workflow}.${target}` };
+}
+
+function unknown(target: string, route: readonly string[], root: JsonObject): FoundTarget {
+  const beside = Object.keys(mapOf(stateAt(route.slice(0, -1), root)?.['states']));
+  const inside = Object.keys(mapOf(stateAt(route, root)?.['states'])).map((name) => `.${name}`);
+  const known = [...new Set([...beside, ...inside, ...Object.keys(mapOf(root['states']))])];
+  const near = nearest(target, known);
+  return { ok: false, fix: near === null ? `use one of ${known.join(', ')}` : `did you mean ${near}?` };
+}
+
+function stateAt(route: readonly string[], root: JsonObject): JsonObject | null {
+  let here: JsonObject = root;
+  for (const step of route) {
+    const states: JsonObject = mapOf(here['states']);
+    const next: Json | undefined = Object.hasOwn(states, step) ? states[step] : undefined;
+    if (next === undefined) return null;
+    here = mapOf(next);
+  }
+  return here;
 }

@@ -13,9 +13,9 @@ import {
   type Document,
   type Scalar,
   type YAMLError,
+  type Alias,
 } from 'yaml';
 import { type Place, placeAt, type Position, type Tell } from '../problem.ts';
-import { resolveAliases } from './resolve-aliases.ts';
 
 export type Tree =
   | { readonly kind: 'map'; readonly at: Place; readonly entries: ReadonlyMap<string, TreeEntry> }
@@ -218,4 +218,33 @@ function placeInside(node: Scalar, at: Place, position: Position, text: string):
   if (written.includes('\n') || position.line > 1) return at;
   const quote = node.type === 'PLAIN' ? 0 : 1;
   return placeAt(at.file, at.line, at.column + quote + position.column - 1);
+}
+
+/** `tooDeep` is called, and must throw, at what lies deeper than `maxDepth`. */
+export function resolveAliases(
+  contents: Node | null,
+  maxDepth: number,
+  tooDeep: (node: Node) => never,
+): ReadonlyMap<Alias, Node> {
+  const anchors = new Map<string, Node>();
+  const meant = new Map<Alias, Node>();
+  const walk = (node: Node | null, depth: number): void => {
+    if (node === null) return;
+    if (depth > maxDepth) tooDeep(node);
+    if (isAlias(node)) {
+      const found = anchors.get(node.source);
+      if (found !== undefined) meant.set(node, found);
+      return;
+    }
+    const { anchor } = node as { readonly anchor?: string };
+    if (anchor !== undefined) anchors.set(anchor, node);
+    if (isSeq(node)) for (const each of node.items) walk(each as Node | null, depth + 1);
+    if (isMap(node))
+      for (const { key, value } of node.items) {
+        walk(key as Node | null, depth + 1);
+        walk(value as Node | null, depth + 1);
+      }
+  };
+  walk(contents, 0);
+  return meant;
 }

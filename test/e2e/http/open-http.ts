@@ -13,7 +13,7 @@ import { after, before } from 'node:test';
 import type { SqliteKeyring } from '../../../src/adapters/keyring-sqlite/sqlite-keyring.ts';
 import { createAuthenticator } from '../../../src/compose/state/authenticate.ts';
 import { createGovernance, type GovernanceParts } from '../../../src/compose/serve/governance.ts';
-import { openKeysBeside } from '../../../src/compose/state/keys-beside.ts';
+import { openKeysOf } from '../../../src/compose/state/key-files.ts';
 import { openHttpDoor } from '../../../src/compose/serve/open-http-door.ts';
 import { emptyConfig } from '../../../src/config/config.ts';
 import type { KeyRole } from '../../../src/core/call/identity.ts';
@@ -109,7 +109,7 @@ export async function openHttp(t: Closing, options: HttpOptions = {}): Promise<O
     onNotice: (notice) => void notices.push(notice),
     policy: () => governance.current(),
   });
-  const keys = await openKeysBeside(file);
+  const keys = await openKeysOf(file);
   assert.ok(keys.kind === 'opened', JSON.stringify(keys));
   const { keyring } = keys;
   const nowMs = () => Date.now();

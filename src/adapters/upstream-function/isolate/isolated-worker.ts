@@ -4,10 +4,10 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { UpstreamResult } from '../../../ports/upstream.ts';
-import { noLines } from '../body-lines.ts';
+import { noServices } from '../body-services.ts';
 import { bodyOfSource } from './body-source.ts';
 import { failure, failureOf, itemFailures, messageOf } from '../describe-throw.ts';
-import type { Answer, IsolatedBody, Order, Printed, WorkerFacts } from './isolation-messages.ts';
+import type { Answer, IsolatedBody, Order, Printed, WorkerFacts } from './worker-messages.ts';
 import { createContext, type ToolContext } from '../tool-context.ts';
 import { isPartialResult } from '../tool-failure.ts';
 
@@ -30,7 +30,7 @@ async function serve({ order, body, args, facts }: Order): Promise<void> {
   const { signal } = new AbortController();
   try {
     const run = await load(body);
-    send({ order, outcome: outcomeOf(await run(args, createContext(facts, signal, noLines))) });
+    send({ order, outcome: outcomeOf(await run(args, createContext(facts, signal, noServices))) });
   } catch (thrown) {
     const reason = failureOf(thrown, signal);
     send({

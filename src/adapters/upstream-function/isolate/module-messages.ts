@@ -1,7 +1,7 @@
 /** What do the gateway and the thread of a module's bodies say to each other? Everything here crosses by structured clone. */
 import type { UpstreamResult } from '../../../ports/upstream.ts';
 import type { ThreadBody } from '../check-definition.ts';
-import type { Printed } from './isolation-messages.ts';
+import type { Printed } from './worker-messages.ts';
 import type { ContextFacts } from '../tool-context.ts';
 
 /** What the thread is started with. */
@@ -35,7 +35,7 @@ export type FromModule =
       readonly kind: 'asks';
       readonly order: number;
       readonly question: number;
-      readonly line: 'elicit' | 'sample' | 'call';
+      readonly service: 'elicit' | 'sample' | 'call';
       readonly given: readonly unknown[];
     }
   | { readonly kind: 'pong' }

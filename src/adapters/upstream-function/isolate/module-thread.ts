@@ -5,7 +5,7 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Failure, UpstreamResult } from '../../../ports/upstream.ts';
-import type { Lines } from '../body-lines.ts';
+import type { BodyServices } from '../body-services.ts';
 import type { ThreadBody } from '../check-definition.ts';
 import { failure, messageOf, nameOf } from '../describe-throw.ts';
 import type { FromModule, ModuleFacts, ToModule, Told } from './module-messages.ts';
@@ -16,7 +16,7 @@ export interface ThreadOrder {
   readonly args: unknown;
   /** Null: the body is only loaded. */
   readonly facts: ContextFacts | null;
-  readonly lines: Lines;
+  readonly services: BodyServices;
 }
 
 /** A body keeps a thread busy: this thread of a module, or the gateway's own. */
@@ -161,14 +161,14 @@ function startThread({ onFrozen, onCrash }: ThreadListener): ModuleThread {
     for (const order of running.keys()) settle(order, order > last ? neverBegun : { kind: 'failed', failure: reason });
   });
 
-  async function answer({ order, question, line, given }: Extract<FromModule, { kind: 'asks' }>): Promise<void> {
+  async function answer({ order, question, service, given }: Extract<FromModule, { kind: 'asks' }>): Promise<void> {
     const told = (value: Told) => {
       if (isUsable) post({ kind: 'told', question, answer: value });
     };
     try {
-      const lines = running.get(order)?.order.lines;
-      if (lines === undefined) throw new Error('the step has ended');
-      const value = await (lines[line] as (...args: readonly unknown[]) => Promise<unknown>)(...given);
+      const services = running.get(order)?.order.services;
+      if (services === undefined) throw new Error('the step has ended');
+      const value = await (services[service] as (...args: readonly unknown[]) => Promise<unknown>)(...given);
       told({ ok: true, value });
     } catch (thrown) {
       told({ ok: false, name: nameOf(thrown), message: messageOf(thrown) });

@@ -6,7 +6,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { canonicalise } from '../../../core/values/canonical.ts';
 import { isObject } from '../../../core/values/json.ts';
 import type { UpstreamResult } from '../../../ports/upstream.ts';
-import type { Lines } from '../body-lines.ts';
+import type { BodyServices } from '../body-services.ts';
 import type { LocalBody, ThreadBody } from '../check-definition.ts';
 import { failure, failureOf, itemFailures, messageOf, nameOf } from '../describe-throw.ts';
 import { findNotJson } from '../find-not-json.ts';
@@ -52,7 +52,7 @@ async function serve({ order, body, args, facts }: Extract<ToModule, { kind: 'ru
   const controller = new AbortController();
   running.set(order, controller);
   const outcome = await run(body, controller, (found) =>
-    facts === null ? null : found(args as never, createContext(facts, controller.signal, linesOf(order))),
+    facts === null ? null : found(args as never, createContext(facts, controller.signal, servicesOf(order))),
   );
   running.delete(order);
   send({ kind: 'ended', order, outcome });
@@ -113,13 +113,13 @@ function asJson(output: unknown): unknown {
   }
 }
 
-function linesOf(order: number): Lines {
-  const ask = (line: keyof Lines, given: readonly unknown[]): Promise<never> => {
+function servicesOf(order: number): BodyServices {
+  const ask = (service: keyof BodyServices, given: readonly unknown[]): Promise<never> => {
     questions += 1;
     const question = questions;
     const asked = new Promise<never>((resolve, reject) => {
       open.set(question, { resolve, reject });
-      send({ kind: 'asks', order, question, line, given });
+      send({ kind: 'asks', order, question, service, given });
     });
     // A body that asks and does not listen must not bring the thread down.
     asked.catch(() => undefined);

@@ -4,7 +4,7 @@
  */
 import type { UpstreamResult } from '../../../ports/upstream.ts';
 import { failure, messageOf } from '../describe-throw.ts';
-import type { Order } from './isolation-messages.ts';
+import type { Order } from './worker-messages.ts';
 import { minHeapMb, startThread, type BodyOutput, type ThreadLimits, type WorkerThread } from './worker-thread.ts';
 
 export interface IsolationLimits extends ThreadLimits {

@@ -6,7 +6,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Failure, UpstreamResult } from '../../../ports/upstream.ts';
 import { failure, messageOf, nameOf, read } from '../describe-throw.ts';
-import { isAnswerTo, isPrinted, type Order, type Printed, type WorkerFacts } from './isolation-messages.ts';
+import { isAnswerTo, isPrinted, type Order, type Printed, type WorkerFacts } from './worker-messages.ts';
 
 /** V8 cannot even start a thread, and ends the whole process, with less. */
 export const minHeapMb = 16;

@@ -13,7 +13,7 @@ import { sourceOf } from '../../../core/workflow/read/reading.ts';
 import type { Validated, Validator } from '../../../ports/validator.ts';
 import type { CheckedAction } from './check-action.ts';
 import type { CheckedWorkflow } from './check-workflow.ts';
-import { asJson, judgeArguments } from '../judge-arguments.ts';
+import { asJson, judgeArguments } from '../declared-schema.ts';
 import { runValidators } from './run-validators.ts';
 import { freeze } from '../tool-context.ts';
 

@@ -12,7 +12,6 @@ import { checkAction, unknownKey, validatorsOf, type CheckedAction } from './che
 import { timeoutOf, ToolDefinitionError, type Loose } from '../check-definition.ts';
 import { messageOf } from '../describe-throw.ts';
 import type { AnyValidator } from './run-validators.ts';
-import { WorkflowDefinitionError } from './workflow-error.ts';
 
 export interface CheckedWorkflow {
   readonly name: string;
@@ -208,4 +207,23 @@ function migrationsOf(migrations: unknown, problems: string[]): ReadonlyMap<stri
 
 function isCount(value: unknown, least: number, most: number): value is number {
   return Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+}
+
+export class WorkflowDefinitionError extends Error {
+  override name = 'WorkflowDefinitionError';
+  /** Each names its place and what to do. */
+  readonly problems: readonly string[];
+  /** By problem, where it has one: the names from the root down to the state that it is about. */
+  readonly routes: ReadonlyMap<string, readonly string[]>;
+
+  constructor(
+    workflow: string,
+    problems: readonly string[],
+    routes: ReadonlyMap<string, readonly string[]> = new Map(),
+  ) {
+    const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`;
+    super(`workflow '${workflow.slice(0, 64)}' has ${count}:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    this.problems = problems;
+    this.routes = routes;
+  }
 }

@@ -14,7 +14,7 @@ import { declareSchema } from '../declared-schema.ts';
 import type { ActionNames, AnyMachine, IdOf } from './machine-types.ts';
 import { asTool, type Tool } from '../tool.ts';
 
-export { WorkflowDefinitionError } from './workflow-error.ts';
+export { WorkflowDefinitionError } from './check-workflow.ts';
 
 /** Only for the compiler. */
 declare const types: unique symbol;

@@ -9,7 +9,7 @@ import { gotOf } from '../../../core/schema/field-errors.ts';
 import { pointerOf, stepsOf, valueAt } from '../../../core/schema/json-pointer.ts';
 import type { Validated } from '../../../ports/validator.ts';
 import { messageOf, read } from '../describe-throw.ts';
-import { asJson } from '../judge-arguments.ts';
+import { asJson } from '../declared-schema.ts';
 
 /** Nothing or true accepts. A text is the reason, word for word. */
 export type ValidatorAnswer<Inputs = unknown> =

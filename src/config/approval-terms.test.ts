@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compileWritten } from './compile-written.ts';
+import { compileConfigPolicy } from './compile-config-policy.ts';
 import { readConfig } from './read-config.ts';
 
 /** With the checks of the whole policy. */
 function checkedIn(text: string) {
   const read = readConfig(text, 'f', { env: {}, lock: null });
-  compileWritten(read, null);
+  compileConfigPolicy(read, null);
   const say = ({ line, column, message }: { line: number; column: number; message: string }) =>
     `${line}:${column} ${message}`;
   return { problems: read.allProblems().map(say), warnings: read.allWarnings().map(say) };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import test from 'node:test';
 import type { UpstreamStatus } from '../../adapters/upstream-mcp/server-link.ts';
-import { createServerTeller, lastWords, reasonOf } from './tell-changes.ts';
+import { createServerReporter, lastWords, reasonOf, summarizeServer } from './report-servers.ts';
 
 const status = (state: UpstreamStatus['state'], more: Partial<UpstreamStatus> = {}): UpstreamStatus => ({
   name: 'files',
@@ -75,23 +75,23 @@ test('of many last words those are kept that say what is wrong, each once', () =
 
 test('what changes once it is ready is told, and the same failure once', () => {
   const said: string[] = [];
-  const teller = createServerTeller((line) => said.push(line));
-  teller.hear(status('connecting'));
-  teller.hear(status('waiting', ended));
-  teller.ready();
+  const reporter = createServerReporter((line) => said.push(line));
+  reporter.hear(status('connecting'));
+  reporter.hear(status('waiting', ended));
+  reporter.ready();
   for (let time = 0; time < 3; time++) {
-    teller.hear(status('connecting', ended));
-    teller.hear(status('waiting', ended));
+    reporter.hear(status('connecting', ended));
+    reporter.hear(status('waiting', ended));
   }
   assert.deepEqual(said, [], 'what the screen of the start has said');
-  teller.hear(status('connecting', ended));
-  teller.hear(status('waiting', { problem: "the command 'npx' cannot be started: ENOENT" }));
-  teller.hear(status('connected', { tools: 12 }));
-  teller.hear(status('waiting', { problem: 'it was ended by SIGKILL' }));
-  teller.hear(status('connecting', { problem: 'it was ended by SIGKILL' }));
-  teller.hear(status('connected', { tools: 1, reconnects: 1 }));
-  teller.hear(status('closed'));
-  teller.close();
+  reporter.hear(status('connecting', ended));
+  reporter.hear(status('waiting', { problem: "the command 'npx' cannot be started: ENOENT" }));
+  reporter.hear(status('connected', { tools: 12 }));
+  reporter.hear(status('waiting', { problem: 'it was ended by SIGKILL' }));
+  reporter.hear(status('connecting', { problem: 'it was ended by SIGKILL' }));
+  reporter.hear(status('connected', { tools: 1, reconnects: 1 }));
+  reporter.hear(status('closed'));
+  reporter.close();
   assert.deepEqual(said, [
     "server 'files' cannot be used: the command 'npx' cannot be started: ENOENT; it is tried again",
     "server 'files' is connected now: 12 tools",
@@ -102,21 +102,34 @@ test('what changes once it is ready is told, and the same failure once', () => {
 
 test('a server that takes long to start is told of meanwhile', async () => {
   const events = new EventTarget();
-  const teller = createServerTeller((line) => events.dispatchEvent(new Event(line.replace(/\d+/, 'n'))), 1);
+  const reporter = createServerReporter((line) => events.dispatchEvent(new Event(line.replace(/\d+/, 'n'))), 1);
   const alive = setInterval(() => undefined, 1_000);
   const told = once(events, "server 'files' is still starting (n s)");
-  teller.hear(status('connecting'));
+  reporter.hear(status('connecting'));
   await told;
-  teller.close();
+  reporter.close();
   clearInterval(alive);
 });
 
 test('servers that are started for the first time are known by name, and no others', () => {
-  const teller = createServerTeller(() => undefined);
-  teller.hear(status('connecting', { name: 'slow' }));
-  teller.hear(status('connecting', { name: 'quick' }));
-  teller.hear(status('connected', { name: 'quick' }));
-  teller.hear(status('waiting', { name: 'broken', problem: 'it ended' }));
-  assert.deepEqual(teller.starting(), ['slow']);
-  teller.close();
+  const reporter = createServerReporter(() => undefined);
+  reporter.hear(status('connecting', { name: 'slow' }));
+  reporter.hear(status('connecting', { name: 'quick' }));
+  reporter.hear(status('connected', { name: 'quick' }));
+  reporter.hear(status('waiting', { name: 'broken', problem: 'it ended' }));
+  assert.deepEqual(reporter.starting(), ['slow']);
+  reporter.close();
+});
+
+test('tools that are left out are told beside what else is wrong', () => {
+  const whole = status('connected', { tools: 3, stderr: ['what a child prints may be a secret'] });
+  const odd = { tool: 'odd', reason: 'it has no input schema' };
+  const cases = [
+    [whole, null],
+    [{ ...whole, problem: 'it ended' }, 'it ended'],
+    [{ ...whole, leftOut: [odd] }, 'one tool is left out: recourse pin says why'],
+    [{ ...whole, problem: 'it ended', leftOut: [odd, odd] }, 'it ended; 2 tools are left out: recourse pin says why'],
+  ] as const;
+  for (const [each, problem] of cases)
+    assert.deepEqual(summarizeServer(each), { name: 'files', state: 'connected', tools: 3, problem });
 });

@@ -6,7 +6,7 @@ import type { DaemonParts } from '../../doors/cli/run-command.ts';
 import { findDaemon } from './ask-daemon.ts';
 
 /** What only one command needs is loaded by that one. */
-export const governingParts: DaemonParts = {
+export const commandParts: DaemonParts = {
   findDaemon,
   nowMs: () => nodeClock.nowMs(),
   readText,

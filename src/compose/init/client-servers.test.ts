@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readJsonc } from './read-jsonc.ts';
+import { readJsonc } from './client-servers.ts';
 
 const cases: readonly (readonly [text: string, value: unknown])[] = [
   ['{"a":1}', { a: 1 }],

@@ -2,12 +2,12 @@
 import { readFile } from 'node:fs/promises';
 import { configName, emptyConfig, type RuntimeConfig } from '../../config/config.ts';
 
-export interface PeekedRuntime extends RuntimeConfig {
+export interface ReadRuntime extends RuntimeConfig {
   /** The file names a store, and which one cannot be told here: a variable is not set, or the file is no YAML. */
   readonly isStoreUnread: boolean;
 }
 
-export async function peekRuntime(file: string): Promise<PeekedRuntime> {
+export async function readRuntime(file: string): Promise<ReadRuntime> {
   try {
     const text = await readFile(file, 'utf8');
     // Most files do not say it, and to load what reads them takes longer than to ask a gateway. An escape may spell it.
@@ -26,4 +26,4 @@ export async function peekRuntime(file: string): Promise<PeekedRuntime> {
   }
 }
 
-const nothing: PeekedRuntime = { ...emptyConfig.runtime, isStoreUnread: false };
+const nothing: ReadRuntime = { ...emptyConfig.runtime, isStoreUnread: false };

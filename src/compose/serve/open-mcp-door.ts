@@ -6,18 +6,21 @@ import { toMermaid } from '../../core/workflow/draw/to-mermaid.ts';
 import { isListed } from '../../core/policy/listed-tools.ts';
 import { takenNames } from '../../doors/mcp/door-names.ts';
 import { createMcpDoor, type McpDoor } from '../../doors/mcp/mcp-door.ts';
-import type { McpDoorParts } from '../../doors/mcp/parts.ts';
+import type { McpDoorParts, DoorApprovals } from '../../doors/mcp/parts.ts';
 import type { Reply } from '../../core/call/reply.ts';
 import { completeSession } from '../../shell/completion/complete.ts';
 import { handleUnfit } from '../../shell/call/handle-call.ts';
 import { reportGap } from '../../shell/upkeep/runtime-gap.ts';
-import { policyOf, type Shell } from '../../shell/shell.ts';
 import { reportTask } from '../../shell/completion/tasks.ts';
 import { createWorkflowService, type WorkflowService } from '../../shell/session/workflow-service.ts';
-import type { Seal } from '../state/seal.ts';
-import { approvalsOf } from './serve-approvals.ts';
 import { scopedShell, type ServedPart, servedTools } from './served-tools.ts';
-import type { LastingGateway } from './serve-gateway.ts';
+import type { LastingGateway } from './keep-open.ts';
+import { type ApprovalId, stateAt } from '../../core/approval/approval.ts';
+import type { AgentPolicy } from '../../core/policy/policy.ts';
+import { createApprovals } from '../../shell/approval/approvals.ts';
+import { policyOf, type Shell } from '../../shell/shell.ts';
+import { spendAsking } from '../../shell/call/spend-asking.ts';
+import type { Seal } from '../state/seal.ts';
 
 /** Asked only once it is open. */
 type Behind = Pick<LastingGateway, 'current'>;
@@ -123,4 +126,41 @@ function following(
     look: (...asked) => service().look(...asked),
     history: (...asked) => service().history(...asked),
   };
+}
+
+export function approvalsOf(shell: () => Shell, seal: Seal): DoorApprovals {
+  const service = () => createApprovals(shell());
+  const nowMs = () => shell().ports.clock.nowMs();
+  return {
+    isServed: ({ agent }) => mayBeDeferred(policyOf(agent, shell())?.agent ?? null),
+    read: (...asked) => service().read(...asked),
+    wait: (...asked) => service().wait(...asked),
+    approve: (...said) => service().approve(...said),
+    deny: (...said) => service().deny(...said),
+    mayClientDecide: (...asked) => service().mayClientDecide(...asked),
+    async binding(id, { tenant, agent }) {
+      const { store, sha256 } = shell().ports;
+      const found = await store.approval(id as ApprovalId);
+      const policy = policyOf(agent, shell())?.agent ?? null;
+      if (found === null || policy === null || found.tenant !== tenant || found.agent !== agent) return null;
+      if (stateAt(found, nowMs()) !== 'pending') return null;
+      const { version, expiresAtMs, session } = found;
+      return { version, rules: sha256(policy.canonical), expiresAtMs, session };
+    },
+    spend: (id, who, version) => spendAsking(id, who, version, shell()),
+    seal,
+    get waitMs() {
+      return shell().limits.approvalWaitMs;
+    },
+    get maxWaitMs() {
+      return shell().limits.maxApprovalWaitMs;
+    },
+    nowMs,
+  };
+}
+
+function mayBeDeferred(policy: AgentPolicy | null): boolean {
+  if (policy === null) return false;
+  const { rules, default: last } = policy.written;
+  return last?.effect === 'defer' || rules.some(({ effect }) => effect === 'defer');
 }

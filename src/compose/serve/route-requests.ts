@@ -16,13 +16,13 @@ export interface Handler {
   handle(request: IncomingMessage, response: ServerResponse): void;
 }
 
-export interface Front {
+export interface Router {
   handle(request: IncomingMessage, response: ServerResponse): void;
-  open(opened: Opened): void;
+  open(opened: RoutedDoors): void;
   close(): void;
 }
 
-export interface Opened {
+export interface RoutedDoors {
   /** MCP, by path. */
   readonly handlers: ReadonlyMap<string, Handler>;
   /** Everything else. */
@@ -33,8 +33,8 @@ type NotReady = Extract<Readiness, { ready: false }>;
 
 const maxWaitingBodyBytes = 1 << 20;
 
-export function createFront(): Front {
-  let opened: Opened | null = null;
+export function createRouter(): Router {
+  let opened: RoutedDoors | null = null;
   let readiness: Readiness = { ready: false, doing: 'starting', retryAfterSeconds: 2 };
   return {
     handle(request, response) {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { peekRuntime } from './peek-runtime.ts';
+import { readRuntime } from './read-runtime.ts';
 
 const told = { listen: { host: '127.0.0.1', port: 7500 }, store: 'here.db' };
 const fields = '{ listen: "127.0.0.1:7500", store: here.db }';
@@ -21,6 +21,6 @@ for (const [what, text, expected] of [
     t.after(() => rmSync(home, { recursive: true, force: true }));
     const file = path.join(home, 'recourse.yaml');
     if (text !== null) writeFileSync(file, text);
-    const { listen, store } = await peekRuntime(file);
+    const { listen, store } = await readRuntime(file);
     assert.deepEqual({ listen, store }, expected);
   });

@@ -2,10 +2,10 @@
  * Which changes of servers does an operator hear of while the gateway runs? Those that take long to start, that come late, are lost
  * or come back, one sentence each; the same failure is told once. For a terminal alone: what a child said may be a secret.
  */
-import type { UpstreamStatus } from '../../adapters/upstream-mcp/server-link.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
+import type { UpstreamStatus } from '../../adapters/upstream-mcp/server-link.ts';
 
-export interface ServerTeller {
+export interface ServerReporter {
   hear(status: UpstreamStatus): void;
   /** From here on changes are told; how the servers are by then was told otherwise. */
   ready(): void;
@@ -47,7 +47,10 @@ export function reasonOf(status: UpstreamStatus): string | null {
   return `${status.problem}; it said: ${words.join(' | ')}`;
 }
 
-export function createServerTeller(say: (sentence: string) => void, everyMs: number = progressEveryMs): ServerTeller {
+export function createServerReporter(
+  say: (sentence: string) => void,
+  everyMs: number = progressEveryMs,
+): ServerReporter {
   const known = new Map<string, Known>();
   let isReady = false;
 
@@ -100,4 +103,19 @@ function sentenceOf(status: UpstreamStatus, last: Known | undefined): string | n
     default:
       return unreachable(state);
   }
+}
+
+export interface ServerSummary {
+  readonly name: string;
+  readonly state: UpstreamStatus['state'];
+  readonly tools: number;
+  readonly problem: string | null;
+}
+
+export function summarizeServer({ name, state, tools, problem, leftOut }: UpstreamStatus): ServerSummary {
+  const { length } = leftOut;
+  const out =
+    length === 0 ? [] : [`${length === 1 ? 'one tool is' : `${length} tools are`} left out: recourse pin says why`];
+  const problems = [...(problem === null ? [] : [problem]), ...out];
+  return { name, state, tools, problem: problems.length === 0 ? null : problems.join('; ') };
 }

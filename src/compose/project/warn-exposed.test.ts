@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { ServerConfig } from '../../config/config.ts';
-import { warnExposed } from './exposed-state.ts';
+import { warnExposed } from './warn-exposed.ts';
 
 /** A store, and a server that runs in a folder beside it. */
 function aHome(t: TestContext) {

@@ -4,7 +4,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, BlockList, isIP, isIPv6 } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import { configName } from '../../config/config.ts';
-import { peekRuntime } from '../project/peek-runtime.ts';
+import { readRuntime } from '../project/read-runtime.ts';
 
 export interface Address {
   readonly host: string;
@@ -35,7 +35,7 @@ export function readAddress(text: string): Address | null {
 }
 
 export async function configuredAddress(config = configName): Promise<Address | null> {
-  return (await peekRuntime(config)).listen;
+  return (await readRuntime(config)).listen;
 }
 
 export async function listenAt(

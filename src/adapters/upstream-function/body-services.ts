@@ -1,12 +1,12 @@
 /**
  * Whom can a body ask while it runs? The agent's client and the other tools of the gateway, for as long as somebody waits for
- * its result. An isolated body is alone. Every line rejects with a sentence; none of them throws.
+ * its result. An isolated body is alone. Every service rejects with a sentence; none of them throws.
  */
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import type { Reply } from '../../core/call/reply.ts';
 import type { AgentClient, Attempt, Elicited } from '../../ports/upstream.ts';
 
-export interface Lines {
+export interface BodyServices {
   readonly elicit: (message: string, schema?: object) => Promise<Elicited>;
   readonly sample: (request: object) => Promise<JsonObject>;
   readonly call: (name: string, args?: unknown) => Promise<Reply>;
@@ -24,14 +24,14 @@ const unheard = <Value>(asked: Promise<Value>): Promise<Value> => {
   return asked;
 };
 
-export interface WatchedLines extends Lines {
+export interface TrackedServices extends BodyServices {
   /** Whether a tool that was called has had an effect, or may have: one that has not answered yet may. */
   readonly hadEffect: () => boolean;
 }
 
-export function linesOf(attempt: Attempt, signal: AbortSignal): WatchedLines {
+export function servicesOf(attempt: Attempt, signal: AbortSignal): TrackedServices {
   let mayHave = 0;
-  const lines = linesTo(attempt, signal, async (name, args) => {
+  const services = servicesTo(attempt, signal, async (name, args) => {
     mayHave += 1;
     const { reply, effect } = await attempt.callTool(name, args);
     if (effect === 'none') mayHave -= 1;
@@ -39,13 +39,17 @@ export function linesOf(attempt: Attempt, signal: AbortSignal): WatchedLines {
   });
   return {
     hadEffect: () => mayHave > 0,
-    elicit: (message, schema) => unheard(lines.elicit(message, schema)),
-    sample: (request) => unheard(lines.sample(request)),
-    call: (name, args) => unheard(lines.call(name, args)),
+    elicit: (message, schema) => unheard(services.elicit(message, schema)),
+    sample: (request) => unheard(services.sample(request)),
+    call: (name, args) => unheard(services.call(name, args)),
   };
 }
 
-function linesTo(attempt: Attempt, signal: AbortSignal, call: (name: string, args: Json) => Promise<Reply>): Lines {
+function servicesTo(
+  attempt: Attempt,
+  signal: AbortSignal,
+  call: (name: string, args: Json) => Promise<Reply>,
+): BodyServices {
   return {
     elicit: async (message, schema = anyForm) => {
       const client = clientOf(attempt, signal, 'elicit');
@@ -64,7 +68,7 @@ function linesTo(attempt: Attempt, signal: AbortSignal, call: (name: string, arg
 }
 
 /** In a worker there is nobody to ask: only arguments and the result cross. */
-export const noLines: Lines = {
+export const noServices: BodyServices = {
   elicit: () => unheard(isolated('ctx.elicit')),
   sample: () => unheard(isolated('ctx.sample')),
   call: () => unheard(isolated('ctx.tools.call')),

@@ -5,9 +5,13 @@ import {
   openSqliteKeyring,
 } from '../../adapters/keyring-sqlite/open-keyring.ts';
 import { placeOfStore } from '../../adapters/store-sqlite/share/place.ts';
+import { KeyringError } from '../../adapters/keyring-sqlite/keyring-error.ts';
+import { may } from '../../core/call/identity.ts';
+
+export const defaultTenant = 'default';
 
 /** Null if the folder does not exist. The store itself need not be there yet. */
-export function filesBeside(
+export function keyFilesOf(
   store: string,
 ): { readonly keys: string; readonly token: string; readonly seal: string } | null {
   const place = placeOfStore(store);
@@ -16,13 +20,34 @@ export function filesBeside(
   return { keys: `${file}.keys`, token: `${file}.token`, seal: `${file}.seal` };
 }
 
-export async function openKeysBeside(
+export async function openKeysOf(
   store: string,
   options: Omit<OpenKeyringOptions, 'file'> = {},
 ): Promise<OpenKeyringResult> {
-  const files = filesBeside(store);
+  const files = keyFilesOf(store);
   if (files !== null) return openSqliteKeyring({ ...options, file: files.keys });
   const message = `the folder of '${store}' does not exist: create it, or name another file`;
   // Whoever only looks finds no keys where there is no folder.
   return { kind: 'refused', reason: options.create === false ? 'missing' : 'not_writable', message };
+}
+
+/** Whoever looks does not wait for a process that holds the file. */
+const patienceMs = 250;
+
+/** Their names; null if there are no keys here, or they cannot be read. */
+export async function findApprovers(store: string, nowMs: number): Promise<ReadonlySet<string> | null> {
+  const opened = await openKeysOf(store, { create: false, patienceMs });
+  if (opened.kind === 'refused') return null;
+  try {
+    const keys = await opened.keyring.list(defaultTenant);
+    const live = keys.filter(
+      ({ expiresAtMs, revokedAtMs }) => revokedAtMs === null && (expiresAtMs ?? Infinity) > nowMs,
+    );
+    return new Set(live.filter((key) => may({ ...key, keyId: key.id }, 'approve')).map(({ name }) => name));
+  } catch (error) {
+    if (error instanceof KeyringError) return null;
+    throw error;
+  } finally {
+    await opened.keyring.close();
+  }
 }

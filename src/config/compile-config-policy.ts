@@ -10,7 +10,7 @@ import type { ReadConfig } from './read-config.ts';
  * `tools` is null if not all of them are known; `holders` of keys that may approve, if nobody knows. Null without a policy, or
  * with one that is wrong, which has been told.
  */
-export function compileWritten(
+export function compileConfigPolicy(
   read: ReadConfig,
   tools: readonly ToolShape[] | null,
   holders: ReadonlySet<string> | null = null,

@@ -10,7 +10,7 @@ const maxToldEachMinute = 20;
 const minuteMs = 60_000;
 
 /** Until the process ends: a body may leave one behind at the very last moment. */
-export function surviveRejections(onTrouble: (problem: string) => void): void {
+export function reportRejections(onTrouble: (problem: string) => void): void {
   let beganMs = Number.NEGATIVE_INFINITY;
   let told = 0;
   let untold = 0;

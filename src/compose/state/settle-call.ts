@@ -5,13 +5,13 @@
 import type { CallId } from '../../core/call/call.ts';
 import { GatewayError } from '../../core/values/gateway-error.ts';
 import { type Judged, type Judgement, settleDoubt } from '../../shell/ending/settle-doubt.ts';
-import type { OpenedGateway } from '../serve/serve-gateway.ts';
+import type { OpenedGateway } from '../serve/keep-open.ts';
 
 export type Settled =
   | { readonly kind: Judged; readonly session: string | null; readonly state: string | null }
   | { readonly kind: 'refused'; readonly message: string };
 
-export async function runSettle(
+export async function settleCall(
   open: () => Promise<OpenedGateway>,
   callId: string,
   judgement: Judgement,

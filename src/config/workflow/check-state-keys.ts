@@ -17,7 +17,7 @@ const keysOf: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** `state` has the keys of a state; those that were wrong in themselves have been told. */
-export function checkSort(state: JsonObject, path: Path, tree: Tree, tell: Tell): void {
+export function checkStateKeys(state: JsonObject, path: Path, tree: Tree, tell: Tell): void {
   const states = Object.keys(mapOf(state['states']));
   // Not one of them has a usable name, and that has been told: what sort of state this is cannot be said.
   if (states.length === 0 && 'states' in state && isFilled(tree, [...path, 'states'])) return;

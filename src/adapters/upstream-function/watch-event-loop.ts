@@ -12,7 +12,7 @@ export interface LoopWatch {
   run<Returned>(tool: string, body: () => Returned): Returned;
 }
 
-export function watchLoop(onFrozen: (frozen: Frozen) => void): LoopWatch {
+export function watchEventLoop(onFrozen: (frozen: Frozen) => void): LoopWatch {
   const running = new Map<symbol, string>();
   let ticking: NodeJS.Timeout | null = null;
   let last = 0;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { allowedHosts, isLoopback, readAddress } from './run-address.ts';
+import { allowedHosts, isLoopback, readAddress } from './address.ts';
 
 test('host:port is read, and nothing else', () => {
   assert.deepEqual(readAddress('127.0.0.1:7411'), { host: '127.0.0.1', port: 7_411 });

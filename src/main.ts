@@ -1,7 +1,4 @@
-/**
- * The composition root, the only file that knows every part: opens the store, gives the shell its ports, recovers
- * what an earlier process left, and only then lets a door open. Must not decide anything about a call.
- */
+/** The composition root: opens the store, builds the shell, recovers calls, then opens the library's door. */
 import crypto from 'node:crypto';
 import { nodeClock } from './adapters/system-node/clock.ts';
 import { nodeIds } from './adapters/system-node/ids.ts';
@@ -23,7 +20,7 @@ import { type CallOptions, createLibraryDoor } from './doors/library/library-doo
 import { createWorkflowDoor } from './doors/library/workflow-door.ts';
 import { createApprovalDoor } from './doors/library/approval-door.ts';
 import { defaultStoreOf } from './compose/state/find-store.ts';
-import { guardKeys } from './compose/serve/guard-keys.ts';
+import { guardKeys, type KeyGuard } from './compose/serve/guard-keys.ts';
 import { type Behind, joinUpstreams, type Joined } from './compose/upstreams/join-upstreams.ts';
 import { printNotice, quietly } from './compose/serve/print-notices.ts';
 import { serverConfig, type ServerOptions } from './compose/upstreams/server-options.ts';
@@ -58,7 +55,7 @@ export interface GatewayOptions<
   readonly servers?: readonly ServerOptions[];
   /** The store, one file; made if it is not there. */
   readonly file?: string;
-  /** Begin with a new store although there was one here, or go on with an older copy of it. */
+  /** Start with a new store although there was one here, or continue with an older copy of it. */
   readonly newStore?: boolean;
   /** Who asks when a call does not say. */
   readonly agent?: string;
@@ -66,17 +63,17 @@ export interface GatewayOptions<
   /** What `loadPolicy` returned: who may call what. Without one every declared tool may be called. */
   readonly policy?: Policy;
   readonly limits?: Partial<Limits>;
-  /** What an operator must hear. The default prints one line on standard error. */
+  /** Called with notices for the operator. The default prints one line on standard error. */
   readonly onNotice?: Notifier;
 }
 
-/** Seams for the primer and for tests that must not depend on the time of day. */
+/** For the primer and for tests that must not depend on the time of day. */
 export interface SystemParts {
   readonly clock?: Clock;
   readonly ids?: Ids;
-  /** False for a process that only looks in: what others left is not its to judge. */
+  /** False for a process that only reads or settles: it does not recover calls. */
   readonly recovers?: boolean;
-  /** Whether a store may be made; where there was none if not given. */
+  /** Whether a store may be created; if not given, only where there was none. */
   readonly begin?: Begin;
   readonly onServer?: Behind['onServer'];
   readonly onTools?: Behind['onTools'];
@@ -93,7 +90,7 @@ export interface CallRequest<Tools extends readonly Tool[], Name extends Tools[n
   readonly expected_seq?: number;
   readonly wait_seconds?: number;
   readonly deadline_seconds?: number;
-  /** Calls of reads that this one relies on. */
+  /** Ids of reads that this call relies on. */
   readonly evidence_refs?: readonly string[];
 }
 
@@ -144,7 +141,7 @@ export type OpenOptions<Tools extends readonly Tool[], Workflows extends readonl
   readonly policy?: () => Policy | null;
 };
 
-/** The gateway and its insides, for the doors that a process opens beside it. */
+/** The gateway and its parts, for the other doors of a process. */
 export interface OpenGateway<Tools extends readonly Tool[], Workflows extends readonly MountedWorkflow[]> {
   readonly gateway: Gateway<Tools, Workflows>;
   readonly shell: Shell;
@@ -158,74 +155,19 @@ export async function openGateway<
 >(options: OpenOptions<Tools, Workflows>, system: SystemParts = {}): Promise<OpenGateway<Tools, Workflows>> {
   const problem = problemWithOptions(options);
   if (problem !== null) throw new GatewayError('bad_options', problem);
-  const limits = { ...defaultLimits, ...options.limits };
   const self: Principal = { tenant: options.tenant ?? 'default', agent: options.agent ?? 'local' };
-  const notify = quietly(options.onNotice ?? printNotice);
-  const clock = system.clock ?? nodeClock;
-  const file =
-    options.file ?? (await defaultStoreOf(process.cwd(), (message) => notify({ kind: 'store_place', message })));
-  const behind = { ...options, onServer: system.onServer, onTools: system.onTools };
-  const upstreams = await joinUpstreams(behind, limits, notify, `${file}.tools`);
-  const clocks = { nowMs: () => clock.nowMs(), monotonicMs: () => clock.monotonicMs() };
-  const recovers = system.recovers !== false;
-  const opened = await openSqliteStore({ file, begin: system.begin ?? 'if_none', ...clocks, recovers });
-  if (opened.kind === 'refused') {
-    await upstreams.close();
-    throw new GatewayError(opened.reason, opened.message);
-  }
-  const { store, role } = opened;
-  const bound = await upstreams.bind();
-  if ('problems' in bound) {
-    await store.close();
-    await upstreams.close();
-    throw new GatewayError('bad_options', bound.problems.join('\n'));
-  }
-  const policy = options.policy ?? (() => null);
-  const guard = guardKeys(upstreams.upstream, {
-    store: file,
-    nowMs: () => clock.nowMs(),
-    onMasked: (attempt, keys) => void recordMaskedKeys(attempt, keys, shell),
-  });
+  const opened = await openParts(options, system);
+  const { upstreams, role } = opened;
   const heldBack: number[] = [];
-  const shell: Shell = createShell({
-    ports: {
-      store: lastingReads(store, () => shell.live.successor?.ports.store ?? null),
-      upstream: maskResults(guard.upstream, (agent) => policy()?.agents.get(agent) ?? null),
-      validator: upstreams.validator,
-      clock: steadyClock(clock, store.highestTimeMs, (behindMs) => heldBack.push(behindMs)),
-      ids: system.ids ?? nodeIds,
-      notify,
-      sha256: (text) => crypto.hash('sha256', text, 'hex'),
-    },
-    limits,
-    ladder: bound.workflows.size === 0 ? baseLadder : workflowLadder,
-    policy,
-    catalogue: upstreams.catalogue,
-    unlisted: () => upstreams.servers?.unlisted() ?? [],
-    workflows: bound.workflows,
-    storeTag: await store.identity(),
-  });
-  // A forwarder recovers nothing: the owner is alive, and its calls are not ours to judge.
-  if (role === 'owner' && recovers) {
-    try {
-      const recovered = await recover(shell);
-      if (recovered.calls > 0) notify({ kind: 'recovered', ...recovered });
-    } catch (error) {
-      // Nobody gets a gateway that has not recovered, and the next start must not find the file taken.
-      await store.close();
-      await upstreams.close();
-      await guard.close();
-      throw error;
-    }
-    // INVARIANT: nobody commits beside us before what an earlier owner left is on record.
-    store.recovered();
-    store.onForwarderGone((incarnation) => settleForwarder(incarnation, shell));
-  }
-  store.onEqualWrite((equal) => knownOnRecord(equal, shell));
-  // The rules may be others than when this process, or another, was last here. What the store does not take now it takes later.
-  // For agents that its policy does not declare the owner of the store speaks; one that was given no policy says nothing.
+  const { shell, guard } = await buildShell(options, system, opened, (behindMs) => heldBack.push(behindMs));
+  const recovers = system.recovers !== false;
+  // A forwarder does not recover: the owner is alive, and the calls are its own.
+  if (role === 'owner' && recovers) await recoverStore(shell, opened, guard);
+  opened.store.onEqualWrite((equal) => knownOnRecord(equal, shell));
+  // The rules may have changed since the last run. Only an owner with a policy voids approvals of undeclared agents.
   const undeclared = role === 'owner' && options.policy !== undefined ? 'void' : 'leave';
-  const bind = (): Promise<boolean> => voidUnbound(policiesOf(shell), undeclared, shell);
+  const policies = () => [shell.policy()].filter((each) => each !== null);
+  const bind = () => voidUnbound(policies(), undeclared, shell);
   let isBound = !recovers || (await bind());
   const stopSweeping = startSweeping(shell, async () => {
     isBound ||= await bind();
@@ -250,7 +192,7 @@ export async function openGateway<
     stopWatching();
     // A store that cannot be read is closed all the same.
     await countRepeats(shell).catch((error: unknown) =>
-      notify({ kind: 'suppressed', what: 'counting refusals', reason: String(error) }),
+      opened.notify({ kind: 'suppressed', what: 'counting refusals', reason: String(error) }),
     );
     shell.live.closed = true;
     await shell.ports.store.close();
@@ -267,11 +209,88 @@ export async function openGateway<
   return { gateway, shell, service, upstreams };
 }
 
-const policiesOf = ({ policy }: Shell): readonly Policy[] => [policy()].filter((each) => each !== null);
+type AnyOptions = OpenOptions<readonly Tool[], readonly MountedWorkflow[]>;
+
+/** The store and the upstreams, opened and bound to each other. On failure nothing stays open. */
+async function openParts(options: AnyOptions, system: SystemParts) {
+  const limits = { ...defaultLimits, ...options.limits };
+  const notify = quietly(options.onNotice ?? printNotice);
+  const clock = system.clock ?? nodeClock;
+  const file =
+    options.file ?? (await defaultStoreOf(process.cwd(), (message) => notify({ kind: 'store_place', message })));
+  const behind = { ...options, onServer: system.onServer, onTools: system.onTools };
+  const upstreams = await joinUpstreams(behind, limits, notify, `${file}.tools`);
+  const clocks = { nowMs: () => clock.nowMs(), monotonicMs: () => clock.monotonicMs() };
+  const opening = { begin: system.begin ?? 'if_none', recovers: system.recovers !== false };
+  const stored = await openSqliteStore({ file, ...clocks, ...opening });
+  if (stored.kind === 'refused') {
+    await upstreams.close();
+    throw new GatewayError(stored.reason, stored.message);
+  }
+  const { store, role } = stored;
+  const bound = await upstreams.bind();
+  if ('problems' in bound) {
+    await store.close();
+    await upstreams.close();
+    throw new GatewayError('bad_options', bound.problems.join('\n'));
+  }
+  return { limits, notify, clock, file, upstreams, store, role, workflows: bound.workflows };
+}
+
+type OpenedParts = Awaited<ReturnType<typeof openParts>>;
+
+async function buildShell(
+  options: AnyOptions,
+  system: SystemParts,
+  { limits, notify, clock, file, upstreams, store, workflows }: OpenedParts,
+  onHeldBack: (behindMs: number) => void,
+): Promise<{ readonly shell: Shell; readonly guard: KeyGuard }> {
+  const policy = options.policy ?? (() => null);
+  const guard = guardKeys(upstreams.upstream, {
+    store: file,
+    nowMs: () => clock.nowMs(),
+    onMasked: (attempt, keys) => void recordMaskedKeys(attempt, keys, shell),
+  });
+  const shell: Shell = createShell({
+    ports: {
+      store: lastingReads(store, () => shell.live.successor?.ports.store ?? null),
+      upstream: maskResults(guard.upstream, (agent) => policy()?.agents.get(agent) ?? null),
+      validator: upstreams.validator,
+      clock: steadyClock(clock, store.highestTimeMs, onHeldBack),
+      ids: system.ids ?? nodeIds,
+      notify,
+      sha256: (text) => crypto.hash('sha256', text, 'hex'),
+    },
+    limits,
+    ladder: workflows.size === 0 ? baseLadder : workflowLadder,
+    policy,
+    catalogue: upstreams.catalogue,
+    unlisted: () => upstreams.servers?.unlisted() ?? [],
+    workflows,
+    storeTag: await store.identity(),
+  });
+  return { shell, guard };
+}
+
+/** Recovers the calls of an earlier owner. On failure everything is closed, to free the file. */
+async function recoverStore(shell: Shell, { store, upstreams, notify }: OpenedParts, guard: KeyGuard): Promise<void> {
+  try {
+    const recovered = await recover(shell);
+    if (recovered.calls > 0) notify({ kind: 'recovered', ...recovered });
+  } catch (error) {
+    await store.close();
+    await upstreams.close();
+    await guard.close();
+    throw error;
+  }
+  // INVARIANT: no other process commits before what an earlier owner left is on record.
+  store.recovered();
+  store.onForwarderGone((incarnation) => settleForwarder(incarnation, shell));
+}
 
 const maxDrainSeconds = 24 * 3_600;
 
-/** Anything that is no amount of time means the default. */
+/** The default for anything that is not a number of seconds. */
 function drainSeconds(asked: number | undefined): number {
   return typeof asked === 'number' && asked >= 0 ? Math.min(asked, maxDrainSeconds) : 10;
 }

@@ -1,4 +1,4 @@
-/** Does what is written about agents fit the rest of the configuration? Formulas that nothing evaluates yet are read as well. */
+/** Checks agents against the rest of the configuration, including expressions that nothing evaluates yet. */
 import type { CelFieldType } from '../core/cel/check-types.ts';
 import { compileCel } from '../core/cel/compile-cel.ts';
 import { isObject, type JsonObject } from '../core/values/json.ts';
@@ -34,7 +34,7 @@ const isMapEntry = (entry: [string, unknown]): entry is [string, JsonObject] => 
 
 const nothingDeferred = ['approvers: nothing is deferred for this agent', 'leave it out, or write defer'] as const;
 
-/** Whether anything of it can come to be asked for. */
+/** Whether anything can be deferred for this agent. */
 function defers({ default: last, rules, budgets }: JsonObject): boolean {
   return (
     last === 'defer' ||
@@ -43,7 +43,7 @@ function defers({ default: last, rules, budgets }: JsonObject): boolean {
   );
 }
 
-/** Conditions are read with the rest of policy; here it only matters that there is something to hold. */
+/** Conditions are read with the policy; here only their presence is checked. */
 function checkCompletion(completion: JsonObject, path: Path, { tree, tell }: AgentChecks): void {
   const asks = hasKey(tree, [...path, 'require']);
   if (!asks && !hasKey(tree, [...path, 'condition']))

@@ -1,4 +1,4 @@
-/** Are these options what they claim to be? Unknown keys are errors: a misspelt limit must not be silently ignored. */
+/** Checks the options of createGateway. An unknown key is an error, so that a misspelt limit is not ignored. */
 import { preview } from '../core/values/canonical.ts';
 import { isObject } from '../core/values/json.ts';
 import { defaultLimits, type Limits } from '../core/limits.ts';
@@ -17,7 +17,7 @@ const optionNames = [
   'onNotice',
 ];
 
-/** The first thing that is wrong, in a sentence that says what to do; null if all is well. */
+/** The first problem, as a sentence that says what to do; null if there is none. */
 export function problemWithOptions(options: unknown): string | null {
   if (!isObject(options)) return 'createGateway needs an object: { tools: [...] }';
   const stranger = unknownKey(options, optionNames);
@@ -30,10 +30,8 @@ export function problemWithOptions(options: unknown): string | null {
   for (const name of ['file', 'agent', 'tenant'])
     if (options[name] !== undefined && !isName(options[name], name === 'file' ? 4_096 : defaultLimits.maxNameChars))
       return `option \`${name}\` must be a text that is not empty, not ${preview(options[name])}`;
-  if (options['newStore'] !== undefined && typeof options['newStore'] !== 'boolean')
-    return 'option `newStore` must be true or false';
-  if (options['onNotice'] !== undefined && typeof options['onNotice'] !== 'function')
-    return 'option `onNotice` must be a function';
+  for (const [name, type, what] of types)
+    if (options[name] !== undefined && typeof options[name] !== type) return `option \`${name}\` must be ${what}`;
   return options['limits'] === undefined ? null : problemWithLimits(options['limits']);
 }
 
@@ -43,7 +41,12 @@ const lists = [
   ['servers', 'MCP servers'],
 ] as const;
 
-/** Windows that can be closed; of everything else there must be some, or nothing works. */
+const types = [
+  ['newStore', 'boolean', 'true or false'],
+  ['onNotice', 'function', 'a function'],
+] as const;
+
+/** Limits that may be 0; all others must be at least 1. */
 const mayBeZero: ReadonlySet<string> = new Set([
   'attachWindowMs',
   'coalesceWindowMs',

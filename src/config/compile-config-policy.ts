@@ -1,4 +1,6 @@
-/** What do the written rules become? Compiled with what is known about the tools; problems are told where they are written. */
+/**
+ * Compiles the written rules with what is known about the tools. Problems are reported where the rules are written.
+ */
 import { defaultLimits } from '../core/limits.ts';
 import { lookAtRules } from '../core/values/look-alike.ts';
 import { findUnapprovable } from '../core/policy/analyse/find-unapprovable.ts';
@@ -7,8 +9,8 @@ import type { Policy, ToolShape, WrittenPolicy } from '../core/policy/policy.ts'
 import type { ReadConfig } from './read-config.ts';
 
 /**
- * `tools` is null if not all of them are known; `holders` of keys that may approve, if nobody knows. Null without a policy, or
- * with one that is wrong, which has been told.
+ * `tools` is null if not all of them are known; `holders` of keys that may approve, if nobody knows. Null without a
+ * policy, or with one that is wrong, which has been told.
  */
 export function compileConfigPolicy(
   read: ReadConfig,
@@ -34,7 +36,7 @@ export function compileConfigPolicy(
   return found.some(({ severity }) => severity === 'error') ? null : compiled.policy;
 }
 
-/** A name that was copied from elsewhere may look right and be another. */
+/** A copied name may look right and be another. */
 function warnLookAlikes(policy: WrittenPolicy, tools: readonly ToolShape[], read: ReadConfig): void {
   const look = lookAtRules(tools.map(({ name }) => name));
   const fix = 'type the name anew, as recourse.lock has it';

@@ -1,4 +1,4 @@
-/** What a configuration says, once it is read. Plain data; durations are milliseconds. */
+/** The types of a configuration that was read. Plain data; durations are milliseconds. */
 import type { JsonObject } from '../core/values/json.ts';
 import type { Limits } from '../core/limits.ts';
 import type { Reach, WrittenPolicy } from '../core/policy/policy.ts';
@@ -7,7 +7,7 @@ import type { Lock } from './lock.ts';
 import type { Place } from './problem.ts';
 import type { Tree } from './yaml/yaml-tree.ts';
 
-/** Where a project says everything. */
+/** The file name of the configuration. */
 export const configName = 'recourse.yaml';
 
 export interface Config {
@@ -15,9 +15,9 @@ export interface Config {
   /** In the order in which they are written. */
   readonly tools: readonly ServerConfig[];
   readonly workflows: readonly WorkflowConfig[];
-  /** What decides calls; null if no file has the key `agents`. */
+  /** The policy; null if no file has the key `agents`. */
   readonly policy: WrittenPolicy | null;
-  /** Everything that is written about each agent, in the words of the file. */
+  /** All keys of each agent, as written. */
   readonly agents: readonly AgentConfig[];
   readonly roles: JsonObject;
   readonly credentials: JsonObject;
@@ -29,16 +29,16 @@ export interface Config {
   readonly lock: Lock | null;
 }
 
-/** Somebody who is told when something happens. */
+/** A webhook. */
 export interface NotifyConfig {
   readonly name: string;
   readonly url: string;
-  /** The codes of which it is told. */
+  /** The codes that it is notified about. */
   readonly events: readonly string[];
   /** What its messages are signed with; null leaves them unsigned. */
   readonly secret: string | null;
   readonly format: NotifyFormat;
-  /** Where a person finds the approval; `{approval_id}` stands for its id. Null for nowhere. */
+  /** A link to the approval for a person; `{approval_id}` is replaced by its id. */
   readonly link: string | null;
 }
 
@@ -69,7 +69,7 @@ export interface ServerConfig {
   readonly trustAnnotations: boolean;
   /** What an error answer of any of its tools proves about a write; null if nothing is written. */
   readonly onError: ErrorMeaning | null;
-  /** The first that fits counts. */
+  /** The first match counts. */
   readonly rules: readonly ToolRule[];
   /** `bare` leaves the server out where its tools are listed over MCP. */
   readonly names?: 'bare';
@@ -91,7 +91,7 @@ export interface ToolRule {
   readonly effect: EffectClass | null;
   readonly timeoutMs: number | null;
   readonly dedupeWindowMs: number | null;
-  /** For what answers at once and goes on working: by when it must have reported that it is done. */
+  /** For a tool that answers at once and goes on working: by when it must report that it is done. */
   readonly reportsWithinMs: number | null;
   /** For ceilings; null if it follows from the effect. */
   readonly reach: Reach | null;

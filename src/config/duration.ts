@@ -1,4 +1,4 @@
-/** How long is `250ms`, `10s`, `5m`, `2h` or `1d`? Null for anything else. */
+/** Parses durations such as `250ms`, `10s`, `5m`, `2h` and `1d`. Null for anything else. */
 const units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** As JSON Schema writes it. */

@@ -1,6 +1,6 @@
 /**
- * What do the tools of well-known public servers do? Keyed by the package that a command line starts and by the hash of each
- * tool's definition, as recourse.lock has it: a name alone is anybody's, and a tool that was changed is another tool. Pure.
+ * Effects of the tools of well-known public servers, by npm package and by the hash of each tool's definition as in
+ * recourse.lock. Anyone can use a name, and a changed tool is another tool. Pure.
  */
 import type { ErrorMeaning } from './config.ts';
 import type { EffectClass } from '../core/taxonomy.ts';
@@ -63,7 +63,7 @@ export const knownServers: Readonly<Record<string, Readonly<Record<string, Known
   },
 };
 
-/** Null unless the very tool is known. */
+/** Null unless exactly this tool is known. */
 export function knownTool(packageName: string | null, tool: string, sha256: string): KnownTool | null {
   if (packageName === null || !Object.hasOwn(knownServers, packageName)) return null;
   const tools = knownServers[packageName] ?? {};
@@ -75,20 +75,27 @@ const packageName = /^(?:@[a-z0-9][a-z0-9._-]*\/)?[a-z0-9][a-z0-9._-]*$/;
 /** A version or a tag. An alias, an address or a folder after the @ is another package under this name. */
 const packageVersion = /^[A-Za-z0-9.^~-]+$/;
 
-/** Which package of the npm registry does a command line start? Null if that is not plain. */
+/** The npm package that a command line starts. Null if that is not certain. */
 export function packageStarted(command: string, args: readonly string[]): string | null {
   const program = (command.split(/[\\/]/).at(-1) ?? '').replace(/\.(?:cmd|exe)$/i, '');
   const [first, ...others] = args;
-  // How clients on Windows start what is a script there.
+  // Clients on Windows start scripts through cmd.
   if (program === 'cmd' && first?.toLowerCase() === '/c') return packageStarted(others[0] ?? '', others.slice(1));
-  if (program === 'npx' || program === 'bunx') {
-    const spec = args.find((word) => !['-y', '--yes', '-q', '--quiet'].includes(word)) ?? '';
-    const at = spec.lastIndexOf('@');
-    const [name, version] = at > 0 ? [spec.slice(0, at), spec.slice(at + 1)] : [spec, 'latest'];
-    return packageName.test(name) && packageVersion.test(version) ? name : null;
-  }
-  if (program !== 'node' || first === undefined) return null;
-  const parts = first.split(/[\\/]/);
+  if (program === 'npx' || program === 'bunx') return packageFetched(args);
+  return program === 'node' && first !== undefined ? packageInstalled(first) : null;
+}
+
+/** `npx -y name@version`. */
+function packageFetched(args: readonly string[]): string | null {
+  const spec = args.find((word) => !['-y', '--yes', '-q', '--quiet'].includes(word)) ?? '';
+  const at = spec.lastIndexOf('@');
+  const [name, version] = at > 0 ? [spec.slice(0, at), spec.slice(at + 1)] : [spec, 'latest'];
+  return packageName.test(name) && packageVersion.test(version) ? name : null;
+}
+
+/** `node …/node_modules/name/index.js`. */
+function packageInstalled(script: string): string | null {
+  const parts = script.split(/[\\/]/);
   const folder = parts.lastIndexOf('node_modules') + 1;
   if (folder === 0) return null;
   const name = parts.slice(folder, folder + (parts[folder]?.startsWith('@') ? 2 : 1)).join('/');

@@ -1,6 +1,6 @@
 /**
- * What were the tools like when they were pinned? The text of recourse.lock, read and written. Pure: hashes are given by
- * whoever pins, files are read by whoever loads. The same lock is always the same text, so that a change shows as one.
+ * Reads and writes recourse.lock, the pinned definitions of tools. Pure: the caller computes hashes and reads files.
+ * The same lock is always the same text, so that a diff shows real changes only.
  */
 import { isObject, type Json, type JsonObject } from '../core/values/json.ts';
 import type { ToolShape } from '../core/policy/policy.ts';
@@ -12,7 +12,7 @@ import { readYaml, type Tree, type TreeEntry } from './yaml/yaml-tree.ts';
 export const lockName = 'recourse.lock';
 const lockVersion = 1;
 export const maxLockChars = 8 << 20;
-/** Places are only looked for in what can be read soon. */
+/** Limits for finding places in a broken lock. */
 const placedLimits = { maxChars: 1 << 20, maxNodes: 200_000, maxDepth: 256 };
 
 export interface Lock {
@@ -26,7 +26,7 @@ export interface LockedTool {
   readonly inputSchema: JsonObject;
   readonly outputSchema: JsonObject | null;
   readonly annotations: JsonObject | null;
-  /** Of what the server lists, as whoever pinned it computed it. */
+  /** The hash of what the server listed, computed when it was pinned. */
   readonly sha256: string;
 }
 
@@ -104,7 +104,7 @@ function parseJson(source: string, file: string, tell: Tell): unknown {
   }
 }
 
-/** Most errors of the parser end with their place. YAML contains JSON, and its reader always tells where it stumbles. */
+/** Most errors of the JSON parser end with their place. Otherwise the YAML reader finds it: YAML contains JSON. */
 function placeOfSlip(error: unknown, source: string, file: string): Place {
   const [, line, column] = /\(line (\d+) column (\d+)\)$/.exec(String(error)) ?? [];
   if (line !== undefined && column !== undefined) return placeAt(file, Number(line), Number(column));

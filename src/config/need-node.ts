@@ -1,4 +1,4 @@
-/** Is this Node new enough? Imported before everything else, so that an old one says what it needs and nothing stranger. */
+/** Checks the version of Node. Imported first, so that an old version gives a clear message. */
 const required = 24;
 
 export function needNode(version: string): void {

@@ -1,6 +1,6 @@
 /**
- * Which cases does a file of policy tests contain? Total: any text gives the cases that could be read and every problem with
- * its place. A case that means nothing certain is a problem: a test that cannot fail would be worse than none.
+ * Reads a file of policy tests. Total: any text gives the cases that could be read, and every problem with its place.
+ * An ambiguous case is a problem: a test that cannot fail would be worse than none.
  */
 import type { Json, JsonObject } from '../core/values/json.ts';
 import { nearest } from '../core/values/nearest.ts';
@@ -65,7 +65,7 @@ export function readPolicyTests(source: string, file: string, agents: readonly s
   readShape(tree, policyTestsShape, { tell: list.tell, env: undefined });
   const names = new Set<string>();
   const cases = itemsIn(tree).flatMap((item) => {
-    // What is wrong with it has been told; here the case is only read if nothing is.
+    // Its problems have been reported; here the case is read only if there are none.
     let isWhole = true;
     const read = readShape(item, caseShape, { tell: () => void (isWhole = false), env: undefined });
     if (!isWhole) return [];
@@ -94,25 +94,15 @@ function readCase(read: JsonObject, tree: Tree, { tell, agents, names }: CasePar
   const [name = '', agent = '', tool = ''] = ['name', 'agent', 'call'].map((key) => textOf(read[key]) ?? '');
   if (names.has(name)) refuse('name', 'another case has this name', 'give each case a name of its own');
   names.add(name);
-  if (!agents.includes(agent)) {
-    const near = nearest(agent, agents);
-    const known = agents.length === 0 ? 'declare it under agents' : `use one of ${agents.join(', ')}`;
-    refuse('agent', `there is no agent '${agent}'`, near === null ? known : `did you mean ${near}?`);
-  }
+  if (!agents.includes(agent)) refuse('agent', `there is no agent '${agent}'`, agentMeant(agent, agents));
   const expect = (textOf(read['expect']) ?? 'deny') as RuleEffect;
   const code = textOf(read['code']) as CaseCode | null;
-  if (code !== null && !codesOf[expect].includes(code))
-    refuse(
-      'code',
-      `${expect} never has the code ${code}`,
-      codesOf[expect].length === 0 ? 'leave it out' : `use ${codesOf[expect].join(' or ')}`,
-    );
+  const legal = codesOf[expect];
+  if (code !== null && !legal.includes(code)) refuse('code', `${expect} never has the code ${code}`, codeFix(legal));
   const rule = ruleOf(read['rule']);
   if (rule === undefined) refuse('rule', 'this is no place of a rule', 'write recourse.yaml:14, or the line alone');
-  const now = textOf(read['now']);
-  const nowMs = now === null ? null : Date.parse(now);
+  const nowMs = instantOf(textOf(read['now']));
   if (Number.isNaN(nowMs)) refuse('now', 'there is no such instant', 'write an instant such as 2026-01-01T12:00:00Z');
-  const session = mapOf(read['session']);
   if (!isSound) return [];
   return [
     {
@@ -122,7 +112,7 @@ function readCase(read: JsonObject, tree: Tree, { tell, agents, names }: CasePar
       tool,
       args: read['args'] ?? {},
       model: textOf(read['model']),
-      session: { seq: numberOf(session['seq']) ?? 0, workflow: textOf(session['workflow']) },
+      session: sessionOf(mapOf(read['session'])),
       state: read['state'] ?? null,
       nowMs,
       expect,
@@ -132,13 +122,29 @@ function readCase(read: JsonObject, tree: Tree, { tell, agents, names }: CasePar
   ];
 }
 
+const codeFix = (legal: readonly CaseCode[]): string =>
+  legal.length === 0 ? 'leave it out' : `use ${legal.join(' or ')}`;
+
+function agentMeant(agent: string, agents: readonly string[]): string {
+  const near = nearest(agent, agents);
+  if (near !== null) return `did you mean ${near}?`;
+  return agents.length === 0 ? 'declare it under agents' : `use one of ${agents.join(', ')}`;
+}
+
+const instantOf = (text: string | null): number | null => (text === null ? null : Date.parse(text));
+
+const sessionOf = ({ seq, workflow }: JsonObject): PolicyCase['session'] => ({
+  seq: numberOf(seq) ?? 0,
+  workflow: textOf(workflow),
+});
+
 const codesOf: Readonly<Record<RuleEffect, readonly CaseCode[]>> = {
   permit: [],
   defer: ['POLICY_DEFER'],
   deny: ['POLICY_DENY', 'MODEL_DENIED'],
 };
 
-/** Undefined for what is none. */
+/** Undefined if it is not the place of a rule. */
 function ruleOf(value: Json | undefined): string | number | null | undefined {
   if (value === undefined) return null;
   if (typeof value === 'number') return Number.isInteger(value) && value > 0 ? value : undefined;

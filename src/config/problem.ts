@@ -1,4 +1,6 @@
-/** What is wrong in files of configuration, or worth knowing: where, why, and what to write instead. All is told at once. */
+/**
+ * Problems and warnings of configuration files: place, message and fix, collected so that all are reported at once.
+ */
 export type ProblemCode = 'ShapeInvalid' | 'ContractVersionMismatch' | 'ConfigSchemaViolation';
 
 /** Both from 1. */
@@ -8,11 +10,11 @@ export interface Position {
 }
 
 export interface Place extends Position {
-  /** As the person sees it. */
+  /** For display. */
   readonly file: string;
 }
 
-/** Something that does not stop anything, and that somebody should know. */
+/** A warning: it stops nothing. */
 export interface Warning extends Place {
   /** The line of the file, as it is written. */
   readonly text: string;
@@ -24,7 +26,7 @@ export interface Problem extends Warning {
   readonly code: ProblemCode;
 }
 
-/** Tells a problem at a place of one of the files that are being read. */
+/** Reports a problem at a place in one of the files. */
 export type Tell = (place: Place, message: string, fix: string, code?: ProblemCode) => void;
 export type Warn = (place: Place, message: string, fix: string) => void;
 
@@ -38,7 +40,7 @@ export interface ProblemList {
   readonly warnings: () => readonly Warning[];
 }
 
-/** A file can be wrong in every line; whoever reads the list has enough to do with the first ones. */
+/** A file can be wrong in every line; only the first problems are kept. */
 export const maxProblems = 100;
 const maxTextChars = 200;
 
@@ -46,7 +48,7 @@ export const placeAt = (file: string, line = 1, column = 1): Place => ({ file, l
 /** As rules are referred to. */
 export const refOf = ({ file, line }: Place): string => `${file}:${line}`;
 
-/** Places as agents read them: beside the main file, so that nobody learns where the project lies. */
+/** Places as agents see them: relative to the main file, without the path of the project. */
 export function refsBeside(main: string): (place: Place) => string {
   const folder = main.slice(0, main.lastIndexOf('/') + 1);
   return (place) =>
@@ -83,7 +85,7 @@ function createList<Entry extends Warning>(order: (file: string) => number, what
   let furtherCount = 0;
   const add = (entry: Entry): void => {
     const { file, line, column, message } = entry;
-    // What an alias stands for is read once for each place it is used at.
+    // The target of an alias is read once for each use.
     const same = `${file}:${line}:${column} ${message}`;
     if (told.has(same)) return;
     if (entries.length < maxProblems) {

@@ -1,7 +1,7 @@
 /**
- * What does a recourse.yaml say, with the files it includes and its lock? Total: any texts give a configuration and all of
- * their problems, each with its place and what to write instead. With problems the configuration is what could be read, for
- * further checks only; nothing may run on it. Reads no files.
+ * Reads a recourse.yaml, its included files and its lock. Total: any text gives a configuration and all its problems,
+ * each with its place and a fix. With problems the configuration is only for further checks; nothing may run on it.
+ * Reads no files.
  */
 import { isObject, type Json, type JsonObject } from '../core/values/json.ts';
 import { defaultLimits, type Limits } from '../core/limits.ts';
@@ -38,7 +38,7 @@ import { type Lock, placeOfServer, readLock } from './lock.ts';
 export interface ReadConfigOptions {
   /** `${NAME}` is replaced from it; without one it stays as it is written. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** What `include` names; of a file that is not here it is told that it was not read. */
+  /** The files that `include` names; a missing one is reported as not read. */
   readonly included?: IncludedFiles;
   /** Null if there is none. */
   readonly lock?: LockText | null;
@@ -48,10 +48,10 @@ export interface ReadConfig {
   readonly config: Config;
   /** Those of the files themselves. */
   readonly problems: readonly Problem[];
-  /** Tells a problem of the same files, found later. */
+  /** Reports a problem of the same files that is found later. */
   readonly tell: Tell;
   readonly warn: Warn;
-  /** Where what is wrong with the policy is written. */
+  /** The place of a problem of the policy. */
   readonly placeOfPolicyProblem: (problem: PolicyProblem) => Place;
   /** All of them, those found later included. */
   readonly allProblems: () => readonly Problem[];
@@ -132,7 +132,7 @@ function toLimits(given: JsonObject, tree: Tree, tell: Tell): Partial<Limits> {
   const entries = (Object.keys(defaultLimits) as (keyof Limits)[]).flatMap((name) => {
     const value = given[snakeCase(name)];
     if (value === undefined) return [];
-    // The same judge as for a program's own options, in its own words.
+    // The same check and messages as for the options of a program.
     const problem = problemWithOptions({ tools: [], limits: { [name]: value } });
     if (problem === null) return [[name, value] as const];
     tell(
@@ -166,7 +166,7 @@ function checkBoundTools({ tools, workflows }: Config, tell: Tell): void {
   }
 }
 
-/** INVARIANT: rules speak of `server/tool` and of `workflow/action`; of one name there is only one sort. */
+/** INVARIANT: rules name `server/tool` and `workflow/action`, so a server and a workflow never share a name. */
 function checkNames({ tools, workflows }: Config, tell: Tell): void {
   for (const { name, at } of workflows) {
     const server = tools.find((each) => each.name === name);

@@ -1,4 +1,4 @@
-/** Who is told when something happens, and in which form? Everything that does not fit together is told. Sends nothing. */
+/** Reads the webhooks under `notify` and reports what does not fit together. Sends nothing. */
 import type { JsonObject } from '../core/values/json.ts';
 import type { NotifyConfig } from './config.ts';
 import { itemsOf, mapOf, textOf } from './yaml/plain-values.ts';
@@ -29,7 +29,7 @@ function readOne(name: string, read: JsonObject, { tree, tell, warn }: Parts): N
   const stranger = link === null ? undefined : /(?<!\$)\{(?!approval_id\})[^}]*\}?/.exec(link)?.[0];
   if (stranger !== undefined)
     tell(placeOf(tree, [...here, 'link']), `nothing stands for '${stranger.slice(0, 40)}' here`, 'use {approval_id}');
-  // Slack cannot check a signature; whoever else is told should be able to.
+  // Slack cannot check a signature; other receivers should.
   if (url !== null && format === 'json' && secret === null && !('secret' in read))
     warn(
       keyPlaceOf(tree, here),

@@ -1,6 +1,6 @@
 /**
- * What do the agents of a configuration say that decides calls, and where does each word of it stand? A rule over several
- * tools becomes several, at the same place. Rules that are wrong in themselves have been told and are left out.
+ * Reads the agents of a configuration into a policy that can be compiled, with the place of each part. A rule over
+ * several tools becomes several rules. Invalid rules have been reported and are left out.
  */
 import type { Json, JsonObject } from '../core/values/json.ts';
 import {
@@ -26,13 +26,13 @@ export interface ReadPolicy {
   /** Null without the key `agents`. */
   readonly policy: WrittenPolicy | null;
   readonly agents: readonly AgentConfig[];
-  /** Where what a problem is about is written. */
+  /** The place of what a problem is about. */
   readonly placeOfProblem: (problem: PolicyProblem) => Place;
 }
 
 interface PlacedRule {
   readonly written: WrittenRule;
-  /** The rule, and the way from it to its tool. */
+  /** The rule, and the path from it to its tool. */
   readonly tree: Tree;
   readonly path: readonly (string | number)[];
 }
@@ -69,7 +69,7 @@ export function readPolicy(
   };
 }
 
-/** Who has which role; nothing if there are none. One whose people are wrong is there, and nobody has it. */
+/** The people of each role. A role whose people are invalid exists and is empty. */
 function rolesIn(read: JsonObject, tree: Tree): Pick<WrittenPolicy, 'roles'> {
   const written = tree.kind === 'map' ? tree.entries.get('roles')?.value : undefined;
   if (written?.kind !== 'map' || written.entries.size === 0) return {};
@@ -118,7 +118,7 @@ const readCompletion = (read: JsonObject, ref: string): WrittenCompletion => ({
 function readRule(tree: Tree, roles: ApprovalTerms['roles'], { tell, refOf }: Parts): readonly PlacedRule[] {
   let isWhole = true;
   const notice = () => void (isWhole = false);
-  // Its problems have been told; here it only matters whether there are any.
+  // Its problems have been reported; here only their presence matters.
   const rule = mapOf(readShape(tree, ruleShape, { tell: notice, env: undefined }));
   const effect = ruleEffects.find((each) => each in rule);
   if (!isWhole || effect === undefined) return [];
@@ -141,10 +141,7 @@ function placeOfProblem(problem: PolicyProblem, agent: PlacedAgent | undefined, 
   if (agent === undefined) return around;
   const placed = rule === null ? undefined : agent.rules[rule];
   if (placed !== undefined && field === 'match') return placeOf(placed.tree, placed.path);
-  if (placed !== undefined && field === 'when') {
-    const inside = at === undefined ? undefined : findScalar(placed.tree, ['when'])?.inside(at);
-    return inside ?? placeOf(placed.tree, ['when']);
-  }
+  if (placed !== undefined && field === 'when') return placeInside(placed.tree, ['when'], at);
   if (field === 'approvers' || field === 'needs' || field === 'expires')
     return placeOfTerm(field, index, agent.tree, placed?.tree);
   if (field === 'completion') return placeOfCompletion(problem, agent.tree);
@@ -152,18 +149,21 @@ function placeOfProblem(problem: PolicyProblem, agent: PlacedAgent | undefined, 
   return index === undefined ? keyPlaceOf(agent.tree, path.slice(0, 1)) : placeOf(agent.tree, [...path, index]);
 }
 
-/** In the rule, if it says so itself; else where its agent does. */
+/** In the rule if it has the key, or else in its agent. */
 function placeOfTerm(field: string, index: number | undefined, agent: Tree, rule: Tree | undefined): Place {
   const tree = [rule, agent].find((each) => each !== undefined && hasKey(each, [field]));
   if (tree === undefined) return rule?.at ?? keyPlaceOf(agent, ['default']);
   return index === undefined ? keyPlaceOf(tree, [field]) : placeOf(tree, [field, index]);
 }
 
-/** Its problems are about one of its conditions, and say which of them by `index`. */
+/** A problem of a completion is about one of its conditions, given by `index`. */
 function placeOfCompletion({ index, at }: PolicyProblem, tree: Tree): Place {
   const part = index === undefined ? undefined : completionParts[index];
   if (part === undefined) return keyPlaceOf(tree, ['completion']);
-  const path = ['completion', part];
+  return placeInside(tree, ['completion', part], at);
+}
+
+function placeInside(tree: Tree, path: readonly string[], at: PolicyProblem['at']): Place {
   return (at === undefined ? undefined : findScalar(tree, path)?.inside(at)) ?? placeOf(tree, path);
 }
 
@@ -172,7 +172,7 @@ function itemsIn(tree: Tree, key: string): readonly Tree[] {
   return list?.kind === 'list' ? list.items : [];
 }
 
-/** `roles` are those that the agent names; `rule` is nothing for its default. */
+/** The approval terms of a rule that defers; what it leaves out comes from its agent, then from the defaults. */
 export function readTerms(roles: ApprovalTerms['roles'], rule: JsonObject = {}): ApprovalTerms {
   return {
     roles: 'approvers' in rule ? itemsOf(rule['approvers']) : roles,

@@ -1,4 +1,4 @@
-/** What is written about the servers under `tools`? Everything that does not fit together is told. Starts nothing. */
+/** Reads the servers under `tools` and reports what does not fit together. Starts nothing. */
 import type { JsonObject } from '../core/values/json.ts';
 import type { Reach } from '../core/policy/policy.ts';
 import type { EffectClass } from '../core/taxonomy.ts';

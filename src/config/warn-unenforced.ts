@@ -1,4 +1,6 @@
-/** What does this version read and check, and not enforce? Each use is warned about; a line leaves the table when it is enforced. */
+/**
+ * Warns about keys that this version reads and checks but does not enforce. Enforced keys are removed from the table.
+ */
 import type { Place, Warn } from './problem.ts';
 import type { Tree } from './yaml/yaml-tree.ts';
 

@@ -1,4 +1,4 @@
-/** Time as a value that is handed in. Wall time is data; only monotonic time measures. */
+/** The clock as a port. Wall time is data; only monotonic time measures durations. */
 export interface Clock {
   nowMs(): number;
   monotonicMs(): number;

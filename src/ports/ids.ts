@@ -1,4 +1,4 @@
-/** Names that nobody can guess or repeat. */
+/** Ids that cannot be guessed and never repeat. */
 export interface Ids {
   /** Ordered by time, so that rows are appended: for calls. */
   ordered(prefix: string, nowMs: number): string;

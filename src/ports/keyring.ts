@@ -1,4 +1,4 @@
-/** The keys of agents and operators: kept as hashes, shown once, rotated, revoked. */
+/** The API keys of agents and operators: stored as hashes, shown once, rotated, revoked. */
 import type { Identity, KeyRole } from '../core/call/identity.ts';
 
 export interface KeyEntry {
@@ -26,11 +26,15 @@ export interface NewKey {
 export interface Keyring {
   /** Null for a key that is not known, expired or revoked. Takes the same time for each. */
   find(key: string, nowMs: number): Promise<Identity | null>;
-  /** The hashes of the secrets of those of these keys that work, by id: to know a secret by. Counts as no use of them. */
+  /**
+   * The hashes of the secrets of those of these keys that work, by id: to know a secret by. Counts as no use of them.
+   */
   liveHashes(ids: readonly string[], nowMs: number): Promise<ReadonlyMap<string, string>>;
   /** `key` is shown here and never again. */
   add(key: NewKey, nowMs: number): Promise<{ readonly entry: KeyEntry; readonly key: string }>;
-  /** A new secret for the same holder; the old one works on for `graceMs`. Null if there is no such key in the tenant. */
+  /**
+   * A new secret for the same holder; the old one works on for `graceMs`. Null if there is no such key in the tenant.
+   */
   rotate(
     tenant: string,
     id: string,

@@ -1,4 +1,4 @@
-/** What an operator must hear although no caller asks. Never throws, never waits. */
+/** Notices for the operator. A notifier never throws and never waits. */
 export type OperatorNotice =
   | { readonly kind: 'store_unavailable'; readonly fault: string; readonly message: string }
   | { readonly kind: 'store_recovered' }
@@ -7,7 +7,10 @@ export type OperatorNotice =
   /** The stored reply of a call was changed in the file: it is told to nobody. */
   | { readonly kind: 'reply_altered'; readonly callId: string; readonly message: string }
   | { readonly kind: 'clock_held'; readonly behindMs: number }
-  /** One of these bodies keeps a thread busy: that of its module, which may have been ended for it, or the gateway's own. */
+  /**
+   * One of these bodies keeps a thread busy: that of its module, which may have been ended for it, or the gateway's
+   * own.
+   */
   | {
       readonly kind: 'body_blocks';
       readonly tools: readonly string[];

@@ -1,11 +1,11 @@
-/** What a store keeps of approvals and of work that goes on after its call: how it is written, and how it is read. */
+/** How a store writes and reads approvals, and tasks that go on after their call. */
 import type { Approval, ApprovalId, ApprovalState } from '../core/approval/approval.ts';
 import type { CallId } from '../core/call/call.ts';
 
 /**
- * Opens an approval, or moves it along legal states. A conflict if another version is found; at an opening also if an equal call
- * of the agent has a live one (pending, granted or denied), or the agent has `maxPending` of them. Those of one transition are
- * applied in order, all or none.
+ * Opens an approval, or moves it along legal states. A conflict if another version is found; at an opening also if an
+ * equal call of the agent has a live one (pending, granted or denied), or the agent has `maxPending` of them. Those of
+ * one transition are applied in order, all or none.
  */
 export interface ApprovalWrite {
   /** As it becomes; its version is one more than the one that is expected, or 1. */
@@ -41,7 +41,10 @@ export interface ApprovalFilter {
 /** Point reads, which never wait for a commit. */
 export interface ApprovalReader {
   approval(id: ApprovalId): Promise<Approval | null>;
-  /** Of the agent's with this subject, before or after an edit: one that is denied, else granted, else pending, else any; the newest of them. */
+  /**
+   * Of the agent's with this subject, before or after an edit: one that is denied, else granted, else pending, else
+   * any; the newest of them.
+   */
   approvalOf(tenant: string, agent: string, subject: string): Promise<Approval | null>;
   /** The newest that waits with this call, or covers it. */
   approvalOfCall(call: CallId): Promise<Approval | null>;

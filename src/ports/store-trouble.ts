@@ -1,7 +1,7 @@
 /** Why a store cannot commit. */
 /**
- * Only after `io` and `owner_gone` may the transition have been applied all the same; the others prove that it was not. `lost`: what
- * is on the disk is not the store any more. `no_owner`: there is nobody whom it could be handed to.
+ * Only after `io` and `owner_gone` may the transition have been applied; the others prove that it was not.
+ * `lost`: the file on the disk is not the store any more. `no_owner`: there is no process to forward it to.
  */
 export type StoreFault =
   | 'disk_full'

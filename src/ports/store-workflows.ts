@@ -1,4 +1,4 @@
-/** What does a store remember of the workflow of a session? Types only; how they change stands in store.ts. */
+/** What a store keeps about the workflow of a session. Types only; store.ts defines how it changes. */
 import type { CallId } from '../core/call/call.ts';
 
 export interface WorkflowSession {

@@ -1,7 +1,7 @@
 /**
- * The gateway's memory, as the shell sees it. `commit` is the only way to change anything: each
- * transition carries its own preconditions, succeeds or fails by itself, and is durable when the
- * promise resolves. Every store proves itself with test/conformance/store.ts.
+ * The store, as the shell sees it. `commit` is the only way to change anything. Each transition carries its
+ * preconditions, succeeds or fails on its own, and is durable when the promise resolves. test/conformance/store.ts
+ * tests every store.
  */
 import type { Approval } from '../core/approval/approval.ts';
 import type { Call, CallId, IncarnationId, SessionId } from '../core/call/call.ts';
@@ -16,7 +16,10 @@ export type { ApprovalFilter, ApprovalWrite, StoredTask, TaskChange } from './st
 export type { StoreFault, StoreTrouble } from './store-trouble.ts';
 export type { WorkflowSession } from './store-workflows.ts';
 
-/** Move a call along legal states: `path` lists each. Out of AWAITING_APPROVAL it becomes the asker's: session, turn, key, fingerprint. */
+/**
+ * Move a call along legal states: `path` lists each. Out of AWAITING_APPROVAL it becomes the asker's: session, turn,
+ * key, fingerprint.
+ */
 export type CallChange =
   | { readonly kind: 'insert'; readonly call: Call; readonly path: readonly CallState[] }
   | {
@@ -30,7 +33,9 @@ export type CallChange =
         readonly dueAtMs: number | null;
       };
     }
-  /** Touches no state: the requester left, another took their place (once: a conflict if nobody left), an equal refusal. */
+  /**
+   * Touches no state: the requester left, another took their place (once: a conflict if nobody left), an equal refusal.
+   */
   | {
       readonly kind: 'mark';
       readonly id: CallId;
@@ -58,8 +63,8 @@ export interface SnapshotDraft {
 /** What a step does to the workflow of its session, in the same transaction. */
 export interface WorkflowChange {
   /**
-   * `take`: the turn must be free, and is `call`'s from here on. `release`: given back, if `call` has it. `free`: nobody may
-   * have it. One step runs at a time, whichever process runs it.
+   * `take`: the turn must be free, and is `call`'s from here on. `release`: given back, if `call` has it. `free`:
+   * nobody may have it. One step runs at a time, whichever process runs it.
    */
   readonly turn: 'take' | 'release' | 'free' | null;
   readonly call: CallId | null;
@@ -93,8 +98,8 @@ export type SessionChange =
     }
   | { readonly kind: 'cancel'; readonly id: SessionId }
   /**
-   * The agent says that it is done: the session is closed for good. A conflict unless it is open, nobody has its turn, and it has
-   * exactly `expectEntries` records: whatever was read after they were counted is still all there is.
+   * The agent says that it is done: the session is closed for good. A conflict unless it is open, nobody has its turn,
+   * and it has exactly `expectEntries` records: whatever was read after they were counted is still all there is.
    */
   | { readonly kind: 'complete'; readonly id: SessionId; readonly expectEntries: number }
   | { readonly kind: 'cancel_turn'; readonly id: SessionId; readonly turn: string };
@@ -126,7 +131,10 @@ export interface Transition {
   readonly token: string;
   readonly atMs: number;
   readonly call: CallChange | null;
-  /** With a call: a conflict if the requester of an equal call of its session, neither with a key, left less than this ago. */
+  /**
+   * With a call: a conflict if the requester of an equal call of its session, neither with a key, left less than this
+   * ago.
+   */
   readonly nobodyLeftWithinMs: number | null;
   readonly key: KeyClaim | null;
   readonly session: SessionChange | null;
@@ -135,7 +143,10 @@ export interface Transition {
   readonly approvals: readonly ApprovalWrite[];
   readonly task: TaskChange | null;
   readonly blobs: readonly Blob[];
-  /** `session_resumed`, if it is there; one for each state on the call's path, in order; then any others. Payloads named `args` and `reply` become the call's. */
+  /**
+   * `session_resumed`, if it is there; one for each state on the call's path, in order; then any others. Payloads named
+   * `args` and `reply` become the call's.
+   */
   readonly records: readonly RecordDraft[];
 }
 
@@ -248,11 +259,17 @@ export interface StoreReader extends ApprovalReader {
   firstSnapshot(id: SessionId, from: number): Promise<number | null>;
   /** Fences whose call is in doubt or has succeeded since, the oldest first. */
   fences(id: SessionId): Promise<readonly Fence[]>;
-  /** Workflow sessions pinned to one of these manifests, with a timer that is due and a turn that is free, the longest overdue first. */
+  /**
+   * Workflow sessions pinned to one of these manifests, with a timer that is due and a turn that is free, the longest
+   * overdue first.
+   */
   dueSessions(nowMs: number, manifests: readonly string[], limit: number): Promise<readonly Session[]>;
   /** Workflow sessions, the last used first. */
   listSessions(filter: SessionFilter): Promise<readonly Session[]>;
-  /** Open or stopped workflow sessions in which nothing runs and no timer waits, unused since then, the longest unused first. */
+  /**
+   * Open or stopped workflow sessions in which nothing runs and no timer waits, unused since then, the longest unused
+   * first.
+   */
   idleSessions(usedBeforeMs: number, limit: number): Promise<readonly Session[]>;
   /** How many workflow sessions are open or stopped. */
   countSessions(): Promise<number>;
@@ -260,13 +277,19 @@ export interface StoreReader extends ApprovalReader {
   sessionEntries(id: SessionId, after: number, limit: number): Promise<readonly JournalEntry[]>;
   /** Eight hex digits, given when the store was made: handles of sessions carry them. */
   identity(): Promise<string>;
-  /** The newest equal call of the session without a key whose requester left less than `withinMs` ago, by the store's age. */
+  /**
+   * The newest equal call of the session without a key whose requester left less than `withinMs` ago, by the store's
+   * age.
+   */
   abandoned(session: SessionId, fingerprint: string, withinMs: number): Promise<StoredCall | null>;
   /** Calls whose due time has come, the longest overdue first. */
   due(nowMs: number, limit: number): Promise<readonly StoredCall[]>;
   /** Calls that are not finished and not in doubt, whatever their due time; `after` is the last id seen. */
   unfinished(after: string, limit: number): Promise<readonly StoredCall[]>;
-  /** Calls with a reply that may not have reached its requester: of earlier openings, or of an incarnation whose link has ended. */
+  /**
+   * Calls with a reply that may not have reached its requester: of earlier openings, or of an incarnation whose link
+   * has ended.
+   */
   unanswered(limit: number, of?: IncarnationId): Promise<readonly StoredCall[]>;
   /** Refused calls with repeats that no record counts yet. */
   uncounted(limit: number): Promise<readonly StoredCall[]>;

@@ -1,4 +1,4 @@
-/** The tool behind the gateway. Silence is not an answer: the shell ends the wait by itself. */
+/** The tool behind the gateway. It may never answer: the shell limits the wait. */
 import type { CallId, SessionId } from '../core/call/call.ts';
 import type { Json, JsonObject } from '../core/values/json.ts';
 import type { Reply } from '../core/call/reply.ts';
@@ -48,7 +48,10 @@ export interface ItemFailure {
   readonly message: string;
 }
 
-/** `effect` is set when the tool itself proves it, or when the kind proves less here than the table says; otherwise the table decides. */
+/**
+ * `effect` is set when the tool itself proves it, or when the kind proves less here than the table says; otherwise the
+ * table decides.
+ */
 export interface Failure {
   readonly kind: ErrorKind;
   readonly subject: string | null;
@@ -60,13 +63,19 @@ export interface Failure {
   readonly code: ErrorCode | null;
   /** The cause chain, for the audit only. */
   readonly cause: string | null;
-  /** What the tool gave with it, in the shape of a result: masked like one, and then told anew. Absent if it gave nothing of the sort. */
+  /**
+   * What the tool gave with it, in the shape of a result: masked like one, and then told anew. Absent if it gave
+   * nothing of the sort.
+   */
   readonly given?: GivenWithFailure;
 }
 
 export interface GivenWithFailure {
   readonly output: Json;
-  /** The same without its words, if it has not the form of a result: paths into results say nothing about it, so it is masked as a whole. */
+  /**
+   * The same without its words, if it has not the form of a result: paths into results say nothing about it, so it is
+   * masked as a whole.
+   */
   readonly withoutWords?: Json;
   tell(output: Json): Pick<Failure, 'message' | 'cause'>;
 }

@@ -1,27 +1,27 @@
 /**
- * Does a value that a tool gave hold a key of a gateway, and how is it shown without it? Looks into every text and every name of a
- * member, at what was cut over the items of a list, over lines or over members, and into base64 and bytes. Which ids are those of live keys is
- * asked elsewhere. What is not masked is shared, not copied. Takes time by the size of the value.
+ * Finds API keys in the result of a tool and masks them. Looks into every text and member name, at keys split over
+ * items, lines or members, and into base64 and bytes. The caller says which ids are live. Unmasked parts are shared,
+ * not copied. Takes time linear in the size of the value.
  */
 import { isObject } from '../../core/values/json.ts';
 import { cutOut, type Range, type Text } from './key-pieces.ts';
 import { createKeySearch, hideLong, hideLongName, type KeySearch, type LiveKeys } from './key-search.ts';
 
 export interface FoundKeyIds {
-  /** Of whatever could be a key or part of one, each once. */
+  /** The distinct ids of everything that could be a key or part of one. */
   readonly ids: readonly string[];
-  /** The value without what live keys stand in it, and whose those are; null if there are none. */
+  /** The value with live keys masked, and their ids; null if there are none. */
   mask(live: LiveKeys): { readonly value: unknown; readonly keyIds: readonly string[] } | null;
 }
 
-/** As long as that of a whole key, in lines as programs cut them. */
+/** Base64 at least as long as a key, possibly split into lines. */
 const base64 = /[A-Za-z0-9+/_-]{20,}(?:\r?\n[A-Za-z0-9+/_-]+)*={0,2}/g;
 const minBase64Chars = 84;
-/** `rk_` at each of the three places that it can have in a group of three bytes, and the same in UTF-16. */
+/** `rk_` in base64 at each of its three possible offsets, also as UTF-16. */
 const encodedPrefix = new RegExp(
   ['cmtf', 'JrX', 'ya1', 'cgBr', 'AGsA', 'awBf'].map((part) => [...part].join('\\s{0,2}')).join('|'),
 );
-/** Fewer bytes hold no id of a key and something behind it. */
+/** Fewer bytes cannot hold the id of a key and part of its secret. */
 const minBytes = 21;
 
 /** A text of the value: a member's value, an item, or a member's name. */
@@ -29,11 +29,11 @@ interface Leaf extends Text {
   readonly parent: object;
   readonly key: string;
   readonly isName: boolean;
-  /** How another text is put in its place, if it stands there as bytes. */
+  /** Converts a text back, if the leaf was bytes. */
   readonly write?: (text: string) => unknown;
 }
 
-/** Part of a text that is another one in base64. */
+/** Part of a text that is base64. */
 interface Encoded {
   readonly start: number;
   readonly end: number;
@@ -84,7 +84,7 @@ function encodedIn(text: string): readonly Encoded[] {
   });
 }
 
-/** What stands in place of those parts that hold live keys; the ids of these are added. */
+/** Replacements for the parts that hold live keys; adds the ids of these keys. */
 function maskEncoded(parts: readonly Encoded[], live: LiveKeys, keyIds: Set<string>): readonly Range[] {
   return parts.flatMap(({ start, end, decoded, search }) => {
     const { rangesIn, hidesLong, ids } = search.find(live);
@@ -96,7 +96,7 @@ function maskEncoded(parts: readonly Encoded[], live: LiveKeys, keyIds: Set<stri
   });
 }
 
-/** A place in the value, the same for every item of a list. */
+/** A path in the value, the same for every item of a list. */
 interface Spot {
   readonly leaves: Leaf[];
   readonly members: Map<string, Spot>;
@@ -105,14 +105,14 @@ interface Spot {
 const createSpot = (): Spot => ({ leaves: [], members: new Map() });
 
 interface Leaves {
-  /** Texts that belong together: those at the same place of each item of a list. Names stand alone. */
+  /** Texts that belong together: those at the same path in each item of a list. Names are separate. */
   readonly runs: readonly (readonly Leaf[])[];
   readonly values: readonly Leaf[];
-  /** With names, each before what it is the name of. */
+  /** With names, each before its value. */
   readonly all: readonly Leaf[];
 }
 
-/** All in their order. */
+/** All texts, in order. */
 function leavesIn(root: object): Leaves {
   const runs: Leaf[][] = [];
   const values: Leaf[] = [];
@@ -152,7 +152,7 @@ function leavesIn(root: object): Leaves {
   return { runs, values, all };
 }
 
-/** Numbers as JSON has them of a file that was read as bytes: a list, or members that are numbered. Null if it is nothing of the sort. */
+/** Bytes as JSON writes them: a list of numbers, or an object with numbered members. Null otherwise. */
 function bytesIn(value: object): Required<Pick<Leaf, 'text' | 'write'>> | null {
   const isList = Array.isArray(value);
   if (typeof (value as { 0?: unknown })[0] !== 'number') return null;
@@ -166,7 +166,7 @@ function bytesIn(value: object): Required<Pick<Leaf, 'text' | 'write'>> | null {
 
 const isByte = (item: unknown): boolean => Number.isInteger(item) && (item as number) >= 0 && (item as number) < 256;
 
-/** Whether it is worth looking: an underscore after an r and a k is rare. What stands before the text is not known here. */
+/** A cheap test: `_` after `k` after `r` is rare. The text may continue an earlier one. */
 function mayHoldKey(text: string): boolean {
   for (let at = text.indexOf('_'); at !== -1; at = text.indexOf('_', at + 1)) {
     const k = lastBefore(text, at, 'k');
@@ -175,17 +175,19 @@ function mayHoldKey(text: string): boolean {
   return false;
 }
 
-/** Blanks, and the second half of a character in UTF-16, also as JSON spells them. */
+/** Whitespace and zero bytes of UTF-16, also as JSON escapes. */
 const mayBeGap = new Set(' \n\r\t\0\\nrtu0');
 
-/** Where this character stands before the place, with nothing but what may be a gap between; -1 if the text begins there, null if neither. */
+/**
+ * The index of this character before the place, with only gaps between. -1 at the start of the text, null otherwise.
+ */
 function lastBefore(text: string, at: number, wanted: string): number | null {
   let before = at - 1;
   while (before >= 0 && text.charAt(before) !== wanted && mayBeGap.has(text.charAt(before))) before -= 1;
   return before < 0 || text.charAt(before) === wanted ? before : null;
 }
 
-/** The same of any text in the value, without keeping anything: most results end here. */
+/** The same test for all texts of a value. Most results end here. */
 function mayHoldKeys(value: unknown, seen: Set<object>): boolean {
   if (typeof value === 'string')
     return mayHoldKey(value) || (value.length >= minBase64Chars && encodedPrefix.test(value));
@@ -207,7 +209,7 @@ interface Change {
 function rebuilt(value: unknown, changes: ReadonlyMap<object, readonly Change[]>, done: Map<object, unknown>): unknown {
   if (!isObject(value) && !Array.isArray(value)) return value;
   if (done.has(value)) return done.get(value);
-  // A value within itself is no JSON, and is refused as such later.
+  // A cyclic value is not JSON, and is refused later.
   done.set(value, value);
   const own = changes.get(value) ?? [];
   const items = new Map(own.filter(({ isName }) => !isName).map(({ key, item }) => [key, item]));

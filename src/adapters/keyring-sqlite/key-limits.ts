@@ -1,4 +1,4 @@
-/** Every limit of the keyring, by name, and what a name, a tenant and a time must be. */
+/** The limits of the keyring, and the checks of names, tenants and expiry times. */
 import { keyRoles } from '../../core/call/identity.ts';
 import { defaultLimits } from '../../core/limits.ts';
 import type { NewKey } from '../../ports/keyring.ts';
@@ -9,23 +9,23 @@ const minute = 60 * second;
 const day = 24 * 60 * minute;
 
 export const keyLimits = {
-  /** Rows of one tenant. Keys that ended make way for new ones; if all of them live, there is no room. */
+  /** Rows of one tenant. Ended keys are deleted to make room. */
   maxKeysOfTenant: 10_000,
-  /** The furthest end of a key that has one. */
+  /** The longest lifetime of a key that expires. */
   maxLifeMs: 3_650 * day,
-  /** How long a rotated key may work on. */
+  /** How long a rotated key may keep working. */
   maxGraceMs: 30 * day,
-  /** How long a key that was found is believed without a look into the file: a revocation takes effect within it. */
+  /** How long a found key is cached: a revocation takes effect within this time. */
   foundForMs: second,
   maxFound: 1_024,
-  /** `used_at` is written to the minute, and together for all keys used within this time. */
+  /** `used_at` has minute resolution and is written in batches of this time. */
   markEveryMs: second,
   maxMarks: 10_000,
   /** Changes that wait for the thread that writes. */
   maxWaiting: 1_024,
 } as const;
 
-/** What would move a cursor, turn a line around, or look like nothing. */
+/** Control, bidirectional and invisible characters. */
 const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 export function checkNewKey({ tenant, role, name, createdBy, expiresAtMs }: NewKey, nowMs: number): void {

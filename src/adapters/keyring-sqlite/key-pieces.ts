@@ -1,6 +1,7 @@
 /**
- * How are texts read as the pieces of one? A piece is a run of the letters that a key is made of; what stands between pieces does not
- * matter, and short pieces, such as the numbers of lines, are left out in turn. A range of the pieces is one of the texts again.
+ * Splits texts into pieces of the characters that keys are made of, and joins the pieces. Separators do not matter,
+ * and short pieces such as line numbers are left out in turn. Ranges of the joined text map back to the original
+ * texts.
  */
 import { idChars, idClass } from './key-text.ts';
 
@@ -8,7 +9,7 @@ export interface Text {
   readonly text: string;
 }
 
-/** What is not shown of a text, and what stands in its place. */
+/** A masked range of a text, and its replacement. */
 export interface Range {
   readonly start: number;
   end: number;
@@ -17,12 +18,15 @@ export interface Range {
 
 export const mark = '…masked';
 const marked = new RegExp(`rk_${idClass}{${idChars}}_${mark}`, 'g');
-/** A line break as JSON spells it, however often, is no piece, but `C:\rk_…` begins with one. A dash before a line is none of its own. */
+/** JSON escapes of line breaks are not pieces, but `C:\rk_…` begins one. Dashes at the start of a line are separate. */
 const pieces = /\\+(?:u[\da-fA-F]{4}|[nt]|r(?!$|k$|k_))?|(?<=^[ \t]{0,20})-+|[\w-]+/gm;
 /** Pieces that are shorter are left out, one after the other. */
 const leastChars = [1, 2, 4, 8, 16];
 
-/** The pieces of some texts, one after the other. The n-th is at `at[n]` of the text, and at `from[n]` of the text that it is of. */
+/**
+ * The joined pieces of some texts. The n-th is at `at[n]` of the joined text, and at `from[n]` of its original text
+ * `of[n]`.
+ */
 export interface Joined {
   readonly text: string;
   readonly at: readonly number[];
@@ -45,7 +49,7 @@ export function join(run: readonly Text[], least: number): Joined {
   const [at, from, of]: [number[], number[], Text[]] = [[], [], []];
   let chars = 0;
   for (const each of run) {
-    // What was masked before gives nothing away.
+    // Earlier masks are ignored.
     const text = each.text.includes(mark) ? each.text.replaceAll(marked, (mask) => ' '.repeat(mask.length)) : each.text;
     for (const { 0: piece, index } of text.matchAll(pieces)) {
       if (piece.startsWith('\\') || piece.length < least) continue;
@@ -59,7 +63,7 @@ export function join(run: readonly Text[], least: number): Joined {
   return { text: parts.join(''), at, from, of, leavesNothingOut: least === 1 };
 }
 
-/** The piece that this place is in. */
+/** The index of the piece at this place. */
 function nthAt({ at }: Joined, place: number): number {
   let [low, high] = [0, at.length - 1];
   while (low < high) {
@@ -75,7 +79,7 @@ export function pieceAt(joined: Joined, place: number): { readonly start: number
   return { start: joined.at[nth] ?? 0, end: joined.at[nth + 1] ?? joined.text.length };
 }
 
-/** What stands for a key stands where it began. If nothing was left out, what is between two of its pieces goes with them. */
+/** The replacement is put where the key began. If no pieces were left out, separators between pieces are masked too. */
 export function addRange(ranges: Map<Text, Range[]>, joined: Joined, { start, end, shown }: Range): void {
   let last: { readonly of: Text; readonly range: Range } | null = null;
   for (let nth = nthAt(joined, start); nth < joined.at.length; nth++) {
@@ -94,7 +98,7 @@ export function addRange(ranges: Map<Text, Range[]>, joined: Joined, { start, en
   }
 }
 
-/** In their order, and none within another: of two that begin together the first that was found speaks. */
+/** Sorted, without overlaps. Of two with the same start, the first found counts. */
 function merged(ranges: readonly Range[]): readonly Range[] {
   const all: Range[] = [];
   for (const range of ranges.toSorted((a, b) => a.start - b.start)) {

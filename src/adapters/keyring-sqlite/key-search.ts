@@ -1,6 +1,6 @@
 /**
- * Which keys do these texts give away, if what was cut apart is put together again? A secret is known by its hash alone: it is looked for
- * right behind its id, then everywhere. Bounded; where a bound is met, whatever is long is hidden.
+ * Finds keys in texts, also when they were split. A secret is recognised by its hash: first right after its id, then
+ * anywhere. The work is bounded; above the bound everything long is hidden.
  */
 import { addRange, join, joinedInTurn, mark, pieceAt, type Joined, type Range, type Text } from './key-pieces.ts';
 import { idChars, idClass, secretChars, secretHash } from './key-text.ts';
@@ -9,15 +9,15 @@ import { idChars, idClass, secretChars, secretHash } from './key-text.ts';
 export interface LiveKeys {
   /** The hashes of the secrets of those that work, by id. */
   readonly hashes: ReadonlyMap<string, string>;
-  /** Ids of which nobody can say it: they are taken for those of keys. */
+  /** Ids that could not be checked: they count as keys. */
   readonly unsure: ReadonlySet<string>;
 }
 
 export interface FoundKeys {
   readonly rangesIn: (text: Text) => readonly Range[];
-  /** Whether a secret may be anywhere: then nothing is shown that is long enough to be a good part of one. */
+  /** Whether a secret may be anywhere: then everything long enough to be much of one is hidden. */
   readonly hidesLong: boolean;
-  /** Of the keys that were given away, or may have been. */
+  /** Ids of the keys that were, or may have been, disclosed. */
   readonly ids: ReadonlySet<string>;
 }
 
@@ -30,15 +30,15 @@ const prefix = new RegExp(`rk_(?=(${idClass}{${idChars}})_)`, 'g');
 const prefixChars = 'rk_'.length + idChars + '_'.length;
 /** Longer texts are not searched everywhere. */
 const maxSearchedChars = 1 << 17;
-/** No honest result gives more away. */
+/** More secrets than this are not masked one by one. */
 const maxSecrets = 50;
-/** Fewer of a secret's 43 characters give nothing away. Names of members are part of a form that is read by machines. */
+/** Shorter parts of a secret disclose too little to matter. Member names may be longer, because programs read them. */
 const longChars = { text: 16, name: 32 };
 const gramChars = 8;
 /** 32 bytes in base64 end in one of these. */
 const lastChars = new Set('AEIMQUYcgkosw048');
 
-/** `runs` are texts that belong together; `orders` are more orders in which parts of a key could follow each other. */
+/** `runs` are texts that belong together; `orders` are other orders in which parts of a key could follow each other. */
 export function createKeySearch(runs: readonly (readonly Text[])[], orders: readonly (readonly Text[])[]): KeySearch {
   const texts = new Set([...runs.flat(), ...orders.flat()]);
   const chars = [...texts].reduce((sum, { text }) => sum + text.length, 0);
@@ -76,7 +76,7 @@ function secretsBehind(joined: readonly Joined[], hashes: LiveKeys['hashes']): M
   return secrets;
 }
 
-/** Whatever is found is no longer missing. */
+/** Removes what it finds from `missing`. */
 function searchEverywhere(joined: readonly Joined[], missing: Map<string, string>, secrets: Map<string, string>): void {
   for (const { text } of joined)
     for (let end = secretChars; end <= text.length && missing.size > 0; end++) {
@@ -93,7 +93,7 @@ function searchEverywhere(joined: readonly Joined[], missing: Map<string, string
 interface Ranges {
   readonly ranges: Map<Text, Range[]>;
   readonly ids: Set<string>;
-  /** Part of a secret stands behind its id, and its rest was not found. */
+  /** Part of a secret follows its id, and the rest was not found. */
   isCut: boolean;
 }
 
@@ -103,7 +103,7 @@ function findRanges(joined: readonly Joined[], secrets: ReadonlyMap<string, stri
     for (const { 1: id = '', index } of each.text.matchAll(prefix)) {
       if (!live.hashes.has(id) && !live.unsure.has(id)) continue;
       const isWhole = secrets.get(id) === secretBehind(each, index);
-      // INVARIANT: what stands right behind the id of a live key is not shown, whether or not it is its secret.
+      // INVARIANT: what directly follows the id of a live key is masked, whether or not it is its secret.
       const chars = isWhole
         ? secretChars
         : Math.min(pieceAt(each, index + prefixChars - 1).end - index - prefixChars, secretChars);
@@ -133,7 +133,7 @@ function wholesOf(secret: string, { text }: Joined): readonly Part[] {
   return parts;
 }
 
-/** Wherever a good part of the secret stands in one piece: it holds eight characters that begin at every eighth. */
+/** Long parts of the secret in one piece. Each contains one of the secret's aligned groups of eight characters. */
 function partsOf(secret: string, joined: Joined): readonly Part[] {
   if (!joined.leavesNothingOut) return [];
   const { text } = joined;
@@ -152,7 +152,7 @@ function partsOf(secret: string, joined: Joined): readonly Part[] {
   return parts;
 }
 
-/** The id of a key may be seen. */
+/** Hides long runs of characters; the id of a key may be shown. */
 export function hideLong(text: string, least = longChars.text): string {
   return text.replaceAll(/[\w-]+/g, (run) => {
     const id = run.slice(-prefixChars);

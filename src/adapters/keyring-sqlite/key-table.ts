@@ -1,13 +1,13 @@
 /**
- * How is the file opened, and which table does it have? Write-ahead log, an fsync at every commit, both read back; a
- * file of others or of a newer version is refused before anything in it is touched.
+ * Opens the database file and defines its table. Uses a write-ahead log with an fsync at every commit, and checks
+ * both. A file of another program or of a newer version is refused before anything in it changes.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { KeyringError, damaged } from './keyring-error.ts';
 import { keyRoles, type KeyRole } from '../../core/call/identity.ts';
 import type { KeyEntry } from '../../ports/keyring.ts';
 
-/** 'rcrk' in ASCII: tells our files from other people's databases. */
+/** 'rcrk' in ASCII: identifies our files. */
 export const applicationId = 0x7263726b;
 export const schemaVersion = 1;
 
@@ -28,7 +28,7 @@ CREATE INDEX keys_admins ON keys (id) WHERE role = 'admin';
 `;
 
 export async function openDatabase(file: string, busyTimeoutMs: number): Promise<DatabaseSync> {
-  // Loaded here and not above, so that an old Node can still load the program and say what it needs.
+  // Loaded lazily, so that an old Node can still load the program and print what it needs.
   const { DatabaseSync } = await import('node:sqlite');
   const database = new DatabaseSync(file, { timeout: busyTimeoutMs, enableForeignKeyConstraints: false });
   try {
@@ -41,7 +41,7 @@ export async function openDatabase(file: string, busyTimeoutMs: number): Promise
 }
 
 function prepare(database: DatabaseSync, file: string): void {
-  // In one look: another process may be making the table, and half of what it does must not be seen.
+  // In one transaction: another process may be creating the table.
   const version = inTransaction(database, () => judge(database, file), 'BEGIN');
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
   // On macOS only this reaches the disk; elsewhere it changes nothing.
@@ -53,7 +53,7 @@ function prepare(database: DatabaseSync, file: string): void {
       'io',
       `the file system of '${file}' cannot share memory between processes: use a local disk`,
     );
-  // INVARIANT: a key that was shown, and a revocation that was confirmed, are on the disk.
+  // INVARIANT: a key that was shown and a revocation that was confirmed are on disk.
   if (read(database, 'PRAGMA synchronous') !== 2)
     throw new KeyringError(
       'io',
@@ -61,7 +61,7 @@ function prepare(database: DatabaseSync, file: string): void {
     );
   if (version === schemaVersion) return;
   inTransaction(database, () => {
-    // Asked again with the lock held: another process may have made the table meanwhile.
+    // Checked again under the lock: another process may have created the table.
     if (judge(database, file) === schemaVersion) return;
     database.exec(table);
     database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}`);
@@ -86,7 +86,7 @@ function judge(database: DatabaseSync, file: string): number {
 
 const read = (database: DatabaseSync, text: string): unknown => Object.values(database.prepare(text).get() ?? {})[0];
 
-/** All of it or nothing; whoever else wants to write waits meanwhile. */
+/** Runs a transaction; other writers wait. */
 export function inTransaction<Result>(database: DatabaseSync, body: () => Result, begin = 'BEGIN IMMEDIATE'): Result {
   database.exec(begin);
   try {
@@ -110,7 +110,7 @@ export interface KeyRow {
   readonly expires_at: number | null;
   readonly revoked_at: number | null;
   readonly used_at: number | null;
-  /** The key that took its place when it was rotated. */
+  /** The key that replaced it when it was rotated. */
   readonly replaced_by: string | null;
 }
 

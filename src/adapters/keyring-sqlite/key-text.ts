@@ -1,6 +1,6 @@
 /**
- * What does a key look like, and what of it is kept? `rk_<id>_<secret>`: the id is public, of the secret only its hash
- * is ever stored. Must not keep, log or show a secret.
+ * The format of a key, `rk_<id>_<secret>`. The id is public; only the hash of the secret is stored. Must not keep, log
+ * or show a secret.
  */
 import { hash, randomBytes } from 'node:crypto';
 
@@ -16,7 +16,7 @@ const written = new RegExp(`^rk_(${idClass}{${idChars}})_([\\w-]{${secretChars}}
 export interface MadeKey {
   readonly id: string;
   readonly hash: Uint8Array;
-  /** The whole text: for its holder, once. */
+  /** The whole key, shown to its holder once. */
   readonly key: string;
 }
 
@@ -37,7 +37,7 @@ export function readKey(text: string): ReadKey | null {
   return id === undefined || secret === undefined ? null : { id, hash: hashOf(secret) };
 }
 
-/** The same question without the work, and without telling the parts. */
+/** The same check without hashing. */
 export const isKeyText = (text: string): boolean => written.test(text);
 
 /** A secret of 256 random bits cannot be guessed from its hash, so a fast hash without salt is enough. */

@@ -1,9 +1,6 @@
-/**
- * What is wrong with the keyring, or with what was asked of it, in our words? Messages are lower case, name the thing,
- * say what to do, and never hold a key.
- */
+/** Errors of the keyring. Messages are lower case, name the thing, say what to do, and never contain a key. */
 export type KeyringReason =
-  /** There is no file, and none was to be made. */
+  /** There is no file, and none should be created. */
   | 'missing'
   | 'not_a_keyring'
   | 'newer_schema'
@@ -16,7 +13,7 @@ export type KeyringReason =
   | 'io'
   | 'closed'
   | 'busy'
-  /** What was asked cannot be: a name, a tenant, a role or a time. */
+  /** A name, tenant, role or time is invalid. */
   | 'bad_request'
   | 'too_many_keys'
   /** The key was revoked, is expired, or was rotated before. */
@@ -42,7 +39,7 @@ const sqlite = {
   notADatabase: 26,
 } as const;
 
-/** What neither SQLite nor the system said is a bug of ours, and thrown on as it is. */
+/** An error of neither SQLite nor the system is a bug, and is rethrown. */
 export function keyringError(error: unknown, file: string): KeyringError {
   if (error instanceof KeyringError) return error;
   const { errcode, code, syscall } = (error ?? {}) as { errcode?: unknown; code?: unknown; syscall?: unknown };

@@ -1,6 +1,6 @@
 /**
- * Which files of keys are opened? One that is missing is made, for its owner alone; one that others can read, or that is not
- * ours, is refused and left alone. Several processes may have it open at once. A refusal says what to do.
+ * Opens a file of keys. A missing file is created, readable by its owner only. A file that others can read, or that is
+ * not a keyring, is refused and left unchanged. Several processes may open it at once. A refusal says what to do.
  */
 import { closeSync, openSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
@@ -10,9 +10,9 @@ import { isBusy, KeyringError, keyringError, type KeyringReason } from './keyrin
 import { createKeyring, type KeyringSettings, type SqliteKeyring } from './sqlite-keyring.ts';
 
 export interface OpenKeyringOptions extends KeyringSettings {
-  /** False: a file that is not there is refused as `missing`, and none is made. */
+  /** False: a missing file is refused as `missing` and not created. */
   readonly create?: boolean;
-  /** How long to wait for whoever holds a lock on the file. */
+  /** How long to wait for a lock on the file. */
   readonly patienceMs?: number;
 }
 
@@ -24,10 +24,10 @@ export interface KeyringRefused {
 
 export type OpenKeyringResult = { readonly kind: 'opened'; readonly keyring: SqliteKeyring } | KeyringRefused;
 
-/** Several processes that make the file at once can meet in ways that SQLite does not wait out by itself. */
+/** Processes that create the file at once can conflict in ways that SQLite's own timeout does not cover. */
 const defaultPatienceMs = 5_000;
 const tryEveryMs = 20;
-/** A look stops this thread, so it waits for a lock no longer than this. */
+/** Reading blocks this thread, so it waits for a lock no longer than this. */
 const lookTimeoutMs = 250;
 
 export async function openSqliteKeyring(options: OpenKeyringOptions): Promise<OpenKeyringResult> {
@@ -55,7 +55,7 @@ function makePrivately(file: string, create: boolean): KeyringError | null {
     return null;
   }
   if (!found.isFile()) return new KeyringError('not_a_keyring', `'${file}' is not a file: move it away`);
-  // INVARIANT: whoever can write the file can give themselves any key, so nobody else can.
+  // INVARIANT: nobody else can write the file, because that would let them create any key.
   if (process.platform !== 'win32' && (found.mode & 0o077) !== 0)
     return new KeyringError(
       'not_private',

@@ -1,6 +1,6 @@
 /**
- * Who holds this key, and how do keys come and go? Looks are made here, on a connection that cannot write; changes are made
- * by a thread. Everything rejects with a KeyringError; a key that is wrong is null, never an error.
+ * The keyring: finds the holder of a key, and adds, rotates and revokes keys. Reads use a read-only connection here; a
+ * thread writes. Errors are KeyringErrors. An invalid key is null, never an error.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
@@ -15,10 +15,10 @@ import { createWriterThread, type Spawn } from './writer-thread.ts';
 
 export interface KeyringSettings {
   readonly file: string;
-  /** Something went wrong that nobody who asks must hear of, such as a time of use that could not be written. */
+  /** Called with problems that concern no caller, such as a time of use that could not be written. */
   readonly onSuppressed?: (problem: string) => void;
   readonly monotonicMs?: () => number;
-  /** How the writer's thread is started; tests keep hold of it here. */
+  /** Starts the writer's thread; a seam for tests. */
   readonly spawn?: Spawn;
 }
 
@@ -29,14 +29,15 @@ export interface ShownKey {
 
 export interface SqliteKeyring extends Keyring {
   /**
-   * An admin, only if the file knows none, ended ones included; else null. `keep` puts the key where its holder finds it:
-   * if it throws, or the process dies, there is no such key. Of several processes one succeeds. Stops this thread meanwhile.
+   * An admin, only if the file knows none, ended ones included; else null. `keep` puts the key where its holder finds
+   * it: if it throws, or the process dies, there is no such key. Of several processes one succeeds. Stops this thread
+   * meanwhile.
    */
   addFirstAdmin(key: Omit<NewKey, 'role'>, nowMs: number, keep: (key: string) => void): Promise<ShownKey | null>;
 }
 
 export const lookStatements = {
-  /** An unknown id is the revoked key of nobody: looking it up is the same work as for one that is known. */
+  /** An unknown id gives a revoked dummy key, so that the lookup takes the same time as for a known one. */
   findKey: `
     SELECT coalesce(k.id, 'nobody') AS id, coalesce(k.tenant, 'nobody') AS tenant, coalesce(k.role, 'agent') AS role,
       coalesce(k.name, 'nobody') AS name, coalesce(k.hash, ?) AS hash, coalesce(k.created_at, 0) AS created_at,
@@ -78,10 +79,10 @@ export function createKeyring(database: DatabaseSync, settings: KeyringSettings)
         const recent = found.get(name);
         const row = recent ?? (select.get(nobody, shown.id) as unknown as KeyRow);
         const entry = entryOf(row, file);
-        // INVARIANT: a hash is compared, and all of it, whether or not there is such an id.
+        // INVARIANT: the whole hash is compared, whether or not the id exists.
         const isRight = timingSafeEqual(shown.hash, row.hash);
         if (!isRight || !isAlive(entry, nowMs)) return null;
-        // INVARIANT: only what was just read is believed for a while; else a key in constant use would outlive its revocation.
+        // INVARIANT: only fresh reads are cached; otherwise a key in constant use would outlive its revocation.
         if (recent === undefined) found.put(name, row);
         marks.note(entry.id, nowMs);
         return { tenant: entry.tenant, role: entry.role, name: entry.name, keyId: entry.id };
@@ -149,7 +150,7 @@ export function createFoundKeys(monotonicMs: () => number): FoundKeys {
     get(name) {
       const kept = found.get(name);
       if (kept === undefined) return undefined;
-      // INVARIANT: by the clock that never jumps, so that a revocation of another process waits no longer than this.
+      // INVARIANT: by the monotonic clock, so that a revocation by another process takes effect in time.
       if (monotonicMs() < kept.untilMs) return kept.row;
       found.delete(name);
       return undefined;

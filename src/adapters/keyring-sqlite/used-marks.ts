@@ -1,6 +1,6 @@
 /**
- * When was a key last used? Collects, to the minute, and has it written later for all keys together: nobody who shows a
- * key waits for that, and nobody fails because of it.
+ * Records when keys were last used, to the minute, in batches. Nobody who uses a key waits for the write or fails with
+ * it.
  */
 import { keyLimits } from './key-limits.ts';
 
@@ -33,7 +33,7 @@ export function createUsedMarks(
       await write(marks);
       failing = false;
     } catch (error) {
-      // Told once, until it works again: a full disk would be told every second.
+      // Reported once until it works again: a full disk would be reported every second.
       if (!failing) onSuppressed(error instanceof Error ? error.message : String(error));
       failing = true;
     }
@@ -43,7 +43,7 @@ export function createUsedMarks(
     note(id, nowMs) {
       const minute = Math.floor(nowMs / minuteMs) * minuteMs;
       if (noted.get(id) === minute) return;
-      // Forgetting what was noted costs a write too many, and nothing else.
+      // Clearing costs only an extra write.
       if (noted.size >= keyLimits.maxMarks) noted.clear();
       noted.set(id, minute);
       if (waiting.size < keyLimits.maxMarks) waiting.set(id, minute);

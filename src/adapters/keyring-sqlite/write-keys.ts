@@ -1,6 +1,6 @@
 /**
- * What changes in the table when a key is added, rotated, revoked or used? Each is one transaction, checked inside it, so
- * that processes at the same file cannot undo each other. Knows hashes, never secrets.
+ * Writes changes of keys to the table. Each is one transaction, checked inside it, so that processes that share the
+ * file cannot undo each other. Knows hashes, never secrets.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { KeyEntry, NewKey } from '../../ports/keyring.ts';
@@ -12,6 +12,13 @@ import { KeyringError } from './keyring-error.ts';
 export interface Fresh {
   readonly id: string;
   readonly hash: Uint8Array;
+}
+
+export interface Rotation {
+  readonly tenant: string;
+  readonly id: string;
+  readonly graceMs: number;
+  readonly by: string;
 }
 
 export type KeyWriter = ReturnType<typeof createKeyWriter>;
@@ -52,7 +59,7 @@ export function createKeyWriter(database: DatabaseSync, file: string) {
     add: (fresh: Fresh, key: NewKey, nowMs: number): KeyEntry =>
       inTransaction(database, () => insert(fresh, key, nowMs)),
 
-    /** Only if the file knows no admin, ended ones included; `keep` runs inside the transaction, and what it throws undoes it. */
+    /** Only if there never was an admin. `keep` runs inside the transaction; if it throws, nothing is written. */
     addFirstAdmin: (fresh: Fresh, key: Omit<NewKey, 'role'>, nowMs: number, keep: () => void): KeyEntry | null =>
       inTransaction(database, () => {
         if (statements.admin.get() !== undefined) return null;
@@ -61,19 +68,19 @@ export function createKeyWriter(database: DatabaseSync, file: string) {
         return entry;
       }),
 
-    rotate: (fresh: Fresh, tenant: string, id: string, graceMs: number, by: string, nowMs: number): KeyEntry | null =>
+    rotate: (fresh: Fresh, { tenant, id, graceMs, by }: Rotation, nowMs: number): KeyEntry | null =>
       inTransaction(database, () => {
         const row = statements.row.get(id, tenant) as KeyRow | undefined;
         if (row === undefined) return null;
         const old = entryOf(row, file);
-        // INVARIANT: a key is rotated once; of two who try, one is told, so that no key is left that nobody looks after.
+        // INVARIANT: a key is rotated once. The second attempt fails, so that no unknown successor exists.
         if (row.replaced_by !== null) throw ended(id, `was rotated before: its successor is ${row.replaced_by}`);
         if (old.revokedAtMs !== null) throw ended(id, 'is revoked: add a key instead');
         if (old.expiresAtMs !== null && old.expiresAtMs <= nowMs) throw ended(id, 'is expired: add a key instead');
-        // A key with an end gets the same time anew: renewing it is what rotation is for.
+        // The successor of a key that expires gets the same lifetime.
         const lifeMs = old.expiresAtMs === null ? null : old.expiresAtMs - old.createdAtMs;
         const expiresAtMs = lifeMs === null ? null : nowMs + Math.max(lifeMs, 1);
-        // First the old one, so that it can make room for the new one where there is none.
+        // The old key is ended first, so that it can make room for the new one.
         const until = nowMs + graceMs;
         statements.replace.run(fresh.id, until, until, graceMs, nowMs, id);
         return insert(fresh, { tenant, role: old.role, name: old.name, createdBy: by, expiresAtMs }, nowMs);

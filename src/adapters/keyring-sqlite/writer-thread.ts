@@ -1,6 +1,6 @@
 /**
- * How does the main thread have keys written? It starts the worker when there is something to write, posts orders, and
- * gets each one's end. A worker that died is started again by the next order; what it had has failed.
+ * Starts the worker that writes keys when there is something to write, and sends it orders. A worker that died is
+ * started again by the next order; the orders that it had have failed.
  */
 import { Worker } from 'node:worker_threads';
 import { keyLimits } from './key-limits.ts';
@@ -16,10 +16,10 @@ export interface WriterThread {
 
 export type Spawn = (file: string) => Worker;
 
-/** The build renames .ts to .js, but not inside a URL: the extension is that of this very file. */
+/** The build does not rename .ts to .js inside a URL, so the extension is taken from this file. */
 export const spawnWorker: Spawn = (file) => {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  // Without the flags of the process: some, such as --eval, make no sense for a worker and stop it.
+  // Without the flags of the process: a worker does not accept some, such as --eval.
   return new Worker(new URL(`./writer-worker.${extension}`, import.meta.url), { workerData: { file }, execArgv: [] });
 };
 
@@ -41,7 +41,7 @@ export function createWriterThread(file: string, spawn: Spawn = spawnWorker): Wr
     worker.on('message', (message: FromWorker) => {
       const waits = started.waiting.get(message.at);
       started.waiting.delete(message.at);
-      // Whoever forgets to close an idle keyring can still end.
+      // An idle keyring does not keep the process alive.
       if (started.waiting.size === 0) worker.unref();
       if ('done' in message) waits?.resolve(message.done);
       else waits?.reject(new KeyringError(message.problem.reason, message.problem.message));

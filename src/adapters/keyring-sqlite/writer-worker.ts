@@ -1,29 +1,21 @@
 /**
- * The thread that writes keys: an fsync or a lock of another process stops nobody but it. Started by writer-thread.ts,
- * which speaks with it in the messages below. It never sees a secret.
+ * The thread that writes keys, so that an fsync or another process's lock blocks nothing else. Started by
+ * writer-thread.ts. It never sees a secret.
  */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { KeyEntry, NewKey } from '../../ports/keyring.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
 import { openDatabase, writeTimeoutMs } from './key-table.ts';
 import { keyringError, type KeyringReason } from './keyring-error.ts';
-import { createKeyWriter, type Fresh, type KeyWriter } from './write-keys.ts';
+import { createKeyWriter, type Fresh, type KeyWriter, type Rotation } from './write-keys.ts';
 
 export type Order =
   | { readonly type: 'add'; readonly fresh: Fresh; readonly key: NewKey; readonly nowMs: number }
-  | {
-      readonly type: 'rotate';
-      readonly fresh: Fresh;
-      readonly tenant: string;
-      readonly id: string;
-      readonly graceMs: number;
-      readonly by: string;
-      readonly nowMs: number;
-    }
+  | ({ readonly type: 'rotate'; readonly fresh: Fresh; readonly nowMs: number } & Rotation)
   | { readonly type: 'revoke'; readonly tenant: string; readonly id: string; readonly nowMs: number }
   | { readonly type: 'use'; readonly marks: readonly (readonly [id: string, atMs: number])[] };
 
-/** What an order comes to: the entry that was written, whether there was one, or nothing. */
+/** The result of an order: the written entry, whether there was one, or nothing. */
 export type Done = KeyEntry | boolean | null;
 
 export type ToWorker = { readonly at: number; readonly order: Order } | 'close';
@@ -40,7 +32,7 @@ function carryOut(order: Order, writer: KeyWriter): Done {
     case 'add':
       return writer.add(order.fresh, order.key, order.nowMs);
     case 'rotate':
-      return writer.rotate(order.fresh, order.tenant, order.id, order.graceMs, order.by, order.nowMs);
+      return writer.rotate(order.fresh, order, order.nowMs);
     case 'revoke':
       return writer.revoke(order.tenant, order.id, order.nowMs);
     case 'use':
@@ -51,7 +43,7 @@ function carryOut(order: Order, writer: KeyWriter): Done {
   }
 }
 
-// A file that cannot be opened now is tried again with the next order, not given up.
+// A file that cannot be opened is tried again with the next order.
 let opened: { readonly writer: KeyWriter; readonly close: () => void } | null = null;
 
 async function open() {
@@ -75,7 +67,7 @@ async function obey(message: ToWorker): Promise<void> {
   }
 }
 
-// One after the other, in the order in which they came.
+// One at a time, in order.
 let last = Promise.resolve();
 port.on('message', (message: ToWorker) => {
   last = last.then(() => obey(message));

@@ -1,6 +1,6 @@
 /**
- * Whom can a body ask while it runs? The agent's client and the other tools of the gateway, for as long as somebody waits for
- * its result. An isolated body is alone. Every service rejects with a sentence; none of them throws.
+ * What a body can ask while it runs: the agent's client and other tools, as long as somebody waits for its result. An
+ * isolated body has none. Every request rejects with a message; none throws synchronously.
  */
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import type { Reply } from '../../core/call/reply.ts';
@@ -18,7 +18,7 @@ export class NotAvailable extends Error {
 
 const anyForm = { type: 'object', properties: {} } as const;
 
-/** Whoever awaits it hears the error; a body that asks and does not listen must not bring the process down. */
+/** Prevents an unhandled rejection when a body does not await its request. Awaiting it still throws. */
 const unheard = <Value>(asked: Promise<Value>): Promise<Value> => {
   asked.catch(() => undefined);
   return asked;
@@ -67,7 +67,7 @@ function servicesTo(
   };
 }
 
-/** In a worker there is nobody to ask: only arguments and the result cross. */
+/** In a worker no requests are possible: only arguments and the result are passed. */
 export const noServices: BodyServices = {
   elicit: () => unheard(isolated('ctx.elicit')),
   sample: () => unheard(isolated('ctx.sample')),
@@ -86,7 +86,7 @@ function clientOf({ client }: Attempt, signal: AbortSignal, what: 'elicit' | 'sa
   throw new NotAvailable(`ctx.${what} is not available: this call came from nobody who can be asked`);
 }
 
-/** A question that ends with the wait for its body is one that was not answered, and no abort of something that was sent. */
+/** A request that is aborted because nobody waits for its body is reported as not answered. */
 async function inTime<Answer>(asked: Promise<Answer>, signal: AbortSignal, what: string): Promise<Answer> {
   try {
     return await asked;

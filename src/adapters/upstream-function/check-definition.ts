@@ -1,6 +1,6 @@
 /**
- * Is a tool defined so that it can be run safely? Every mistake is told when the tool is registered, by the tool's name,
- * what is wrong and what to write instead. Must not run any code of the author's.
+ * Checks that a tool is defined so that it can run safely. Every mistake is reported at registration, with the tool's
+ * name, the problem and the fix. Must not run any code of the author's.
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -35,7 +35,9 @@ export interface ThreadBody {
   readonly text: string;
 }
 
-/** Where the body runs: in this thread, in that of its workflow's module, or in a worker from its source or its module. */
+/**
+ * Where the body runs: in this thread, in that of its workflow's module, or in a worker from its source or its module.
+ */
 export type ToolBody =
   /** `neverBlocks`: its author says so. */
   | { readonly kind: 'here'; readonly run: LocalBody; readonly neverBlocks: boolean }
@@ -50,14 +52,14 @@ export interface CheckedTool {
   /** Null: the gateway's default. */
   readonly timeoutMs: number | null;
   readonly dedupeWindowMs: number | null;
-  /** Null: its answer is the end of it. */
+  /** Null: its answer ends the work. */
   readonly reportsWithinMs: number | null;
-  /** Null: what its effect says. */
+  /** Null: derived from its effect. */
   readonly reach: Reach | null;
   readonly input: DeclaredSchema;
   readonly output: DeclaredSchema | null;
   readonly body: ToolBody;
-  /** What the body throws by itself has had no effect, unless a tool that it called had one. */
+  /** If the body throws, it had no effect, unless a tool that it called had one. */
   readonly throwProvesNone: boolean;
 }
 
@@ -163,6 +165,25 @@ export function schemaOf(name: string, key: string, schema: unknown): DeclaredSc
 
 export function bodyOf(name: string, given: Loose): ToolBody {
   const { run, isolate, blocking } = given;
+  checkPlacement(name, isolate, blocking);
+  if (isolate instanceof URL) return moduleBody(name, isolate, run);
+  if (typeof run !== 'function') {
+    throw new ToolDefinitionError(name, 'it has no run function', 'write run: async (args, ctx) => …');
+  }
+  const sort = sortOf(run);
+  if (sort !== 'async' && sort !== 'sync') {
+    throw new ToolDefinitionError(name, `its run is a ${sort}`, 'write run: async (args, ctx) => …');
+  }
+  if (isolate === true) return sourceBody(name, run);
+  if (sort === 'sync' && blocking !== false) {
+    const problem = 'its run is not an async function (one that returns a promise cannot be told apart beforehand)';
+    const fix = 'write async, or isolate: true if it may block, or blocking: false if it never does';
+    throw new ToolDefinitionError(name, problem, fix);
+  }
+  return { kind: 'here', run: run as LocalBody, neverBlocks: blocking === false };
+}
+
+function checkPlacement(name: string, isolate: unknown, blocking: unknown): void {
   if (isolate !== undefined && isolate !== true && !(isolate instanceof URL)) {
     throw new ToolDefinitionError(
       name,
@@ -177,26 +198,13 @@ export function bodyOf(name: string, given: Loose): ToolBody {
     const fix = 'keep isolate for a body that may block, blocking: false for one that never does';
     throw new ToolDefinitionError(name, 'it sets isolate and blocking: false', fix);
   }
-  if (isolate instanceof URL) return moduleBody(name, isolate, run);
-  if (typeof run !== 'function') {
-    throw new ToolDefinitionError(name, 'it has no run function', 'write run: async (args, ctx) => …');
-  }
-  const sort = sortOf(run);
-  if (sort !== 'async' && sort !== 'sync') {
-    throw new ToolDefinitionError(name, `its run is a ${sort}`, 'write run: async (args, ctx) => …');
-  }
-  if (isolate === true) {
-    const source = sourceOfBody(run);
-    if (source.ok) return { kind: 'source', expression: source.expression };
-    const fix = 'write it self-contained, or name its module: isolate: new URL(…, import.meta.url)';
-    throw new ToolDefinitionError(name, `its run ${source.problem}`, fix);
-  }
-  if (sort === 'sync' && blocking !== false) {
-    const problem = 'its run is not an async function (one that returns a promise cannot be told apart beforehand)';
-    const fix = 'write async, or isolate: true if it may block, or blocking: false if it never does';
-    throw new ToolDefinitionError(name, problem, fix);
-  }
-  return { kind: 'here', run: run as LocalBody, neverBlocks: blocking === false };
+}
+
+function sourceBody(name: string, run: object): ToolBody {
+  const source = sourceOfBody(run);
+  if (source.ok) return { kind: 'source', expression: source.expression };
+  const fix = 'write it self-contained, or name its module: isolate: new URL(…, import.meta.url)';
+  throw new ToolDefinitionError(name, `its run ${source.problem}`, fix);
 }
 
 function moduleBody(name: string, url: URL, run: unknown): ToolBody {

@@ -1,6 +1,7 @@
 /**
- * How does a body name its failure by class and code? The two must belong together and be legal for a failed action; the kind
- * follows from the code, and what is known about the effect from the kind. Must not throw: what it makes is thrown by others.
+ * Makes the failure that a body names by class and code. The two must belong together and be legal for a failed
+ * action. The kind follows from the code, and the effect from the kind. Does not throw: the caller throws what it
+ * returns.
  */
 import {
   classes,
@@ -35,7 +36,7 @@ export interface Fail {
 
 type ActionCode = CodeOfError<'action_error'>;
 
-/** Where a code is met by itself, so that verdict and effect are those of the same thing met elsewhere. */
+/** The kind that leads to each code elsewhere, so that verdict and effect are the same. */
 const kindOfCode: Readonly<Partial<Record<ActionCode, readonly [ErrorKind, ErrorSubject?]>>> = {
   NetworkTimeout: ['timeout'],
   ExecutionTimeout: ['timeout'],

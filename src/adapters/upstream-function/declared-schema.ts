@@ -1,6 +1,6 @@
 /**
- * What can be done with a schema that an author declared, be it JSON Schema or a Standard Schema? Judge a value, be
- * listed, be written into the manifest. Judging never rejects: a schema that throws has refused the value.
+ * A schema that an author declared, as JSON Schema or Standard Schema: validates values and arguments, is listed, and
+ * is written into the manifest. Validation never rejects: a schema that throws has refused the value.
  */
 import { canonicalise, cut } from '../../core/values/canonical.ts';
 import type { FieldError, InputRule } from '../../core/call/catalogue.ts';
@@ -15,7 +15,7 @@ export interface DeclaredSchema {
   readonly judge: (value: unknown) => Promise<Judgement>;
   /** As it stands in the manifest. */
   readonly written: Json;
-  /** As JSON Schema; null if the author's schema cannot say it in one. */
+  /** As JSON Schema; null if the schema cannot be converted. */
   readonly listed: JsonObject | null;
 }
 
@@ -55,7 +55,10 @@ export function declareSchema(schema: unknown): Declaration {
 const aSchema =
   "write { type: 'object', properties: { … } }, or use a library with Standard Schema (zod 3.24 or later)";
 
-/** Of JSON Schema, drafts 7 to 2020-12. Ajv ignores what it does not know, so a mere list of fields would let everything pass. */
+/**
+ * Keywords of JSON Schema, drafts 7 to 2020-12. Ajv ignores unknown ones, so a plain list of fields would accept
+ * everything.
+ */
 const schemaKeywords: ReadonlySet<string> = new Set(
   (
     '$schema $id $ref $defs $comment $anchor $dynamicRef $dynamicAnchor $vocabulary definitions type enum const properties required ' +
@@ -76,7 +79,7 @@ function declareStandard(schema: StandardSchema): DeclaredSchema {
   };
 }
 
-/** A result is judged in the form in which it will travel: a Date is the text that JSON makes of it. */
+/** A result is validated as JSON: a Date is its text. */
 function judgeByCheck(check: (value: Json) => readonly FieldError[], value: unknown): Judgement {
   try {
     const travels = findNotJson(value) === null ? value : JSON.parse(JSON.stringify(value) ?? 'null');
@@ -87,7 +90,7 @@ function judgeByCheck(check: (value: Json) => readonly FieldError[], value: unkn
   }
 }
 
-/** Both sides are seen as they are sent: what a transform makes of them stays inside the gateway. */
+/** The input side of the schema: results of transforms stay inside the gateway. */
 function listedStandard(schema: StandardSchema): JsonObject | null {
   const standard = schema['~standard'] as { jsonSchema?: { input?: unknown } };
   try {
@@ -104,18 +107,18 @@ function listedStandard(schema: StandardSchema): JsonObject | null {
 }
 
 export async function judgeArguments(schema: Pick<DeclaredSchema, 'judge'>, args: unknown): Promise<Validated> {
-  // The schema may be code: what it writes to is a copy.
+  // The schema may be code, so it gets a copy.
   const given = asJson(args, 'the caller');
   if (!given.ok) return given;
   const judgement = await schema.judge(given.args);
   return judgement.ok ? asJson(judgement.value, 'the input schema') : judgement;
 }
 
-/** `maker` is who made the value. */
+/** Copies a value as JSON, or refuses it. `maker` is who made it. */
 export function asJson(value: unknown, maker: string): Validated {
   try {
     const found = findNotJson(value);
-    // A copy of our own: whoever made the value may still hold it.
+    // Copied, because its maker may still change it.
     if (found === null) return { ok: true, args: JSON.parse(JSON.stringify(value)) as Json };
     return refused(found.path, `a value that JSON can carry; ${maker} made ${found.what} of it`);
   } catch {

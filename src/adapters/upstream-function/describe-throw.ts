@@ -1,6 +1,6 @@
 /**
- * What was thrown, as a failure? A body may throw anything: text, undefined, a proxy that throws when it is looked at.
- * Reading it here never throws. Message and name go to the agent; stacks and causes only into `cause`, for the audit.
+ * Converts whatever a body threw into a failure: text, undefined, or a proxy that throws when read. Never throws.
+ * Message and name go to the agent; stacks and causes go only into `cause`, for the audit.
  */
 import { preview } from '../../core/values/canonical.ts';
 import { effects, errors, kinds, type Effect, type ErrorCode, type ErrorKind } from '../../core/taxonomy.ts';
@@ -63,7 +63,7 @@ export function itemFailures(errors: unknown): readonly ItemFailure[] {
   });
 }
 
-/** A kind that is not in the taxonomy is one that nobody recognises. */
+/** A kind that is not in the taxonomy is `unknown`. */
 function kindOf(kind: unknown): ErrorKind {
   return typeof kind === 'string' && Object.hasOwn(kinds, kind) ? (kind as ErrorKind) : 'unknown';
 }

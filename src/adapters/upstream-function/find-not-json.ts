@@ -1,4 +1,4 @@
-/** Where does a value hold something that JSON would change or drop? Must not change the value. */
+/** Finds the first part of a value that JSON would change or drop. Must not change the value. */
 import { pointerOf } from '../../core/schema/json-pointer.ts';
 
 export interface NotJson {
@@ -8,7 +8,9 @@ export interface NotJson {
 
 const maxDepth = 256;
 
-/** Null when the value is plain JSON; a field that is undefined counts as absent. May throw if reading the value does. */
+/**
+ * Null when the value is plain JSON; a field that is undefined counts as absent. May throw if reading the value does.
+ */
 export function findNotJson(value: unknown, steps: readonly string[] = []): NotJson | null {
   switch (typeof value) {
     case 'string':

@@ -1,6 +1,6 @@
 /**
- * Runs tools that are functions of this process. Implements the ports `Upstream` and `Validator`; never rejects, whatever
- * a body throws, returns or declares. Results are checked, and passed on as plain JSON. Must not time anything: the shell does.
+ * Runs tools that are functions of this process. Implements the ports `Upstream` and `Validator` and never rejects.
+ * Results are checked and passed on as plain JSON. Must not time anything: the shell does.
  */
 import { canonicalise, canonicalText } from '../../core/values/canonical.ts';
 import type { Catalogue, FieldError, ToolEntry } from '../../core/call/catalogue.ts';
@@ -33,9 +33,9 @@ export interface FunctionUpstreamOptions {
   readonly isolation?: Partial<IsolationLimits>;
   /** What isolated bodies print. Without it their output is dropped, never mixed into the gateway's own. */
   readonly onOutput?: ((output: BodyOutput) => void) | undefined;
-  /** Hears of bodies that keep a thread busy. */
+  /** Called when a body blocks a thread. */
   readonly onFrozen?: ((frozen: Frozen, thread: 'module' | 'gateway') => void) | undefined;
-  /** Hears what code of a workflow module threw where nobody could catch it. */
+  /** Called with an uncaught exception of a workflow module. */
   readonly onCrash?: ((tools: readonly string[], error: unknown) => void) | undefined;
   /** For tools that set no timeout. */
   readonly defaultTimeoutMs?: number;
@@ -47,7 +47,7 @@ export interface FunctionUpstream {
   readonly upstream: Upstream;
   readonly validator: Validator;
   readonly catalogue: Catalogue;
-  /** Loads the bodies of workflow modules in their threads: what cannot be loaded there, and what to do. */
+  /** Loads the bodies of workflow modules in their threads. Returns what could not be loaded, and what to do. */
   prepare(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
@@ -128,14 +128,16 @@ async function invoke(
   return result.kind === 'failed' ? failed(withEffect(result.failure, checked, services.hadEffect())) : result;
 }
 
-/** What its author states is believed. Otherwise a tool that the body called speaks first, and then what a throw proves. */
+/**
+ * The effect that the author states counts first, then that of tools that the body called, then what a throw proves.
+ */
 function withEffect(reason: Failure, { throwProvesNone }: CheckedTool, hadEffect: boolean): Failure {
   if (reason.effect !== null) return reason;
   if (hadEffect) return { ...reason, effect: 'unknown' };
   return throwProvesNone && reason.kind === 'threw' ? { ...reason, effect: 'none' } : reason;
 }
 
-/** So that no first step waits for it, and nobody learns of it by a step that fails. */
+/** Loads modules early, so that no step waits for it or fails by it. */
 async function prepare(all: readonly CheckedTool[], threads: ModuleThreads): Promise<readonly string[]> {
   const outcomes = all.map(async ({ body }) => {
     if (body.kind !== 'thread') return null;
@@ -147,11 +149,11 @@ async function prepare(all: readonly CheckedTool[], threads: ModuleThreads): Pro
   return [...new Set(problems)];
 }
 
-/** Where bodies run that do not run here. */
+/** Where bodies run. */
 interface Places {
   readonly pool: WorkerPool;
   readonly threads: ModuleThreads;
-  /** Of those that do run here. */
+  /** For bodies that run in this thread. */
   readonly loop: LoopWatch;
   readonly maxDepth: number;
 }
@@ -182,7 +184,7 @@ async function runIn(
 
 async function runHere(run: LocalBody, args: Json, context: ToolContext, signal: AbortSignal): Promise<UpstreamResult> {
   try {
-    // INVARIANT: a body changes a copy of its own. The arguments that were judged are those that the state is made of.
+    // INVARIANT: a body gets its own copy. The state is made from the arguments that were validated.
     const returned = await run(structuredClone(args) as never, context);
     if (!isPartialResult(returned)) return { kind: 'returned', output: returned, errors: [] };
     return { kind: 'returned', output: returned.result, errors: itemFailures(returned.errors) };
@@ -196,7 +198,7 @@ async function judgeOutput(
   returned: Returned,
   maxDepth: number,
 ): Promise<UpstreamResult> {
-  // INVARIANT: what a body returned goes no further than this: whatever is masked later is what was written here.
+  // INVARIANT: only this plain copy of a result is passed on, so what is masked later is what is recorded.
   const plain = plainResult(returned.output, maxDepth);
   if (!plain.ok) return failed(plain.failure);
   const { output } = plain;
@@ -239,7 +241,7 @@ function quietly<Told extends readonly unknown[]>(
     try {
       listener(...told);
     } catch {
-      // What it was told is only what a body printed, or that one keeps a thread busy.
+      // Only output of a body, or a notice about a blocked thread, is lost.
     }
   };
 }
@@ -248,7 +250,7 @@ export type PlainResult =
   | { readonly ok: true; readonly output: Json }
   | { readonly ok: false; readonly failure: Failure };
 
-/** A copy: the body may still hold, and change, what it returned. */
+/** The result as plain JSON, copied because the body may still change it. Never throws. */
 export function plainResult(output: unknown, maxDepth: number): PlainResult {
   const written = canonicalise(output === undefined ? null : output, { maxDepth });
   if (written.ok) return { ok: true, output: JSON.parse(written.text) as Json };

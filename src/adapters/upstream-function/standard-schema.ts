@@ -1,6 +1,7 @@
 /**
- * What does a Standard Schema say about a value? Its code is the author's: it may be asynchronous, throw, or answer
- * something that the specification does not know, and none of that may reach the caller as an exception.
+ * Standard Schema v1, the interface that zod, valibot, arktype and others share, copied as types to avoid a
+ * dependency; and validation by such a schema. Its code is the author's: whatever it throws or returns becomes an
+ * answer.
  */
 import type { FieldError } from '../../core/call/catalogue.ts';
 import { gotOf } from '../../core/schema/field-errors.ts';
@@ -97,7 +98,7 @@ export interface StandardIssue {
 /** What a caller writes. */
 export type InputOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['input'];
 
-/** What the check makes of it. */
+/** What the validated value is. */
 export type OutputOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['output'];
 
 export function isStandardSchema(value: unknown): value is StandardSchema {

@@ -1,4 +1,7 @@
-/** What may a body know about the call it serves, and whom may it ask? Names are those of the wire. Must not offer anything of the gateway's own. */
+/**
+ * The context that a body gets: facts about its call, and requests it can make. Names are those of the wire. Must not
+ * expose internals of the gateway.
+ */
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import type { Reply } from '../../core/call/reply.ts';
 import type { Attempt, Elicited } from '../../ports/upstream.ts';
@@ -12,7 +15,7 @@ export interface ToolContext<Context = JsonObject | null> {
   readonly call_id: string;
   /** 1 for the first time that the call is sent. */
   readonly attempt: number;
-  /** The same for every attempt of the call: hand it to whatever can deduplicate. */
+  /** The same for every attempt of the call: pass it to services that can deduplicate. */
   readonly idempotency_key: string;
   readonly session: string | null;
   readonly agent: string;
@@ -21,9 +24,11 @@ export interface ToolContext<Context = JsonObject | null> {
   readonly deadline: string;
   /** The context of the workflow in which this is a step, frozen; null elsewhere. */
   readonly context: Context;
-  /** Asks the agent's user, through its client. The clock of the call goes on. Rejects if nobody can be asked. */
+  /**
+   * Asks the agent's user through its client. The timeout of the call keeps running. Rejects if nobody can be asked.
+   */
   readonly elicit: (message: string, schema?: object) => Promise<Elicited>;
-  /** Asks the agent's model, as MCP writes it. Rejects if its client cannot. */
+  /** Asks the agent's model, in the format of MCP. Rejects if its client cannot. */
   readonly sample: (request: object) => Promise<JsonObject>;
   readonly tools: {
     /** Calls another tool of the gateway for the same agent: it passes every gate. */
@@ -33,7 +38,7 @@ export interface ToolContext<Context = JsonObject | null> {
   readonly fail: Fail;
 }
 
-/** The part of a context that can travel to a worker. */
+/** The part of a context that can be sent to a worker. */
 export type ContextFacts = Omit<ToolContext, 'signal' | 'fail' | 'elicit' | 'sample' | 'tools'>;
 
 export function contextFacts(attempt: Attempt): ContextFacts {
@@ -65,7 +70,7 @@ export function createContext(facts: ContextFacts, signal: AbortSignal, services
   });
 }
 
-/** To its depths. */
+/** Freezes deeply. */
 export function freeze<Value extends Json>(value: Value): Value {
   if (typeof value === 'object' && value !== null) {
     for (const field of Object.values(value)) freeze(field as Json);
@@ -74,7 +79,7 @@ export function freeze<Value extends Json>(value: Value): Value {
   return value;
 }
 
-/** The last moment that a date can name stands for "never". */
+/** The latest possible date stands for "never". */
 function timeText(atMs: number): string {
   return new Date(Math.abs(atMs) <= 8.64e15 ? atMs : 8.64e15).toISOString();
 }

@@ -1,6 +1,6 @@
 /**
- * How does the body of a tool say precisely what went wrong, or that only part of the work was done?
- * Anything else that it throws is `threw`. Must not decide what follows; the taxonomy's table does.
+ * ToolFailure and partial(): how a body states what went wrong, or that only part of the work was done. Anything else
+ * that it throws is `threw`. Must not decide what follows; the taxonomy does.
  */
 import type { CodeOfError, Effect, ErrorKind, ErrorSubject } from '../../core/taxonomy.ts';
 
@@ -24,7 +24,7 @@ export interface ItemFailureStatement {
   readonly message: string;
 }
 
-// Registered symbols: a second copy of this module, as in a worker's own graph, makes objects that we still know.
+// Registered symbols, so that objects of another copy of this module are recognised.
 const failureMark = Symbol.for('recourse.tool_failure');
 const partialMark = Symbol.for('recourse.partial_result');
 
@@ -58,7 +58,7 @@ export function partial<Result>(result: Result, errors: readonly ItemFailureStat
   return { [partialMark]: true, result, errors };
 }
 
-/** Asks without trusting: the value may be a proxy that throws at every touch. */
+/** Never throws: the value may be a proxy that throws when read. */
 export function isToolFailure(value: unknown): boolean {
   return carries(value, failureMark);
 }

@@ -1,6 +1,6 @@
 /**
- * The public way to define a tool as a function. Types flow from the schemas to `args` and to the result; with a plain
- * JSON Schema the author annotates `args`. A definition that could not be run safely is refused here, at once.
+ * The public way to define a tool as a function. Types flow from the schemas to `args` and the result; with a plain
+ * JSON Schema the author annotates `args`. A definition that could not run safely is refused at once.
  */
 import type { Reach } from '../../core/policy/policy.ts';
 import type { EffectClass } from '../../core/taxonomy.ts';
@@ -9,7 +9,7 @@ import type { InputOf, OutputOf, StandardSchema } from './standard-schema.ts';
 import type { ToolContext } from './tool-context.ts';
 import type { PartialResult } from './tool-failure.ts';
 
-/** A JSON Schema object; that it is no Standard Schema is told apart by the mark of those. */
+/** A JSON Schema object. `~standard` marks a Standard Schema. */
 export interface JsonSchema {
   readonly '~standard'?: never;
   readonly [keyword: string]: unknown;
@@ -17,7 +17,7 @@ export interface JsonSchema {
 
 type AnySchema = StandardSchema | JsonSchema;
 
-/** What `run` gets: what a Standard Schema makes of the input, or what the author says. */
+/** What `run` gets: the output of a Standard Schema, or the annotated type. */
 type ArgsFor<Input, Annotated> = Input extends StandardSchema ? OutputOf<Input> : Annotated;
 
 type SentFor<Input, Annotated> = Input extends StandardSchema ? InputOf<Input> : Annotated;
@@ -25,8 +25,9 @@ type SentFor<Input, Annotated> = Input extends StandardSchema ? InputOf<Input> :
 type Awaitable<Value> = Value | Promise<Value>;
 
 /**
- * What `run` is. With an output schema that has a type, what it returns must fit: it is checked and passed on unchanged,
- * so it is the side of the schema that is written. As a conditional type it lets the compiler keep literals ('a' | 'b').
+ * What `run` is. With an output schema that has a type, what it returns must fit: it is checked and passed on
+ * unchanged, so it is the side of the schema that is written. As a conditional type it lets the compiler keep literals
+ * ('a' | 'b').
  */
 type RunFor<Args, Output, Returned> = Output extends StandardSchema
   ? (args: Args, ctx: ToolContext) => Awaitable<InputOf<Output> | PartialResult<InputOf<Output>>>
@@ -39,7 +40,7 @@ type Payload<Value> = Value extends PartialResult<infer Result> ? Result : Value
 
 interface Described<Name extends string, Input, Output> {
   readonly name: Name;
-  /** What it does, in a sentence: models choose tools by it. */
+  /** What it does, in a sentence. Models choose tools by it. */
   readonly description?: string;
   readonly input: Input;
   readonly output?: Output;
@@ -48,7 +49,7 @@ interface Described<Name extends string, Input, Output> {
   /** For 'keyed': how long the upstream remembers `ctx.idempotency_key`. */
   readonly dedupe_window_seconds?: number;
   readonly timeout_seconds?: number;
-  /** For what answers at once and goes on working: by when it must have reported `recourse/tasks/complete`. */
+  /** For a tool that answers at once and goes on working: by when it must report with `recourse/tasks/complete`. */
   readonly reports_within_seconds?: number;
   /** How far a call can reach, for ceilings: 'read_only' if pure, else 'destructive', if not given. */
   readonly reach?: Reach;
@@ -92,7 +93,7 @@ export type ResultOf<Of extends Tool> = NonNullable<Of[typeof types]>['result'];
 export type SentTo<Of extends Tool> = NonNullable<Of[typeof types]>['sent'];
 
 const checked = new WeakMap<object, CheckedTool>();
-/** The same for every copy of this package: a command that is installed by itself serves what a project's own copy mounted. */
+/** Shared by every copy of this package: a globally installed command serves what a project's own copy mounted. */
 const checkedElsewhere = Symbol.for('recourse.checked-tool');
 
 export function tool<
@@ -111,7 +112,7 @@ export function tool<
   return frozen as object as ReturnType<typeof tool<Name, Input, Output, Annotated, Returned>>;
 }
 
-/** What `tool()` found out; a definition that did not pass through it is checked now. */
+/** The result of `tool()`; any other definition is checked now. */
 export function checkedTool(definition: Tool): CheckedTool {
   const { [checkedElsewhere]: elsewhere } = definition as { readonly [checkedElsewhere]?: CheckedTool };
   return checked.get(definition) ?? elsewhere ?? checkDefinition(definition);

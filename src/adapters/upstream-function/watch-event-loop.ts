@@ -1,6 +1,6 @@
 /**
- * Does a body keep the gateway's own thread busy? What runs here is known by name, and so is how late a timer came. Only tells:
- * a body in this thread cannot be stopped. The body whose first stretch took so long is named alone; otherwise all that run are.
+ * Detects bodies that block the gateway's own thread, by how late a timer fires. Only reports: a body in this thread
+ * cannot be stopped. Names the body whose first synchronous part took so long, or else all that run.
  */
 import type { Frozen } from './isolate/module-thread.ts';
 
@@ -8,7 +8,7 @@ const tickMs = 250;
 const blockedMs = 1_000;
 
 export interface LoopWatch {
-  /** Runs the body and knows of it until its promise has ended. */
+  /** Runs the body and tracks it until its promise settles. */
   run<Returned>(tool: string, body: () => Returned): Returned;
 }
 
@@ -16,7 +16,7 @@ export function watchEventLoop(onFrozen: (frozen: Frozen) => void): LoopWatch {
   const running = new Map<symbol, string>();
   let ticking: NodeJS.Timeout | null = null;
   let last = 0;
-  /** Told already: the first stretch of a body is measured by itself. */
+  /** Reported up to this time: the first synchronous part of a body is measured separately. */
   let toldUntil = 0;
 
   const tick = () => {
@@ -30,7 +30,7 @@ export function watchEventLoop(onFrozen: (frozen: Frozen) => void): LoopWatch {
     if (tools.length > 0) onFrozen({ tools, forMs: Math.round(forMs), ended: false });
   };
   const leave = (id: symbol) => {
-    // Whatever ended in a late turn of the loop may have been what made it late.
+    // A body that ended in a late turn of the loop may have delayed it.
     if (ticking !== null && performance.now() - last >= blockedMs + tickMs) tick();
     running.delete(id);
     if (running.size > 0 || ticking === null) return;

@@ -1,6 +1,6 @@
 /**
- * Where does the gateway listen, with which key is it asked, and what does it answer? For commands beside a gateway that runs. A key
- * goes into one header and nowhere else; that of the operator never leaves this machine.
+ * Finds the running gateway and the key for it, and sends requests to it, for commands. The key goes into one header
+ * and nowhere else. The operator's key never leaves this machine.
  */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -18,7 +18,7 @@ import { isLoopback } from '../serve/address.ts';
 
 const defaultUrl = 'http://127.0.0.1:7411';
 const maxKeyFileBytes = 1_024;
-/** For the way, beside what the gateway may take on purpose. */
+/** Allowance for the network, beside the time that the gateway may take. */
 const answerMarginMs = 30_000;
 const maxAnswerBytes = 64 << 20;
 
@@ -53,7 +53,7 @@ const noAgentKey =
 
 const refused = (because: 'usage' | 'key', message: string): FoundDaemon => ({ kind: 'refused', because, message });
 
-/** Whoever listens everywhere listens here too. */
+/** A wildcard address is reachable through loopback. */
 function urlOf({ host, port }: { readonly host: string; readonly port: number }): string {
   const near = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `http://${near.includes(':') ? `[${near}]` : near}:${port}`;
@@ -71,8 +71,8 @@ type FoundKey = { readonly key: string | null; readonly remark: string | null };
 const noKey = 'that is no key: a key begins with rk_, and recourse agents add shows it once';
 
 /**
- * What the command line names; else, for operators, the key beside the store, since the one in the environment is mostly an agent's.
- * Of a gateway that was named by its address nobody knows the store.
+ * What the command line names; else, for operators, the key beside the store, since the one in the environment is
+ * mostly an agent's. Of a gateway that was named by its address nobody knows the store.
  */
 async function keyFor(wish: DaemonWish, store: string, url: string): Promise<FoundKey | { readonly problem: string }> {
   const { key, keyFile, envKey, as } = wish;
@@ -103,7 +103,7 @@ async function keyIn(file: string): Promise<{ key: string } | { problem: string 
   }
 }
 
-/** Whoever is turned away with a key of their own learns where the operator's is. */
+/** Adds the place of the operator's key to the remark, for somebody whose own key is refused. */
 function withPlace(
   found: FoundKey | { readonly problem: string },
   { as, url }: DaemonWish,

@@ -1,11 +1,11 @@
-/** What the commands to begin with, to write policy with and to ask a gateway with need of the world. Loaded when one of them is run. */
+/** What init, pin, explain, apply and the commands that ask a gateway need. Loaded when one of them runs. */
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { nodeClock } from '../../adapters/system-node/clock.ts';
 import type { DaemonParts } from '../../doors/cli/run-command.ts';
 import { findDaemon } from './ask-daemon.ts';
 
-/** What only one command needs is loaded by that one. */
+/** What only one command needs is loaded when that command runs. */
 export const commandParts: DaemonParts = {
   findDaemon,
   nowMs: () => nodeClock.nowMs(),

@@ -1,6 +1,6 @@
 /**
- * What would be decided about a call, without any gateway? From the configuration and the lock beside it, with the same gates as
- * everywhere, for a session that has just begun. Starts nothing, and records nothing.
+ * Explains what would be decided about a call, without a gateway: from the configuration and the lock, with the same
+ * gates, for a new session. Starts nothing and records nothing.
  */
 import crypto from 'node:crypto';
 import { nodeIds } from '../../adapters/system-node/ids.ts';
@@ -16,7 +16,7 @@ import { pinnedTools, unpinned } from '../project/known-catalogue.ts';
 import { loadProject, type Project } from '../project/load-project.ts';
 
 const tenant = 'default';
-/** As whom somebody calls where nothing is written about agents. */
+/** The agent if no agents are declared. */
 const anybody = 'local';
 
 export async function explainOffline({
@@ -61,7 +61,7 @@ export async function explainOffline({
 
 type Asked = 'standingSession' | 'session' | 'call' | 'approval' | 'approvalOf' | 'pendingApprovals';
 
-/** What the gates may ask of the store: there is none, so nothing has happened before this call. */
+/** What the gates read from a store. There is none, so nothing has happened before this call. */
 const nothingKept: Pick<Store, Asked> = {
   standingSession: async () => null,
   session: async () => null,
@@ -71,7 +71,7 @@ const nothingKept: Pick<Store, Asked> = {
   pendingApprovals: async () => 0,
 };
 
-/** The tools as they were pinned. Of a server that was not, the tool that is asked for is taken to be there, with any arguments. */
+/** The pinned tools. For a server that is not pinned, the tool in question is assumed to exist, with any arguments. */
 function catalogueOf({ config, workflows }: Project, asked: string) {
   const pinned = pinnedTools(config);
   const [name = ''] = asked.split('/');

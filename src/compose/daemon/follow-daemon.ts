@@ -1,13 +1,13 @@
 /**
- * Listens to a stream of events of a gateway that runs, until it ends, is lost or was silent for too long. For commands that go on
- * for hours. Must not begin it again: whoever follows decides that, and the key goes into one header and nowhere else.
+ * Follows an event stream of a running gateway until it ends, is lost or is silent for too long. Does not reconnect:
+ * the caller decides that. The key goes into one header and nowhere else.
  */
 import { wasNeverSent } from '../../client/transport/http-failure.ts';
 import { isObject } from '../../core/values/json.ts';
 import type { FollowEnd, FollowOrder } from '../../doors/cli/daemon.ts';
 import { readEvents } from '../../doors/cli/read-events.ts';
 
-/** The gateway says every 15 s that it is there. */
+/** The gateway sends a heartbeat every 15 s. */
 const longestSilenceMs = 60_000;
 const maxRefusalBytes = 1 << 20;
 

@@ -1,6 +1,6 @@
 /**
- * Which MCP servers do the clients on this machine use already? Reads their files as they are; what cannot be expressed in a
- * recourse.yaml is told with the reason. Starts nothing, and hands on no secret.
+ * Finds the MCP servers that clients on this machine use, by reading their configuration files. Entries that
+ * recourse.yaml cannot express are reported with the reason. Starts nothing and passes on no secret.
  */
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -10,7 +10,7 @@ import { readText } from '../project/read-project-files.ts';
 
 export interface FoundServer {
   readonly name: string;
-  /** As a person writes it. */
+  /** For display. */
   readonly from: string;
   readonly connect:
     | {
@@ -32,7 +32,7 @@ export interface FoundServers {
   readonly servers: readonly FoundServer[];
   readonly skipped: readonly SkippedServer[];
   readonly variables: readonly Variable[];
-  /** Files that are there and cannot be read, with the reason. */
+  /** Files that exist and cannot be read, with the reason. */
   readonly unreadable: readonly string[];
 }
 
@@ -42,13 +42,13 @@ export interface Surroundings {
   readonly appData: string | undefined;
 }
 
-/** ~/.claude.json also keeps what was said, and grows. */
+/** ~/.claude.json also holds conversations, and grows. */
 const maxFileBytes = 64 << 20;
 const maxServers = 200;
 const usable = /^[A-Za-z0-9_-]{1,64}$/;
 const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
-/** Those of this folder first: of two servers with one name the nearer one keeps it. */
+/** Files of this folder first: of two servers with the same name, the first keeps it. */
 export function clientFiles({ cwd, home, appData }: Surroundings): readonly string[] {
   const inHome = (...parts: string[]) => path.join(home, ...parts);
   return [
@@ -97,7 +97,7 @@ export async function findServers(files: readonly string[], around: Surroundings
   return { servers: [...servers.values()], skipped, variables: named, unreadable };
 }
 
-/** Null if the very same server is there already. */
+/** Null if the same server was found before. */
 function freeName(
   written: string,
   entry: unknown,
@@ -115,7 +115,7 @@ function freeName(
     const name = number === 1 ? base : `${base.slice(0, 60)}-${number}`;
     const before = taken.get(name);
     if (before === undefined) return name;
-    // Tried under the other's name, with the other's variables: only the same gives the same.
+    // Converted under the other's name and variables: only an equal server gives an equal result.
     const hider = createHider({ server: name, folder: cwd, home, variables: new Map(known) });
     if (JSON.stringify(readEntry(entry, hider)) === JSON.stringify(before.connect)) return null;
   }
@@ -123,7 +123,7 @@ function freeName(
 
 type Entries = { readonly entries: readonly (readonly [string, unknown])[] };
 
-/** A problem that is null: the file is not there. */
+/** A null problem means that the file does not exist. */
 async function readEntries(file: string, cwd: string): Promise<Entries | { readonly problem: string | null }> {
   try {
     if (!(await stat(file)).isFile()) return { problem: 'this is no file' };
@@ -211,7 +211,7 @@ export function readJsonc(text: string): unknown {
 
 const token = /"(?:[^"\\]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?\*\/|,(?=(?:\s|\/\/[^\n]*\n|\/\*[\s\S]*?\*\/)*[}\]])/g;
 
-/** Texts stay as they are, whatever stands in them. */
+/** Leaves strings unchanged. */
 const withoutExtras = (text: string): string => text.replaceAll(token, (found) => (found.startsWith('"') ? found : ''));
 
 function parsed(text: string): unknown {

@@ -1,9 +1,9 @@
 /**
- * What does a person put into the file of an MCP client so that it starts recourse in place of the servers that were taken over? In
- * the form of that client. Values of variables are left open: they were not copied.
+ * Writes the JSON that makes an MCP client start recourse in place of the servers that were taken over, in the
+ * client's format. Values of variables are left open because they were not copied.
  */
 export interface ClientSnippet {
-  /** As a person writes them. */
+  /** For display. */
   readonly files: readonly string[];
   readonly text: string;
 }
@@ -11,13 +11,13 @@ export interface ClientSnippet {
 export interface SnippetOrder {
   /** The files that servers were taken from. */
   readonly files: readonly string[];
-  /** The configuration, whole: clients start commands anywhere. */
+  /** The absolute path of the configuration: clients start commands in any folder. */
   readonly config: string;
   readonly agent: string;
   readonly variables: readonly string[];
   /** How this command is started: a program and its first arguments. */
   readonly start: readonly [string, ...string[]];
-  /** What decides where the store lies: a client must hand it on. */
+  /** Variables that decide where the store is; a client must pass them on. */
   readonly places: Readonly<Record<string, string>>;
 }
 
@@ -28,7 +28,9 @@ export function placesIn(env: Readonly<Record<string, string | undefined>>): Rea
   return Object.fromEntries(set) as Record<string, string>;
 }
 
-/** `npx` keeps what it starts in a folder that it may empty, so it is asked again; any other copy stays where it is. */
+/**
+ * `npx` runs from a cache folder that may be emptied, so the snippet uses npx again. Other copies are named by path.
+ */
 export const startedBy = (node: string, script: string): readonly [string, ...string[]] =>
   /[\\/]_npx[\\/]/.test(script) ? ['npx', '-y', 'recourse-gateway'] : [node, script];
 

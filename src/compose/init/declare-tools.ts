@@ -1,6 +1,6 @@
 /**
- * What does the first recourse.yaml say about the tools that a server listed? A class for each, and whether a call of it is
- * permitted or waits for a person. Hints count once, here, where a person sees what comes of them. Pure.
+ * Chooses the effect class of each listed tool, and whether the first recourse.yaml permits or defers it. Hints of the
+ * server count only here, where a person sees the result. Pure.
  */
 import { saysReadOnly } from '../../adapters/upstream-mcp/tools/tool-entry.ts';
 import type { ErrorMeaning } from '../../config/config.ts';
@@ -22,11 +22,11 @@ export interface DeclaredTool {
 
 export interface DeclaredTools {
   readonly tools: readonly DeclaredTool[];
-  /** Those whose names would mean something else in a rule; no rule permits them. */
+  /** Tools whose names would be a pattern in a rule; no rule permits them. */
   readonly unnamed: readonly string[];
 }
 
-/** In a declaration * and ? stand for other characters: a tool that is called * must not speak for all. */
+/** In a declaration * and ? are wildcards: a tool named * must not match all. */
 const nameable = /^(?!__proto__$)[\p{L}\p{M}\p{N}_.:@/-]{1,128}$/u;
 
 const isNameable = (name: string) => nameable.test(name) && compileToolPattern(name).ok;

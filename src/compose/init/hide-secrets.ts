@@ -1,10 +1,10 @@
 /**
- * Which parts of a server's configuration could be secrets, and what stands in their place? `${NAME}` does, and a list says which
- * names must be set. Pure. When in doubt it is a secret: a value that is hidden in vain costs a variable, one that is copied a key.
+ * Replaces possible secrets in a server's configuration with `${NAME}` and lists the variables to set. In doubt a
+ * value is a secret: hiding one too many costs a variable, copying one costs a key. Pure.
  */
 export interface Variable {
   readonly name: string;
-  /** Where its value stands. */
+  /** Where its value was found. */
   readonly meaning: string;
 }
 
@@ -26,7 +26,7 @@ export interface HiderParts {
   readonly variables: Map<string, Variable & { readonly value: string }>;
 }
 
-/** A value under such a name is one, whatever it looks like. */
+/** A value under such a name is a secret, whatever it looks like. */
 const secretName = /key|token|secret|pass|pwd|auth|cred|cookie|session|private|dsn|salt|signature|license|pin$/i;
 const flagWord = /^(?:true|false|yes|no|on|off)$/i;
 const harmlessWord =
@@ -45,7 +45,7 @@ export function looksSecret(text: string): boolean {
   return /^[A-Za-z0-9_+/=.~-]{20,}$/.test(text) && has(/[a-z]/) && has(/[A-Z]/);
 }
 
-/** Copied only if it is plain that it is none. */
+/** Copied only if it clearly is not a secret. */
 function isHarmless(name: string, value: string): boolean {
   if (value === '' || flagWord.test(value)) return true;
   if (secretName.test(name)) return false;
@@ -60,7 +60,7 @@ function isPlainUrl(text: string): boolean {
 }
 
 export function createHider({ server, folder, home, variables }: HiderParts): Hider {
-  /** Its own name if nobody else has it for something else. */
+  /** Uses the wanted name unless it is taken for another value. */
   const hide = (wanted: string, value: string, where: string): string => {
     const base = usableName(wanted);
     for (const name of candidates(base, usableName(server))) {
@@ -73,7 +73,7 @@ export function createHider({ server, folder, home, variables }: HiderParts): Hi
   };
   const ownName = (part: string) => `${server}_${part}`;
 
-  /** Variables of the client become ours; what is between them goes through `literal`. */
+  /** Translates the client's variables to ours; the text between them goes through `literal`. */
   const translate = (text: string, literal: (part: string) => string, where: string): string | null => {
     let known = true;
     const parts = text.split(/(\$\{[^}]*\})/).map((part) => {
@@ -167,7 +167,7 @@ export function createHider({ server, folder, home, variables }: HiderParts): Hi
   };
 }
 
-/** What was put in already is not looked at again. */
+/** Variables that were inserted are not searched again. */
 const keepVariables = (text: string, hide: (part: string) => string): string =>
   text
     .split(/(\$\{[A-Za-z_][A-Za-z0-9_]*\})/)

@@ -1,6 +1,6 @@
 /**
- * Makes a project of a folder: writes its first recourse.yaml and recourse.lock. Starts each server that it found, to list its
- * tools, and ends it again. Overwrites nothing.
+ * Creates a project: writes the first recourse.yaml and recourse.lock. Starts each server that it found to list its
+ * tools, then stops it. Overwrites nothing.
  */
 import { lstat, open, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -23,11 +23,7 @@ export async function initProject({ config, from, isDry, onStarting }: InitOrder
   const { env } = process;
   const cwd = process.cwd();
   const file = path.resolve(config ?? configName);
-  const around: Surroundings = {
-    cwd,
-    home: env['HOME'] || env['USERPROFILE'] || homedir(),
-    appData: env['APPDATA'] || undefined,
-  };
+  const around = surroundings(cwd, env);
   // Before any server is started.
   if (!isDry && (await isTaken(file))) return refused(isThere(file));
   const found = await findServers(from === undefined ? clientFiles(around) : [path.resolve(from)], around);
@@ -67,6 +63,12 @@ export async function initProject({ config, from, isDry, onStarting }: InitOrder
   };
 }
 
+const surroundings = (cwd: string, env: NodeJS.ProcessEnv): Surroundings => ({
+  cwd,
+  home: env['HOME'] || env['USERPROFILE'] || homedir(),
+  appData: env['APPDATA'] || undefined,
+});
+
 const refused = (message: string): Initiated => ({ kind: 'refused', message });
 const isThere = (file: string) =>
   `'${file}' is there already, and is never overwritten: move it away, or use --dry-run`;
@@ -77,7 +79,7 @@ const isTaken = (file: string) =>
     () => false,
   );
 
-/** As recourse up would start it, from the very lines that are written. */
+/** Starts the server as recourse up would, from the generated text. */
 async function listFound(server: FoundServer, file: string): Promise<ListedServer> {
   const { name } = server;
   const draft = starterFile({ servers: [starterServer(server, undefined)], skipped: [] });
@@ -94,7 +96,7 @@ function starterServer(server: FoundServer, listed: ListedServer | undefined): S
   return { ...server, tools: [], unnamed: [], problem: listed?.problem ?? 'it was not started', leftOut: [] };
 }
 
-/** A lock that is there belongs to somebody: recourse pin renews it, and says what changed. */
+/** An existing lock is kept: recourse pin renews it and shows what changed. */
 async function writeFirstLock(file: string, listed: readonly ListedServer[]): Promise<Lock> {
   const there = listed.flatMap((server) => ('tools' in server ? [[server.name, server.tools] as const] : []));
   const shown = path.relative(process.cwd(), file) || file;
@@ -107,14 +109,14 @@ async function writeFirstLock(file: string, listed: readonly ListedServer[]): Pr
 
 type Lock = Extract<Initiated, { kind: 'made' }>['lock'];
 
-/** INVARIANT: a file that is there stays as it is, whoever made it in between. */
+/** INVARIANT: an existing file is never overwritten, even one created in the meantime. */
 async function writeNew(file: string, text: string): Promise<string | null> {
   try {
     const handle = await open(file, 'wx');
     try {
       await handle.writeFile(text);
     } catch (error) {
-      // Half of a policy is another policy, and an empty file lets everybody call everything.
+      // Part of a policy is another policy, and an empty file permits everything.
       await rm(file, { force: true });
       throw error;
     } finally {

@@ -1,4 +1,6 @@
-/** What does the first recourse.yaml say? Deny by default, what reads is permitted by name, what writes waits for a person. Pure. */
+/**
+ * Writes the text of the first recourse.yaml: deny by default, permit reads by name, defer writes to a person. Pure.
+ */
 import type { FoundServer, SkippedServer } from './client-servers.ts';
 import type { DeclaredTool, DeclaredTools } from './declare-tools.ts';
 
@@ -126,12 +128,12 @@ const block = (name: string, entries: Readonly<Record<string, string>>): string[
 const writeSkipped = ({ name, from, reason }: SkippedServer): string =>
   `\n# Not taken over: ${comment(name)}, from ${comment(from)}: ${comment(reason)}.\n`;
 
-/** JSON is YAML. What YAML would take for the end of a line is spelt out. */
+/** JSON is YAML. Characters that YAML treats as line breaks are escaped. */
 const quoted = (text: string): string =>
   JSON.stringify(text).replaceAll(
     /[\u007f-\u009f\u2028\u2029\ufeff]/g,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** One line, whatever the name is. */
+/** Always one line. */
 const comment = (text: string): string => quoted(text.slice(0, 200)).slice(1, -1);

@@ -1,6 +1,6 @@
 /**
- * What does `recourse check` call an error in a project that could be loaded? Rules that never decide or are for no tool, states in
- * which a workflow is stuck: proven, each with its place. They stop `apply` and `up`. Loaded only where they are looked for.
+ * Finds what `recourse check` calls an error in a project that could be loaded: rules that never decide or match no
+ * tool, and workflow states without a way out. Each is proven and has a place. They stop `apply` and `up`.
  */
 import type { Problem } from '../../config/problem.ts';
 import { analysePolicy } from '../../core/policy/analyse/analyse-policy.ts';
@@ -9,7 +9,7 @@ import { analyseWorkflow } from '../../core/workflow/analyse/analyse-workflow.ts
 import { knownCatalogue, type LiveTools } from './known-catalogue.ts';
 import type { Project } from './load-project.ts';
 
-/** `live`: the tools of servers that are connected; of the others the lock is asked. */
+/** `live`: the tools of connected servers; for the others the lock is used. */
 export function checkErrors(project: Project, live?: LiveTools): readonly Problem[] {
   const { policy, workflows } = project;
   const stuck = workflows.flatMap(({ name, graph }) =>

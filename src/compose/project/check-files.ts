@@ -1,4 +1,7 @@
-/** Do the files of a project hold, as far as this process can know? The gateway has an environment of its own: what is not set here may be set there. */
+/**
+ * Checks the files of a project before `apply`. The gateway has its own environment, so problems that come from a
+ * variable not set here are left to the gateway.
+ */
 import path from 'node:path';
 import type { CheckedFiles } from '../../doors/cli/commands/apply.ts';
 import { type Config, configName } from '../../config/config.ts';

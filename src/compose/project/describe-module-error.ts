@@ -1,6 +1,6 @@
 /**
- * What is wrong with a module that could not be loaded, and in which line? Reads what its author's code threw, which may be
- * anything. Never throws, and never shows a stack.
+ * Describes why a module could not be loaded, with the file and line if they can be found. The module may have thrown
+ * anything. Never throws and never shows a stack.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 export interface ModuleError {
-  /** Of the module, or of a file that it imports; null if nobody can say. */
+  /** In the module or in a file that it imports; null if unknown. */
   readonly place: string | null;
   readonly message: string;
   readonly fix: string | null;
@@ -26,7 +26,7 @@ export function describeModuleError(error: unknown, file: string): ModuleError {
   return { place, message: said, fix: null };
 }
 
-/** A message may go on over several lines; what follows after them is a stack. */
+/** A message may have several lines; a stack follows them. */
 function firstWords(message: string): string {
   const lines = message.split('\n');
   const end = lines.findIndex((line) => /^\s+at /.test(line));
@@ -37,7 +37,7 @@ function firstWords(message: string): string {
     .join(' ');
 }
 
-/** The module's own line; otherwise the first file of the author's that the stack names. */
+/** The line in the module, or else in the first file of the author's in the stack. */
 function placeIn(stack: string, file: string): string | null {
   const href = pathToFileURL(file).href;
   for (const own of [href, file]) {
@@ -54,7 +54,7 @@ const isOurs = (file: string): boolean => file.startsWith(`${ourFolder}/`);
 
 const checkTimeoutMs = 10_000;
 
-/** Of a mistake in plain JavaScript Node tells the line only on standard error. */
+/** For a syntax error in JavaScript, Node prints the line only on standard error. */
 function checked(file: string): string | null {
   try {
     execFileSync(process.execPath, ['--check', file], { stdio: 'pipe', timeout: checkTimeoutMs });
@@ -67,7 +67,7 @@ function checked(file: string): string | null {
 const ofXState =
   /^(?:Invalid transition definition for state node '([^']+)': )?Child state (?:node )?'([^']+)' does not exist on (?:machine )?'([^']+)'/;
 
-/** XState says at most from which state an edge leads to nowhere, and not which edge: its target stands in the text of the module. */
+/** XState names the state of a wrong transition, not the transition. It is searched in the text of the module. */
 function wrongTarget(message: string, file: string): ModuleError | null {
   const [, from = '', target = '', parent = ''] = ofXState.exec(message) ?? [];
   if (target === '') return null;
@@ -83,7 +83,7 @@ function wrongTarget(message: string, file: string): ModuleError | null {
 interface FoundEdge {
   readonly edge: string;
   readonly line: number;
-  /** The names of the states around it; empty if they cannot be told. */
+  /** The names of the states around it; empty if unknown. */
   readonly state: string;
 }
 
@@ -123,7 +123,7 @@ const maxKeyChars = 200;
 
 const ofImport = /^Cannot find (?:module|package) '([^']+)' imported from (.+)$/;
 
-/** Of an import that is missing Node tells the file, and the line stands in its text. */
+/** For a missing import Node names the file; the line is searched in its text. */
 function missingImport(message: string): string | null {
   const [, missing = '', from = ''] = ofImport.exec(message) ?? [];
   if (missing === '') return null;

@@ -1,6 +1,6 @@
 /**
- * Which tools and actions does a project have, as rules see them, without starting any server? From recourse.lock and what the
- * configuration declares; a tool that is not pinned is taken for what could be worst. Must not run any body.
+ * Lists the tools and actions of a project as rules see them, without starting a server. They come from recourse.lock
+ * and the configuration. A tool that is not pinned counts as the most dangerous kind. Must not run any body.
  */
 import type { MountedWorkflow } from '../../adapters/upstream-function/workflow/mount.ts';
 import { matchesGlob } from '../../adapters/upstream-mcp/tools/matches-glob.ts';
@@ -19,14 +19,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { callablesOf } from '../../core/policy/analyse/callable.ts';
 
 export interface KnownCatalogue extends PolicyContext {
-  /** Of a tool that nobody pinned: what is declared about it, or the worst. */
+  /** For a tool that is not pinned: its declaration, or the most dangerous defaults. */
   readonly toolNamed: (name: string) => CaseTool;
   readonly isPinned: (name: string) => boolean;
-  /** What the schema of the tool says against these arguments; null if nothing, or if no schema is known. */
+  /** Why the schema refuses these arguments; null if it does not, or if there is no schema. */
   readonly refusalOf: (name: string, args: Json) => string | null;
 }
 
-/** As much of a project as is looked at. */
+/** The parts of a project that are used. */
 export interface KnownParts {
   readonly config: Config;
   readonly workflows: readonly MountedWorkflow[];
@@ -50,7 +50,7 @@ export function knownCatalogue({ config, workflows, live }: KnownParts): KnownCa
     for (const action of made.workflow.actions.values())
       if (action.boundTool === null) actions.set(action.policyName, action);
   }
-  // What a server that was never pinned has nobody knows; where there is nothing at all, tools come from a program.
+  // The tools of a server that is not pinned are unknown. Without servers and workflows, tools come from a program.
   const isWhole = config.tools.every(
     ({ name }) => live?.connected.has(name) === true || config.lock?.servers.has(name) === true,
   );
@@ -75,7 +75,7 @@ export function knownCatalogue({ config, workflows, live }: KnownParts): KnownCa
 
 const knownTool = (entry: ToolEntry): KnownTool => ({ ...policyTool(entry), inputSchema: entry.inputSchema });
 
-/** Of a server that is away the lock says which tools it had. */
+/** For a server that is not connected, the lock lists the tools. */
 function liveTools(config: Config, { connected, catalogue }: LiveTools): ReadonlyMap<string, ToolEntry> {
   const isLive = (name: string) => connected.has(name.slice(0, name.indexOf('/')));
   return new Map([
@@ -96,7 +96,7 @@ export function pinnedTools({ tools, lock }: Config): ReadonlyMap<string, ToolEn
   return new Map(entries);
 }
 
-/** An action may be bound to a tool that is not pinned: its name is right as far as anybody can tell. */
+/** An action may be bound to a tool that is not pinned; its name is assumed to be right. */
 function openCatalogue(pinned: Catalogue, servers: readonly ServerConfig[]): Catalogue {
   const open = new Map(pinned);
   open.get = (name) => pinned.get(name) ?? unpinned(name, servers);
@@ -126,14 +126,14 @@ export function unpinned(name: string, servers: readonly ServerConfig[]): ToolEn
   };
 }
 
-/** Null if there are tools that nobody pinned. */
+/** The argument schemas of all callable names. Null if some tools are not pinned. */
 export function knownShapes(parts: KnownParts): readonly ToolShape[] | null {
   const known = knownCatalogue(parts);
   if (known.tools === null) return null;
   const shapes = new Map<string, ToolShape>();
   for (const { tool, schema } of callablesOf(known)) {
     const before = shapes.get(tool.name);
-    // An action goes by the name of its tool, and may take other arguments: of such a name nothing is certain.
+    // An action has the name of its tool and may take other arguments: then the schema is unknown.
     const isSure = before === undefined || isDeepStrictEqual(before.inputSchema, schema);
     shapes.set(tool.name, { name: tool.name, inputSchema: isSure ? schema : null });
   }

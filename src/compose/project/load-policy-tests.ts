@@ -1,6 +1,6 @@
 /**
- * Which policy is tested, and by which cases? Reads the project and the files of cases: those that were named, or else those
- * that lie beside the configuration. Starts no server. Must not print.
+ * Loads a policy and the test cases for it: from the named files, or from those beside the configuration. Starts no
+ * server. Must not print.
  */
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
@@ -20,10 +20,10 @@ export interface LoadedPolicyTests {
   readonly policy: Policy | null;
   readonly cases: readonly PolicyCase[];
   readonly toolNamed: (name: string) => CaseTool;
-  /** False: what is taken to be known about it may be wrong. */
+  /** False: the assumptions about it may be wrong. */
   readonly isPinned: (name: string) => boolean;
   readonly refusalOf: (name: string, args: Json) => string | null;
-  /** The files of cases, as the person sees them. */
+  /** The files of cases, for display. */
   readonly files: readonly string[];
 }
 

@@ -1,4 +1,7 @@
-/** The policy of a recourse.yaml for a gateway in one's own code. All of the file is read and checked, as `recourse check` does. */
+/**
+ * Loads the policy of a recourse.yaml for a gateway inside a program. The whole file is checked, as `recourse check`
+ * does.
+ */
 import path from 'node:path';
 import { GatewayError } from '../../core/values/gateway-error.ts';
 import type { Policy } from '../../core/policy/policy.ts';
@@ -6,14 +9,14 @@ import type { Policy } from '../../core/policy/policy.ts';
 export interface LoadPolicyOptions {
   /** For `${NAME}`; that of the process if not given. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** What is read and not enforced, and other things to know. The default prints a line for each on standard error. */
+  /** Called with each warning, such as a key that is not enforced. The default prints a line on standard error. */
   readonly onWarning?: (warning: string) => void;
 }
 
-/** Throws a GatewayError with every problem: with a wrong file nothing may start. */
+/** Throws a GatewayError with every problem: nothing may start with an invalid file. */
 export async function loadPolicy(file = 'recourse.yaml', options: LoadPolicyOptions = {}): Promise<Policy> {
   const { env, onWarning = printWarning } = options;
-  // Loaded for this alone: a gateway without a file needs nothing of it.
+  // Loaded here, because a gateway without a file does not need it.
   const { loadProject } = await import('./load-project.ts');
   const loaded = await loadProject({
     cwd: process.cwd(),

@@ -1,6 +1,6 @@
 /**
- * What does a project consist of? Reads recourse.yaml and what belongs to it, imports the modules it names, mounts the workflows
- * that are written in it, compiles its policy, and tells every problem at once, with its place. Starts nothing. Must not print.
+ * Loads a project: reads recourse.yaml and the files that belong to it, imports modules, mounts workflows, compiles
+ * the policy. Reports every problem at once, with its place. Starts nothing and must not print.
  */
 import path from 'node:path';
 import {
@@ -18,7 +18,7 @@ import type { Policy } from '../../core/policy/policy.ts';
 import { warnExposed } from './warn-exposed.ts';
 import { knownShapes } from './known-catalogue.ts';
 import { loadWorkflowModule, splitProblem } from './load-workflow-module.ts';
-import { readProjectFiles, readText, displayPath } from './read-project-files.ts';
+import { displayPath, type ProjectFiles, readProjectFiles, type ReadRefusal, readText } from './read-project-files.ts';
 import { keyPlaceOf } from '../../config/shape/read-shape.ts';
 import { workflowFromYaml } from '../../config/workflow/workflow-from-yaml.ts';
 
@@ -30,9 +30,9 @@ export interface ProjectRequest {
   readonly workflowArgument?: string;
   /** For `${NAME}`; that of the process if not given. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Which store the gateway has, if this one is written: servers that could read it are told. Not asked if not given. */
+  /** The store of the gateway, given the configured one. Used to warn about servers that could read it. */
   readonly storeOf?: (written: string | null) => Promise<string | null>;
-  /** Who has a key that may approve; null if nobody knows. Not asked if not given. */
+  /** The names with a key that may approve; null if unknown. */
   readonly findApprovers?: () => Promise<ReadonlySet<string> | null>;
 }
 
@@ -42,10 +42,10 @@ export interface Project {
   /** Paths in it are absolute. */
   readonly config: Config;
   readonly workflows: readonly MountedWorkflow[];
-  /** Null if nothing is written about agents: then every tool may be called. */
+  /** Null without agents: then every tool may be called. */
   readonly policy: Policy | null;
   readonly warnings: readonly Warning[];
-  /** Every file that would change it: the configuration, what it includes, and its lock, whether or not there is one. */
+  /** Every file that can change it: the configuration, its includes, and its lock, even if missing. */
   readonly files: readonly string[];
 }
 
@@ -55,7 +55,7 @@ export interface BrokenProject {
   readonly ok: false;
   readonly problems: readonly Problem[];
   readonly warnings: readonly Warning[];
-  /** Those that could be loaded nevertheless, for further checks only. */
+  /** The workflows that could be loaded, for further checks only. */
   readonly workflows: readonly MountedWorkflow[];
 }
 
@@ -63,51 +63,75 @@ export async function loadProject(request: ProjectRequest): Promise<LoadedProjec
   const { cwd, workflowArgument: wanted } = request;
   const file = path.resolve(cwd, request.file ?? configName);
   const read = await readText(file);
-  const module = wanted === undefined || !looksLikePath(wanted) ? null : path.resolve(cwd, wanted);
-  if (!read.ok) {
-    // A module can stand for itself; a configuration that was named must be there.
-    if (module !== null && request.file === undefined && read.isMissing) return loadModuleAlone(module, wanted ?? '');
-    return broken([problemOf(request.file ?? configName, read.message, read.fix)]);
-  }
+  if (!read.ok) return loadWithoutConfig(request, read);
   const shown = path.relative(cwd, file) || file;
   const beside = await readProjectFiles(file, read.text, cwd);
   const config = readConfig(read.text, shown, { env: request.env ?? process.env, ...beside });
-  const all = config.config.workflows;
-  const chosen =
-    wanted === undefined || module !== null ? (module === null ? all : []) : all.filter(({ name }) => name === wanted);
-  const problems: Problem[] = [];
-  if (beside.lockProblem !== null)
-    problems.push(problemOf(lockName, beside.lockProblem.message, beside.lockProblem.fix));
-  if (wanted !== undefined && module === null && chosen.length === 0)
-    problems.push(unknownWorkflow(wanted, all, shown));
-  const workflows = (await Promise.all(chosen.map((each) => loadOne(each, cwd, config)))).flatMap((each) => each ?? []);
-  if (module !== null) {
-    const alone = await loadModuleAlone(module, wanted ?? '');
-    if (alone.ok) workflows.push(...alone.project.workflows);
-    else problems.push(...alone.problems);
-    // Those that are named in the configuration were told where they are.
-    for (const { name } of alone.ok ? alone.project.workflows : [])
-      if (config.config.tools.some((server) => server.name === name)) problems.push(namedAsServer(name, wanted ?? ''));
-  }
-  // Of workflows that were not loaded nobody knows the actions.
+  const { workflows, problems } =
+    wanted !== undefined && looksLikePath(wanted)
+      ? await loadNamedModule(wanted, cwd, config.config)
+      : await loadConfigured(wanted, config, { cwd, shown });
+  // The actions of workflows that were not loaded are unknown.
   const shapes = wanted === undefined ? knownShapes({ config: config.config, workflows }) : null;
-  const holders = config.config.policy === null ? null : ((await request.findApprovers?.()) ?? null);
-  const policy = compileConfigPolicy(config, shapes, holders);
+  const policy = compileConfigPolicy(config, shapes, await holdersFor(config.config, request));
   const inPlace = inFolder(config.config, cwd, file);
   const store = (await request.storeOf?.(inPlace.runtime.store)) ?? null;
   if (store !== null) warnExposed(inPlace.tools, store, cwd, config.warn);
   const named = namedBy(request.file, beside.files, cwd);
-  const told = [...config.allProblems(), ...problems].map(named);
+  const all = [...config.allProblems(), ...lockProblems(beside), ...problems].map(named);
   const warnings = config.allWarnings().map(named);
-  if (told.length > 0) return { ...broken(told), warnings, workflows };
-  const { files } = beside;
-  return {
-    ok: true,
-    project: { file, config: inPlace, workflows, policy, warnings, files },
-  };
+  if (all.length > 0) return { ...broken(all), warnings, workflows };
+  return { ok: true, project: { file, config: inPlace, workflows, policy, warnings, files: beside.files } };
 }
 
-/** Tells places of a configuration as it was named. The references of rules, which agents read, stay as they are. */
+/** A module needs no configuration; a configuration that was named must exist. */
+async function loadWithoutConfig(
+  { cwd, file, workflowArgument: wanted }: ProjectRequest,
+  { isMissing, message, fix }: ReadRefusal,
+): Promise<LoadedProject> {
+  if (wanted !== undefined && looksLikePath(wanted) && file === undefined && isMissing)
+    return loadModuleAlone(path.resolve(cwd, wanted), wanted);
+  return broken([problemOf(file ?? configName, message, fix)]);
+}
+
+const holdersFor = async ({ policy }: Config, { findApprovers }: ProjectRequest) =>
+  policy === null || findApprovers === undefined ? null : findApprovers();
+
+const lockProblems = ({ lockProblem }: ProjectFiles): readonly Problem[] =>
+  lockProblem === null ? [] : [problemOf(lockName, lockProblem.message, lockProblem.fix)];
+
+interface LoadedWorkflows {
+  readonly workflows: readonly MountedWorkflow[];
+  /** Problems without a place in the configuration; the others are reported there. */
+  readonly problems: readonly Problem[];
+}
+
+/** The workflows of the configuration: all, or the one of the wanted name. */
+async function loadConfigured(
+  wanted: string | undefined,
+  config: ReadConfig,
+  { cwd, shown }: { readonly cwd: string; readonly shown: string },
+): Promise<LoadedWorkflows> {
+  const all = config.config.workflows;
+  const chosen = wanted === undefined ? all : all.filter(({ name }) => name === wanted);
+  const problems = wanted !== undefined && chosen.length === 0 ? [unknownWorkflow(wanted, all, shown)] : [];
+  const loaded = await Promise.all(chosen.map((each) => loadOne(each, cwd, config)));
+  return { workflows: loaded.flatMap((each) => each ?? []), problems };
+}
+
+/** A module that the command line names, beside a configuration. */
+async function loadNamedModule(wanted: string, cwd: string, { tools }: Config): Promise<LoadedWorkflows> {
+  const alone = await loadModuleAlone(path.resolve(cwd, wanted), wanted);
+  if (!alone.ok) return { workflows: [], problems: alone.problems };
+  const { workflows } = alone.project;
+  const taken = workflows.filter(({ name }) => tools.some((server) => server.name === name));
+  return { workflows, problems: taken.map(({ name }) => namedAsServer(name, wanted)) };
+}
+
+/**
+ * Shows places with the path by which the configuration was named. References of rules, which agents read, are not
+ * changed.
+ */
 function namedBy(name: string | undefined, files: readonly string[], cwd: string) {
   const shown = new Map(files.map((file) => [path.relative(cwd, file), displayPath(name, file, cwd)]));
   return <Told extends { readonly file: string }>(told: Told): Told => ({
@@ -162,7 +186,7 @@ function problemOf(file: string, message: string, fix: string): Problem {
   return { code: 'ShapeInvalid', ...placeAt(file), text: '', message, fix };
 }
 
-/** What is written relative to a file lies beside it, wherever the command was started. */
+/** Resolves relative paths against the folder of their file, not the working folder. */
 export function inFolder(config: Config, cwd: string, file: string): Config {
   const { store, ...runtime } = config.runtime;
   const tools = config.tools.map((server) => {
@@ -179,7 +203,7 @@ export function inFolder(config: Config, cwd: string, file: string): Config {
   };
 }
 
-/** Null if anything is wrong, which has been told. */
+/** Null if anything is wrong, which has been reported. */
 export function mountWritten(written: WrittenConfig, tell: Tell): MountedWorkflow | null {
   const made = workflowFromYaml(written, tell);
   if (made === null) return null;

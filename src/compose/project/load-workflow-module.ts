@@ -1,6 +1,6 @@
 /**
- * Which workflow does a module export? Imports it, within a time limit, and tells what is wrong in sentences: its author's code
- * may throw anything, wait for ever or export something else. Never rejects, and never shows a stack.
+ * Imports a workflow module within a time limit and finds the workflow that it exports. The module may throw anything,
+ * wait forever or export something else; all of that becomes a problem. Never rejects and never shows a stack.
  */
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -19,7 +19,7 @@ export interface ModuleProblem {
   readonly fix: string;
 }
 
-/** A module that waits for something that never comes must not stop a command for ever. */
+/** A module that never finishes loading must not block a command forever. */
 const importTimeoutMs = 15_000;
 const maxMessageChars = 500;
 const runnable = /\.(?:ts|mts|js|mjs)$/;
@@ -58,7 +58,7 @@ export async function loadWorkflowModule(file: string, timeoutMs = importTimeout
 
 const loading = new Set<string>();
 
-/** For whoever must tell why the process ends: a module may end it while it is loaded. */
+/** A module may end the process while it is loaded; this tells which. */
 export const modulesBeingLoaded = (): readonly string[] => [...loading];
 
 async function sortOf(file: string): Promise<'file' | 'folder' | null> {
@@ -94,7 +94,7 @@ function exported(loaded: unknown, shown: string, url: string): LoadedModule {
   return refused(`'${shown}' exports no workflow`, 'write export const workflow = mount(machine, { … })');
 }
 
-/** By what it can do: it may come from another copy of this package. */
+/** Checked by shape: it may come from another copy of this package. */
 function isMounted(value: unknown): value is MountedWorkflow {
   return (
     isObject(value) &&
@@ -106,7 +106,7 @@ function isMounted(value: unknown): value is MountedWorkflow {
   );
 }
 
-/** An author's error may be anything; reading it must not throw either. */
+/** An author's error may be anything, so reading it must not throw. */
 function failed(error: unknown, shown: string, file: string): LoadedModule {
   try {
     const { name, problems } = Object(error) as Record<string, unknown>;
@@ -125,7 +125,7 @@ function failed(error: unknown, shown: string, file: string): LoadedModule {
   }
 }
 
-/** What Node says of a module that a package.json with "type": "commonjs" makes it read as a script. */
+/** The messages of Node for a module that "type": "commonjs" makes it read as a script. */
 function isReadAsCommonJs(message: string): boolean {
   return /^(Cannot use import statement outside a module|Unexpected token 'export'|await is only valid)/.test(message);
 }

@@ -1,6 +1,6 @@
 /**
- * Which texts does a project consist of? Its configuration, the files that this includes, and the lock beside it. Reads no more
- * of a file than a configuration may have. Must not judge what is written in them.
+ * Reads the files of a project: the configuration, the files that it includes, and the lock beside it. Reads no more
+ * of a file than its limit allows. Must not check what is written in them.
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -19,7 +19,7 @@ export interface ReadRefusal {
 
 export type ReadText = { readonly ok: true; readonly text: string } | ReadRefusal;
 
-/** Beside a configuration: what it includes, and its lock. All that were read, by their real names. */
+/** The files beside a configuration: includes and lock. `files` lists all that were read. */
 export interface ProjectFiles {
   readonly included: IncludedFiles;
   readonly lock: LockText | null;
@@ -30,7 +30,7 @@ export interface ProjectFiles {
 /** A character takes at most four bytes. */
 const maxConfigBytes = yamlLimits.maxChars * 4;
 const maxLockBytes = maxLockChars * 4;
-/** Together, so that many small files are no way around the limit of one. */
+/** For all includes together, so that many small files cannot exceed the limit of one. */
 const maxIncludedChars = 4 << 20;
 
 export async function readText(file: string, maxBytes = maxConfigBytes): Promise<ReadText> {
@@ -60,11 +60,11 @@ function whyNot(error: unknown): ReadRefusal {
   return refused(`it cannot be read (${code})`, 'check its owner and mode');
 }
 
-/** As the person sees a file: from `cwd`, or by its whole path if that is how it, or the file beside it, was named. */
+/** The path of a file for display: relative to `cwd`, or absolute if it was named so. */
 export const displayPath = (named: string | undefined, file: string, cwd: string): string =>
   path.isAbsolute(named ?? '') ? file : path.relative(cwd, file) || file;
 
-/** `shown` are names as the person sees them, from `cwd`. */
+/** Names in problems are relative to `cwd`. */
 export async function readProjectFiles(file: string, text: string, cwd: string): Promise<ProjectFiles> {
   const folder = path.dirname(file);
   const show = (name: string) => path.relative(cwd, name) || name;

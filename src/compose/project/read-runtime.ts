@@ -1,16 +1,19 @@
-/** What does a configuration say of the address and the store? As far as it can be read: what else is wrong with it is told by whoever loads it. */
+/**
+ * Reads the address and the store from a configuration, as far as it can be read. Other problems of the file are
+ * reported when it is loaded.
+ */
 import { readFile } from 'node:fs/promises';
 import { configName, emptyConfig, type RuntimeConfig } from '../../config/config.ts';
 
 export interface ReadRuntime extends RuntimeConfig {
-  /** The file names a store, and which one cannot be told here: a variable is not set, or the file is no YAML. */
+  /** The file names a store that cannot be read here: a variable is not set, or the file is not YAML. */
   readonly isStoreUnread: boolean;
 }
 
 export async function readRuntime(file: string): Promise<ReadRuntime> {
   try {
     const text = await readFile(file, 'utf8');
-    // Most files do not say it, and to load what reads them takes longer than to ask a gateway. An escape may spell it.
+    // Most files have no such key, and loading the YAML reader is slow. An escape sequence may spell it.
     if (!/runtime|\\/.test(text)) return nothing;
     const [{ readConfig }, { readYaml }, { hasKey }] = await Promise.all([
       import('../../config/read-config.ts'),

@@ -1,4 +1,4 @@
-/** Which options does a gateway get from a project, and which of the project's servers are needed? Starts nothing. */
+/** Builds the options of a gateway from a project, and selects the servers that it needs. Starts nothing. */
 import type { Begin } from '../../adapters/store-sqlite/file/head-file.ts';
 import type { MountedWorkflow } from '../../adapters/upstream-function/workflow/mount.ts';
 import type { McpUpstreamConfig } from '../../adapters/upstream-mcp/mcp-config.ts';
@@ -22,11 +22,11 @@ export interface ServingOptions {
   readonly agent: string;
   readonly limits: Partial<Limits>;
   readonly onNotice: Notifier;
-  /** Asked for each call; absent where no rules are served by. */
+  /** Asked for each call; absent without a policy. */
   readonly policy?: () => Policy | null;
-  /** A server is in another state than before. */
+  /** The state of a server changed. */
   readonly onServer?: (status: UpstreamStatus) => void;
-  /** Servers have other tools than before. */
+  /** The tools of servers changed. */
   readonly onTools?: () => void;
 }
 
@@ -38,7 +38,7 @@ export interface Who {
   readonly onNotice: Notifier;
 }
 
-/** Only the first opening may begin anew; after that there must be a store, or it is gone. */
+/** Only the first opening may create a store; after that a missing store is lost. */
 export const beginning = (newStore: boolean, again: boolean): Begin =>
   again ? 'never' : newStore ? 'anew' : 'if_none';
 
@@ -54,7 +54,7 @@ export function servingOptions(project: Project, servers: readonly McpUpstreamCo
   };
 }
 
-/** What is written about a server is what its adapter wants to know. */
+/** Server configurations as the adapter takes them. */
 export function serversOf({ tools, lock }: Config): readonly McpUpstreamConfig[] {
   return tools.map(({ name, connect, timeoutMs, trustAnnotations, rules, onError, names }) => {
     const pinned = lock?.servers.get(name);
@@ -65,8 +65,8 @@ export function serversOf({ tools, lock }: Config): readonly McpUpstreamConfig[]
 }
 
 /**
- * A workflow that is written in the configuration needs the servers that its actions name. A module needs all of them: its bodies
- * may call any tool. `asked` is a name in the configuration or the path of a module, which is nobody's name.
+ * A workflow that is written in the configuration needs the servers that its actions name. A module needs all of them:
+ * its bodies may call any tool. `asked` is a name in the configuration or the path of a module, which is nobody's name.
  */
 export function serversFor(asked: string, config: Config): readonly McpUpstreamConfig[] {
   const written = config.workflows.find(({ name }) => name === asked);
@@ -81,7 +81,7 @@ function serverOf(action: unknown): string | null {
   return typeof tool === 'string' ? (tool.split('/')[0] ?? null) : null;
 }
 
-/** The gateway cannot be opened: through the configuration, or through the store. */
+/** The gateway cannot be opened because of the configuration or the store. */
 export interface Refused {
   readonly kind: 'refused';
   readonly because: 'configuration' | 'store';

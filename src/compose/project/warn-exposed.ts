@@ -1,7 +1,7 @@
 /**
- * Which servers are pointed at the gateway's own files? Looks at arguments, working folder and environment of each program, links
- * resolved, and warns where a path is or holds the store, its keys, the operator's key or the socket: whoever may call such a server
- * could read them. Reads no file and starts nothing.
+ * Warns about servers that could read the gateway's own files. Looks at the arguments, working folder and environment
+ * of each program, with links resolved, for a path to the store, its keys, the operator's key or the socket. Reads no
+ * file and starts nothing.
  */
 import { homedir } from 'node:os';
 import path from 'node:path';
@@ -14,7 +14,7 @@ import type { Warn } from '../../config/problem.ts';
 import { compileToolPattern, matchesTool } from '../../core/policy/tool-pattern.ts';
 import { realPath } from '../state/state-folder.ts';
 
-/** As people name them. */
+/** With its name for people. */
 interface OwnFile {
   readonly what: string;
   readonly file: string;
@@ -70,10 +70,13 @@ function exposureOf({ args, cwd: own, env }: StdioConnection, files: readonly Ow
 
 const looksLikePath = /^(?:~$|~?[\\/]\w|\.{1,2}[\\/])/;
 
-/** The text itself, and what stands in it: after an option or its =, in a mount, in brackets, in a command line, as a file's address. */
+/**
+ * Possible paths in a text: the text itself, after an option or =, in a mount, in brackets, in a command line, in a
+ * file URL.
+ */
 function pathsIn(text: string): readonly string[] {
   const parts = text.split(path.sep === '\\' ? /[\s=,;'"]+/ : /[\s=,;:'"]+/);
-  // A command line or a script has signs in it that would be paths if they stood alone.
+  // In a command line, single characters such as . are not paths.
   const named = /\s/.test(text) ? parts.filter((part) => looksLikePath.test(part)) : parts;
   const within = parts.flatMap(behindSigns).filter((part) => looksLikePath.test(part));
   return [...new Set([text, ...named, ...parts.flatMap(behindOption), ...within])]
@@ -81,20 +84,20 @@ function pathsIn(text: string): readonly string[] {
     .map(asPath);
 }
 
-/** `-C/tmp`, `-isystem/usr`: an option of one letter may be followed by any path, a longer one by what is one for certain. */
+/** `-C/tmp`, `-isystem/usr`: any path after a one-letter option, a clear path after a longer one. */
 function behindOption(part: string): readonly string[] {
   const [, short] = /^-\w(~|\.\.|(?:~|\.{1,2})?[\\/].*)$/.exec(part) ?? [];
   const [, long] = /^-\w[\w-]*?((?:~|\.{1,2})?[\\/]\w.*)$/.exec(part) ?? [];
   return [short, long].filter((each) => each !== undefined);
 }
 
-/** `@/tmp`, `[/tmp]`, `cat(/tmp)`: what comes after a sign, and what comes before the last ones. */
+/** `@/tmp`, `[/tmp]`, `cat(/tmp)`: the parts between brackets and @ signs. */
 const behindSigns = (part: string): readonly string[] => [
   ...part.split(/[()[\]{}<>@]+/).slice(1),
   part.replace(/[)\]}>]+$/, ''),
 ];
 
-/** Whether a glob may stand for a file, or for a folder that holds it. What else than `*` it may have counts as one. */
+/** Whether a glob may match a file or a folder above it. Other wildcards count as `*`. */
 function leadsTo(text: string, folder: string, file: string): boolean {
   const segments = path.resolve(folder, text).split(path.sep);
   const first = segments.findIndex((segment) => /[*?[{]/.test(segment));
@@ -125,7 +128,7 @@ function holds(folder: string, file: string): boolean {
   return !path.isAbsolute(inside) && inside !== '..' && !inside.startsWith(`..${path.sep}`);
 }
 
-/** A key that is written out, or handed on, for a program. */
+/** Whether a program is given an API key as an argument or variable. */
 function givenKey({ args, env }: StdioConnection): string | null {
   const words = [...args, ...Object.values(env)].flatMap((text) => text.split(/[\s=,;'"]+/));
   return words.some(isKeyText) ? 'a key of a gateway' : null;

@@ -1,6 +1,6 @@
 /**
- * When did one of the files of a project change? Their folders are watched, since editors put a new file in the place of the old
- * one; what counts is what is written in them. Calls back once things have been quiet for a moment.
+ * Calls back when a file of a project changes. Watches folders, because editors replace files, and compares contents.
+ * Waits until nothing has changed for a moment.
  */
 import crypto from 'node:crypto';
 import { type FSWatcher, watch } from 'node:fs';
@@ -9,7 +9,7 @@ import path from 'node:path';
 import { configName } from '../../config/config.ts';
 import { readProjectFiles, readText } from './read-project-files.ts';
 
-/** An editor saves in several acts. */
+/** An editor saves in several steps. */
 const quietMs = 150;
 
 export type Watching = { readonly stop: () => void } | { readonly problem: string };
@@ -21,7 +21,7 @@ export async function watchFiles(config: string | undefined, onChange: () => voi
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
 
-  /** What is written in all of them; which they are follows from the first. */
+  /** A hash of the contents of all files. The first file names the others. */
   async function look(): Promise<string> {
     const main = await readText(file);
     const files = main.ok ? (await readProjectFiles(file, main.text, process.cwd())).files : [file];
@@ -36,7 +36,7 @@ export async function watchFiles(config: string | undefined, onChange: () => voi
       clearTimeout(timer);
       timer = setTimeout(() => void compare(), quietMs);
     });
-    // A folder that is gone has nothing more to tell.
+    // A deleted folder cannot change any more.
     watcher.on('error', () => undefined);
     watchers.set(folder, watcher);
   }

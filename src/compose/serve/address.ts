@@ -1,4 +1,7 @@
-/** Where do agents connect, and by which names may they call us? Listens; loopback only, unless somebody says otherwise. */
+/**
+ * Reads listen addresses, opens the HTTP server, and lists the allowed host names. Loopback unless configured
+ * otherwise.
+ */
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, BlockList, isIP, isIPv6 } from 'node:net';
@@ -8,7 +11,7 @@ import { readRuntime } from '../project/read-runtime.ts';
 
 export interface Address {
   readonly host: string;
-  /** 0 takes any that is free. */
+  /** 0 chooses a free port. */
   readonly port: number;
 }
 
@@ -22,7 +25,7 @@ export interface Listening {
 const maxPort = 65_535;
 const maxHeaderBytes = 16 << 10;
 const headersWithinMs = 10_000;
-/** Pauses in a body are limited by the doors; this is for all of it. */
+/** For the whole request. The doors limit pauses within a body. */
 const requestWithinMs = 120_000;
 const lookEveryMs = 1_000;
 
@@ -43,7 +46,7 @@ export async function listenAt(
   listener: RequestListener,
 ): Promise<Listening | { readonly problem: string }> {
   const server = createServer(
-    // Who calls us by no name is told so by the doors, in words.
+    // The doors answer requests without a Host header themselves.
     {
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: headersWithinMs,
@@ -59,7 +62,7 @@ export async function listenAt(
   } catch (error) {
     return { problem: whyNot(address, (error as NodeJS.ErrnoException).code ?? String(error)) };
   }
-  // A client that breaks off is no event for a server.
+  // A client that disconnects is not an error of the server.
   server.on('error', () => undefined);
   const { port } = server.address() as AddressInfo;
   return { server, url: `http://${inUrl(address.host)}:${port}`, isLocal: isLoopback(address.host) };
@@ -85,8 +88,8 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * INVARIANT: a page of another site that had its name point at us is refused, because it calls us by that name. Beyond this
- * machine the names are those of the machine itself.
+ * INVARIANT: a page of another site that had its name point at us is refused, because it calls us by that name. Beyond
+ * this machine the names are those of the machine itself.
  */
 export function allowedHosts(host: string): readonly string[] {
   const local = ['localhost', '127.0.0.1', '[::1]'];

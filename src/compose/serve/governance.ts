@@ -1,6 +1,6 @@
 /**
- * Which policy is in force, and how does another one come into force? The whole project is read and checked again; only if all
- * of it is right and nothing but policy has changed, it is swapped between two calls. A failed attempt changes nothing.
+ * Holds the policy in force and replaces it. The whole project is read and checked again. It is swapped between two
+ * calls, and only if everything is valid and nothing but policy has changed. A failed attempt changes nothing.
  */
 import type { Config } from '../../config/config.ts';
 import type { Problem } from '../../config/problem.ts';
@@ -17,15 +17,15 @@ export type Applied =
       /** What differs from the one before, weakenings first. */
       readonly changes: readonly PolicyChange[];
     }
-  /** `forcible`: it can be read, and would be in force if whoever applies it insisted. */
+  /** `forcible`: it is valid except for errors of `recourse check`, so `force` would apply it. */
   | { readonly ok: false; readonly problems: readonly Problem[]; readonly forcible: boolean };
 
 export interface Governance {
   current(): Policy | null;
   project(): Project;
-  /** What `recourse check` calls an error of the project in force; somebody insisted. */
+  /** Errors of `recourse check` in the project in force, which was forced. */
   forced(): readonly Problem[];
-  /** `by` is who asks for it. `force`: also with errors, which go on record. One at a time. */
+  /** `by` is who asks for it. `force`: apply it in spite of errors, which are recorded. Runs one at a time. */
   apply(by: string, force: boolean): Promise<Applied>;
 }
 
@@ -33,7 +33,7 @@ export interface GovernanceParts {
   readonly load: () => Promise<LoadedProject>;
   /** What `recourse check` calls an error. */
   readonly errorsIn: (project: Project) => Promise<readonly Problem[]>;
-  /** False if it could not be put on record. */
+  /** False if it could not be recorded. */
   readonly record: (change: RecordedChange) => Promise<boolean>;
 }
 
@@ -41,11 +41,11 @@ export interface RecordedChange {
   readonly next: Policy | null;
   readonly last: Policy | null;
   readonly by: string;
-  /** In spite of these. */
+  /** The errors in spite of which it was applied. */
   readonly forced: readonly Problem[];
 }
 
-/** `insisted`: the errors of the first project, in spite of which it was started. */
+/** `insisted`: errors in spite of which the first project was started. */
 export function createGovernance(
   first: Project,
   { load, errorsIn, record }: GovernanceParts,
@@ -99,7 +99,7 @@ export function createGovernance(
   };
 }
 
-/** What a running process cannot change: its servers, its workflows, its store and address, and whom it tells. */
+/** What a running process cannot change: servers, workflows, store, address and webhooks. */
 function fixedParts(was: Config, is: Config): readonly string[] {
   const { mode: _was, ...runtimeWas } = was.runtime;
   const { mode: _is, ...runtimeIs } = is.runtime;
@@ -114,7 +114,7 @@ function fixedParts(was: Config, is: Config): readonly string[] {
 
 const withoutPlace = ({ at: _at, ...server }: Config['tools'][number]) => server;
 
-/** Without its places: a line that moved is no change. */
+/** Without places: a moved line is not a change. */
 function written(workflow: Config['workflows'][number]): unknown {
   return workflow.kind === 'module' ? [workflow.name, workflow.path] : [workflow.name, workflow.definition];
 }

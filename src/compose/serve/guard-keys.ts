@@ -1,6 +1,6 @@
 /**
- * Keeps keys of this gateway out of what tools give: a live key, or the beginning of one, is masked before anybody records or answers
- * it, and an operator is told. The keys are those beside the store, opened when a result first holds something like one.
+ * Masks live API keys of this gateway in the results of tools, before they are recorded or returned, and notifies the
+ * operator. The keys beside the store are opened when a result first contains something like a key.
  */
 import { findKeyIds, type FoundKeyIds } from '../../adapters/keyring-sqlite/find-keys.ts';
 import type { LiveKeys } from '../../adapters/keyring-sqlite/key-search.ts';
@@ -21,9 +21,9 @@ export interface KeyGuardParts {
   readonly onMasked: (attempt: Attempt, keys: MaskedKeys) => void;
 }
 
-/** Whoever waits for a result does not wait long for a process that holds the file. */
+/** A result does not wait long for a process that has locked the file. */
 const patienceMs = 250;
-/** No honest result holds more; beyond it whatever looks like a key is masked unasked. */
+/** Beyond this number, everything that looks like a key is masked without asking. */
 const maxAsked = 1_000;
 const maxNamed = 20;
 
@@ -35,7 +35,7 @@ export function guardKeys(upstream: Upstream, { store, nowMs, onMasked }: KeyGua
     if (keyring !== null) return keyring;
     const opened = await openKeysOf(store, { create: false, patienceMs });
     if (opened.kind === 'refused') return opened.reason === 'missing' ? null : 'unknown';
-    // Of two that opened it at once one is enough.
+    // Two results may open it at once; one is closed again.
     if (keyring !== null) await opened.keyring.close();
     return (keyring ??= opened.keyring);
   };
@@ -45,7 +45,7 @@ export function guardKeys(upstream: Upstream, { store, nowMs, onMasked }: KeyGua
     if (keys === null) return null;
     const asked = keys === 'unknown' ? null : keys.liveHashes(ids.slice(0, maxAsked), nowMs());
     const hashes = (await asked?.catch(() => null)) ?? null;
-    // INVARIANT: where nobody can say whether an id is that of a key, it is taken for one.
+    // INVARIANT: an id that cannot be checked counts as the id of a key.
     return { hashes: hashes ?? new Map(), unsure: new Set(hashes === null ? ids : ids.slice(maxAsked)) };
   };
   const masked = async (attempt: Attempt, result: UpstreamResult): Promise<UpstreamResult> => {
@@ -53,7 +53,7 @@ export function guardKeys(upstream: Upstream, { store, nowMs, onMasked }: KeyGua
     const live = found && (await liveOf(found.ids));
     const shown = live && found.mask(live);
     if (shown === null) return result;
-    // INVARIANT: what a tool made up is told to nobody as a key.
+    // INVARIANT: only ids of real keys are reported, never ones that a tool made up.
     const keyIds = shown.keyIds.filter((id) => live?.hashes.has(id)).slice(0, maxNamed);
     onMasked(attempt, { keyIds, more: shown.keyIds.length - keyIds.length });
     return withTold(result, shown.value as ToldBy);
@@ -69,7 +69,7 @@ export function guardKeys(upstream: Upstream, { store, nowMs, onMasked }: KeyGua
   };
 }
 
-/** What cannot even be looked through is no JSON, and is refused as such later. */
+/** A value that cannot be read is not JSON, and is refused later. */
 function lookInto(result: UpstreamResult): FoundKeyIds | null {
   try {
     return findKeyIds(toldBy(result));
@@ -80,7 +80,7 @@ function lookInto(result: UpstreamResult): FoundKeyIds | null {
 
 type ToldBy = ReturnType<typeof toldBy>;
 
-/** What is a tool's own: kinds and codes are ours, and are not looked into. */
+/** The parts that come from a tool. Kinds and codes are ours and are not searched. */
 function toldBy(result: UpstreamResult) {
   if (result.kind === 'returned')
     return { output: result.output, items: result.errors.map(({ item, message }) => ({ item, message })) };

@@ -1,6 +1,6 @@
 /**
- * Keeps a gateway open for as long as a process serves. One that only forwards looks every second whether the owner of the
- * store still lives; when it is gone the gateway is opened again, and what comes next goes to the new one. Must not print.
+ * Keeps a gateway open for as long as a process serves. A process that forwards its writes checks every second whether
+ * the owner of the store is alive, and opens the gateway again when it is gone. Must not print.
  */
 import { takeLock } from '../../adapters/store-sqlite/share/lock.ts';
 import { placeOfStore } from '../../adapters/store-sqlite/share/place.ts';
@@ -20,17 +20,17 @@ export interface OpenedGateway {
 }
 
 export interface LastingGateway {
-  /** Another one after the owner of the store is gone: ask each time. */
+  /** Changes when the owner of the store is gone: ask each time. */
   current(): OpenedGateway;
   close(options?: { readonly drain_seconds?: number }): Promise<void>;
 }
 
 export interface LastingParts {
-  /** `again`: after the owner of the store is gone. Then there must be one. */
+  /** `again`: opened after the owner of the store is gone. Then the store must exist. */
   readonly open: (again: boolean) => Promise<OpenedGateway>;
   readonly file: string;
   readonly onSuccession: (role: 'owner' | 'forwarder') => void;
-  /** It could not be opened again, and will be tried again. */
+  /** Opening it again failed and will be retried. */
   readonly onFailure: (problem: string) => void;
 }
 
@@ -44,15 +44,15 @@ export async function keepOpen({ open, file, onSuccession, onFailure }: LastingP
   let failed = '';
   let closed: Promise<void> | null = null;
 
-  /** Calls under way end in the old one; it finds the new owner by itself. */
+  /** Running calls end in the old gateway, which finds the new owner by itself. */
   const succeed = async () => {
     const next = await open(true);
     if (closing) return next.gateway.close({ drain_seconds: 0 });
     const last = current;
     current = next;
-    // INVARIANT: whoever waits in the old one is never left with a store that is closed.
+    // INVARIANT: a caller that waits in the old gateway never reads from a closed store.
     last.shell.live.successor = next.shell;
-    // INVARIANT: whoever leaves a call of the old one is seen by those who ask the new one for the same.
+    // INVARIANT: a requester that leaves the old gateway is known to the new one.
     next.shell.live.askers = last.shell.live.askers;
     const left = last.gateway.close().catch((error: unknown) => onFailure(String(error)));
     leaving.add(left);
@@ -86,7 +86,7 @@ export async function keepOpen({ open, file, onSuccession, onFailure }: LastingP
   };
 }
 
-/** Whoever can have the lock, if only for a moment, knows that nobody else has it. */
+/** Taking the lock for a moment proves that nobody else holds it. */
 async function isOwnerGone(file: string): Promise<boolean> {
   const place = placeOfStore(file);
   if (place === null) return false;

@@ -1,6 +1,6 @@
 /**
- * Opens the doors that share one address, within the limits of the configuration: MCP at each of its paths, HTTP for everything
- * else. Must not listen, and must not decide anything about a call.
+ * Opens the doors that share one address: MCP at each of its paths, HTTP for everything else, within the configured
+ * limits. Must not listen, and must not decide anything about a call.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Principal } from '../../core/call/call.ts';
@@ -20,7 +20,7 @@ import type { LastingGateway } from './keep-open.ts';
 
 export interface DoorsOrder {
   readonly version: string;
-  /** Whoever brings no key is this agent; null lets nobody in without one. */
+  /** Requests without a key are this agent's; null refuses them. */
   readonly openAs: string | null;
   readonly mode: Served['mode'];
   readonly onTrouble: (problem: string) => void;
@@ -37,9 +37,9 @@ export interface Behind {
 }
 
 export interface OpenDoors extends RoutedDoors {
-  /** Answers, in the words of the doors, whatever on this server cannot be read as HTTP. */
+  /** Answers what this server cannot parse as HTTP, in the format of the doors. */
   guard(server: Server): void;
-  /** Tells the clients that servers have other tools than before. */
+  /** Notifies the clients that the tools of servers changed. */
   toolsChanged(): void;
   close(options: { readonly drainMs: number }): Promise<void>;
 }
@@ -114,7 +114,7 @@ export interface Endpoint extends Pick<Served, 'workflow' | 'server'> {
   readonly at: string;
 }
 
-/** Every tool, each workflow, each server: no two of them have one name, or the configuration would be refused. */
+/** All tools, each workflow, each server. Their names are unique, or the configuration is refused. */
 export function endpoints(workflows: readonly Mounted[], servers: readonly Named[]): readonly Endpoint[] {
   const at = (name: string) => `${toolsPath}/${encodeURIComponent(name)}`;
   return [

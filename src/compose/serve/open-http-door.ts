@@ -1,4 +1,4 @@
-/** Gives the HTTP door the gateway behind it. Must not decide anything about a call. */
+/** Connects the HTTP door to the gateway. Must not decide anything about a call. */
 import type { Warning } from '../../config/problem.ts';
 import { listedTools } from '../../core/policy/listed-tools.ts';
 import { describeLadder } from '../../core/call/decide.ts';
@@ -33,9 +33,9 @@ export interface HttpDoorOrder {
   readonly nowMs: () => number;
   readonly authenticate: Authenticate;
   readonly admit?: HttpDoorParts['admit'];
-  /** Those of every door; its own if not given. */
+  /** Shared by all doors; its own if not given. */
   readonly counts?: CallCounts;
-  /** Limits other than the usual ones. */
+  /** Limits other than the defaults. */
   readonly options?: Partial<HttpDoorOptions>;
 }
 
@@ -143,7 +143,7 @@ const maxProblemChars = 1_000;
 /** INVARIANT: no line of a file leaves the machine: somebody may have written a secret into it. */
 const withoutSource = ({ text: _text, ...warning }: Warning): Omit<Warning, 'text'> => warning;
 
-/** What is wrong with a server may name files and addresses, which are for those who run the gateway. */
+/** The problem of a server may name files and addresses, which only operators may see. */
 function tellTenant({ problem, ...server }: ServerSummary, tenant: string): ServerSummary {
   const isOperator = tenant === operatorTenant;
   return { ...server, problem: problem === null || !isOperator ? null : safeText(problem, maxProblemChars) };

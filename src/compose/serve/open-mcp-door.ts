@@ -1,4 +1,7 @@
-/** Gives the MCP door the gateway behind it: one workflow, every tool, or those of one server. Must not decide anything about a call. */
+/**
+ * Connects the MCP door to the gateway: for one workflow, for all tools, or for the tools of one server. Must not
+ * decide anything about a call.
+ */
 import type { MountedWorkflow } from '../../adapters/upstream-function/workflow/mount.ts';
 import type { Principal } from '../../core/call/call.ts';
 import { toJsonGraph } from '../../core/workflow/draw/to-json-graph.ts';
@@ -35,9 +38,9 @@ export interface Served {
   readonly server: string | null;
   /** How a workflow is listed: one tool for all actions, or one for each. */
   readonly mode: 'step' | 'tools';
-  /** By which the gateway knows its own states again. */
+  /** Signs the states that clients give back. */
   readonly seal: Seal;
-  /** Hears the reply of every call. */
+  /** Called with the reply of every call. */
   readonly onReply?: (reply: Reply, who: Principal) => void;
 }
 
@@ -45,7 +48,7 @@ export function openMcpDoor(served: Served, gateway: Behind): McpDoor {
   return createMcpDoor(doorParts(served, gateway));
 }
 
-/** Every tool, and every workflow beside them under its own name: for a client with one connection. */
+/** All tools, and each workflow under its own name, for a client with one connection. */
 export function openJointDoor(
   served: Omit<Served, 'workflow' | 'server'>,
   mounted: readonly Mounted[],
@@ -100,7 +103,7 @@ function doorParts(served: Served, { current }: Behind, taken: ServedPart['taken
 
 const services = new WeakMap<Shell, Map<string, WorkflowService>>();
 
-/** A door that serves one workflow knows no session of another, and none in which tools are called directly. */
+/** A door of one workflow sees no sessions of other workflows, and none of direct tool calls. */
 function serviceFor(shell: Shell, workflow: string): WorkflowService {
   const known = services.get(shell) ?? new Map<string, WorkflowService>();
   services.set(shell, known);
@@ -109,7 +112,7 @@ function serviceFor(shell: Shell, workflow: string): WorkflowService {
   return service;
 }
 
-/** The service of whichever gateway is the current one. */
+/** The service of the current gateway. */
 function following(
   service: () => WorkflowService,
   heard: (caller: Principal, call: Promise<Reply>) => Promise<Reply>,

@@ -1,7 +1,7 @@
 /**
- * Gives the senders of webhooks the gateway that they tell of. Of the processes that serve a store one sends, whether or not it owns
- * the store: the owner may be one that has no hooks. When it dies another goes on where it stopped. Never keeps a call waiting, and
- * a hook that cannot be started is told, not fatal.
+ * Starts the webhook senders of a store. One of the processes that serve a store sends, whether or not it owns the
+ * store; when it dies, another takes over where it stopped. Never delays a call. A hook that cannot start is reported,
+ * not fatal.
  */
 import { startWebhooks, type Webhooks } from '../../adapters/notify-webhook/start-webhooks.ts';
 import type { Webhook } from '../../adapters/notify-webhook/webhook.ts';
@@ -22,7 +22,7 @@ export interface WebhooksOrder {
 
 const lookEveryMs = 1_000;
 
-/** Resolves when it is on disk where each hook begins, or when another process is the one that sends. */
+/** Resolves when the start position of each hook is on disk, or when another process sends. */
 export async function openWebhooks(
   { hooks, store, onTrouble }: WebhooksOrder,
   { current }: LastingGateway,
@@ -32,7 +32,7 @@ export async function openWebhooks(
   let told = '';
   const place = placeOfStore(store)?.file ?? store;
   const start = async (): Promise<Webhooks | null> => {
-    // INVARIANT: two processes never send the same message, nor write down where the hooks stand.
+    // INVARIANT: only one process sends messages and writes the positions of the hooks.
     const lock = await takeLock(`${place}.hooks-lock`);
     if (lock.kind === 'taken') return null;
     try {

@@ -1,4 +1,4 @@
-/** Where do notices go if nobody listens, and what if a listener throws? */
+/** Prints operator notices on standard error, and guards against listeners that throw. */
 import type { Notifier, OperatorNotice } from '../../ports/notifier.ts';
 
 /** A listener that throws must not harm a call. */
@@ -14,7 +14,7 @@ export function quietly(notifier: Notifier): Notifier {
 
 export const printNotice: Notifier = (notice) => void process.stderr.write(writeNotice(notice));
 
-/** With the names of the wire. */
+/** With the field names of the wire. */
 export function writeNotice({ kind, ...rest }: OperatorNotice): string {
   const told = Object.entries(rest).map(([name, value]) => [
     name.replace(/[A-Z]/g, (at) => `_${at.toLowerCase()}`),

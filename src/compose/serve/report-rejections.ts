@@ -1,15 +1,15 @@
 /**
- * What becomes of a promise that is rejected and that nobody waits for? Node would end the process, and with it every workflow.
- * Bodies leave such promises behind, so the operator hears of it and serving goes on. What is thrown stays fatal.
+ * Reports rejected promises that nobody handles, instead of letting Node end the process. Bodies of workflows leave
+ * such promises behind. An uncaught exception stays fatal.
  */
 import { messageOf, nameOf } from '../../adapters/upstream-function/describe-throw.ts';
 
 const maxMessageChars = 500;
-/** A body that leaves thousands of them must not fill the log. */
+/** Thousands of rejections must not fill the log. */
 const maxToldEachMinute = 20;
 const minuteMs = 60_000;
 
-/** Until the process ends: a body may leave one behind at the very last moment. */
+/** Stays installed until the process ends: a body may leave a rejection at the last moment. */
 export function reportRejections(onTrouble: (problem: string) => void): void {
   let beganMs = Number.NEGATIVE_INFINITY;
   let told = 0;
@@ -30,7 +30,7 @@ export function reportRejections(onTrouble: (problem: string) => void): void {
   });
 }
 
-/** It may be anything, even something that throws when it is looked at. */
+/** The reason may be anything, even an object that throws when it is read. */
 function described(reason: unknown): string {
   const [message = ''] = messageOf(reason).split('\n');
   const name = nameOf(reason);

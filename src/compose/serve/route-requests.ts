@@ -1,6 +1,6 @@
 /**
- * What stands at the address before the doors: says that the gateway is not ready until it is, and hands every request to the door
- * it is for. Every answer of its own is typed JSON. Must not load what takes long: it answers from the first moment.
+ * Routes requests at the address to the MCP and HTTP doors, and answers "not ready" until they are open. Every answer
+ * is typed JSON. Must not load anything slow: it answers from the first moment.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { randomUUID } from 'node:crypto';
@@ -54,7 +54,7 @@ export function createRouter(): Router {
   };
 }
 
-/** In the words that a call gets, so that a client needs no others for this. */
+/** In the format of a reply, so that a client needs no other. */
 function sayNotReady(at: string, request: IncomingMessage, readiness: NotReady, response: ServerResponse): void {
   if (at === '/healthz') {
     request.resume();
@@ -71,7 +71,7 @@ function sayProblem(readiness: NotReady, response: ServerResponse): void {
   return write(response, 503, 'application/problem+json', { ...problem, detail: reply.message, ...reply }, readiness);
 }
 
-/** A call gets its reply as the result of a tool; whatever else is asked cannot be answered yet. */
+/** A call gets its reply as a tool result; other requests get a problem. */
 function sayToMcp(request: IncomingMessage, readiness: NotReady, response: ServerResponse): void {
   const chunks: Buffer[] = [];
   let bytes = 0;

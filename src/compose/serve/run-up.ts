@@ -1,6 +1,7 @@
 /**
- * Runs a project behind one address: every tool at /mcp, each workflow and each server at /mcp/<name>, the API at /v1. Listens from the first
- * moment and says that it is not ready until it is. Must not print, and must not decide anything about a call.
+ * Runs a project at one address: all tools at /mcp, each workflow and each server at /mcp/<name>, the API at /v1.
+ * Listens from the first moment and answers "not ready" until it is. Must not print, and must not decide anything
+ * about a call.
  */
 import { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
@@ -39,12 +40,12 @@ import type { OperatorToken } from '../state/operator-token.ts';
 export interface UpOrder {
   readonly config: string | undefined;
   readonly file: string | undefined;
-  /** Begin with a new store although there was one. */
+  /** Start with a new store although there was one. */
   readonly newStore: boolean;
-  /** Whoever brings no key is this agent; null lets nobody in without one. */
+  /** Requests without a key are this agent's; null refuses them. */
   readonly openAs: string | null;
   readonly mode: Served['mode'];
-  /** Starts also with what `recourse check` calls an error; that goes on record. */
+  /** Start in spite of errors of `recourse check`, which are recorded. */
   readonly force: boolean;
   /** `host:port`, as it was written. */
   readonly listen: string | undefined;
@@ -56,7 +57,7 @@ export interface UpOrder {
   readonly onSlowStart: (seconds: number, starting: readonly string[]) => void;
   readonly onSuccession: (role: string) => void;
   readonly onTrouble: (problem: string) => void;
-  /** Calls back when the person ends it; returns how to stop listening. */
+  /** Calls back when the process should stop; returns a function that removes the callback. */
   readonly onStop: (callback: () => void) => () => void;
 }
 
@@ -75,7 +76,7 @@ const modeNotices = {
   enforce: 'policy is enforced from here on.',
 } as const;
 const defaultGraceMs = 5_000;
-/** Whoever ends it while it starts does not wait for servers that hang. */
+/** A stop during the start does not wait for servers that hang. */
 const startsStoppedWithinMs = 2_000;
 
 export async function runUp(order: UpOrder, open: OpenForServing): Promise<UpEnd> {
@@ -91,7 +92,7 @@ export async function runUp(order: UpOrder, open: OpenForServing): Promise<UpEnd
   connections.watch(server);
   const stopped = Promise.withResolvers<'stopped'>();
   const stopListening = order.onStop(() => stopped.resolve('stopped'));
-  // Only now: whoever reads it may end it at once.
+  // Only now: a reader of this line may stop the process at once.
   order.onListening(url, isLocal);
   try {
     const starting = start(order, open);
@@ -125,7 +126,7 @@ interface Started {
 
 type Start = Started | { readonly problems: readonly Problem[]; readonly forcible: boolean };
 
-/** What takes long is loaded here, after the address is open. */
+/** Loads what takes long, after the address is open. */
 async function start(order: UpOrder, open: OpenForServing): Promise<Start> {
   let reporter: ServerReporter | null = null;
   const slow = setTimeout(() => order.onSlowStart(defaultGraceMs / 1_000, reporter?.starting() ?? []), defaultGraceMs);
@@ -143,15 +144,7 @@ async function start(order: UpOrder, open: OpenForServing): Promise<Start> {
     const { coldStartGraceMs } = project.config.runtime;
     if (coldStartGraceMs > defaultGraceMs) clearTimeout(slow);
     let gateway: LastingGateway | null = null;
-    const record = async ({ next, last, by, forced }: RecordedChange): Promise<boolean> => {
-      const { recordPolicy } = await import('../../shell/upkeep/record-policy.ts');
-      const change = { next, last, by, forced: forced.map(({ file, line, message }) => `${file}:${line} ${message}`) };
-      const recorded = gateway !== null && (await recordPolicy(change, gateway.current().shell));
-      // Whoever watches the process hears it as loudly as at its start, and when it is over.
-      if (recorded && next !== null && last !== null && next.written.mode !== last.written.mode)
-        order.onTrouble(modeNotices[next.written.mode]);
-      return recorded;
-    };
+    const record = async (change: RecordedChange) => gateway !== null && recordChange(change, gateway, order.onTrouble);
     const errorsIn = async (next: Project) =>
       checkErrors(next, gateway === null ? undefined : liveTools(gateway.current().upstreams));
     const governance = createGovernance(project, { load, errorsIn, record }, errors);
@@ -186,6 +179,20 @@ async function start(order: UpOrder, open: OpenForServing): Promise<Start> {
   } finally {
     clearTimeout(slow);
   }
+}
+
+async function recordChange(
+  { next, last, by, forced }: RecordedChange,
+  gateway: LastingGateway,
+  onTrouble: UpOrder['onTrouble'],
+): Promise<boolean> {
+  const { recordPolicy } = await import('../../shell/upkeep/record-policy.ts');
+  const change = { next, last, by, forced: forced.map(({ file, line, message }) => `${file}:${line} ${message}`) };
+  const recorded = await recordPolicy(change, gateway.current().shell);
+  // A change of mode is printed, as the mode is at the start.
+  if (recorded && next !== null && last !== null && next.written.mode !== last.written.mode)
+    onTrouble(modeNotices[next.written.mode]);
+  return recorded;
 }
 
 async function undo(started: Start): Promise<void> {
@@ -241,12 +248,12 @@ async function serveUntil(
   await stopped;
   reporter.close();
   router.close();
-  // One wait for all: what has not ended when the gateway's is over is cancelled there, and its caller hears so before a door closes.
+  // Calls that outlive the gateway's drain are cancelled, and their callers get a reply before a door closes.
   await Promise.all([doors.close(doorsDrain), webhooks.close().then(() => gateway.close())]);
   await identity.close();
 }
 
-/** Longer than a gateway waits for its calls, by the time that their last words need. */
+/** Longer than the gateway's drain, by the time that the last replies need. */
 const doorsDrain = { drainMs: 15_000 };
 
 function closeServer(server: Server): void {
@@ -270,11 +277,11 @@ export interface Ready {
   readonly mode: 'enforce' | 'audit' | null;
   readonly agents: readonly string[] | null;
   readonly warnings: Project['warnings'];
-  /** What `recourse check` calls an error, in spite of which it was started. */
+  /** Errors of `recourse check` in spite of which it was started. */
   readonly forced: Project['warnings'];
-  /** Tools that are not as recourse.lock has them, a sentence each. */
+  /** Tools that differ from recourse.lock, one sentence each. */
   readonly drift: readonly string[];
-  /** Who somebody without a key is. */
+  /** The agent of requests without a key. */
   readonly openAs: string | null;
   readonly operator: OperatorToken;
 }

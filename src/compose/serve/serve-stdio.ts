@@ -1,6 +1,6 @@
 /**
- * Serves one workflow, or a whole project, over standard input and output until the client is gone or the person ends it. Standard output carries
- * messages and nothing else, whatever the author's code prints. Must not print anything itself.
+ * Serves one workflow or a whole project over standard input and output until the client disconnects or the process is
+ * stopped. Only protocol messages go to standard output; whatever else is printed goes to standard error.
  */
 import path from 'node:path';
 import { Writable } from 'node:stream';
@@ -31,9 +31,9 @@ export interface ServeOrder {
   readonly workflow: string | null;
   readonly config: string | undefined;
   readonly file: string | undefined;
-  /** Begin with a new store although there was one. */
+  /** Start with a new store although there was one. */
   readonly newStore: boolean;
-  /** Null if nobody said: then whoever is the only one. */
+  /** Null: the only declared agent. */
   readonly agent: string | null;
   readonly mode: 'step' | 'tools';
   readonly version: string;
@@ -44,7 +44,7 @@ export interface ServeOrder {
     readonly role: string;
   }) => void;
   readonly onTrouble: (problem: string) => void;
-  /** Calls back when the person ends it; returns how to stop listening. */
+  /** Calls back when the process should stop; returns a function that removes the callback. */
   readonly onStop: (callback: () => void) => () => void;
 }
 
@@ -54,7 +54,7 @@ export type ServeEnd =
   | Refused;
 
 export async function serveOverStdio(order: ServeOrder, open: OpenForServing): Promise<ServeEnd> {
-  // Before the author's code is loaded: it may print, and take its time.
+  // Before the author's code is loaded, because it may print.
   const { output, giveBack } = takeStandardOutput();
   let stopped = false;
   let stop = (): void => void (stopped = true);
@@ -121,7 +121,7 @@ async function serve(
       : openMcpDoor({ ...served, workflow, server: null }, gateway);
   // A server that is slow to start must not keep the client from its handshake.
   const stream = serveStdio(door, { input: process.stdin, output }, { opened: opening });
-  // What is running may end, and its reply reach the client, before the connection goes.
+  // Running calls may end and reply before the connection closes.
   onStop(() => void gateway.close().finally(() => stream.close()));
   try {
     const { gateway: opened, upstreams } = (await opening).current();
@@ -135,12 +135,12 @@ async function serve(
   return { kind: 'ended' };
 }
 
-/** What the doors have before it is open: they are asked nothing until then. */
+/** Stands in for the gateway until it is open; no request arrives before that. */
 function soonOpen(opening: Promise<LastingGateway>): LastingGateway {
   let opened: LastingGateway | null = null;
   const known = opening.then(
     (gateway) => (opened = gateway),
-    // Whoever waits for it to open hears why it did not.
+    // The error reaches whoever awaits `opening`.
     () => null,
   );
   return {
@@ -158,7 +158,7 @@ function theOneOf({ workflows }: Project): Mounted {
   return workflow;
 }
 
-/** Who calls where nobody says: `local` where no rules ask for a name. Null if there are several to choose from. */
+/** The agent if none is named: `local` without rules. Null if several are declared. */
 function onlyAgent(project: Project | null): string | null {
   const [first = 'local', ...others] = project?.policy?.agents.keys() ?? [];
   return others.length === 0 ? first : null;
@@ -167,7 +167,7 @@ function onlyAgent(project: Project | null): string | null {
 const whichAgent = ({ policy }: Project): string =>
   `several agents are declared: say with --agent which of them calls: ${[...(policy?.agents.keys() ?? [])].join(', ')}`;
 
-/** A whole project is served by its rules, as `up` does it. */
+/** A whole project is served under its policy, as in `up`. */
 function optionsFor(
   project: Project,
   order: ServeOrder & { readonly file: string; readonly agent: string },
@@ -181,14 +181,14 @@ function optionsFor(
   return { ...serving, policy: () => policy, onServer: reportServerChanges(onTrouble) };
 }
 
-/** The screen of a start is missing here: what is wrong with a server is told as soon as it is known. */
+/** There is no start screen here, so problems of servers are reported at once. */
 function reportServerChanges(say: (sentence: string) => void): NonNullable<ServingOptions['onServer']> {
   const reporter = createServerReporter(say);
   reporter.ready();
   return reporter.hear;
 }
 
-/** From here on whatever else is printed goes to standard error: one stray line would break the protocol. */
+/** Redirects other output to standard error: one stray line would break the protocol. */
 function takeStandardOutput() {
   const { stdout, stderr } = process;
   const { write } = stdout;

@@ -1,6 +1,6 @@
 /**
- * Gives a door the tools of the gateway that it serves: all of them, or those of one server, and the names by which clients know
- * them. A door of one server knows no tool of another. Must not decide anything about a call.
+ * Gives a door its tools, all of them or those of one server, and the names by which clients know them. A door of one
+ * server knows no tool of another. Must not decide anything about a call.
  */
 import type { Principal } from '../../core/call/call.ts';
 import type { Catalogue } from '../../core/call/catalogue.ts';
@@ -44,7 +44,7 @@ export function servedTools(current: () => OpenedGateway, served: ServedPart, he
 
 const scopes = new WeakMap<Shell, Map<string, Shell>>();
 
-/** The same gateway, as if there were only the tools of one server: whatever is told of tools is told of these. */
+/** The same gateway with only the tools of one server in its catalogue. */
 export function scopedShell(shell: Shell, only: string | null): Shell {
   if (only === null) return shell;
   const known = scopes.get(shell) ?? new Map<string, Shell>();
@@ -57,7 +57,7 @@ export function scopedShell(shell: Shell, only: string | null): Shell {
   return scoped;
 }
 
-/** Made anew only when what it is made from is another object. */
+/** Recomputed only when its source is another object. */
 function remembered<From extends object, Made>(make: (from: From) => Made): (from: From) => Made {
   let last: { readonly from: From; readonly made: Made } | null = null;
   return (from) => {

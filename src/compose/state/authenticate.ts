@@ -1,6 +1,6 @@
 /**
- * Who sends this request? Only the Authorization header is looked at, never an address. A key that is wrong is never taken
- * for no key. Must not log, keep or repeat what was sent.
+ * Authenticates requests by the Authorization header, never by address, with the keys beside the store. An invalid key
+ * is never treated as no key. Must not log, keep or repeat what was sent.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isKeyText } from '../../adapters/keyring-sqlite/key-text.ts';
@@ -14,7 +14,7 @@ import type { Stranger } from '../../doors/mcp/http/http-exchange.ts';
 import { openKeysOf } from './key-files.ts';
 import { ensureOperatorToken, type OperatorToken } from './operator-token.ts';
 
-/** `unavailable`: the keys cannot be read now, so nobody can be let in; the others are the sender's own. */
+/** `unavailable`: the keys cannot be read now. The others are errors of the sender. */
 export type AuthenticationProblem = 'missing' | 'malformed' | 'unknown' | 'unavailable';
 
 export type Authenticate = (
@@ -24,20 +24,20 @@ export type Authenticate = (
 export interface AuthenticatorParts {
   readonly keyring: Pick<Keyring, 'find'>;
   readonly nowMs: () => number;
-  /** Who somebody without a key is; null lets nobody in without one. */
+  /** The agent of requests without a key; null refuses them. */
   readonly openAs: { readonly tenant: string; readonly agent: string } | null;
-  /** Why the keys could not be read: for the operator, and never for the sender. */
+  /** Called with the reason when keys cannot be read. For the operator, never for the sender. */
   readonly onUnavailable?: (message: string) => void;
 }
 
-/** The scheme in any case, one key, nothing beside it. */
+/** The scheme in upper or lower case, then one key and nothing else. */
 const bearer = /^bearer +(\S{1,128})$/i;
 
 export function createAuthenticator({ keyring, nowMs, openAs, onUnavailable }: AuthenticatorParts): Authenticate {
   const visitor: Identity | null =
     openAs === null ? null : { tenant: openAs.tenant, role: 'agent', name: openAs.agent, keyId: null };
   return async ({ authorization }) => {
-    // INVARIANT: whoever sends the header is judged by it, even if it is empty.
+    // INVARIANT: a request with the header is decided by the header, even if it is empty.
     if (authorization === undefined) return visitor ?? { problem: 'missing' };
     const [, key] = typeof authorization === 'string' ? (bearer.exec(authorization) ?? []) : [];
     if (key === undefined || !isKeyText(key)) return { problem: 'malformed' };

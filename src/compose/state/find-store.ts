@@ -1,7 +1,6 @@
 /**
- * Which store is meant? The one that is named (--file, RECOURSE_FILE), else runtime.store of the configuration, else the one in the
- * project's state folder. Every command asks here. Looking makes nothing; whoever writes has the folder made, and a store of an
- * earlier version moved into it.
+ * Finds the store that a command means: --file or RECOURSE_FILE, else runtime.store, else the one in the project's
+ * state folder. Reading creates nothing. Writing creates the folder and moves a store of an earlier version into it.
  */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -26,14 +25,14 @@ export interface StoreWish {
   readonly config: string | undefined;
 }
 
-/** `told` is what a person should know of it, in sentences. */
+/** `told` are messages for the user. */
 export type FoundStore =
   | { readonly kind: 'found'; readonly file: string; readonly told: readonly string[] }
   | { readonly kind: 'refused'; readonly message: string };
 
 const found = (file: string, told: readonly string[] = []): FoundStore => ({ kind: 'found', file, told });
 
-/** For commands that look: the store as it lies now. */
+/** For commands that read: the store where it is now. */
 export async function findStore({ file, config }: StoreWish): Promise<FoundStore> {
   if (file !== undefined) return found(file);
   const written = await writtenStore(config);
@@ -48,7 +47,7 @@ export async function prepareStore(wish: StoreWish): Promise<FoundStore> {
   return written.store === null ? prepareDefault(projectOf(wish.config)) : found(written.store);
 }
 
-/** Which store a gateway will have once it is started, if its configuration says this one. */
+/** The store that a gateway will use, given the configured one. */
 export const expectedStore =
   ({ file, config }: StoreWish) =>
   async (written: string | null): Promise<string> =>
@@ -65,7 +64,7 @@ export async function storeOfProject(
   return defaultStoreOf(projectOf(config ?? undefined), tell);
 }
 
-/** The same for one that has none. */
+/** The same without a configuration. */
 export async function defaultStoreOf(project: string, tell: (sentence: string) => void): Promise<string> {
   const prepared = await prepareDefault(project);
   if (prepared.kind === 'refused') throw new GatewayError('not_writable', prepared.message);
@@ -76,7 +75,7 @@ export async function defaultStoreOf(project: string, tell: (sentence: string) =
 /** The folder of the configuration in use, or of the process without one. */
 export const projectOf = (config: string | undefined): string => path.dirname(path.resolve(config ?? configName));
 
-/** Where it lies while nobody has moved it yet. */
+/** The current place of the default store, before it is moved. */
 export function presentStore(project: string, env: Environment = process.env): string {
   const file = defaultStore(project, env);
   return hasStore(file) ? file : (earlierPlaces(project).find(hasStore) ?? file);
@@ -128,7 +127,7 @@ const leftSentences = (places: readonly string[], file: string): readonly string
         `'${place}' is not used: the store of this project is '${file}'. If a program of yours names it, all is well; to use it here, name it with --file or runtime.store`,
     );
 
-/** What runtime.store says, absolute; null if it says nothing. */
+/** The absolute path of runtime.store; null if not set. */
 async function writtenStore(
   config: string | undefined,
 ): Promise<{ store: string | null } | (FoundStore & { kind: 'refused' })> {

@@ -1,4 +1,4 @@
-/** Opens a store for commands that only read it, and says in a sentence what stands in the way. */
+/** Opens a store for commands that only read it, and describes what prevents that. */
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { nodeHashing } from '../../adapters/store-sqlite/node-hashing.ts';
@@ -17,14 +17,14 @@ export async function openStore(file: string): ReturnType<CliParts['openStore']>
     const inspection = createInspection(reader, nodeHashing);
     return { kind: 'opened', inspection, sessions: createSessionInspection(reader), close };
   }
-  // The adapter speaks to whoever wants to write.
+  // The adapter's message is about writing.
   if (opened.reason === 'not_writable') return refused(`'${file}' cannot be read: check its owner and mode`);
   return refused(opened.message);
 }
 
 const refused = (message: string) => ({ kind: 'refused', message }) as const;
 
-/** What can be said of the name alone; null if a file is there. */
+/** The problem with the path itself; null if a file exists. */
 export async function problemOf(file: string): Promise<string | null> {
   try {
     const found = await stat(file);

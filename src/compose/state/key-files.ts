@@ -1,4 +1,7 @@
-/** Where are the keys of a store, and the operator's? Beside it, under its real name: every process must come to the same files. */
+/**
+ * Finds and opens the files beside a store that hold its API keys, the operator's key and the seal. They are named
+ * after the store's real path, so that every process uses the same files.
+ */
 import {
   type OpenKeyringOptions,
   type OpenKeyringResult,
@@ -10,7 +13,7 @@ import { may } from '../../core/call/identity.ts';
 
 export const defaultTenant = 'default';
 
-/** Null if the folder does not exist. The store itself need not be there yet. */
+/** Null if the folder does not exist. The store itself need not exist yet. */
 export function keyFilesOf(
   store: string,
 ): { readonly keys: string; readonly token: string; readonly seal: string } | null {
@@ -27,14 +30,14 @@ export async function openKeysOf(
   const files = keyFilesOf(store);
   if (files !== null) return openSqliteKeyring({ ...options, file: files.keys });
   const message = `the folder of '${store}' does not exist: create it, or name another file`;
-  // Whoever only looks finds no keys where there is no folder.
+  // Reading finds no keys in a missing folder.
   return { kind: 'refused', reason: options.create === false ? 'missing' : 'not_writable', message };
 }
 
-/** Whoever looks does not wait for a process that holds the file. */
+/** A check does not wait long for a process that has locked the file. */
 const patienceMs = 250;
 
-/** Their names; null if there are no keys here, or they cannot be read. */
+/** The names with a live key that may approve. Null if there are no keys or they cannot be read. Creates nothing. */
 export async function findApprovers(store: string, nowMs: number): Promise<ReadonlySet<string> | null> {
   const opened = await openKeysOf(store, { create: false, patienceMs });
   if (opened.kind === 'refused') return null;

@@ -1,4 +1,7 @@
-/** What the commands `agents …` do to the keys beside a store: opens them, asks for one thing, closes them. No gateway is needed. */
+/**
+ * Implements the `agents …` commands on the keys beside a store: opens them, does one thing, closes them. Needs no
+ * gateway.
+ */
 import { KeyringError, type KeyringReason } from '../../adapters/keyring-sqlite/keyring-error.ts';
 import type { SqliteKeyring } from '../../adapters/keyring-sqlite/sqlite-keyring.ts';
 import type { AgentsParts, KeysAnswer } from '../../doors/cli/commands/agents.ts';
@@ -14,7 +17,7 @@ export const manageKeys: Manage = {
   revoke: (file, { tenant, id }, nowMs) => withKeys(file, false, false, (keyring) => keyring.revoke(tenant, id, nowMs)),
 };
 
-/** `none`: the answer where there is no file, and none is made for the question. */
+/** `none`: the answer if there is no file. */
 async function withKeys<Value>(
   store: string,
   create: boolean,

@@ -1,7 +1,7 @@
 /**
- * Moves a store that an earlier version left in the project's folder, with its keys and everything beside it, to another folder.
- * Only if no process has it open. Whenever it is cut short, the next start goes on with it: a mark is there from before the first file
- * is moved until after the last one, so nobody ever starts with an empty store beside a full one.
+ * Moves a store that an earlier version left in the project's folder, with its keys, to another folder. Only if no
+ * process has it open. A mark exists from before the first file moves until after the last, so an interrupted move is
+ * continued and nobody starts with an empty store beside a full one.
  */
 import {
   closeSync,
@@ -28,32 +28,32 @@ export type Moved =
   | { readonly kind: 'moved'; readonly from: string }
   /** There is nothing to move. */
   | { readonly kind: 'nothing' }
-  /** A process has it open: it can be used where it is. */
+  /** A process has it open, so it is used where it is. */
   | { readonly kind: 'in_use'; readonly from: string }
   | { readonly kind: 'refused'; readonly message: string };
 
-/** What a store consists of, beside its own file. Their logs are written back into them first. */
+/** The database files of a store. Their logs are written back before a move. */
 const databases = ['', '.keys'];
 const parts = [...databases, '.head', '.seal', '.hooks.json', '.token'];
-/** What commands make beside a store, and programs that name one do not. */
+/** Files that commands create beside a store, and programs do not. */
 const ofCommands = ['.keys', '.token'];
-/** What is left of a process that died; nothing is in it once the logs are written back. */
+/** Files of a process that died; they are empty once the logs are written back. */
 const remains = ['-wal', '-shm', '.keys-wal', '.keys-shm', '-sock'];
 const markName = 'moving';
 const waitForMoverMs = 60_000;
 const waitForReaderMs = 2_000;
 const lookEveryMs = 50;
 
-/** Whether anything of a store is there. The head alone is what a move leaves. */
+/** Whether any file of a store exists. A move leaves only the head. */
 export const hasStore = (file: string): boolean =>
   parts.some((part) => part !== '.head' && existsSync(`${file}${part}`));
 
-/** INVARIANT: a store that only a program has named is never moved: the program would begin another one. */
+/** INVARIANT: a store used only by a program is never moved: the program would create another one. */
 export const hasStoreOfCommands = (file: string): boolean => ofCommands.some((part) => existsSync(`${file}${part}`));
 
-/** `from` are the places where it may lie; the first that has one counts. */
+/** `from` are the possible places; the first with a store counts. */
 export async function moveStore(from: readonly string[], to: string): Promise<Moved> {
-  // The mark is looked at last: who sees files of a move under way sees its mark, too.
+  // The mark is checked last: whoever sees files of a running move then sees its mark too.
   const isThere = hasStore(to);
   if (!existsSync(markOf(to)) && (isThere || !from.some(hasStoreOfCommands))) return { kind: 'nothing' };
   const lock = await lockPatiently(path.join(path.dirname(to), 'moving-lock'));
@@ -88,26 +88,18 @@ async function moveAlone(from: readonly string[], to: string): Promise<Moved> {
   const begun = existsSync(mark) ? readFileSync(mark, 'utf8').trim() : null;
   const source = begun ?? (hasStore(to) ? undefined : from.find(hasStoreOfCommands));
   if (source === undefined) return { kind: 'nothing' };
+  const inUse: Moved = begun === null ? { kind: 'in_use', from: source } : refused(takenAgain(source, to));
   const owner = await takeLock(`${source}-lock`);
-  if (owner.kind === 'taken')
-    return begun === null ? { kind: 'in_use', from: source } : refused(takenAgain(source, to));
+  if (owner.kind === 'taken') return inUse;
   if (owner.kind === 'refused') return refused(owner.message);
   try {
     const looked = await openForReading(source);
     if (looked.kind === 'opened') looked.database.close();
     else if (looked.reason !== 'missing') return refused(looked.message);
-    for (const each of databases)
-      if (!(await writeBack(`${source}${each}`)))
-        return begun === null ? { kind: 'in_use', from: source } : refused(takenAgain(source, to));
+    for (const each of databases) if (!(await writeBack(`${source}${each}`))) return inUse;
     if (begun === null) keep(mark, `${source}\n`);
-    for (const part of parts) {
-      const problem = moveFile(`${source}${part}`, `${to}${part}`);
-      if (problem !== null) return refused(problem);
-    }
-    for (const each of remains) rmSync(`${source}${each}`, { force: true });
-    // A program that names the old place hears where the store is, instead of beginning another one.
-    keep(`${source}.head`, movedHead(to));
-    syncFolder(path.dirname(to));
+    const problem = moveFiles(source, to);
+    if (problem !== null) return refused(problem);
     rmSync(mark);
     return { kind: 'moved', from: source };
   } finally {
@@ -115,16 +107,29 @@ async function moveAlone(from: readonly string[], to: string): Promise<Moved> {
   }
 }
 
+/** Every file of a store whose logs are written back; null, or what stands in the way. */
+function moveFiles(source: string, to: string): string | null {
+  for (const part of parts) {
+    const problem = moveFile(`${source}${part}`, `${to}${part}`);
+    if (problem !== null) return problem;
+  }
+  for (const each of remains) rmSync(`${source}${each}`, { force: true });
+  // A program that opens the old path is told where the store is, instead of creating another one.
+  keep(`${source}.head`, movedHead(to));
+  syncFolder(path.dirname(to));
+  return null;
+}
+
 const takenAgain = (source: string, to: string): string =>
   `a move from '${source}' to '${to}' was cut short, and another process uses '${source}' now: stop it, then start again`;
 
-/** After that the file by itself is the whole database. False if another process has it open: one that reads it, or forwards to its owner. */
+/** Writes the log into the database file. False if another process has the file open. */
 async function writeBack(file: string): Promise<boolean> {
   if (!existsSync(file) || statSync(file).size === 0) return true;
   const { DatabaseSync } = await import('node:sqlite');
   const database = new DatabaseSync(file, { timeout: waitForReaderMs });
   try {
-    // Only whoever is alone can leave the write-ahead log; whoever opens the file next goes back to it.
+    // Only the single user of a file can leave WAL mode; the next opening sets it again.
     const { journal_mode: mode } = database.prepare('PRAGMA journal_mode = DELETE').get() as { journal_mode: string };
     return mode === 'delete';
   } catch (error) {
@@ -135,11 +140,11 @@ async function writeBack(file: string): Promise<boolean> {
   }
 }
 
-/** INVARIANT: the file is whole in its new place before it is gone from the old one. */
+/** INVARIANT: the file is complete in its new place before the old one is removed. */
 function moveFile(from: string, to: string): string | null {
   if (!existsSync(from)) return null;
   if (existsSync(to)) {
-    // Cut short between copying and removing; anything else is somebody's work.
+    // Equal files are an interrupted move; others are kept.
     if (!areEqual(from, to))
       return `'${from}' and '${to}' are both there and differ: move one of them away, then start again`;
     rmSync(from);

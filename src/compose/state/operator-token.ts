@@ -1,6 +1,6 @@
 /**
- * How does the operator get in the first time? The first start on a store makes one admin key and keeps it in a file that only
- * its owner can read; the command line finds it there. Must not put it anywhere else, and uses no file that others can read.
+ * Creates and reads the operator's key. The first start on a store makes one admin key and keeps it in a file that
+ * only its owner can read. Must not write it anywhere else, and uses no file that others can read.
  */
 import {
   closeSync,
@@ -22,11 +22,11 @@ import { defaultTenant, keyFilesOf } from './key-files.ts';
 import { syncFolder } from './state-folder.ts';
 
 export type OperatorToken =
-  /** Just now: to be shown once. */
+  /** Just created; to be shown once. */
   | { readonly kind: 'made'; readonly file: string; readonly key: string; readonly keyId: string }
-  /** The file is there, and its key is an admin's. */
+  /** The file exists and holds an admin's key. */
   | { readonly kind: 'kept'; readonly file: string; readonly keyId: string }
-  /** There are admins, and no key of theirs is here; or what is here cannot be used. The message says what to do. */
+  /** There are admins but no usable key here. The message says what to do. */
   | { readonly kind: 'absent' | 'unusable'; readonly file: string; readonly message: string };
 
 export type ReadToken =
@@ -48,7 +48,7 @@ export async function ensureOperatorToken({ store, keyring, nowMs }: OperatorTok
   const file = tokenFile(store);
   const holder = { tenant: defaultTenant, name: operatorName, createdBy: maker, expiresAtMs: null };
   try {
-    // INVARIANT: the file is in its place before the key works; so no key works that nobody has, whenever we die.
+    // INVARIANT: the file is written before the key works, so a crash never leaves a key that nobody has.
     const made = await keyring.addFirstAdmin(holder, nowMs(), (key) => keepToken(file, key));
     if (made !== null) return { kind: 'made', file, key: made.key, keyId: made.entry.id };
   } catch (error) {
@@ -70,28 +70,28 @@ export async function ensureOperatorToken({ store, keyring, nowMs }: OperatorTok
   return { kind: 'unusable', file, message: `the key in '${file}' ${problem}: ${howToMake(file)}` };
 }
 
-/** For commands that speak to a gateway on this machine. */
+/** For commands that call a gateway on this machine. */
 export const readOperatorToken = (store: string): ReadToken => readTokenFile(tokenFile(store));
 
 function tokenFile(store: string): string {
-  // Where there is no folder there is no file either: reading says so.
+  // Without the folder there is no file; reading reports that.
   return keyFilesOf(store)?.token ?? `${path.resolve(store)}.token`;
 }
 
 const howToMake = (file: string): string =>
   `make another key with: (umask 077; recourse agents add ${operatorName} --role admin > '${file}')`;
 
-/** The key could not be put into its file; says why. */
+/** The key could not be written to its file. */
 class Unkept extends KeyringError {
   constructor(message: string) {
     super('io', message);
   }
 }
 
-/** Whole or not at all, and never open to others, not even for a moment. Runs while no other process can do the same. */
+/** Writes the file atomically and readable by its owner only. Runs while no other process can do the same. */
 function keepToken(file: string, key: string): void {
   const before = readTokenFile(file);
-  // A key that no keyring knows any more makes way; what is no key is somebody's, and stays.
+  // An old key is replaced; a file that holds no key is kept.
   if (before.kind === 'unusable') throw new Unkept(before.message);
   const fresh = `${file}-new`;
   try {
@@ -117,7 +117,7 @@ function leaveNothing(file: string): void {
   try {
     rmSync(file, { force: true });
   } catch {
-    // What could not be written is told; that it could not be removed either would only hide it.
+    // The failed write is reported; a failed removal must not hide it.
   }
 }
 
@@ -125,7 +125,7 @@ function readTokenFile(file: string): ReadToken {
   const unusable = (message: string) => ({ kind: 'unusable', file, message }) as const;
   let descriptor: number;
   try {
-    // Without waiting for the other end, if somebody put a pipe there.
+    // Non-blocking, in case the file is a pipe.
     descriptor = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -136,7 +136,7 @@ function readTokenFile(file: string): ReadToken {
   try {
     const found = fstatSync(descriptor);
     if (!found.isFile()) return unusable(`'${file}' is not a file: move it away`);
-    // Asked of what is open, not of the name, so that nobody can change one for the other in between.
+    // Checks the open file, not the name, so that it cannot be swapped in between.
     if (process.platform !== 'win32' && (found.mode & 0o077) !== 0)
       return unusable(
         `'${file}' can be read by other users: chmod 600 '${file}', and if somebody may have read it, rotate its key with agents rotate`,

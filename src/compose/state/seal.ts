@@ -1,6 +1,7 @@
 /**
- * By what does a gateway know its own states again? By a key in a file beside the store that only its owner can read, made when it
- * is first needed; so a state outlives the process that gave it out. Must not show the key, and uses no file that others can read.
+ * Signs the states that a gateway gives to clients, so that it recognises them later. The key is in a file beside the
+ * store that only its owner can read, created on first use. Must not show the key, and uses no file that others can
+ * read.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import {
@@ -24,7 +25,7 @@ const keyBytes = 32;
 const keyText = /^[0-9a-f]{64}$/;
 const maxFileBytes = 256;
 
-/** Null for every text while there is no key to be had; why is told once. */
+/** Null while there is no key; the reason is reported once. */
 export function createSeal(store: string, onTrouble: (problem: string) => void): Seal {
   let key: Buffer | null = null;
   let told = '';
@@ -53,7 +54,7 @@ function keyBeside(store: string): Found {
 function readKey(file: string): Found | null {
   let descriptor: number;
   try {
-    // Without waiting for the other end, if somebody put a pipe there.
+    // Non-blocking, in case the file is a pipe.
     descriptor = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -62,7 +63,7 @@ function readKey(file: string): Found | null {
   try {
     const found = fstatSync(descriptor);
     if (!found.isFile()) return { problem: `'${file}' is not a file: move it away` };
-    // Asked of what is open, not of the name, so that nobody can change one for the other in between.
+    // Checks the open file, not the name, so that it cannot be swapped in between.
     if (process.platform !== 'win32' && (found.mode & 0o077) !== 0)
       return { problem: `'${file}' can be read by other users: remove it, and another one is made` };
     const bytes = Buffer.alloc(maxFileBytes);
@@ -75,7 +76,7 @@ function readKey(file: string): Found | null {
   }
 }
 
-/** Whole or not at all; of several processes that do this at once the first one's key is everybody's. */
+/** Creates the file atomically. If several processes do this at once, all use the key of the first. */
 function makeKey(file: string): Found | null {
   const fresh = `${file}-${randomBytes(6).toString('hex')}`;
   try {
@@ -87,7 +88,7 @@ function makeKey(file: string): Found | null {
     } finally {
       closeSync(descriptor);
     }
-    // INVARIANT: a link never takes the place of a file that is there.
+    // INVARIANT: a link never replaces an existing file.
     linkSync(fresh, file);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -1,6 +1,6 @@
 /**
- * Settles a call on a person's word, beside a gateway that owns the store or without one. Opens no door, recovers nothing and
- * sends nothing: what others left is not this process's to judge.
+ * Settles a call in doubt on a person's word, with or without a gateway that owns the store. Opens no door, recovers
+ * nothing and sends nothing.
  */
 import type { CallId } from '../../core/call/call.ts';
 import { GatewayError } from '../../core/values/gateway-error.ts';

@@ -1,6 +1,7 @@
 /**
- * Where does a project's state lie if nobody says: its store, keys, token and socket? In a folder of the user's, outside the project,
- * named after the project's real path, so that every process comes to the same one. Uses no folder that other users can write.
+ * Locates the state folder of a project: store, keys, token and socket if no path is configured. It belongs to the
+ * user, lies outside the project and is named after the project's real path. Uses no folder that other users can
+ * write.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -22,20 +23,23 @@ import path from 'node:path';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export const storeName = 'recourse.db';
-/** Says in a state folder whose it is. */
+/** The file in a state folder that names its project. */
 const ownerName = 'project';
 const hashChars = 12;
-/** The socket lies in it too, and its path must stay short. */
+/** The path must stay short, because the socket is in the folder too. */
 const maxNameChars = 32;
 const maxLooked = 1_000;
 
-/** The folder that holds the state of every project. A relative path in XDG_STATE_HOME does not count, by its specification. */
+/**
+ * The folder that holds the state of every project. A relative path in XDG_STATE_HOME does not count, by its
+ * specification.
+ */
 export function stateRoot(env: Environment, platform: string = process.platform): string {
   const { RECOURSE_STATE_DIR: own, XDG_STATE_HOME: shared, LOCALAPPDATA: local } = env;
   if (own) return path.resolve(own);
   if (shared && path.isAbsolute(shared)) return path.join(shared, 'recourse');
   if (platform === 'win32' && local) return path.join(local, 'recourse');
-  // INVARIANT: never a relative path, whatever the environment says: it would lie in the project.
+  // INVARIANT: never a relative path, because that would be inside the project.
   const home = [env['HOME'], homedir()].find((each) => each !== undefined && path.isAbsolute(each));
   return path.join(home ?? userInfo().homedir, '.local', 'state', 'recourse');
 }
@@ -55,7 +59,7 @@ export function stateFolder(project: string, env: Environment): string {
 export const defaultStore = (project: string, env: Environment): string =>
   path.join(stateFolder(project, env), storeName);
 
-/** Makes the folder if it is missing; null, or why it cannot be used. */
+/** Creates the folder if it is missing; null, or why it cannot be used. */
 export function makeStateFolder(project: string, env: Environment): string | null {
   const folder = stateFolder(project, env);
   try {
@@ -71,14 +75,14 @@ export function makeStateFolder(project: string, env: Environment): string | nul
   }
 }
 
-/** Whoever can write the folder above can put another one in our place, unless the sticky bit forbids it. */
+/** A user who can write the parent folder could replace ours, unless the sticky bit forbids it. */
 function sharedRoot(root: string): string | null {
   if (process.platform === 'win32') return null;
   const { mode } = statSync(root);
   return (mode & 0o022) === 0 || (mode & 0o1000) !== 0 ? null : openToOthers(root);
 }
 
-/** INVARIANT: whoever can write the folder can give themselves any key, so nobody else can. */
+/** INVARIANT: nobody else can write the folder, because that would let them create any key. */
 function notOurs(folder: string): string | null {
   if (process.platform === 'win32') return null;
   const { mode, uid } = statSync(folder);
@@ -92,7 +96,7 @@ function notOurs(folder: string): string | null {
 const openToOthers = (folder: string): string =>
   `other users can write '${folder}', where keys would be kept: chmod 700 '${folder}' if nobody has been there, or set RECOURSE_STATE_DIR`;
 
-/** State folders of projects with the same name that are gone: perhaps this project, before it was moved. */
+/** State folders of deleted projects with the same name: perhaps this project before it was moved. */
 export function strandedFolders(project: string, env: Environment): readonly { folder: string; project: string }[] {
   const own = stateFolder(project, env);
   const prefix = path.basename(own).slice(0, -hashChars);
@@ -124,7 +128,7 @@ function ownerOf(folder: string): string | null {
   }
 }
 
-/** Links resolved, as far as it exists: one project, one folder, whatever it is called. */
+/** Resolves links as far as the path exists, so that a project has one folder under every name. */
 export function realPath(name: string): string {
   const full = path.resolve(name);
   try {

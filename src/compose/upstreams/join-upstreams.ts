@@ -1,6 +1,6 @@
 /**
- * Puts together what stands behind the gateway: functions, bodies of workflows, MCP servers. One upstream, one validator and
- * one catalogue for the shell. Must not decide anything about a call.
+ * Combines functions, workflow bodies and MCP servers into one upstream, one validator and one catalogue for the
+ * shell. Must not decide anything about a call.
  */
 import { messageOf, nameOf } from '../../adapters/upstream-function/describe-throw.ts';
 import { createFunctionUpstream } from '../../adapters/upstream-function/function-upstream.ts';
@@ -23,9 +23,9 @@ export interface Behind {
   readonly tools?: readonly Tool[];
   readonly workflows?: readonly MountedWorkflow[];
   readonly servers?: readonly McpUpstreamConfig[];
-  /** A server is in another state than before. */
+  /** The state of a server changed. */
   readonly onServer?: ((status: UpstreamStatus) => void) | undefined;
-  /** Servers have other tools than before. */
+  /** The tools of servers changed. */
   readonly onTools?: (() => void) | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface Joined {
   readonly validator: Validator;
   readonly catalogue: () => Catalogue;
   readonly servers: McpUpstreams | null;
-  /** Every server there is, connected or not, and those whose tools are listed without them. */
+  /** All servers, connected or not; and those whose tools are listed without the server's name. */
   readonly serverNames: readonly string[];
   readonly bareServers: ReadonlySet<string>;
   /** Waits for the servers, then gives every workflow the tools it is bound to. */
@@ -47,7 +47,7 @@ export interface Joined {
 /** As authors and policies know it. */
 const shownName = (tool: string): string => tool.replace(/^workflow:/, '');
 
-/** A server that has not answered by then is started without; it may come later. */
+/** The gateway starts without a server that has not answered by then; it may connect later. */
 const serversReadyMs = 15_000;
 
 /** `listsIn`: where lists of tools are kept from one process to the next. */
@@ -86,7 +86,7 @@ export async function joinUpstreams(
   const catalogue = mergedCatalogue(own, servers);
   const validators = new Map<string, Validate>();
 
-  /** `isStarting`: something is missing of a server that may still come. */
+  /** `isStarting`: a tool is missing whose server may still connect. */
   function bindAll(): { readonly bound: Bound; readonly isStarting: boolean } {
     const problems: string[] = [];
     const workflows = new Map<string, Workflow>();
@@ -134,7 +134,7 @@ export async function joinUpstreams(
       if (unloaded.length > 0) return { problems: unloaded };
       const soon = bindAll();
       if (servers === null || !soon.isStarting) return soon.bound;
-      // A workflow needs its tools: a program that is being installed gets the time for it.
+      // A workflow needs its tools, so a server that is being installed gets more time.
       await servers.ready(defaultMcpLimits.firstConnectTimeoutMs - serversReadyMs);
       return bindAll().bound;
     },
@@ -145,7 +145,10 @@ export async function joinUpstreams(
   };
 }
 
-/** Of a server that is away nobody knows which tools it has: not the name is wrong then, and what is, its status says. */
+/**
+ * The tools of a server that is not connected are unknown: its status explains the problem better than "unknown name"
+ * would.
+ */
 function whyMissing(servers: McpUpstreams | null, onStarting: () => void): (tool: string) => string | null {
   return (tool) => {
     const slash = tool.indexOf('/');
@@ -160,7 +163,7 @@ function whyMissing(servers: McpUpstreams | null, onStarting: () => void): (tool
   };
 }
 
-/** Servers come and go; the merged catalogue is made anew only when theirs changed. */
+/** Rebuilds the merged catalogue only when the tools of the servers changed. */
 function mergedCatalogue(own: Catalogue, servers: McpUpstreams | null): () => Catalogue {
   if (servers === null) return () => own;
   let theirs: Catalogue | null = null;
@@ -175,7 +178,7 @@ function mergedCatalogue(own: Catalogue, servers: McpUpstreams | null): () => Ca
   };
 }
 
-/** Loaded only where there are servers: the client for them is most of what a gateway would load. */
+/** Loaded only if there are servers: the MCP client is most of what a gateway loads. */
 async function connect(configs: readonly McpUpstreamConfig[], options: McpUpstreamsOptions): Promise<McpUpstreams> {
   const { createMcpUpstreams } = await import('../../adapters/upstream-mcp/mcp-upstreams.ts');
   return createMcpUpstreams(configs, options);

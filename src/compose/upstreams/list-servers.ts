@@ -1,4 +1,7 @@
-/** Which tools does a server list now? Starts it, lists, ends it. What is wrong with one server is told of that one alone. */
+/**
+ * Lists the tools of MCP servers, and compares the tools of connected servers with recourse.lock. A tool that differs
+ * from the lock is reported and stops nothing. A problem with one server does not affect the others.
+ */
 import crypto from 'node:crypto';
 import type { McpUpstreamConfig } from '../../adapters/upstream-mcp/mcp-config.ts';
 import { type LockedTool, type Lock, lockName } from '../../config/lock.ts';
@@ -11,7 +14,7 @@ import { lastWords } from './report-servers.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
 import type { LiveTools } from '../project/known-catalogue.ts';
 
-/** A server that must first be fetched from a registry takes its time. */
+/** A server may first have to be downloaded from a registry. */
 const serversReadyMs = 60_000;
 
 export type ListedServer =
@@ -26,7 +29,7 @@ export type ListedServer =
       readonly name: string;
       readonly problem: string;
       readonly because: 'configuration' | 'unreachable';
-      /** Its last words. For a terminal alone: they may be a secret. */
+      /** Its last output. For a terminal only: it may contain a secret. */
       readonly said?: readonly string[];
     };
 
@@ -83,7 +86,7 @@ export function liveTools({ servers, catalogue }: Pick<Joined, 'servers' | 'cata
   return { connected: new Set(connected), catalogue: catalogue() };
 }
 
-/** A sentence for each tool, by server and name. Servers that are away or were never pinned say nothing. */
+/** One sentence for each tool that differs. Servers that are not connected or not pinned are skipped. */
 export function driftFromLock(lock: Lock | null, { connected, catalogue }: LiveTools): readonly string[] {
   return [...(lock?.servers ?? [])]
     .filter(([server]) => connected.has(server))

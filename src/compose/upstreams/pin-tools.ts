@@ -1,6 +1,6 @@
 /**
- * What are the tools of the servers like now, and is that what recourse.lock says? Starts the servers, lists, ends them; the lock is
- * written whole or not at all. Policy is not looked at: a rule that no longer fits the old lock must not keep it from being renewed.
+ * Lists the tools of all servers and writes recourse.lock, or compares with it. The lock is written whole or not at
+ * all. Does not look at policy: rules that do not fit the old lock must not prevent a new one.
  */
 import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -56,7 +56,7 @@ export async function pinTools({ config, isCheck }: PinOrder): Promise<Pinned> {
   };
 }
 
-/** Beside its place first: whoever reads the lock finds the old one or the new one, and never a part. */
+/** Writes to a temporary file and renames it, so that a reader finds the old lock or the new one, never a part. */
 async function writeWhole(file: string, text: string): Promise<string | null> {
   const fresh = `${file}-${process.pid}.new`;
   try {
@@ -75,7 +75,7 @@ async function writeWhole(file: string, text: string): Promise<string | null> {
   }
 }
 
-/** With its last words, which are for the terminal. */
+/** With its last output, which is for the terminal. */
 function reachProblem({ name, problem, said = [] }: Extract<ListedServer, { problem: string }>) {
   return { name, problem: said.length === 0 ? problem : `${problem}; it said: ${said.join(' | ')}` };
 }

@@ -1,15 +1,16 @@
 /**
- * Which changes of servers does an operator hear of while the gateway runs? Those that take long to start, that come late, are lost
- * or come back, one sentence each; the same failure is told once. For a terminal alone: what a child said may be a secret.
+ * Describes the state of MCP servers for an operator, and reports changes while the gateway runs: slow starts, late
+ * connections, losses and reconnections. The same failure is reported once. What a child printed is for a terminal
+ * only, because it may hold a secret.
  */
 import { unreachable } from '../../core/values/unreachable.ts';
 import type { UpstreamStatus } from '../../adapters/upstream-mcp/server-link.ts';
 
 export interface ServerReporter {
   hear(status: UpstreamStatus): void;
-  /** From here on changes are told; how the servers are by then was told otherwise. */
+  /** Starts reporting changes; the state up to now was reported with the start. */
   ready(): void;
-  /** The names of those that are started, or connected to, for the first time. */
+  /** The servers that are connecting for the first time. */
   starting(): readonly string[];
   close(): void;
 }
@@ -22,16 +23,16 @@ interface Known {
 }
 
 const progressEveryMs = 10_000;
-/** How many lines of a child are told, and among how many of its last they are looked for: what was wrong long ago is not why it ended. */
+/** How many lines of a child are shown, and among how many of its last lines they are searched. */
 const maxLastWords = 3;
 const maxLinesBack = 40;
-/** As programs write what is wrong: `TypeError [CODE]: …`, `panic: …`, `Cannot find module …`, `TOKEN is not set`. */
+/** Matches lines that state an error: `TypeError [CODE]: …`, `panic: …`, `Cannot find module …`, `TOKEN is not set`. */
 const tellingLine =
   /(?:^|[\s:])[\w.]*(?:error|exception|fatal|panic)(?: \[\w+\])?:|\b(?:cannot find|could not be found|not found|no such|is not set)\b/i;
-/** Frames of a stack, members of an object, brackets, the version of Node: they tell something only if nothing else was said. */
+/** Stack frames, object members, brackets and the version of Node: shown only if there is nothing else. */
 const idleLine = /^\s|^\W*$|^Node\.js v/;
 
-/** The lines of a child that say what is wrong, then the last ones; each text once, in the order in which it was said. */
+/** The lines of a child that state an error, then its last ones, without duplicates, in their original order. */
 export function lastWords({ stderr }: UpstreamStatus): readonly string[] {
   const lines = [...new Set(stderr.slice(-maxLinesBack).toReversed())];
   const telling = lines.filter((line) => tellingLine.test(line));
@@ -40,7 +41,7 @@ export function lastWords({ stderr }: UpstreamStatus): readonly string[] {
   return (kept.length === 0 ? lines.slice(0, maxLastWords) : lines.filter((line) => kept.includes(line))).toReversed();
 }
 
-/** What is wrong with a server, with what it said itself; null if nothing is. */
+/** The problem of a server, with its own output; null without a problem. */
 export function reasonOf(status: UpstreamStatus): string | null {
   const words = lastWords(status);
   if (status.problem === null || words.length === 0) return status.problem;
@@ -54,7 +55,7 @@ export function createServerReporter(
   const known = new Map<string, Known>();
   let isReady = false;
 
-  /** Whoever waits for a program to be installed sees that something is going on. */
+  /** Reports progress while a server is being installed. */
   const timer = setInterval(() => {
     for (const [name, { state, wasConnected, sinceMs }] of known) {
       const seconds = Math.round((performance.now() - sinceMs) / 1_000);
@@ -73,7 +74,7 @@ export function createServerReporter(
       const { name, state, problem } = status;
       const last = known.get(name);
       const wasConnected = last?.wasConnected === true || state === 'connected';
-      // Starting again does not make another failure of the same one.
+      // A restart that fails in the same way is not a new failure.
       const failed = state === 'connecting' ? (last?.problem ?? null) : problem;
       known.set(name, { state, problem: failed, wasConnected, sinceMs: performance.now() });
       const sentence = isReady ? sentenceOf(status, last) : null;
@@ -84,7 +85,7 @@ export function createServerReporter(
   };
 }
 
-/** Null if there is nothing to tell. */
+/** Null if there is nothing to report. */
 function sentenceOf(status: UpstreamStatus, last: Known | undefined): string | null {
   const { state, problem, tools } = status;
   switch (state) {

@@ -1,16 +1,16 @@
-/** How a program names the MCP servers behind its gateway: what is left out has the default of recourse.yaml. Starts nothing. */
+/** The options with which a program names the MCP servers behind its gateway, and their defaults. Starts nothing. */
 import type { ErrorMeaning, McpRule, McpUpstreamConfig } from '../../adapters/upstream-mcp/mcp-config.ts';
 import { GatewayError } from '../../core/values/gateway-error.ts';
 import type { EffectClass } from '../../core/taxonomy.ts';
 import { secondsToMs } from '../../core/values/duration.ts';
 
-/** What an operator knows of some tools, by a glob over the server's own names of them; the first that matches speaks. */
+/** What an operator declares about tools, by a glob over the server's own names. The first match counts. */
 export interface ServerToolOptions {
   readonly effect?: EffectClass;
   readonly timeout_seconds?: number;
   /** For 'keyed': how long the server remembers `_meta["recourse/idempotency_key"]`. */
   readonly dedupe_window_seconds?: number;
-  /** For what answers at once and goes on working: by when `recourse/tasks/complete` must have reported it. */
+  /** For a tool that answers at once and goes on working: by when it must report with `recourse/tasks/complete`. */
   readonly reports_within_seconds?: number;
   /** What an error answer (`isError`) to a write means; as the server's if not given. */
   readonly on_error?: ErrorMeaning;

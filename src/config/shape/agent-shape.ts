@@ -1,11 +1,11 @@
-/** What may be written about an agent? Data only; what the parts mean together is checked in read-policy.ts. */
+/** Shape of the section agents. Data only; read-policy.ts checks what the parts mean together. */
 import { reaches, ruleEffects } from '../../core/policy/policy.ts';
 import { cel, count, duration, flag, type Field, listOf, named, nameKey, type Shape, text } from './shape.ts';
 
 const year = 366 * 86_400_000;
-/** A file may hold this many for one agent; a decision looks only at those that could match. */
+/** Rules of one agent in a file; a decision looks only at those that could match. */
 const maxRules = 10_000;
-/** More people than this nobody gathers for one call. */
+/** The most people that one approval may need. */
 const maxNeeded = 20;
 const maxRequired = 100;
 
@@ -24,7 +24,7 @@ const patterns: Shape = {
 
 const approvers = (says: string): Shape => listOf(says, text('a role', { pattern: nameKey }), 1);
 
-/** Only a rule that defers asks somebody. */
+/** Keys that only a rule with defer may have. */
 export const deferKeys = ['approvers', 'needs', 'expires', 'on_approve', 'client_may_approve'] as const;
 
 export const ruleShape: Shape = {

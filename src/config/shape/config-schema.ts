@@ -1,4 +1,4 @@
-/** The JSON Schema of recourse.yaml, for editors. Made from the shape that files are read by; holds nothing of its own. */
+/** Generates the JSON Schema of recourse.yaml, for editors, from the shape that files are read by. */
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
 import { configShape } from './config-shape.ts';
@@ -55,7 +55,7 @@ function schemaOf(shape: Shape, again: Record<string, Json>): JsonObject {
     }
     case 'again': {
       if (!Object.hasOwn(again, shape.name)) {
-        // Kept before it is made: it meets itself on the way.
+        // Registered before it is built, because it contains itself.
         again[shape.name] = {};
         again[shape.name] = schemaOf(shape.shape(), again);
       }
@@ -70,7 +70,7 @@ const jsonSorts: Readonly<Record<string, JsonObject>> = { map: { type: 'object' 
 
 function textSchema({ says, oneOf, pattern, template }: TextShape): JsonObject {
   if (oneOf !== undefined) return { enum: oneOf, description: says };
-  // A text with ${NAME} is judged when the name is replaced.
+  // A text with ${NAME} is checked after the name is replaced.
   const [source] = template === true ? [] : (pattern ?? []);
   return { type: 'string', minLength: 1, ...(source === undefined ? {} : { pattern: source }), description: says };
 }

@@ -1,4 +1,4 @@
-/** What may stand in recourse.yaml? Data only: the reader and the published JSON Schema are made from it. */
+/** Describes what recourse.yaml may contain. Data only: the reader and the published JSON Schema are made from it. */
 import { defaultLimits } from '../../core/limits.ts';
 import { effectClasses } from '../../core/taxonomy.ts';
 import { agentsShape, reachText } from './agent-shape.ts';
@@ -108,7 +108,7 @@ const server: Shape = {
 
 /** How many other files one may include. */
 export const maxIncludes = 64;
-/** Whatever is wrong with a file that is included is told there; it cannot include others. */
+/** Keys that an included file must not have. */
 export const onlyInMainFile: readonly string[] = ['runtime', 'include'];
 
 export const configShape: Shape = {

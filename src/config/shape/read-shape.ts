@@ -1,4 +1,4 @@
-/** Does what is written have this shape? Everything that has not is told with its place; the rest is read nevertheless. */
+/** Reads a tree by its shape. Everything that does not fit is reported with its place; the rest is read. */
 import { preview } from '../../core/values/canonical.ts';
 import type { Json } from '../../core/values/json.ts';
 import { nearest } from '../../core/values/nearest.ts';
@@ -14,7 +14,7 @@ export interface ReadParts {
   readonly env: Readonly<Record<string, string | undefined>> | undefined;
 }
 
-/** Undefined for what is wrong: it has been told, and is left out of what surrounds it. */
+/** Undefined for what is invalid: it is reported and left out of its parent. */
 export function readShape(tree: Tree, shape: Shape, parts: ReadParts): Json | undefined {
   const { tell } = parts;
   switch (shape.kind) {
@@ -31,19 +31,12 @@ export function readShape(tree: Tree, shape: Shape, parts: ReadParts): Json | un
         : wrong(tree, 'true or false', tell);
     case 'nothing':
       return tree.kind === 'scalar' && tree.value === null ? null : wrong(tree, shape.says, tell);
-    case 'count': {
-      const { least, most } = shape;
-      const fits =
-        tree.kind === 'scalar' &&
-        Number.isInteger(tree.value) &&
-        Number(tree.value) >= least &&
-        Number(tree.value) <= most;
-      return fits ? Number(tree.value) : wrong(tree, `a whole number from ${least} to ${most}`, tell);
-    }
+    case 'count':
     case 'number': {
-      const { least, most } = shape;
+      const { kind, least, most } = shape;
       const value = tree.kind === 'scalar' && typeof tree.value === 'number' ? tree.value : Number.NaN;
-      return value >= least && value <= most ? value : wrong(tree, `a number from ${least} to ${most}`, tell);
+      if (value >= least && value <= most && (kind === 'number' || Number.isInteger(value))) return value;
+      return wrong(tree, `a ${kind === 'count' ? 'whole ' : ''}number from ${least} to ${most}`, tell);
     }
     case 'duration':
       return readDuration(tree, shape, tell);
@@ -75,32 +68,26 @@ export function readShape(tree: Tree, shape: Shape, parts: ReadParts): Json | un
 
 function readText(tree: Tree, shape: TextShape, { tell, env }: ReadParts): Json | undefined {
   const { oneOf, pattern } = shape;
-  const expected = oneOf === undefined ? `a text (${shape.says})` : `one of ${oneOf.join(', ')}`;
-  if (tree.kind !== 'scalar' || typeof tree.value !== 'string' || tree.value === '') {
-    // A version such as 1.0 is a number in YAML, and its zero is lost.
-    if (tree.kind === 'scalar' && typeof tree.value === 'number' && oneOf === undefined)
-      return void tell(tree.at, `a number stands here, and a text is needed`, `put it in quotes: "${tree.value}"`);
-    return wrong(tree, expected, tell);
-  }
-  const { value } = tree;
+  const expected = expectedText(shape);
+  const value = tree.kind === 'scalar' ? tree.value : null;
+  // A version such as 1.0 is a number in YAML, and its zero is lost.
+  if (typeof value === 'number' && oneOf === undefined)
+    return void tell(tree.at, `a number stands here, and a text is needed`, `put it in quotes: "${value}"`);
+  if (typeof value !== 'string' || value === '') return wrong(tree, expected, tell);
   if (oneOf !== undefined && !oneOf.includes(value)) {
     const near = nearest(value, oneOf);
-    return void tell(
-      tree.at,
-      `'${value}' is not known here`,
-      near === null ? `use ${expected}` : `did you mean ${near}?`,
-    );
+    const fix = near === null ? `use ${expected}` : `did you mean ${near}?`;
+    return void tell(tree.at, `'${value}' is not known here`, fix);
   }
   const filled = shape.template === true ? substitute(value, env) : { ok: true as const, text: value };
   if (!filled.ok) return void tell(tree.at, filled.problem, filled.fix);
-  if (
-    pattern !== undefined &&
-    (env !== undefined || !value.includes('${')) &&
-    !new RegExp(pattern[0]).test(filled.text)
-  )
-    return void tell(tree.at, `${preview(value)} is not usable here`, `use ${pattern[1]}`);
-  return filled.text;
+  const isFinal = env !== undefined || !value.includes('${');
+  if (pattern === undefined || !isFinal || new RegExp(pattern[0]).test(filled.text)) return filled.text;
+  return void tell(tree.at, `${preview(value)} is not usable here`, `use ${pattern[1]}`);
 }
+
+const expectedText = ({ oneOf, says }: TextShape): string =>
+  oneOf === undefined ? `a text (${says})` : `one of ${oneOf.join(', ')}`;
 
 function readDuration(tree: Tree, shape: Shape & { kind: 'duration' }, tell: Tell): Json | undefined {
   const ms = tree.kind === 'scalar' && typeof tree.value === 'string' ? durationMs(tree.value) : null;
@@ -134,7 +121,7 @@ function readFields(tree: Tree, shape: FieldsShape, parts: ReadParts): Json | un
         `there is no key '${key}' here`,
         near === null ? `use one of ${known.join(', ')}` : `did you mean ${near}?`,
       );
-    // What was probably meant is not missing as well.
+    // The key that was probably meant is not reported as missing too.
     if (near !== null) meant.add(near);
   }
   tellMissing(tree.at, shape, meant, tell);
@@ -182,7 +169,7 @@ export function plainOf(tree: Tree): Json {
   }
 }
 
-/** Where the value at the end of this path stands, or the nearest thing around it that is written. */
+/** The place of the value at this path, or of its nearest existing parent. */
 export function placeOf(tree: Tree, path: readonly (string | number)[]): Place {
   return findScalar(tree, path)?.at ?? walk(tree, path).at;
 }
@@ -193,13 +180,13 @@ export function keyPlaceOf(tree: Tree, path: readonly (string | number)[]): Plac
   return (around.kind === 'map' && typeof last === 'string' ? around.entries.get(last)?.keyAt : undefined) ?? around.at;
 }
 
-/** Whether it is written at all, be it right or wrong. */
+/** Whether the key is present, valid or not. */
 export function hasKey(tree: Tree, path: readonly (string | number)[]): boolean {
   const around = walk(tree, path.slice(0, -1));
   return around.kind === 'map' && around.entries.has(String(path.at(-1)));
 }
 
-/** Whether a map with something in it is written there, be it right or wrong. */
+/** Whether a map with entries is present, valid or not. */
 export function isFilled(tree: Tree, path: readonly (string | number)[]): boolean {
   const found = walk(tree, path);
   return found.kind === 'map' && found.entries.size > 0;

@@ -1,4 +1,7 @@
-/** What may be written about people, secrets, notices and recovery? Data only. unenforced.ts says what is not used yet. */
+/**
+ * Shapes of the sections roles, credentials, notify, playbook and extensions. Data only. warn-unenforced.ts lists what
+ * is not used yet.
+ */
 import { codes, compensations, verdicts } from '../../core/taxonomy.ts';
 import { toolPattern } from './agent-shape.ts';
 import { notifyFormats } from '../config.ts';

@@ -1,6 +1,6 @@
 /**
- * What may stand in a file of configuration? A description as data: the reader checks files by it and the published JSON
- * Schema is made from it, so that they cannot differ. Must not read anything.
+ * The language for describing configuration files as data. The reader and the published JSON Schema both use it, so
+ * that they cannot differ. Must not read anything.
  */
 export type Shape =
   | TextShape
@@ -43,7 +43,7 @@ export interface ListShape {
   readonly most: number;
 }
 
-/** A key that somebody may expect here: why it is not one, what to do, and the key that is not missing as well. */
+/** A key that somebody may expect here: why there is none, what to do, and the key that then is not missing. */
 export interface Stranger {
   readonly says: string;
   readonly fix: string;
@@ -60,7 +60,7 @@ export interface FieldsShape {
   readonly strangers?: Readonly<Record<string, Stranger>>;
 }
 
-/** Any keys of this form, all with the same sort of value. */
+/** Any keys of this form, all with the same shape of value. */
 export interface NamedShape {
   readonly kind: 'named';
   readonly says: string;

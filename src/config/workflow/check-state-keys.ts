@@ -1,4 +1,4 @@
-/** Do the keys of a state fit what sort of state it is? A final state goes nowhere, a history state only remembers. */
+/** Checks that the keys of a state fit its type: a final state has no transitions, a history state only remembers. */
 import type { JsonObject } from '../../core/values/json.ts';
 import { nearest } from '../../core/values/nearest.ts';
 import type { Tell } from '../problem.ts';
@@ -16,10 +16,10 @@ const keysOf: Readonly<Record<string, readonly string[]>> = {
   atomic: [...everySort, 'on', 'after', 'always', 'entry', 'exit'],
 };
 
-/** `state` has the keys of a state; those that were wrong in themselves have been told. */
+/** `state` has the keys of a state; invalid ones have been reported. */
 export function checkStateKeys(state: JsonObject, path: Path, tree: Tree, tell: Tell): void {
   const states = Object.keys(mapOf(state['states']));
-  // Not one of them has a usable name, and that has been told: what sort of state this is cannot be said.
+  // None of them has a usable name, which has been reported, so the type of the state is unknown.
   if (states.length === 0 && 'states' in state && isFilled(tree, [...path, 'states'])) return;
   const type = textOf(state['type']) ?? (states.length > 0 ? 'compound' : 'atomic');
   for (const key of Object.keys(state)) {
@@ -29,7 +29,15 @@ export function checkStateKeys(state: JsonObject, path: Path, tree: Tree, tell: 
   }
   if (type === 'parallel' && states.length === 0)
     tell(placeOf(tree, path), 'a parallel state without states', 'add states, or leave type out');
-  if (type !== 'compound') return;
+  if (type === 'compound') checkInitial(state, states, path, { tree, tell });
+}
+
+function checkInitial(
+  state: JsonObject,
+  states: readonly string[],
+  path: Path,
+  { tree, tell }: { readonly tree: Tree; readonly tell: Tell },
+): void {
   const initial = textOf(state['initial']);
   if (initial === null) {
     if (!('initial' in state))

@@ -1,4 +1,4 @@
-/** What does each action of a YAML workflow do? Made into what `mount` takes; expressions become functions. */
+/** Converts the actions of a YAML workflow into what `mount` takes. Expressions become functions. */
 import { compileSchema } from '../../core/schema/compile-schema.ts';
 import type { CelType } from '../../core/cel/check-types.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
@@ -76,7 +76,7 @@ function readAction(name: string, action: JsonObject, parts: ActionParts): Writt
   });
 }
 
-/** Without a tool nothing of the world is touched. */
+/** An action without a tool has no effects. */
 function effectOf(action: JsonObject): EffectClass | null {
   const effect = textOf(action['effect']) as EffectClass | null;
   return effect ?? ('tool' in action ? null : 'pure');

@@ -1,7 +1,7 @@
 /**
- * What do the expressions of a workflow mean, and which functions are made of them? All are read and checked once, when the
- * file is read; a problem is told where it stands. A function that is made here throws an ExpressionError when its
- * expression fails, and lets through, unchanged, whatever a value throws that refuses to be read.
+ * Compiles the expressions of a workflow when the file is read, and reports problems at their place. A compiled
+ * function throws an ExpressionError when its expression fails. Errors thrown by a value that refuses to be read pass
+ * unchanged.
  */
 import { type CelOptions, compileCel, type CompiledCel } from '../../core/cel/compile-cel.ts';
 import type { CelFieldType, CelType } from '../../core/cel/check-types.ts';
@@ -24,7 +24,7 @@ export type Evaluate = (values: Readonly<Record<string, unknown>>) => Json;
 export type Variables = Readonly<Record<string, CelType>>;
 
 export interface Expressions {
-  /** Null if it is not there or wrong, which has been told. */
+  /** Null if it is missing, or invalid and reported. */
   readonly read: (
     path: Path,
     text: Json | undefined,
@@ -37,7 +37,7 @@ export interface Expressions {
 
 export type EvaluateFields = (values: Readonly<Record<string, unknown>>) => Record<string, Json>;
 
-/** `begins`: the context that a session starts with, which has every field there is; null if the file does not say. */
+/** `begins`: the initial context, with every field; null if the file has none. */
 export function createExpressions(tree: Tree, tell: Tell, begins: JsonObject | null = null): Expressions {
   const compile = (
     path: Path,
@@ -65,7 +65,7 @@ export function createExpressions(tree: Tree, tell: Tell, begins: JsonObject | n
   const readFields: Expressions['readFields'] = (path, fields, variables) => {
     const read_ = Object.entries(fields).flatMap(([name, text]) => {
       const compiled = compile([...path, name], text, variables);
-      if (begins !== null) checkField([...path, name], name, compiled, begins, tree, tell);
+      if (begins !== null) checkField([...path, name], compiled, begins, { tree, tell });
       return compiled === null ? [] : [[name, evaluateOf(String(text), compiled)] as const];
     });
     return (values) => Object.fromEntries(read_.map(([name, evaluate]) => [name, evaluate(values)]));
@@ -73,15 +73,14 @@ export function createExpressions(tree: Tree, tell: Tell, begins: JsonObject | n
   return { read, readFields };
 }
 
-/** A field that nobody reads, or of another sort than guards expect, would leave a session where it stands without a word. */
+/** An unknown field, or one of another type than guards expect, would silently leave a session stuck. */
 function checkField(
   path: Path,
-  name: string,
   compiled: CompiledCel | null,
   begins: JsonObject,
-  tree: Tree,
-  tell: Tell,
+  { tree, tell }: { readonly tree: Tree; readonly tell: Tell },
 ): void {
+  const name = String(path.at(-1));
   if (!Object.hasOwn(begins, name)) {
     const near = nearest(name, Object.keys(begins));
     const fix = near === null ? 'add it to context, with what it starts with' : `did you mean ${near}?`;

@@ -1,6 +1,6 @@
 /**
- * What does a workflow that is written in YAML become? A machine and options as `mount` takes them, plain data and functions.
- * Every problem of its parts together is told here: unknown targets, actions and fields, and wrong expressions.
+ * Converts a YAML workflow into a machine and options as `mount` takes them. Reports problems between its parts:
+ * unknown targets, actions and fields, and wrong expressions.
  */
 import { type AnyStateMachine, createMachine } from 'xstate';
 import type { CelFieldType } from '../../core/cel/check-types.ts';
@@ -32,7 +32,7 @@ export interface WrittenWorkflow {
   readonly options: WrittenOptions;
 }
 
-/** Null if anything is wrong, which has been told. */
+/** Null if anything is wrong, which has been reported. */
 export function workflowFromYaml(written: WrittenConfig, tell: Tell): WrittenWorkflow | null {
   let complaints = 0;
   const count: Tell = (...problem) => {

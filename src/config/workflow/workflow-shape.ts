@@ -1,4 +1,4 @@
-/** What may stand in a workflow that is written in YAML? Data only; what its parts mean together is checked elsewhere. */
+/** Shape of a workflow in YAML. Data only; what its parts mean together is checked elsewhere. */
 import { effectClasses } from '../../core/taxonomy.ts';
 import { cel, count, duration, flag, listOf, named, type Shape, text } from '../shape/shape.ts';
 
@@ -75,7 +75,7 @@ const state: Shape = {
   },
 };
 
-/** A state without anything is a state. */
+/** An empty state is valid. */
 const maybeState: Shape = {
   kind: 'either',
   says: 'a state',

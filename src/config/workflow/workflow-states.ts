@@ -1,6 +1,6 @@
 /**
- * Which machine do the states of a YAML workflow make? Written as XState writes it: targets are found, and expressions become
- * guards and assigns, and what is raised an action, under their own text as names, so that refusals can show them and a changed one is a changed machine.
+ * Converts the states of a YAML workflow into an XState machine. Targets are resolved. Guards, assigns and raised
+ * events are named by their own text, so that refusals can show them and a changed expression is a changed machine.
  */
 import { assign, raise } from 'xstate';
 import type { CelType } from '../../core/cel/check-types.ts';
@@ -38,7 +38,7 @@ export interface WrittenMachine {
   readonly actions: Readonly<Record<string, unknown>>;
 }
 
-/** Where an edge stands, and what its guard and its assign may speak of. */
+/** The place of an edge, and the variables of its guard and its assign. */
 interface EdgePlace {
   readonly path: Path;
   /** From the root to the state that it leaves. */
@@ -47,7 +47,7 @@ interface EdgePlace {
   readonly assignOver: Variables;
 }
 
-/** Not a forbidden edge: the action may be taken, and everything stays as it is. */
+/** Not a forbidden transition: the action is legal and changes nothing. */
 const stay = 'stay';
 
 export function readStates(parts: StateParts): WrittenMachine {
@@ -65,7 +65,7 @@ class StateReader {
   readonly guards: Record<string, unknown> = {};
   readonly actions: Record<string, unknown> = {};
   readonly #parts: StateParts;
-  /** Events that no agent sends: the machine raises them itself. */
+  /** Events that the machine raises itself. */
   readonly #raised: ReadonlySet<string>;
 
   constructor(parts: StateParts) {
@@ -108,7 +108,7 @@ class StateReader {
         const place = { path: [...path, action], route, guardOver: { context }, assignOver: { context } };
         return [action, this.#edges(edges, place) ?? {}] as const;
       }
-      // One that is there and wrong has been told.
+      // An invalid one has been reported.
       if (inputs === undefined && !hasKey(tree, ['actions', action])) {
         const near = nearest(action, [...known.keys(), ...this.#raised]);
         const fix = near === null ? 'add it under actions' : `did you mean ${near}?`;
@@ -172,7 +172,7 @@ class StateReader {
     return text;
   }
 
-  /** In the order in which they stand: what is raised is answered after the whole step has been taken. */
+  /** In file order. Raised events are handled after the step. */
   #actions(path: Path, written: JsonObject, over: Variables): Json | null {
     const changed = this.#assign([...path, 'assign'], written['assign'], over);
     const event = textOf(written['raise']);
@@ -197,7 +197,7 @@ class StateReader {
   }
 }
 
-/** Inputs and result are read only when an expression comes to them: while a step is judged they refuse it. */
+/** Inputs and result are read lazily: while a step is decided, reading them throws. */
 function valuesOf({ context, event }: StepArgs): Readonly<Record<string, unknown>> {
   return {
     context,

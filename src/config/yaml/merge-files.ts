@@ -1,6 +1,6 @@
 /**
- * What do a file and those it includes say together? One tree, in which each part knows the file it stands in. What stands
- * in two files is told with both places. Reads no files: whoever does hands in their texts.
+ * Merges a file and the files it includes into one tree, in which each part knows its file. What is defined twice is
+ * reported with both places. Reads no files: the caller passes their texts.
  */
 import { maxIncludes, onlyInMainFile } from '../shape/config-shape.ts';
 import { placeAt, type ProblemList, refOf, type Tell } from '../problem.ts';
@@ -16,7 +16,7 @@ export type IncludedFiles = ReadonlyMap<string, IncludedFile>;
 
 type TreeMap = Tree & { readonly kind: 'map' };
 
-/** The paths under `include`, as they are written, each once; whatever is wrong with them is told when the file is read. */
+/** The distinct paths under `include`, as written. Their problems are reported when the file is read. */
 export function includesIn(text: string): readonly string[] {
   const tree = readYaml(text, '', () => undefined);
   const items = includeItems(tree).slice(0, maxIncludes);
@@ -24,13 +24,22 @@ export function includesIn(text: string): readonly string[] {
 }
 
 export function mergeFiles(main: Tree | null, file: string, included: IncludedFiles, list: ProblemList): Tree | null {
+  const trees = includedTrees(main, file, included, list);
+  if (trees.length === 0 || (main !== null && main.kind !== 'map')) return main;
+  const entries = new Map(main?.entries);
+  for (const tree of trees) addEntries(tree, entries, list.tell);
+  return { kind: 'map', at: main?.at ?? placeAt(file), entries };
+}
+
+/** The included files that could be read, as maps; what is wrong with the others is reported. */
+function includedTrees(main: Tree | null, file: string, included: IncludedFiles, list: ProblemList): TreeMap[] {
   const { tell } = list;
   const trees: TreeMap[] = [];
   const seen = new Set([file]);
   const items = includeItems(main);
   for (const item of items.length > maxIncludes ? [] : items) {
     const written = pathOf(item);
-    // What is no path is told by whoever checks the shape.
+    // The shape check reports what is not a path.
     if (written === null) continue;
     const found = included.get(written) ?? notRead(written);
     if (!found.ok) {
@@ -48,10 +57,7 @@ export function mergeFiles(main: Tree | null, file: string, included: IncludedFi
     else if (tree !== null)
       tell(tree.at, `a ${tree.kind} stands here`, 'write a map with keys such as agents or tools');
   }
-  if (trees.length === 0 || (main !== null && main.kind !== 'map')) return main;
-  const entries = new Map(main?.entries);
-  for (const tree of trees) addEntries(tree, entries, tell);
-  return { kind: 'map', at: main?.at ?? placeAt(file), entries };
+  return trees;
 }
 
 const notRead = (written: string): IncludedFile => ({
@@ -80,7 +86,7 @@ function addEntries(tree: TreeMap, entries: Map<string, TreeEntry>, tell: Tell):
     else if (before === undefined) entries.set(key, entry);
     else if (before.value.kind === 'map' && entry.value.kind === 'map')
       entries.set(key, { ...before, value: joined(before.value, entry.value, tell) });
-    // Of two that are no maps one is kept, and told by whoever checks the shape.
+    // If neither is a map, one is kept, and the shape check reports it.
     else if (entry.value.kind !== 'map')
       tell(entry.value.at, `this cannot be joined with ${refOf(before.keyAt)}`, 'write a map');
     else entries.set(key, { ...entry, value: wrongFirst(before, entry.value, tell) });

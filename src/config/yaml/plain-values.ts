@@ -1,4 +1,4 @@
-/** What is a value that was read, if it is of the sort that is wanted? What is of another sort has been told already. */
+/** Narrows a value that was read to the wanted type. A value of another type was reported before. */
 import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
 
 export const mapOf = (value: Json | undefined): JsonObject => (isObject(value) ? (value as JsonObject) : {});

@@ -1,6 +1,6 @@
 /**
- * What does a YAML text say, and where does it say it? Total: any text gives a tree or problems. Texts are read as YAML 1.2
- * without tags and merges; aliases are followed, and counted, so that no text becomes larger than it may.
+ * Parses YAML into a tree with places. Total: any text gives a tree or problems. YAML 1.2 without tags and merges.
+ * Aliases are followed and counted, so that a small text cannot become a huge tree.
  */
 import {
   isAlias,
@@ -31,7 +31,7 @@ export interface TreeScalar {
   readonly kind: 'scalar';
   readonly at: Place;
   readonly value: null | boolean | number | string;
-  /** Where a line and column of the value stand in the file, as near as can be told. */
+  /** The place in the file of a line and column of the value, as near as possible. */
   readonly inside: (position: Position) => Place;
 }
 
@@ -44,7 +44,7 @@ export interface YamlLimits {
 
 export const yamlLimits: YamlLimits = { maxChars: 1 << 20, maxNodes: 100_000, maxDepth: 64 };
 
-/** What ends the reading: everything after it would be guesswork. */
+/** Ends the reading. */
 class Unreadable extends Error {
   readonly place: Place;
   readonly fix: string;
@@ -56,7 +56,7 @@ class Unreadable extends Error {
   }
 }
 
-/** Null if there is nothing, or nothing that can be gone on with. */
+/** Null if the text is empty or cannot be used. */
 export function readYaml(text: string, file: string, tell: Tell, limits = yamlLimits): Tree | null {
   const start = placeAt(file);
   try {
@@ -69,11 +69,11 @@ export function readYaml(text: string, file: string, tell: Tell, limits = yamlLi
       prettyErrors: false,
       logLevel: 'error',
       version: '1.2',
-      // The parser's own search for equal keys takes quadratic time; ours is below.
+      // The parser's own check for duplicate keys is quadratic; ours is below.
       uniqueKeys: false,
     });
     const complaints = [...document.errors, ...document.warnings];
-    // After the first slip the parser stumbles over everything that follows: of each sort only the first is worth telling.
+    // One mistake causes many parser errors: only the first of each code is reported.
     const firsts = new Map(complaints.toReversed().map((each) => [each.code, each]));
     for (const each of firsts.values()) tellComplaint(each, { lines, file, tell });
     if (complaints.length > 0 || document.contents === null) return null;
@@ -85,7 +85,7 @@ export function readYaml(text: string, file: string, tell: Tell, limits = yamlLi
   }
 }
 
-/** Editors begin a line there and the parser does not: a rule would not stand where its place says. */
+/** Editors start a new line at a lone carriage return and the parser does not, so places would be wrong. */
 function refuseLoneReturns(text: string, file: string): void {
   const at = /\r(?!\n)/.exec(text)?.index;
   if (at === undefined) return;
@@ -94,7 +94,7 @@ function refuseLoneReturns(text: string, file: string): void {
   throw new Unreadable(place, 'a line ends in a carriage return alone', 'end lines with a line feed');
 }
 
-/** What begins with * is an alias, and what has a colon in it a map. */
+/** A text that begins with * is an alias, and one with a colon is a map. */
 const inQuotes = 'put the text in quotes';
 
 const fixes: Readonly<Record<string, string>> = {
@@ -122,10 +122,10 @@ interface Growing extends Source {
 }
 
 function tellComplaint({ code, message, pos }: YAMLError, source: Source): void {
-  // What the parser meets when brackets go on and on.
+  // Deeply nested brackets overflow the parser's stack.
   const deep = /stack/i.test(message);
   const says = deep ? 'the file is nested too deeply to be read' : `this is not YAML: ${plainWords(message)}`;
-  // A bracket that nobody closed is told where the next line begins, and called an indentation.
+  // The parser reports an unclosed bracket at the next line, as an indentation error.
   const [, bracket] = /end with a ([\]}])/.exec(message) ?? [];
   const closing =
     bracket === undefined ? undefined : `close it with ${bracket} before this line, and indent what stands in it`;
@@ -133,7 +133,7 @@ function tellComplaint({ code, message, pos }: YAMLError, source: Source): void 
   source.tell(placeOf(source, pos[0]), says, fix, 'ShapeInvalid');
 }
 
-/** Without what the parser advises those who program it. */
+/** Removes the parser's advice to programmers. */
 function plainWords(message: string): string {
   return message.replace(/\n[^]*|; please use YAML[^]*/, '');
 }
@@ -214,13 +214,15 @@ function placeInside(node: Scalar, at: Place, position: Position, text: string):
     const indent = /^ */.exec(first)?.[0].length ?? 0;
     return placeAt(at.file, at.line + position.line, indent + position.column);
   }
-  // A text over several lines is folded: only its beginning is known.
+  // A text over several lines is folded: only its start is known.
   if (written.includes('\n') || position.line > 1) return at;
   const quote = node.type === 'PLAIN' ? 0 : 1;
   return placeAt(at.file, at.line, at.column + quote + position.column - 1);
 }
 
-/** `tooDeep` is called, and must throw, at what lies deeper than `maxDepth`. */
+/**
+ * Maps each alias to the nearest anchor before it, in one walk. `tooDeep` must throw; it is called below `maxDepth`.
+ */
 export function resolveAliases(
   contents: Node | null,
   maxDepth: number,

@@ -1,6 +1,6 @@
 /**
- * Can a function be shipped to a worker as text? Arrow functions and `function` are expressions; a method is one only
- * inside an object. Must not run the text here: it is only parsed.
+ * Converts a function to source text for a worker. Arrow functions and `function` are expressions; a method is one
+ * only inside an object. Must not run the text here: it is only parsed.
  */
 export type BodySource =
   | { readonly ok: true; readonly expression: string }
@@ -17,7 +17,7 @@ export function sourceOfBody(run: unknown): BodySource {
   return { ok: false, problem: 'cannot be read on its own (import.meta, super and private names stay outside)' };
 }
 
-/** The function that the text stands for. Called in the worker only. */
+/** The function of a source text. Called in the worker only. */
 export function bodyOfSource(expression: string): unknown {
   return compile(expression)();
 }

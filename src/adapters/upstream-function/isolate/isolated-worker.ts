@@ -1,6 +1,6 @@
 /**
- * The inside of a worker thread: takes one order at a time, runs the body, answers. What a body prints goes to the
- * gateway as messages, never to its streams. Must not import anything that a body does not need.
+ * The code inside a worker thread: takes one order at a time, runs the body, answers. What a body prints is sent as
+ * messages, never to the gateway's streams. Must not import anything that a body does not need.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { UpstreamResult } from '../../../ports/upstream.ts';
@@ -26,7 +26,7 @@ async function serve({ order, body, args, facts }: Order): Promise<void> {
   // INVARIANT: no body is reached before this line; if the worker dies, the gateway can tell whether the call was sent.
   Atomics.store(begun, 0, order);
   printable = prints ? maxPrintedChars : 0;
-  // Nobody aborts this signal: a call that is not wanted any more ends with its worker.
+  // This signal is never aborted: cancelling a call ends its worker.
   const { signal } = new AbortController();
   try {
     const run = await load(body);
@@ -71,7 +71,7 @@ function send(answer: Answer): void {
   }
 }
 
-/** A body that was shipped as text has lost everything around it; the bare error would puzzle its author. */
+/** A body sent as text cannot see its surroundings; explains the ReferenceError to its author. */
 function explain(message: string, thrown: unknown, body: IsolatedBody): string {
   if (body.kind !== 'source' || !(thrown instanceof ReferenceError)) return message;
   const name = /^(\S+) is not defined$/.exec(message)?.[1];
@@ -82,7 +82,7 @@ function explain(message: string, thrown: unknown, body: IsolatedBody): string {
   );
 }
 
-/** Drops what goes beyond a fair amount for one call, and everything when nobody listens. */
+/** Drops output above the limit for one call, and all output without a listener. */
 function printer(stream: Printed['stream']): typeof process.stdout.write {
   return (chunk: unknown, encoding?: unknown, callback?: unknown): boolean => {
     const text = (typeof chunk === 'string' ? chunk : Buffer.from(chunk as Uint8Array).toString()).slice(0, printable);

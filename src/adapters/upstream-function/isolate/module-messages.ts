@@ -1,4 +1,4 @@
-/** What do the gateway and the thread of a module's bodies say to each other? Everything here crosses by structured clone. */
+/** Messages between the gateway and the thread of a module. Everything is passed by structured clone. */
 import type { UpstreamResult } from '../../../ports/upstream.ts';
 import type { ThreadBody } from '../check-definition.ts';
 import type { Printed } from './worker-messages.ts';
@@ -19,9 +19,9 @@ export type ToModule =
       /** Null: the body is only loaded. */
       readonly facts: ContextFacts | null;
     }
-  /** Nobody waits for it any more. */
+  /** The call was cancelled. */
   | { readonly kind: 'abort'; readonly order: number; readonly reason: string }
-  /** What came of a question. */
+  /** The answer to a request. */
   | { readonly kind: 'told'; readonly question: number; readonly answer: Told }
   | { readonly kind: 'ping' };
 
@@ -39,6 +39,6 @@ export type FromModule =
       readonly given: readonly unknown[];
     }
   | { readonly kind: 'pong' }
-  /** A promise that was rejected and that nobody waits for. */
+  /** An unhandled rejection. */
   | { readonly kind: 'stray'; readonly name: string; readonly message: string }
   | ({ readonly kind: 'printed' } & Printed);

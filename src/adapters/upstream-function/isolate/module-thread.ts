@@ -1,6 +1,7 @@
 /**
- * The thread of a workflow module as seen from outside. It serves all steps of the module at once. If it does not respond, whoever
- * runs the gateway is told what runs in it; once nobody waits for one of its bodies any more, it is ended, and the next step gets a new one.
+ * The thread of a workflow module seen from outside. It serves all steps of the module at once. If it does not
+ * respond, the operator is told what runs in it. It is ended once nobody waits for one of its bodies; the next step
+ * gets a new one.
  */
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -19,7 +20,7 @@ export interface ThreadOrder {
   readonly services: BodyServices;
 }
 
-/** A body keeps a thread busy: this thread of a module, or the gateway's own. */
+/** A body blocks a thread: that of its module, or the gateway's own. */
 export interface Frozen {
   /** One of these. */
   readonly tools: readonly string[];
@@ -36,15 +37,18 @@ export interface ModuleThreads {
 // The built file has the extension of this one; tsc does not rewrite it in a URL.
 const entry = new URL(`./module-worker${extname(import.meta.url)}`, import.meta.url);
 const tickMs = 500;
-/** Ticks without an answer after which a thread counts as frozen. Ticks, not time: after a machine slept, both sides get their turn first. */
+/**
+ * Ticks without an answer after which a thread counts as frozen. Ticks, not time: after a machine slept, both sides get
+ * their turn first.
+ */
 const frozenTicks = 2;
 /** A module may take long to load, once. */
 const loadTicks = 60;
 
-/** Whom the threads tell what no step can. */
+/** Called about what belongs to no step. */
 export interface ThreadListener {
   readonly onFrozen: (frozen: Frozen) => void;
-  /** Something was thrown where nobody could catch it: the thread ends. */
+  /** An uncaught exception ended the thread. */
   readonly onCrash: (tools: readonly string[], error: unknown) => void;
 }
 
@@ -60,7 +64,7 @@ export function createModuleThreads(listener: ThreadListener): ModuleThreads {
         const thread = known?.isUsable() === true ? known : startThread(listener);
         threads.set(url, thread);
         const outcome = await thread.serve(order, signal);
-        // Its thread was ended before it came to this one: nothing of the body was reached.
+        // Its thread ended before the body was reached, so it is run in another.
         if (outcome !== neverBegun) return outcome;
         if (closed || signal.aborted)
           return { kind: 'failed', failure: failure('never_sent', 'its thread ended before it began') };
@@ -203,18 +207,18 @@ function startThread({ onFrozen, onCrash }: ThreadListener): ModuleThread {
   };
 }
 
-/** As if it had been left behind in this thread: whoever looks after those hears of it. */
+/** Rejects a promise in this thread, so that the handler of unhandled rejections reports it. */
 function strayed(name: string, message: string): void {
   void Promise.reject(name === 'NonError' ? message : Object.assign(new Error(message), { name }));
 }
 
-/** Told by its identity. */
+/** Compared by identity. */
 const neverBegun: UpstreamResult = {
   kind: 'failed',
   failure: failure('never_sent', 'its thread ended before it began'),
 };
 
-/** The body did not end, it was cut off: nobody knows how far it had come. */
+/** The body was cut off, so its effect is unknown. */
 function cutOff(message: string, errorType = 'ThreadEnded'): Failure {
   return failure('threw', message, { errorType, effect: 'unknown' });
 }

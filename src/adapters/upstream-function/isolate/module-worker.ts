@@ -1,6 +1,6 @@
 /**
- * The inside of the thread in which the bodies of one workflow module run: as many at once as there are steps, as they would in the
- * gateway's own thread. Loads the module itself, so bodies keep what they share. A body that computes stops this thread alone.
+ * Runs the bodies of one workflow module inside its thread, concurrently. Loads the module itself, so that bodies
+ * share their state. A body that blocks stops only this thread.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { canonicalise } from '../../../core/values/canonical.ts';
@@ -30,7 +30,7 @@ for (const stream of ['stdout', 'stderr'] as const)
     return true;
   };
 
-// Bodies leave such promises behind: no reason to end the others that run here.
+// An unhandled rejection must not end the other bodies in this thread.
 process.on('unhandledRejection', (reason) => send({ kind: 'stray', name: nameOf(reason), message: messageOf(reason) }));
 
 parentPort?.on('message', (message: ToModule) => {
@@ -47,7 +47,7 @@ parentPort?.on('message', (message: ToModule) => {
 });
 
 async function serve({ order, body, args, facts }: Extract<ToModule, { kind: 'run' }>): Promise<void> {
-  // INVARIANT: no body is reached before this line; of a thread that dies the gateway can tell what it never began.
+  // INVARIANT: no body is reached before this line, so the gateway knows which orders a dead thread never began.
   Atomics.store(begun, 0, order);
   const controller = new AbortController();
   running.set(order, controller);
@@ -91,7 +91,7 @@ async function loadFirst({ url, tool, text }: ThreadBody): Promise<LocalBody> {
   );
   const found = bodies.map((each) => checkedBody(each, tool)).find((each) => each !== null) ?? null;
   if (found === null) throw new Error(`it has no body for '${tool}'`);
-  // INVARIANT: what runs is what the gateway has read: a file that was changed since waits for the next start.
+  // INVARIANT: the code that runs is the code that the gateway read. A changed file takes effect at the next start.
   if (Function.prototype.toString.call(found) !== text)
     throw new Error('it was changed since the gateway started; restart it');
   return found;
@@ -102,7 +102,7 @@ function outcomeOf(returned: unknown): UpstreamResult {
   return { kind: 'returned', output: asJson(returned.result), errors: itemFailures(returned.errors) };
 }
 
-/** As it is written down: what an object says of itself by `toJSON` would be lost on the way. What is no JSON is refused outside. */
+/** Applies `toJSON`, which would be lost between threads. What is not JSON is refused outside. */
 function asJson(output: unknown): unknown {
   try {
     if (findNotJson(output) === null) return output;
@@ -121,7 +121,7 @@ function servicesOf(order: number): BodyServices {
       open.set(question, { resolve, reject });
       send({ kind: 'asks', order, question, service, given });
     });
-    // A body that asks and does not listen must not bring the thread down.
+    // Prevents an unhandled rejection when a body does not await its request.
     asked.catch(() => undefined);
     return asked;
   };

@@ -1,4 +1,4 @@
-/** What do the gateway and a worker say to each other? Everything here crosses by structured clone. */
+/** Messages between the gateway and a worker. Everything is passed by structured clone. */
 import type { UpstreamResult } from '../../../ports/upstream.ts';
 import type { ToolBody } from '../check-definition.ts';
 import type { ContextFacts } from '../tool-context.ts';
@@ -38,7 +38,7 @@ export function isPrinted(message: unknown): message is Printed {
   return (stream === 'stdout' || stream === 'stderr') && typeof text === 'string';
 }
 
-/** A body can reach the port by itself and send anything. */
+/** A body can use the port itself and send anything. */
 export function isAnswerTo(order: number, message: unknown): message is Answer {
   if (typeof message !== 'object' || message === null) return false;
   const { order: answered, outcome } = message as Partial<Answer>;

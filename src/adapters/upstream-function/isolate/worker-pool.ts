@@ -1,6 +1,6 @@
 /**
- * Which worker serves an isolated call? An idle one, best one that knows the tool, or a new one; beyond the limits
- * calls wait, and beyond those they are refused as never sent. Every call gets exactly one outcome, also when closing.
+ * Chooses a worker for an isolated call: an idle one, preferably one that knows the tool, or a new one. Above the
+ * limits calls wait, then are refused as never sent. Every call gets exactly one outcome, also on close.
  */
 import type { UpstreamResult } from '../../../ports/upstream.ts';
 import { failure, messageOf } from '../describe-throw.ts';
@@ -64,7 +64,7 @@ export function createWorkerPool(wanted: IsolationLimits, onOutput?: (output: Bo
     return thread;
   }
 
-  /** Null: no place for now. */
+  /** Null: no worker is free. */
   function take(tool: string): WorkerThread | null {
     const usable = idle.filter((thread) => thread.isUsable());
     const warm = usable.findLast((thread) => thread.tool() === tool) ?? usable.at(-1);

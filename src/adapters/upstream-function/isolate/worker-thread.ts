@@ -1,6 +1,6 @@
 /**
- * One worker thread as seen from outside: give it an order, get exactly one outcome, whatever happens to the thread.
- * Killing it is real: a tight loop ends. Must not decide which worker serves whom; that is worker-pool.ts.
+ * One worker thread seen from outside: takes an order and gives exactly one outcome, whatever happens to the thread.
+ * Killing it also ends a tight loop. worker-pool.ts decides which worker serves which call.
  */
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -8,13 +8,14 @@ import type { Failure, UpstreamResult } from '../../../ports/upstream.ts';
 import { failure, messageOf, nameOf, read } from '../describe-throw.ts';
 import { isAnswerTo, isPrinted, type Order, type Printed, type WorkerFacts } from './worker-messages.ts';
 
-/** V8 cannot even start a thread, and ends the whole process, with less. */
+/** With less, V8 cannot start a thread and ends the whole process. */
 export const minHeapMb = 16;
 
 export interface ThreadLimits {
   /**
-   * A body that grows beyond this loses its worker. A single allocation that goes far beyond it (some 16 MB) ends the whole
-   * process: V8 offers a thread no other way. Bodies that are not trusted that far belong behind a process of their own.
+   * A body that grows beyond this loses its worker. A single allocation that goes far beyond it (some 16 MB) ends the
+   * whole process: V8 offers a thread no other way. Bodies that are not trusted that far belong behind a process of
+   * their own.
    */
   readonly maxHeapMb: number;
   readonly maxStackMb: number;
@@ -44,10 +45,10 @@ export function startThread(limits: ThreadLimits, onOutput: ((output: BodyOutput
   const worker = new Worker(entry, {
     name: 'recourse isolated body',
     workerData: { begun, prints: onOutput !== undefined } satisfies WorkerFacts,
-    // Not ours to mix with; the worker sends what it prints as messages.
+    // The worker sends what it prints as messages.
     stdout: true,
     stderr: true,
-    // A process that was started from a text has an option that no worker accepts.
+    // A process started with --eval has an option that workers do not accept.
     ...(process.execArgv.some((option) => option.startsWith('--input-type')) ? { execArgv: [] } : {}),
     resourceLimits: { maxOldGenerationSizeMb: limits.maxHeapMb, stackSizeMb: limits.maxStackMb },
   });
@@ -125,13 +126,13 @@ function stopped(isSent: boolean): Failure {
   return failure('cancelled', isSent ? 'stopped: its worker was ended' : 'stopped before it began', more);
 }
 
-/** Nothing of the body was reached: that the call was never sent is certain. */
+/** The body was not reached, so the call was certainly never sent. */
 function neverBegun(fault: unknown, code: number): Failure {
   const reason = fault === undefined ? `exit code ${code}` : messageOf(fault);
   return failure('never_sent', `its worker ended before the call began: ${reason}`, { errorType: nameOf(fault) });
 }
 
-/** The body did not throw, it was cut off: `unknown`, whatever a throw of its own would prove. */
+/** The body was cut off, so the effect is `unknown`, whatever a throw would prove. */
 function died(fault: unknown, code: number, limits: ThreadLimits): Failure {
   const effect = 'unknown';
   if (read(fault, 'code') === 'ERR_WORKER_OUT_OF_MEMORY') {

@@ -1,4 +1,4 @@
-/** How names, inputs and context flow from a machine and its schemas to the actions of a workflow. Types only. */
+/** Types that derive names, inputs and context of actions from a machine and its schemas. Types only. */
 import type { EffectClass } from '../../../core/taxonomy.ts';
 import type { Migration, Projection } from '../../../core/workflow/workflow.ts';
 import type { ActionNames, AnyMachine, ContextOf } from './machine-types.ts';
@@ -11,7 +11,7 @@ import type { PartialResult } from '../tool-failure.ts';
 type AnySchema = StandardSchema | JsonSchema;
 type Awaitable<Value> = Value | Promise<Value>;
 
-/** What a body gets: what a Standard Schema makes of the inputs. */
+/** What a body gets: the output of a Standard Schema. */
 type Given<Schema> = Schema extends StandardSchema ? OutputOf<Schema> : Record<string, unknown>;
 
 /** What a caller writes. */
@@ -54,11 +54,14 @@ type Doing<Schema, Output, Context> =
 type ActionDefinition<Schema, Output, Context> = ActionSettings<Schema, Output, Context> &
   Doing<Schema, Output, Context>;
 
-/** What a success of the action has: it is checked and passed on unchanged, so it is the side of the schema that is written. */
+/**
+ * What a success of the action has: it is checked and passed on unchanged, so it is the side of the schema that is
+ * written.
+ */
 export type Resulting<Output> = Output extends StandardSchema ? InputOf<Output> : unknown;
 
 interface ActionSettings<Schema, Output, Context> {
-  /** What it does, in a sentence: models choose actions by it. */
+  /** What it does, in a sentence. Models choose actions by it. */
   readonly description?: string;
   /** Any object if not given; with `tool`, that tool's own. */
   readonly input?: Schema;
@@ -69,11 +72,11 @@ interface ActionSettings<Schema, Output, Context> {
   readonly dedupe_window_seconds?: number;
   readonly timeout_seconds?: number;
   readonly blocking?: false;
-  /** A body that throws by itself has had no effect. A timeout proves nothing all the same. */
+  /** A body that throws has had no effect. A timeout still proves nothing. */
   readonly atomic?: boolean;
-  /** Whether it may be taken while an earlier body of it, which nobody waits for, still runs. Reads may. */
+  /** Whether it may run while an abandoned earlier body of it still runs. Reads may. */
   readonly overlap?: boolean;
-  /** What the step is about: only the same thing is fenced while one is in doubt. */
+  /** What the step is about: a step in doubt fences only steps about the same thing. */
   readonly operation_key?: Schema extends StandardSchema
     ? (inputs: OutputOf<Schema>) => string
     : Annotated<Context>['key'];

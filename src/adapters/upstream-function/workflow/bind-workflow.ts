@@ -1,6 +1,6 @@
 /**
- * A workflow among the tools of a gateway: each action gets its effect class, its time and its input rule, from its own
- * declaration or from the tool it is bound to. What it calls must exist. Must not run any code of the author's.
+ * Binds a workflow to the tools of a gateway: each action gets its effect class, timeout and input rule, from its own
+ * declaration or from its tool. The tools must exist. Must not run any code of the author's.
  */
 import { canonicalText } from '../../../core/values/canonical.ts';
 import type { Catalogue, InputRule, ToolEntry } from '../../../core/call/catalogue.ts';
@@ -125,34 +125,56 @@ function entryOf(
   defaults: BindDefaults,
 ): ActionEntry {
   const { name, input, validators, operationKey } = action;
-  const rule: InputRule = input?.rule ?? tool?.input ?? { kind: 'anything' };
-  const effectClass = action.effectClass ?? tool?.effectClass ?? 'plain';
-  const operation = tool?.name ?? `${workflow.name}/${name}`;
+  const own = tool ?? bodyTool(workflow, action, defaults);
+  const operation = tool === null ? own.policyName : tool.name;
+  const effectClass = action.effectClass ?? own.effectClass;
   const settled = {
     name,
     effectClass,
-    timeoutMs: action.timeoutMs ?? workflow.timeoutMs ?? tool?.timeoutMs ?? defaults.timeoutMs,
-    dedupeWindowMs: action.effectClass === null ? (tool?.dedupeWindowMs ?? null) : action.dedupeWindowMs,
-    invokes: tool?.invokes ?? bodyName(workflow.name, name),
-    boundTool: tool?.name ?? null,
+    timeoutMs: action.timeoutMs ?? workflow.timeoutMs ?? own.timeoutMs,
+    dedupeWindowMs: action.effectClass === null ? own.dedupeWindowMs : action.dedupeWindowMs,
+    invokes: own.invokes,
+    boundTool: tool === null ? null : tool.name,
     overlap: action.overlap ?? effectClass === 'pure',
   };
   return Object.freeze({
     ...settled,
-    description: action.description || (tool?.description ?? ''),
-    // Without code of the author's, the gate judges by itself.
-    input: validators.length > 0 ? ({ kind: 'validator' } as const) : rule,
-    inputSchema: input === null ? (tool?.inputSchema ?? null) : input.listed,
+    description: action.description || own.description,
+    // Without code of the author's, the gate validates by itself.
+    input: validators.length > 0 ? ({ kind: 'validator' } as const) : (input?.rule ?? own.input),
+    inputSchema: input === null ? own.inputSchema : input.listed,
     listing: null,
     policyName: operation,
-    reach: tool?.reach ?? reachOf(effectClass),
-    reportsWithinMs: tool?.reportsWithinMs ?? null,
-    host: tool?.host ?? null,
+    reach: own.reach,
+    reportsWithinMs: own.reportsWithinMs,
+    host: own.host,
     operation: operationKey === null ? operation : null,
     operations: operation,
-    operationOf: operationKey === null ? () => operation : keyed(operation, operationKey),
+    operationOf: keyed(operation, operationKey),
     manifest: canonicalText(declarationOf(action, settled)),
   });
+}
+
+/** An action that runs a body, described as a tool would be. */
+function bodyTool(
+  workflow: CheckedWorkflow,
+  { name, effectClass: declared }: CheckedAction,
+  { timeoutMs }: BindDefaults,
+): Omit<ToolEntry, 'name' | 'listing' | 'manifest'> {
+  const effectClass = declared ?? 'plain';
+  return {
+    effectClass,
+    timeoutMs,
+    dedupeWindowMs: null,
+    invokes: bodyName(workflow.name, name),
+    description: '',
+    input: { kind: 'anything' },
+    inputSchema: null,
+    policyName: `${workflow.name}/${name}`,
+    reach: reachOf(effectClass),
+    reportsWithinMs: null,
+    host: null,
+  };
 }
 
 /** Under which name the body of an action is known to the upstream; authors of tools cannot give such a name. */
@@ -161,7 +183,8 @@ export function bodyName(workflow: string, action: string): string {
 }
 
 /** Never throws: what cannot say its key is fenced as a whole. So is what writes to the inputs, for they are frozen. */
-function keyed(operation: string, operationKey: (inputs: Json) => unknown): (inputs: Json) => string {
+function keyed(operation: string, operationKey: CheckedAction['operationKey']): (inputs: Json) => string {
+  if (operationKey === null) return () => operation;
   return (inputs) => {
     try {
       const key = operationKey(freeze(inputs));

@@ -1,6 +1,6 @@
 /**
- * Is an action defined so that it can be taken safely? What a tool can say, an action says in the same words, and is checked by
- * the same rules; only what belongs to a step is added. Finds every problem. Must not run any code of the author's.
+ * Checks the definition of an action, by the same rules as a tool plus what belongs to a step. Finds every problem.
+ * Must not run any code of the author's.
  */
 import { isObject, type Json } from '../../../core/values/json.ts';
 import { nearest } from '../../../core/values/nearest.ts';

@@ -1,6 +1,6 @@
 /**
- * Can this machine be served with these actions? Gathers everything that is wrong with either, so that an author corrects it in
- * one turn. Must not run any code of the author's, except to see that the machine can begin.
+ * Checks a machine and its actions before they are mounted, and collects every problem so that an author can fix all
+ * at once. Must not run any code of the author's, except to check that the machine can start.
  */
 import type { AnyStateMachine } from 'xstate';
 import { isObject, type JsonObject } from '../../../core/values/json.ts';
@@ -79,16 +79,13 @@ function check(
 ): CheckedWorkflow | null {
   for (const key of Object.keys(given)) if (!knownKeys.includes(key)) problems.push(unknownKey(key, knownKeys));
   const actions = actionsOf(given, problems);
-  const stateBytes = given['max_state_bytes'] ?? defaultMaxStateBytes;
-  if (!isCount(stateBytes, 1_024, maxStateBytes)) {
-    problems.push(`its max_state_bytes is not usable; use a number from 1024 to ${maxStateBytes}`);
-  }
+  const stateBytes = stateBytesOf(given, problems);
   // An action that could not be read has its name all the same: the machine is judged with all of them.
   const updates = new Map([...actions].map(([action, found]) => [action, (found?.update ?? null) as never]));
   const compiled = compileMachine(machine, {
     name,
     actions: updates,
-    maxStateBytes: isCount(stateBytes, 1_024, maxStateBytes) ? stateBytes : defaultMaxStateBytes,
+    maxStateBytes: stateBytes,
   });
   if (!compiled.ok) {
     problems.push(...compiled.problems);
@@ -101,15 +98,24 @@ function check(
     projection: projectionOf(given['state'], compiled.ok ? compiled.machine : null, problems),
     refusals: refusalsOf(given['refusals'], problems),
     migrations: migrationsOf(given['migrations'], problems),
-    debugMessages: given['debug_messages'] === true,
+    debugMessages: debugMessagesOf(given['debug_messages'], problems),
   };
-  if (given['debug_messages'] !== undefined && typeof given['debug_messages'] !== 'boolean') {
-    problems.push('its debug_messages is neither true nor false');
-  }
   const found = [...actions].flatMap(([action, one]) => (one === null ? [] : [[action, one] as const]));
   if (!compiled.ok) return null;
   const { graph, written } = compiled;
   return { name, machine: compiled.machine, graph, machineWritten: written, actions: new Map(found), ...rest };
+}
+
+function stateBytesOf(given: Loose, problems: string[]): number {
+  const bytes = given['max_state_bytes'] ?? defaultMaxStateBytes;
+  if (isCount(bytes, 1_024, maxStateBytes)) return bytes;
+  problems.push(`its max_state_bytes is not usable; use a number from 1024 to ${maxStateBytes}`);
+  return defaultMaxStateBytes;
+}
+
+function debugMessagesOf(given: unknown, problems: string[]): boolean {
+  if (given !== undefined && typeof given !== 'boolean') problems.push('its debug_messages is neither true nor false');
+  return given === true;
 }
 
 function actionsOf(given: Loose, problems: string[]): ReadonlyMap<string, CheckedAction | null> {

@@ -1,6 +1,6 @@
 /**
- * What the compiler can tell of a machine: its actions, its context, its id. By its shape, because a project may have another
- * release of XState than ours, and the types of two releases are no subtypes of each other. Types only.
+ * Types that read actions, context and id from a machine. By shape, because a project may have another release of
+ * XState, and types of two releases are not subtypes of each other. Types only.
  */
 import type { StateMachine } from 'xstate';
 
@@ -53,7 +53,10 @@ export type IdOf<Machine extends AnyMachine> =
     : ShortestId<IdsOf<ReturnType<Machine['getInitialSnapshot']>>>;
 // oxlint-enable no-unused-vars
 
-/** Another release of XState gives away the ids of all states, the machine's own among them, as the keys of their `meta`. */
+/**
+ * Another release of XState gives away the ids of all states, the machine's own among them, as the keys of their
+ * `meta`.
+ */
 type IdsOf<Snapshot> = Snapshot extends { getMeta(): infer Metas }
   ? string extends keyof Metas
     ? string

@@ -1,6 +1,6 @@
 /**
- * The public way to serve an XState machine: its events are actions, and each action has a body, or a tool that is called for it.
- * Names, inputs and context are typed by the machine and the schemas. What could not be served safely is refused here, at once.
+ * The public way to serve an XState machine: its events are actions, and each action has a body or a tool. Names,
+ * inputs and context are typed by the machine and the schemas. What could not be served safely is refused at once.
  */
 import type { AnyStateMachine } from 'xstate';
 import type { Catalogue } from '../../../core/call/catalogue.ts';
@@ -90,7 +90,7 @@ function notBound(name: string): Validated {
   return { ok: false, errors: [{ path: '', expected, got: null }] };
 }
 
-/** Inputs were judged before: as a step, by the action's own rule. */
+/** Inputs were validated before, by the action's own rule. */
 const anything = declareSchema({});
 
 function bodiesOf(workflow: CheckedWorkflow): readonly Tool[] {

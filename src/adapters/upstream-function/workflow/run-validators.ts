@@ -1,6 +1,6 @@
 /**
- * What do an author's validators say about the inputs of a step? They run after the schema, in order; each may refuse in its own
- * words or replace the inputs, which the schema then judges again. Whatever they throw or answer is a typed answer here.
+ * Runs an author's validators on the inputs of a step, in order, after the schema. Each may refuse with a reason or
+ * replace the inputs, which are then validated again. Whatever they throw or return becomes a typed answer.
  */
 import { canonicalise, preview } from '../../../core/values/canonical.ts';
 import type { FieldError } from '../../../core/call/catalogue.ts';
@@ -11,7 +11,7 @@ import type { Validated } from '../../../ports/validator.ts';
 import { messageOf, read } from '../describe-throw.ts';
 import { asJson } from '../declared-schema.ts';
 
-/** Nothing or true accepts. A text is the reason, word for word. */
+/** Nothing or true accepts. A text is the reason, used verbatim. */
 export type ValidatorAnswer<Inputs = unknown> =
   | undefined
   | void
@@ -72,7 +72,7 @@ async function understand(
   return replaced.ok ? judge(replaced.args) : replaced;
 }
 
-/** A mistake of the workflow's author: the inputs count as refused, and whoever reads it hears what to write instead. */
+/** A mistake of the workflow's author: the inputs are refused, and the message says what to write instead. */
 function oddAnswer(answer: unknown): string {
   return (
     `a validator of the workflow answered ${preview(answer)}, which says nothing; ` +
@@ -97,7 +97,7 @@ function stepsTo(field: string, inputs: Json): readonly string[] {
   return (field.startsWith('/') ? stepsOf(field) : field.split('.')).slice(0, maxSteps);
 }
 
-/** Short, and JSON whatever it was. */
+/** A short JSON form of any value. */
 function show(value: unknown): Json {
   if (value === undefined) return null;
   const written = canonicalise(value, { maxDepth: maxSteps });

@@ -1,4 +1,4 @@
-/** What does a caller of `gateway.step` write? One shape for each action of each workflow, so that the compiler tells them apart. Types only. */
+/** Types of `gateway.step` requests: one shape for each action of each workflow. Types only. */
 import type { ActionsOf, InputsOf, MountedWorkflow, ResultsOf } from './mount.ts';
 
 interface StepOptions {
@@ -23,7 +23,7 @@ type MayGoUnnamed<Workflows extends readonly MountedWorkflow[]> = number extends
     ? true
     : false;
 
-/** Distributes over the workflows: the actions that all of them share are not what is meant. */
+/** Distributes over the workflows, to allow the actions of each. */
 type StepOf<Workflow extends MountedWorkflow, Unnamed> = Workflow extends MountedWorkflow
   ? {
       [Action in ActionsOf<Workflow>]: StepOptions & { readonly action: Action } & Naming<Workflow['name'], Unnamed> &
@@ -41,7 +41,9 @@ type Naming<Name, Unnamed> = Unnamed extends true
 /** Inputs that need nothing may be left out. */
 type Writing<Inputs> = Record<never, never> extends Inputs ? { readonly inputs?: Inputs } : { readonly inputs: Inputs };
 
-/** What a success of this action carries as its `result`, in the workflow that is named, or in any that has the action. */
+/**
+ * What a success of this action carries as its `result`, in the workflow that is named, or in any that has the action.
+ */
 export type StepResult<Workflows extends readonly MountedWorkflow[], Name, Action> = ResultIn<
   Workflows[number],
   Name,

@@ -1,7 +1,7 @@
 /** Ids that cannot be guessed and never repeat. */
 export interface Ids {
-  /** Ordered by time, so that rows are appended: for calls. */
+  /** For calls: ordered by time, so that rows are appended. */
   ordered(prefix: string, nowMs: number): string;
-  /** Without order or meaning, 128 bits: for handles that grant something. */
+  /** For handles that grant access: 128 random bits. */
   random(prefix: string): string;
 }

@@ -24,17 +24,13 @@ export interface NewKey {
 }
 
 export interface Keyring {
-  /** Null for a key that is not known, expired or revoked. Takes the same time for each. */
+  /** Null for a key that is unknown, expired or revoked. Takes the same time for each. */
   find(key: string, nowMs: number): Promise<Identity | null>;
-  /**
-   * The hashes of the secrets of those of these keys that work, by id: to know a secret by. Counts as no use of them.
-   */
+  /** The hashes of the secrets of those of these keys that work, by id. Does not count as use. */
   liveHashes(ids: readonly string[], nowMs: number): Promise<ReadonlyMap<string, string>>;
   /** `key` is shown here and never again. */
   add(key: NewKey, nowMs: number): Promise<{ readonly entry: KeyEntry; readonly key: string }>;
-  /**
-   * A new secret for the same holder; the old one works on for `graceMs`. Null if there is no such key in the tenant.
-   */
+  /** A new secret for the same holder; the old one keeps working for `graceMs`. Null if there is no such key. */
   rotate(
     tenant: string,
     id: string,

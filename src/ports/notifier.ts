@@ -4,13 +4,10 @@ export type OperatorNotice =
   | { readonly kind: 'store_recovered' }
   | { readonly kind: 'unexpected'; readonly correlationId: string; readonly message: string; readonly cause: string }
   | { readonly kind: 'recovered'; readonly calls: number; readonly inDoubt: number }
-  /** The stored reply of a call was changed in the file: it is told to nobody. */
+  /** The stored reply of a call was changed in the file: it is not given to anybody. */
   | { readonly kind: 'reply_altered'; readonly callId: string; readonly message: string }
   | { readonly kind: 'clock_held'; readonly behindMs: number }
-  /**
-   * One of these bodies keeps a thread busy: that of its module, which may have been ended for it, or the gateway's
-   * own.
-   */
+  /** One of these bodies blocks a thread: that of its module, which may have been ended, or the gateway's own. */
   | {
       readonly kind: 'body_blocks';
       readonly tools: readonly string[];
@@ -18,7 +15,7 @@ export type OperatorNotice =
       readonly thread: 'module' | 'gateway';
       readonly ended: boolean;
     }
-  /** A tool gave a live key of this gateway; it was masked. */
+  /** The result of a tool contained a live key of this gateway; it was masked. */
   | {
       readonly kind: 'key_masked';
       readonly callId: string;
@@ -28,7 +25,7 @@ export type OperatorNotice =
       readonly keyIds: readonly string[];
       readonly more: number;
     }
-  /** The store was moved, or lies elsewhere than it used to. */
+  /** The store was moved, or is in another place than before. */
   | { readonly kind: 'store_place'; readonly message: string }
   /** An error ignored on purpose, with the reason. */
   | { readonly kind: 'suppressed'; readonly what: string; readonly reason: string };

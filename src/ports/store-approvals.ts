@@ -8,15 +8,15 @@ import type { CallId } from '../core/call/call.ts';
  * one transition are applied in order, all or none.
  */
 export interface ApprovalWrite {
-  /** As it becomes; its version is one more than the one that is expected, or 1. */
+  /** The new value; its version is one more than `expect`, or 1. */
   readonly approval: Approval;
   /** The version that must be found; null opens it. */
   readonly expect: number | null;
-  /** Only with an opening. */
+  /** Only when an approval is opened. */
   readonly maxPending: number | null;
 }
 
-/** Work that goes on after its call has succeeded, and must be reported before it is due. */
+/** Work that continues after its call has succeeded, and must be reported in time. */
 export type TaskChange =
   | { readonly kind: 'open'; readonly call: CallId; readonly dueAtMs: number }
   /** A conflict on `task` unless it is open. */
@@ -41,19 +41,16 @@ export interface ApprovalFilter {
 /** Point reads, which never wait for a commit. */
 export interface ApprovalReader {
   approval(id: ApprovalId): Promise<Approval | null>;
-  /**
-   * Of the agent's with this subject, before or after an edit: one that is denied, else granted, else pending, else
-   * any; the newest of them.
-   */
+  /** The agent's newest approval with this subject: denied, else granted, else pending, else any; edits count. */
   approvalOf(tenant: string, agent: string, subject: string): Promise<Approval | null>;
-  /** The newest that waits with this call, or covers it. */
+  /** The newest approval that waits with this call, or covers it. */
   approvalOfCall(call: CallId): Promise<Approval | null>;
-  /** How many of the agent's are pending in the store, past their time or not. */
+  /** How many approvals of the agent are pending in the store, expired or not. */
   pendingApprovals(tenant: string, agent: string): Promise<number>;
   listApprovals(filter: ApprovalFilter): Promise<readonly Approval[]>;
-  /** Granted ones that the gateway itself shall run, the oldest first; `after` is the last id seen. */
+  /** Granted approvals that the gateway itself runs, oldest first; `after` is the last id seen. */
   approvalsToRun(after: string, limit: number): Promise<readonly Approval[]>;
   task(call: CallId): Promise<StoredTask | null>;
-  /** Open tasks whose time has come, the longest overdue first. */
+  /** Open tasks that are due, the longest overdue first. */
   dueTasks(nowMs: number, limit: number): Promise<readonly StoredTask[]>;
 }

@@ -5,9 +5,9 @@ export interface WorkflowSession {
   readonly name: string;
   /** The hash of the manifest that the session is pinned to; its text is a blob. */
   readonly manifest: string;
-  /** The sequence since which this manifest holds: a state from before it belongs to another workflow. */
+  /** The sequence at which this manifest was pinned: earlier states belong to another version. */
   readonly pinnedAtSeq: number;
-  /** The call whose turn it is, and what it is about; null when nobody's. */
+  /** The call that has the turn, and its operation; null if the turn is free. */
   readonly turn: { readonly call: CallId; readonly operation: string } | null;
   readonly timerAtMs: number | null;
   /** Why it was stopped or closed. */

@@ -16,10 +16,7 @@ export type { ApprovalFilter, ApprovalWrite, StoredTask, TaskChange } from './st
 export type { StoreFault, StoreTrouble } from './store-trouble.ts';
 export type { WorkflowSession } from './store-workflows.ts';
 
-/**
- * Move a call along legal states: `path` lists each. Out of AWAITING_APPROVAL it becomes the asker's: session, turn,
- * key, fingerprint.
- */
+/** Moves a call along the states in `path`. After AWAITING_APPROVAL it takes session, turn and key of the new asker. */
 export type CallChange =
   | { readonly kind: 'insert'; readonly call: Call; readonly path: readonly CallState[] }
   | {
@@ -33,9 +30,7 @@ export type CallChange =
         readonly dueAtMs: number | null;
       };
     }
-  /**
-   * Touches no state: the requester left, another took their place (once: a conflict if nobody left), an equal refusal.
-   */
+  /** Keeps the state: the requester left, another took its place (a conflict if nobody left), an equal refusal. */
   | {
       readonly kind: 'mark';
       readonly id: CallId;
@@ -49,7 +44,7 @@ export interface KeyClaim {
   readonly key: string;
   readonly fingerprint: string;
   readonly callId: CallId;
-  /** How long it is kept at least, by the store's age: the time that it was open. */
+  /** The minimum time that it is kept, by the store's age: the time that it was open. */
   readonly keepMs: number;
 }
 
@@ -60,7 +55,7 @@ export interface SnapshotDraft {
   readonly dueAtMs: number | null;
 }
 
-/** What a step does to the workflow of its session, in the same transaction. */
+/** What a step changes in the workflow of its session, in the same transaction. */
 export interface WorkflowChange {
   /**
    * `take`: the turn must be free, and is `call`'s from here on. `release`: given back, if `call` has it. `free`:
@@ -104,7 +99,7 @@ export type SessionChange =
   | { readonly kind: 'complete'; readonly id: SessionId; readonly expectEntries: number }
   | { readonly kind: 'cancel_turn'; readonly id: SessionId; readonly turn: string };
 
-/** Take `amount` of an account if settled + held + amount stays within the limit. */
+/** Reserves `amount` of an account if settled + held + amount stays within the limit. */
 export interface Reservation {
   readonly tenant: string;
   readonly account: string;
@@ -112,7 +107,7 @@ export interface Reservation {
   readonly limit: number;
 }
 
-/** Give back what was held and charge what was really spent. */
+/** Releases what was held and charges what was spent. */
 export interface Settlement {
   readonly tenant: string;
   readonly account: string;
@@ -127,14 +122,11 @@ export interface Blob {
 }
 
 export interface Transition {
-  /** Names this intention: committing the same token twice is committing it once. */
+  /** Identifies this intention: committing the same token twice commits it once. */
   readonly token: string;
   readonly atMs: number;
   readonly call: CallChange | null;
-  /**
-   * With a call: a conflict if the requester of an equal call of its session, neither with a key, left less than this
-   * ago.
-   */
+  /** With a call: a conflict if the requester of an equal keyless call of its session left less than this ago. */
   readonly nobodyLeftWithinMs: number | null;
   readonly key: KeyClaim | null;
   readonly session: SessionChange | null;
@@ -143,10 +135,7 @@ export interface Transition {
   readonly approvals: readonly ApprovalWrite[];
   readonly task: TaskChange | null;
   readonly blobs: readonly Blob[];
-  /**
-   * `session_resumed`, if it is there; one for each state on the call's path, in order; then any others. Payloads named
-   * `args` and `reply` become the call's.
-   */
+  /** `session_resumed` if any, one per state on the path, then others. Payloads `args` and `reply` are the call's. */
   readonly records: readonly RecordDraft[];
 }
 
@@ -155,7 +144,7 @@ export type CommitResult =
       readonly kind: 'committed';
       /** The session's sequence after this transition; 0 without a session. */
       readonly seq: number;
-      /** Where the last record stands; null if there was none. */
+      /** The position of the last record; null if there was none. */
       readonly position: Position | null;
     }
   | { readonly kind: 'conflict'; readonly on: 'call'; readonly found: StoredCall | null }
@@ -163,11 +152,11 @@ export type CommitResult =
   | { readonly kind: 'conflict'; readonly on: 'place'; readonly found: StoredCall }
   | { readonly kind: 'conflict'; readonly on: 'session'; readonly found: Session | null }
   | { readonly kind: 'conflict'; readonly on: 'reserve'; readonly account: string }
-  /** `found`: the one that stands in the way; null if there is none, or there are too many. */
+  /** `found`: the conflicting approval; null if there is none, or there are too many. */
   | { readonly kind: 'conflict'; readonly on: 'approval'; readonly found: Approval | null }
   | { readonly kind: 'conflict'; readonly on: 'task'; readonly found: StoredTask | null }
   | { readonly kind: 'conflict'; readonly on: 'illegal'; readonly problem: string }
-  /** Not acknowledged. The same transition may be committed again, whatever became of this try. */
+  /** Not acknowledged. The same transition may be committed again, whatever happened to this try. */
   | { readonly kind: 'unavailable'; readonly fault: StoreFault; readonly message: string };
 
 export interface Session {
@@ -176,9 +165,9 @@ export interface Session {
   readonly agent: string;
   /** The agent's own session for calls that name none: at most one that is open for each agent. */
   readonly standing: boolean;
-  /** `stopped` rests until somebody resets it; `closed` was given up, after its time or for others. */
+  /** `stopped` waits for a reset; `closed` was ended by its time to live or by the limit of sessions. */
   readonly state: 'open' | 'cancelled' | 'stopped' | 'closed';
-  /** How many successes it has seen, with a workflow how often its state moved; `expected_seq` is compared with it. */
+  /** The number of successes, with a workflow of state changes; `expected_seq` is compared with it. */
   readonly seq: number;
   /** How many records it has. */
   readonly entries: number;
@@ -187,7 +176,7 @@ export interface Session {
   readonly workflow: WorkflowSession | null;
 }
 
-/** A step in doubt, or one that was settled as a success and has not moved the state yet. */
+/** A step in doubt, or one that was settled as a success and not adopted yet. */
 export interface Fence {
   readonly operation: string;
   readonly call: StoredCall;
@@ -206,7 +195,7 @@ export interface StoredCall extends Call {
   readonly seq: number;
   readonly updatedAtMs: number;
   readonly requesterLeftAtMs: number | null;
-  /** Where its reply is recorded, or that somebody took its requester's place since; null without a reply. */
+  /** The position of the record of its reply, or of a later attach; null without a reply. */
   readonly replyAt: Position | null;
   /** How often the same refusal was given again. */
   readonly repeats: number;
@@ -215,7 +204,7 @@ export interface StoredCall extends Call {
 export type StoredText =
   | { readonly kind: 'none' }
   | { readonly kind: 'erased' }
-  /** It is not what its record committed to: somebody changed the file. */
+  /** It does not match the commitment of its record: the file was changed. */
   | { readonly kind: 'altered' }
   | { readonly kind: 'text'; readonly text: string };
 
@@ -230,13 +219,13 @@ export interface CallFilter {
   readonly limit: number;
 }
 
-/** A record as people read it. */
+/** A record for display. */
 export interface JournalEntry extends Position {
   readonly kind: string;
   readonly timeMs: number;
   readonly sessionSeq: number;
   readonly call: string | null;
-  /** Which session it is about; null where there is none. */
+  /** The session; null if there is none. */
   readonly session: string | null;
   readonly hash: string;
   readonly body: string;
@@ -259,37 +248,25 @@ export interface StoreReader extends ApprovalReader {
   firstSnapshot(id: SessionId, from: number): Promise<number | null>;
   /** Fences whose call is in doubt or has succeeded since, the oldest first. */
   fences(id: SessionId): Promise<readonly Fence[]>;
-  /**
-   * Workflow sessions pinned to one of these manifests, with a timer that is due and a turn that is free, the longest
-   * overdue first.
-   */
+  /** Workflow sessions with one of these manifests, a due timer and a free turn, the longest overdue first. */
   dueSessions(nowMs: number, manifests: readonly string[], limit: number): Promise<readonly Session[]>;
   /** Workflow sessions, the last used first. */
   listSessions(filter: SessionFilter): Promise<readonly Session[]>;
-  /**
-   * Open or stopped workflow sessions in which nothing runs and no timer waits, unused since then, the longest unused
-   * first.
-   */
+  /** Open or stopped workflow sessions without a running step or a timer, unused since then, longest first. */
   idleSessions(usedBeforeMs: number, limit: number): Promise<readonly Session[]>;
   /** How many workflow sessions are open or stopped. */
   countSessions(): Promise<number>;
   /** Records of a workflow session in order, those after entry number `after`. */
   sessionEntries(id: SessionId, after: number, limit: number): Promise<readonly JournalEntry[]>;
-  /** Eight hex digits, given when the store was made: handles of sessions carry them. */
+  /** Eight hex digits, created with the store; handles of sessions contain them. */
   identity(): Promise<string>;
-  /**
-   * The newest equal call of the session without a key whose requester left less than `withinMs` ago, by the store's
-   * age.
-   */
+  /** The newest equal call without a key whose requester left less than `withinMs` ago, by the store's age. */
   abandoned(session: SessionId, fingerprint: string, withinMs: number): Promise<StoredCall | null>;
-  /** Calls whose due time has come, the longest overdue first. */
+  /** Calls that are due, the longest overdue first. */
   due(nowMs: number, limit: number): Promise<readonly StoredCall[]>;
   /** Calls that are not finished and not in doubt, whatever their due time; `after` is the last id seen. */
   unfinished(after: string, limit: number): Promise<readonly StoredCall[]>;
-  /**
-   * Calls with a reply that may not have reached its requester: of earlier openings, or of an incarnation whose link
-   * has ended.
-   */
+  /** Calls whose reply may not have arrived: of earlier openings, or of an incarnation whose link has ended. */
   unanswered(limit: number, of?: IncarnationId): Promise<readonly StoredCall[]>;
   /** Refused calls with repeats that no record counts yet. */
   uncounted(limit: number): Promise<readonly StoredCall[]>;
@@ -307,14 +284,14 @@ export interface StoreReader extends ApprovalReader {
 export interface Store extends StoreReader {
   /** New at each opening; ownership of attempts is compared by it, never by time. */
   readonly incarnation: IncarnationId;
-  /** The highest time in the journal at opening: time never goes back behind it. */
+  /** The highest time in the journal at opening: time never goes back before it. */
   readonly highestTimeMs: number;
   commit(transitions: readonly Transition[]): Promise<readonly CommitResult[]>;
-  /** Why a commit would fail now, as far as that can be seen without one; null if nothing is known against it. */
+  /** Why a commit would fail now, as far as that is visible without one; null if no problem is known. */
   trouble(): Promise<StoreTrouble | null>;
   /** The reply recorded at this position has reached its requester; written with some later commit. */
   answered(position: Position): void;
-  /** Delete the payloads of a call, salt and all; their commitments stay and an `erased` record says why. */
+  /** Deletes the payloads of a call and their salts; the commitments stay, and an `erased` record says why. */
   erase(id: CallId, reason: string, atMs: number): Promise<CommitResult>;
   close(): Promise<void>;
 }

@@ -1,5 +1,4 @@
 /** The composition root: opens the store, builds the shell, recovers calls, then opens the library's door. */
-import crypto from 'node:crypto';
 import { nodeClock } from './adapters/system-node/clock.ts';
 import { nodeIds } from './adapters/system-node/ids.ts';
 import type { Begin } from './adapters/store-sqlite/file/head-file.ts';
@@ -28,21 +27,19 @@ import type { Clock } from './ports/clock.ts';
 import type { Ids } from './ports/ids.ts';
 import type { Notifier } from './ports/notifier.ts';
 import { createApprovals } from './shell/approval/approvals.ts';
-import { voidUnbound } from './shell/approval/bound-now.ts';
-import { drained, stopAll } from './shell/upkeep/drain.ts';
+import { voidUnbound } from './shell/approval/end-approval.ts';
+import { drained, stopAll, startSweeping } from './shell/upkeep/sweep.ts';
 import { knownOnRecord } from './shell/call/hand-over.ts';
-import { lastingReads } from './shell/upkeep/lasting-reads.ts';
+import { lastingReads, watchStore } from './shell/upkeep/store-health.ts';
 import { maskResults } from './shell/mask.ts';
-import { nestedCall } from './shell/call/nested-call.ts';
-import { recordHeldClock } from './shell/upkeep/record-held-clock.ts';
-import { recordMaskedKeys } from './shell/upkeep/record-masked-keys.ts';
+import { nestedCall } from './shell/call/handle-call.ts';
+import { recordHeldClock, recordMaskedKeys } from './shell/upkeep/record-runtime.ts';
 import { recover, settleForwarder } from './shell/upkeep/recover.ts';
 import { countRepeats } from './shell/call/record-refusal.ts';
 import { createShell, type Shell } from './shell/shell.ts';
 import { steadyClock } from './shell/upkeep/steady-clock.ts';
-import { startSweeping } from './shell/upkeep/sweep.ts';
-import { watchStore } from './shell/upkeep/watch-store.ts';
 import { createWorkflowService } from './shell/session/workflow-service.ts';
+import crypto from 'node:crypto';
 
 export interface GatewayOptions<
   Tools extends readonly Tool[],

@@ -4,7 +4,7 @@ import type { ApprovalId } from '../core/approval/approval.ts';
 import type { Call, CallId, IncarnationId, Principal, SessionId } from '../core/call/call.ts';
 import type { Catalogue } from '../core/call/catalogue.ts';
 import type { Ladder } from '../core/call/decide.ts';
-import type { PolicyFact, Readiness, UnlistedServer } from '../core/gates/facts.ts';
+import type { PolicyFact, Readiness, UnlistedServer, Facts } from '../core/gates/facts.ts';
 import type { Position } from '../core/journal/record.ts';
 import type { GapKind } from '../core/call/gap.ts';
 import type { Json } from '../core/values/json.ts';
@@ -222,4 +222,25 @@ export function policyOf(agent: string, { policy }: Shell): PolicyFact | undefin
   if (current === null) return undefined;
   const { mode, ref } = current.written;
   return { mode, ref, agent: current.agents.get(agent) ?? null };
+}
+
+export function firstFacts(principal: Principal, shell: Shell): Facts {
+  const { live, limits, catalogue } = shell;
+  const policy = policyOf(principal.agent, shell);
+  const unlisted = shell.unlisted?.() ?? [];
+  return {
+    principal,
+    nowMs: shell.ports.clock.nowMs(),
+    ...(policy === undefined ? {} : { policy }),
+    readiness: live.readiness,
+    catalogue: catalogue(),
+    ...(unlisted.length === 0 ? {} : { unlisted }),
+    inFlight: { now: live.running.size + live.orphans, max: limits.maxInFlight },
+  };
+}
+
+/** `agent` null: all of the tenant. */
+export interface Scope {
+  readonly tenant: string;
+  readonly agent: string | null;
 }

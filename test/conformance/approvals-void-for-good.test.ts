@@ -4,7 +4,7 @@ import { describe, test, type TestContext } from 'node:test';
 import { createGateway } from '../../src/index.ts';
 import type { Limits } from '../../src/core/limits.ts';
 import type { WrittenAgent } from '../../src/core/policy/policy.ts';
-import { recordPolicy } from '../../src/shell/upkeep/record-policy.ts';
+import { recordPolicy } from '../../src/shell/upkeep/record-runtime.ts';
 import { anAgent, denialOf } from '../support/a-policy.ts';
 import { successOf } from '../support/check-reply.ts';
 import { ana, openApprovals, policyOf } from '../support/open-approvals.ts';

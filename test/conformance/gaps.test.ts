@@ -1,12 +1,10 @@
 /** CONTRACT section 4 for RUNTIME_GAP, on a real store: what policy cannot decide is told, counted and on record. */
-import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, test, type TestContext } from 'node:test';
 import { createMachine } from 'xstate';
 import type { CallId } from '../../src/core/call/call.ts';
 import { mount, type MountedWorkflow, type OperatorNotice, type Reply, tool } from '../../src/index.ts';
 import { openGateway } from '../../src/main.ts';
-import { gapsOf, type GapKind, reportGap } from '../../src/shell/upkeep/runtime-gap.ts';
-import { recordPolicy } from '../../src/shell/upkeep/record-policy.ts';
+import { gapsOf, type GapKind, reportGap, recordPolicy } from '../../src/shell/upkeep/record-runtime.ts';
 import { settleDoubt } from '../../src/shell/ending/settle-doubt.ts';
 import type { Shell } from '../../src/shell/shell.ts';
 import { createTenantView } from '../../src/shell/look/tenant-view.ts';
@@ -17,8 +15,8 @@ import { eventually } from '../support/eventually.ts';
 import { folderOf } from '../support/open-gateway.ts';
 import { createShiftedClock, type ShiftedClock } from '../support/shifted-clock.ts';
 import { aTool } from '../support/tools.ts';
+import assert from 'node:assert/strict';
 import path from 'node:path';
-import type { TestContext } from 'node:test';
 
 const local = { tenant: 'default', agent: 'local' };
 const act = aTool('act', () => 'done');

@@ -7,7 +7,7 @@ import { canonicalText } from '../../src/core/values/canonical.ts';
 import { advance, type CallEvent } from '../../src/core/call/lifecycle.ts';
 import { classify } from '../../src/core/recovery/classify.ts';
 import { commit } from '../../src/shell/upkeep/commit.ts';
-import { effectOf, envelopeOf } from '../../src/shell/ending/call-context.ts';
+import { effectOf, envelopeOf } from '../../src/shell/ending/ending.ts';
 import { settleDoubt } from '../../src/shell/ending/settle-doubt.ts';
 import type { Shell } from '../../src/shell/shell.ts';
 import { toTransition } from '../../src/shell/ending/transition.ts';

@@ -29,7 +29,7 @@ import type { OperatorNotice } from '../../src/ports/notifier.ts';
 import type { Attempt, Failure, Upstream } from '../../src/ports/upstream.ts';
 import { completeSession } from '../../src/shell/completion/complete.ts';
 import { handleCall, handleUnfit } from '../../src/shell/call/handle-call.ts';
-import { reportGap } from '../../src/shell/upkeep/runtime-gap.ts';
+import { reportGap } from '../../src/shell/upkeep/record-runtime.ts';
 import { createShell, policyOf, type Shell } from '../../src/shell/shell.ts';
 import { startSweeping } from '../../src/shell/upkeep/sweep.ts';
 import { reportTask } from '../../src/shell/completion/tasks.ts';

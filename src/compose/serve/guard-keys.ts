@@ -7,7 +7,7 @@ import type { LiveKeys } from '../../adapters/keyring-sqlite/key-search.ts';
 import type { SqliteKeyring } from '../../adapters/keyring-sqlite/sqlite-keyring.ts';
 import type { Json } from '../../core/values/json.ts';
 import type { Attempt, Upstream, UpstreamResult } from '../../ports/upstream.ts';
-import type { MaskedKeys } from '../../shell/upkeep/record-masked-keys.ts';
+import type { MaskedKeys } from '../../shell/upkeep/record-runtime.ts';
 import { openKeysOf } from '../state/key-files.ts';
 
 export interface KeyGuard {

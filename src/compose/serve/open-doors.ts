@@ -8,7 +8,7 @@ import type { Reply } from '../../core/call/reply.ts';
 import type { BoundConnections } from '../../doors/http/bound-connections.ts';
 import { createHttpHandler, type McpHttpHandler } from '../../doors/mcp/http/http-handler.ts';
 import { createSessionLimit } from '../../doors/mcp/http/session-limit.ts';
-import { createCallCounts } from '../../shell/look/call-counts.ts';
+import { createCallCounts } from '../../shell/look/counts.ts';
 import type { Governance } from './governance.ts';
 import { openHttpDoor } from './open-http-door.ts';
 import type { OpenIdentity } from '../state/authenticate.ts';

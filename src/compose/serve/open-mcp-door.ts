@@ -13,7 +13,7 @@ import type { McpDoorParts, DoorApprovals } from '../../doors/mcp/parts.ts';
 import type { Reply } from '../../core/call/reply.ts';
 import { completeSession } from '../../shell/completion/complete.ts';
 import { handleUnfit } from '../../shell/call/handle-call.ts';
-import { reportGap } from '../../shell/upkeep/runtime-gap.ts';
+import { reportGap } from '../../shell/upkeep/record-runtime.ts';
 import { reportTask } from '../../shell/completion/tasks.ts';
 import { createWorkflowService, type WorkflowService } from '../../shell/session/workflow-service.ts';
 import { scopedShell, type ServedPart, servedTools } from './served-tools.ts';
@@ -22,7 +22,7 @@ import { type ApprovalId, stateAt } from '../../core/approval/approval.ts';
 import type { AgentPolicy } from '../../core/policy/policy.ts';
 import { createApprovals } from '../../shell/approval/approvals.ts';
 import { policyOf, type Shell } from '../../shell/shell.ts';
-import { spendAsking } from '../../shell/call/spend-asking.ts';
+import { spendAsking } from '../../shell/approval/approval-service.ts';
 import type { Seal } from '../state/seal.ts';
 
 /** Asked only once it is open. */

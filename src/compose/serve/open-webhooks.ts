@@ -10,7 +10,7 @@ import { takeLock } from '../../adapters/store-sqlite/share/lock.ts';
 import { placeOfStore } from '../../adapters/store-sqlite/share/place.ts';
 import { nodeClock } from '../../adapters/system-node/clock.ts';
 import type { ApprovalId } from '../../core/approval/approval.ts';
-import { viewOf } from '../../shell/approval/approval-view.ts';
+import { viewOf } from '../../shell/approval/approval-service.ts';
 import type { LastingGateway } from './keep-open.ts';
 
 export interface WebhooksOrder {

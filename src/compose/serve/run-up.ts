@@ -186,7 +186,7 @@ async function recordChange(
   gateway: LastingGateway,
   onTrouble: UpOrder['onTrouble'],
 ): Promise<boolean> {
-  const { recordPolicy } = await import('../../shell/upkeep/record-policy.ts');
+  const { recordPolicy } = await import('../../shell/upkeep/record-runtime.ts');
   const change = { next, last, by, forced: forced.map(({ file, line, message }) => `${file}:${line} ${message}`) };
   const recorded = await recordPolicy(change, gateway.current().shell);
   // A change of mode is printed, as the mode is at the start.

@@ -9,7 +9,7 @@ import { type DoorCode, doorProblem, type DoorProblem } from '../../core/http/do
 import type { Readiness } from '../../core/gates/facts.ts';
 import type { Identity } from '../../core/call/identity.ts';
 import type { Reply } from '../../core/call/reply.ts';
-import type { WatchedClient } from '../../shell/call/watch-client.ts';
+import type { WatchedClient } from '../../shell/call/requester.ts';
 import type { Query } from './find-route.ts';
 import type { HttpDoorParts } from './parts.ts';
 

@@ -7,7 +7,8 @@ import { chosenId, isWhole, type MeantId, saysEnough, unmarked } from '../../cor
 import type { CallState } from '../../core/taxonomy.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
 import type { Judgement } from '../../shell/ending/settle-doubt.ts';
-import type { Scope, SeenCall } from '../../shell/look/tenant-view.ts';
+import type { Scope } from '../../shell/shell.ts';
+import type { SeenCall } from '../../shell/look/tenant-view.ts';
 import { type Answer, type Asked, json, jsonOrReply, refuse, refuseInput, reply } from './answer.ts';
 
 /** The agent who holds the key. */

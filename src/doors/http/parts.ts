@@ -12,8 +12,8 @@ import type { ErrorReply, Reply } from '../../core/call/reply.ts';
 import type { CodesOfClass, EffectClass } from '../../core/taxonomy.ts';
 import type { ApprovalService } from '../../shell/approval/approval-service.ts';
 import type { Requester } from '../../shell/call/await-outcome.ts';
-import type { CallCount } from '../../shell/look/call-counts.ts';
-import type { GapCount } from '../../shell/upkeep/runtime-gap.ts';
+import type { CallCount } from '../../shell/look/counts.ts';
+import type { GapCount } from '../../shell/upkeep/record-runtime.ts';
 import type { TenantView } from '../../shell/look/tenant-view.ts';
 import type { WorkflowService } from '../../shell/session/workflow-service.ts';
 

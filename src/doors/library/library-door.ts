@@ -11,7 +11,7 @@ import type { Reply } from '../../core/call/reply.ts';
 import { type Cancelled, cancelCall, cancelSession, cancelTurn } from '../../shell/ending/cancel.ts';
 import { openSession } from '../../shell/session/fetch-session.ts';
 import { handleCall, handleUnfit } from '../../shell/call/handle-call.ts';
-import { replyWithNotices } from '../../shell/completion/overdue-tasks.ts';
+import { replyWithNotices } from '../../shell/completion/tasks.ts';
 import type { Shell } from '../../shell/shell.ts';
 import { type Ceiling, reachOf, wrongOptions } from './check-options.ts';
 

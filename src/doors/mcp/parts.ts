@@ -6,7 +6,7 @@ import type { Notice, Reply } from '../../core/call/reply.ts';
 import type { ActionEntry, Workflow } from '../../core/workflow/workflow.ts';
 import type { ApprovalService } from '../../shell/approval/approval-service.ts';
 import type { Requester } from '../../shell/call/await-outcome.ts';
-import type { Gap } from '../../shell/upkeep/runtime-gap.ts';
+import type { Gap } from '../../shell/upkeep/record-runtime.ts';
 import type { WorkflowService } from '../../shell/session/workflow-service.ts';
 
 /** The one workflow that this door serves. */

@@ -5,7 +5,7 @@
 import type { Principal } from '../../core/call/call.ts';
 import { isObject } from '../../core/values/json.ts';
 import type { Notice } from '../../core/call/reply.ts';
-import type { GapKind } from '../../shell/upkeep/runtime-gap.ts';
+import type { GapKind } from '../../shell/upkeep/record-runtime.ts';
 import type { McpDoorParts } from './parts.ts';
 
 /** Reports that work which continued after its call is complete. */

@@ -2,10 +2,21 @@
  * Approvals as doors speak of them: looked at, waited for, decided. What may be decided by whom is core/approval/approval.ts; here it is
  * read, checked and committed. Never rejects; never runs a call except one that was approved to be run.
  */
-import type { ApprovalState, Decider } from '../../core/approval/approval.ts';
+import {
+  type ApprovalState,
+  type Decider,
+  type ApprovalId,
+  stateAt,
+  type Approval,
+} from '../../core/approval/approval.ts';
 import type { ApprovalView } from '../../core/approval/approval-view.ts';
 import type { Json } from '../../core/values/json.ts';
-import type { Scope } from '../look/tenant-view.ts';
+import type { Scope } from '../shell.ts';
+import type { Principal } from '../../core/call/call.ts';
+import { commit } from '../upkeep/commit.ts';
+import type { Shell } from '../shell.ts';
+import { bare } from '../ending/transition.ts';
+import { canonicalText } from '../../core/values/canonical.ts';
 
 export type { ApprovalView };
 
@@ -55,3 +66,71 @@ export interface ApprovalService {
   /** Whether the user of the agent's own client may decide it, now. */
   mayClientDecide(id: string, agent: { readonly tenant: string; readonly agent: string }): Promise<boolean>;
 }
+
+/** False if somebody has said something since this version, was faster, or it cannot be written down. */
+export async function spendAsking(
+  id: string,
+  { tenant, agent }: Principal,
+  version: number,
+  shell: Shell,
+): Promise<boolean> {
+  const { store, clock } = shell.ports;
+  const found = await store.approval(id as ApprovalId);
+  if (found === null || found.tenant !== tenant || found.agent !== agent || found.version !== version) return false;
+  if (stateAt(found, clock.nowMs()) !== 'pending') return false;
+  const spent = { approval: { ...found, version: version + 1 }, expect: version, maxPending: null };
+  return (await commit({ ...bare(shell), approvals: [spent] }, shell)).kind === 'committed';
+}
+
+/** INVARIANT: of everything that an approver decides on and that could differ between two looks. */
+export function shownHash(
+  { id, agent, tool, refs, reason, edit }: Approval,
+  argsText: string | null,
+  shell: Shell,
+): string {
+  const args = argsText === null ? null : (JSON.parse(argsText) as Json);
+  const edited = edit === null ? null : edit.argsText;
+  return shell.ports.sha256(canonicalText({ id, agent, tool, args, refs, reason, edited }));
+}
+
+export async function viewOf(approval: Approval, shell: Shell): Promise<ApprovalView> {
+  const argsText = await askedArgs(approval, shell);
+  return {
+    approval_id: approval.id,
+    state: stateAt(approval, shell.ports.clock.nowMs()),
+    agent: approval.agent,
+    tool: approval.tool,
+    session: approval.session,
+    call_id: approval.callId,
+    args: argsText === null ? null : (JSON.parse(argsText) as Json),
+    ...(approval.edit === null
+      ? {}
+      : { edited_args: approval.edit.argsText === null ? null : (JSON.parse(approval.edit.argsText) as Json) }),
+    rule_ref: approval.refs[0] ?? '',
+    reason: approval.reason,
+    approvers: approval.terms.roles,
+    needed: approval.terms.needed,
+    approved_by: approval.votes.map(({ by, atMs }) => ({ by, at: time(atMs) })),
+    decided:
+      approval.decided === null
+        ? null
+        : { by: approval.decided.by, at: time(approval.decided.atMs), reason: approval.decided.reason },
+    on_approve: approval.terms.onApprove,
+    opened_at: time(approval.openedAtMs),
+    expires_at: time(approval.expiresAtMs),
+    shown: shownHash(approval, argsText, shell),
+  };
+}
+
+/** As its agent asked for it: a changed call that has run has the arguments that were sent. Null once they were erased. */
+async function askedArgs({ callId, edit }: Approval, { ports: { store } }: Shell): Promise<string | null> {
+  if (edit !== null) {
+    const held = (await store.recordsOf(callId)).find(({ kind }) => kind === 'held');
+    return held?.payloads.find(({ part }) => part === 'args')?.text ?? null;
+  }
+  const stored = await store.args(callId);
+  return stored.kind === 'text' ? stored.text : null;
+}
+
+/** RFC 3339 in whole seconds. */
+const time = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;

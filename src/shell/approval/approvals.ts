@@ -15,16 +15,14 @@ import {
 } from '../../core/approval/approval.ts';
 import { isUnderWay } from '../../core/call/lifecycle.ts';
 import { safeText } from '../../core/values/redact.ts';
-import type { ApprovalService, Decided, DecideProblem, Word } from './approval-service.ts';
-import { viewOf } from './approval-view.ts';
+import { type ApprovalService, type Decided, type DecideProblem, type Word, viewOf } from './approval-service.ts';
 import { onAbort } from '../call/requester.ts';
-import { isBoundNow } from './bound-now.ts';
+import { isBoundNow, endApproval, lapse, wake } from './end-approval.ts';
 import { commit, pause } from '../upkeep/commit.ts';
 import { editOf } from './edit-approval.ts';
-import { endApproval, lapse, wake } from './end-approval.ts';
 import { runApproved } from './run-approved.ts';
 import type { Shell } from '../shell.ts';
-import type { Scope } from '../look/tenant-view.ts';
+import type { Scope } from '../shell.ts';
 import { bare, note, numbered } from '../ending/transition.ts';
 
 /** How often somebody who waits looks for what another process decided. */

@@ -7,10 +7,9 @@ import { argumentsIn } from '../../core/gates/facts.ts';
 import { type Json, utf8Length } from '../../core/values/json.ts';
 import { safeText } from '../../core/values/redact.ts';
 import { placeOf, subjectOf } from './fetch-approval.ts';
-import { firstFacts } from '../call/first-facts.ts';
+import { firstFacts, type Shell } from '../shell.ts';
 import { gatherLooking } from '../call/gather-facts.ts';
 import { isMasked, maskArgs } from '../mask.ts';
-import type { Shell } from '../shell.ts';
 
 export async function editOf(
   approval: Approval,

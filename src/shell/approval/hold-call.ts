@@ -3,8 +3,8 @@
  * meanwhile is counted on the one that waits. Nothing runs, and no turn is kept.
  */
 import { refused } from '../../core/call/answer.ts';
-import { type Approval, joinObligations } from '../../core/approval/approval.ts';
-import type { Call, Request } from '../../core/call/call.ts';
+import { type Approval, joinObligations, type ApprovalId } from '../../core/approval/approval.ts';
+import type { Call, Request, SessionId } from '../../core/call/call.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
 import type { Decision } from '../../core/call/decide.ts';
 import type { ApprovalFact, Facts } from '../../core/gates/facts.ts';
@@ -13,20 +13,20 @@ import type { Json } from '../../core/values/json.ts';
 import { advance } from '../../core/call/lifecycle.ts';
 import type { ErrorReply, Reply } from '../../core/call/reply.ts';
 import { invariant } from '../../core/values/unreachable.ts';
-import { shownHash } from './approval-view.ts';
+import { shownHash } from './approval-service.ts';
 import { commit, isDoubtful, mayBeApplied, nobodyWaits } from '../upkeep/commit.ts';
 import { lapse } from './end-approval.ts';
 import { factsOf } from '../call/intent.ts';
 import { maskArgs } from '../mask.ts';
 import { type Asked, sinceArrival } from '../call/asked.ts';
-import { policyOnRecord, rememberBlobs } from '../upkeep/record-policy.ts';
+import { policyOnRecord, rememberBlobs } from '../upkeep/record-runtime.ts';
 import { storeUnavailable } from '../call/record-refusal.ts';
-import { resumption } from '../session/resumption.ts';
+import { resumption } from '../session/position.ts';
 import { refusal } from '../call/refuse.ts';
 import { answerStored, unrecorded } from '../ending/stored-reply.ts';
-import type { Shell } from '../shell.ts';
+import type { Shell, BodyOf } from '../shell.ts';
 import { bare, note, numbered, toTransition } from '../ending/transition.ts';
-import { notesOnOpening, notesOnSharing } from './waiting-sessions.ts';
+import type { RecordDraft } from '../../core/journal/record.ts';
 
 type Hold = Extract<Decision, { kind: 'hold' }>;
 
@@ -194,3 +194,54 @@ async function openApproval(
   rememberBlobs(policy.blobs, shell);
   return reply;
 }
+
+export interface Waiter {
+  readonly session: SessionId;
+  /** The tool whose body asks as soon as it is asked for itself; null where an equal call does. */
+  readonly through: string | null;
+}
+
+/** On record from the moment when it begins to wait. */
+export function notesOnOpening(
+  waiting: Call,
+  approval: ApprovalId,
+  bodyOf: BodyOf | undefined,
+): readonly RecordDraft[] {
+  return waitersElsewhere(waiting, waiting, bodyOf).map((waiter) => noteOf(waiter, waiting, approval));
+}
+
+/** Those that are not on record yet: `asked` is told to wait for what `waiting` waits for. */
+export async function notesOnSharing(
+  waiting: Call,
+  approval: ApprovalId,
+  asked: Call,
+  bodyOf: BodyOf | undefined,
+  shell: Shell,
+): Promise<readonly RecordDraft[]> {
+  const waiters = waitersElsewhere(waiting, asked, bodyOf);
+  if (waiters.length === 0) return [];
+  const known = await recordedWaiters(waiting, shell);
+  const isNew = ({ session, through }: Waiter) =>
+    !known.some((other) => other.session === session && other.through === through);
+  return waiters.filter(isNew).map((waiter) => noteOf(waiter, waiting, approval));
+}
+
+/** As they are on record. The session of the call itself is none of them. */
+export async function recordedWaiters({ id }: Call, { ports }: Shell): Promise<readonly Waiter[]> {
+  return (await ports.store.recordsOf(id)).flatMap(({ kind, session, body }) => {
+    if (kind !== 'approval_awaited' || session === null) return [];
+    const { through = null } = JSON.parse(body) as { through?: string };
+    return [{ session: session as SessionId, through }];
+  });
+}
+
+function waitersElsewhere(waiting: Call, asked: Call, bodyOf: BodyOf | undefined): readonly Waiter[] {
+  const own = { session: asked.session, through: null };
+  const above = bodyOf === undefined ? [] : [{ session: bodyOf.session, through: bodyOf.tool }];
+  return [own, ...above].flatMap(({ session, through }) =>
+    session === null || session === waiting.session ? [] : [{ session, through }],
+  );
+}
+
+const noteOf = ({ session, through }: Waiter, waiting: Call, approval: ApprovalId): RecordDraft =>
+  note('approval_awaited', { ...waiting, session }, { approval, ...(through === null ? {} : { through }) });

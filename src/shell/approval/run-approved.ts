@@ -13,7 +13,7 @@ import { lapse } from './end-approval.ts';
 import { handleRequest } from '../call/handle-call.ts';
 import { isMasked } from '../mask.ts';
 import type { Shell } from '../shell.ts';
-import { toolOf } from '../call/tool-of.ts';
+import { toolOf } from '../session/position.ts';
 
 /** Begins, and does not wait for the end; whoever closes the gateway does. */
 export function runApproved(approval: Approval, shell: Shell): void {

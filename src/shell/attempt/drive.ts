@@ -7,16 +7,14 @@ import type { Call } from '../../core/call/call.ts';
 import { type CallEvent, mayResend } from '../../core/call/lifecycle.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
 import type { UpstreamResult } from '../../ports/upstream.ts';
-import { type CallContext, contextHere } from '../ending/call-context.ts';
-import { giveBack, settleUnsent, stopUnsent } from '../ending/end-unsent.ts';
-import { settle, settleLate } from '../ending/settle.ts';
+import { type CallContext, contextHere } from '../ending/ending.ts';
+import { giveBack, settleUnsent, stopUnsent, settle, settleLate } from '../ending/settle.ts';
 import { advanceAll, type CommitParts, toTransition } from '../ending/transition.ts';
 import { type Answer, me, type Shell } from '../shell.ts';
 import { commit } from '../upkeep/commit.ts';
-import { whyNotResend } from './recheck.ts';
+import { whyNotResend, attemptOf, timeoutOf, type Work } from './work.ts';
 import { type Interpreted, interpretResult } from './interpret-result.ts';
 import { type AttemptEnd, sendAttempt } from './send-attempt.ts';
-import { attemptOf, timeoutOf, type Work } from './work.ts';
 
 /** What follows the end of an attempt. */
 type NextMove = { readonly kind: 'settle' };

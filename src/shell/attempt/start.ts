@@ -8,12 +8,12 @@ import type { Call } from '../../core/call/call.ts';
 import type { CallEvent } from '../../core/call/lifecycle.ts';
 import type { CommitResult, StoreFault } from '../../ports/store.ts';
 import { onAbort } from '../call/requester.ts';
-import { envelopeOf } from '../ending/call-context.ts';
-import { endUnrecorded, settleUnsent } from '../ending/end-unsent.ts';
+import { envelopeOf } from '../ending/ending.ts';
+import { endUnrecorded, settleUnsent } from '../ending/settle.ts';
 import { advanceAll, type CommitParts, toTransition } from '../ending/transition.ts';
 import type { Answer, Running, Shell } from '../shell.ts';
 import { commit, keepForLater } from '../upkeep/commit.ts';
-import { rememberBlobs } from '../upkeep/record-policy.ts';
+import { rememberBlobs } from '../upkeep/record-runtime.ts';
 import { claim, createControl, drive, withClaim } from './drive.ts';
 import { stepOf, type Work } from './work.ts';
 

@@ -1,5 +1,5 @@
 /** What a call is sent with: the tool, the arguments that passed, and the workflow in which it is a step. */
-import type { Call } from '../../core/call/call.ts';
+import type { Call, Request } from '../../core/call/call.ts';
 import type { ToolEntry } from '../../core/call/catalogue.ts';
 import type { Json } from '../../core/values/json.ts';
 import { ceilingOf } from '../../core/policy/session-ceiling.ts';
@@ -7,8 +7,14 @@ import type { StepFact } from '../../core/workflow/step.ts';
 import type { Notice, Reply } from '../../core/call/reply.ts';
 import type { Effect } from '../../core/taxonomy.ts';
 import type { AgentClient, Attempt } from '../../ports/upstream.ts';
-import { recordedClient } from './record-questions.ts';
-import type { BodyOf, Shell } from '../shell.ts';
+import { type BodyOf, type Shell, firstFacts } from '../shell.ts';
+import { canonicalText, preview } from '../../core/values/canonical.ts';
+import { safeText } from '../../core/values/redact.ts';
+import { commit, keepForLater, nobodyWaits } from '../upkeep/commit.ts';
+import { bare, note, numbered } from '../ending/transition.ts';
+import { recheck } from '../../core/call/recheck.ts';
+import type { Facts } from '../../core/gates/facts.ts';
+import type { StoredCall } from '../../ports/store.ts';
 
 /** A tool and the arguments it will get. */
 export interface Work {
@@ -72,4 +78,65 @@ function effectOfReply(reply: Reply, tool: string, shell: Shell): Effect {
   if ('error' in reply) return reply.effect;
   if ('pending' in reply) return 'unknown';
   return shell.catalogue().get(tool)?.effectClass === 'pure' ? 'none' : 'applied';
+}
+
+const maxQuestionChars = 500;
+
+export function recordedClient(client: AgentClient, call: Call, shell: Shell): AgentClient {
+  return {
+    elicit: (message, schema, signal) =>
+      recorded(
+        'elicit',
+        message,
+        () => client.elicit(message, schema, signal),
+        ({ action }) => action,
+      ),
+    sample: (request, signal) =>
+      recorded(
+        'sample',
+        preview(request, maxQuestionChars),
+        () => client.sample(request, signal),
+        () => 'answered',
+      ),
+  };
+
+  async function recorded<Answer>(
+    asked: 'elicit' | 'sample',
+    question: string,
+    ask: () => Promise<Answer>,
+    answerOf: (answer: Answer) => string,
+  ): Promise<Answer> {
+    try {
+      const answer = await ask();
+      await write({ asked, answer: answerOf(answer) }, question);
+      return answer;
+    } catch (error) {
+      const reason = error instanceof Error ? safeText(error.message, maxQuestionChars) : 'it failed';
+      await write({ asked, answer: 'none', reason }, question);
+      throw error;
+    }
+  }
+
+  async function write(body: Readonly<Record<string, string>>, question: string): Promise<void> {
+    const payload = { part: 'question', text: canonicalText({ text: safeText(question, maxQuestionChars) }) };
+    const records = [note('client_asked', call, body, [payload])];
+    const transition = { ...bare(shell), session: numbered(call), records };
+    const result = await commit(transition, shell);
+    nobodyWaits(result, shell);
+    if (result.kind === 'unavailable') keepForLater(transition, shell);
+  }
+}
+
+export async function whyNotResend(call: StoredCall, { tool, args, step }: Work, shell: Shell): Promise<string | null> {
+  const { id, tenant, agent, session, seq } = call;
+  // Which model asked is not on record, and it passed when it did: a rule that reads it denies.
+  const request = { tool: tool.name, args, session, model: null } as Request;
+  const facts: Facts = {
+    ...firstFacts({ tenant, agent }, shell),
+    catalogue: new Map([[tool.name, tool]]),
+    ...(session === null ? {} : { session: { found: true, id: session, state: 'open', reason: null, seq, step } }),
+  };
+  const first = recheck(request, facts);
+  const answer = first.kind === 'need' ? recheck(request, facts, await shell.ports.store.approvalOfCall(id)) : first;
+  return answer.kind === 'denied' ? answer.message : null;
 }

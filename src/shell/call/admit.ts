@@ -6,22 +6,18 @@ import { replayed } from '../../core/call/answer.ts';
 import type { CallId, Principal, Request } from '../../core/call/call.ts';
 import { isUnderWay } from '../../core/call/lifecycle.ts';
 import type { Refusal } from '../../core/call/refusal.ts';
-import type { Reply } from '../../core/call/reply.ts';
+import { type Reply, isPending, isRefusal } from '../../core/call/reply.ts';
 import { invalidInput } from '../../core/gates/invalid-input.ts';
-import type { StoredCall, StoreFault } from '../../ports/store.ts';
+import type { StoredCall } from '../../ports/store.ts';
 import { storedReply } from '../ending/stored-reply.ts';
 import type { Shell } from '../shell.ts';
-
-export type Admission =
-  | { readonly kind: 'new' }
-  | { readonly kind: 'answered'; readonly reply: Reply }
-  /** The same call is under way: wait for it, or say so. `attached` means the caller took the requester's place. */
-  | { readonly kind: 'under_way'; readonly call: StoredCall; readonly attached: boolean }
-  /** A step with this key was in doubt, took effect after all, and has not moved its workflow: the gates decide. */
-  | { readonly kind: 'unadopted'; readonly reply: Reply }
-  | { readonly kind: 'refuse'; readonly refusal: Refusal }
-  /** Whether the caller took the requester's place could not be recorded, so nothing may run in its place. */
-  | { readonly kind: 'unavailable'; readonly fault: StoreFault };
+import type { Admission } from './attach.ts';
+import { attachedReply } from '../../core/call/notices.ts';
+import { type Asked, waitLeft } from './asked.ts';
+import { awaitElsewhere, awaitOutcome } from './await-outcome.ts';
+import { isGone, type Requester } from './requester.ts';
+import { storeUnavailable } from './record-refusal.ts';
+import { refusal, refuseEarly } from './refuse.ts';
 
 export async function admitByKey(
   request: Request,
@@ -81,4 +77,47 @@ export function inFlight(call: StoredCall): Refusal {
     resolution: { type: 'retry_after', retry_after_seconds: 1 },
     in_flight_call_id: call.id,
   };
+}
+
+type Found = Exclude<Admission, { kind: 'new' | 'unadopted' }>;
+
+/** For a call that was found by its key, or that the gateway ran by itself. */
+export async function answerAdmission(admission: Found, asked: Asked, shell: Shell): Promise<Reply> {
+  switch (admission.kind) {
+    case 'answered':
+      return admission.reply;
+    case 'refuse':
+      return refuseEarly(admission.refusal, asked, shell);
+    case 'unavailable':
+      return storeUnavailable(refusal(asked.call, 'admit', {}, asked.request, null, shell), admission.fault);
+    case 'under_way':
+      if (!admission.attached && asked.request.waitMs === null)
+        return refuseEarly(inFlight(admission.call), asked, shell);
+      return replayed(await joinUnderWay(admission.call, admission.attached, asked, shell));
+    default:
+      return admission satisfies never;
+  }
+}
+
+/** For a call whose requester's place was taken. Null if it came to nothing that answers for another: decide again. */
+export async function answerAttached(admission: Found, asked: Asked, shell: Shell): Promise<Reply | null> {
+  if (admission.kind !== 'under_way' || !admission.attached) return answerAdmission(admission, asked, shell);
+  const reply = await joinUnderWay(admission.call, true, asked, shell);
+  return isRefusal(reply) ? null : attachedReply(reply);
+}
+
+/** Its result, for a caller who waits; an attached caller always does. */
+async function joinUnderWay(call: StoredCall, attached: boolean, asked: Asked, shell: Shell): Promise<Reply> {
+  const { requester } = asked;
+  const waiting: Requester = attached ? requester : { joined: requester.cancelled ?? requester.left };
+  const { clock } = shell.ports;
+  const waitMs = waitLeft(asked, shell);
+  const until = clock.monotonicMs() + (waitMs ?? Math.max(0, call.deadlineAtMs - clock.nowMs()));
+  const running = shell.live.running.get(call.id);
+  if (running !== undefined) {
+    const reply = await awaitOutcome(running, waitMs, waiting, shell, attached);
+    // An attempt that lost the call to another process has no outcome: it comes there, and whoever waits goes on waiting.
+    if (!isPending(reply) || isGone(waiting)) return reply;
+  }
+  return awaitElsewhere(call, Math.max(0, until - clock.monotonicMs()), waiting, shell, attached);
 }

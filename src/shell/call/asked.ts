@@ -6,6 +6,7 @@ import { canonicalText } from '../../core/values/canonical.ts';
 import type { Json } from '../../core/values/json.ts';
 import type { Shell } from '../shell.ts';
 import type { Requester } from './requester.ts';
+import type { Reply } from '../../core/call/reply.ts';
 
 /** A call that is meant as a step: its session, if that much is known although the call may not be readable. */
 export interface MeantStep {
@@ -83,3 +84,17 @@ export function waitForTurn(asked: Asked, shell: Shell): number {
   const deadline = asked.call.deadlineAtMs - shell.ports.clock.nowMs() + timerSlackMs;
   return Math.max(0, Math.min(shell.limits.stepQueueMs, caller ?? Infinity, deadline));
 }
+
+export type Stop =
+  | { readonly kind: 'reply'; readonly reply: Reply }
+  /** Something moved meanwhile: the whole call is decided again, as it is asked for here. */
+  | { readonly kind: 'again'; readonly asked: Asked };
+
+export type Phase<Next> = Stop | ({ readonly kind: 'next' } & Next);
+
+export const replyWith = (reply: Reply): Stop => ({ kind: 'reply', reply });
+
+export const again = (asked: Asked): Stop => ({ kind: 'again', asked });
+
+/** As its caller sent it, whatever an approver made of it. */
+export const againAsSent = (asked: Asked): Stop => again(asked.own ?? asked);

@@ -5,17 +5,28 @@
 import type { Call, SessionId } from '../../core/call/call.ts';
 import { attachedReply } from '../../core/call/notices.ts';
 import { isUnderWay } from '../../core/call/lifecycle.ts';
+import type { Reply } from '../../core/call/reply.ts';
 import type { Refusal } from '../../core/call/refusal.ts';
 import type { CallState } from '../../core/taxonomy.ts';
-import type { CommitResult, StoredCall } from '../../ports/store.ts';
+import type { CommitResult, StoredCall, StoreFault } from '../../ports/store.ts';
 import { storedReply } from '../ending/stored-reply.ts';
 import { bare, leaving, note, numbered } from '../ending/transition.ts';
 import { wasResetSince } from '../look/history.ts';
 import type { Shell } from '../shell.ts';
 import { commit, keepForLater, mayBeApplied } from '../upkeep/commit.ts';
-import type { Admission } from './admit.ts';
 import { earlierEqual, handOver } from './hand-over.ts';
 import type { Requester } from './requester.ts';
+
+export type Admission =
+  | { readonly kind: 'new' }
+  | { readonly kind: 'answered'; readonly reply: Reply }
+  /** The same call is under way: wait for it, or say so. `attached` means the caller took the requester's place. */
+  | { readonly kind: 'under_way'; readonly call: StoredCall; readonly attached: boolean }
+  /** A step with this key was in doubt, took effect after all, and has not moved its workflow: the gates decide. */
+  | { readonly kind: 'unadopted'; readonly reply: Reply }
+  | { readonly kind: 'refuse'; readonly refusal: Refusal }
+  /** Whether the caller took the requester's place could not be recorded, so nothing may run in its place. */
+  | { readonly kind: 'unavailable'; readonly fault: StoreFault };
 
 /** How long ago the requester of an equal call may have left to be in the way of this one; null: nobody is. */
 export const attachableWithin = ({ effectClass }: Call, { limits }: Shell): number | null =>

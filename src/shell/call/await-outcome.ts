@@ -12,7 +12,7 @@ import type { AgentClient, Elicited } from '../../ports/upstream.ts';
 import { pause } from '../upkeep/commit.ts';
 import { giveUp, handOver, requesterLeft } from './hand-over.ts';
 import { onAbort, type Requester } from './requester.ts';
-import { envelopeOf } from '../ending/call-context.ts';
+import { envelopeOf } from '../ending/ending.ts';
 import { storedReply } from '../ending/stored-reply.ts';
 import type { Answer, Running, Shell } from '../shell.ts';
 

@@ -9,21 +9,22 @@ import type { FieldError } from '../../core/call/catalogue.ts';
 import type { Reply } from '../../core/call/reply.ts';
 import { readRequest } from '../../core/call/request.ts';
 import { isStep, takeTurn } from '../session/turn.ts';
-import type { Shell } from '../shell.ts';
-import { withGaps } from '../upkeep/runtime-gap.ts';
-import { type Admission, admitByKey } from './admit.ts';
-import { answerAdmission } from './answer-admission.ts';
-import { type Asked, type MeantStep, newCall, waitForTurn } from './asked.ts';
+import type { Shell, BodyOf, NestedRequest } from '../shell.ts';
+import { withGaps } from '../upkeep/record-runtime.ts';
+import type { Admission } from './attach.ts';
+import { admitByKey, answerAdmission } from './admit.ts';
+import { type Asked, type MeantStep, newCall, waitForTurn, replyWith, type Stop } from './asked.ts';
 import { answered } from './hand-over.ts';
 import { judge } from './judge.ts';
-import { replyWith, type Stop } from './phase.ts';
 import { prepare } from './prepare.ts';
-import { cancelledBefore, refuseBusy, refuseEarly, refuseUnreadable } from './refuse.ts';
+import { cancelledBefore, refuseBusy, refuseEarly, refuseUnreadable, unexpected } from './refuse.ts';
 import type { Requester } from './requester.ts';
 import { reuse } from './reuse.ts';
 import { type Progress, send } from './send.ts';
 import { take } from './take.ts';
-import { unexpected } from './unexpected.ts';
+import type { Reach } from '../../core/policy/policy.ts';
+import { openSession } from '../session/fetch-session.ts';
+import { sayFault } from './record-refusal.ts';
 
 export function handleCall(
   raw: unknown,
@@ -141,4 +142,19 @@ async function walk(asked: Asked, takenBy: CallId | null, progress: Progress, sh
   const taken = await take(asked, prepared, shell);
   if (taken.kind !== 'next') return taken;
   return send(asked, prepared, taken, progress, shell);
+}
+
+/** `ceiling`: of the body's session, for a call that names none; null for as far as policy lets it. */
+export async function nestedCall(
+  request: NestedRequest,
+  who: Principal,
+  bodyOf: BodyOf,
+  ceiling: Reach | null,
+  shell: Shell,
+): Promise<Reply> {
+  if (ceiling === null) return handleCall(request, who, { bodyOf }, shell);
+  // INVARIANT: the agent's standing session has no ceiling, so it is not the place for this.
+  const opened = await openSession(who, false, shell, ceiling);
+  if ('fault' in opened) return sayFault(request.tool, null, opened.fault, shell);
+  return handleCall({ ...request, session: opened.id }, who, { bodyOf }, shell);
 }

@@ -15,10 +15,9 @@ import { invariant } from '../../core/values/unreachable.ts';
 import { operationOf, type StepFact } from '../../core/workflow/step.ts';
 import { type CommitParts, mergeParts, noChange, note } from '../ending/transition.ts';
 import { maskArgs } from '../mask.ts';
-import { manifestOf } from '../session/position.ts';
-import { resumption } from '../session/resumption.ts';
+import { manifestOf, resumption } from '../session/position.ts';
 import type { Shell } from '../shell.ts';
-import { policyOnRecord } from '../upkeep/record-policy.ts';
+import { policyOnRecord } from '../upkeep/record-runtime.ts';
 
 /** A call that may run, with everything that it was decided by. */
 export interface Intent {

@@ -14,12 +14,10 @@ import { lapse } from '../approval/end-approval.ts';
 import { holdCall } from '../approval/hold-call.ts';
 import { voidApproval, whyNotAlone } from '../approval/take-approval.ts';
 import { withStateNow } from '../ending/adopt-own-result.ts';
-import type { Shell } from '../shell.ts';
-import type { Admission } from './admit.ts';
-import { type Asked, waitForTurn } from './asked.ts';
-import { firstFacts } from './first-facts.ts';
+import { type Shell, firstFacts } from '../shell.ts';
+import type { Admission } from './attach.ts';
+import { type Asked, waitForTurn, again, againAsSent, type Phase, replyWith, type Stop } from './asked.ts';
 import { bodyFact, gather } from './gather-facts.ts';
-import { again, againAsSent, type Phase, replyWith, type Stop } from './phase.ts';
 import { storeUnavailable } from './record-refusal.ts';
 import { refusal, refuseByGate } from './refuse.ts';
 

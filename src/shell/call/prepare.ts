@@ -5,12 +5,11 @@ import type { MetBy } from '../../core/gates/gate.ts';
 import type { Work } from '../attempt/work.ts';
 import { metBy } from '../approval/take-approval.ts';
 import type { Shell } from '../shell.ts';
-import type { Asked } from './asked.ts';
+import { type Asked, type Phase, replyWith } from './asked.ts';
 import { attachableWithin } from './attach.ts';
 import { enter } from './hand-over.ts';
 import type { Intent } from './intent.ts';
 import type { Judged } from './judge.ts';
-import { type Phase, replyWith } from './phase.ts';
 import { cancelledBefore, refuseEarly } from './refuse.ts';
 import { isGone } from './requester.ts';
 

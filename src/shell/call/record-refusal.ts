@@ -15,7 +15,7 @@ import type { ErrorReply } from '../../core/call/reply.ts';
 import { commit, nobodyWaits } from '../upkeep/commit.ts';
 import { maskArgs, maskRefusal } from '../mask.ts';
 import { sinceArrival } from './asked.ts';
-import { policyOnRecord, rememberBlobs } from '../upkeep/record-policy.ts';
+import { policyOnRecord, rememberBlobs } from '../upkeep/record-runtime.ts';
 import type { Answer, Shell } from '../shell.ts';
 import { bare, note, numbered, toTransition } from '../ending/transition.ts';
 

@@ -18,13 +18,11 @@ import { storedReply, unrecorded } from '../ending/stored-reply.ts';
 import { bare } from '../ending/transition.ts';
 import type { Shell } from '../shell.ts';
 import { commit } from '../upkeep/commit.ts';
-import type { Admission } from './admit.ts';
-import { answerAttached } from './answer-admission.ts';
-import type { Asked } from './asked.ts';
-import { attach, mayHaveHappened } from './attach.ts';
+import { type Admission, attach, mayHaveHappened } from './attach.ts';
+import { answerAttached } from './admit.ts';
+import { type Asked, again, replyWith, type Stop } from './asked.ts';
 import { handOver } from './hand-over.ts';
 import { intentParts } from './intent.ts';
-import { again, replyWith, type Stop } from './phase.ts';
 import type { Prepared } from './prepare.ts';
 import type { Requester } from './requester.ts';
 

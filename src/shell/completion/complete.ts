@@ -13,21 +13,16 @@ import { invariant } from '../../core/values/unreachable.ts';
 import { stateOf } from '../../core/workflow/step.ts';
 import type { CommitResult, Session } from '../../ports/store.ts';
 import { commit } from '../upkeep/commit.ts';
-import { factsOfStanding, gatherStanding, type Standing } from './completion-facts.ts';
+import { factsOfStanding, gatherStanding, type Standing, notReady } from './completion-facts.ts';
 import { lapse } from '../approval/end-approval.ts';
 import { fetchSession } from '../session/fetch-session.ts';
-import { firstFacts } from '../call/first-facts.ts';
+import { firstFacts, nextActions, type Shell } from '../shell.ts';
 import { factsOf } from '../call/intent.ts';
 import { newCall } from '../call/asked.ts';
-import { notReady } from '../upkeep/not-ready.ts';
-import { policyOnRecord } from '../upkeep/record-policy.ts';
+import { policyOnRecord, withGaps } from '../upkeep/record-runtime.ts';
 import { recordRefusal, storeUnavailable } from '../call/record-refusal.ts';
-import { refuseStep } from '../call/refuse-step.ts';
-import { withGaps } from '../upkeep/runtime-gap.ts';
-import { refusal, refuseUnreadable, refuseByGate } from '../call/refuse.ts';
-import { nextActions, type Shell } from '../shell.ts';
+import { refuseStep, refusal, refuseUnreadable, refuseByGate, unexpected } from '../call/refuse.ts';
 import { bare } from '../ending/transition.ts';
-import { unexpected } from '../call/unexpected.ts';
 
 type Found = Extract<SessionFact, { found: true }>;
 

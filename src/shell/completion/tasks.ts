@@ -6,22 +6,22 @@ import { addNotices } from '../../core/call/notices.ts';
 import { offered } from '../../core/call/answer.ts';
 import type { Call, CallId, Principal } from '../../core/call/call.ts';
 import { preview } from '../../core/values/canonical.ts';
-import type { Reply } from '../../core/call/reply.ts';
+import type { Reply, Notice } from '../../core/call/reply.ts';
 import type { ReadRequest } from '../../core/call/request.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
 import { stateOf } from '../../core/workflow/step.ts';
-import type { StoredCall } from '../../ports/store.ts';
+import type { StoredCall, CommitResult } from '../../ports/store.ts';
 import { commit } from '../upkeep/commit.ts';
 import { newCall } from '../call/asked.ts';
-import { notReady } from '../upkeep/not-ready.ts';
-import { giveUp, overdueNotices } from './overdue-tasks.ts';
+import { notReady } from './completion-facts.ts';
 import { readStep } from '../session/position.ts';
 import { sayFault } from '../call/record-refusal.ts';
-import { withGaps } from '../upkeep/runtime-gap.ts';
-import { refuseUnreadable } from '../call/refuse.ts';
+import { withGaps, countGap, type Gap, gapRecord, keepNotice } from '../upkeep/record-runtime.ts';
+import { refuseUnreadable, unexpected } from '../call/refuse.ts';
 import { nextActions, type Shell } from '../shell.ts';
 import { bare, note, numbered } from '../ending/transition.ts';
-import { unexpected } from '../call/unexpected.ts';
+import { gapNotice } from '../../core/call/gap.ts';
+import { storedReply } from '../ending/stored-reply.ts';
 
 /** Under this name it is asked for, and refused. */
 export const reporting = 'recourse/tasks/complete';
@@ -112,4 +112,41 @@ async function reported(call: Call, shell: Shell, more: { readonly late?: true }
     session: call.session,
     seq: session?.seq ?? 0,
   };
+}
+
+/** For the sweeper. Whoever closes a task first tells of it. */
+export async function closeOverdue(shell: Shell): Promise<void> {
+  const { store, clock } = shell.ports;
+  for (const task of await store.dueTasks(clock.nowMs(), shell.limits.sweepBatch)) {
+    const call = await store.call(task.call);
+    if (call !== null) await giveUp(call, shell);
+  }
+}
+
+/** INVARIANT: that a task is overdue and that it is a gap are one commit. */
+export async function giveUp(call: StoredCall, shell: Shell): Promise<CommitResult> {
+  const gap = gapOf(call);
+  const task = { kind: 'close', call: call.id, as: 'overdue' } as const;
+  const records = [gapRecord(gap, { call: call.id, session: call.session })];
+  const result = await commit({ ...bare(shell), task, session: numbered(call), records }, shell);
+  if (result.kind !== 'committed') return result;
+  countGap(gap, shell);
+  if (call.session !== null) keepNotice(call.session, noticeOf(call), shell);
+  return result;
+}
+
+/** The reply of a call, for whoever looks it up: as it was recorded, and beside it what came to light later. */
+export async function replyWithNotices(call: StoredCall, shell: Shell): Promise<Reply> {
+  return addNotices(await storedReply(call, shell), await overdueNotices(call, shell));
+}
+
+export async function overdueNotices(call: StoredCall, { ports }: Shell): Promise<readonly Notice[]> {
+  const task = call.state === 'SUCCEEDED' ? await ports.store.task(call.id) : null;
+  return task?.state === 'overdue' ? [noticeOf(call)] : [];
+}
+
+const noticeOf = ({ tool }: StoredCall): Notice => gapNotice('unreported_task', tool);
+
+function gapOf({ tool, tenant, agent }: StoredCall): Gap {
+  return { kind: 'unreported_task', subject: tool, who: { tenant, agent } };
 }

@@ -10,14 +10,17 @@ import { canonicalText } from '../../core/values/canonical.ts';
 import type { JsonObject } from '../../core/values/json.ts';
 import type { StoredCall, Transition } from '../../ports/store.ts';
 import type { Shell } from '../shell.ts';
-import { type CallContext, contextElsewhere, effectOf } from './call-context.ts';
-import type { End, Ending, EndRider, Move } from './ending.ts';
-import { taskRider } from './task-rider.ts';
-import { advanceAll, type CommitParts, mergeParts, toTransition } from './transition.ts';
+import {
+  type CallContext,
+  contextElsewhere,
+  effectOf,
+  type End,
+  type Ending,
+  type EndRider,
+  type Move,
+} from './ending.ts';
+import { advanceAll, type CommitParts, mergeParts, toTransition, note } from './transition.ts';
 import { workflowRider } from './workflow-rider.ts';
-
-/** In the order in which their records are written. */
-const riders: readonly EndRider[] = [workflowRider, taskRider];
 
 export interface Concluded {
   readonly call: Call;
@@ -67,3 +70,15 @@ function lastRecord(end: End, effects: readonly SideEffect[]): CommitParts {
     payloads: { [kind]: [...reply, ...(end.ending.payloads ?? [])] },
   };
 }
+
+export const taskRider: EndRider = ({ from, next, ending, context: { reportsWithinMs } }, shell) => {
+  // The task of an adopted result was opened by the call that did the work.
+  if (ending.adopts !== undefined) return {};
+  if (next.state !== 'SUCCEEDED' || from.state === 'SUCCEEDED' || reportsWithinMs === null) return {};
+  const dueAtMs = shell.ports.clock.nowMs() + reportsWithinMs;
+  const opened = note('task_opened', next, { tool: next.tool, due_at_ms: dueAtMs });
+  return { parts: { task: { kind: 'open', call: next.id, dueAtMs }, notes: [opened] } };
+};
+
+/** In the order in which their records are written. */
+const riders: readonly EndRider[] = [workflowRider, taskRider];

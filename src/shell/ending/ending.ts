@@ -3,11 +3,16 @@ import type { Envelope, RestingReply } from '../../core/call/answer.ts';
 import type { Call, CallId } from '../../core/call/call.ts';
 import type { CallEvent } from '../../core/call/lifecycle.ts';
 import type { Payload, RecordDraft } from '../../core/journal/record.ts';
-import type { Effect } from '../../core/taxonomy.ts';
-import type { Json, JsonObject } from '../../core/values/json.ts';
-import type { Shell } from '../shell.ts';
-import type { CallContext } from './call-context.ts';
+import type { Effect, CallState } from '../../core/taxonomy.ts';
+import { type Json, type JsonObject, isObject } from '../../core/values/json.ts';
+import { type Shell, nextActions } from '../shell.ts';
 import type { CommitParts } from './transition.ts';
+import type { Notice } from '../../core/call/reply.ts';
+import { operationOf, type StepFact, withDueFired } from '../../core/workflow/step.ts';
+import type { Session, StoredCall } from '../../ports/store.ts';
+import { stepOf, type Step, type Work } from '../attempt/work.ts';
+import { readAhead } from '../session/drift.ts';
+import { orphansOf } from '../session/position.ts';
 
 /** The reply, once the lifecycle has said what is proven of the effect. */
 export type Say = (envelope: Envelope, effect: Effect) => RestingReply;
@@ -53,4 +58,108 @@ export interface EndAddition {
   /** In place of the envelope, or the reply, of a call that is nothing but a call. */
   readonly envelope?: Envelope;
   readonly say?: Say;
+}
+
+export interface CallContext {
+  /** The step that this process runs; null for any other call. */
+  readonly step: Step | null;
+  /** Whether the call has the turn of a workflow session that this process does not run. */
+  readonly hasTurn: boolean;
+  readonly envelope: (call: Call) => Envelope;
+  /** What the reply says beside the outcome. */
+  readonly notices: readonly Notice[];
+  /** By when work that goes on after a success must be reported; null if the work ends with the call. */
+  readonly reportsWithinMs: number | null;
+}
+
+export function contextHere(work: Work, shell: Shell): CallContext {
+  const step = stepOf(work);
+  return {
+    step,
+    hasTurn: false,
+    envelope: (call) => envelopeOf(call, shell, step),
+    notices: work.notices ?? [],
+    reportsWithinMs: work.tool.reportsWithinMs,
+  };
+}
+
+/** For a call that this process does not run; `next` is the call as it will be. */
+export async function contextElsewhere(call: StoredCall, next: Call, shell: Shell): Promise<CallContext> {
+  const session = call.session === null ? null : await shell.ports.store.session(call.session);
+  const envelope = await envelopeElsewhere(next, session, shell);
+  // What waits for its approval never ran: it holds no turn, and nobody has changed what was sent.
+  const hasRun = call.state !== 'AWAITING_APPROVAL';
+  return {
+    step: null,
+    hasTurn: hasRun && session !== null && session.workflow !== null,
+    envelope: () => envelope,
+    notices: hasRun ? await noticesOf(call.id, shell) : [],
+    reportsWithinMs: next.state === 'SUCCEEDED' ? await reportsWithinAsDeclared(call.id, shell) : null,
+  };
+}
+
+/** What the journal says that an approver changed: whichever process ends the call, its reply says so. */
+export async function noticesOf(id: CallId, { ports }: Shell): Promise<readonly Notice[]> {
+  const approval = await ports.store.approvalOfCall(id);
+  if (approval === null || approval.edit === null) return [];
+  const used = (await ports.store.recordsOf(id)).find(({ kind }) => kind === 'approval_used');
+  return used === undefined ? [] : ((JSON.parse(used.body) as { notices?: readonly Notice[] }).notices ?? []);
+}
+
+/** As the tool was declared when the call was prepared: whoever ends the call need not have the tool. */
+async function reportsWithinAsDeclared(call: CallId, { ports }: Shell): Promise<number | null> {
+  const { store } = ports;
+  const prepared = (await store.recordsOf(call)).find(({ kind }) => kind === 'prepared');
+  const { manifest, workflow } = fieldsOf(prepared?.body);
+  const read = async (hash: unknown) =>
+    fieldsOf(typeof hash === 'string' ? ((await store.blob(hash)) ?? undefined) : undefined);
+  const declared = await read(manifest);
+  if (typeof declared['boundTool'] !== 'string' || !isObject(workflow)) return withinIn(declared);
+  const { tools } = await read(workflow['manifest']);
+  return isObject(tools) ? withinIn(tools[declared['boundTool']]) : null;
+}
+
+function withinIn(declared: unknown): number | null {
+  const within = isObject(declared) ? declared['reports_within_ms'] : null;
+  return typeof within === 'number' ? within : null;
+}
+
+function fieldsOf(text: string | undefined): Readonly<Record<string, unknown>> {
+  const value = text === undefined ? null : (JSON.parse(text) as Json);
+  return isObject(value) ? value : {};
+}
+
+/** What is proven of a call that rests in this state. */
+export function effectOf(state: CallState | '(none)'): Effect {
+  if (state === 'SUCCEEDED') return 'applied';
+  return state === 'IN_DOUBT' || state === 'CLOSED_UNKNOWN' || state === 'DISPATCHED' || state === 'RETRY_WAIT'
+    ? 'unknown'
+    : 'none';
+}
+
+export function envelopeOf(call: Call, shell: Shell, step: Step | null = null): Envelope {
+  if (step !== null) return envelopeOfStep(call, step.fact, shell, step.inputs);
+  return { requested: call.tool, callId: call.id, session: call.session, nextActions: nextActions(shell, call) };
+}
+
+/** The next actions as they are now: this step's own doubt and its running body count already. `inputs`: if they are known here. */
+export function envelopeOfStep(call: Call, fact: StepFact, shell: Shell, inputs: Json | null = null): Envelope {
+  const session = call.session as NonNullable<Call['session']>;
+  const action = fact.workflow.actions.get(call.tool);
+  const operation = action === undefined || inputs === null ? (action?.operation ?? '') : operationOf(action, inputs);
+  const doubt = { operation, callId: call.id, session, fingerprint: call.fingerprint, inDoubt: true };
+  const others = fact.fences.filter(({ callId }) => callId !== call.id);
+  const fences = call.state === 'IN_DOUBT' ? [...others, doubt] : others;
+  const standing: StepFact = { ...fact, fences, running: orphansOf(session, shell) };
+  // A timer may have fallen due while the body ran.
+  const now = fact.drift === null ? withDueFired(standing, shell.ports.clock.nowMs()) : standing;
+  return { requested: call.tool, callId: call.id, session, nextActions: nextActions(shell, call, now) };
+}
+
+async function envelopeElsewhere(call: Call, session: Session | null, shell: Shell): Promise<Envelope> {
+  const fact = session === null ? null : await readAhead(session, shell);
+  if (fact !== null) return envelopeOfStep(call, fact, shell);
+  // Of a workflow that is not served here nobody can say what is next.
+  const next = session !== null && session.workflow !== null ? [] : nextActions(shell, call);
+  return { requested: call.tool, callId: call.id, session: call.session, nextActions: next };
 }

@@ -14,8 +14,7 @@ import type { Step } from '../attempt/work.ts';
 import { maskInputs } from '../mask.ts';
 import { digestOf, draftOf } from '../session/position.ts';
 import type { Shell } from '../shell.ts';
-import { envelopeOfStep } from './call-context.ts';
-import type { EndAddition, EndRider, Move, Say } from './ending.ts';
+import { envelopeOfStep, type EndAddition, type EndRider, type Move, type Say } from './ending.ts';
 import { noChange, note } from './transition.ts';
 
 export const workflowRider: EndRider = (move, shell) => {

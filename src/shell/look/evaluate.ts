@@ -11,11 +11,10 @@ import type { Refusal } from '../../core/call/refusal.ts';
 import type { ErrorReply } from '../../core/call/reply.ts';
 import { readRequest } from '../../core/call/request.ts';
 import { stepOf } from '../../core/gates/reachable.ts';
-import { firstFacts } from '../call/first-facts.ts';
+import { firstFacts, nextActions, type Shell } from '../shell.ts';
 import { gatherLooking } from '../call/gather-facts.ts';
 import { maskRefusal } from '../mask.ts';
 import { sayFault } from '../call/record-refusal.ts';
-import { nextActions, type Shell } from '../shell.ts';
 
 /** `raw` is a call as any door takes it: `{tool, args, session?, model?}`. */
 export async function evaluateCall(raw: unknown, who: Principal, shell: Shell): Promise<Explanation | ErrorReply> {

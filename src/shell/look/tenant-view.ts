@@ -11,16 +11,10 @@ import type { Effect } from '../../core/taxonomy.ts';
 import type { CallFilter, JournalEntry, StoredCall } from '../../ports/store.ts';
 import type { ToldRecord } from './inspect.ts';
 import { createSessionInspection, type SessionInspection } from './inspect-sessions.ts';
-import { replyWithNotices } from '../completion/overdue-tasks.ts';
-import { effectOf } from '../ending/call-context.ts';
+import { replyWithNotices } from '../completion/tasks.ts';
+import { effectOf } from '../ending/ending.ts';
 import { type Judged, type Judgement, settleDoubt } from '../ending/settle-doubt.ts';
-import type { Shell } from '../shell.ts';
-
-/** `agent` null: all of the tenant. */
-export interface Scope {
-  readonly tenant: string;
-  readonly agent: string | null;
-}
+import type { Scope, Shell } from '../shell.ts';
 
 export type SeenCall = StoredCall & { readonly effect: Effect };
 type SessionWish = Parameters<SessionInspection['sessions']>[0];

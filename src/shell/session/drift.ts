@@ -10,8 +10,7 @@ import type { StepFact } from '../../core/workflow/step.ts';
 import type { Migration, Position, Snapshot, Workflow } from '../../core/workflow/workflow.ts';
 import type { CommitResult, Session } from '../../ports/store.ts';
 import { commit } from '../upkeep/commit.ts';
-import { digestOf, draftOf, manifestOf, readStep, snapshotOf } from './position.ts';
-import { resumption } from './resumption.ts';
+import { digestOf, draftOf, manifestOf, readStep, snapshotOf, resumption } from './position.ts';
 import type { Shell } from '../shell.ts';
 import { bare, noChange } from '../ending/transition.ts';
 

@@ -13,7 +13,7 @@ import type { ApprovalAsker } from '../approval/fetch-approval.ts';
 import { driftOf, readAhead } from './drift.ts';
 import { readStep } from './position.ts';
 import type { Shell } from '../shell.ts';
-import { fireDue } from './timers.ts';
+import { fireDue } from './session-upkeep.ts';
 import { bare } from '../ending/transition.ts';
 import { turnIsFree } from './turn.ts';
 

@@ -2,13 +2,16 @@
 import type { Principal, SessionId } from '../../core/call/call.ts';
 import type { SessionFact } from '../../core/gates/facts.ts';
 import type { ErrorReply } from '../../core/call/reply.ts';
-import type { StepFact } from '../../core/workflow/step.ts';
+import { type StepFact, nextActions as nextOfStep, standingOf, stateOf } from '../../core/workflow/step.ts';
 import type { Session } from '../../ports/store.ts';
-import { fetchSession, lookAtSession } from './fetch-session.ts';
+import { fetchSession, lookAtSession, openSession } from './fetch-session.ts';
 import { sayFault } from '../call/record-refusal.ts';
 import { refuseSession } from './refuse-session.ts';
-import type { Shell } from '../shell.ts';
-import { fireDue } from './timers.ts';
+import { type Shell, nextActions } from '../shell.ts';
+import { fireDue } from './session-upkeep.ts';
+import { offered } from '../../core/call/answer.ts';
+import type { Reach } from '../../core/policy/policy.ts';
+import type { Json, JsonObject } from '../../core/values/json.ts';
 
 /** `read`: nothing happens. `look`: timers that are due fire first. `change` and `changed`: a migration comes before, too. */
 type Purpose = 'read' | 'look' | 'change' | 'changed';
@@ -64,3 +67,66 @@ async function lookWithTimers(id: SessionId, who: Principal, shell: Shell) {
     ? fact
     : lookAtSession(id, who, shell);
 }
+
+/** `name`: the workflow of the step, or nothing. Neither a call without a workflow nor a step of another one is its first step. */
+export async function sessionOfKey(
+  key: unknown,
+  name: string,
+  who: Principal,
+  shell: Shell,
+): Promise<SessionId | null> {
+  if (typeof key !== 'string' || !shell.live.readiness.ready) return null;
+  const { store } = shell.ports;
+  const claim = await store.key(who.tenant, who.agent, key);
+  const id = claim === null ? null : ((await store.call(claim.callId))?.session ?? null);
+  const workflow = id === null ? null : ((await store.session(id))?.workflow?.name ?? null);
+  return workflow === null || (name !== '' && workflow !== name) ? null : id;
+}
+
+export async function openPlain(who: Principal, ceiling: Reach | null, shell: Shell) {
+  const opened = await openSession(who, false, shell, ceiling);
+  if ('fault' in opened) return sayFault('open_session', null, opened.fault, shell) satisfies ErrorReply;
+  const { id, seq } = opened;
+  const next = nextActions(shell, { ...who, session: id });
+  return { session: id as string, seq, status: 'open' as const, ...offered(next) };
+}
+
+/** Where a session stands, and what may come next. */
+export interface SessionView {
+  readonly session: string;
+  readonly workflow: string;
+  readonly seq: number;
+  readonly status: 'open' | 'done' | 'stopped' | 'cancelled' | 'closed';
+  /** As the workflow's author shows it. */
+  readonly state: Json;
+  readonly state_digest: string;
+  readonly valid_next_actions: readonly string[];
+  readonly next_action_schemas: Readonly<Record<string, JsonObject | null>>;
+  /** RFC 3339. */
+  readonly opened_at: string;
+  readonly last_used_at: string;
+  readonly expires_at: string | null;
+}
+
+/** `fact` was read from this very session: state and next actions are of one moment. */
+export function view(session: Session, fact: StepFact, ttlMs: number | null = null): SessionView {
+  const open = session.state === 'open';
+  const next = open ? nextOfStep(fact) : [];
+  return {
+    session: session.id,
+    workflow: fact.workflow.name,
+    seq: session.seq,
+    status: open && standingOf(fact).done ? 'done' : session.state,
+    state: stateOf(fact),
+    state_digest: fact.digest,
+    valid_next_actions: next,
+    next_action_schemas: Object.fromEntries(
+      next.map((name) => [name, fact.workflow.actions.get(name)?.inputSchema ?? null]),
+    ),
+    opened_at: time(session.openedAtMs),
+    last_used_at: time(session.usedAtMs),
+    expires_at: ttlMs === null || !open ? null : time(session.usedAtMs + ttlMs),
+  };
+}
+
+const time = (atMs: number): string => new Date(Math.min(atMs, 8.64e15)).toISOString();

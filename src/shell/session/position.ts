@@ -1,13 +1,15 @@
 /** Where does a workflow session stand? Reads its snapshot, fences and orphans into the fact that gates and replies use. */
-import type { CallId, SessionId } from '../../core/call/call.ts';
+import type { CallId, SessionId, Call } from '../../core/call/call.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
 import type { FenceFact, StepFact } from '../../core/workflow/step.ts';
 import { isListed } from '../../core/policy/listed-tools.ts';
 import { ceilingOf } from '../../core/policy/session-ceiling.ts';
 import type { ActionEntry, Snapshot, Workflow } from '../../core/workflow/workflow.ts';
 import { invariant } from '../../core/values/unreachable.ts';
-import type { Session, SnapshotDraft } from '../../ports/store.ts';
+import type { Session, SnapshotDraft, Transition } from '../../ports/store.ts';
 import { policyOf, type Shell } from '../shell.ts';
+import type { RecordDraft } from '../../core/journal/record.ts';
+import type { ToolEntry } from '../../core/call/catalogue.ts';
 
 /** Sessions whose last snapshot is kept in memory, and how long its text may be: a longer one is read anew each time. */
 const maxRemembered = 4_096;
@@ -112,4 +114,54 @@ function freeze(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   for (const member of Object.values(value)) freeze(member);
   return Object.freeze(value);
+}
+
+/** Sessions that this process knows it has written to. One that is forgotten is said to be resumed once more. */
+const maxWritten = 10_000;
+
+/** What comes before the first records of this process; nothing if it opened the session, or has written to it already. */
+export function resumption(
+  id: SessionId | null,
+  { seq, digest }: Pick<StepFact, 'seq' | 'digest'>,
+  { live }: Shell,
+): readonly RecordDraft[] {
+  if (id === null || live.written.has(id)) return [];
+  const body = canonicalText({ state_before: digest, state_after: digest, step: seq });
+  return [{ kind: 'session_resumed', call: null, session: id, body, payloads: [] }];
+}
+
+/** After a commit: what is on record need not be said again. */
+export function rememberWritten({ session, records: [first] }: Transition, { live, workflows }: Shell): void {
+  if (workflows.size === 0) return;
+  if (first?.kind === 'session_resumed' && first.session !== null) rememberOne(first.session, live.written);
+  else if (session?.kind === 'open' && session.session.workflow !== null) rememberOne(session.session.id, live.written);
+}
+
+function rememberOne(id: SessionId, written: Set<SessionId>): void {
+  // A Set keeps the order of insertion: the first is the oldest.
+  const [oldest] = written.size < maxWritten || written.has(id) ? [] : written;
+  if (oldest !== undefined) written.delete(oldest);
+  written.add(id);
+}
+
+export interface FoundTool {
+  /** Undefined if this gateway does not have it. */
+  readonly tool: ToolEntry | undefined;
+  readonly step: StepFact | null;
+}
+
+export async function toolOf(call: Call, shell: Shell): Promise<FoundTool> {
+  const session = call.session === null ? null : await shell.ports.store.session(call.session);
+  if (session === null || session.workflow === null) return { tool: shell.catalogue().get(call.tool), step: null };
+  const step = await readStep(session, null, null, shell);
+  return { tool: step?.workflow.catalogue.get(call.tool), step };
+}
+
+/** INVARIANT: what a session began with one version of its workflow is not sent again by another, nor is the state moved by it. */
+export async function toolToResend(call: Call, shell: Shell): Promise<FoundTool> {
+  const found = await toolOf(call, shell);
+  if (found.step === null || call.session === null) return found;
+  const session = await shell.ports.store.session(call.session);
+  const isPinned = session?.workflow?.manifest === manifestOf(found.step.workflow, shell);
+  return isPinned ? found : { ...found, tool: undefined };
 }

@@ -9,9 +9,8 @@ import type { Refusal } from '../../core/call/refusal.ts';
 import type { ErrorReply } from '../../core/call/reply.ts';
 import { nextActions, type StepFact } from '../../core/workflow/step.ts';
 import type { Session } from '../../ports/store.ts';
-import { firstFacts } from '../call/first-facts.ts';
+import { firstFacts, type Shell } from '../shell.ts';
 import { sayFault } from '../call/record-refusal.ts';
-import type { Shell } from '../shell.ts';
 import type { Opened } from './workflow-sessions.ts';
 
 export function refuseSession(fact: SessionFact, id: SessionId, requested: string, shell: Shell): ErrorReply {

@@ -9,19 +9,17 @@ import type { Snapshot, Workflow } from '../../core/workflow/workflow.ts';
 import type { CommitResult, Session } from '../../ports/store.ts';
 import type { Requester } from '../call/await-outcome.ts';
 import { acceptDrift } from './drift.ts';
-import { findSession, type Found } from './find-session.ts';
+import { findSession, type Found, sessionOfKey, type SessionView, view } from './find-session.ts';
 import { handleCall } from '../call/handle-call.ts';
 import { type HistoryPage, readHistory, timeOfStep } from '../look/history.ts';
 import { readStep } from './position.ts';
 import { sayFault } from '../call/record-refusal.ts';
 import { broken, inFlight, movedOn, notKept, refuseSession, unknownWorkflow, unopened } from './refuse-session.ts';
-import { sessionOfKey } from './session-of-key.ts';
-import { type SessionView, view } from './session-view.ts';
 import type { Shell } from '../shell.ts';
 import { closeSuperseded, openAt, openWorkflow, resetTo } from './workflow-sessions.ts';
 
 export type { HistoryEntry, HistoryPage } from '../look/history.ts';
-export type { SessionView } from './session-view.ts';
+export type { SessionView } from './find-session.ts';
 
 export interface WorkflowService {
   readonly workflows: ReadonlyMap<string, Workflow>;

@@ -11,12 +11,10 @@ import { withCeiling } from '../../core/policy/session-ceiling.ts';
 import type { FenceFact } from '../../core/workflow/step.ts';
 import type { Snapshot, Workflow } from '../../core/workflow/workflow.ts';
 import type { CommitResult, Session } from '../../ports/store.ts';
-import { closeSession } from './close-session.ts';
+import { closeSession, type NoRoom, withRoom } from './session-upkeep.ts';
 import { commit } from '../upkeep/commit.ts';
-import { digestOf, draftOf, manifestOf, snapshotOf } from './position.ts';
-import { rememberBlobs } from '../upkeep/record-policy.ts';
-import { resumption } from './resumption.ts';
-import { type NoRoom, withRoom } from './session-room.ts';
+import { digestOf, draftOf, manifestOf, snapshotOf, resumption } from './position.ts';
+import { rememberBlobs } from '../upkeep/record-runtime.ts';
 import type { Shell } from '../shell.ts';
 import { bare, noChange } from '../ending/transition.ts';
 

@@ -5,7 +5,7 @@
 import type { CommitResult, StoreFault, StoreTrouble, Transition } from '../../ports/store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { invariant } from '../../core/values/unreachable.ts';
-import { rememberWritten } from '../session/resumption.ts';
+import { rememberWritten } from '../session/position.ts';
 import type { Shell, Unrecorded } from '../shell.ts';
 
 export async function commit(transition: Transition, shell: Shell): Promise<CommitResult> {

@@ -13,7 +13,7 @@ import { countRepeats } from '../call/record-refusal.ts';
 import { concludeElsewhere } from '../ending/conclude.ts';
 import type { Ending } from '../ending/ending.ts';
 import { me, type Shell } from '../shell.ts';
-import { toolToResend } from '../call/tool-of.ts';
+import { toolToResend } from '../session/position.ts';
 
 export interface Recovered {
   readonly calls: number;

@@ -8,18 +8,16 @@ import type { StoredCall } from '../../ports/store.ts';
 import { cancelWaiting } from '../ending/cancel.ts';
 import { start } from '../attempt/start.ts';
 import { nobodyWaits, storeIsBack } from './commit.ts';
-import { whyNotResend } from '../attempt/recheck.ts';
+import { whyNotResend } from '../attempt/work.ts';
 import { lapse } from '../approval/end-approval.ts';
 import { isMasked } from '../mask.ts';
-import { noticesOf } from '../ending/call-context.ts';
-import { closeOverdue } from '../completion/overdue-tasks.ts';
+import { noticesOf } from '../ending/ending.ts';
+import { closeOverdue } from '../completion/tasks.ts';
 import { end, takeOver } from './recover.ts';
 import { countRepeats } from '../call/record-refusal.ts';
-import { resumption } from '../session/resumption.ts';
+import { resumption, toolToResend } from '../session/position.ts';
 import { runApproved } from '../approval/run-approved.ts';
-import { toolToResend } from '../call/tool-of.ts';
-import { fireAllDue } from '../session/timers.ts';
-import { trimSessions } from '../session/session-room.ts';
+import { fireAllDue, trimSessions } from '../session/session-upkeep.ts';
 import { closeUnused } from '../session/workflow-sessions.ts';
 import { isFull, type Shell } from '../shell.ts';
 
@@ -152,4 +150,28 @@ export function startSweeping(shell: Shell, alongside: () => Promise<void>): () 
     takeBack();
     await sweeping;
   };
+}
+
+const lastWordsMs = 1_000;
+
+/** What outlived the drain is stopped, with an honest record; its body hears its signal. */
+export async function stopAll(shell: Shell): Promise<void> {
+  const left = [...shell.live.running.values()];
+  for (const running of left) running.cancel('ToolCancelled');
+  await Promise.allSettled(left.map((running) => running.outcome));
+  // Their callers hear it; one who only waits for a call of another process is not waited for.
+  await drained(shell, lastWordsMs);
+}
+
+/** Waits for every call that was asked, running or on its way there, and for those that run without a caller. */
+export async function drained(shell: Shell, drainMs: number): Promise<void> {
+  const { running, unanswered } = shell.live;
+  const outcomes = [...[...running.values()].map(({ outcome }) => outcome), ...unanswered];
+  if (outcomes.length === 0) return;
+  let takeBack = (): void => undefined;
+  const enough = new Promise<void>((resolve) => {
+    takeBack = shell.ports.clock.schedule(drainMs, resolve);
+  });
+  await Promise.race([Promise.allSettled(outcomes), enough]);
+  takeBack();
 }

@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from '../../../core/values/json.ts';
 import { isPending, type Reply } from '../../../core/call/reply.ts';
-import { heard } from '../../../shell/call/watch-client.ts';
+import { heard } from '../../../shell/call/requester.ts';
 import type { Exchange, Question } from './exchange.ts';
 
 interface OpenQuestion extends Question {

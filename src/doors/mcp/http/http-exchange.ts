@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PARSE_ERROR } from '@modelcontextprotocol/server';
 import { whereKeysAre, whyUnknown } from '../../../core/http/door-problems.ts';
-import type { WatchedClient } from '../../../shell/call/watch-client.ts';
+import type { WatchedClient } from '../../../shell/call/requester.ts';
 import type { Body, BodyLimits } from '../../shared/read-body.ts';
 
 const writtenFor = new WeakMap<Request, Promise<boolean>>();

@@ -16,7 +16,7 @@ import type { Principal } from '../../../core/call/call.ts';
 import { isObject } from '../../../core/values/json.ts';
 import { defaultLimits } from '../../../core/limits.ts';
 import { repeatedHeader } from '../../../core/http/repeated-header.ts';
-import { watchClient } from '../../../shell/call/watch-client.ts';
+import { watchClient } from '../../../shell/call/requester.ts';
 import { isJson, readBody } from '../../shared/read-body.ts';
 import { parseMessage } from '../call/read-tool-call.ts';
 import {

@@ -12,7 +12,7 @@ import {
   SERVER_INFO_META_KEY,
 } from '@modelcontextprotocol/server';
 import { isObject } from '../../../core/values/json.ts';
-import { watchClient } from '../../../shell/call/watch-client.ts';
+import { watchClient } from '../../../shell/call/requester.ts';
 import { clientName, type Exchange } from '../call/exchange.ts';
 import type { Connection } from '../connection.ts';
 import type { McpDoor } from '../mcp-door.ts';

@@ -3,6 +3,9 @@
  * and never from a file that was closed under them. Commits stay where they are. A read that fails is told as what it is.
  */
 import type { Store, StoreReader } from '../../ports/store.ts';
+import { storeFailed, storeIsBack } from './commit.ts';
+import type { Shell } from '../shell.ts';
+import { bare } from '../ending/transition.ts';
 
 /** They answer in pieces, and a store must not close between two of them. */
 const listings: ReadonlySet<string> = new Set<keyof StoreReader>(['listCalls', 'listApprovals']);
@@ -51,4 +54,37 @@ export function lastingReads(store: Store, successor: () => Store | null): Store
     await store.close();
   };
   return { ...(Object.fromEntries(lasting) as unknown as Store), close };
+}
+
+/** Returns how to stop it. */
+export function watchStore(shell: Shell): () => void {
+  let stopped = false;
+  let takeBack = (): void => undefined;
+  const next = () => {
+    if (!stopped) takeBack = shell.ports.clock.background(shell.limits.sweepEveryMs, () => void look());
+  };
+  const look = async (): Promise<void> => {
+    try {
+      await lookAtStore(shell);
+    } catch (error) {
+      shell.ports.notify({ kind: 'suppressed', what: 'a look at the store', reason: String(error) });
+    }
+    next();
+  };
+  next();
+  return () => {
+    stopped = true;
+    takeBack();
+  };
+}
+
+export async function lookAtStore(shell: Shell): Promise<void> {
+  const { live, ports } = shell;
+  const trouble = await ports.store.trouble();
+  if (live.closed || live.successor !== null) return;
+  if (trouble !== null) return storeFailed(trouble, shell);
+  if (live.storeTrouble === null) return;
+  const [answer] = await ports.store.commit([bare(shell)]);
+  if (answer?.kind === 'committed') storeIsBack(shell);
+  else if (answer?.kind === 'unavailable') storeFailed(answer, shell);
 }

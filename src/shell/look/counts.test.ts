@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorSamples, pendingSample, successSample } from '../../../test/support/reply-samples.ts';
-import { createCallCounts } from './call-counts.ts';
+import { createCallCounts } from './counts.ts';
 
 test('calls are counted by tenant, outcome and code, and those of which nothing ran are known', () => {
   const counts = createCallCounts();

@@ -1,6 +1,8 @@
 /** How many calls ended how? Counted by tenant since the process began, for /metrics. Lost with the process; decides nothing. */
 import { isPending, isSuccess, type Reply } from '../../core/call/reply.ts';
 import { type ErrorName, errors } from '../../core/taxonomy.ts';
+import { stateAt } from '../../core/approval/approval.ts';
+import type { Shell } from '../shell.ts';
 
 /** `outcome` is `succeeded`, `pending`, or the name of an error; `code` is empty where there is none. */
 export interface CallCount {
@@ -40,3 +42,18 @@ export function createCallCounts(): CallCounts {
 
 /** The taxonomy says of these that they never have an effect. */
 const neverRan = (outcome: string): boolean => outcome in errors && errors[outcome as ErrorName].effect === 'none';
+
+/** Beyond so many the gauge stays where it is. */
+const maxCounted = 10_000;
+
+/** Null if the store cannot tell. */
+export async function countPending(tenant: string, { ports }: Shell): Promise<number | null> {
+  try {
+    const nowMs = ports.clock.nowMs();
+    const found = await ports.store.listApprovals({ tenant, state: 'pending', limit: maxCounted });
+    return found.filter((approval) => stateAt(approval, nowMs) === 'pending').length;
+  } catch (error) {
+    ports.notify({ kind: 'suppressed', what: 'counting approvals', reason: String(error) });
+    return null;
+  }
+}

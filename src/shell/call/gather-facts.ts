@@ -1,4 +1,4 @@
-/** Fetches the one fact a gate asked for. An author's validator has a time limit; what cannot be had is a typed answer. */
+/** Fetches the fact that a gate asked for. Validators and reads of evidence have a time limit; every failure is a typed answer. */
 import type { Principal, Request, CallId } from '../../core/call/call.ts';
 import type {
   ArgumentsFact,
@@ -27,41 +27,46 @@ export type Gathered =
   | { readonly kind: 'facts'; readonly facts: Facts }
   | ({ readonly kind: 'store_unavailable' } & Unopened);
 
-export async function gather(
-  fact: FactName,
+/** Whose facts are fetched; `asking` is null for whoever only looks. */
+export interface FactsFor {
+  readonly request: Request;
+  readonly who: Principal;
+  readonly asking: Asking | null;
+}
+
+export async function gather(fact: FactName, facts: Facts, wanted: FactsFor, shell: Shell): Promise<Gathered> {
+  const { request, who, asking } = wanted;
+  if (fact === 'session') return withSession(await fetchSession(request.session, who, asking, shell), facts);
+  return { kind: 'facts', facts: { ...facts, ...(await fetchOne(fact, facts, wanted, shell)) } };
+}
+
+async function fetchOne(
+  fact: Exclude<FactName, 'session'>,
   facts: Facts,
-  request: Request,
-  who: Principal,
-  asking: Asking | null,
+  { request, who, asking }: FactsFor,
   shell: Shell,
-): Promise<Gathered> {
+): Promise<Partial<Facts>> {
+  const refs = request.evidence ?? [];
   switch (fact) {
-    case 'session':
-      return withSession(await fetchSession(request.session, who, asking, shell), facts);
-    case 'turnCancelled': {
-      const session = facts.session?.found ? facts.session.id : null;
-      const turnCancelled =
-        session !== null && request.turn !== null && (await shell.ports.store.turnCancelled(session, request.turn));
-      return { kind: 'facts', facts: { ...facts, turnCancelled } };
-    }
+    case 'turnCancelled':
+      return { turnCancelled: await isTurnCancelled(request, facts, shell) };
     case 'arguments':
-      return { kind: 'facts', facts: { ...facts, arguments: await validated(request, stepOf(facts), shell) } };
-    case 'approval': {
-      const approval = await fetchApproval(request, facts, who, asking?.approval ?? null, shell);
-      return { kind: 'facts', facts: { ...facts, approval } };
-    }
-    case 'evidence': {
-      const evidence = await fetchEvidence(request.evidence ?? [], who, shell);
-      return { kind: 'facts', facts: { ...facts, evidence } };
-    }
-    case 'evidenceNow': {
-      const bound = facts.evidence?.ok === true ? facts.evidence.contents : [];
-      const evidenceNow = await readEvidenceAgain(request.evidence ?? [], bound, shell);
-      return { kind: 'facts', facts: { ...facts, evidenceNow } };
-    }
+      return { arguments: await validated(request, stepOf(facts), shell) };
+    case 'approval':
+      return { approval: await fetchApproval(request, facts, who, asking?.approval ?? null, shell) };
+    case 'evidence':
+      return { evidence: await fetchEvidence(refs, who, shell) };
+    case 'evidenceNow':
+      return {
+        evidenceNow: await readEvidenceAgain(refs, facts.evidence?.ok === true ? facts.evidence.contents : [], shell),
+      };
     default:
       return unreachable(fact);
   }
+}
+
+async function isTurnCancelled({ turn }: Request, { session }: Facts, { ports }: Shell): Promise<boolean> {
+  return session?.found === true && turn !== null && (await ports.store.turnCancelled(session.id, turn));
 }
 
 /** The same for somebody who only asks what would be: nothing is opened, fired or sent, not even a read of evidence. */
@@ -73,7 +78,7 @@ export async function gatherLooking(
   shell: Shell,
 ): Promise<Gathered> {
   if (fact === 'session') return withSession(await lookAtSession(request.session, who, shell), facts);
-  if (fact !== 'evidenceNow') return gather(fact, facts, request, who, null, shell);
+  if (fact !== 'evidenceNow') return gather(fact, facts, { request, who, asking: null }, shell);
   const hash = facts.evidence?.ok === true ? facts.evidence.hash : '';
   return { kind: 'facts', facts: { ...facts, evidenceNow: { kind: 'read', hash, changed: '' } } };
 }

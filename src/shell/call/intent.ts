@@ -167,13 +167,11 @@ export function factsOf(facts: Facts, shell: Shell): JsonObject {
   if (facts.evidence?.ok === true) seen['evidence'] = facts.evidence.hash;
   if (facts.evidenceNow !== undefined)
     seen['evidence_now'] = facts.evidenceNow.kind === 'read' ? facts.evidenceNow.hash : facts.evidenceNow.problem;
-  if (facts.approval !== undefined)
-    seen['approval'] = {
-      rules: facts.approval.rules,
-      found: facts.approval.found?.id ?? null,
-      version: facts.approval.found?.version ?? null,
-      state: facts.approval.found?.state ?? null,
-    };
+  if (facts.approval !== undefined) seen['approval'] = approvalSeen(facts.approval);
   if (facts.arguments !== undefined) seen['validator'] = facts.arguments.ok ? 'accepted' : 'refused';
   return seen;
+}
+
+function approvalSeen({ rules, found }: NonNullable<Facts['approval']>): JsonObject {
+  return { rules, found: found?.id ?? null, version: found?.version ?? null, state: found?.state ?? null };
 }

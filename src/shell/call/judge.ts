@@ -102,7 +102,7 @@ async function decideWithFacts(
     if (decision.kind !== 'need') return { decision, facts };
     const approval = { fingerprint: call.fingerprint, under: (under ?? only)?.id ?? null };
     const asking = { call: call.id, takenBy, waitsMs: waitForTurn(asked, shell), approval };
-    const gathered = await gather(decision.fact, facts, request, who, asking, shell);
+    const gathered = await gather(decision.fact, facts, { request, who, asking }, shell);
     if (gathered.kind === 'store_unavailable') return { unavailable: gathered.fault };
     facts = gathered.facts;
   }

@@ -53,7 +53,7 @@ export async function refuseEarly(
   { call, request, who }: Asked,
   shell: Shell,
 ): Promise<Reply> {
-  const gathered = await gather('session', firstFacts(who, shell), request, who, null, shell);
+  const gathered = await gather('session', firstFacts(who, shell), { request, who, asking: null }, shell);
   const fact = gathered.kind === 'facts' && gathered.facts.session?.found ? gathered.facts.session : null;
   const step = fact?.step ?? null;
   const known = gathered.kind === 'facts' ? ofItsClass(call, gathered.facts) : call;

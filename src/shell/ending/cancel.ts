@@ -33,27 +33,32 @@ export async function cancelCall(id: CallId, who: Principal, shell: Shell): Prom
 
 export async function cancelTurn(id: SessionId, turn: string, who: Principal, shell: Shell): Promise<Cancelled> {
   const change: SessionChange = { kind: 'cancel_turn', id, turn };
-  const mine = (running: Running) => running.call.session === id && running.call.turn === turn;
-  return cancelAll(change, 'turn_cancelled', { turn }, 'TurnCancelled', mine, who, shell);
+  const isPart = ({ call }: Running) => call.session === id && call.turn === turn;
+  return cancelAll({ change, record: 'turn_cancelled', scope: 'TurnCancelled', isPart }, who, shell);
 }
 
 export async function cancelSession(id: SessionId, who: Principal, shell: Shell): Promise<Cancelled> {
-  const mine = (running: Running) => running.call.session === id;
-  return cancelAll({ kind: 'cancel', id }, 'session_cancelled', {}, 'SessionCancelled', mine, who, shell);
+  const isPart = ({ call }: Running) => call.session === id;
+  const change: SessionChange = { kind: 'cancel', id };
+  return cancelAll({ change, record: 'session_cancelled', scope: 'SessionCancelled', isPart }, who, shell);
+}
+
+interface Cancellation {
+  readonly change: Extract<SessionChange, { kind: 'cancel' | 'cancel_turn' }>;
+  readonly record: RecordKind;
+  readonly scope: CancelScope;
+  readonly isPart: (running: Running) => boolean;
 }
 
 async function cancelAll(
-  change: Extract<SessionChange, { kind: 'cancel' | 'cancel_turn' }>,
-  kind: RecordKind,
-  body: { readonly turn?: string },
-  scope: CancelScope,
-  isPart: (running: Running) => boolean,
+  { change, record, scope, isPart }: Cancellation,
   who: Principal,
   shell: Shell,
 ): Promise<Cancelled> {
   const session = await shell.ports.store.session(change.id);
   if (session === null || !owns(who, session)) return 'not_found';
-  const records = [{ kind, call: null, session: change.id, body: canonicalText(body), payloads: [] }];
+  const body = canonicalText(change.kind === 'cancel_turn' ? { turn: change.turn } : {});
+  const records = [{ kind: record, call: null, session: change.id, body, payloads: [] }];
   const result = await commit({ ...bare(shell), session: change, records }, shell);
   if (result.kind === 'unavailable') return 'store_unavailable';
   if (result.kind === 'conflict') return 'already_ended';

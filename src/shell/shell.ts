@@ -1,4 +1,4 @@
-/** What the shell works with: the ports, the rules it was given, and what this incarnation holds in memory. */
+/** What the shell works with: the ports, its configuration, and what this process holds in memory. */
 import type { CancelScope } from '../core/call/answer.ts';
 import type { ApprovalId } from '../core/approval/approval.ts';
 import type { Call, CallId, IncarnationId, Principal, SessionId } from '../core/call/call.ts';

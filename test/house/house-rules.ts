@@ -5,7 +5,7 @@
 import path from 'node:path';
 import { lockFileWhole, lockFileWithoutAddresses } from './lock-file.ts';
 import { needlessTables, ratchetRules } from './ratchet.ts';
-import { maskSource, referencesOf, targetOf, type Tree } from './read-source.ts';
+import { headerOf, maskSource, referencesOf, targetOf, type Tree } from './read-source.ts';
 
 type Rule = (tree: Tree) => readonly string[];
 
@@ -114,14 +114,6 @@ const size: Rule = (tree) =>
     const lines = text.trimEnd().split('\n').length;
     return lines > 300 ? [`${file}: ${lines} lines`] : [];
   });
-
-/** The lines of the comment a file opens with, without the comment's own signs. */
-function headerOf(text: string): readonly string[] {
-  const block = /^\/\*\*?([\s\S]*?)\*\//.exec(text)?.[1];
-  const lines = (block ?? /^(?:\/\/.*\n)+/.exec(text)?.[0] ?? '').split('\n');
-  const bare = lines.map((line) => line.replace(/^\s*(?:\*|\/\/)?/, '').trim());
-  return bare.slice(bare[0] === '' ? 1 : 0, bare.at(-1) === '' ? -1 : undefined);
-}
 
 const headers: Rule = (tree) =>
   filesOf(tree, isSource).flatMap(([file, text]) => {

@@ -95,3 +95,11 @@ export function targetOf(tree: Tree, from: string, { specifier }: Reference): st
   const candidates = [plain, plain.replace(/\.js$/, '.ts'), `${plain}ts`, `${plain}.ts`];
   return candidates.find((candidate) => tree.has(candidate)) ?? plain;
 }
+
+/** The lines of the comment a file opens with, without the comment's own signs. */
+export function headerOf(text: string): readonly string[] {
+  const block = /^\/\*\*?([\s\S]*?)\*\//.exec(text)?.[1];
+  const lines = (block ?? /^(?:\/\/.*\n)+/.exec(text)?.[0] ?? '').split('\n');
+  const bare = lines.map((line) => line.replace(/^\s*(?:\*|\/\/)?/, '').trim());
+  return bare.slice(bare[0] === '' ? 1 : 0, bare.at(-1) === '' ? -1 : undefined);
+}

@@ -1,6 +1,6 @@
 /**
- * Sends one attempt and waits for how it ends: a result, the timeout, a cancellation. Whatever ends the wait
- * first wins, once; a body that comes back later is an orphan. Time is measured by the monotonic clock alone.
+ * Sends one attempt and waits for its end: a result, a timeout, or a cancellation, whichever comes first. A body that comes back
+ * later is an orphan. Time is measured by the monotonic clock.
  */
 import type { CancelScope } from '../../core/call/answer.ts';
 import type { Attempt, UpstreamResult } from '../../ports/upstream.ts';

@@ -1,4 +1,7 @@
-/** What a call is sent with: the tool, the arguments that passed, and the workflow in which it is a step. */
+/**
+ * What a call is sent with: tool, arguments, step of a workflow, and the services its body may use. Also rechecks policy and approval
+ * before a call is sent again.
+ */
 import type { Call, Request } from '../../core/call/call.ts';
 import type { ToolEntry } from '../../core/call/catalogue.ts';
 import type { Json } from '../../core/values/json.ts';

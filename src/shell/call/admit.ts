@@ -1,6 +1,6 @@
 /**
- * Was this asked before, under the same key? Then what became of it is the answer. Only what was never asked goes on to the gates.
- * Phase 1 of 6: handle-call.ts.
+ * Looks up the key of a call. If it was used before, the earlier call answers: with its reply, a refusal, or a wait for its end. Only
+ * a call that was never asked goes on to the gates. Phase 1 of 6: handle-call.ts.
  */
 import { replayed } from '../../core/call/answer.ts';
 import type { CallId, Principal, Request } from '../../core/call/call.ts';

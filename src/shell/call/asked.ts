@@ -1,4 +1,7 @@
-/** A call that was asked for: the request as it was read, who waits for it and how long, and the call that it becomes. */
+/**
+ * A call that was asked for: the request as it was read, who waits and how long, the call it becomes, and how a phase of the spine
+ * ends for it.
+ */
 import type { Approval } from '../../core/approval/approval.ts';
 import type { Call, CallId, Principal, Request } from '../../core/call/call.ts';
 import type { ReadRequest } from '../../core/call/request.ts';

@@ -1,6 +1,6 @@
 /**
- * Finds the earlier equal write of a requester who is gone, and takes their place. Only where a second effect could be: a read, or a
- * call that provably had none, simply runs anew.
+ * Finds an earlier equal write whose requester is gone, and takes that requester's place. Only where a second effect is possible: a
+ * read, or a call that provably had no effect, runs anew.
  */
 import type { Call, SessionId } from '../../core/call/call.ts';
 import { attachedReply } from '../../core/call/notices.ts';

@@ -1,6 +1,6 @@
 /**
- * Was the reply of a write without a key handed over, or has its requester left? Known here in the same turn, so that whoever asks
- * for the same waits until it is on record. Nothing but memory: after a crash the answered mark of the store tells (ADR 0047).
+ * Tracks whether the reply of a write without a key was handed over, or its requester left. Known in the same turn of the event loop,
+ * so that an equal call waits until it is on record. Memory only; after a crash the answered mark of the store tells (ADR 0047).
  */
 import type { Call } from '../../core/call/call.ts';
 import type { Position } from '../../core/journal/record.ts';

@@ -1,6 +1,4 @@
-/**
- * Puts together what the intent of a call records and takes, unless its caller is gone by now. Phase 3 of 6: handle-call.ts.
- */
+/** Prepares the intent of a call, unless its caller is gone by now. Phase 3 of 6: handle-call.ts. */
 import type { MetBy } from '../../core/gates/gate.ts';
 import type { Work } from '../attempt/work.ts';
 import { metBy } from '../approval/take-approval.ts';

@@ -1,4 +1,7 @@
-/** Refuses a call: by a gate, before the gates, or because it could not be read. Nothing ran. */
+/**
+ * Refuses a call: by a gate, before the gates, because it could not be read, or because of a bug of ours. Nothing ran. Every refusal
+ * of a step is in the history of its session; an agent that is refused again and again is stopped if the author wants that.
+ */
 import { type Envelope, refused, internalError } from '../../core/call/answer.ts';
 import type { Call, Principal, Request, SessionId } from '../../core/call/call.ts';
 import type { Decision } from '../../core/call/decide.ts';

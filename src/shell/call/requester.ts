@@ -1,4 +1,4 @@
-/** Who waits for a reply: how they leave, what they can be asked, and how a door says that it was written. */
+/** Who waits for a reply: how they leave, what they can be asked, and whether an HTTP response was written to them whole. */
 import type { Call } from '../../core/call/call.ts';
 import type { AgentClient } from '../../ports/upstream.ts';
 import type { ServerResponse } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * Has an earlier call done this already? A step that was in doubt and succeeded is adopted; what ran under the approval is told; the
- * place of a requester who left is taken. Nothing is sent for any of them. Phase 4 of 6: handle-call.ts.
+ * Answers with what an earlier call did already: a step in doubt that succeeded is adopted, a call that ran under the approval is told,
+ * a write whose requester left is attached to. Nothing is sent. Phase 4 of 6: handle-call.ts.
  */
 import { replayed } from '../../core/call/answer.ts';
 import type { Call, CallId, SessionId } from '../../core/call/call.ts';

@@ -1,6 +1,6 @@
 /**
- * A step succeeded while it counted as in doubt: another process took the store over and could not know. The result is on
- * record, the state has not moved, and whoever asked still waits. Theirs is the next equal step: it adopts, and sends nothing.
+ * Handles a step that succeeded after another process had put it in doubt. Its result is on record, its state has not moved, and its
+ * caller still waits: the caller adopts the result as the next equal step.
  */
 import type { Call, CallId, Principal } from '../../core/call/call.ts';
 import { isSuccess, type Reply } from '../../core/call/reply.ts';

@@ -1,6 +1,6 @@
 /**
- * A step that was in doubt turned out to have succeeded, and its state was never moved. The next equal step takes its result
- * instead of doing it again, and only then the workflow's state advances: one commit, nothing is sent.
+ * Adopts the result of an earlier step that was in doubt, succeeded, and never moved its workflow. The next equal step takes the
+ * result instead of running again, and the state moves with it: one commit, nothing is sent.
  */
 import { succeeded } from '../../core/call/answer.ts';
 import type { Call, CallId, Request } from '../../core/call/call.ts';

@@ -1,4 +1,7 @@
-/** The words of an ending: what whoever ends a call says about it, and what a rider adds. Types only. */
+/**
+ * What an ending is made of: what whoever ends a call says (`Ending`), what is known of the call (`CallContext`), and what a rider
+ * adds. A process that runs the call knows its context at once; any other process reads it from the store.
+ */
 import type { Envelope, RestingReply } from '../../core/call/answer.ts';
 import type { Call, CallId } from '../../core/call/call.ts';
 import type { CallEvent } from '../../core/call/lifecycle.ts';

@@ -1,6 +1,6 @@
 /**
- * A person settles a call that is in doubt: it took effect, it did not, or nobody will ever know. What they say is on record
- * with their name; agents cannot say it.
+ * Lets a person settle a call in doubt: it took effect, it did not, or nobody will ever know. The record names the person. Agents
+ * cannot do this.
  */
 import { type Envelope, failed, type RestingReply, succeeded } from '../../core/call/answer.ts';
 import type { CallId } from '../../core/call/call.ts';

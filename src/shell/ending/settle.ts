@@ -1,6 +1,6 @@
 /**
- * Records how an attempt ended, and answers. If the call has moved on meanwhile, what is on record is the answer and this attempt
- * is an orphan: a late answer can end a doubt, and nothing else.
+ * Records how an attempt ended, or that it was never sent, and answers. If the call has moved on meanwhile, what is on record is the
+ * answer, and this attempt is an orphan: a late answer can end a doubt, and nothing else.
  * Path of a call: 6/7. Next: core/call/answer.ts.
  */
 import { addNotices } from '../../core/call/notices.ts';

@@ -1,6 +1,6 @@
 /**
- * The reply that is on record for a call. It may have been written where nobody could say how its session stands: by a person's
- * command, or by a process that does not serve the workflow. What happened stays as it was written; what is next is told as it is now.
+ * Reads the reply that is on record for a call. What happened is told as it was written; where the session stands, and what is next,
+ * is told as it is now. A reply that was erased or altered in the file has an answer of its own.
  */
 import { chooseFrom, failed, type FailureFacts, pending, type RestingReply } from '../../core/call/answer.ts';
 import type { Call, CallId } from '../../core/call/call.ts';

@@ -25,6 +25,11 @@ export interface Envelope {
 /** Replies rest without `seq`, which the store gives them when it records the success. */
 export type RestingReply = ErrorReply | Omit<SuccessReply, 'seq'>;
 
+/** A success tells the sequence that it was recorded with. */
+export function withSeq(reply: RestingReply, seq: number): Reply {
+  return 'error' in reply ? reply : { ...reply, seq };
+}
+
 export function succeeded(envelope: Envelope, result: unknown, errors: readonly PartialError[]): RestingReply {
   return {
     action: envelope.requested ?? '',

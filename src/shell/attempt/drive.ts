@@ -2,17 +2,16 @@
  * Drives a dispatched call to its end: send within the window, interpret what came back, make the next move. Only the incarnation
  * that won the attempt sends it, once.
  */
-import type { CancelScope } from '../../core/call/answer.ts';
 import type { Call } from '../../core/call/call.ts';
 import { type CallEvent, mayResend } from '../../core/call/lifecycle.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
 import type { UpstreamResult } from '../../ports/upstream.ts';
 import { type CallContext, contextHere } from '../ending/ending.ts';
 import { giveBack, settleUnsent, stopUnsent, settle, settleLate } from '../ending/settle.ts';
-import { advanceAll, type CommitParts, toTransition } from '../ending/transition.ts';
-import { type Answer, me, type Shell } from '../shell.ts';
+import { advanceAll, toTransition } from '../ending/transition.ts';
+import type { Answer, Shell } from '../shell.ts';
 import { commit } from '../upkeep/commit.ts';
-import { whyNotResend, attemptOf, timeoutOf, type Work } from './work.ts';
+import { whyNotResend, attemptOf, claim, type Control, type Work, withClaim } from './work.ts';
 import { type Interpreted, interpretResult } from './interpret-result.ts';
 import { type AttemptEnd, sendAttempt } from './send-attempt.ts';
 
@@ -134,39 +133,4 @@ async function reclaim(call: Call, work: Work, missed: number, shell: Shell): Pr
   const result = await commit(toTransition(call, again, effects, parts, shell), shell);
   if (result.kind === 'conflict' && result.on === 'session') return stopUnsent(call, work, 'SessionCancelled', shell);
   return result.kind === 'committed' ? again : settleUnsent(call, work, shell);
-}
-
-export function claim(work: Work, call: Call, shell: Shell): CallEvent {
-  const { sendWindowMs, leaseMarginMs } = shell.limits;
-  const now = shell.ports.clock.nowMs();
-  const leaseUntilMs = now + timeoutOf(work, call, now) + sendWindowMs + leaseMarginMs;
-  return { kind: 'claimed', owner: me(shell), leaseUntilMs };
-}
-
-export function withClaim(parts: CommitParts, call: Call): CommitParts {
-  const dispatched = { attempt: call.attempt, owner: call.owner, lease_until_ms: call.dueAtMs };
-  return { ...parts, body: { ...parts.body, dispatched } };
-}
-
-export interface Control {
-  readonly cancel: (scope: CancelScope) => void;
-  readonly scope: () => CancelScope | null;
-  readonly onCancel: (stop: (scope: CancelScope) => void) => void;
-}
-
-/** A cancellation may come before there is anything to stop; it is kept until there is. */
-export function createControl(): Control {
-  let asked: CancelScope | null = null;
-  let stop: ((scope: CancelScope) => void) | null = null;
-  return {
-    cancel: (scope) => {
-      asked ??= scope;
-      stop?.(scope);
-    },
-    scope: () => asked,
-    onCancel: (stopNow) => {
-      stop = stopNow;
-      if (asked !== null) stopNow(asked);
-    },
-  };
 }

@@ -14,8 +14,8 @@ import { advanceAll, type CommitParts, toTransition } from '../ending/transition
 import type { Answer, Running, Shell } from '../shell.ts';
 import { commit, keepForLater } from '../upkeep/commit.ts';
 import { rememberBlobs } from '../upkeep/record-runtime.ts';
-import { claim, createControl, drive, withClaim } from './drive.ts';
-import { stepOf, type Work } from './work.ts';
+import { drive } from './drive.ts';
+import { claim, createControl, stepOf, type Work, withClaim } from './work.ts';
 
 export type Started =
   | { readonly kind: 'running'; readonly running: Running }
@@ -84,7 +84,7 @@ export async function start({ call, events, work, parts, leaves = [] }: Start, s
     keepForLater(endUnrecorded(dispatched, work, shell), shell, isOwn ? late : null);
     return { kind: 'unavailable', fault: result.fault };
   }
-  rememberBlobs(transition.blobs, shell);
+  if (transition.blobs.length > 0) rememberBlobs(transition.blobs, shell);
   shell.live.running.set(call.id, running);
   drive(dispatched, work, submittedAt, control, shell).then(finish, fail).finally(forget);
   return { kind: 'running', running };

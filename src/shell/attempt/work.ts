@@ -10,11 +10,13 @@ import type { StepFact } from '../../core/workflow/step.ts';
 import type { Notice, Reply } from '../../core/call/reply.ts';
 import type { Effect } from '../../core/taxonomy.ts';
 import type { AgentClient, Attempt } from '../../ports/upstream.ts';
-import { type BodyOf, type Shell, firstFacts } from '../shell.ts';
+import { type BodyOf, firstFacts, me, type Shell } from '../shell.ts';
+import type { CancelScope } from '../../core/call/answer.ts';
+import type { CallEvent } from '../../core/call/lifecycle.ts';
 import { canonicalText, preview } from '../../core/values/canonical.ts';
 import { safeText } from '../../core/values/redact.ts';
 import { commit, keepForLater, nobodyWaits } from '../upkeep/commit.ts';
-import { bare, note, numbered } from '../ending/transition.ts';
+import { bare, type CommitParts, note, numbered } from '../ending/transition.ts';
 import { recheck } from '../../core/call/recheck.ts';
 import type { Facts } from '../../core/gates/facts.ts';
 import type { StoredCall } from '../../ports/store.ts';
@@ -142,4 +144,39 @@ export async function whyNotResend(call: StoredCall, { tool, args, step }: Work,
   const first = recheck(request, facts);
   const answer = first.kind === 'need' ? recheck(request, facts, await shell.ports.store.approvalOfCall(id)) : first;
   return answer.kind === 'denied' ? answer.message : null;
+}
+
+export function claim(work: Work, call: Call, shell: Shell): CallEvent {
+  const { sendWindowMs, leaseMarginMs } = shell.limits;
+  const now = shell.ports.clock.nowMs();
+  const leaseUntilMs = now + timeoutOf(work, call, now) + sendWindowMs + leaseMarginMs;
+  return { kind: 'claimed', owner: me(shell), leaseUntilMs };
+}
+
+export function withClaim(parts: CommitParts, call: Call): CommitParts {
+  const dispatched = { attempt: call.attempt, owner: call.owner, lease_until_ms: call.dueAtMs };
+  return { ...parts, body: { ...parts.body, dispatched } };
+}
+
+export interface Control {
+  readonly cancel: (scope: CancelScope) => void;
+  readonly scope: () => CancelScope | null;
+  readonly onCancel: (stop: (scope: CancelScope) => void) => void;
+}
+
+/** A cancellation may come before there is anything to stop; it is kept until there is. */
+export function createControl(): Control {
+  let asked: CancelScope | null = null;
+  let stop: ((scope: CancelScope) => void) | null = null;
+  return {
+    cancel: (scope) => {
+      asked ??= scope;
+      stop?.(scope);
+    },
+    scope: () => asked,
+    onCancel: (stopNow) => {
+      stop = stopNow;
+      if (asked !== null) stopNow(asked);
+    },
+  };
 }

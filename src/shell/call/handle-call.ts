@@ -91,7 +91,7 @@ const newProgress = (): Progress => ({ started: false, running: null });
 /** A step of a workflow first waits for its turn; every other call goes on at once. */
 async function handle(asked: Asked, progress: Progress, shell: Shell): Promise<Reply> {
   const { request, call, requester, who } = asked;
-  if (!(await isStep(request, who, shell))) return run(asked, null, progress, shell);
+  if (request.session === null || !(await isStep(request, who, shell))) return run(asked, null, progress, shell);
   const earlier = await admitByKey(request, call.fingerprint, who, shell);
   // Whoever asks for the same step again need not wait for the turn that it has.
   if (earlier.kind !== 'new' && earlier.kind !== 'unadopted') return answerAdmission(earlier, asked, shell);

@@ -89,6 +89,7 @@ const toolRider: IntentRider = ({ decision: { tool } }, shell) => {
 };
 
 const policyRider: IntentRider = ({ policy, decision: { rule, softened } }, shell) => {
+  if (policy === null) return {};
   const onRecord = policyOnRecord(policy, shell);
   const prepared = {
     ...onRecord.body,

@@ -86,6 +86,7 @@ async function running(
   if (step !== null) shell.live.streaks.delete(session);
   const { who, requester } = asked;
   const reply = await awaitOutcome(run, waitLeft(asked, shell), requester, shell);
+  if (step === null) return replyWith(reply);
   return replyWith(await adoptOwnResult(run, reply, { work, intent, who, requester }, shell));
 }
 

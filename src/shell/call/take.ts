@@ -8,7 +8,7 @@ import type { Work } from '../attempt/work.ts';
 import { takeApproval } from '../approval/take-approval.ts';
 import { contextHere, type Ending } from '../ending/ending.ts';
 import { conclude } from '../ending/conclude.ts';
-import { withSeq } from '../ending/stored-reply.ts';
+import { withSeq } from '../../core/call/answer.ts';
 import type { Shell } from '../shell.ts';
 import { commit, nobodyWaits } from '../upkeep/commit.ts';
 import { type Asked, again, againAsSent, type Phase, replyWith, type Stop } from './asked.ts';

@@ -14,7 +14,7 @@ import { commit, nobodyWaits } from '../upkeep/commit.ts';
 import { fingerprintIn } from '../call/asked.ts';
 import { contextHere, type Ending } from './ending.ts';
 import { conclude } from './conclude.ts';
-import { withSeq } from './stored-reply.ts';
+import { withSeq } from '../../core/call/answer.ts';
 import { me, type Shell } from '../shell.ts';
 import { bare, type CommitParts, mergeParts, note, numbered } from './transition.ts';
 import type { Work } from '../attempt/work.ts';

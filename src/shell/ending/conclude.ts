@@ -10,15 +10,8 @@ import { canonicalText } from '../../core/values/canonical.ts';
 import type { JsonObject } from '../../core/values/json.ts';
 import type { StoredCall, Transition } from '../../ports/store.ts';
 import type { Shell } from '../shell.ts';
-import {
-  type CallContext,
-  contextElsewhere,
-  effectOf,
-  type End,
-  type Ending,
-  type EndRider,
-  type Move,
-} from './ending.ts';
+import { type CallContext, contextElsewhere, type End, type Ending, type EndRider, type Move } from './ending.ts';
+import { effectOf } from './transition.ts';
 import { advanceAll, type CommitParts, mergeParts, toTransition, note } from './transition.ts';
 import { workflowRider } from './workflow-rider.ts';
 

@@ -6,14 +6,14 @@ import type { Envelope, RestingReply } from '../../core/call/answer.ts';
 import type { Call, CallId } from '../../core/call/call.ts';
 import type { CallEvent } from '../../core/call/lifecycle.ts';
 import type { Payload, RecordDraft } from '../../core/journal/record.ts';
-import type { Effect, CallState } from '../../core/taxonomy.ts';
+import type { Effect } from '../../core/taxonomy.ts';
 import { type Json, type JsonObject, isObject } from '../../core/values/json.ts';
 import { type Shell, nextActions } from '../shell.ts';
 import type { CommitParts } from './transition.ts';
 import type { Notice } from '../../core/call/reply.ts';
 import { operationOf, type StepFact, withDueFired } from '../../core/workflow/step.ts';
 import type { Session, StoredCall } from '../../ports/store.ts';
-import { stepOf, type Step, type Work } from '../attempt/work.ts';
+import type { Step, Work } from '../attempt/work.ts';
 import { readAhead } from '../session/drift.ts';
 import { orphansOf } from '../session/position.ts';
 
@@ -76,7 +76,7 @@ export interface CallContext {
 }
 
 export function contextHere(work: Work, shell: Shell): CallContext {
-  const step = stepOf(work);
+  const step = work.step === null ? null : { fact: work.step, inputs: work.args };
   return {
     step,
     hasTurn: false,
@@ -130,14 +130,6 @@ function withinIn(declared: unknown): number | null {
 function fieldsOf(text: string | undefined): Readonly<Record<string, unknown>> {
   const value = text === undefined ? null : (JSON.parse(text) as Json);
   return isObject(value) ? value : {};
-}
-
-/** What is proven of a call that rests in this state. */
-export function effectOf(state: CallState | '(none)'): Effect {
-  if (state === 'SUCCEEDED') return 'applied';
-  return state === 'IN_DOUBT' || state === 'CLOSED_UNKNOWN' || state === 'DISPATCHED' || state === 'RETRY_WAIT'
-    ? 'unknown'
-    : 'none';
 }
 
 export function envelopeOf(call: Call, shell: Shell, step: Step | null = null): Envelope {

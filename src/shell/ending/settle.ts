@@ -16,7 +16,8 @@ import type { Answer, Shell } from '../shell.ts';
 import { commit, keepForLater, nobodyWaits } from '../upkeep/commit.ts';
 import { type CallContext, envelopeOf, contextHere, type Ending, type Say } from './ending.ts';
 import { conclude } from './conclude.ts';
-import { answerStored, unrecorded, withSeq } from './stored-reply.ts';
+import { answerStored, unrecorded } from './stored-reply.ts';
+import { withSeq } from '../../core/call/answer.ts';
 import { note, toTransition } from './transition.ts';
 import { asFailedRead } from './workflow-rider.ts';
 import { type CancelScope, cancelled, failed, timedOut } from '../../core/call/answer.ts';
@@ -31,7 +32,7 @@ export async function settle(
   shell: Shell,
 ): Promise<Answer> {
   const { step } = context;
-  const interpreted = asFailedRead(call, ended, step, shell);
+  const interpreted = step === null ? ended : asFailedRead(call, ended, step, shell);
   let from = call;
   for (let tries = 0; tries <= shell.limits.maxRedecisions; tries++) {
     const [next] = advance(from, interpreted.event);

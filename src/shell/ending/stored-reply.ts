@@ -2,7 +2,7 @@
  * Reads the reply that is on record for a call. What happened is told as it was written; where the session stands, and what is next,
  * is told as it is now. A reply that was erased or altered in the file has an answer of its own.
  */
-import { chooseFrom, failed, type FailureFacts, pending, type RestingReply } from '../../core/call/answer.ts';
+import { chooseFrom, failed, type FailureFacts, pending, type RestingReply, withSeq } from '../../core/call/answer.ts';
 import type { Call, CallId } from '../../core/call/call.ts';
 import { isUnderWay } from '../../core/call/lifecycle.ts';
 import type { Reply } from '../../core/call/reply.ts';
@@ -14,7 +14,8 @@ import type { Step } from '../attempt/work.ts';
 import { readAhead } from '../session/drift.ts';
 import { type Answer, nextActions, type Shell } from '../shell.ts';
 import { commit } from '../upkeep/commit.ts';
-import { effectOf, envelopeOf } from './ending.ts';
+import { effectOf } from './transition.ts';
+import { envelopeOf } from './ending.ts';
 import { bare, note, numbered } from './transition.ts';
 
 /** What the record says: the stored reply, or that the call is still under way elsewhere. */
@@ -59,10 +60,6 @@ export async function storedReply(call: StoredCall, shell: Shell): Promise<Reply
     default:
       return stored satisfies never;
   }
-}
-
-export function withSeq(reply: RestingReply, seq: number): Reply {
-  return 'error' in reply ? reply : { ...reply, seq };
 }
 
 /** The attempt ended, or its intent was submitted, and nobody knows what is on record: nothing is promised. */

@@ -4,7 +4,7 @@ import { canonicalText } from '../../core/values/canonical.ts';
 import type { JsonObject } from '../../core/values/json.ts';
 import type { Payload, RecordDraft, RecordKind } from '../../core/journal/record.ts';
 import { advance, type CallEvent, type SideEffect } from '../../core/call/lifecycle.ts';
-import type { CallState } from '../../core/taxonomy.ts';
+import type { CallState, Effect } from '../../core/taxonomy.ts';
 import { invariant } from '../../core/values/unreachable.ts';
 import type {
   ApprovalWrite,
@@ -52,32 +52,48 @@ export function advanceAll(call: Call, events: readonly CallEvent[]) {
   return { next, effects };
 }
 
+/** What is proven of a call that rests in this state. */
+export function effectOf(state: CallState | '(none)'): Effect {
+  if (state === 'SUCCEEDED') return 'applied';
+  return state === 'IN_DOUBT' || state === 'CLOSED_UNKNOWN' || state === 'DISPATCHED' || state === 'RETRY_WAIT'
+    ? 'unknown'
+    : 'none';
+}
+
 /** One value each of what can be there once; lists one after the other. */
 export function mergeParts(all: readonly CommitParts[]): CommitParts {
-  return all.reduce(
-    (one, other) => ({
-      ...one,
-      ...other,
-      body: mergeByKind(one.body, other.body, (a, b) => ({ ...a, ...b })),
-      payloads: mergeByKind(one.payloads, other.payloads, (a, b) => [...a, ...b]),
-      blobs: [...(one.blobs ?? []), ...(other.blobs ?? [])],
-      approvals: [...(one.approvals ?? []), ...(other.approvals ?? [])],
-      resumption: [...(one.resumption ?? []), ...(other.resumption ?? [])],
-      notes: [...(one.notes ?? []), ...(other.notes ?? [])],
-    }),
-    {},
-  );
+  const lists = {
+    blobs: [] as Blob[],
+    approvals: [] as ApprovalWrite[],
+    resumption: [] as RecordDraft[],
+    notes: [] as RecordDraft[],
+  };
+  const body: ByKind<JsonObject> = {};
+  const payloads: ByKind<readonly Payload[]> = {};
+  let single: CommitParts = {};
+  for (const part of all) {
+    single = { ...single, ...part };
+    mergeInto(body, part.body, (one, other) => ({ ...one, ...other }));
+    mergeInto(payloads, part.payloads, (one, other) => [...one, ...other]);
+    lists.blobs.push(...(part.blobs ?? []));
+    lists.approvals.push(...(part.approvals ?? []));
+    lists.resumption.push(...(part.resumption ?? []));
+    lists.notes.push(...(part.notes ?? []));
+  }
+  return { ...single, ...lists, body, payloads };
 }
 
 type ByKind<Value> = Partial<Record<RecordKind, Value>>;
 
-function mergeByKind<Value>(one: ByKind<Value> = {}, other: ByKind<Value> = {}, join: (a: Value, b: Value) => Value) {
-  const merged: ByKind<Value> = { ...one };
-  for (const [kind, value] of Object.entries(other) as [RecordKind, Value][]) {
-    const known = merged[kind];
-    merged[kind] = known === undefined ? value : join(known, value);
+function mergeInto<Value>(
+  merged: ByKind<Value>,
+  more: ByKind<Value> = {},
+  join: (one: Value, other: Value) => Value,
+): void {
+  for (const kind of Object.keys(more) as RecordKind[]) {
+    const [known, value] = [merged[kind], more[kind]];
+    if (value !== undefined) merged[kind] = known === undefined ? value : join(known, value);
   }
-  return merged;
 }
 
 export function toTransition(

@@ -88,8 +88,8 @@ function leave(move: Move, { fact, inputs }: Step, shell: Shell): EndAddition {
 }
 
 /** A read whose result the workflow cannot take has had no effect: it failed, and the session stays where it is. */
-export function asFailedRead(call: Call, ended: Interpreted, step: Step | null, shell: Shell): Interpreted {
-  if (step === null || call.effectClass !== 'pure' || ended.result === undefined) return ended;
+export function asFailedRead(call: Call, ended: Interpreted, step: Step, shell: Shell): Interpreted {
+  if (call.effectClass !== 'pure' || ended.result === undefined) return ended;
   const moved = apply(call, step, ended.result, shell.ports.clock.nowMs(), shell);
   if (moved.kind !== 'failed') return ended;
   const failure = {

@@ -10,7 +10,7 @@ import { afterAll, maxLookedAt, type MeantId, meantId } from '../../core/values/
 import { createVerifier, type StoredRecord, type VerifyReport } from '../../core/journal/verify.ts';
 import type { Effect } from '../../core/taxonomy.ts';
 import type { CallFilter, JournalEntry, StoredCall, StoredText, StoreReader } from '../../ports/store.ts';
-import { effectOf } from '../ending/ending.ts';
+import { effectOf } from '../ending/transition.ts';
 
 export type { CallFilter, JournalEntry, Position, StoredCall, StoredText, VerifyReport };
 

@@ -12,7 +12,7 @@ import type { CallFilter, JournalEntry, StoredCall } from '../../ports/store.ts'
 import type { ToldRecord } from './inspect.ts';
 import { createSessionInspection, type SessionInspection } from './inspect-sessions.ts';
 import { replyWithNotices } from '../completion/tasks.ts';
-import { effectOf } from '../ending/ending.ts';
+import { effectOf } from '../ending/transition.ts';
 import { type Judged, type Judgement, settleDoubt } from '../ending/settle-doubt.ts';
 import type { Scope, Shell } from '../shell.ts';
 

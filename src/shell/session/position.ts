@@ -131,8 +131,7 @@ export function resumption(
 }
 
 /** After a commit: what is on record need not be said again. */
-export function rememberWritten({ session, records: [first] }: Transition, { live, workflows }: Shell): void {
-  if (workflows.size === 0) return;
+export function rememberWritten({ session, records: [first] }: Transition, { live }: Shell): void {
   if (first?.kind === 'session_resumed' && first.session !== null) rememberOne(first.session, live.written);
   else if (session?.kind === 'open' && session.session.workflow !== null) rememberOne(session.session.id, live.written);
 }

@@ -17,7 +17,7 @@ export async function commit(transition: Transition, shell: Shell): Promise<Comm
     if (answer.kind !== 'unavailable') {
       // A conflict wrote nothing, so it says nothing about a disk that is full.
       if (answer.kind === 'committed') storeIsBack(shell);
-      if (answer.kind === 'committed') rememberWritten(transition, shell);
+      if (answer.kind === 'committed' && shell.workflows.size > 0) rememberWritten(transition, shell);
       if (answer.kind === 'conflict' && doubtful !== null) doubted.add(answer);
       return answer;
     }

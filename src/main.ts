@@ -27,7 +27,7 @@ import type { Clock } from './ports/clock.ts';
 import type { Ids } from './ports/ids.ts';
 import type { Notifier } from './ports/notifier.ts';
 import { createApprovals } from './shell/approval/approvals.ts';
-import { voidUnbound } from './shell/approval/end-approval.ts';
+import { voidOutdated } from './shell/approval/end-approval.ts';
 import { drained, stopAll, startSweeping } from './shell/upkeep/sweep.ts';
 import { knownOnRecord } from './shell/call/hand-over.ts';
 import { lastingReads, watchStore } from './shell/upkeep/store-health.ts';
@@ -164,7 +164,7 @@ export async function openGateway<
   // The rules may have changed since the last run. Only an owner with a policy voids approvals of undeclared agents.
   const undeclared = role === 'owner' && options.policy !== undefined ? 'void' : 'leave';
   const policies = () => [shell.policy()].filter((each) => each !== null);
-  const bind = () => voidUnbound(policies(), undeclared, shell);
+  const bind = () => voidOutdated(policies(), undeclared, shell);
   let isBound = !recovers || (await bind());
   const stopSweeping = startSweeping(shell, async () => {
     isBound ||= await bind();

@@ -22,7 +22,7 @@ import { type ApprovalId, stateAt } from '../../core/approval/approval.ts';
 import type { AgentPolicy } from '../../core/policy/policy.ts';
 import { createApprovals } from '../../shell/approval/approvals.ts';
 import { policyOf, type Shell } from '../../shell/shell.ts';
-import { spendAsking } from '../../shell/approval/approval-service.ts';
+import { consumeQuestion } from '../../shell/approval/approval-service.ts';
 import type { Seal } from '../state/seal.ts';
 
 /** Asked only once it is open. */
@@ -150,7 +150,7 @@ export function approvalsOf(shell: () => Shell, seal: Seal): DoorApprovals {
       const { version, expiresAtMs, session } = found;
       return { version, rules: sha256(policy.canonical), expiresAtMs, session };
     },
-    spend: (id, who, version) => spendAsking(id, who, version, shell()),
+    spend: (id, who, version) => consumeQuestion(id, who, version, shell()),
     seal,
     get waitMs() {
       return shell().limits.approvalWaitMs;

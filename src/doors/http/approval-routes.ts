@@ -4,7 +4,7 @@ import type { DoorCode } from '../../core/http/door-problems.ts';
 import { defaultPage } from '../../core/http/http-routes.ts';
 import type { Identity } from '../../core/call/identity.ts';
 import { afterAll, maxLookedAt, meantId } from '../../core/values/short-id.ts';
-import type { Decided, DecideProblem, Word } from '../../shell/approval/approval-service.ts';
+import type { Decided, DecideProblem, DecisionInput } from '../../shell/approval/approval-service.ts';
 import { type Answer, type Asked, json, refuse, reply } from './answer.ts';
 import { principal, scopeOf, storeUnavailable, wholeId } from './call-routes.ts';
 
@@ -53,7 +53,7 @@ async function decide(asked: Asked, act: 'approve' | 'deny' | 'revoke'): Promise
   const { body, who, parts } = asked;
   const id = await meantApproval(asked, 'decide');
   if (typeof id !== 'string') return id;
-  return answerTo(await parts.approvals[act](id, person(who), body as Word), act, id, parts);
+  return answerTo(await parts.approvals[act](id, person(who), body as DecisionInput), act, id, parts);
 }
 
 export const approve = (asked: Asked): Promise<Answer> => decide(asked, 'approve');

@@ -1,6 +1,6 @@
 /**
- * Approvals as doors speak of them: looked at, waited for, decided. What may be decided by whom is core/approval/approval.ts; here it is
- * read, checked and committed. Never rejects; never runs a call except one that was approved to be run.
+ * The interface of the approval service, the view of an approval that it returns, and the hash of what an approver was shown.
+ * Also makes sure that a question to the client's user is answered once.
  */
 import {
   type ApprovalState,
@@ -11,16 +11,15 @@ import {
 } from '../../core/approval/approval.ts';
 import type { ApprovalView } from '../../core/approval/approval-view.ts';
 import type { Json } from '../../core/values/json.ts';
-import type { Scope } from '../shell.ts';
 import type { Principal } from '../../core/call/call.ts';
 import { commit } from '../upkeep/commit.ts';
-import type { Shell } from '../shell.ts';
+import type { Scope, Shell } from '../shell.ts';
 import { bare } from '../ending/transition.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
 
 export type { ApprovalView };
 
-export interface ApprovalWish {
+export interface ApprovalFilter {
   readonly agent?: string;
   readonly session?: string;
   readonly state?: ApprovalState;
@@ -34,7 +33,7 @@ export const decideProblems = {
   not_an_approver: 403,
   not_pending: 409,
   already_approved: 409,
-  /** What they saw is not what is there now. */
+  /** What the decider was shown is not what is there now. */
   saw_another: 409,
   bad_edit: 422,
   store_unavailable: 503,
@@ -46,8 +45,8 @@ export type Decided =
   | { readonly ok: true; readonly approval: ApprovalView }
   | { readonly ok: false; readonly problem: DecideProblem; readonly message: string };
 
-/** What comes with a decision. `args` makes it an approval of a changed call. */
-export interface Word {
+/** What comes with a decision. `args` approves the call with edited arguments. */
+export interface DecisionInput {
   readonly reason?: string;
   readonly shown?: string;
   readonly args?: Json;
@@ -57,18 +56,21 @@ export interface ApprovalService {
   /** Null if there is none in the scope: an agent sees its own, a person those of the tenant. */
   read(id: string, scope: Scope): Promise<ApprovalView | null>;
   /** The newest first. */
-  list(scope: Scope, wish: ApprovalWish): Promise<readonly ApprovalView[]>;
-  approve(id: string, by: Decider, word: Word): Promise<Decided>;
-  deny(id: string, by: Decider, word: Pick<Word, 'reason' | 'shown'>): Promise<Decided>;
-  revoke(id: string, by: Decider, word: Pick<Word, 'reason'>): Promise<Decided>;
-  /** Until it is no longer pending, for `waitMs` at most, or until the signal. As it is then; null if there is none. */
+  list(scope: Scope, filter: ApprovalFilter): Promise<readonly ApprovalView[]>;
+  approve(id: string, by: Decider, input: DecisionInput): Promise<Decided>;
+  deny(id: string, by: Decider, input: Pick<DecisionInput, 'reason' | 'shown'>): Promise<Decided>;
+  revoke(id: string, by: Decider, input: Pick<DecisionInput, 'reason'>): Promise<Decided>;
+  /** Waits until it is no longer pending, for `waitMs` at most or until the signal, and returns it; null if there is none. */
   wait(id: string, scope: Scope, waitMs: number, signal?: AbortSignal): Promise<ApprovalView | null>;
   /** Whether the user of the agent's own client may decide it, now. */
   mayClientDecide(id: string, agent: { readonly tenant: string; readonly agent: string }): Promise<boolean>;
 }
 
-/** False if somebody has said something since this version, was faster, or it cannot be written down. */
-export async function spendAsking(
+/**
+ * Uses up the question to the client's user about this version, by writing the next version. False if the approval has changed since,
+ * is no longer pending, or the store cannot record it.
+ */
+export async function consumeQuestion(
   id: string,
   { tenant, agent }: Principal,
   version: number,
@@ -78,11 +80,11 @@ export async function spendAsking(
   const found = await store.approval(id as ApprovalId);
   if (found === null || found.tenant !== tenant || found.agent !== agent || found.version !== version) return false;
   if (stateAt(found, clock.nowMs()) !== 'pending') return false;
-  const spent = { approval: { ...found, version: version + 1 }, expect: version, maxPending: null };
-  return (await commit({ ...bare(shell), approvals: [spent] }, shell)).kind === 'committed';
+  const asked = { approval: { ...found, version: version + 1 }, expect: version, maxPending: null };
+  return (await commit({ ...bare(shell), approvals: [asked] }, shell)).kind === 'committed';
 }
 
-/** INVARIANT: of everything that an approver decides on and that could differ between two looks. */
+/** INVARIANT: covers everything that an approver decides on and that could differ between two reads. */
 export function shownHash(
   { id, agent, tool, refs, reason, edit }: Approval,
   argsText: string | null,
@@ -122,7 +124,10 @@ export async function viewOf(approval: Approval, shell: Shell): Promise<Approval
   };
 }
 
-/** As its agent asked for it: a changed call that has run has the arguments that were sent. Null once they were erased. */
+/**
+ * The arguments as the agent asked for them; null once they were erased. Once an edited call has run, the store has its edited
+ * arguments, so the original ones come from the record.
+ */
 async function askedArgs({ callId, edit }: Approval, { ports: { store } }: Shell): Promise<string | null> {
   if (edit !== null) {
     const held = (await store.recordsOf(callId)).find(({ kind }) => kind === 'held');

@@ -1,6 +1,6 @@
 /**
- * Ends an approval, and with it the call that waits for it, in one commit: by a person's word, by time, or because it covers
- * nothing any more. Nothing of the call was sent, whichever way it ends.
+ * Ends an approval and the call that waits for it in one commit: denied, revoked, expired, void or cancelled. Nothing of the call
+ * was sent. Also voids the approvals that were asked for under rules which have changed.
  */
 import { cancelled, type CancelScope, type Envelope, failed, refused } from '../../core/call/answer.ts';
 import { type Approval, ended, isLive, stateAt } from '../../core/approval/approval.ts';
@@ -22,7 +22,7 @@ import type { StoredCall } from '../../ports/store.ts';
 import { rulesOf } from './fetch-approval.ts';
 import { toolOf } from '../session/position.ts';
 
-/** How it ends. `cancelled`: the caller gave the call up. */
+/** How it ends. `cancelled`: the caller cancelled the call. */
 export type ApprovalEnd =
   | {
       readonly kind: 'denied' | 'revoked';
@@ -47,7 +47,7 @@ export async function endApproval(approval: Approval, end: ApprovalEnd, shell: S
   const state = end.kind === 'cancelled' ? 'void' : end.kind;
   const next = ended(approval, state, decided);
   const call = await shell.ports.store.call(approval.callId);
-  const about = { approval: approval.id, became: state, ...wordsOf(end) };
+  const about = { approval: approval.id, became: state, ...detailsOf(end) };
   const approvals = [{ approval: next, expect: approval.version, maxPending: null }];
   const waits = call !== null && call.state === 'AWAITING_APPROVAL';
   const notes = call === null ? [] : [note(recordOf(end), call, about)];
@@ -68,20 +68,20 @@ export async function endApproval(approval: Approval, end: ApprovalEnd, shell: S
   nobodyWaits(result, shell);
   if (result.kind === 'unavailable') return { kind: 'store_unavailable' };
   if (result.kind === 'conflict') return { kind: 'moved' };
-  wake(approval.id, shell);
+  notifyWaiters(approval.id, shell);
   return { kind: 'ended', approval: next };
 }
 
-/** One that covers nothing: past its time, or bound to what is no more. Not live: there is nothing to end. */
-export async function lapse(
+/** Ends a live approval that covers nothing any more: as expired if its time is up, otherwise as void. */
+export async function expireOrVoid(
   approval: Approval,
   shell: Shell,
   why = 'the rules or the evidence it was bound to have changed',
-): Promise<'lapsed' | 'not_live' | 'store_unavailable'> {
+): Promise<'ended' | 'not_live' | 'store_unavailable'> {
   if (!isLive(approval)) return 'not_live';
   const isLate = stateAt(approval, shell.ports.clock.nowMs()) === 'expired';
   const ending = await endApproval(approval, isLate ? { kind: 'expired' } : { kind: 'void', why }, shell);
-  return ending.kind === 'store_unavailable' ? ending.kind : 'lapsed';
+  return ending.kind === 'store_unavailable' ? ending.kind : 'ended';
 }
 
 function eventOf(end: ApprovalEnd): CallEvent {
@@ -116,7 +116,7 @@ function recordOf(end: ApprovalEnd): RecordKind {
   }
 }
 
-function wordsOf(end: ApprovalEnd): Readonly<Record<string, Json>> {
+function detailsOf(end: ApprovalEnd): Readonly<Record<string, Json>> {
   switch (end.kind) {
     case 'denied':
     case 'revoked':
@@ -163,31 +163,36 @@ function replyTo(
   }
 }
 
-/** Tells those who wait for it in this process; the others look for themselves. */
-export function wake(id: Approval['id'], { live }: Shell): void {
+/** Notifies the waiters in this process; those in other processes poll. */
+export function notifyWaiters(id: Approval['id'], { live }: Shell): void {
   for (const look of live.approvalWaiters.get(id) ?? []) look();
 }
 
-export async function isBoundNow(approval: Approval, shell: Shell): Promise<boolean> {
+/** Whether the rules about its tool are still those that it was asked for under. */
+export async function hasCurrentRules(approval: Approval, shell: Shell): Promise<boolean> {
   const agent = policyOf(approval.agent, shell)?.agent ?? null;
   if (agent === null) return false;
   const call = await shell.ports.store.call(approval.callId);
   const name = call === null ? null : await policyNameOf(call, shell);
-  // Another process may have the tool; the gate knows when the call is asked for there.
+  // Another process may have the tool; its gate checks the rules when the call is made there.
   return name === null || approval.rules === rulesOf(agent.canonicalFor(name), shell);
 }
 
-/** Agents that none of the policies declares: another process may serve them, or nobody does. */
+/** What to do about agents that none of the policies declares: another process may serve them, or none does. */
 export type Undeclared = 'leave' | 'void';
 
-/** Voids every waiting approval that one of these policies does not bind as it was asked for. False if the store did not take it. */
-export async function voidUnbound(policies: readonly Policy[], undeclared: Undeclared, shell: Shell): Promise<boolean> {
+/** Voids every waiting approval whose rules differ in one of these policies. False if the store cannot record it. */
+export async function voidOutdated(
+  policies: readonly Policy[],
+  undeclared: Undeclared,
+  shell: Shell,
+): Promise<boolean> {
   const { store } = shell.ports;
   const { sweepBatch } = shell.limits;
   for (let after = ''; ;) {
     const page = await store.unfinished(after, sweepBatch);
     const waiting = page.filter(({ state }) => state === 'AWAITING_APPROVAL');
-    const done = await Promise.all(waiting.map((call) => voidIfUnbound(call, policies, undeclared, shell)));
+    const done = await Promise.all(waiting.map((call) => voidIfOutdated(call, policies, undeclared, shell)));
     if (done.includes(false)) return false;
     const last = page.at(-1);
     if (last === undefined || page.length < sweepBatch) return true;
@@ -195,7 +200,7 @@ export async function voidUnbound(policies: readonly Policy[], undeclared: Undec
   }
 }
 
-async function voidIfUnbound(
+async function voidIfOutdated(
   call: StoredCall,
   policies: readonly Policy[],
   undeclared: Undeclared,
@@ -206,15 +211,15 @@ async function voidIfUnbound(
   const approval = await shell.ports.store.approvalOfCall(call.id);
   if (approval === null) return true;
   const name = await policyNameOf(call, shell);
-  const isBoundBy = ({ agents }: Policy): boolean => {
+  const hasSameRules = ({ agents }: Policy): boolean => {
     const agent = agents.get(call.agent);
     return agent !== undefined && (name === null || approval.rules === rulesOf(agent.canonicalFor(name), shell));
   };
-  if (isDeclared && policies.every(isBoundBy)) return true;
-  return (await lapse(approval, shell, 'the rules about its tool have changed')) !== 'store_unavailable';
+  if (isDeclared && policies.every(hasSameRules)) return true;
+  return (await expireOrVoid(approval, shell, 'the rules about its tool have changed')) !== 'store_unavailable';
 }
 
-/** The name by which rules know what a call calls; null for an action of a workflow that this process does not have. */
+/** The name of the called tool in policy rules; null for an action of a workflow that this process does not have. */
 async function policyNameOf(call: StoredCall, shell: Shell): Promise<string | null> {
   const { tool } = await toolOf(call, shell);
   if (tool !== undefined) return tool.policyName;

@@ -1,6 +1,6 @@
 /**
- * A call that a person must decide waits on record, with the approval it waits for, in one commit. An equal call that comes
- * meanwhile is counted on the one that waits. Nothing runs, and no turn is kept.
+ * Puts a call on hold for an approval: records the waiting call and its new approval in one commit, or counts an equal call on the
+ * one that waits already. Also records which other sessions wait for the approval. Nothing runs.
  */
 import { refused } from '../../core/call/answer.ts';
 import { type Approval, joinObligations, type ApprovalId } from '../../core/approval/approval.ts';
@@ -15,7 +15,7 @@ import type { ErrorReply, Reply } from '../../core/call/reply.ts';
 import { invariant } from '../../core/values/unreachable.ts';
 import { shownHash } from './approval-service.ts';
 import { commit, isDoubtful, mayBeApplied, nobodyWaits } from '../upkeep/commit.ts';
-import { lapse } from './end-approval.ts';
+import { expireOrVoid } from './end-approval.ts';
 import { factsOf } from '../call/intent.ts';
 import { maskArgs } from '../mask.ts';
 import { type Asked, sinceArrival } from '../call/asked.ts';
@@ -30,7 +30,15 @@ import type { RecordDraft } from '../../core/journal/record.ts';
 
 type Hold = Extract<Decision, { kind: 'hold' }>;
 
-/** Null if something moved meanwhile: decide again. */
+/** A call that the gates hold, and all that is known about it. */
+interface HeldCall {
+  readonly call: Call;
+  readonly hold: Hold;
+  readonly facts: Facts;
+  readonly asked: Asked;
+}
+
+/** Null if something changed meanwhile: decide again. */
 export async function holdCall(
   call: Call,
   hold: Hold,
@@ -42,29 +50,26 @@ export async function holdCall(
   const { approval } = hold;
   const fact = facts.approval;
   invariant(approval !== null && fact !== undefined, 'a call is held for an approval');
-  if (approval.kind === 'shared') return shareApproval(call, approval.approval, hold, facts, asked, shell);
+  if (approval.kind === 'shared') return shareApproval(approval.approval, { call, hold, facts, asked }, shell);
   if (approval.replaces !== null) {
     // The call that used it up may have claimed this very key since the key was looked up.
     if (approval.replaces.state === 'used' && (await isClaimed(request, call, shell))) return null;
-    const lapsed = await lapse(approval.replaces, shell);
-    if (lapsed === 'store_unavailable')
+    const ending = await expireOrVoid(approval.replaces, shell);
+    if (ending === 'store_unavailable')
       return storeUnavailable(refusal(call, hold.gate, {}, request, stepOf(facts), shell), 'io');
-    if (lapsed === 'lapsed') return null;
+    if (ending === 'ended') return null;
   }
-  return openApproval(call, fact, hold, facts, asked, shell);
+  return openApproval(fact, { call, hold, facts, asked }, shell);
 }
 
 async function isClaimed({ key }: Request, { tenant, agent }: Call, { ports }: Shell): Promise<boolean> {
   return key !== null && (await ports.store.key(tenant, agent, key)) !== null;
 }
 
-/** The reply names the call that waits: whoever asked, it is that one which will run. */
+/** The reply names the call that waits already, since that is the one that will run. */
 async function shareApproval(
-  call: Call,
   approval: Approval,
-  hold: Hold,
-  facts: Facts,
-  { request, requester }: Asked,
+  { call, hold, facts, asked: { request, requester } }: HeldCall,
   shell: Shell,
 ): Promise<Reply | null> {
   const waiting = await shell.ports.store.call(approval.callId);
@@ -72,17 +77,17 @@ async function shareApproval(
   const step = stepOf(facts);
   const about = refusal(call, hold.gate, {}, request, step, shell);
   const count = waiting.repeats + 1;
-  // Every attempt of a step is in its history; of other calls the journal hears at 1, 10, 100 …
-  const speaks = step !== null || /^10*$/.test(String(count));
-  const goesOn = step === null || waiting.session !== call.session ? [] : resumption(call.session, step, shell);
+  // Every attempt at a step is recorded in its history; repeats of other calls are recorded at 1, 10, 100 and so on.
+  const isRecorded = step !== null || /^10*$/.test(String(count));
+  const resumed = step === null || waiting.session !== call.session ? [] : resumption(call.session, step, shell);
   const waiters = await notesOnSharing(waiting, approval.id, call, requester.bodyOf, shell);
   const result = await commit(
     {
       ...bare(shell),
       call: { kind: 'mark', id: waiting.id, requester: null, repeats: 1 },
       // INVARIANT: a session that begins to wait is open: whoever completes it has seen that it waits, or this conflicts.
-      session: waiters.length > 0 ? numbered(call, true) : speaks ? numbered(waiting) : null,
-      records: [...goesOn, ...(speaks ? [note('refusals_repeated', waiting, { count })] : []), ...waiters],
+      session: waiters.length > 0 ? numbered(call, true) : isRecorded ? numbered(waiting) : null,
+      records: [...resumed, ...(isRecorded ? [note('refusals_repeated', waiting, { count })] : []), ...waiters],
     },
     shell,
   );
@@ -92,34 +97,77 @@ async function shareApproval(
   return refused(envelope, hold.refusal);
 }
 
-async function openApproval(
-  asked: Call,
-  fact: ApprovalFact,
-  hold: Hold,
-  facts: Facts,
-  { request, requester }: Asked,
-  shell: Shell,
-): Promise<Reply | null> {
+async function openApproval(fact: ApprovalFact, held: HeldCall, shell: Shell): Promise<Reply | null> {
+  const { hold, facts, asked } = held;
   const step = stepOf(facts);
-  const about = refusal(asked, hold.gate, {}, request, step, shell);
+  const about = refusal(held.call, hold.gate, {}, asked.request, step, shell);
+  const { call, approval, argsText, shownArgs, sentArgs } = newApproval(fact, held, shell);
+  const [next, effects] = advance(call, { kind: 'held' });
+  const envelope = { requested: call.tool, callId: call.id, session: call.session, nextActions: about.nextActions };
+  const reply: ErrorReply = refused(envelope, hold.refusal);
+  const policy = policyOnRecord(shell.policy(), shell);
+  const payloads = [
+    { part: 'args', text: shownArgs },
+    ...(sentArgs === shownArgs ? [] : [{ part: 'args_as_sent', text: sentArgs }]),
+    { part: 'reply', text: canonicalText(reply) },
+  ];
+  const parts = {
+    body: { held: { ...recordBody(approval, held, shell), ...policy.body } },
+    payloads: { held: payloads },
+    blobs: policy.blobs,
+    expectOpen: true,
+    resumption: step === null ? [] : resumption(call.session, step, shell),
+    notes: [openingNote(call, approval), ...notesOnOpening(call, approval.id, asked.requester.bodyOf)],
+    approvals: [{ approval, expect: null, maxPending: shell.limits.maxPendingApprovals }],
+  };
+  const result = await commit(toTransition(call, next, effects, parts, shell), shell);
+  nobodyWaits(result, shell);
+  if (result.kind === 'unavailable' && mayBeApplied(result.fault)) {
+    // It may be on record and be approved later, so the reply must not say that nothing will happen.
+    return unrecorded(call, shell, step === null ? null : { fact: step, inputs: JSON.parse(argsText) as Json });
+  }
+  if (result.kind === 'unavailable') return storeUnavailable(about, result.fault);
+  // The first try was applied without an answer, and the call has changed since: reply from the record.
+  if (result.kind === 'conflict' && result.on === 'call' && isDoubtful(result))
+    return (await answerStored(call.id, shell)).reply;
+  // An equal call was faster, the session ended, or too many approvals are pending by now.
+  if (result.kind === 'conflict') return null;
+  rememberBlobs(policy.blobs, shell);
+  return reply;
+}
+
+interface NewApproval {
+  /** With the deadline of the approval. */
+  readonly call: Call;
+  readonly approval: Approval;
+  /** As policy judged them; `shownArgs` is the same, masked. */
+  readonly argsText: string;
+  readonly shownArgs: string;
+  /** As the caller sent them, masked. */
+  readonly sentArgs: string;
+}
+
+function newApproval(
+  { freshId: id, subject, rules, evidence }: ApprovalFact,
+  { call, hold, facts, asked: { request } }: HeldCall,
+  shell: Shell,
+): NewApproval {
   const terms = joinObligations(hold.obligations);
   const openedAtMs = shell.ports.clock.nowMs();
   const expiresAtMs = openedAtMs + terms.expiresMs;
-  // The clock of a call stands still while a person thinks: until then it is the approval's.
-  const call: Call = { ...asked, deadlineAtMs: expiresAtMs };
   const argsText = facts.arguments?.ok ? canonicalText(facts.arguments.args) : request.argsText;
   const shownArgs = maskArgs(argsText, call.agent, shell);
   const sentArgs = maskArgs(request.argsText, call.agent, shell);
   const draft: Approval = {
-    id: fact.freshId,
+    id,
     version: 1,
     tenant: call.tenant,
     agent: call.agent,
     session: call.session,
     tool: call.tool,
-    subject: fact.subject,
-    rules: fact.rules,
-    evidence: fact.evidence,
+    subject,
+    rules,
+    evidence,
     callId: call.id,
     state: 'pending',
     refs: hold.obligations.map(({ ref }) => ref),
@@ -133,12 +181,14 @@ async function openApproval(
     openedAtMs,
     expiresAtMs,
   };
-  const approval: Approval = { ...draft, shown: shownHash(draft, shownArgs, shell) };
-  const [next, effects] = advance(call, { kind: 'held' });
-  const envelope = { requested: call.tool, callId: call.id, session: call.session, nextActions: about.nextActions };
-  const reply: ErrorReply = refused(envelope, hold.refusal);
-  const policy = policyOnRecord(shell.policy(), shell);
-  const body = {
+  const approval = { ...draft, shown: shownHash(draft, shownArgs, shell) };
+  // While a person decides, the deadline of the call is that of the approval.
+  return { call: { ...call, deadlineAtMs: expiresAtMs }, approval, argsText, shownArgs, sentArgs };
+}
+
+function recordBody(approval: Approval, { call, hold, facts, asked: { request } }: HeldCall, shell: Shell) {
+  const step = stepOf(facts);
+  return {
     gate: hold.gate,
     error: hold.refusal.error,
     code: hold.refusal.code,
@@ -146,14 +196,16 @@ async function openApproval(
     tenant: call.tenant,
     agent: call.agent,
     rule: approval.refs[0] ?? null,
-    elapsed_ms: sinceArrival(asked, shell),
+    elapsed_ms: sinceArrival(call, shell),
     facts: { ...factsOf(facts, shell), ...(step === null ? {} : { state: step.digest, step: step.seq }) },
     ...(request.evidence === undefined ? {} : { evidence_refs: request.evidence }),
     ...(request.expectedSeq === null ? {} : { expected_seq: request.expectedSeq }),
-    ...policy.body,
   };
-  // INVARIANT: no hash of the arguments as they are: what is masked in them, or erased later, could be found by trying.
-  const opened = {
+}
+
+/** INVARIANT: holds no hash of the raw arguments: values that are masked, or erased later, could be guessed from it. */
+function openingNote(call: Call, { terms, ...approval }: Approval): RecordDraft {
+  return note('approval_opened', call, {
     approval: approval.id,
     rules: approval.rules,
     evidence: approval.evidence,
@@ -163,45 +215,18 @@ async function openApproval(
     needed: terms.needed,
     on_approve: terms.onApprove,
     client_may_approve: terms.clientMayApprove,
-    expires_at_ms: expiresAtMs,
-  };
-  const payloads = [
-    { part: 'args', text: shownArgs },
-    ...(sentArgs === shownArgs ? [] : [{ part: 'args_as_sent', text: sentArgs }]),
-    { part: 'reply', text: canonicalText(reply) },
-  ];
-  const parts = {
-    body: { held: body },
-    payloads: { held: payloads },
-    blobs: policy.blobs,
-    expectOpen: true,
-    resumption: step === null ? [] : resumption(call.session, step, shell),
-    notes: [note('approval_opened', call, opened), ...notesOnOpening(call, approval.id, requester.bodyOf)],
-    approvals: [{ approval, expect: null, maxPending: shell.limits.maxPendingApprovals }],
-  };
-  const result = await commit(toTransition(call, next, effects, parts, shell), shell);
-  nobodyWaits(result, shell);
-  if (result.kind === 'unavailable' && mayBeApplied(result.fault)) {
-    // It may be on record, and somebody may approve it: nobody can say that nothing will come of it.
-    return unrecorded(call, shell, step === null ? null : { fact: step, inputs: JSON.parse(argsText) as Json });
-  }
-  if (result.kind === 'unavailable') return storeUnavailable(about, result.fault);
-  // The first try was applied unheard, and somebody has moved the call on: the record speaks.
-  if (result.kind === 'conflict' && result.on === 'call' && isDoubtful(result))
-    return (await answerStored(call.id, shell)).reply;
-  // An equal call was faster, the session ended, or too many are pending by now.
-  if (result.kind === 'conflict') return null;
-  rememberBlobs(policy.blobs, shell);
-  return reply;
+    expires_at_ms: approval.expiresAtMs,
+  });
 }
 
+/** A session that waits for an approval whose call belongs to another session. */
 export interface Waiter {
   readonly session: SessionId;
-  /** The tool whose body asks as soon as it is asked for itself; null where an equal call does. */
+  /** The tool whose own code made the call; null where the session made an equal call itself. */
   readonly through: string | null;
 }
 
-/** On record from the moment when it begins to wait. */
+/** The waiters to record with a new approval. */
 export function notesOnOpening(
   waiting: Call,
   approval: ApprovalId,
@@ -210,7 +235,7 @@ export function notesOnOpening(
   return waitersElsewhere(waiting, waiting, bodyOf).map((waiter) => noteOf(waiter, waiting, approval));
 }
 
-/** Those that are not on record yet: `asked` is told to wait for what `waiting` waits for. */
+/** The waiters to record when `asked` shares the approval of `waiting`; those on record already are left out. */
 export async function notesOnSharing(
   waiting: Call,
   approval: ApprovalId,
@@ -226,7 +251,7 @@ export async function notesOnSharing(
   return waiters.filter(isNew).map((waiter) => noteOf(waiter, waiting, approval));
 }
 
-/** As they are on record. The session of the call itself is none of them. */
+/** The recorded waiters of a call. The session of the call itself is not among them. */
 export async function recordedWaiters({ id }: Call, { ports }: Shell): Promise<readonly Waiter[]> {
   return (await ports.store.recordsOf(id)).flatMap(({ kind, session, body }) => {
     if (kind !== 'approval_awaited' || session === null) return [];

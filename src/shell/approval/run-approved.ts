@@ -1,6 +1,6 @@
 /**
- * Runs an approved call for whom nobody waits (`on_approve: run`): through the same gates as if its agent asked again. What only
- * has to wait is tried again by the sweeper; what may not run any more ends, and its approval with it.
+ * Runs an approved call that no requester waits for (`on_approve: run`), through the same gates as if its agent asked again. The
+ * sweeper retries what is only delayed; a call that may not run any more ends together with its approval.
  */
 import { isUnderWay } from '../../core/call/lifecycle.ts';
 import { type Approval, type ApprovalId, stateAt } from '../../core/approval/approval.ts';
@@ -9,13 +9,13 @@ import type { Json } from '../../core/values/json.ts';
 import type { ErrorReply } from '../../core/call/reply.ts';
 import type { StoredCall } from '../../ports/store.ts';
 import { requesterLeft } from '../call/hand-over.ts';
-import { lapse } from './end-approval.ts';
+import { expireOrVoid } from './end-approval.ts';
 import { handleRequest } from '../call/handle-call.ts';
 import { isMasked } from '../mask.ts';
 import type { Shell } from '../shell.ts';
 import { toolOf } from '../session/position.ts';
 
-/** Begins, and does not wait for the end; whoever closes the gateway does. */
+/** Starts the run and returns at once; closing the gateway waits for its end. */
 export function runApproved(approval: Approval, shell: Shell): void {
   const { runsApproved, unanswered } = shell.live;
   if (runsApproved.has(approval.id) || !shell.live.readiness.ready) return;
@@ -37,27 +37,27 @@ async function attempt(id: ApprovalId, shell: Shell): Promise<void> {
   if (approval === null || stateAt(approval, clock.nowMs()) !== 'granted') return;
   const waiting = await store.call(approval.callId);
   if (waiting === null || waiting.state !== 'AWAITING_APPROVAL') return;
-  // Another process may have the tool; only its time ends the wait for it.
+  // Another process may have the tool: leave the call to it until the approval expires.
   if ((await toolOf(waiting, shell)).tool === undefined) return;
   const sent = await asSent(waiting, shell);
-  // What was masked cannot be sent by anybody but its caller, who simply asks again.
+  // Masked values are not stored, so only the caller can send them, by asking again.
   if (sent === null || isMasked(sent.argsText)) return;
   const reply = await handleRequest(requestOf(waiting, approval, sent), approval, waiting.fingerprint, shell);
   const after = await store.call(waiting.id);
   if (after === null) return;
-  // INVARIANT: nobody has heard the outcome, so an equal call finds it free.
+  // INVARIANT: nobody has received the outcome, so the next equal call gets it.
   if (isUnderWay(after.state) || after.attempt > 0) return requesterLeft(after, shell);
-  if ('error' in reply && !onlyWaits(reply)) await lapse(approval, shell, reply.message);
+  if ('error' in reply && !transientCodes.has(reply.code)) await expireOrVoid(approval, shell, reply.message);
 }
 
 interface Sent {
   readonly argsText: string;
   readonly evidence: readonly string[];
-  /** From which sequence alone its agent wants it to run. */
+  /** The only session sequence at which its agent wants it to run. */
   readonly expectedSeq: number | null;
 }
 
-/** As its agent sent it, before any validator touched it. */
+/** The call as its agent sent it, before any validator changed it. */
 async function asSent(call: StoredCall, shell: Shell): Promise<Sent | null> {
   const held = (await shell.ports.store.recordsOf(call.id)).find(({ kind }) => kind === 'held');
   const body = JSON.parse(held?.body ?? '{}') as { evidence_refs?: readonly string[]; expected_seq?: number };
@@ -84,7 +84,8 @@ function requestOf(call: StoredCall, { model }: Approval, { argsText, evidence, 
   };
 }
 
-const passing: ReadonlySet<ErrorReply['code']> = new Set<ErrorReply['code']>([
+/** Refusals that may pass with time: the approval is kept for a later try. */
+const transientCodes: ReadonlySet<ErrorReply['code']> = new Set<ErrorReply['code']>([
   'RATE_EXCEEDED',
   'CREDENTIAL_UNAVAILABLE',
   'DAEMON_NOT_READY',
@@ -94,6 +95,3 @@ const passing: ReadonlySet<ErrorReply['code']> = new Set<ErrorReply['code']>([
   'ActionInFlight',
   'POLICY_DEFER',
 ]);
-
-/** What is in the way now may be out of it later, and the approval waits for that. */
-const onlyWaits = (reply: ErrorReply): boolean => passing.has(reply.code);

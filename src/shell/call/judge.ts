@@ -10,9 +10,9 @@ import type { Policy } from '../../core/policy/policy.ts';
 import { invariant } from '../../core/values/unreachable.ts';
 import type { StepFact } from '../../core/workflow/step.ts';
 import type { StoreFault } from '../../ports/store.ts';
-import { lapse } from '../approval/end-approval.ts';
+import { expireOrVoid } from '../approval/end-approval.ts';
 import { holdCall } from '../approval/hold-call.ts';
-import { voidApproval, whyNotAlone } from '../approval/take-approval.ts';
+import { voidForEvidence, refuseUnattended } from '../approval/take-approval.ts';
 import { withStateNow } from '../ending/adopt-own-result.ts';
 import { type Shell, firstFacts } from '../shell.ts';
 import type { Admission } from './attach.ts';
@@ -53,7 +53,7 @@ export async function judge(
   const waits = decision.kind === 'refuse' && decision.refusal.error === 'action_in_flight';
   if (decision.kind !== 'run' && admission.kind === 'unadopted' && !waits)
     return replyWith(withStateNow(admission.reply, step, asked.who, shell));
-  const unasked = await whyNotAlone(decision, asked, session, shell);
+  const unasked = await refuseUnattended(decision, asked, session, shell);
   if (unasked !== null) return replyWith(unasked);
   if (decision.kind === 'hold') return hold({ ...asked.call, session }, decision, facts, asked, shell);
   if (decision.kind === 'refuse') return refuse({ ...asked.call, session }, decision, facts, asked, shell);
@@ -71,7 +71,7 @@ async function hold(
 ): Promise<Stop> {
   // INVARIANT: what an approver wrote is never asked for in the agent's name: once it is not to be had, the call is the agent's own again.
   if (asked.under !== undefined) {
-    await lapse(asked.under, shell);
+    await expireOrVoid(asked.under, shell);
     return againAsSent(asked);
   }
   const held = await holdCall(call, decision, facts, asked, shell);
@@ -86,7 +86,7 @@ async function refuse(
   shell: Shell,
 ): Promise<Stop> {
   // INVARIANT: what was approved upon evidence that has changed covers nothing any more.
-  if (decision.gate === 'evidence' && facts.evidenceNow?.kind === 'read') await voidApproval(facts, shell);
+  if (decision.gate === 'evidence' && facts.evidenceNow?.kind === 'read') await voidForEvidence(facts, shell);
   return replyWith(await refuseByGate(call, decision, facts, request, shell));
 }
 

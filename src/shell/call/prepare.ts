@@ -1,7 +1,7 @@
 /** Prepares the intent of a call, unless its caller is gone by now. Phase 3 of 6: handle-call.ts. */
 import type { MetBy } from '../../core/gates/gate.ts';
 import type { Work } from '../attempt/work.ts';
-import { metBy } from '../approval/take-approval.ts';
+import { approvalMetBy } from '../approval/take-approval.ts';
 import type { Shell } from '../shell.ts';
 import { type Asked, type Phase, replyWith } from './asked.ts';
 import { attachableWithin } from './attach.ts';
@@ -37,7 +37,7 @@ export async function prepare(asked: Asked, judged: Judged, shell: Shell): Promi
     kind: 'next',
     intent: { call, request, decision, facts, step, policy, uses: null },
     work: { tool: decision.tool, args: decision.args, step, client, bodyOf },
-    met: metBy(decision, asked),
+    met: approvalMetBy(decision, asked),
     nobodyLeftWithinMs,
   };
 }

@@ -9,8 +9,8 @@ import type { Reply } from '../../core/call/reply.ts';
 import type { Facts } from '../../core/gates/facts.ts';
 import type { MetBy } from '../../core/gates/gate.ts';
 import type { FenceFact } from '../../core/workflow/step.ts';
-import { lapse } from '../approval/end-approval.ts';
-import { leftBehind } from '../approval/take-approval.ts';
+import { expireOrVoid } from '../approval/end-approval.ts';
+import { findAbandonedCall } from '../approval/take-approval.ts';
 import { stepOf } from '../attempt/work.ts';
 import { adopt, adoptable } from '../ending/adopt.ts';
 import { withStateNow } from '../ending/adopt-own-result.ts';
@@ -88,11 +88,11 @@ async function attachUnder(
   requester: Requester,
   shell: Shell,
 ): Promise<Exclude<Admission, { kind: 'unadopted' }>> {
-  const earlier = met === null || call.effectClass === 'pure' ? null : await leftBehind(call, session, shell);
+  const earlier = met === null || call.effectClass === 'pure' ? null : await findAbandonedCall(call, session, shell);
   // What is in doubt has answered nobody: until it is settled nothing runs, and what was approved stays.
   if (met !== null && earlier !== null && earlier.state !== 'IN_DOUBT') {
-    const lapsed = await lapse(met.approval, shell, 'an earlier equal call has answered its caller');
-    if (lapsed === 'store_unavailable') return { kind: 'unavailable', fault: 'io' };
+    const ending = await expireOrVoid(met.approval, shell, 'an earlier equal call has answered its caller');
+    if (ending === 'store_unavailable') return { kind: 'unavailable', fault: 'io' };
   }
   return attach(call, session, requester, shell);
 }

@@ -5,7 +5,7 @@
 import { invariant, unreachable } from '../../core/values/unreachable.ts';
 import { start, type Started } from '../attempt/start.ts';
 import { stepOf } from '../attempt/work.ts';
-import { hasTaken } from '../approval/take-approval.ts';
+import { hasTakenOver } from '../approval/take-approval.ts';
 import { adoptOwnResult } from '../ending/adopt-own-result.ts';
 import { unrecorded } from '../ending/stored-reply.ts';
 import { isFull, type Running, type Shell } from '../shell.ts';
@@ -104,7 +104,7 @@ async function lost(
   }
   // The first try of the commit was applied unheard, and somebody has taken the call over. INVARIANT: a call
   // that waited for its approval is told only to whoever has it; to others it is another's by now.
-  if (result.on === 'call' && (met === null || (await hasTaken(taken.intent.call.id, call.id, shell))))
+  if (result.on === 'call' && (met === null || (await hasTakenOver(taken.intent.call.id, call.id, shell))))
     return replyWith((await settleUnsent()).reply);
   invariant(result.on !== 'illegal', 'an intent is a legal transition');
   return again(asked);

@@ -14,7 +14,7 @@ import { stateOf } from '../../core/workflow/step.ts';
 import type { CommitResult, Session } from '../../ports/store.ts';
 import { commit } from '../upkeep/commit.ts';
 import { factsOfStanding, gatherStanding, type Standing, notReady } from './completion-facts.ts';
-import { lapse } from '../approval/end-approval.ts';
+import { expireOrVoid } from '../approval/end-approval.ts';
 import { fetchSession } from '../session/fetch-session.ts';
 import { firstFacts, nextActions, type Shell } from '../shell.ts';
 import { factsOf } from '../call/intent.ts';
@@ -88,7 +88,7 @@ async function complete(asked: Asked, shell: Shell): Promise<Reply> {
 /** INVARIANT: nothing is left behind that a person granted and nobody can use: it ends before its session does, and that is counted. */
 async function endOutOfReach({ outOfReach }: Standing, shell: Shell): Promise<'none' | 'ended' | 'store_unavailable'> {
   for (const approval of outOfReach) {
-    const lapsed = await lapse(
+    const lapsed = await expireOrVoid(
       approval,
       shell,
       'its step could not be reached any more when its session was completed',

@@ -13,7 +13,7 @@ import { policyOf, type Shell, firstFacts } from '../shell.ts';
 import { isUnderWay } from '../../core/call/lifecycle.ts';
 import type { StepFact } from '../../core/workflow/step.ts';
 import type { StoredCall } from '../../ports/store.ts';
-import { isBoundNow, lapse } from '../approval/end-approval.ts';
+import { hasCurrentRules, expireOrVoid } from '../approval/end-approval.ts';
 import { isMasked } from '../mask.ts';
 import { recordedWaiters } from '../approval/hold-call.ts';
 import { refused } from '../../core/call/answer.ts';
@@ -182,8 +182,8 @@ async function awaitedApproval(
   const state = approval === null ? null : stateAt(approval, shell.ports.clock.nowMs());
   if (approval === null || (state !== 'pending' && state !== 'granted')) return null;
   // What the rules have made void holds nobody up, and its call waits no longer.
-  if (!(await isBoundNow(approval, shell))) {
-    await lapse(approval, shell);
+  if (!(await hasCurrentRules(approval, shell))) {
+    await expireOrVoid(approval, shell);
     return null;
   }
   // While a person is asked it counts, wherever the session stands: whichever way they decide, it clears then.

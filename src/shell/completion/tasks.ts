@@ -115,7 +115,7 @@ async function reported(call: Call, shell: Shell, more: { readonly late?: true }
 }
 
 /** For the sweeper. Whoever closes a task first tells of it. */
-export async function closeOverdue(shell: Shell): Promise<void> {
+export async function closeOverdueTasks(shell: Shell): Promise<void> {
   const { store, clock } = shell.ports;
   for (const task of await store.dueTasks(clock.nowMs(), shell.limits.sweepBatch)) {
     const call = await store.call(task.call);

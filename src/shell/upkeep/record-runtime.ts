@@ -2,7 +2,7 @@
 import { canonicalText } from '../../core/values/canonical.ts';
 import { operatorTenant } from '../../core/call/identity.ts';
 import type { Policy } from '../../core/policy/policy.ts';
-import { voidUnbound } from '../approval/end-approval.ts';
+import { voidOutdated } from '../approval/end-approval.ts';
 import { commit } from './commit.ts';
 import type { Blob } from '../../ports/store.ts';
 import type { JsonObject } from '../../core/values/json.ts';
@@ -60,7 +60,7 @@ export async function recordPolicy({ next, last, by, forced = [] }: AppliedPolic
   // INVARIANT: an approval that one policy voided is void before the next one counts. What was opened since, by calls that were
   // judged under the policy before, is void by the present one.
   if (
-    !(await voidUnbound(
+    !(await voidOutdated(
       [last, next].filter((each) => each !== null),
       'leave',
       shell,

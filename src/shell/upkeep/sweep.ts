@@ -9,10 +9,10 @@ import { cancelWaiting } from '../ending/cancel.ts';
 import { start } from '../attempt/start.ts';
 import { nobodyWaits, storeIsBack } from './commit.ts';
 import { whyNotResend } from '../attempt/work.ts';
-import { lapse } from '../approval/end-approval.ts';
+import { expireOrVoid } from '../approval/end-approval.ts';
 import { isMasked } from '../mask.ts';
 import { noticesOf } from '../ending/ending.ts';
-import { closeOverdue } from '../completion/tasks.ts';
+import { closeOverdueTasks } from '../completion/tasks.ts';
 import { end, takeOver } from './recover.ts';
 import { countRepeats } from '../call/record-refusal.ts';
 import { resumption, toolToResend } from '../session/position.ts';
@@ -30,7 +30,7 @@ export async function sweep(shell: Shell): Promise<void> {
   await fireAllDue(shell);
   await closeUnused(shell);
   await trimSessions(shell);
-  await closeOverdue(shell);
+  await closeOverdueTasks(shell);
 }
 
 async function attendTo(call: StoredCall, shell: Shell): Promise<void> {
@@ -46,7 +46,7 @@ async function attendTo(call: StoredCall, shell: Shell): Promise<void> {
       return;
     case 'AWAITING_APPROVAL': {
       const approval = await shell.ports.store.approvalOfCall(call.id);
-      if (approval !== null) await lapse(approval, shell);
+      if (approval !== null) await expireOrVoid(approval, shell);
       return;
     }
     case 'RETRY_WAIT':

@@ -1,6 +1,7 @@
 /**
- * An agent says that it is done with a session: refused on record while anything stands against it, otherwise the session is
- * closed. The agent's standing session stays open, and only its word is kept. Never rejects, and runs nothing.
+ * Completes a session when its agent says that it is done. While anything blocks that, the request is refused on
+ * record; otherwise the session is closed. The agent's standing session stays open, and only the completion is
+ * recorded. Never rejects; runs nothing.
  */
 import type { Call, Principal, Request } from '../../core/call/call.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
@@ -13,7 +14,7 @@ import { invariant } from '../../core/values/unreachable.ts';
 import { stateOf } from '../../core/workflow/step.ts';
 import type { CommitResult, Session } from '../../ports/store.ts';
 import { commit } from '../upkeep/commit.ts';
-import { factsOfStanding, gatherStanding, type Standing, notReady } from './completion-facts.ts';
+import { type CompletionFacts, factsForRecord, gatherCompletionFacts, refuseUnready } from './completion-facts.ts';
 import { expireOrVoid } from '../approval/end-approval.ts';
 import { fetchSession } from '../session/fetch-session.ts';
 import { firstFacts, nextActions, type Shell } from '../shell.ts';
@@ -32,10 +33,10 @@ interface Asked {
   readonly who: Principal;
 }
 
-/** `raw` is `{ session? }`; without one it is the agent's own. */
+/** `raw` is `{ session? }`; without a session, the agent's standing session is meant. */
 export function completeSession(raw: unknown, who: Principal, shell: Shell): Promise<Reply> {
   const reply = answer(raw, who, shell);
-  // Whoever closes the gateway waits for these.
+  // Closing the gateway waits for these.
   shell.live.unanswered.add(reply);
   return reply.finally(() => shell.live.unanswered.delete(reply));
 }
@@ -52,48 +53,56 @@ async function answer(raw: unknown, who: Principal, shell: Shell): Promise<Reply
 }
 
 async function complete(asked: Asked, shell: Shell): Promise<Reply> {
-  const { request, call, who } = asked;
-  const unready = notReady(call, shell);
+  const unready = refuseUnready(asked.call, shell);
   if (unready !== null) return unready;
   for (let round = 0; round <= shell.limits.maxRedecisions; round++) {
-    const policy = shell.policy();
-    const session = await fetchSession(request.session, who, null, shell);
-    if ('fault' in session) return notRecorded(asked, session.fault, shell);
-    const facts = { ...firstFacts(who, shell), session };
-    const gate = sessionGate.check(request, facts, []);
-    const there = { ...call, session: session.found ? session.id : null };
-    if (gate.kind === 'refuse') return refuseByGate(there, { ...gate, gate: 'session' }, facts, request, shell);
-    invariant(session.found, 'the gate lets only sessions pass that are there');
-    // INVARIANT: its records are counted before anything is read. A call that begins or ends in the session, or waits there for
-    // a person, writes a record: either it is seen below, or the count no longer fits and everything is read again.
-    const counted = await shell.ports.store.session(session.id);
-    const standing = await gatherStanding(session, who, shell);
-    if (counted?.seq !== session.seq || shell.policy() !== policy) continue;
-    const next = nextActions(shell, there, session.step);
-    const no = completionRefusal(standing.against, standing.ref, next);
-    if (no !== null) return block({ ...asked, call: there }, no, standing, facts, shell);
-    const ending = await endOutOfReach(standing, shell);
-    if (ending === 'store_unavailable') return notRecorded(asked, 'io', shell);
-    if (ending === 'ended') continue;
-    const result = counted.standing
-      ? await keepWord(counted, session, standing, shell)
-      : await close(counted, session, standing, shell);
-    if (result?.kind === 'committed') return done(there, session, result.seq);
-    if (result?.kind === 'unavailable') return notRecorded(asked, result.fault, shell);
-    invariant(result === null || result.on === 'session', `completing met a conflict on ${result?.on}`);
+    const reply = await completeOnce(asked, shell);
+    if (reply !== 'again') return reply;
   }
   return notRecorded(asked, 'overloaded', shell);
 }
 
-/** INVARIANT: nothing is left behind that a person granted and nobody can use: it ends before its session does, and that is counted. */
-async function endOutOfReach({ outOfReach }: Standing, shell: Shell): Promise<'none' | 'ended' | 'store_unavailable'> {
+/** `again`: something changed while it was read. */
+async function completeOnce(asked: Asked, shell: Shell): Promise<Reply | 'again'> {
+  const { request, call, who } = asked;
+  const policy = shell.policy();
+  const session = await fetchSession(request.session, who, null, shell);
+  if ('fault' in session) return notRecorded(asked, session.fault, shell);
+  const facts = { ...firstFacts(who, shell), session };
+  const gate = sessionGate.check(request, facts, []);
+  const callInSession = { ...call, session: session.found ? session.id : null };
+  if (gate.kind === 'refuse') return refuseByGate(callInSession, { ...gate, gate: 'session' }, facts, request, shell);
+  invariant(session.found, 'the gate lets only sessions pass that are there');
+  // INVARIANT: the records of the session are counted before anything is read. A call that begins or ends in the
+  // session, or waits there for a person, writes a record: either it is seen below, or the count has changed and
+  // everything is read again.
+  const counted = await shell.ports.store.session(session.id);
+  const found = await gatherCompletionFacts(session, who, shell);
+  if (counted?.seq !== session.seq || shell.policy() !== policy) return 'again';
+  const blocked = completionRefusal(found.against, found.ref, nextActions(shell, callInSession, session.step));
+  if (blocked !== null) return refuseCompletion({ ...asked, call: callInSession }, blocked, found, facts, shell);
+  const ending = await endOutOfReach(found, shell);
+  if (ending === 'store_unavailable') return notRecorded(asked, 'io', shell);
+  if (ending === 'ended') return 'again';
+  const result = await commitCompletion(counted, session, found, shell);
+  if (result === null) return 'again';
+  if (result.kind === 'committed') return completedReply(callInSession, session, result.seq);
+  if (result.kind === 'unavailable') return notRecorded(asked, result.fault, shell);
+  invariant(result.on === 'session', `completing met a conflict on ${result.on}`);
+  return 'again';
+}
+
+/**
+ * INVARIANT: no granted approval outlives the session if nobody can use it any more: it ends first, and its record is
+ * counted.
+ */
+async function endOutOfReach(
+  { outOfReach }: CompletionFacts,
+  shell: Shell,
+): Promise<'none' | 'ended' | 'store_unavailable'> {
+  const why = 'its step could not be reached any more when its session was completed';
   for (const approval of outOfReach) {
-    const lapsed = await expireOrVoid(
-      approval,
-      shell,
-      'its step could not be reached any more when its session was completed',
-    );
-    if (lapsed === 'store_unavailable') return lapsed;
+    if ((await expireOrVoid(approval, shell, why)) === 'store_unavailable') return 'store_unavailable';
   }
   return outOfReach.length === 0 ? 'none' : 'ended';
 }
@@ -102,63 +111,55 @@ function notRecorded({ call, request }: Asked, fault: string, shell: Shell): Rep
   return storeUnavailable(refusal(call, 'admit', {}, request, null, shell), fault);
 }
 
-async function block(
+async function refuseCompletion(
   { call, request }: Asked,
-  no: Refusal,
-  standing: Standing,
+  blocked: Refusal,
+  found: CompletionFacts,
   facts: Facts & { readonly session: SessionFact },
   shell: Shell,
 ): Promise<Reply> {
   const step = facts.session.found ? facts.session.step : null;
-  const seen = { ...factsOf(facts, shell), completion: factsOfStanding(standing) };
-  const said = { ...refusal(call, 'admit', seen, request, step, shell), refusal: no };
+  const seen = { ...factsOf(facts, shell), completion: factsForRecord(found) };
+  const said = { ...refusal(call, 'admit', seen, request, step, shell), refusal: blocked };
   return step === null ? (await recordRefusal(said, shell)).reply : refuseStep(said, step, shell);
 }
 
-/** Calls that come after it are refused by the gate of sessions; those that came before have been seen, or it conflicts. */
-async function close(counted: Session, session: Found, standing: Standing, shell: Shell): Promise<CommitResult> {
-  const change = { kind: 'complete', id: counted.id, expectEntries: counted.entries } as const;
-  const result = await commit(
-    { ...bare(shell), session: change, ...recordOf(counted, session, standing, shell) },
-    shell,
-  );
-  if (result.kind !== 'committed') return result;
-  shell.live.snapshots.delete(counted.id);
-  shell.live.streaks.delete(counted.id);
+/**
+ * Closes the session, or only records the completion of a standing one. Calls that come later are refused by the
+ * session gate; earlier ones have been seen, or this conflicts. Null if anything was recorded in a standing session
+ * since it was counted.
+ */
+async function commitCompletion(
+  counted: Session,
+  session: Found,
+  found: CompletionFacts,
+  shell: Shell,
+): Promise<CommitResult | null> {
+  const { id, entries, standing } = counted;
+  if (standing && (await shell.ports.store.session(id))?.entries !== entries) return null;
+  const change = standing
+    ? ({ kind: 'step', id, advance: false, expectSeq: null, expectOpen: true, workflow: null } as const)
+    : ({ kind: 'complete', id, expectEntries: entries } as const);
+  const recorded = completionRecord(counted, session, found, shell);
+  const result = await commit({ ...bare(shell), session: change, ...recorded }, shell);
+  if (result.kind === 'committed' && !standing) {
+    shell.live.snapshots.delete(id);
+    shell.live.streaks.delete(id);
+  }
   return result;
 }
 
-/** Null if something happened in the session while it was read: then nobody knows what the word is about. */
-async function keepWord(
-  counted: Session,
-  session: Found,
-  standing: Standing,
-  shell: Shell,
-): Promise<CommitResult | null> {
-  if ((await shell.ports.store.session(counted.id))?.entries !== counted.entries) return null;
-  const change = {
-    kind: 'step',
-    id: counted.id,
-    advance: false,
-    expectSeq: null,
-    expectOpen: true,
-    workflow: null,
-  } as const;
-  return commit({ ...bare(shell), session: change, ...recordOf(counted, session, standing, shell) }, shell);
-}
-
-function recordOf(counted: Session, { step }: Found, standing: Standing, shell: Shell) {
+function completionRecord({ id, standing }: Session, { step }: Found, found: CompletionFacts, shell: Shell) {
   const policy = policyOnRecord(shell.policy(), shell);
-  const where = step === null ? {} : { state_before: step.digest, state_after: step.digest, step: step.seq };
-  const completion = factsOfStanding(standing);
-  const body = canonicalText({ standing: counted.standing, completion, ...where, ...policy.body });
+  const position = step === null ? {} : { state_before: step.digest, state_after: step.digest, step: step.seq };
+  const body = canonicalText({ standing, completion: factsForRecord(found), ...position, ...policy.body });
   return {
     blobs: policy.blobs,
-    records: [{ kind: 'session_completed', call: null, session: counted.id, body, payloads: [] }] as const,
+    records: [{ kind: 'session_completed', call: null, session: id, body, payloads: [] }] as const,
   };
 }
 
-function done({ id }: Call, { id: session, step }: Found, seq: number): SuccessReply {
+function completedReply({ id }: Call, { id: session, step }: Found, seq: number): SuccessReply {
   return {
     action: completing,
     result: { completed: true },

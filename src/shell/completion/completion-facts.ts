@@ -1,10 +1,10 @@
 /**
- * What stands against an agent that says it is done? Never looks at all calls of a session: at those that are open, and one success
- * of each name.
+ * Gathers what blocks the completion of a session: open and doubtful calls, approvals, required calls that have not
+ * succeeded. Never reads all calls of a session. Also refuses completions and task reports while the gateway is not
+ * ready.
  */
 import { type Approval, stateAt } from '../../core/approval/approval.ts';
 import type { CallId, Principal, Call, Request } from '../../core/call/call.ts';
-import type { Catalogue } from '../../core/call/catalogue.ts';
 import type { Against, Undone } from '../../core/call/completion.ts';
 import type { SessionFact } from '../../core/gates/facts.ts';
 import type { JsonObject, Json } from '../../core/values/json.ts';
@@ -22,21 +22,21 @@ import type { ErrorReply } from '../../core/call/reply.ts';
 
 type Found = Extract<SessionFact, { found: true }>;
 
-export interface Standing {
+export interface CompletionFacts {
   readonly against: Against;
-  /** What stands against nothing, and could never be used once the session is closed. */
+  /** Approvals that block nothing, and could never be used once the session is closed. */
   readonly outOfReach: readonly Approval[];
-  /** The names that had to be done. */
+  /** The policy names of the calls that must have succeeded. */
   readonly required: readonly string[];
-  /** `file:line` of the completion; null if the agent has none. */
+  /** `file:line` of the completion rule; null if the agent has none. */
   readonly ref: string | null;
 }
 
-/** Calls in doubt that one answer counts. */
-const maxDoubts = 1_000;
+/** The most calls in doubt that one reply lists. */
+const maxInDoubt = 1_000;
 
-export async function gatherStanding(session: Found, who: Principal, shell: Shell): Promise<Standing> {
-  const { outOfReach, ...open } = await openCalls(session, who, shell);
+export async function gatherCompletionFacts(session: Found, who: Principal, shell: Shell): Promise<CompletionFacts> {
+  const { outOfReach, ...open } = await findOpenCalls(session, who, shell);
   const inDoubt = await callsInDoubt(session, who, shell);
   const rule = policyOf(who.agent, shell)?.agent?.completion ?? null;
   const asked = completionCall(session, who, shell);
@@ -45,7 +45,7 @@ export async function gatherStanding(session: Found, who: Principal, shell: Shel
     against: {
       ...open,
       inDoubt,
-      undone: await undoneOf(required, session, who, shell),
+      undone: await findUndone(required, session, who, shell),
       conditionHolds: rule?.holds(asked) ?? true,
     },
     outOfReach,
@@ -54,8 +54,8 @@ export async function gatherStanding(session: Found, who: Principal, shell: Shel
   };
 }
 
-/** For the record: what was seen, by number and name. */
-export function factsOfStanding({ against, required }: Standing): JsonObject {
+/** The facts as the record of the completion keeps them, by id and name. */
+export function factsForRecord({ against, required }: CompletionFacts): JsonObject {
   const { pending, granted, inDoubt, underWay, undone, conditionHolds } = against;
   return {
     approvals_pending: [...pending],
@@ -68,47 +68,38 @@ export function factsOfStanding({ against, required }: Standing): JsonObject {
   };
 }
 
-/** INVARIANT: a session that goes on from another one has its doubts, too. */
+/** INVARIANT: a session that continues another one is blocked by the doubtful calls of that one, too. */
 async function callsInDoubt(
   { id, step }: Found,
   { tenant, agent }: Principal,
   shell: Shell,
 ): Promise<readonly CallId[]> {
-  const filter = { tenant, agent, session: id, state: 'IN_DOUBT', limit: maxDoubts } as const;
+  const filter = { tenant, agent, session: id, state: 'IN_DOUBT', limit: maxInDoubt } as const;
   const own = (await shell.ports.store.listCalls(filter)).map((call) => call.id).toReversed();
   const fenced = (step?.fences ?? []).filter(({ inDoubt }) => inDoubt).map(({ callId }) => callId);
   return [...new Set([...fenced, ...own])];
 }
 
-async function undoneOf(
+async function findUndone(
   required: readonly string[],
   session: Found,
   who: Principal,
   shell: Shell,
 ): Promise<readonly Undone[]> {
   if (required.length === 0) return [];
-  const names = namesIn(session.step?.workflow.catalogue ?? shell.catalogue());
+  const catalogue = session.step?.workflow.catalogue ?? shell.catalogue();
+  // One policy name may stand for several tools.
+  const entries = Map.groupBy(catalogue.values(), ({ policyName }) => policyName);
   const undone: Undone[] = [];
   for (const name of required) {
-    const tools = [...new Set([name, ...(names.get(name) ?? [])])];
+    const tools = [...new Set([name, ...(entries.get(name) ?? []).map((entry) => entry.name)])];
     if (!(await isDone(tools, session, who, shell))) undone.push({ name, tools });
   }
   return undone;
 }
 
-/** By which names an agent calls what policy knows by one. */
-function namesIn(catalogue: Catalogue): ReadonlyMap<string, readonly string[]> {
-  const names = new Map<string, string[]>();
-  for (const { name, policyName } of catalogue.values()) {
-    const known = names.get(policyName);
-    if (known === undefined) names.set(policyName, [name]);
-    else known.push(name);
-  }
-  return names;
-}
-
 async function isDone(tools: readonly string[], session: Found, who: Principal, shell: Shell): Promise<boolean> {
-  // Without a workflow the sequence counts successes: where there is none, nobody needs to look.
+  // Without a workflow the sequence counts successes: at 0 there is nothing to look up.
   if (session.step === null && session.seq === 0) return false;
   for (const tool of tools) {
     const filter = { ...who, session: session.id, tool, state: 'SUCCEEDED', limit: 1 } as const;
@@ -127,17 +118,17 @@ function completionCall({ id, seq, step }: Found, who: Principal, shell: Shell):
   };
 }
 
-export interface OpenCalls {
+interface OpenCalls {
   readonly pending: readonly string[];
   /** Approved calls that nobody has run. */
   readonly granted: readonly string[];
   readonly underWay: readonly CallId[];
-  /** Granted to steps of the session that cannot be taken from where it stands. */
+  /** Granted approvals of steps that cannot be reached from the current state of the session. */
   readonly outOfReach: readonly Approval[];
 }
 
-/** Whatever is not finished has a timer, and those are few: what a session waits for is picked from them. */
-export async function openCalls(session: Found, who: Principal, shell: Shell): Promise<OpenCalls> {
+/** Pages through all unfinished calls, which are few, and picks those that the session waits for. */
+async function findOpenCalls(session: Found, who: Principal, shell: Shell): Promise<OpenCalls> {
   const { limits, ports } = shell;
   const found = {
     pending: [] as string[],
@@ -149,10 +140,10 @@ export async function openCalls(session: Found, who: Principal, shell: Shell): P
     const page = await ports.store.unfinished(after, limits.sweepBatch);
     for (const call of page) {
       if (call.session === session.id && isUnderWay(call.state)) found.underWay.push(call.id);
-      const open = await awaitedApproval(call, session, who, shell);
+      const open = await findAwaitedApproval(call, session, who, shell);
       if (open === null) continue;
       if (open.isInReach) found[open.state].push(open.approval.id);
-      // What another session could still use is not this one's to end.
+      // An approval of another session's call may still be used there.
       else if (call.session === session.id) found.outOfReach.push(open.approval);
     }
     const last = page.at(-1);
@@ -167,8 +158,8 @@ interface Awaited {
   readonly isInReach: boolean;
 }
 
-/** Null if the session waits for nothing that waits with this call. */
-async function awaitedApproval(
+/** The approval of this call, if the session waits for it: by the call itself, or as a recorded waiter. */
+async function findAwaitedApproval(
   call: StoredCall,
   { id, step }: Found,
   { tenant, agent }: Principal,
@@ -181,12 +172,12 @@ async function awaitedApproval(
   const approval = await shell.ports.store.approvalOfCall(call.id);
   const state = approval === null ? null : stateAt(approval, shell.ports.clock.nowMs());
   if (approval === null || (state !== 'pending' && state !== 'granted')) return null;
-  // What the rules have made void holds nobody up, and its call waits no longer.
+  // An approval under outdated rules blocks nothing: end it, and its call with it.
   if (!(await hasCurrentRules(approval, shell))) {
     await expireOrVoid(approval, shell);
     return null;
   }
-  // While a person is asked it counts, wherever the session stands: whichever way they decide, it clears then.
+  // A pending approval always blocks, whatever the state of the session: the person's decision will resolve it.
   if (step === null || state === 'pending') return { approval, state, isInReach: true };
   const isInReach = isOwn
     ? await isStepInReach(call, approval, step, shell)
@@ -197,7 +188,7 @@ async function awaitedApproval(
 const mayReach = (action: string, { workflow, snapshot }: StepFact): boolean =>
   workflow.machine.reach(snapshot, action).kind !== 'no';
 
-/** As the gates would judge it. Where a guard looks at inputs that nobody can know here, it is. */
+/** As the gates would judge it. True where a guard depends on inputs that are not known here. */
 async function isStepInReach(
   { id, tool }: StoredCall,
   { edit }: Approval,
@@ -207,13 +198,13 @@ async function isStepInReach(
   const reach = workflow.machine.reach(snapshot, tool);
   if (reach.kind !== 'depends') return reach.kind !== 'no';
   const args = await ports.store.args(id);
-  // Validators have not seen what an approver wrote instead.
+  // Masked arguments are unknown here, and validators have not seen edited ones.
   if (args.kind !== 'text' || isMasked(args.text) || edit !== null) return true;
   return workflow.machine.reachWith(snapshot, tool, JSON.parse(args.text) as Json).kind !== 'no';
 }
 
-/** Null if it is ready. What sends nothing needs no place among the calls under way. */
-export function notReady(call: Call, shell: Shell): ErrorReply | null {
+/** Null if the gateway is ready. Nothing is sent, so the limit of calls in flight does not apply. */
+export function refuseUnready(call: Call, shell: Shell): ErrorReply | null {
   const facts = { ...firstFacts(call, shell), inFlight: { now: 0, max: 1 } };
   const answer = ready.check({ tool: call.tool } as Request, facts, []);
   if (answer.kind !== 'refuse') return null;

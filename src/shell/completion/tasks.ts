@@ -1,6 +1,7 @@
 /**
- * The work of a call went on after its success, and its agent says that it is done: recourse/tasks/complete. Never rejects; what
- * the call's own reply said stays as it was.
+ * Tasks: work that goes on after its call succeeded, until its agent reports it done (recourse/tasks/complete). Closes
+ * overdue tasks and records them as gaps. The recorded reply of the call never changes; later notices are added to it.
+ * Never rejects.
  */
 import { addNotices } from '../../core/call/notices.ts';
 import { offered } from '../../core/call/answer.ts';
@@ -13,7 +14,7 @@ import { stateOf } from '../../core/workflow/step.ts';
 import type { StoredCall, CommitResult } from '../../ports/store.ts';
 import { commit } from '../upkeep/commit.ts';
 import { newCall } from '../call/asked.ts';
-import { notReady } from './completion-facts.ts';
+import { refuseUnready } from './completion-facts.ts';
 import { readStep } from '../session/position.ts';
 import { sayFault } from '../call/record-refusal.ts';
 import { withGaps, countGap, type Gap, gapRecord, keepNotice } from '../upkeep/record-runtime.ts';
@@ -23,15 +24,15 @@ import { bare, note, numbered } from '../ending/transition.ts';
 import { gapNotice } from '../../core/call/gap.ts';
 import { storedReply } from '../ending/stored-reply.ts';
 
-/** Under this name it is asked for, and refused. */
-export const reporting = 'recourse/tasks/complete';
+/** The method name; replies and refusals name it as their action. */
+const reportMethod = 'recourse/tasks/complete';
 
-type Unknown = Extract<ReadRequest, { ok: false }>;
+type UnknownTask = Extract<ReadRequest, { ok: false }>;
 
-/** Only the agent whose call it is; to everybody else there is no such call. */
+/** Only the agent that made the call can report it; to everybody else there is no such call. */
 export function reportTask(callId: unknown, who: Principal, shell: Shell): Promise<Reply> {
   const reply = answer(callId, who, shell);
-  // Whoever closes the gateway waits for these.
+  // Closing the gateway waits for these.
   shell.live.unanswered.add(reply);
   return reply.finally(() => shell.live.unanswered.delete(reply));
 }
@@ -40,7 +41,7 @@ async function answer(callId: unknown, who: Principal, shell: Shell): Promise<Re
   const unknown = unknownTask(callId, shell);
   const asked = newCall(unknown, who, shell);
   try {
-    const unready = notReady(asked, shell);
+    const unready = refuseUnready(asked, shell);
     if (unready !== null) return unready;
     const reply = typeof callId === 'string' ? await report(callId as CallId, who, shell) : null;
     return reply === null ? await refuseUnreadable(unknown, asked, null, shell) : withGaps(reply, shell);
@@ -49,11 +50,11 @@ async function answer(callId: unknown, who: Principal, shell: Shell): Promise<Re
   }
 }
 
-function unknownTask(callId: unknown, { limits }: Shell): Unknown {
+function unknownTask(callId: unknown, { limits }: Shell): UnknownTask {
   const isName = typeof callId === 'string' && callId.length <= limits.maxNameChars && callId.isWellFormed();
   const expected = 'the id of a call of yours whose work is still to be reported';
   const errors = [{ path: '/call_id', expected, got: isName ? callId : preview(callId) }];
-  return { ok: false, requested: reporting, problem: 'invalid', errors };
+  return { ok: false, requested: reportMethod, problem: 'invalid', errors };
 }
 
 /** Null if there is nothing to report. */
@@ -66,45 +67,45 @@ async function report(id: CallId, who: Principal, shell: Shell): Promise<Reply |
     if (task === null) return null;
     switch (task.state) {
       case 'reported':
-        return reported(call, shell);
+        return reportedReply(call, shell);
       case 'overdue':
         return reportLate(call, shell);
       case 'open': {
-        // INVARIANT: whether it is late is a matter of time, not of when the sweeper comes by.
+        // INVARIANT: whether it is late depends on the time alone, not on when the sweeper runs.
         const isLate = clock.nowMs() >= task.dueAtMs;
-        const result = isLate ? await giveUp(call, shell) : await closeInTime(call, shell);
-        if (result.kind === 'unavailable') return sayFault(reporting, call.session, result.fault, shell);
+        const result = isLate ? await markOverdue(call, shell) : await markReported(call, shell);
+        if (result.kind === 'unavailable') return sayFault(reportMethod, call.session, result.fault, shell);
         break;
       }
       default:
         return unreachable(task.state);
     }
   }
-  return sayFault(reporting, null, 'overloaded', shell);
+  return sayFault(reportMethod, null, 'overloaded', shell);
 }
 
-function closeInTime(call: StoredCall, shell: Shell) {
+function markReported(call: StoredCall, shell: Shell) {
   const task = { kind: 'close', call: call.id, as: 'reported' } as const;
   const records = [note('task_reported', call, { late: false })];
   return commit({ ...bare(shell), task, session: numbered(call), records }, shell);
 }
 
-/** It stays overdue, for it was; that the word came after all is on record, once. */
+/** The task stays overdue; the late report is recorded once. */
 async function reportLate(call: StoredCall, shell: Shell): Promise<Reply> {
   const records = await shell.ports.store.recordsOf(call.id);
   if (!records.some(({ kind }) => kind === 'task_reported')) {
     const late = [note('task_reported', call, { late: true })];
     const result = await commit({ ...bare(shell), session: numbered(call), records: late }, shell);
-    if (result.kind === 'unavailable') return sayFault(reporting, call.session, result.fault, shell);
+    if (result.kind === 'unavailable') return sayFault(reportMethod, call.session, result.fault, shell);
   }
-  return addNotices(await reported(call, shell, { late: true }), await overdueNotices(call, shell));
+  return addNotices(await reportedReply(call, shell, { late: true }), await overdueNotices(call, shell));
 }
 
-async function reported(call: Call, shell: Shell, more: { readonly late?: true } = {}): Promise<Reply> {
+async function reportedReply(call: Call, shell: Shell, more: { readonly late?: true } = {}): Promise<Reply> {
   const session = call.session === null ? null : await shell.ports.store.session(call.session);
   const step = session === null ? null : await readStep(session, null, null, shell);
   return {
-    action: reporting,
+    action: reportMethod,
     result: { reported: true, ...more },
     state: step === null ? null : stateOf(step),
     ...offered(nextActions(shell, call, step)),
@@ -114,17 +115,17 @@ async function reported(call: Call, shell: Shell, more: { readonly late?: true }
   };
 }
 
-/** For the sweeper. Whoever closes a task first tells of it. */
+/** For the sweeper. Only the process whose commit closes a task reports it. */
 export async function closeOverdueTasks(shell: Shell): Promise<void> {
   const { store, clock } = shell.ports;
   for (const task of await store.dueTasks(clock.nowMs(), shell.limits.sweepBatch)) {
     const call = await store.call(task.call);
-    if (call !== null) await giveUp(call, shell);
+    if (call !== null) await markOverdue(call, shell);
   }
 }
 
-/** INVARIANT: that a task is overdue and that it is a gap are one commit. */
-export async function giveUp(call: StoredCall, shell: Shell): Promise<CommitResult> {
+/** INVARIANT: the task becomes overdue and its gap is recorded in one commit. */
+async function markOverdue(call: StoredCall, shell: Shell): Promise<CommitResult> {
   const gap = gapOf(call);
   const task = { kind: 'close', call: call.id, as: 'overdue' } as const;
   const records = [gapRecord(gap, { call: call.id, session: call.session })];
@@ -135,12 +136,12 @@ export async function giveUp(call: StoredCall, shell: Shell): Promise<CommitResu
   return result;
 }
 
-/** The reply of a call, for whoever looks it up: as it was recorded, and beside it what came to light later. */
+/** The recorded reply of a call, with the notices that came later. */
 export async function replyWithNotices(call: StoredCall, shell: Shell): Promise<Reply> {
   return addNotices(await storedReply(call, shell), await overdueNotices(call, shell));
 }
 
-export async function overdueNotices(call: StoredCall, { ports }: Shell): Promise<readonly Notice[]> {
+async function overdueNotices(call: StoredCall, { ports }: Shell): Promise<readonly Notice[]> {
   const task = call.state === 'SUCCEEDED' ? await ports.store.task(call.id) : null;
   return task?.state === 'overdue' ? [noticeOf(call)] : [];
 }

@@ -1,6 +1,6 @@
 /**
- * The interface of the approval service, the view of an approval that it returns, and the hash of what an approver was shown.
- * Also makes sure that a question to the client's user is answered once.
+ * The interface of the approval service, the view of an approval that it returns, and the hash of what an approver was
+ * shown. Also makes sure that a question to the client's user is answered once.
  */
 import {
   type ApprovalState,
@@ -60,15 +60,15 @@ export interface ApprovalService {
   approve(id: string, by: Decider, input: DecisionInput): Promise<Decided>;
   deny(id: string, by: Decider, input: Pick<DecisionInput, 'reason' | 'shown'>): Promise<Decided>;
   revoke(id: string, by: Decider, input: Pick<DecisionInput, 'reason'>): Promise<Decided>;
-  /** Waits until it is no longer pending, for `waitMs` at most or until the signal, and returns it; null if there is none. */
+  /** Waits while it is pending, for `waitMs` at most or until the signal, and returns it; null if there is none. */
   wait(id: string, scope: Scope, waitMs: number, signal?: AbortSignal): Promise<ApprovalView | null>;
   /** Whether the user of the agent's own client may decide it, now. */
   mayClientDecide(id: string, agent: { readonly tenant: string; readonly agent: string }): Promise<boolean>;
 }
 
 /**
- * Uses up the question to the client's user about this version, by writing the next version. False if the approval has changed since,
- * is no longer pending, or the store cannot record it.
+ * Uses up the question to the client's user about this version, by writing the next version. False if the approval has
+ * changed since, is no longer pending, or the store cannot record it.
  */
 export async function consumeQuestion(
   id: string,
@@ -125,8 +125,8 @@ export async function viewOf(approval: Approval, shell: Shell): Promise<Approval
 }
 
 /**
- * The arguments as the agent asked for them; null once they were erased. Once an edited call has run, the store has its edited
- * arguments, so the original ones come from the record.
+ * The arguments as the agent asked for them; null once they were erased. Once an edited call has run, the store has its
+ * edited arguments, so the original ones come from the record.
  */
 async function askedArgs({ callId, edit }: Approval, { ports: { store } }: Shell): Promise<string | null> {
   if (edit !== null) {

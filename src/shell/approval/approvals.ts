@@ -1,6 +1,7 @@
 /**
- * The approval service: reads, lists, waits for and decides approvals, for every door. INVARIANT: a decision is committed against
- * the version that was read, so two people cannot overwrite each other, and nobody decides what they have not seen.
+ * The approval service: reads, lists, waits for and decides approvals, for every door. INVARIANT: a decision is
+ * committed against the version that was read, so two people cannot overwrite each other, and nobody decides what they
+ * have not seen.
  */
 import {
   type Approval,
@@ -160,7 +161,7 @@ async function recordVote(approval: Approval, next: Approval, vote: CastVote, sh
 }
 
 async function revokeOnce(approval: Approval, by: Decider, input: DecisionInput, shell: Shell): Promise<Attempted> {
-  // Revoking is always the cautious choice, so the approver roles do not matter: any person may, except the one who asked.
+  // Revoking is the cautious choice, so roles do not matter: any person may do it, except the one who asked.
   if (by.kind !== 'person') return problem('not_an_approver', 'only a person with a key takes a decision back');
   if (isOwnRequest(approval, by.name)) return problem('own_request', 'who asked for it may not decide it');
   const state = stateNow(approval, shell);

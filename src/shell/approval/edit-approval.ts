@@ -1,6 +1,6 @@
 /**
- * Checks whether a call may be approved with edited arguments: they must pass every gate up to the approval, as if the agent had
- * sent them itself.
+ * Checks whether a call may be approved with edited arguments: they must pass every gate up to the approval, as if the
+ * agent had sent them itself.
  */
 import { type Approval, type ApprovalTerms, covers, type Edit, joinObligations } from '../../core/approval/approval.ts';
 import type { Request } from '../../core/call/call.ts';
@@ -52,7 +52,8 @@ export async function checkEdit(
         };
       const judged = argumentsIn(request, facts);
       const asJudged = canonicalText(judged);
-      // INVARIANT: what is shown as approved is what is sent, also where a validator or the schema rewrites the arguments.
+      // INVARIANT: what is shown as approved is what is sent, also where a validator or the schema rewrites the
+      // arguments.
       if (asJudged !== argsText) return { problem: describeRewrite(asJudged, approval.agent, shell) };
       return { by, argsText, subject: subjectOf(who, request.tool, judged, sessionOfStep(facts), shell) };
     }
@@ -70,9 +71,10 @@ export async function checkEdit(
 /** Whether the edited arguments, or those that the agent sent, contain redacted values. */
 async function isRedacted({ callId, agent }: Approval, argsText: string, shell: Shell): Promise<boolean> {
   const asked = await shell.ports.store.args(callId);
-  // INVARIANT: no tool ever gets the redaction mark in place of a value, and no edit drops a value that its approver could not see.
-  if (asked.kind === 'text' && isMasked(asked.text)) return true;
-  return isMasked(argsText) || maskArgs(argsText, agent, shell) !== argsText;
+  // INVARIANT: no tool ever gets the redaction mark in place of a value, and no edit drops a value that its approver
+  // could not see.
+  const isAskedMasked = asked.kind === 'text' && isMasked(asked.text);
+  return isAskedMasked || isMasked(argsText) || maskArgs(argsText, agent, shell) !== argsText;
 }
 
 function describeRewrite(asJudged: string, agent: string, shell: Shell): string {

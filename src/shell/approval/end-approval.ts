@@ -1,6 +1,6 @@
 /**
- * Ends an approval and the call that waits for it in one commit: denied, revoked, expired, void or cancelled. Nothing of the call
- * was sent. Also voids the approvals that were asked for under rules which have changed.
+ * Ends an approval and the call that waits for it in one commit: denied, revoked, expired, void or cancelled. Nothing
+ * of the call was sent. Also voids the approvals that were asked for under rules which have changed.
  */
 import { cancelled, type CancelScope, type Envelope, failed, refused } from '../../core/call/answer.ts';
 import { type Approval, ended, isLive, stateAt } from '../../core/approval/approval.ts';
@@ -50,9 +50,9 @@ export async function endApproval(approval: Approval, end: ApprovalEnd, shell: S
   const about = { approval: approval.id, became: state, ...detailsOf(end) };
   const approvals = [{ approval: next, expect: approval.version, maxPending: null }];
   const waits = call !== null && call.state === 'AWAITING_APPROVAL';
-  const notes = call === null ? [] : [note(recordOf(end), call, about)];
+  const notes = call === null ? [] : [note(endings[end.kind].record, call, about)];
   const ending: Ending = {
-    events: [eventOf(end)],
+    events: [endings[end.kind].event],
     say: (envelope) => replyTo(call?.effectClass ?? 'plain', next, end, envelope, shell),
     record: () => about,
     notes: () => notes,
@@ -84,38 +84,16 @@ export async function expireOrVoid(
   return ending.kind === 'store_unavailable' ? ending.kind : 'ended';
 }
 
-function eventOf(end: ApprovalEnd): CallEvent {
-  switch (end.kind) {
-    case 'denied':
-    case 'revoked':
-      return { kind: 'rejected' };
-    case 'expired':
-      return { kind: 'expired' };
-    case 'void':
-      return { kind: 'refused' };
-    case 'cancelled':
-      return { kind: 'cancelled' };
-    default:
-      return unreachable(end);
-  }
-}
+/** What happens to the waiting call, and the kind of record. */
+const endings: Readonly<Record<ApprovalEnd['kind'], { readonly event: CallEvent; readonly record: RecordKind }>> = {
+  denied: { event: { kind: 'rejected' }, record: 'approval_denied' },
+  revoked: { event: { kind: 'rejected' }, record: 'approval_revoked' },
+  expired: { event: { kind: 'expired' }, record: 'approval_expired' },
+  void: { event: { kind: 'refused' }, record: 'approval_voided' },
+  cancelled: { event: { kind: 'cancelled' }, record: 'approval_voided' },
+};
 
-function recordOf(end: ApprovalEnd): RecordKind {
-  switch (end.kind) {
-    case 'denied':
-      return 'approval_denied';
-    case 'revoked':
-      return 'approval_revoked';
-    case 'expired':
-      return 'approval_expired';
-    case 'void':
-    case 'cancelled':
-      return 'approval_voided';
-    default:
-      return unreachable(end);
-  }
-}
-
+/** What the record says about the end. */
 function detailsOf(end: ApprovalEnd): Readonly<Record<string, Json>> {
   switch (end.kind) {
     case 'denied':

@@ -1,6 +1,6 @@
 /**
- * Looks up the approval of a call that needs one, and the call that already ran under it. Also computes the hashes that identify
- * an approval: its subject and its rules. Reads only.
+ * Looks up the approval of a call that needs one, and the call that already ran under it. Also computes the hashes that
+ * identify an approval: its subject and its rules. Reads only.
  */
 import { isUnderWay } from '../../core/call/lifecycle.ts';
 import { type Approval, type ApprovalId, stateAt } from '../../core/approval/approval.ts';
@@ -84,13 +84,15 @@ async function findReusableCall(approval: Approval, request: Request, shell: She
   return onApprove === 'wait' || shell.ports.clock.nowMs() < approval.expiresAtMs ? call : null;
 }
 
-/** The session if the call is a step of its workflow. Any other call is the same in every session of its agent: null. */
+/**
+ * The session if the call is a step of its workflow. Any other call is the same in every session of its agent: null.
+ */
 export const sessionOfStep = (facts: Facts): SessionId | null =>
   facts.session?.found && facts.session.step !== null ? facts.session.id : null;
 
 /**
- * The hash that identifies what an approval is for. INVARIANT: it covers the arguments as the validators left them, which is what
- * policy judged and the tool would get.
+ * The hash that identifies what an approval is for. INVARIANT: it covers the arguments as the validators left them,
+ * which is what policy judged and the tool would get.
  */
 export function subjectOf(
   { tenant, agent }: Principal,
@@ -113,8 +115,9 @@ async function callThatUsed({ state, callId }: Approval, { ports }: Shell): Prom
 }
 
 /**
- * Whether this caller gets the outcome of the call that used the approval. A call with an idempotency key is answered by the key
- * instead. The outcome of a call that the gateway ran by itself is for whoever asks; otherwise its own requester must have left.
+ * Whether this caller gets the outcome of the call that used the approval. A call with an idempotency key is answered
+ * by the key instead. The outcome of a call that the gateway ran by itself is for whoever asks; otherwise its own
+ * requester must have left.
  */
 function mayReuseOutcome(request: Request, onApprove: 'wait' | 'run', call: StoredCall, shell: Shell): boolean {
   if (request.key !== null || call.key !== null) return false;

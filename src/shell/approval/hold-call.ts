@@ -1,6 +1,6 @@
 /**
- * Puts a call on hold for an approval: records the waiting call and its new approval in one commit, or counts an equal call on the
- * one that waits already. Also records which other sessions wait for the approval. Nothing runs.
+ * Puts a call on hold for an approval: records the waiting call and its new approval in one commit, or counts an equal
+ * call on the one that waits already. Also records which other sessions wait for the approval. Nothing runs.
  */
 import { refused } from '../../core/call/answer.ts';
 import { type Approval, joinObligations, type ApprovalId } from '../../core/approval/approval.ts';
@@ -85,7 +85,8 @@ async function shareApproval(
     {
       ...bare(shell),
       call: { kind: 'mark', id: waiting.id, requester: null, repeats: 1 },
-      // INVARIANT: a session that begins to wait is open: whoever completes it has seen that it waits, or this conflicts.
+      // INVARIANT: a session that begins to wait is open: whoever completes it has seen that it waits, or this
+      // conflicts.
       session: waiters.length > 0 ? numbered(call, true) : isRecorded ? numbered(waiting) : null,
       records: [...resumed, ...(isRecorded ? [note('refusals_repeated', waiting, { count })] : []), ...waiters],
     },

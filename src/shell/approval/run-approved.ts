@@ -1,6 +1,6 @@
 /**
- * Runs an approved call that no requester waits for (`on_approve: run`), through the same gates as if its agent asked again. The
- * sweeper retries what is only delayed; a call that may not run any more ends together with its approval.
+ * Runs an approved call that no requester waits for (`on_approve: run`), through the same gates as if its agent asked
+ * again. The sweeper retries what is only delayed; a call that may not run any more ends together with its approval.
  */
 import { isUnderWay } from '../../core/call/lifecycle.ts';
 import { type Approval, type ApprovalId, stateAt } from '../../core/approval/approval.ts';

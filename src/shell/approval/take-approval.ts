@@ -1,6 +1,7 @@
 /**
- * Takes over the waiting call when its caller asks again after approval; the commit that makes the intent durable uses the approval
- * up. Edited arguments are sent in place of the caller's own, and the reply says so. Also checks runs that no caller asks for.
+ * Takes over the waiting call when its caller asks again after approval; the commit that makes the intent durable uses
+ * the approval up. Edited arguments are sent in place of the caller's own, and the reply says so. Also checks runs that
+ * no caller asks for.
  */
 import { type Approval, stateAt } from '../../core/approval/approval.ts';
 import { editNotice } from '../../core/approval/approval-view.ts';
@@ -33,8 +34,8 @@ export const approvalMetBy = ({ approval }: Extract<Decision, { kind: 'run' }>, 
   approval ?? (under === undefined ? null : { kind: 'granted', approval: under });
 
 /**
- * The refusal of a run that no caller asks for; null if it may go on. INVARIANT: it runs under its own approval alone, opens no other,
- * and never replaces an earlier equal call whose requester left: whoever comes back gets that outcome.
+ * The refusal of a run that no caller asks for; null if it may go on. INVARIANT: it runs under its own approval alone,
+ * opens no other, and never replaces an earlier equal call whose requester left: whoever comes back gets that outcome.
  */
 export async function refuseUnattended(
   decision: Decision,

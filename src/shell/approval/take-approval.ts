@@ -10,12 +10,11 @@ import type { Call, CallId, SessionId } from '../../core/call/call.ts';
 import type { Decision } from '../../core/call/decide.ts';
 import type { ErrorReply } from '../../core/call/reply.ts';
 import type { Facts } from '../../core/gates/facts.ts';
-import type { MetBy } from '../../core/gates/gate.ts';
 import { voided } from '../../core/policy/policy-refusal.ts';
 import type { Json } from '../../core/values/json.ts';
 import type { StoredCall } from '../../ports/store.ts';
 import { inFlight } from '../call/admit.ts';
-import type { Asked } from '../call/asked.ts';
+import { type Asked, approvalMetBy } from '../call/asked.ts';
 import { answersEqual, clear } from '../call/attach.ts';
 import type { UsedApproval } from '../call/intent.ts';
 import type { Shell } from '../shell.ts';
@@ -28,10 +27,6 @@ export type Taken =
   | { readonly kind: 'edited'; readonly asked: Asked }
   /** It covers nothing any more: decide again. */
   | { readonly kind: 'void' };
-
-/** How the obligations of a call are met: as the gates found, or by the approval whose edited arguments it carries. */
-export const approvalMetBy = ({ approval }: Extract<Decision, { kind: 'run' }>, { under }: Asked): MetBy | null =>
-  approval ?? (under === undefined ? null : { kind: 'granted', approval: under });
 
 /**
  * The refusal of a run that no caller asks for; null if it may go on. INVARIANT: it runs under its own approval alone,

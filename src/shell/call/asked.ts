@@ -4,6 +4,8 @@
  */
 import type { Approval } from '../../core/approval/approval.ts';
 import type { Call, CallId, Principal, Request } from '../../core/call/call.ts';
+import type { Decision } from '../../core/call/decide.ts';
+import type { MetBy } from '../../core/gates/gate.ts';
 import type { ReadRequest } from '../../core/call/request.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
 import type { Json } from '../../core/values/json.ts';
@@ -101,3 +103,7 @@ export const again = (asked: Asked): Stop => ({ kind: 'again', asked });
 
 /** As its caller sent it, whatever an approver made of it. */
 export const againAsSent = (asked: Asked): Stop => again(asked.own ?? asked);
+
+/** How the obligations of a call are met: as the gates found, or by the approval whose edited arguments it carries. */
+export const approvalMetBy = ({ approval }: Extract<Decision, { kind: 'run' }>, { under }: Asked): MetBy | null =>
+  approval ?? (under === undefined ? null : { kind: 'granted', approval: under });

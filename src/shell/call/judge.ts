@@ -53,7 +53,7 @@ export async function judge(
   const waits = decision.kind === 'refuse' && decision.refusal.error === 'action_in_flight';
   if (decision.kind !== 'run' && admission.kind === 'unadopted' && !waits)
     return replyWith(withStateNow(admission.reply, step, asked.who, shell));
-  const unasked = await refuseUnattended(decision, asked, session, shell);
+  const unasked = asked.only === undefined ? null : await refuseUnattended(decision, asked, session, shell);
   if (unasked !== null) return replyWith(unasked);
   if (decision.kind === 'hold') return hold({ ...asked.call, session }, decision, facts, asked, shell);
   if (decision.kind === 'refuse') return refuse({ ...asked.call, session }, decision, facts, asked, shell);

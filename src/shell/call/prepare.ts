@@ -1,7 +1,7 @@
 /** Prepares the intent of a call, unless its caller is gone by now. Phase 3 of 6: handle-call.ts. */
 import type { MetBy } from '../../core/gates/gate.ts';
 import type { Work } from '../attempt/work.ts';
-import { approvalMetBy } from '../approval/take-approval.ts';
+import { approvalMetBy } from './asked.ts';
 import type { Shell } from '../shell.ts';
 import { type Asked, type Phase, replyWith } from './asked.ts';
 import { attachableWithin } from './attach.ts';

@@ -11,7 +11,7 @@ import type { CallState } from '../../core/taxonomy.ts';
 import type { CommitResult, StoredCall, StoreFault } from '../../ports/store.ts';
 import { storedReply } from '../ending/stored-reply.ts';
 import { bare, leaving, note, numbered } from '../ending/transition.ts';
-import { wasResetSince } from '../look/history.ts';
+import { wasResetSince } from '../session/position.ts';
 import type { Shell } from '../shell.ts';
 import { commit, keepForLater, mayBeApplied } from '../upkeep/commit.ts';
 import { earlierEqual, handOver } from './hand-over.ts';

@@ -51,7 +51,7 @@ export async function readHistory(
     for (const record of page) {
       if (entries.length >= limit) return { session: session.id, entries, next: entries.at(-1)?.entry ?? null };
       seq = Math.max(seq, stepIn(record));
-      const entry = await tell(record, session, seq, reader);
+      const entry = await entryOf(record, session, seq, reader);
       if (entry !== null) entries.push(entry);
     }
     if (page.length < limit) return { session: session.id, entries, next: null };
@@ -70,98 +70,87 @@ async function seqBefore({ id }: Session, after: number, reader: StoreReader): P
 }
 
 function stepIn({ body }: JournalEntry): number {
-  const { step, facts } = read(body);
+  const { step, facts } = readBody(body);
   const named = step ?? (isObject(facts) ? facts['step'] : null);
   return typeof named === 'number' ? named : 0;
 }
 
-/** When the session got this sequence; null if its records do not say. */
-export async function timeOfStep(session: Session, seq: number, reader: StoreReader): Promise<number | null> {
-  for (let after = 0; ;) {
-    const page = await reader.sessionEntries(session.id, after, pageOfTimes);
-    const found = page.find(({ body }) => {
-      const { step, state_after: moved } = read(body);
-      return step === seq && typeof moved === 'string';
-    });
-    if (found !== undefined) return found.timeMs;
-    const last = page.at(-1);
-    if (last === undefined || page.length < pageOfTimes) return null;
-    after = last.sessionSeq;
-  }
-}
+/** The fields that every entry takes from its record. */
+type EntryBase = Pick<HistoryEntry, 'entry' | 'at' | 'agent'>;
+type Body = Readonly<Record<string, unknown>>;
 
-/** Was the session taken back to its beginning after this call had ended? */
-export async function wasResetSince(call: CallId, session: SessionId, reader: StoreReader): Promise<boolean> {
-  // That its requester left may have come to light much later.
-  const ended = (await reader.recordsOf(call)).findLast(({ kind }) => kind === 'settled');
-  for (let after = ended?.sessionSeq ?? 0; ;) {
-    const page = await reader.sessionEntries(session, after, pageOfTimes);
-    if (page.some(({ kind }) => kind === 'session_reset')) return true;
-    const last = page.at(-1);
-    if (last === undefined || page.length < pageOfTimes) return false;
-    after = last.sessionSeq;
-  }
-}
-
-const pageOfTimes = 500;
-
-/** Null for a record that belongs to an attempt which was told already. */
-async function tell(
+/** Null for a record that belongs to the entry of an earlier one. */
+async function entryOf(
   record: JournalEntry,
   session: Session,
   seq: number,
   reader: StoreReader,
 ): Promise<HistoryEntry | null> {
-  const body = read(record.body);
-  const base = { entry: record.sessionSeq, at: time(record.timeMs), agent: session.agent };
-  // A step whose approval became void was told when it was asked for, and the approval's own record says why it will not run.
+  const body = readBody(record.body);
+  const base: EntryBase = { entry: record.sessionSeq, at: time(record.timeMs), agent: session.agent };
+  // A step whose approval became void has an entry from when it was held; the approval's own record says why it will not run.
   if (record.kind === 'refused' && typeof body['became'] === 'string') return null;
-  if (record.kind === 'refused' || record.kind === 'held') {
-    const reply = payloadOf(record, 'reply');
-    return {
-      ...base,
-      ...digests(isObject(body['facts']) ? { ...body['facts'] } : {}),
-      kind: 'attempt',
-      action: text(body['tool']) || null,
-      call_id: record.call,
-      outcome: text(body['error']),
-      code: text(body['code']),
-      inputs: inputsIn([record]),
-      reason: reasonIn(reply),
-      // Older records do not say it.
-      elapsed_ms: typeof body['elapsed_ms'] === 'number' ? body['elapsed_ms'] : 0,
-      detail: { gate: text(body['gate']), ...guardsIn(reply) },
-    };
-  }
-  if (record.kind === 'prepared') return attempt(record, body, base, reader);
-  // What a person settled afterwards is an entry of its own: the attempt stays as it was told.
+  if (record.kind === 'refused' || record.kind === 'held') return refusedEntry(record, body, base);
+  if (record.kind === 'prepared') return attemptEntry(record, body, base, reader);
+  // What a person settled later is an entry of its own: the entry of the attempt does not change.
   if (partsOfAttempt.has(record.kind) && typeof body['by'] !== 'string') return null;
-  const came = payloadOf(record, 'orphan');
-  const asked = payloadOf(record, 'question');
-  const detail = {
-    ...Object.fromEntries(Object.entries(body).filter(([name]) => !toldApart.has(name))),
-    ...(came === null ? {} : { outcome: text(came['error']) || 'succeeded' }),
-    ...(asked === null ? {} : { question: asked['text'] ?? null }),
+  const action = record.call === null ? null : ((await reader.call(record.call as CallId))?.tool ?? null);
+  return systemEntry(record, body, base, seq, action);
+}
+
+/** An attempt that was refused or held for approval: one record says all of it. */
+function refusedEntry(record: JournalEntry, body: Body, base: EntryBase): HistoryEntry {
+  const reply = payloadOf(record, 'reply');
+  return {
+    ...base,
+    ...digests(isObject(body['facts']) ? { ...body['facts'] } : {}),
+    kind: 'attempt',
+    action: text(body['tool']) || null,
+    call_id: record.call,
+    outcome: text(body['error']),
+    code: text(body['code']),
+    inputs: inputsIn([record]),
+    reason: reasonIn(reply),
+    // Older records do not have it.
+    elapsed_ms: typeof body['elapsed_ms'] === 'number' ? body['elapsed_ms'] : 0,
+    detail: { gate: text(body['gate']), ...guardsIn(reply) },
   };
-  // In a record about a call `state` is the call's own, and no digest.
+}
+
+/** What the system did itself, or a person. */
+function systemEntry(
+  record: JournalEntry,
+  body: Body,
+  base: EntryBase,
+  seq: number,
+  action: string | null,
+): HistoryEntry {
+  const orphan = payloadOf(record, 'orphan');
+  const question = payloadOf(record, 'question');
+  const detail = {
+    ...Object.fromEntries(Object.entries(body).filter(([name]) => !hasOwnField.has(name))),
+    ...(orphan === null ? {} : { outcome: text(orphan['error']) || 'succeeded' }),
+    ...(question === null ? {} : { question: question['text'] ?? null }),
+  };
+  // In a record about a call `state` is the state of the call, and no digest.
   const known = record.kind === 'session_stopped' ? body : { ...body, state: null };
   return {
     ...base,
     ...digests({ step: seq, ...known }),
     kind: record.kind,
-    action: record.call === null ? null : ((await reader.call(record.call as CallId))?.tool ?? null),
+    action,
     call_id: record.call,
     outcome: null,
     code: null,
     inputs: null,
-    reason: reasonIn(came) ?? (text(body['reason']) || null),
+    reason: reasonIn(orphan) ?? (text(body['reason']) || null),
     elapsed_ms: null,
     detail: detail as JsonObject,
   };
 }
 
-/** What an entry tells in fields of its own. */
-const toldApart: ReadonlySet<string> = new Set(['state_before', 'state_after', 'step', 'manifest']);
+/** Fields of a record that are fields of the entry, and not of its `detail`. */
+const hasOwnField: ReadonlySet<string> = new Set(['state_before', 'state_after', 'step', 'manifest']);
 
 const partsOfAttempt: ReadonlySet<string> = new Set([
   'dispatched',
@@ -174,50 +163,77 @@ const partsOfAttempt: ReadonlySet<string> = new Set([
   'requester_left',
 ]);
 
-/** What came of it stands in later records of the same call. The first that ended it speaks, for good: what comes later is told later. */
-async function attempt(
+/** An attempt that was sent. Its outcome is in later records of the same call: the first that ended it counts, for good. */
+async function attemptEntry(
   record: JournalEntry,
-  body: Record<string, unknown>,
-  base: Pick<HistoryEntry, 'entry' | 'at' | 'agent'>,
+  body: Body,
+  base: EntryBase,
   reader: StoreReader,
 ): Promise<HistoryEntry> {
   const records = record.call === null ? [] : await reader.recordsOf(record.call as never);
   const ended = records.find(({ kind }) => endings.has(kind));
-  const end = ended === undefined ? null : read(ended.body);
-  const facts = end !== null && isObject(end['end']) ? end['end'] : {};
-  const reply = ended === undefined ? null : payloadOf(ended, 'reply');
-  const adopted: { adopted_from?: string } =
-    typeof facts['adopted_from'] === 'string' ? { adopted_from: facts['adopted_from'] } : {};
-  const sends =
-    records.filter(({ kind }) => kind === 'dispatched').length - (adopted.adopted_from === undefined ? 0 : 1);
+  const { known, effect, adopted, ...end } = ended === undefined ? running : endOf(ended);
+  const dispatched = records.filter(({ kind }) => kind === 'dispatched').length;
   return {
     ...base,
-    ...digests(end === null ? body : { state_before: body['state_before'], step: body['step'], ...end }),
+    ...digests(known === null ? body : { state_before: body['state_before'], step: body['step'], ...known }),
     kind: 'attempt',
     action: text(body['tool']) || null,
     call_id: record.call,
-    outcome: end === null ? 'running' : outcomeOf(ended, reply),
-    code: text(reply?.['code'] ?? facts['code']) || null,
+    outcome: end.outcome,
+    code: end.code,
     inputs: inputsIn([record, ...records]),
-    reason: reasonIn(reply),
-    elapsed_ms: typeof end?.['elapsed_ms'] === 'number' ? end['elapsed_ms'] : null,
-    detail: { effect: text(end?.['effect']) || 'unknown', sends, ...adopted },
+    reason: end.reason,
+    elapsed_ms: end.elapsed_ms,
+    detail: { effect, sends: dispatched - (adopted.adopted_from === undefined ? 0 : 1), ...adopted },
   };
 }
 
 const endings: ReadonlySet<string> = new Set(['settled', 'doubted', 'cancelled', 'expired']);
 
-/** The reply may be erased; then the record's own facts are all there is. */
-function outcomeOf(ended: JournalEntry | undefined, reply: Record<string, unknown> | null): string {
-  if (reply !== null) return text(reply['error']) || 'succeeded';
-  const state = ended === undefined ? '' : text(read(ended.body)['state']);
+/** How an attempt ended. */
+interface AttemptEnd extends Pick<HistoryEntry, 'outcome' | 'code' | 'reason' | 'elapsed_ms'> {
+  /** The body of the record that ended it; null while it runs. */
+  readonly known: Body | null;
+  readonly effect: string;
+  readonly adopted: { readonly adopted_from?: string };
+}
+
+const running: AttemptEnd = {
+  known: null,
+  outcome: 'running',
+  code: null,
+  reason: null,
+  elapsed_ms: null,
+  effect: 'unknown',
+  adopted: {},
+};
+
+function endOf(ended: JournalEntry): AttemptEnd {
+  const known = readBody(ended.body);
+  const facts = isObject(known['end']) ? known['end'] : {};
+  const reply = payloadOf(ended, 'reply');
+  return {
+    known,
+    outcome: reply === null ? outcomeIn(known) : text(reply['error']) || 'succeeded',
+    code: text(reply?.['code'] ?? facts['code']) || null,
+    reason: reasonIn(reply),
+    elapsed_ms: typeof known['elapsed_ms'] === 'number' ? known['elapsed_ms'] : null,
+    effect: text(known['effect']) || 'unknown',
+    adopted: typeof facts['adopted_from'] === 'string' ? { adopted_from: facts['adopted_from'] } : {},
+  };
+}
+
+/** For a reply that was erased: only the facts of the record are left. */
+function outcomeIn(ended: Body): string {
+  const state = text(ended['state']);
   return state === 'SUCCEEDED' ? 'succeeded' : state.toLowerCase() || 'running';
 }
 
 /** Null if it has no such part, or it was erased. */
 function payloadOf({ payloads }: JournalEntry, part: string): Record<string, unknown> | null {
   const found = payloads.find((payload) => payload.part === part)?.text ?? null;
-  return found === null ? null : read(found);
+  return found === null ? null : readBody(found);
 }
 
 /** Of an entry: a page of the largest inputs is still a page. */
@@ -252,7 +268,8 @@ function digests(body: Record<string, unknown>): Pick<HistoryEntry, 'seq' | 'sta
   return { seq, state_before: before, state_after: text(body['state_after']) || before };
 }
 
-function read(body: string): Record<string, unknown> {
+/** Empty for a body that is no JSON object: a damaged journal can still be read. */
+export function readBody(body: string): Record<string, unknown> {
   try {
     const value = JSON.parse(body) as Json;
     return isObject(value) ? value : {};

@@ -6,7 +6,8 @@ import { isListed } from '../../core/policy/listed-tools.ts';
 import { ceilingOf } from '../../core/policy/session-ceiling.ts';
 import type { ActionEntry, Snapshot, Workflow } from '../../core/workflow/workflow.ts';
 import { invariant } from '../../core/values/unreachable.ts';
-import type { Session, SnapshotDraft, Transition } from '../../ports/store.ts';
+import type { JournalEntry, Session, SnapshotDraft, StoreReader, Transition } from '../../ports/store.ts';
+import { readBody } from '../look/history.ts';
 import { policyOf, type Shell } from '../shell.ts';
 import type { RecordDraft } from '../../core/journal/record.ts';
 import type { ToolEntry } from '../../core/call/catalogue.ts';
@@ -163,4 +164,39 @@ export async function toolToResend(call: Call, shell: Shell): Promise<FoundTool>
   const session = await shell.ports.store.session(call.session);
   const isPinned = session?.workflow?.manifest === manifestOf(found.step.workflow, shell);
   return isPinned ? found : { ...found, tool: undefined };
+}
+
+/** When the session got this sequence; null if its records do not say. */
+export async function timeOfStep(session: Session, seq: number, reader: StoreReader): Promise<number | null> {
+  const isStep = ({ body }: JournalEntry) => {
+    const { step, state_after: stateAfter } = readBody(body);
+    return step === seq && typeof stateAfter === 'string';
+  };
+  return (await findRecord(session.id, 0, isStep, reader))?.timeMs ?? null;
+}
+
+/** Whether the session was reset after this call had ended. */
+export async function wasResetSince(call: CallId, session: SessionId, reader: StoreReader): Promise<boolean> {
+  // The call may have further records: that its requester left can come to light much later.
+  const ended = (await reader.recordsOf(call)).findLast(({ kind }) => kind === 'settled');
+  const isReset = ({ kind }: JournalEntry) => kind === 'session_reset';
+  return (await findRecord(session, ended?.sessionSeq ?? 0, isReset, reader)) !== undefined;
+}
+
+const searchPageSize = 500;
+
+/** The first record of the session after `after` that matches. */
+async function findRecord(
+  session: SessionId,
+  after: number,
+  matches: (record: JournalEntry) => boolean,
+  reader: StoreReader,
+): Promise<JournalEntry | undefined> {
+  for (let from = after; ;) {
+    const page = await reader.sessionEntries(session, from, searchPageSize);
+    const found = page.find(matches);
+    const last = page.at(-1);
+    if (found !== undefined || last === undefined || page.length < searchPageSize) return found;
+    from = last.sessionSeq;
+  }
 }

@@ -11,8 +11,8 @@ import type { Requester } from '../call/await-outcome.ts';
 import { acceptDrift } from './drift.ts';
 import { findSession, type Found, sessionOfKey, type SessionView, view } from './find-session.ts';
 import { handleCall } from '../call/handle-call.ts';
-import { type HistoryPage, readHistory, timeOfStep } from '../look/history.ts';
-import { readStep } from './position.ts';
+import { type HistoryPage, readHistory } from '../look/history.ts';
+import { readStep, timeOfStep } from './position.ts';
 import { sayFault } from '../call/record-refusal.ts';
 import { broken, inFlight, movedOn, notKept, refuseSession, unknownWorkflow, unopened } from './refuse-session.ts';
 import type { Shell } from '../shell.ts';
@@ -43,48 +43,14 @@ export interface WorkflowService {
 /** `only`: a door that serves one workflow knows no session of another. */
 export function createWorkflowService(all: Shell, only: string | null = null): WorkflowService {
   const shell = only === null ? all : narrowed(all, only);
-  const firstSteps = new Map<string, Promise<Found | ErrorReply>>();
+  const firstSteps: FirstSteps = new Map();
   return {
     workflows: shell.workflows,
     async open(name, who, ceiling = null) {
       const opened = await begin(name, who, shell, ceiling);
       return 'error' in opened ? opened : view(opened.session, opened.fact);
     },
-    async step(name, raw, who, requester) {
-      const given = fieldsOf(raw);
-      const handle = given['session'];
-      // Whoever names a session, however wrongly, does not get another one.
-      if (handle !== undefined && handle !== null && handle !== '') {
-        const foreign = await notOfAWorkflow(handle, name, text(given['action']), who, shell);
-        if (foreign !== null) return foreign;
-        return handleCall(given, who, requester, shell, { session: typeof handle === 'string' ? handle : null });
-      }
-      const go = (session: SessionId) => {
-        requester.entered?.(session);
-        return handleCall({ ...given, session }, who, requester, shell, { session });
-      };
-      const earlier = await sessionOfKey(given['key'], name, who, shell);
-      if (earlier !== null) return go(earlier);
-      // Two who send the same first step at once mean one step, so they get one session.
-      const first =
-        typeof given['key'] === 'string' ? JSON.stringify([name, who.tenant, who.agent, given['key']]) : null;
-      const shared = first === null ? undefined : firstSteps.get(first);
-      const opening = shared ?? begin(name, who, shell, null, true);
-      if (first !== null) firstSteps.set(first, opening);
-      try {
-        const opened = await opening;
-        if ('error' in opened) return { ...opened, requested: text(given['action']) };
-        const { id } = opened.session;
-        const reply = await go(id).finally(() => shell.live.room.beginning.delete(id));
-        // Another process was faster with the same first step, in a session of its own: that is where the reply is.
-        const theirs = isKeyReused(reply) ? await sessionOfKey(given['key'], name, who, shell) : null;
-        if (theirs === null || theirs === opened.session.id) return reply;
-        if (shared === undefined) await closeSuperseded(opened.session, shell);
-        return await go(theirs);
-      } finally {
-        if (first !== null) firstSteps.delete(first);
-      }
-    },
+    step: (name, raw, who, requester) => takeStep({ name, fields: fieldsOf(raw), who, requester }, firstSteps, shell),
     reset(handle, who) {
       return change(handle, 'reset_session', who, shell, async ({ session, fact }) => {
         const started = fact.workflow.machine.start(shell.ports.clock.nowMs());
@@ -92,46 +58,7 @@ export function createWorkflowService(all: Shell, only: string | null = null): W
         return resetTo(session, started.snapshot, shell);
       });
     },
-    async fork(handle, seq, who) {
-      const found = await findSession(handle, 'fork_session', 'change', who, shell);
-      if ('error' in found) return found;
-      if (found.fact.drift !== null) return refuseSession(found.whole, found.session.id, 'fork_session', shell);
-      // INVARIANT: a step that runs may end in doubt, and a fork from before its end would know of no fence.
-      const turn = found.session.workflow?.turn ?? null;
-      if (turn !== null) return inFlight('fork_session', turn.call, found.fact, found.session, shell);
-      const at = seq ?? found.session.seq;
-      const since = found.session.workflow?.pinnedAtSeq ?? 0;
-      // INVARIANT: a fork is pinned to the workflow of today, so it takes no state that was made under another one.
-      const kept =
-        !Number.isSafeInteger(at) || at < since ? null : await shell.ports.store.snapshot(found.session.id, at);
-      if (kept === null) {
-        const first = await shell.ports.store.firstSnapshot(found.session.id, since);
-        return notKept(seq, first, found.session, found.fact, shell);
-      }
-      const snapshot = await rearmed(JSON.parse(kept) as Snapshot, found.session, at, shell);
-      const problem = found.fact.workflow.machine.problemWith(snapshot);
-      if (problem !== null) return broken('fork_session', problem, shell);
-      const source = found.session.id;
-      const about = { from: source, from_step: at };
-      // INVARIANT: what is in doubt is in doubt in every session that goes on from there, and what came of it is adopted in each.
-      const { fences } = found.fact;
-      const opened = await openAt(
-        found.fact.workflow,
-        snapshot,
-        who,
-        'session_forked',
-        { about, fences, ceiling: ceilingOf(source), source },
-        shell,
-      );
-      if (opened.kind !== 'opened') return unopened('fork_session', opened, shell);
-      // Nobody knows the handle yet: a fork that a step has overtaken is given up.
-      const now = await shell.ports.store.session(source);
-      if (now?.entries !== found.session.entries) {
-        await closeSuperseded(opened.session, shell);
-        return movedOn('fork_session', found.fact, now ?? found.session, shell);
-      }
-      return done('fork_session', { from: source, from_seq: at }, opened.session.id, who, shell);
-    },
+    fork: (handle, seq, who) => fork(handle, seq, who, shell),
     accept(handle, who, by = who.agent) {
       return change(handle, 'accept_session', who, shell, async ({ session, whole: fact }) => {
         // What is stopped does not go on because its workflow changed: whoever resets it takes the new one as well.
@@ -157,6 +84,104 @@ export function createWorkflowService(all: Shell, only: string | null = null): W
       return readHistory(found.session, whole(after, 0), most, shell.ports.store);
     },
   };
+}
+
+/** Sessions that are being opened for a first step with a key, by workflow, agent and key. */
+type FirstSteps = Map<string, Promise<Found | ErrorReply>>;
+
+/** A step as it arrived: `name` is its workflow, `fields` the body of the request. */
+interface ArrivedStep {
+  readonly name: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly who: Principal;
+  readonly requester: Requester;
+}
+
+async function takeStep(step: ArrivedStep, firstSteps: FirstSteps, shell: Shell): Promise<Reply> {
+  const { name, fields, who, requester } = step;
+  const handle = fields['session'];
+  if (handle === undefined || handle === null || handle === '') return takeFirstStep(step, firstSteps, shell);
+  // A request that names a session, even a wrong one, never gets another session.
+  const foreign = await notOfAWorkflow(handle, name, text(fields['action']), who, shell);
+  if (foreign !== null) return foreign;
+  return handleCall(fields, who, requester, shell, { session: typeof handle === 'string' ? handle : null });
+}
+
+/** Opens a session for the step, unless its key was used for a first step before: then that session is used. */
+async function takeFirstStep(step: ArrivedStep, firstSteps: FirstSteps, shell: Shell): Promise<Reply> {
+  const { name, fields, who } = step;
+  const { key } = fields;
+  const earlier = await sessionOfKey(key, name, who, shell);
+  if (earlier !== null) return stepIn(earlier, step, shell);
+  // The same first step sent twice at once is one step, so both requests share one session.
+  const first = typeof key === 'string' ? JSON.stringify([name, who.tenant, who.agent, key]) : null;
+  const shared = first === null ? undefined : firstSteps.get(first);
+  const opening = shared ?? begin(name, who, shell, null, true);
+  if (first !== null) firstSteps.set(first, opening);
+  try {
+    const opened = await opening;
+    if ('error' in opened) return { ...opened, requested: text(fields['action']) };
+    const { id } = opened.session;
+    const reply = await stepIn(id, step, shell).finally(() => shell.live.room.beginning.delete(id));
+    // Another process took the same first step before, in a session of its own: the reply is there.
+    const theirs = isKeyReused(reply) ? await sessionOfKey(key, name, who, shell) : null;
+    if (theirs === null || theirs === id) return reply;
+    if (shared === undefined) await closeSuperseded(opened.session, shell);
+    return await stepIn(theirs, step, shell);
+  } finally {
+    if (first !== null) firstSteps.delete(first);
+  }
+}
+
+function stepIn(session: SessionId, { fields, who, requester }: ArrivedStep, shell: Shell): Promise<Reply> {
+  requester.entered?.(session);
+  return handleCall({ ...fields, session }, who, requester, shell, { session });
+}
+
+async function fork(handle: string, seq: number | null, who: Principal, shell: Shell): Promise<Reply> {
+  const found = await findSession(handle, 'fork_session', 'change', who, shell);
+  if ('error' in found) return found;
+  const { session, fact } = found;
+  if (fact.drift !== null) return refuseSession(found.whole, session.id, 'fork_session', shell);
+  // INVARIANT: a step that runs may end in doubt, and a fork from before its end would know of no fence.
+  const turn = session.workflow?.turn ?? null;
+  if (turn !== null) return inFlight('fork_session', turn.call, fact, session, shell);
+  const at = seq ?? session.seq;
+  const snapshot = await snapshotToFork(found, at, shell);
+  if ('first' in snapshot) return notKept(seq, snapshot.first, session, fact, shell);
+  const problem = fact.workflow.machine.problemWith(snapshot);
+  if (problem !== null) return broken('fork_session', problem, shell);
+  const opened = await openFork(found, at, snapshot, who, shell);
+  if (opened.kind !== 'opened') return unopened('fork_session', opened, shell);
+  // Nobody knows the new handle yet, so a fork whose source took a step meanwhile is closed again.
+  const now = await shell.ports.store.session(session.id);
+  if (now?.entries !== session.entries) {
+    await closeSuperseded(opened.session, shell);
+    return movedOn('fork_session', fact, now ?? session, shell);
+  }
+  return done('fork_session', { from: session.id, from_seq: at }, opened.session.id, who, shell);
+}
+
+/** The state after step `at`; if it is not kept, the first step that can be forked. */
+async function snapshotToFork(
+  { session }: Found,
+  at: number,
+  shell: Shell,
+): Promise<Snapshot | { readonly first: number | null }> {
+  const { store } = shell.ports;
+  const since = session.workflow?.pinnedAtSeq ?? 0;
+  // INVARIANT: a fork is pinned to the present workflow, so it takes no state that was made under another one.
+  const kept = !Number.isSafeInteger(at) || at < since ? null : await store.snapshot(session.id, at);
+  if (kept === null) return { first: await store.firstSnapshot(session.id, since) };
+  return rearmed(JSON.parse(kept) as Snapshot, session, at, shell);
+}
+
+function openFork({ session, fact }: Found, at: number, snapshot: Snapshot, who: Principal, shell: Shell) {
+  const { id: source } = session;
+  // INVARIANT: a call in doubt is in doubt in every session forked from there, and its outcome is adopted in each.
+  const { workflow, fences } = fact;
+  const origin = { about: { from: source, from_step: at }, fences, ceiling: ceilingOf(source), source };
+  return openAt({ workflow, snapshot, who, kind: 'session_forked', ...origin }, shell);
 }
 
 function narrowed(shell: Shell, only: string): Shell {

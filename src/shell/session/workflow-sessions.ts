@@ -34,37 +34,35 @@ export async function openWorkflow(
 ): Promise<Opened> {
   const started = workflow.machine.start(shell.ports.clock.nowMs());
   if (started.kind === 'failed') return { kind: 'broken', problem: started.problem };
-  return openAt(workflow, started.snapshot, who, 'session_opened', { about: {}, fences: [], ceiling, forStep }, shell);
+  const { snapshot } = started;
+  return openAt({ workflow, snapshot, who, kind: 'session_opened', about: {}, fences: [], ceiling, forStep }, shell);
 }
 
-/** What a session brings along from where it comes. */
-export interface Origin {
+/** A workflow session that is to be opened. */
+export interface NewSession {
+  readonly workflow: Workflow;
+  /** The state that it begins with. */
+  readonly snapshot: Snapshot;
+  readonly who: Principal;
+  /** The kind of the record that opens it. */
+  readonly kind: RecordKind;
+  /** Further fields of that record. */
   readonly about: JsonObject;
   readonly fences: readonly FenceFact[];
-  /** How far its steps may reach; a fork reaches no further than where it comes from. */
+  /** The most that its steps may do; a fork has the ceiling of its source. */
   readonly ceiling: Reach | null;
+  /** It is opened for a step, and is not closed for lack of room before that step has begun. */
   readonly forStep?: boolean;
   /** The session that it is forked from. */
   readonly source?: SessionId;
 }
 
-export function openAt(
-  workflow: Workflow,
-  snapshot: Snapshot,
-  who: Principal,
-  kind: RecordKind,
-  origin: Origin,
-  shell: Shell,
-): Promise<Opened> {
-  return withRoom(() => open(workflow, snapshot, who, kind, origin, shell), shell, origin.source);
+export function openAt(wanted: NewSession, shell: Shell): Promise<Opened> {
+  return withRoom(() => open(wanted, shell), shell, wanted.source);
 }
 
 async function open(
-  workflow: Workflow,
-  snapshot: Snapshot,
-  who: Principal,
-  kind: RecordKind,
-  { about, fences, ceiling, forStep = false }: Origin,
+  { workflow, snapshot, who, kind, about, fences, ceiling, forStep = false }: NewSession,
   shell: Shell,
 ): Promise<Opened> {
   const draft = bare(shell);

@@ -2,6 +2,8 @@
  * Looks, once a second, at what is due: attempts whose owner is past its lease, calls past their deadline, retries
  * whose time has come, outcomes that wait for the store. Idempotent and bounded; any incarnation may sweep.
  */
+import type { ToolEntry } from '../../core/call/catalogue.ts';
+import type { StepFact } from '../../core/workflow/step.ts';
 import type { Json } from '../../core/values/json.ts';
 import { mayResend } from '../../core/call/lifecycle.ts';
 import type { StoredCall } from '../../ports/store.ts';
@@ -74,23 +76,18 @@ async function expire(call: StoredCall, shell: Shell, why?: Parameters<typeof en
   if (ended !== null) nobodyWaits(ended.result, shell);
 }
 
-/** Sends a call again that may be sent again; without a requester, whose place an equal call may take. */
+/** Sends a call again that may be sent again. It has no requester; an equal call may attach to it. */
 async function resume(call: StoredCall, nowMs: number, shell: Shell): Promise<void> {
-  const { tool, step } = await toolToResend(call, shell);
-  const args = tool === undefined ? null : await shell.ports.store.args(call.id);
-  if (nowMs >= call.deadlineAtMs || tool === undefined || args?.kind !== 'text') {
-    // Another process may have the tool; only the deadline ends the wait for it.
-    if (nowMs >= call.deadlineAtMs || args?.kind === 'erased' || args?.kind === 'altered') await expire(call, shell);
-    return;
-  }
-  // What was masked cannot be sent as it was.
-  if (isMasked(args.text)) return expire(call, shell, unsendable);
+  const found = await findResendable(call, nowMs, shell);
+  if (found.kind === 'wait') return;
+  if (found.kind === 'expire') return expire(call, shell, found.why);
+  const { tool, step } = found;
   if (isFull(shell)) return;
   if (await isTurnOver(call, shell)) return void (await cancelWaiting(call, 'TurnCancelled', shell));
   // INVARIANT: a call of unknown effect goes out again only inside its window, by the clock of this very moment.
   if (call.tainted && !mayResend(call, shell.ports.clock.nowMs(), tool.dedupeWindowMs)) return expire(call, shell);
   const notices = await noticesOf(call.id, shell);
-  const work = { tool, args: JSON.parse(args.text) as Json, step, client: null, notices };
+  const work = { tool, args: JSON.parse(found.argsText) as Json, step, client: null, notices };
   // INVARIANT: nothing is sent again that the policy of this moment does not permit.
   const denial = await whyNotResend(call, work, shell);
   if (denial !== null) return expire(call, shell, { errorType: 'PolicyDenied', message: denial });
@@ -99,6 +96,23 @@ async function resume(call: StoredCall, nowMs: number, shell: Shell): Promise<vo
   // INVARIANT: nothing is sent any more for a session that was cancelled.
   if (started.kind === 'conflict' && started.result.on === 'session')
     await cancelWaiting(call, 'SessionCancelled', shell);
+}
+
+type Resendable =
+  | { readonly kind: 'send'; readonly tool: ToolEntry; readonly step: StepFact | null; readonly argsText: string }
+  | { readonly kind: 'expire'; readonly why?: typeof unsendable }
+  | { readonly kind: 'wait' };
+
+/** The tool and the arguments of a call that is to be sent again. */
+async function findResendable(call: StoredCall, nowMs: number, shell: Shell): Promise<Resendable> {
+  const { tool, step } = await toolToResend(call, shell);
+  const args = tool === undefined ? null : await shell.ports.store.args(call.id);
+  const isLost = args?.kind === 'erased' || args?.kind === 'altered';
+  if (nowMs >= call.deadlineAtMs || isLost) return { kind: 'expire' };
+  // Another process may have the tool; only the deadline ends the wait for it.
+  if (tool === undefined || args?.kind !== 'text') return { kind: 'wait' };
+  // Masked arguments are not what was sent.
+  return isMasked(args.text) ? { kind: 'expire', why: unsendable } : { kind: 'send', tool, step, argsText: args.text };
 }
 
 const unsendable = {

@@ -32,7 +32,8 @@ export function maskInputs(inputs: Json, agent: string, shell: Shell): Json {
 }
 
 /**
- * A refusal shows what was sent in the wrong fields, and may quote it, as a validator of an author's does. `argsText` is all
+ * A refusal shows what was sent in the wrong fields, and may quote it, as a validator of an author's does. `argsText`
+ * is all
  * that was sent; null if it could not be read.
  */
 export function maskRefusal(refusal: Refusal, argsText: string | null, agent: string, shell: Shell): Refusal {
@@ -100,7 +101,10 @@ function maskReturned(result: Returned, { args }: Attempt, policy: AgentPolicy):
   return { ...result, output, errors: hide === null ? result.errors : hide(result.errors) };
 }
 
-/** INVARIANT: what may not be shown of a result may not be shown of a failure either, nor what may not be shown of the arguments. */
+/**
+ * INVARIANT: what may not be shown of a result may not be shown of a failure either, nor what may not be shown of the
+ * arguments.
+ */
 function maskFailed({ failure }: Failed, { args }: Attempt, policy: AgentPolicy): UpstreamResult {
   const { given, ...said } = failure;
   const pairs = [argsPair(args, policy)];

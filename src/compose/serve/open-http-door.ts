@@ -11,7 +11,7 @@ import { type CallCounts, createCallCounts, countPending } from '../../shell/loo
 import { completeSession } from '../../shell/completion/complete.ts';
 import { evaluateCall } from '../../shell/look/evaluate.ts';
 import { handleCall, handleUnfit } from '../../shell/call/handle-call.ts';
-import { openPlain } from '../../shell/session/find-session.ts';
+import { openPlainSession } from '../../shell/session/find-session.ts';
 import type { JsonObject } from '../../core/values/json.ts';
 import { policyHash, gapsOf } from '../../shell/upkeep/record-runtime.ts';
 import { policyOf } from '../../shell/shell.ts';
@@ -56,7 +56,7 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
     },
     unfit: (errors, who) => handleUnfit(errors, who, shell()),
     evaluate: (raw, who) => evaluateCall(raw, who, shell()),
-    openSession: (who, ceiling) => openPlain(who, ceiling, shell()),
+    openSession: (who, ceiling) => openPlainSession(who, ceiling, shell()),
     get workflows(): WorkflowService {
       const service = createWorkflowService(shell());
       return {

@@ -11,7 +11,7 @@ import { type Intent, intentParts } from '../call/intent.ts';
 import { handOver } from '../call/hand-over.ts';
 import type { Requester } from '../call/requester.ts';
 import { fetchSession } from '../session/fetch-session.ts';
-import { turnIsFree } from '../session/turn.ts';
+import { awaitFreeTurn } from '../session/turn.ts';
 import { nextActions, type Running, type Shell } from '../shell.ts';
 import { adopt, type Adopted } from './adopt.ts';
 import { unrecorded } from './stored-reply.ts';
@@ -56,7 +56,7 @@ export async function adoptOwnResult(running: Running, reply: Reply, passed: Pas
 /** Where the session stands once nobody has the turn; null if it is not to be had any more. */
 async function standingNow({ id, session }: Call, who: Principal, shell: Shell): Promise<StepFact | null> {
   if (session === null) return null;
-  await turnIsFree(session, id, shell.limits.stepQueueMs, shell);
+  await awaitFreeTurn(session, id, shell.limits.stepQueueMs, shell);
   const found = await fetchSession(session, who, null, shell);
   return 'found' in found && found.found ? found.step : null;
 }

@@ -1,4 +1,7 @@
-/** How many calls ended how? Counted by tenant since the process began, for /metrics. Lost with the process; decides nothing. */
+/**
+ * How many calls ended how? Counted by tenant since the process began, for /metrics. Lost with the process; decides
+ * nothing.
+ */
 import { isPending, isSuccess, type Reply } from '../../core/call/reply.ts';
 import { type ErrorName, errors } from '../../core/taxonomy.ts';
 import { stateAt } from '../../core/approval/approval.ts';

@@ -1,5 +1,6 @@
 /**
- * What would happen to this call? The same facts and gates as for a real one; nothing runs, no session is opened, nothing is
+ * What would happen to this call? The same facts and gates as for a real one; nothing runs, no session is opened,
+ * nothing is
  * recorded. Validators are asked, for their answer is a fact.
  */
 import { refused } from '../../core/call/answer.ts';

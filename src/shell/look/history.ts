@@ -1,4 +1,6 @@
-/** What happened in a workflow session, in order: every attempt, refusals included, and every step of the system's own. */
+/**
+ * What happened in a workflow session, in order: every attempt, refusals included, and every step of the system's own.
+ */
 import type { CallId, SessionId } from '../../core/call/call.ts';
 import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
 import { safeText } from '../../core/values/redact.ts';
@@ -17,7 +19,10 @@ export interface HistoryEntry {
   /** 'succeeded', an error's name, or 'running'; null for what is no attempt. */
   readonly outcome: string | null;
   readonly code: string | null;
-  /** What the attempt was sent with, as its agent's policy lets it be written; null if nothing was, or it was erased. A long one is cut to a text. */
+  /**
+   * What the attempt was sent with, as its agent's policy lets it be written; null if nothing was, or it was erased. A
+   * long one is cut to a text.
+   */
   readonly inputs: Json;
   /** Why it was refused, failed or was stopped, in words; null where nothing has to be explained. */
   readonly reason: string | null;
@@ -88,7 +93,8 @@ async function entryOf(
 ): Promise<HistoryEntry | null> {
   const body = readBody(record.body);
   const base: EntryBase = { entry: record.sessionSeq, at: time(record.timeMs), agent: session.agent };
-  // A step whose approval became void has an entry from when it was held; the approval's own record says why it will not run.
+  // A step whose approval became void has an entry from when it was held; the approval's own record says why it will
+  // not run.
   if (record.kind === 'refused' && typeof body['became'] === 'string') return null;
   if (record.kind === 'refused' || record.kind === 'held') return refusedEntry(record, body, base);
   if (record.kind === 'prepared') return attemptEntry(record, body, base, reader);
@@ -163,7 +169,9 @@ const partsOfAttempt: ReadonlySet<string> = new Set([
   'requester_left',
 ]);
 
-/** An attempt that was sent. Its outcome is in later records of the same call: the first that ended it counts, for good. */
+/**
+ * An attempt that was sent. Its outcome is in later records of the same call: the first that ended it counts, for good.
+ */
 async function attemptEntry(
   record: JournalEntry,
   body: Body,

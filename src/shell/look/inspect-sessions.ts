@@ -1,5 +1,6 @@
 /**
- * What does the store know of workflow sessions? The reading side, for people: which there are, where one stands and how it
+ * What does the store know of workflow sessions? The reading side, for people: which there are, where one stands and
+ * how it
  * came there, and its history as it grows. Knows no machine, so it cannot say what is next. Must not write.
  */
 import type { SessionId } from '../../core/call/call.ts';
@@ -49,7 +50,8 @@ export interface SessionInspection {
   /** The newest entries, oldest of them first; null if there is no such session. */
   history(handle: string, entries: number): Promise<readonly HistoryEntry[] | null>;
   /**
-   * Entries after `last`, and then those that come; `wait` ends it by answering false. One that is running comes a second time
+   * Entries after `last`, and then those that come; `wait` ends it by answering false. One that is running comes a
+   * second time
    * when it has ended, and so do those of `running` that were told before.
    */
   follow(

@@ -1,5 +1,6 @@
 /**
- * What may one tenant, or one agent of it, see of the store? Every read and every judgement at a door that serves several tenants
+ * What may one tenant, or one agent of it, see of the store? Every read and every judgement at a door that serves
+ * several tenants
  * goes through here. What belongs to others does not exist.
  */
 import type { CallId, Principal, SessionId } from '../../core/call/call.ts';

@@ -1,6 +1,6 @@
 /**
- * Is the session pinned to the workflow as it is today? If not, a declared migration carries it over, on record; otherwise it
- * rests until somebody accepts the change. Policy is not part of the pin.
+ * Detects that a session is pinned to an older version of its workflow (drift). Runs the declared migration and
+ * records it; without one, the session takes no step until somebody accepts the change. Policy is not part of the pin.
  */
 import { canonicalText } from '../../core/values/canonical.ts';
 import { isObject, type JsonObject } from '../../core/values/json.ts';
@@ -22,21 +22,22 @@ export interface Pinned {
 
 export type Unavailable = Extract<CommitResult, { kind: 'unavailable' }>;
 
-export async function driftOf(session: Session, shell: Shell): Promise<Pinned | Unavailable> {
+/** Migrates the session if its workflow changed and has a migration from that version; otherwise reports the drift. */
+export async function migrateIfChanged(session: Session, shell: Shell): Promise<Pinned | Unavailable> {
   let now = session;
   for (let tries = 0; ; tries++) {
-    const ahead = await lookAhead(now, shell);
+    const ahead = await planMigration(now, shell);
     if (ahead.kind !== 'move') return { session: now, drift: ahead.drift };
-    const result = await carryOver(now, ahead, shell);
+    const result = await commitMove(now, ahead, shell);
     if (result.kind === 'unavailable') return result;
     now = (await shell.ports.store.session(session.id)) ?? now;
     if (result.kind === 'committed') return { session: now, drift: null };
-    // Whoever was faster may have carried it over already, or moved it: what is so now decides.
+    // Another process may have migrated it already, or taken a step: decide again from what is stored now.
     if (tries >= shell.limits.maxRedecisions) return { session: now, drift: ahead.changed };
   }
 }
 
-/** Where a session would be carried over to, and why: worked out, and not done. */
+/** A planned move to the present version of the workflow. Nothing is written yet. */
 interface Move {
   readonly kind: 'move';
   readonly workflow: Workflow;
@@ -46,7 +47,7 @@ interface Move {
   readonly changed: readonly string[];
 }
 
-/** It stays where it is; `drift` is null if nothing differs. */
+/** The session is not moved; `drift` is null if nothing differs. */
 interface Stay {
   readonly kind: 'stay';
   readonly drift: readonly string[] | null;
@@ -54,9 +55,9 @@ interface Stay {
 
 const stay = (drift: readonly string[] | null): Stay => ({ kind: 'stay', drift });
 
-/** What the next step would find, for somebody who only looks as well: nothing is carried over here. */
-async function lookAhead(session: Session, shell: Shell): Promise<Move | Stay> {
-  const change = await changeOf(session, shell);
+/** Plans the migration that the next step would run first. Writes nothing, so it also serves those who only read. */
+async function planMigration(session: Session, shell: Shell): Promise<Move | Stay> {
+  const change = await findChange(session, shell);
   if (change === null) return stay(null);
   const { workflow, comparison } = change;
   const { version, changed } = comparison;
@@ -65,24 +66,24 @@ async function lookAhead(session: Session, shell: Shell): Promise<Move | Stay> {
   const { snapshot } = await snapshotOf(session, shell);
   const migrated = migrate(snapshot, migration);
   if ('problem' in migrated) return stay([...changed, `its migration failed: ${migrated.problem}`]);
-  return enter(session, change, migrated, { by: 'migration', from_version: version }, shell);
+  return planMove(session, change, migrated, { by: 'migration', from_version: version }, shell);
 }
 
-/** Where a session stands for the step that comes next: a migration comes before it, and leads to where it is judged. Moves nothing. */
+/** The state that the next step would be judged in, after a migration if one is due. Writes nothing. */
 export async function readAhead(session: Session, shell: Shell): Promise<StepFact | null> {
-  const ahead = await lookAhead(session, shell);
+  const ahead = await planMigration(session, shell);
   const found = await readStep(session, null, ahead.kind === 'move' ? null : ahead.drift, shell);
   return found === null || ahead.kind !== 'move' ? found : { ...found, snapshot: ahead.snapshot };
 }
 
-/** On the word of `by`: the state stays as it is, if it still makes sense. */
+/** Accepts the changed workflow on behalf of `by`: the state is kept, if it is still valid. */
 export async function acceptDrift(session: Session, by: string, shell: Shell): Promise<CommitResult | Stay> {
-  const change = await changeOf(session, shell);
+  const change = await findChange(session, shell);
   if (change === null) return stay(null);
   const { snapshot } = await snapshotOf(session, shell);
   const why = { by: 'acceptance', accepted_by: by, agent: session.agent };
-  const move = await enter(session, change, snapshot, why, shell);
-  return move.kind === 'move' ? carryOver(session, move, shell) : move;
+  const move = await planMove(session, change, snapshot, why, shell);
+  return move.kind === 'move' ? commitMove(session, move, shell) : move;
 }
 
 interface Change {
@@ -90,8 +91,8 @@ interface Change {
   readonly comparison: Comparison;
 }
 
-/** Null if the session is pinned to what is served, or nobody here serves its workflow. */
-async function changeOf(session: Session, shell: Shell): Promise<Change | null> {
+/** Null if the session is pinned to the version that is served, or this gateway does not serve its workflow. */
+async function findChange(session: Session, shell: Shell): Promise<Change | null> {
   const workflow = shell.workflows.get(session.workflow?.name ?? '');
   if (workflow === undefined || session.workflow === null) return null;
   if (session.workflow.manifest === manifestOf(workflow, shell)) return null;
@@ -99,7 +100,7 @@ async function changeOf(session: Session, shell: Shell): Promise<Change | null> 
   return { workflow, comparison: compareManifests(before, workflow.manifest) };
 }
 
-async function enter(
+async function planMove(
   session: Session,
   { workflow, comparison: { machine, changed } }: Change,
   to: Position,
@@ -113,7 +114,7 @@ async function enter(
   return { kind: 'move', workflow, snapshot: entered.snapshot, atMs, why, changed };
 }
 
-async function carryOver(
+async function commitMove(
   session: Session,
   { workflow, snapshot, atMs, why, changed }: Move,
   shell: Shell,
@@ -158,7 +159,7 @@ function migrate(snapshot: Snapshot, migration: Migration): Position | { readonl
     if (!isObject(given) || given['value'] === undefined)
       return { problem: 'it must return { value, context }, and no promise of them' };
     const { value, context } = given as unknown as Position;
-    // As it will be read back: what is not JSON shows now.
+    // As it will be read back: a value that is not JSON fails here.
     return JSON.parse(canonicalText({ value, context })) as Position;
   } catch (error) {
     return { problem: error instanceof Error ? error.message : 'it threw' };

@@ -1,6 +1,6 @@
 /**
- * Which session is meant, and where does it stand? For a workflow this is the moment when timers that are due fire first, and
- * a changed workflow is carried over if its author said how.
+ * Reads a session into the fact that the gates use, and opens plain sessions. For a workflow session, due timers fire
+ * first, then a declared migration runs if the workflow changed.
  */
 import type { CallId, Principal, SessionId } from '../../core/call/call.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
@@ -10,12 +10,12 @@ import { withCeiling } from '../../core/policy/session-ceiling.ts';
 import type { Session, StoreFault } from '../../ports/store.ts';
 import { commit } from '../upkeep/commit.ts';
 import type { ApprovalAsker } from '../approval/fetch-approval.ts';
-import { driftOf, readAhead } from './drift.ts';
+import { migrateIfChanged, readAhead } from './drift.ts';
 import { readStep } from './position.ts';
 import type { Shell } from '../shell.ts';
 import { fireDue } from './session-upkeep.ts';
 import { bare } from '../ending/transition.ts';
-import { turnIsFree } from './turn.ts';
+import { awaitFreeTurn } from './turn.ts';
 
 /** Why a session could not be opened. */
 export interface Unopened {
@@ -23,11 +23,14 @@ export interface Unopened {
   readonly message: string;
 }
 
-/** Who asks for the session: a step waits until nobody else has its turn, unless `takenBy` says that waiting is over. */
+/**
+ * The call that asks for the session: a step waits until no other has the turn, unless `takenBy` says that waiting is
+ * over.
+ */
 export interface Asking {
   readonly call: CallId;
   readonly takenBy: CallId | null;
-  /** How long it waits at most. */
+  /** The longest wait for the turn. */
   readonly waitsMs: number;
   readonly approval: ApprovalAsker;
 }
@@ -39,22 +42,22 @@ export async function fetchSession(
   shell: Shell,
 ): Promise<SessionFact | Unopened> {
   if (handle === null) return standingSession(who, shell);
-  return factOf(handle, who, shell, (found) => workflowFact(found, asking, shell));
+  return readFact(handle, who, shell, (found) => workflowFact(found, asking, shell));
 }
 
-/** The same for somebody who only looks: no timer fires, nothing is carried over, no session is opened. */
+/** Reads only: no timer fires, no migration runs, no session is opened. */
 export async function lookAtSession(
   handle: SessionId | null,
   who: Principal,
   shell: Shell,
 ): Promise<SessionFact | Unopened> {
-  if (handle !== null) return factOf(handle, who, shell, (found) => restingFact(found, shell));
+  if (handle !== null) return readFact(handle, who, shell, (found) => readOnlyFact(found, shell));
   const found = await shell.ports.store.standingSession(who.tenant, who.agent);
   const id = found?.id ?? ('ses_not_opened_yet' as SessionId);
   return { found: true, id, state: 'open', reason: null, seq: found?.seq ?? 0, step: null };
 }
 
-async function factOf(
+async function readFact(
   handle: SessionId,
   who: Principal,
   shell: Shell,
@@ -63,13 +66,13 @@ async function factOf(
   const found = await shell.ports.store.session(handle);
   if (found === null) return { found: false, why: isOfAnotherStore(handle, shell) ? 'elsewhere' : 'unknown' };
   if (found.tenant !== who.tenant) return { found: false, why: 'unknown' };
-  // A handle tells nothing to those who do not own it, but that a workflow cannot be resumed by them.
+  // To others a handle reveals only that they cannot resume this workflow.
   if (found.agent !== who.agent) return { found: false, why: found.workflow === null ? 'unknown' : 'foreign' };
   if (found.workflow === null) return plainFact(found);
   return shell.workflows.has(found.workflow.name) ? ofWorkflow(found) : { found: false, why: 'unserved' };
 }
 
-async function restingFact(session: Session, shell: Shell): Promise<SessionFact> {
+async function readOnlyFact(session: Session, shell: Shell): Promise<SessionFact> {
   const step = await readAhead(session, shell);
   const reason = session.workflow?.reason ?? null;
   return { found: true, id: session.id, state: session.state, reason, seq: session.seq, step };
@@ -78,22 +81,22 @@ async function restingFact(session: Session, shell: Shell): Promise<SessionFact>
 async function workflowFact(found: Session, asking: Asking | null, shell: Shell): Promise<SessionFact | Unopened> {
   let takenBy = asking?.takenBy ?? null;
   if (takenBy === null && asking !== null && found.state === 'open')
-    takenBy = await turnIsFree(found.id, asking.call, asking.waitsMs, shell);
+    takenBy = await awaitFreeTurn(found.id, asking.call, asking.waitsMs, shell);
   const fired = await fireDue(found.id, shell);
   if (fired === null) return { found: false, why: 'unknown' };
-  const pinned = await driftOf(fired, shell);
+  const pinned = await migrateIfChanged(fired, shell);
   if ('fault' in pinned) return { fault: pinned.fault, message: pinned.message };
   const { drift } = pinned;
-  // While it was not pinned to what is served its timers could not fire; now those that are due come first again.
-  const carriedOver = pinned.session !== fired && drift === null;
-  const session = (carriedOver ? await fireDue(found.id, shell) : null) ?? pinned.session;
+  // Its timers could not fire while it was pinned to an older version; those that are due fire now.
+  const migrated = pinned.session !== fired && drift === null;
+  const session = (migrated ? await fireDue(found.id, shell) : null) ?? pinned.session;
   const step = await readStep(session, takenBy, drift, shell);
   const reason = session.workflow?.reason ?? null;
   return { found: true, id: session.id, state: session.state, reason, seq: session.seq, step };
 }
 
 function plainFact({ id, state, seq }: Session): SessionFact {
-  // Nobody gives up a plain session: one that is closed was completed.
+  // Plain sessions are never closed for lack of use or room: one that is closed was completed.
   const reason = state === 'closed' ? 'completed' : null;
   return { found: true, id, state, reason, seq, step: null };
 }
@@ -103,13 +106,13 @@ function isOfAnotherStore(handle: string, { storeTag }: Shell): boolean {
   return tag !== undefined && tag !== storeTag;
 }
 
-/** Agents whose standing session is remembered; of others the store is asked. */
+/** Agents whose standing session is remembered; for others the store is read. */
 const maxStanding = 4_096;
 
 /** The agent's own session for calls that name none; opened on first use, found again after a restart. */
 async function standingSession(who: Principal, shell: Shell): Promise<SessionFact | Unopened> {
   const { store } = shell.ports;
-  // Not joined by a character: names may hold any.
+  // JSON, because names may hold any character that could separate them.
   const name = JSON.stringify([who.tenant, who.agent]);
   const remembered = shell.live.standing.get(name);
   const found =
@@ -129,7 +132,7 @@ function remember(name: string, id: SessionId, { live: { standing } }: Shell): v
   standing.set(name, id);
 }
 
-/** `ceiling`: how far its calls may reach; null for as far as policy lets them. */
+/** `ceiling`: the most that its calls may do; null if only policy limits them. */
 export async function openSession(
   who: Principal,
   standing: boolean,
@@ -160,7 +163,7 @@ export async function openSession(
   );
   if (result.kind === 'committed') return session;
   if (result.kind === 'unavailable') return { fault: result.fault, message: result.message };
-  // Someone else opened the standing session first: theirs is ours.
+  // Another process opened the agent's standing session first: use that one.
   const theirs = await shell.ports.store.standingSession(who.tenant, who.agent);
   return theirs ?? { fault: 'overloaded', message: 'the standing session was opened and closed at once; ask again' };
 }

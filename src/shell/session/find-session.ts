@@ -1,4 +1,8 @@
-/** A session and where it stands, both of one moment, for whoever asks about it from outside its steps. */
+/**
+ * Finds a session by its handle or by the key of its first step, and builds the sessionView of it that doors show.
+ * Session
+ * and state are read at one moment: if the session changes meanwhile, both are read again.
+ */
 import type { Principal, SessionId } from '../../core/call/call.ts';
 import type { SessionFact } from '../../core/gates/facts.ts';
 import type { ErrorReply } from '../../core/call/reply.ts';
@@ -13,7 +17,7 @@ import { offered } from '../../core/call/answer.ts';
 import type { Reach } from '../../core/policy/policy.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
 
-/** `read`: nothing happens. `look`: timers that are due fire first. `change` and `changed`: a migration comes before, too. */
+/** `read`: writes nothing. `look`: due timers fire first. `change` and `changed`: a due migration runs as well. */
 type Purpose = 'read' | 'look' | 'change' | 'changed';
 
 export interface Found {
@@ -22,9 +26,7 @@ export interface Found {
   readonly whole: SessionFact;
 }
 
-/**
- * What is over can be looked at and not changed; what is stopped, or has drifted, can be both.
- */
+/** Refuses `change` for a session that was cancelled or closed. One that is stopped, or has drifted, can be changed. */
 export async function findSession(
   handle: string,
   requested: string,
@@ -43,7 +45,7 @@ export async function findSession(
   return { session, fact: fact.step, whole: fact };
 }
 
-/** Of one moment: if the session moved while it was read, it is read again. */
+/** Both of one moment: if the session moved while it was read, it is read again. */
 async function factAndSession(id: SessionId, purpose: Purpose, who: Principal, shell: Shell) {
   for (let tries = 0; ; tries++) {
     const fact = await factFor(purpose, id, who, shell);
@@ -60,7 +62,7 @@ function factFor(purpose: Purpose, id: SessionId, who: Principal, shell: Shell) 
 
 async function lookWithTimers(id: SessionId, who: Principal, shell: Shell) {
   const fact = await lookAtSession(id, who, shell);
-  // Only for whoever may see the session.
+  // Timers fire only for a caller that may see the session.
   if (!('found' in fact) || !fact.found || fact.step === null || fact.step.drift !== null) return fact;
   const fired = await fireDue(id, shell);
   return fired === null || (fired.seq === fact.seq && fired.state === fact.state)
@@ -68,7 +70,10 @@ async function lookWithTimers(id: SessionId, who: Principal, shell: Shell) {
     : lookAtSession(id, who, shell);
 }
 
-/** `name`: the workflow of the step, or nothing. Neither a call without a workflow nor a step of another one is its first step. */
+/**
+ * The session whose first step used this key. `name`: its workflow; if empty, any. Calls outside workflows do not
+ * count.
+ */
 export async function sessionOfKey(
   key: unknown,
   name: string,
@@ -83,7 +88,7 @@ export async function sessionOfKey(
   return workflow === null || (name !== '' && workflow !== name) ? null : id;
 }
 
-export async function openPlain(who: Principal, ceiling: Reach | null, shell: Shell) {
+export async function openPlainSession(who: Principal, ceiling: Reach | null, shell: Shell) {
   const opened = await openSession(who, false, shell, ceiling);
   if ('fault' in opened) return sayFault('open_session', null, opened.fault, shell) satisfies ErrorReply;
   const { id, seq } = opened;
@@ -91,7 +96,7 @@ export async function openPlain(who: Principal, ceiling: Reach | null, shell: Sh
   return { session: id as string, seq, status: 'open' as const, ...offered(next) };
 }
 
-/** Where a session stands, and what may come next. */
+/** The state of a session and the actions that may come next. */
 export interface SessionView {
   readonly session: string;
   readonly workflow: string;
@@ -108,8 +113,8 @@ export interface SessionView {
   readonly expires_at: string | null;
 }
 
-/** `fact` was read from this very session: state and next actions are of one moment. */
-export function view(session: Session, fact: StepFact, ttlMs: number | null = null): SessionView {
+/** `fact` must be read from this `session`, so that state and next actions are of one moment. */
+export function sessionView(session: Session, fact: StepFact, ttlMs: number | null = null): SessionView {
   const open = session.state === 'open';
   const next = open ? nextOfStep(fact) : [];
   return {

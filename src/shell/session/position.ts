@@ -1,4 +1,7 @@
-/** Where does a workflow session stand? Reads its snapshot, fences and orphans into the fact that gates and replies use. */
+/**
+ * Reads the position of a workflow session: snapshot, fences, running steps and orphans, as one fact. Also manifest
+ * and digests, the record that a process resumed it, the tool of a call in it, and searches in its records.
+ */
 import type { CallId, SessionId, Call } from '../../core/call/call.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
 import type { FenceFact, StepFact } from '../../core/workflow/step.ts';
@@ -12,7 +15,9 @@ import { policyOf, type Shell } from '../shell.ts';
 import type { RecordDraft } from '../../core/journal/record.ts';
 import type { ToolEntry } from '../../core/call/catalogue.ts';
 
-/** Sessions whose last snapshot is kept in memory, and how long its text may be: a longer one is read anew each time. */
+/**
+ * Sessions whose last snapshot is kept in memory, and how long its text may be: a longer one is read anew each time.
+ */
 const maxRemembered = 4_096;
 const maxRememberedChars = 8_192;
 
@@ -27,7 +32,7 @@ export async function readStep(
   if (workflow === undefined) return null;
   const { snapshot, digest } = await snapshotOf(session, shell);
   const fences = await fencesOf(session.id, shell);
-  // A body whose result is known is not waited for: the next equal step takes the result and runs nothing.
+  // A tool run whose result is known is not waited for: the next equal step takes the result and sends nothing.
   const known = new Set(fences.flatMap(({ inDoubt, callId }) => (inDoubt ? [] : [callId])));
   const bodies = orphansOf(session.id, shell).filter(({ callId }) => !known.has(callId));
   const running = [...bodies, ...(await turnHolder(session, shell))];
@@ -59,7 +64,7 @@ export async function fencesOf(id: SessionId, shell: Shell): Promise<readonly Fe
   }));
 }
 
-/** The step that has the turn: whoever asks meanwhile is not told to take it again. */
+/** The step that has the turn: it is not offered as a next action meanwhile. */
 async function turnHolder({ workflow }: Session, shell: Shell): Promise<StepFact['running']> {
   const callId = workflow?.turn?.call;
   if (callId === undefined) return [];
@@ -93,7 +98,9 @@ function remember<Kept extends { seq: number; snapshot: Snapshot; digest: string
   return kept;
 }
 
-/** The handle is part of it: the same state of two sessions has two digests, and a digest alone tells nothing. */
+/**
+ * Salted with the handle: equal states of two sessions have different digests, so a digest reveals nothing by itself.
+ */
 export function digestOf(id: SessionId, text: string, shell: Shell): string {
   return shell.ports.sha256(`${id}\u0000${text}`);
 }
@@ -117,10 +124,13 @@ function freeze(value: unknown): unknown {
   return Object.freeze(value);
 }
 
-/** Sessions that this process knows it has written to. One that is forgotten is said to be resumed once more. */
+/** Sessions that this process has written to. One that is forgotten gets another `session_resumed` record. */
 const maxWritten = 10_000;
 
-/** What comes before the first records of this process; nothing if it opened the session, or has written to it already. */
+/**
+ * The record before this process's first write to a session; none if it opened the session, or has written to it
+ * already.
+ */
 export function resumption(
   id: SessionId | null,
   { seq, digest }: Pick<StepFact, 'seq' | 'digest'>,
@@ -131,7 +141,7 @@ export function resumption(
   return [{ kind: 'session_resumed', call: null, session: id, body, payloads: [] }];
 }
 
-/** After a commit: what is on record need not be said again. */
+/** After a commit: notes that this process has written to the session. */
 export function rememberWritten({ session, records: [first] }: Transition, { live }: Shell): void {
   if (first?.kind === 'session_resumed' && first.session !== null) rememberOne(first.session, live.written);
   else if (session?.kind === 'open' && session.session.workflow !== null) rememberOne(session.session.id, live.written);
@@ -157,7 +167,10 @@ export async function toolOf(call: Call, shell: Shell): Promise<FoundTool> {
   return { tool: step?.workflow.catalogue.get(call.tool), step };
 }
 
-/** INVARIANT: what a session began with one version of its workflow is not sent again by another, nor is the state moved by it. */
+/**
+ * INVARIANT: a step begun under one version of its workflow is not sent again, nor its state moved, under another
+ * version.
+ */
 export async function toolToResend(call: Call, shell: Shell): Promise<FoundTool> {
   const found = await toolOf(call, shell);
   if (found.step === null || call.session === null) return found;

@@ -1,4 +1,6 @@
-/** The words for sessions that cannot be opened, changed or found. None of them is a call, so nothing is recorded. */
+/**
+ * Builds the refusals for sessions that cannot be opened, changed or found. They are no calls, so nothing is recorded.
+ */
 import { refused } from '../../core/call/answer.ts';
 import type { CallId, Request, SessionId } from '../../core/call/call.ts';
 import { preview } from '../../core/values/canonical.ts';
@@ -17,14 +19,14 @@ export function refuseSession(fact: SessionFact, id: SessionId, requested: strin
   const request = { session: id, turn: null, expectedSeq: null, tool: requested } as unknown as Request;
   const answer = sessionGate.check(request, { ...firstFacts(anybody, shell), session: fact }, []);
   if (answer.kind !== 'refuse') throw new Error('bug: a session that is not there passed its gate');
-  // Whose it is has been asked before: what is not found names nothing.
+  // A session that was not found, or belongs to somebody else, is not named in the reply.
   return say(requested, fact.found ? id : null, answer.refusal, shell);
 }
 
-/** Steps take seconds, timers any time: whoever waits for a place is in no hurry. */
+/** Steps take seconds, timers any time: asking more often would not help. */
 const fullForSeconds = 30;
 
-/** The gate of sessions looks at the session alone. */
+/** The session gate does not look at the principal. */
 const anybody = { tenant: '', agent: '' };
 
 function say(
@@ -38,20 +40,24 @@ function say(
   return refused({ requested, callId, session, nextActions }, refusal);
 }
 
-export function unopened(requested: string, opened: Exclude<Opened, { kind: 'opened' }>, shell: Shell): ErrorReply {
+export function refuseOpening(
+  requested: string,
+  opened: Exclude<Opened, { kind: 'opened' }>,
+  shell: Shell,
+): ErrorReply {
   switch (opened.kind) {
     case 'full':
-      return full(requested, shell);
+      return refuseFull(requested, shell);
     case 'unavailable':
       return sayFault(requested, null, opened.fault, shell);
     case 'broken':
-      return broken(requested, opened.problem, shell);
+      return refuseBroken(requested, opened.problem, shell);
     default:
       return opened satisfies never;
   }
 }
 
-function full(requested: string, shell: Shell): ErrorReply {
+function refuseFull(requested: string, shell: Shell): ErrorReply {
   const use = `a step runs in them, ${requested === 'fork_session' ? 'a timer waits, or it is the one to be forked' : 'or a timer waits'}`;
   const refusal: Refusal = {
     error: 'session_error',
@@ -63,7 +69,7 @@ function full(requested: string, shell: Shell): ErrorReply {
   return say(requested, null, refusal, shell);
 }
 
-export function broken(requested: string, problem: string, shell: Shell): ErrorReply {
+export function refuseBroken(requested: string, problem: string, shell: Shell): ErrorReply {
   const refusal: Refusal = {
     error: 'session_error',
     class: 'Workflow',
@@ -74,7 +80,7 @@ export function broken(requested: string, problem: string, shell: Shell): ErrorR
   return say(requested, null, refusal, shell);
 }
 
-export function inFlight(
+export function refuseInFlight(
   requested: string,
   running: CallId,
   fact: StepFact,
@@ -92,8 +98,8 @@ export function inFlight(
   return say(requested, session.id, refusal, shell, nextActions(fact));
 }
 
-/** Each time somebody else was faster, and nothing runs. */
-export function movedOn(requested: string, fact: StepFact, session: Session, shell: Shell): ErrorReply {
+/** Another request changed the session first on every try, and no step is running. */
+export function refuseMovedOn(requested: string, fact: StepFact, session: Session, shell: Shell): ErrorReply {
   const refusal: Refusal = {
     error: 'session_error',
     class: 'Workflow',
@@ -104,8 +110,8 @@ export function movedOn(requested: string, fact: StepFact, session: Session, she
   return say(requested, session.id, refusal, shell, nextActions(fact));
 }
 
-/** The session that was to be forked stands where it stood. `first` is the first step that it can be forked at. */
-export function notKept(
+/** The state to fork from is not kept. `first` is the first step that can be forked. */
+export function refuseNotKept(
   seq: number | null,
   first: number | null,
   session: Session,
@@ -116,13 +122,13 @@ export function notKept(
   const pinnedLater = (session.workflow?.pinnedAtSeq ?? 0) > 0;
   const which = pinnedLater ? 'a step that is kept and was taken since the workflow changed' : 'a step that is kept';
   const expected = `${which}, from ${first ?? last} to ${last}`;
-  // Code without types may give anything, and not all of it can be written down.
+  // Untyped callers may pass anything, and not every value can be written as JSON.
   const got = seq === null || Number.isSafeInteger(seq) ? seq : preview(seq);
   const refusal = invalidInput('fork_session', [{ path: '/seq', expected, got }]);
   return say('fork_session', session.id, refusal, shell, nextActions(fact));
 }
 
-export function unknownWorkflow(name: string, shell: Shell): ErrorReply {
+export function refuseUnknownWorkflow(name: string, shell: Shell): ErrorReply {
   const known = [...shell.workflows.keys()];
   const refusal: Refusal = {
     error: 'unknown_action',

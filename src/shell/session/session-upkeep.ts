@@ -1,6 +1,7 @@
 /**
- * Which workflow sessions are kept? At most `maxSessions`: the longest unused make way for a new one, and what is above the limit
- * all the same is trimmed by the sweeper. Whoever opens one asks here first. Steps never wait for any of this.
+ * Makes room for new workflow sessions, closes those that are given up, and fires due timers. At most `maxSessions`
+ * are kept: the longest unused are closed for a new one, and the sweeper trims what is above the limit. Steps never
+ * wait for any of this.
  */
 import type { SessionId } from '../../core/call/call.ts';
 import type { StoreFault, CommitResult, Session } from '../../ports/store.ts';
@@ -15,19 +16,20 @@ export type NoRoom =
   /** Every session is in use. */
   { readonly kind: 'full' } | { readonly kind: 'unavailable'; readonly fault: StoreFault };
 
-/** Openings that wait for others to look whether there is room; the next one is told that the gateway is busy. */
+/** Openings that may wait while others look for room; the next one gets `overloaded`. */
 const maxWaiting = 10_000;
 
-/** Sessions that are closed at once, and how often for one opening: a limit that was lowered may leave many to be closed. */
+/** Sessions closed in one batch, and batches for one opening: a lowered limit may leave many to close. */
 const closeAtOnce = 256;
 const maxBatches = 64;
 
-/** How often the sweeper counts, as long as it finds no session too many. */
+/** How often the sweeper counts while the limit is kept. */
 const countEveryMs = 10_000;
 
 /**
- * Opens a session if it fits. Who looks for room waits for whoever looked before; what was found to fit is written side by side.
- * `source`: the session that it is forked from, which does not make way for its own fork.
+ * Opens a session if there is room. Looking for room is done one at a time; the openings themselves are written in
+ * parallel.
+ * `source`: the session that it is forked from, which is not closed to make room for its own fork.
  */
 export async function withRoom<Opened>(
   open: () => Promise<Opened>,
@@ -36,7 +38,7 @@ export async function withRoom<Opened>(
 ): Promise<Opened | NoRoom> {
   const { room } = shell.live;
   if (room.waiting >= maxWaiting) return { kind: 'unavailable', fault: 'overloaded' };
-  const found = await inLine(async () => {
+  const found = await oneAtATime(async () => {
     const no = await makeRoom(source, shell);
     if (no !== null) return { no };
     const opening = open();
@@ -48,8 +50,8 @@ export async function withRoom<Opened>(
   return 'no' in found ? found.no : found.opening;
 }
 
-/** INVARIANT: one at a time counts and closes, or each would find the same place free. */
-function inLine<Result>(act: () => Promise<Result>, { live: { room } }: Shell): Promise<Result> {
+/** INVARIANT: one at a time counts and closes; otherwise two openings would find the same room. */
+function oneAtATime<Result>(act: () => Promise<Result>, { live: { room } }: Shell): Promise<Result> {
   room.waiting += 1;
   const mine = room.last.then(act);
   const next = () => void (room.waiting -= 1);
@@ -57,12 +59,12 @@ function inLine<Result>(act: () => Promise<Result>, { live: { room } }: Shell): 
   return mine;
 }
 
-/** Null if one more session fits, if need be by closing those that nobody used for the longest time. */
+/** Null if there is room for one more session, after closing the longest unused if necessary. */
 async function makeRoom(source: SessionId | null, shell: Shell): Promise<NoRoom | null> {
   const { live, limits, ports } = shell;
   if (!live.readiness.ready) return { kind: 'unavailable', fault: 'closed' };
   if ((await ports.store.countSessions()) + live.room.opening.size < limits.maxSessions) return null;
-  // Some of them may be counted twice by now: here it matters, so they are written down first.
+  // A session being opened may be counted twice, in the store and in `opening`: wait until all are written.
   await Promise.allSettled(live.room.opening);
   return closeDownTo(limits.maxSessions - 1, maxBatches, source, shell);
 }
@@ -77,7 +79,7 @@ async function closeDownTo(
   for (let batch = 0; batch < batches; batch++) {
     const over = Math.min((await store.countSessions()) - most, closeAtOnce);
     if (over <= 0) return null;
-    // INVARIANT: a session in which a step runs, or is about to, or a timer waits is never given up.
+    // INVARIANT: a session in which a step runs, or is about to, or a timer waits is never closed for room.
     const { turns, room } = shell.live;
     const stays = (id: SessionId) => turns.has(id) || room.beginning.has(id) || id === source;
     const idle = await store.idleSessions(Number.MAX_SAFE_INTEGER, over + turns.size + room.beginning.size + 1);
@@ -89,17 +91,17 @@ async function closeDownTo(
   return { kind: 'full' };
 }
 
-/** For the sweeper: what other processes opened beyond the limit, or this one before the limit was lowered. */
+/** For the sweeper: closes sessions above the limit, opened by other processes or before the limit was lowered. */
 export async function trimSessions(shell: Shell): Promise<void> {
   const { live, limits, ports, workflows } = shell;
   if (workflows.size === 0 || ports.clock.monotonicMs() < live.room.countAtMs) return;
-  const left = await inLine(() => closeDownTo(limits.maxSessions, 1, null, shell), shell);
+  const left = await oneAtATime(() => closeDownTo(limits.maxSessions, 1, null, shell), shell);
   if (left === null) live.room.countAtMs = ports.clock.monotonicMs() + countEveryMs;
 }
 
-export type GivenUp = 'capacity' | 'unused' | 'superseded';
+export type CloseReason = 'capacity' | 'unused' | 'superseded';
 
-export async function closeSession(session: Session, reason: GivenUp, shell: Shell): Promise<CommitResult> {
+export async function closeSession(session: Session, reason: CloseReason, shell: Shell): Promise<CommitResult> {
   const workflow = { ...noChange, turn: 'free', becomes: { state: 'closed', reason } } as const;
   const result = await commit(
     {
@@ -116,7 +118,7 @@ export async function closeSession(session: Session, reason: GivenUp, shell: She
   return result;
 }
 
-/** The session as it stands afterwards; null if there is none. */
+/** Fires the timers that are due. Returns the session as it is afterwards; null if there is none. */
 export async function fireDue(id: SessionId, shell: Shell): Promise<Session | null> {
   for (let fired = 0; ; fired++) {
     const session = await shell.ports.store.session(id);
@@ -133,7 +135,7 @@ function isDue({ state, workflow }: Session, shell: Shell): boolean {
   return workflow.timerAtMs <= shell.ports.clock.nowMs();
 }
 
-/** False if somebody else moved the session, or the store cannot say. */
+/** False if another request moved the session first, or the store is unavailable. */
 async function fireNext(session: Session, shell: Shell): Promise<boolean> {
   const workflow = shell.workflows.get(session.workflow?.name ?? '');
   const { snapshot, digest } = await snapshotOf(session, shell);
@@ -163,10 +165,10 @@ async function fireNext(session: Session, shell: Shell): Promise<boolean> {
   return (await commit({ ...bare(shell), session: change, records }, shell)).kind === 'committed';
 }
 
-/** For the sweeper: sessions in which time passed and nobody asked. */
+/** For the sweeper: fires due timers of sessions that nobody asks about. */
 export async function fireAllDue(shell: Shell): Promise<void> {
   if (shell.workflows.size === 0) return;
-  // INVARIANT: timers that rest, because nobody here may fire them, keep no others from being looked at.
+  // INVARIANT: timers that this gateway may not fire (another workflow version) do not keep others from firing.
   const manifests = [...shell.workflows.values()].map((workflow) => manifestOf(workflow, shell));
   const due = await shell.ports.store.dueSessions(shell.ports.clock.nowMs(), manifests, shell.limits.sweepBatch);
   for (const { id } of due) await fireDue(id, shell);

@@ -1,6 +1,6 @@
 /**
- * Whose turn is it in a workflow session? Steps of one session run one after the other, in the order in which they came.
- * This queue keeps the order within a process; between processes the store's own turn decides.
+ * Queues the steps of a workflow session: they run one after the other, in the order in which they arrived. The queue
+ * keeps the order within a process; between processes the turn in the store decides.
  */
 import type { CallId, Principal, Request, SessionId } from '../../core/call/call.ts';
 import { onAbort, type Requester } from '../call/requester.ts';
@@ -77,8 +77,13 @@ function taken(id: SessionId, shell: Shell): Turn {
 
 const pollEveryMs = 50;
 
-/** Waits until no other call has the session's turn on record. Null, or the call that still has it. */
-export async function turnIsFree(id: SessionId, call: CallId, withinMs: number, shell: Shell): Promise<CallId | null> {
+/** Waits until no other call has the turn in the store. Returns null, or the call that still has it. */
+export async function awaitFreeTurn(
+  id: SessionId,
+  call: CallId,
+  withinMs: number,
+  shell: Shell,
+): Promise<CallId | null> {
   const { clock, store } = shell.ports;
   const until = clock.monotonicMs() + withinMs;
   for (;;) {
@@ -89,7 +94,7 @@ export async function turnIsFree(id: SessionId, call: CallId, withinMs: number, 
     const running = shell.live.running.get(holder);
     const waited = pause(clock, Math.min(leftMs, running === undefined ? pollEveryMs : leftMs));
     await (running === undefined ? waited : Promise.race([waited, running.outcome.catch(() => undefined)]));
-    // Its outcome is told a moment before it is forgotten: let that happen.
+    // The outcome resolves just before the call is removed from `running`: let that happen.
     if (running !== undefined) await pause(clock, 0);
   }
 }

@@ -1,4 +1,7 @@
-/** What a door can ask about workflow sessions. Every answer is typed; a refusal is the same reply as for a step. */
+/**
+ * The operations on workflow sessions that doors offer: open, step, reset, fork, accept, look, history. Every answer
+ * is typed; a refusal is the same reply as for a step.
+ */
 import type { Principal, SessionId } from '../../core/call/call.ts';
 import { fieldsOf, type JsonObject } from '../../core/values/json.ts';
 import type { Reach } from '../../core/policy/policy.ts';
@@ -9,73 +12,82 @@ import type { Snapshot, Workflow } from '../../core/workflow/workflow.ts';
 import type { CommitResult, Session } from '../../ports/store.ts';
 import type { Requester } from '../call/await-outcome.ts';
 import { acceptDrift } from './drift.ts';
-import { findSession, type Found, sessionOfKey, type SessionView, view } from './find-session.ts';
+import { findSession, type Found, sessionOfKey, type SessionView, sessionView } from './find-session.ts';
 import { handleCall } from '../call/handle-call.ts';
 import { type HistoryPage, readHistory } from '../look/history.ts';
 import { readStep, timeOfStep } from './position.ts';
 import { sayFault } from '../call/record-refusal.ts';
-import { broken, inFlight, movedOn, notKept, refuseSession, unknownWorkflow, unopened } from './refuse-session.ts';
+import {
+  refuseBroken,
+  refuseInFlight,
+  refuseMovedOn,
+  refuseNotKept,
+  refuseSession,
+  refuseUnknownWorkflow,
+  refuseOpening,
+} from './refuse-session.ts';
 import type { Shell } from '../shell.ts';
-import { closeSuperseded, openAt, openWorkflow, resetTo } from './workflow-sessions.ts';
+import { closeSuperseded, openWorkflowAt, openWorkflow, resetTo } from './workflow-sessions.ts';
 
 export type { HistoryEntry, HistoryPage } from '../look/history.ts';
 export type { SessionView } from './find-session.ts';
 
 export interface WorkflowService {
   readonly workflows: ReadonlyMap<string, Workflow>;
-  /** A new session, where its workflow begins; `ceiling` is how far its steps may reach. */
+  /** A new session in the initial state; `ceiling` is the most that its steps may do. */
   open(workflow: string, who: Principal, ceiling?: Reach | null): Promise<SessionView | ErrorReply>;
   /**
-   * `{action, inputs, session, key, expected_seq, turn, wait_seconds, deadline_seconds}`, whatever of it arrived. Without a session one of
+   * `{action, inputs, session, key, expected_seq, turn, wait_seconds, deadline_seconds}`, whatever of it arrived.
+   * Without a session one of
    * `workflow` is opened first; the reply names it. `inputs` may be a JSON text. Never rejects.
    */
   step(workflow: string, raw: unknown, who: Principal, requester: Requester): Promise<Reply>;
   reset(session: string, who: Principal): Promise<Reply>;
-  /** A new session that begins where the other stood after step `seq`; null means where it stands now. */
+  /** A new session that begins with the state of the other after step `seq`; null means its present state. */
   fork(session: string, seq: number | null, who: Principal): Promise<Reply>;
-  /** Goes on with a session whose workflow has changed, on the word of `by`: the agent itself, unless a person is named. */
+  /** Accepts a changed workflow for a session, on behalf of `by`: the agent itself, unless a person is named. */
   accept(session: string, who: Principal, by?: string): Promise<Reply>;
-  /** Timers that are due fire first; nothing is carried over. */
+  /** Due timers fire first; no migration runs. */
   look(session: string, who: Principal): Promise<SessionView | ErrorReply>;
   history(session: string, who: Principal, after: number, limit: number): Promise<HistoryPage | ErrorReply>;
 }
 
-/** `only`: a door that serves one workflow knows no session of another. */
+/** `only`: the one workflow that the door serves; sessions of others are not known there. */
 export function createWorkflowService(all: Shell, only: string | null = null): WorkflowService {
-  const shell = only === null ? all : narrowed(all, only);
+  const shell = only === null ? all : servingOnly(all, only);
   const firstSteps: FirstSteps = new Map();
   return {
     workflows: shell.workflows,
     async open(name, who, ceiling = null) {
       const opened = await begin(name, who, shell, ceiling);
-      return 'error' in opened ? opened : view(opened.session, opened.fact);
+      return 'error' in opened ? opened : sessionView(opened.session, opened.fact);
     },
     step: (name, raw, who, requester) => takeStep({ name, fields: fieldsOf(raw), who, requester }, firstSteps, shell),
     reset(handle, who) {
       return change(handle, 'reset_session', who, shell, async ({ session, fact }) => {
         const started = fact.workflow.machine.start(shell.ports.clock.nowMs());
-        if (started.kind === 'failed') return broken('reset_session', started.problem, shell);
+        if (started.kind === 'failed') return refuseBroken('reset_session', started.problem, shell);
         return resetTo(session, started.snapshot, shell);
       });
     },
     fork: (handle, seq, who) => fork(handle, seq, who, shell),
     accept(handle, who, by = who.agent) {
       return change(handle, 'accept_session', who, shell, async ({ session, whole: fact }) => {
-        // What is stopped does not go on because its workflow changed: whoever resets it takes the new one as well.
+        // A changed workflow does not restart a stopped session; resetting it takes the new version as well.
         if (fact.found && fact.state !== 'open') return refuseSession(fact, session.id, 'accept_session', shell);
         const accepted = await acceptDrift(session, by, shell);
         if (accepted.kind !== 'stay') return accepted;
-        return accepted.drift === null ? null : broken('accept_session', accepted.drift.join('; '), shell);
+        return accepted.drift === null ? null : refuseBroken('accept_session', accepted.drift.join('; '), shell);
       });
     },
     async look(handle, who) {
       const found = await findSession(handle, 'session', 'look', who, shell);
       if ('error' in found) return found;
       const { session, fact } = found;
-      // A migration that is still to come may lead to timers that are due; while a step runs, timers wait for its end.
+      // A migration still to come may change the timers, and while a step runs they wait for its end.
       const isFree = fact.drift === null && session.workflow?.turn === null;
       const next = isFree ? withDueFired(fact, shell.ports.clock.nowMs()) : fact;
-      return view(session, next, shell.limits.sessionTtlMs);
+      return sessionView(session, next, shell.limits.sessionTtlMs);
     },
     async history(handle, who, after, limit) {
       const found = await findSession(handle, 'history', 'read', who, shell);
@@ -145,19 +157,19 @@ async function fork(handle: string, seq: number | null, who: Principal, shell: S
   if (fact.drift !== null) return refuseSession(found.whole, session.id, 'fork_session', shell);
   // INVARIANT: a step that runs may end in doubt, and a fork from before its end would know of no fence.
   const turn = session.workflow?.turn ?? null;
-  if (turn !== null) return inFlight('fork_session', turn.call, fact, session, shell);
+  if (turn !== null) return refuseInFlight('fork_session', turn.call, fact, session, shell);
   const at = seq ?? session.seq;
   const snapshot = await snapshotToFork(found, at, shell);
-  if ('first' in snapshot) return notKept(seq, snapshot.first, session, fact, shell);
+  if ('first' in snapshot) return refuseNotKept(seq, snapshot.first, session, fact, shell);
   const problem = fact.workflow.machine.problemWith(snapshot);
-  if (problem !== null) return broken('fork_session', problem, shell);
+  if (problem !== null) return refuseBroken('fork_session', problem, shell);
   const opened = await openFork(found, at, snapshot, who, shell);
-  if (opened.kind !== 'opened') return unopened('fork_session', opened, shell);
+  if (opened.kind !== 'opened') return refuseOpening('fork_session', opened, shell);
   // Nobody knows the new handle yet, so a fork whose source took a step meanwhile is closed again.
   const now = await shell.ports.store.session(session.id);
   if (now?.entries !== session.entries) {
     await closeSuperseded(opened.session, shell);
-    return movedOn('fork_session', fact, now ?? session, shell);
+    return refuseMovedOn('fork_session', fact, now ?? session, shell);
   }
   return done('fork_session', { from: session.id, from_seq: at }, opened.session.id, who, shell);
 }
@@ -173,7 +185,7 @@ async function snapshotToFork(
   // INVARIANT: a fork is pinned to the present workflow, so it takes no state that was made under another one.
   const kept = !Number.isSafeInteger(at) || at < since ? null : await store.snapshot(session.id, at);
   if (kept === null) return { first: await store.firstSnapshot(session.id, since) };
-  return rearmed(JSON.parse(kept) as Snapshot, session, at, shell);
+  return rearmTimers(JSON.parse(kept) as Snapshot, session, at, shell);
 }
 
 function openFork({ session, fact }: Found, at: number, snapshot: Snapshot, who: Principal, shell: Shell) {
@@ -181,16 +193,16 @@ function openFork({ session, fact }: Found, at: number, snapshot: Snapshot, who:
   // INVARIANT: a call in doubt is in doubt in every session forked from there, and its outcome is adopted in each.
   const { workflow, fences } = fact;
   const origin = { about: { from: source, from_step: at }, fences, ceiling: ceilingOf(source), source };
-  return openAt({ workflow, snapshot, who, kind: 'session_forked', ...origin }, shell);
+  return openWorkflowAt({ workflow, snapshot, who, kind: 'session_forked', ...origin }, shell);
 }
 
-function narrowed(shell: Shell, only: string): Shell {
+function servingOnly(shell: Shell, only: string): Shell {
   const workflow = shell.workflows.get(only);
-  // The same memory and the same ports: only the other workflows are not there.
+  // Same memory and ports; only the other workflows are left out.
   return { ...shell, workflows: new Map(workflow === undefined ? [] : [[only, workflow]]) };
 }
 
-/** A step is a step of the workflow that it names: a session of another, or one in which tools are called directly, takes none. */
+/** Refuses a step in a session of another workflow than it names, or in a plain session. */
 async function notOfAWorkflow(
   handle: unknown,
   name: string,
@@ -208,8 +220,8 @@ async function notOfAWorkflow(
   return refuseSession({ found: false, why }, found.id, requested ?? 'step', shell);
 }
 
-/** A past step is where the fork begins, now: its timers have as long to wait as they had then. */
-async function rearmed(snapshot: Snapshot, session: Session, at: number, shell: Shell): Promise<Snapshot> {
+/** The fork begins now: its timers get the waiting time that was left at the past step. */
+async function rearmTimers(snapshot: Snapshot, session: Session, at: number, shell: Shell): Promise<Snapshot> {
   const then = snapshot.timers.length === 0 ? null : await timeOfStep(session, at, shell.ports.store);
   if (then === null) return snapshot;
   const laterMs = Math.max(0, shell.ports.clock.nowMs() - then);
@@ -222,7 +234,8 @@ const whole = (value: number, otherwise: number): number =>
 const isKeyReused = (reply: Reply): boolean => 'code' in reply && reply.code === 'KeyReused';
 
 /**
- * Changes a session as it stands: not while a step of it runs, and anew if somebody else was faster. `act` answers null where
+ * Changes a session, unless a step of it is running; tries again if another request changed it first. `act` returns
+ * null if
  * there is nothing to change.
  */
 async function change(
@@ -239,8 +252,14 @@ async function change(
     const running = session.workflow?.turn?.call ?? null;
     // The step may have begun after the fact was read.
     if (running !== null)
-      return inFlight(requested, running, (await readStep(session, null, fact.drift, shell)) ?? fact, session, shell);
-    if (tries > shell.limits.maxRedecisions) return movedOn(requested, fact, session, shell);
+      return refuseInFlight(
+        requested,
+        running,
+        (await readStep(session, null, fact.drift, shell)) ?? fact,
+        session,
+        shell,
+      );
+    if (tries > shell.limits.maxRedecisions) return refuseMovedOn(requested, fact, session, shell);
     const result = await act(found);
     if (result !== null && 'error' in result) return result;
     if (result === null || result.kind === 'committed') return done(requested, {}, session.id, who, shell);
@@ -257,9 +276,9 @@ async function begin(
 ): Promise<Found | ErrorReply> {
   if (!shell.live.readiness.ready) return sayFault('step', null, 'closed', shell);
   const workflow = shell.workflows.get(name);
-  if (workflow === undefined) return unknownWorkflow(name, shell);
+  if (workflow === undefined) return refuseUnknownWorkflow(name, shell);
   const opened = await openWorkflow(workflow, who, shell, ceiling, forStep);
-  if (opened.kind !== 'opened') return unopened('step', opened, shell);
+  if (opened.kind !== 'opened') return refuseOpening('step', opened, shell);
   const found = await findSession(opened.session.id, 'step', 'changed', who, shell);
   if ('error' in found) shell.live.room.beginning.delete(opened.session.id);
   return found;

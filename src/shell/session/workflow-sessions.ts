@@ -1,6 +1,6 @@
 /**
- * Opens, resets, forks and closes workflow sessions. Each is a step of the system's own, on record; none of them happens while
- * a step of the session runs.
+ * Opens, resets and closes workflow sessions. Each is recorded as a step of the system; none happens while a step of
+ * the session runs.
  */
 import type { Principal, SessionId } from '../../core/call/call.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
@@ -20,11 +20,11 @@ import { bare, noChange } from '../ending/transition.ts';
 
 export type Opened =
   | { readonly kind: 'opened'; readonly session: Session }
-  /** The workflow cannot even begin: its own code threw. */
+  /** The workflow cannot begin: its own code threw. */
   | { readonly kind: 'broken'; readonly problem: string }
   | NoRoom;
 
-/** `forStep`: it is opened for a step, and stays until that has begun. */
+/** Opens a session in the initial state. `forStep`: see NewSession. */
 export async function openWorkflow(
   workflow: Workflow,
   who: Principal,
@@ -35,7 +35,10 @@ export async function openWorkflow(
   const started = workflow.machine.start(shell.ports.clock.nowMs());
   if (started.kind === 'failed') return { kind: 'broken', problem: started.problem };
   const { snapshot } = started;
-  return openAt({ workflow, snapshot, who, kind: 'session_opened', about: {}, fences: [], ceiling, forStep }, shell);
+  return openWorkflowAt(
+    { workflow, snapshot, who, kind: 'session_opened', about: {}, fences: [], ceiling, forStep },
+    shell,
+  );
 }
 
 /** A workflow session that is to be opened. */
@@ -57,7 +60,7 @@ export interface NewSession {
   readonly source?: SessionId;
 }
 
-export function openAt(wanted: NewSession, shell: Shell): Promise<Opened> {
+export function openWorkflowAt(wanted: NewSession, shell: Shell): Promise<Opened> {
   return withRoom(() => open(wanted, shell), shell, wanted.source);
 }
 
@@ -113,7 +116,7 @@ async function open(
   return { kind: 'opened', session };
 }
 
-/** Back to where the workflow begins. What is in doubt stays fenced: a reset does not tell what happened. */
+/** Back to the initial state. A call in doubt stays fenced: a reset does not tell what it did. */
 export async function resetTo(session: Session, snapshot: Snapshot, shell: Shell): Promise<CommitResult> {
   const { digest } = await snapshotOf(session, shell);
   const workflow = shell.workflows.get(session.workflow?.name ?? '');
@@ -147,15 +150,18 @@ export async function resetTo(session: Session, snapshot: Snapshot, shell: Shell
   );
 }
 
-/** For the sweeper: sessions that nobody used for their whole time to live. */
-export async function closeUnused(shell: Shell): Promise<void> {
+/** For the sweeper: closes sessions that were not used for their whole time to live. */
+export async function closeUnusedSessions(shell: Shell): Promise<void> {
   if (shell.workflows.size === 0) return;
   const before = shell.ports.clock.nowMs() - shell.limits.sessionTtlMs;
   for (const idle of await shell.ports.store.idleSessions(before, shell.limits.sweepBatch))
     await closeSession(idle, 'unused', shell);
 }
 
-/** Opened for a first step that another process took in a session of its own. If it cannot be closed now, it is one that nobody uses. */
+/**
+ * Closes a session opened for a first step that another process took elsewhere. If that fails, it is closed later as
+ * unused.
+ */
 export async function closeSuperseded(session: Session, shell: Shell): Promise<void> {
   await closeSession(session, 'superseded', shell);
 }

@@ -1,4 +1,7 @@
-/** Records what happens beside calls: which policy is in force, gaps of the runtime, a clock that went back, keys that were masked. */
+/**
+ * Records what happens beside calls: which policy is in force, gaps of the runtime, a clock that went back, keys that
+ * were masked.
+ */
 import { canonicalText } from '../../core/values/canonical.ts';
 import { operatorTenant } from '../../core/call/identity.ts';
 import type { Policy } from '../../core/policy/policy.ts';
@@ -57,7 +60,8 @@ const maxProblems = 50;
 
 /** False if it could not be recorded: then it must not be in force. */
 export async function recordPolicy({ next, last, by, forced = [] }: AppliedPolicy, shell: Shell): Promise<boolean> {
-  // INVARIANT: an approval that one policy voided is void before the next one counts. What was opened since, by calls that were
+  // INVARIANT: an approval that one policy voided is void before the next one counts. What was opened since, by calls
+  // that were
   // judged under the policy before, is void by the present one.
   if (
     !(await voidOutdated(
@@ -103,7 +107,10 @@ export interface GapCount {
   readonly count: number;
 }
 
-/** Beyond so many tenants those that come last are not counted; beyond so many sessions the oldest notices are forgotten. */
+/**
+ * Beyond so many tenants those that come last are not counted; beyond so many sessions the oldest notices are
+ * forgotten.
+ */
 const maxTenants = 10_000;
 const maxSessions = 1_000;
 const maxNotices = 10;
@@ -158,7 +165,9 @@ async function ownSession({ session: handle, who }: Gap, { ports }: Shell): Prom
 const isOf = (found: Principal, who: Principal | null): boolean =>
   found.tenant === who?.tenant && found.agent === who.agent;
 
-/** `place`: a call and a session that are known to be there. Whose it is stands in the body, for there may be neither. */
+/**
+ * `place`: a call and a session that are known to be there. Whose it is stands in the body, for there may be neither.
+ */
 export function gapRecord({ kind, subject, who }: Gap, place: Pick<RecordDraft, 'call' | 'session'>): RecordDraft {
   const whose = { tenant: who?.tenant ?? null, agent: who?.agent ?? null };
   const body = canonicalText({ kind, subject: subjectOf(subject), ...whose });

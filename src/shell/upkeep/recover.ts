@@ -60,7 +60,8 @@ export async function settleForwarder(incarnation: IncarnationId, shell: Shell):
 export async function takeOver(call: StoredCall, shell: Shell): Promise<Call['state'] | null> {
   const now = shell.ports.clock.nowMs();
   const { tool, step } = await toolToResend(call, shell);
-  // A read attaches to nothing, so without a key nobody can hear of this one any more: as a step it would move the state unasked.
+  // A read attaches to nothing, so without a key nobody can hear of this one any more: as a step it would move the
+  // state unasked.
   const unheard = step !== null && call.effectClass === 'pure' && call.key === null;
   const resend = !unheard && tool !== undefined && mayResend(call, now, tool.dedupeWindowMs);
   const ended = await end(call, { kind: 'abandoned', mayResend: resend, nowMs: now }, shell);

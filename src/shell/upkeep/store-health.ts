@@ -1,6 +1,8 @@
 /**
- * Who answers reads after a gateway was succeeded? The store of its successor: whoever still waits in the old one reads on there,
- * and never from a file that was closed under them. Commits stay where they are. A read that fails is told as what it is.
+ * Who answers reads after a gateway was succeeded? The store of its successor: whoever still waits in the old one reads
+ * on there,
+ * and never from a file that was closed under them. Commits stay where they are. A read that fails is told as what it
+ * is.
  */
 import type { Store, StoreReader } from '../../ports/store.ts';
 import { storeFailed, storeIsBack } from './commit.ts';

@@ -20,7 +20,7 @@ import { countRepeats } from '../call/record-refusal.ts';
 import { resumption, toolToResend } from '../session/position.ts';
 import { runApproved } from '../approval/run-approved.ts';
 import { fireAllDue, trimSessions } from '../session/session-upkeep.ts';
-import { closeUnused } from '../session/workflow-sessions.ts';
+import { closeUnusedSessions } from '../session/workflow-sessions.ts';
 import { isFull, type Shell } from '../shell.ts';
 
 export async function sweep(shell: Shell): Promise<void> {
@@ -30,7 +30,7 @@ export async function sweep(shell: Shell): Promise<void> {
   await runAllApproved(shell);
   await countRepeats(shell);
   await fireAllDue(shell);
-  await closeUnused(shell);
+  await closeUnusedSessions(shell);
   await trimSessions(shell);
   await closeOverdueTasks(shell);
 }

@@ -28,9 +28,9 @@ import type { Ids } from './ports/ids.ts';
 import type { Notifier } from './ports/notifier.ts';
 import { createApprovals } from './shell/approval/approvals.ts';
 import { voidOutdated } from './shell/approval/end-approval.ts';
-import { drained, stopAll, startSweeping } from './shell/upkeep/sweep.ts';
+import { drain, stopAll, startSweeping } from './shell/upkeep/sweep.ts';
 import { knownOnRecord } from './shell/call/hand-over.ts';
-import { lastingReads, watchStore } from './shell/upkeep/store-health.ts';
+import { readFromSuccessor, watchStore } from './shell/upkeep/store-health.ts';
 import { maskResults } from './shell/mask.ts';
 import { nestedCall } from './shell/call/handle-call.ts';
 import { recordHeldClock, recordMaskedKeys } from './shell/upkeep/record-runtime.ts';
@@ -183,7 +183,7 @@ export async function openGateway<
   let closing: Promise<void> | null = null;
   const close = async (drainSeconds: number): Promise<void> => {
     shell.live.readiness = whileClosing;
-    await drained(shell, drainSeconds * 1_000);
+    await drain(shell, drainSeconds * 1_000);
     await stopAll(shell);
     await stopSweeping();
     stopWatching();
@@ -250,7 +250,7 @@ async function buildShell(
   });
   const shell: Shell = createShell({
     ports: {
-      store: lastingReads(store, () => shell.live.successor?.ports.store ?? null),
+      store: readFromSuccessor(store, () => shell.live.successor?.ports.store ?? null),
       upstream: maskResults(guard.upstream, (agent) => policy()?.agents.get(agent) ?? null),
       validator: upstreams.validator,
       clock: steadyClock(clock, store.highestTimeMs, onHeldBack),

@@ -1,6 +1,6 @@
 /**
- * What must not be written or shown, by the word of the agent's policy? Masked before it reaches a record, a reply or a
- * workflow's state. The tool itself gets what was sent.
+ * Masks values that the agent's policy hides, before they reach a record, a reply or a workflow's state. The tool
+ * itself gets what was sent.
  */
 import { canonicalText } from '../core/values/canonical.ts';
 import type { Json } from '../core/values/json.ts';
@@ -15,29 +15,28 @@ import { policyOf, type Shell } from './shell.ts';
 type Returned = Extract<UpstreamResult, { kind: 'returned' }>;
 type Failed = Extract<UpstreamResult, { kind: 'failed' }>;
 
-/** What stands in place of a masked value. */
-const mark = '"[redacted]"';
+/** What a masked value is replaced with. */
+const maskText = '"[redacted]"';
 
-/** Whether anything of it was masked, as far as the text tells; somebody's own text of this form counts too. */
-export const isMasked = (text: string): boolean => text.includes(mark);
+/** Whether anything in it was masked. An agent's own text of the same form counts too. */
+export const isMasked = (text: string): boolean => text.includes(maskText);
 
 export function maskArgs(text: string, agent: string, shell: Shell): string {
-  const policy = redacting(policyOf(agent, shell)?.agent);
+  const policy = redactingPolicy(policyOf(agent, shell)?.agent);
   return policy === null ? text : canonicalText(policy.mask('args', JSON.parse(text) as Json));
 }
 
-/** The same of arguments that are no text: what a workflow's state may be made of. */
+/** The same for arguments that are not text: what a workflow's state is made from. */
 export function maskInputs(inputs: Json, agent: string, shell: Shell): Json {
-  return redacting(policyOf(agent, shell)?.agent)?.mask('args', inputs) ?? inputs;
+  return redactingPolicy(policyOf(agent, shell)?.agent)?.mask('args', inputs) ?? inputs;
 }
 
 /**
- * A refusal shows what was sent in the wrong fields, and may quote it, as a validator of an author's does. `argsText`
- * is all
- * that was sent; null if it could not be read.
+ * A refusal shows the values of wrong fields, and a validator's message may quote them. `argsText` is all that was
+ * sent; null if it could not be read.
  */
 export function maskRefusal(refusal: Refusal, argsText: string | null, agent: string, shell: Shell): Refusal {
-  const policy = redacting(policyOf(agent, shell)?.agent);
+  const policy = redactingPolicy(policyOf(agent, shell)?.agent);
   if (policy === null) return refusal;
   const sent = argsText === null ? undefined : (JSON.parse(argsText) as Json);
   const masked = refusal.error === 'validation_failed' ? maskFields(refusal, sent, policy) : refusal;
@@ -45,7 +44,7 @@ export function maskRefusal(refusal: Refusal, argsText: string | null, agent: st
   return hide === null ? masked : hideQuotes(masked, hide);
 }
 
-/** Only where somebody's words stand: names of actions, rules and fields are what the agent goes on with. */
+/** Only in free text: the agent needs the names of actions, rules and fields. */
 function hideQuotes(refusal: Refusal, hide: Hide): Refusal {
   const quoted = { ...refusal, message: hide(refusal.message) };
   if (quoted.error !== 'validation_failed') return quoted;
@@ -65,7 +64,7 @@ function maskFields(
   return { ...refusal, errors, details: { ...refusal.details, got: errors[0]?.got ?? null } };
 }
 
-/** What is shown of a large value is a text, and nothing in a text can be masked: so it is shown anew. */
+/** A large value is shown as a cut text, which cannot be masked by path: so the masked value is shown anew. */
 function maskGot(path: string, got: Json, sent: Json | undefined, policy: AgentPolicy): Json {
   const steps = stepsOf(path);
   const was = sent === undefined ? undefined : valueAt(sent, steps);
@@ -74,26 +73,26 @@ function maskGot(path: string, got: Json, sent: Json | undefined, policy: AgentP
   return is === was ? got : gotOf(is);
 }
 
-/** A call that cannot be read is told by the places of the request, in which arguments are one field. */
+/** Errors of an unreadable call have paths into the request, where the arguments are one field. */
 const withinRequest = (steps: readonly string[]): readonly string[] =>
   steps[0] === 'args' || steps[0] === 'inputs' ? steps.slice(1) : steps;
 
-/** Every result passes through here before anybody looks at it. */
+/** Masks every result before anything else sees it. */
 export function maskResults(upstream: Upstream, policyFor: (agent: string) => AgentPolicy | null): Upstream {
   return {
     async invoke(attempt, signal, late) {
       const masked = (result: UpstreamResult): UpstreamResult => {
-        const policy = redacting(policyFor(attempt.agent));
+        const policy = redactingPolicy(policyFor(attempt.agent));
         if (policy === null) return result;
         return result.kind === 'returned' ? maskReturned(result, attempt, policy) : maskFailed(result, attempt, policy);
       };
-      // What comes late is shown and kept like what comes in time.
+      // A late result is masked like one in time.
       return masked(await upstream.invoke(attempt, signal, late && ((result) => late(masked(result)))));
     },
   };
 }
 
-/** The messages of items that failed may quote what was sent, and what is masked beside them. */
+/** The messages of failed items may quote the arguments, and masked parts of the output. */
 function maskReturned(result: Returned, { args }: Attempt, policy: AgentPolicy): UpstreamResult {
   const before = result.output as Json;
   const output = policy.mask('result', before);
@@ -101,10 +100,7 @@ function maskReturned(result: Returned, { args }: Attempt, policy: AgentPolicy):
   return { ...result, output, errors: hide === null ? result.errors : hide(result.errors) };
 }
 
-/**
- * INVARIANT: what may not be shown of a result may not be shown of a failure either, nor what may not be shown of the
- * arguments.
- */
+/** INVARIANT: a failure shows nothing that is masked in a result or in the arguments. */
 function maskFailed({ failure }: Failed, { args }: Attempt, policy: AgentPolicy): UpstreamResult {
   const { given, ...said } = failure;
   const pairs = [argsPair(args, policy)];
@@ -127,7 +123,7 @@ function maskGiven({ output, withoutWords }: GivenWithFailure, policy: AgentPoli
 
 const argsPair = (args: Json, policy: AgentPolicy): readonly [Json, Json] => [args, policy.mask('args', args)];
 
-function redacting(policy: AgentPolicy | null | undefined): AgentPolicy | null {
+function redactingPolicy(policy: AgentPolicy | null | undefined): AgentPolicy | null {
   return policy === null || policy === undefined || policy.written.redact.length === 0 ? null : policy;
 }
 
@@ -140,7 +136,7 @@ function maskAt(steps: readonly string[], value: Json, policy: AgentPolicy): Jso
 function stepInto(masked: Json, steps: readonly string[]): Json {
   let found: Json | undefined = masked;
   for (const name of steps) {
-    // Something around it was masked as a whole.
+    // An enclosing value was masked as a whole.
     if (typeof found !== 'object' || found === null) return found ?? null;
     found = (found as Readonly<Record<string, Json>>)[name];
   }

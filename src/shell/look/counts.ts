@@ -1,6 +1,6 @@
 /**
- * How many calls ended how? Counted by tenant since the process began, for /metrics. Lost with the process; decides
- * nothing.
+ * Counts for /metrics: calls by tenant and outcome since the process began, and pending approvals. The counts are lost
+ * with the process, and no decision depends on them.
  */
 import { isPending, isSuccess, type Reply } from '../../core/call/reply.ts';
 import { type ErrorName, errors } from '../../core/taxonomy.ts';
@@ -11,7 +11,7 @@ import type { Shell } from '../shell.ts';
 export interface CallCount {
   readonly outcome: string;
   readonly code: string;
-  /** Nothing ran. */
+  /** True if the tool did not run. */
   readonly refused: boolean;
   readonly count: number;
 }
@@ -21,7 +21,7 @@ export interface CallCounts {
   of(tenant: string): readonly CallCount[];
 }
 
-/** Beyond so many tenants those that come last are not counted. */
+/** Further tenants are not counted. */
 const maxTenants = 10_000;
 
 export function createCallCounts(): CallCounts {
@@ -43,17 +43,17 @@ export function createCallCounts(): CallCounts {
   };
 }
 
-/** The taxonomy says of these that they never have an effect. */
+/** Errors that never have an effect, by the taxonomy. */
 const neverRan = (outcome: string): boolean => outcome in errors && errors[outcome as ErrorName].effect === 'none';
 
-/** Beyond so many the gauge stays where it is. */
-const maxCounted = 10_000;
+/** The gauge shows at most this many. */
+const maxPendingCounted = 10_000;
 
-/** Null if the store cannot tell. */
+/** Null if the store cannot be read. */
 export async function countPending(tenant: string, { ports }: Shell): Promise<number | null> {
   try {
     const nowMs = ports.clock.nowMs();
-    const found = await ports.store.listApprovals({ tenant, state: 'pending', limit: maxCounted });
+    const found = await ports.store.listApprovals({ tenant, state: 'pending', limit: maxPendingCounted });
     return found.filter((approval) => stateAt(approval, nowMs) === 'pending').length;
   } catch (error) {
     ports.notify({ kind: 'suppressed', what: 'counting approvals', reason: String(error) });

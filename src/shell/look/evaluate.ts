@@ -1,7 +1,6 @@
 /**
- * What would happen to this call? The same facts and gates as for a real one; nothing runs, no session is opened,
- * nothing is
- * recorded. Validators are asked, for their answer is a fact.
+ * Dry run: explains what would happen to a call, with the same facts and gates as a real one. Nothing runs, no session
+ * is opened, nothing is recorded. Validators do run, because their answer is a fact.
  */
 import { refused } from '../../core/call/answer.ts';
 import type { CallId, Principal, Request } from '../../core/call/call.ts';
@@ -22,7 +21,7 @@ export async function evaluateCall(raw: unknown, who: Principal, shell: Shell): 
   const read = readRequest(raw, shell.limits);
   if (!read.ok) {
     const refusal = maskRefusal(invalidInput(read.requested, read.errors), null, who.agent, shell);
-    return unreadable(read.requested, refusal, who, shell);
+    return explainUnreadable(read.requested, refusal, who, shell);
   }
   const { request } = read;
   let facts = firstFacts(who, shell);
@@ -33,7 +32,7 @@ export async function evaluateCall(raw: unknown, who: Principal, shell: Shell): 
       const no = explained.refusal;
       const refusal = no === null ? null : maskRefusal(no, request.argsText, who.agent, shell);
       const next = facts.session?.found ? nextActions(shell, { ...who, session: request.session }, stepOf(facts)) : [];
-      const reply = refusal === null ? null : say(request.tool, refusal, request.session, next, shell);
+      const reply = refusal === null ? null : refusalReply(request.tool, refusal, request.session, next, shell);
       return { ...who, tool: request.tool, decision, rungs, rules, reply };
     }
     const gathered = await gatherLooking(explained.fact, facts, request, who, shell);
@@ -43,13 +42,13 @@ export async function evaluateCall(raw: unknown, who: Principal, shell: Shell): 
   throw new Error('bug: the gates never stop asking for facts');
 }
 
-function unreadable(requested: string | null, refusal: Refusal, who: Principal, shell: Shell): Explanation {
+function explainUnreadable(requested: string | null, refusal: Refusal, who: Principal, shell: Shell): Explanation {
   const rungs = gateNames.map((gate) => ({ gate, answer: 'not_asked', saw: {}, why: null, change: null }) as const);
-  const reply = say(requested, refusal, null, [], shell);
+  const reply = refusalReply(requested, refusal, null, [], shell);
   return { ...who, tool: requested ?? '', decision: 'refuse', rungs, rules: [], reply };
 }
 
-function say(
+function refusalReply(
   requested: string | null,
   refusal: Refusal,
   session: Request['session'],

@@ -1,5 +1,6 @@
 /**
- * What happened in a workflow session, in order: every attempt, refusals included, and every step of the system's own.
+ * Reads the history of a workflow session from its records, in order: every attempt of an agent, refusals included,
+ * and everything the system did in the session.
  */
 import type { CallId, SessionId } from '../../core/call/call.ts';
 import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
@@ -20,18 +21,18 @@ export interface HistoryEntry {
   readonly outcome: string | null;
   readonly code: string | null;
   /**
-   * What the attempt was sent with, as its agent's policy lets it be written; null if nothing was, or it was erased. A
-   * long one is cut to a text.
+   * The arguments, masked as the agent's policy says; null if there were none, or they were erased. Long ones are cut
+   * to a text.
    */
   readonly inputs: Json;
-  /** Why it was refused, failed or was stopped, in words; null where nothing has to be explained. */
+  /** Why it was refused, failed or was stopped, in words; null if there is nothing to explain. */
   readonly reason: string | null;
   readonly elapsed_ms: number | null;
   /** The session's sequence after it. */
   readonly seq: number;
   readonly state_before: string | null;
   readonly state_after: string | null;
-  /** Small facts of the record: which timer, from where it was forked, what an orphan did. */
+  /** Further facts of the record: the timer, the source of a fork, the outcome of an orphan. */
   readonly detail: JsonObject;
 }
 
@@ -64,10 +65,10 @@ export async function readHistory(
   }
 }
 
-/** How far a page looks back for the sequence that it begins with. */
+/** How many records before a page are read to find the sequence that it begins with. */
 const lookBack = 50;
 
-/** Not every record names the sequence: one that does not has that of those before it. */
+/** A record that does not name a sequence has that of the record before it. */
 async function seqBefore({ id }: Session, after: number, reader: StoreReader): Promise<number> {
   if (after <= 0) return 0;
   const earlier = await reader.sessionEntries(id, Math.max(0, after - lookBack), Math.min(after, lookBack));
@@ -238,13 +239,13 @@ function outcomeIn(ended: Body): string {
   return state === 'SUCCEEDED' ? 'succeeded' : state.toLowerCase() || 'running';
 }
 
-/** Null if it has no such part, or it was erased. */
+/** Null if there is no such part, or it was erased. */
 function payloadOf({ payloads }: JournalEntry, part: string): Record<string, unknown> | null {
   const found = payloads.find((payload) => payload.part === part)?.text ?? null;
   return found === null ? null : readBody(found);
 }
 
-/** Of an entry: a page of the largest inputs is still a page. */
+/** Per entry, so that a page stays small whatever was sent. */
 const maxInputsChars = 2_000;
 
 function inputsIn(records: readonly JournalEntry[]): Json {
@@ -256,12 +257,12 @@ function inputsIn(records: readonly JournalEntry[]): Json {
   return shown === found ? (JSON.parse(found) as Json) : shown;
 }
 
-/** A reply of a failed body has its own words apart from the sentence around them. */
+/** The reply of a failed tool has the tool's own message in `error_message`. */
 function reasonIn(reply: Record<string, unknown> | null): string | null {
   return text(reply?.['error_message'] ?? reply?.['message']) || null;
 }
 
-/** The guards that said no, by name. */
+/** The names of the guards that refused. */
 function guardsIn(reply: Record<string, unknown> | null): JsonObject {
   const blocked = reply?.['blocked_by'];
   const guards = Array.isArray(blocked)

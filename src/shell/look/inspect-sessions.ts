@@ -1,7 +1,6 @@
 /**
- * What does the store know of workflow sessions? The reading side, for people: which there are, where one stands and
- * how it
- * came there, and its history as it grows. Knows no machine, so it cannot say what is next. Must not write.
+ * Reads workflow sessions from the store for people: lists them, shows state and history of one, and follows its
+ * history. Does not run the workflow, so it cannot say which actions come next. Must not write.
  */
 import type { SessionId } from '../../core/call/call.ts';
 import { isObject, type Json } from '../../core/values/json.ts';
@@ -22,9 +21,9 @@ export interface WalkedSession extends Session {
 
 export interface SessionStory {
   readonly session: WalkedSession;
-  /** Of the workflow as it is pinned; null if its manifest cannot be read. */
+  /** The version of the workflow that it is pinned to; null if the manifest cannot be read. */
   readonly version: string | null;
-  /** Where it stands, whole; null if it is not kept. */
+  /** The whole present state; null if it is not kept. */
   readonly state: Json | null;
   readonly fences: readonly Fence[];
   /** The newest entries, the oldest of them first. */
@@ -34,25 +33,24 @@ export interface SessionStory {
 export type StateAt =
   | { readonly kind: 'state'; readonly seq: number; readonly state: Json }
   | { readonly kind: 'no_session' }
-  /** `first` is the oldest step that is kept, `last` the newest that there is. */
+  /** `first` is the oldest step that is kept, `last` the newest. */
   | { readonly kind: 'not_kept'; readonly seq: number; readonly first: number | null; readonly last: number };
 
 export interface SessionInspection {
-  /** Which session is meant by the beginning of its handle; those that were used last are looked at. */
+  /** Finds a session by the beginning of its handle, among those that were used last. */
   meant(beginning: string): Promise<MeantId>;
-  /** `complete` is false if more sessions would have had to be looked at than is sensible. */
+  /** `complete` is false if the search ended at its limit of sessions read. */
   sessions(
     filter: Omit<SessionFilter, 'state'> & { readonly status?: SessionStatus },
   ): Promise<{ readonly found: readonly WalkedSession[]; readonly complete: boolean }>;
   session(handle: string, entries: number): Promise<SessionStory | null>;
-  /** Where it stood after step `seq`; null means where it stands now. */
+  /** The state after step `seq`; null means the present state. */
   stateAt(handle: string, seq: number | null): Promise<StateAt>;
   /** The newest entries, oldest of them first; null if there is no such session. */
   history(handle: string, entries: number): Promise<readonly HistoryEntry[] | null>;
   /**
    * Entries after `last`, and then those that come; `wait` ends it by answering false. One that is running comes a
-   * second time
-   * when it has ended, and so do those of `running` that were told before.
+   * second time when it has ended, and so do those of `running` that were yielded before.
    */
   follow(
     handle: string,
@@ -62,8 +60,8 @@ export interface SessionInspection {
   ): AsyncGenerator<HistoryEntry>;
 }
 
-/** Whether a session is done stands in its state, so a search for that reads the states of so many at most. */
-const mostLookedAt = 10_000;
+/** Whether a session is done can only be read from its state, so such a search reads at most this many states. */
+const maxScanned = 10_000;
 const pageSize = 100;
 /** An attempt has three or four records. */
 const recordsPerEntry = 5;
@@ -73,7 +71,7 @@ const maxAwaited = 1_000;
 export function createSessionInspection(reader: StoreReader): SessionInspection {
   return {
     async meant(beginning) {
-      const found = await reader.listSessions({ limit: mostLookedAt });
+      const found = await reader.listSessions({ limit: maxScanned });
       const theirs = found.filter(({ id }) => id.startsWith(beginning)).map(({ id }) => id);
       return meantId(beginning, theirs.slice(0, maxLookedAt));
     },
@@ -134,9 +132,9 @@ const listSessions: (
   filter: Parameters<SessionInspection['sessions']>[0],
   reader: StoreReader,
 ) => ReturnType<SessionInspection['sessions']> = async ({ status, ...filter }, reader) => {
-  const told = status === 'open' || status === 'done';
+  const needsState = status === 'open' || status === 'done';
   const state = status === 'done' ? 'open' : status;
-  const limit = told ? mostLookedAt : filter.limit;
+  const limit = needsState ? maxScanned : filter.limit;
   const listed = await reader.listSessions({ ...filter, ...(state === undefined ? {} : { state }), limit });
   const found: WalkedSession[] = [];
   for (const session of listed) {
@@ -145,7 +143,7 @@ const listSessions: (
     if (status === undefined || walked.status === status) found.push(walked);
     if (found.length === filter.limit) return { found, complete: true };
   }
-  return { found, complete: !told || listed.length < mostLookedAt };
+  return { found, complete: !needsState || listed.length < maxScanned };
 };
 
 async function withStatus(session: Found, reader: StoreReader): Promise<WalkedSession> {
@@ -165,7 +163,7 @@ async function versionOf(manifest: string, reader: StoreReader): Promise<string 
   return isObject(read) && typeof read['version'] === 'string' ? read['version'] : null;
 }
 
-/** From far enough back for so many entries; from further back if most of the records were no entries. */
+/** Reads from far enough back for this many entries; from further back if most records were no entries. */
 async function newest(session: Found, entries: number, reader: StoreReader): Promise<readonly HistoryEntry[]> {
   if (entries === 0) return [];
   for (let back = entries * recordsPerEntry; ; back *= 4) {
@@ -187,7 +185,7 @@ async function* entriesAfter(session: Found, after: number, reader: StoreReader)
   }
 }
 
-/** Whoever reads a store must be able to read a damaged one: what is no JSON is shown as it stands. */
+/** A damaged store must be readable too: what is no JSON is shown as text. */
 function parse(text: string): Json {
   try {
     return JSON.parse(text) as Json;

@@ -1,6 +1,6 @@
 /**
- * What does the store know? The reading side, for people and auditors: calls, one call's whole story, the journal as it
- * grows, and the journal verified from its first record, page by page. Must not print, and must not write.
+ * Reads the store for people and auditors: lists calls, shows everything about one, follows the journal, and verifies
+ * it from its first record, page by page. Must not print, and must not write.
  */
 import type { CallId } from '../../core/call/call.ts';
 import { type GateName, gateNames } from '../../core/gates/gate.ts';
@@ -14,12 +14,12 @@ import { effectOf } from '../ending/transition.ts';
 
 export type { CallFilter, JournalEntry, Position, StoredCall, StoredText, VerifyReport };
 
-/** A record and what its kind means, in a sentence. */
+/** A record and a sentence that says what its kind means. */
 export interface ToldRecord extends JournalEntry {
   readonly meaning: string;
 }
 
-/** What a gate of the ladder said. Those after one that refused were not asked; what is not configured is absent. */
+/** The answer of one gate. Gates after one that refused are `not_asked`; gates that are not configured are `absent`. */
 export interface GateAnswered {
   readonly gate: GateName;
   readonly answer: 'passed' | 'refused' | 'not_asked' | 'absent';
@@ -39,12 +39,12 @@ export interface CallStory {
 export interface Inspection {
   calls(filter: CallFilter): Promise<readonly StoredCall[]>;
   call(id: string): Promise<CallStory | null>;
-  /** Which call is meant by the beginning of its id. */
+  /** Finds a call by the beginning of its id. */
   meant(beginning: string): Promise<MeantId>;
-  /** `onPage` hears after each page how many records were verified so far. */
+  /** `onPage` is called after each page with the number of records verified so far. */
   verify(onPage?: (records: number) => void): Promise<VerifyReport>;
   newest(count: number): Promise<readonly ToldRecord[]>;
-  /** Records after a position, and then those that come; `wait` ends it by answering false. */
+  /** Records after a position, then new ones as they come; ends when `wait` returns false. */
   follow(after: Position | null, wait: () => Promise<boolean>): AsyncGenerator<ToldRecord>;
 }
 
@@ -56,7 +56,7 @@ const beforeTheFirst: Position = { epoch: 0, seq: 0 };
 export function createInspection(reader: StoreReader, hashing: Hashing): Inspection {
   return {
     calls: (filter) => reader.listCalls(filter),
-    call: (id) => tellCall(id as CallId, reader),
+    call: (id) => readCall(id as CallId, reader),
     async meant(beginning) {
       const found = await reader.listCalls({ before: afterAll(beginning), limit: maxLookedAt });
       return meantId(
@@ -65,13 +65,13 @@ export function createInspection(reader: StoreReader, hashing: Hashing): Inspect
       );
     },
     verify: (onPage = () => undefined) => verifyJournal(reader, hashing, onPage),
-    newest: async (count) => (count === 0 ? [] : (await reader.entries(null, count)).map(tell)),
+    newest: async (count) => (count === 0 ? [] : (await reader.entries(null, count)).map(explainRecord)),
     async *follow(after, wait) {
       let last = after ?? beforeTheFirst;
       do {
         for (let full = true; full;) {
           const page = await reader.entries(last, pageSize);
-          for (const entry of page) yield tell(entry);
+          for (const entry of page) yield explainRecord(entry);
           last = page.at(-1) ?? last;
           full = page.length === pageSize;
         }
@@ -80,32 +80,39 @@ export function createInspection(reader: StoreReader, hashing: Hashing): Inspect
   };
 }
 
-function tell(entry: JournalEntry): ToldRecord {
+export function explainRecord(entry: JournalEntry): ToldRecord {
   const meanings: Readonly<Record<string, string>> = recordKinds;
   return { ...entry, meaning: meanings[entry.kind] ?? 'a kind of record that this version does not know' };
 }
 
-async function tellCall(id: CallId, reader: StoreReader): Promise<CallStory | null> {
+async function readCall(id: CallId, reader: StoreReader): Promise<CallStory | null> {
   for (let tries = 1; ; tries++) {
     const call = await reader.call(id);
     if (call === null) return null;
     const [args, reply, records] = await Promise.all([reader.args(id), reader.reply(id), reader.recordsOf(id)]);
     const now = await reader.call(id);
     const moved = now?.state !== call.state || now.updatedAtMs !== call.updatedAtMs;
-    // The call moved on between the reads: what was read belongs to two moments.
+    // The call changed between the reads, so what was read is of two moments.
     if (moved && tries < maxTries) continue;
-    return { call, effect: effectOf(call.state), args, reply, ...decisionIn(records), records: records.map(tell) };
+    return {
+      call,
+      effect: effectOf(call.state),
+      args,
+      reply,
+      ...decisionIn(records),
+      records: records.map(explainRecord),
+    };
   }
 }
 
-/** The record of the intent or of the refusal says which gates stood and what they saw. */
+/** The record of the intent or of the refusal says which gates were configured and what they saw. */
 function decisionIn(records: readonly JournalEntry[]): Pick<CallStory, 'gates' | 'facts'> {
   const decided = records.find(({ kind }) => kind === 'prepared' || kind === 'refused');
   const body = decided === undefined ? null : parse(decided.body);
   const facts = isObject(body) && isObject(body['facts']) ? body['facts'] : null;
   const standing = facts !== null && Array.isArray(facts['gates']) ? (facts['gates'] as readonly unknown[]) : [];
   const spoke = isObject(body) && decided?.kind === 'refused' ? body['gate'] : null;
-  // Refused while it was admitted, before any gate was asked.
+  // If the name is not that of a gate, the call was refused at admission, before any gate.
   let asked = spoke === null || standing.includes(spoke);
   const gates = gateNames.map((gate): GateAnswered => {
     if (!standing.includes(gate)) return { gate, answer: 'absent' };
@@ -122,7 +129,7 @@ async function verifyJournal(
   onPage: (records: number) => void,
 ): Promise<VerifyReport> {
   const verifier = createVerifier(hashing);
-  // Counted first: an epoch that opens meanwhile is for the next time.
+  // Read first, so that an epoch that opens meanwhile is not reported as missing.
   const known = await reader.epochs();
   let records = 0;
   for (let after: Position | null = null; ;) {
@@ -131,13 +138,12 @@ async function verifyJournal(
     records += page.length;
     onPage(records);
     const last = page.at(-1);
-    // Whatever is written from here on is for the next time.
     if (last === undefined || page.length < pageSize) return withoutGaps(verifier.report(), known);
     after = { epoch: last.epoch, seq: last.seq };
   }
 }
 
-/** A journal from which whole epochs were cut, all of them perhaps, holds by itself; the store knows better. */
+/** A journal from which whole epochs were cut still verifies by itself; the store knows how many there were. */
 function withoutGaps(report: VerifyReport, known: number): VerifyReport {
   if (report.epochs >= known) return report;
   const problem = `the store was opened ${known} times, but the journal has ${report.epochs} epochs`;
@@ -148,7 +154,7 @@ function parse(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
-    // Whoever reads a journal must be able to read a broken one.
+    // A damaged journal must be readable too.
     return null;
   }
 }

@@ -1,6 +1,5 @@
 /**
- * Finds a session by its handle or by the key of its first step, and builds the sessionView of it that doors show.
- * Session
+ * Finds a session by its handle or by the key of its first step, and builds the view of it that doors show. Session
  * and state are read at one moment: if the session changes meanwhile, both are read again.
  */
 import type { Principal, SessionId } from '../../core/call/call.ts';

@@ -27,8 +27,7 @@ const maxBatches = 64;
 const countEveryMs = 10_000;
 
 /**
- * Opens a session if there is room. Looking for room is done one at a time; the openings themselves are written in
- * parallel.
+ * Opens a session if there is room. Looking for room is done one at a time; the openings are written in parallel.
  * `source`: the session that it is forked from, which is not closed to make room for its own fork.
  */
 export async function withRoom<Opened>(

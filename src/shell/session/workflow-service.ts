@@ -5,17 +5,16 @@
 import type { Principal, SessionId } from '../../core/call/call.ts';
 import { fieldsOf, type JsonObject } from '../../core/values/json.ts';
 import type { Reach } from '../../core/policy/policy.ts';
-import { ceilingOf } from '../../core/policy/session-ceiling.ts';
 import type { ErrorReply, Reply, SuccessReply } from '../../core/call/reply.ts';
 import { nextActions, stateOf, withDueFired } from '../../core/workflow/step.ts';
-import type { Snapshot, Workflow } from '../../core/workflow/workflow.ts';
-import type { CommitResult, Session } from '../../ports/store.ts';
+import type { Workflow } from '../../core/workflow/workflow.ts';
+import type { CommitResult } from '../../ports/store.ts';
 import type { Requester } from '../call/await-outcome.ts';
 import { acceptDrift } from './drift.ts';
 import { findSession, type Found, sessionOfKey, type SessionView, sessionView } from './find-session.ts';
 import { handleCall } from '../call/handle-call.ts';
 import { type HistoryPage, readHistory } from '../look/history.ts';
-import { readStep, timeOfStep } from './position.ts';
+import { readStep } from './position.ts';
 import { sayFault } from '../call/record-refusal.ts';
 import {
   refuseBroken,
@@ -27,7 +26,7 @@ import {
   refuseOpening,
 } from './refuse-session.ts';
 import type { Shell } from '../shell.ts';
-import { closeSuperseded, openWorkflowAt, openWorkflow, resetTo } from './workflow-sessions.ts';
+import { closeSuperseded, openFork, openWorkflow, resetTo, snapshotToFork } from './workflow-sessions.ts';
 
 export type { HistoryEntry, HistoryPage } from '../look/history.ts';
 export type { SessionView } from './find-session.ts';
@@ -37,9 +36,9 @@ export interface WorkflowService {
   /** A new session in the initial state; `ceiling` is the most that its steps may do. */
   open(workflow: string, who: Principal, ceiling?: Reach | null): Promise<SessionView | ErrorReply>;
   /**
-   * `{action, inputs, session, key, expected_seq, turn, wait_seconds, deadline_seconds}`, whatever of it arrived.
-   * Without a session one of
-   * `workflow` is opened first; the reply names it. `inputs` may be a JSON text. Never rejects.
+   * `raw` is `{action, inputs, session, key, expected_seq, turn, wait_seconds, deadline_seconds}`, or any part of it.
+   * Without a session one of `workflow` is opened first, and the reply names it. `inputs` may be a JSON text. Never
+   * rejects.
    */
   step(workflow: string, raw: unknown, who: Principal, requester: Requester): Promise<Reply>;
   reset(session: string, who: Principal): Promise<Reply>;
@@ -159,11 +158,11 @@ async function fork(handle: string, seq: number | null, who: Principal, shell: S
   const turn = session.workflow?.turn ?? null;
   if (turn !== null) return refuseInFlight('fork_session', turn.call, fact, session, shell);
   const at = seq ?? session.seq;
-  const snapshot = await snapshotToFork(found, at, shell);
+  const snapshot = await snapshotToFork(session, at, shell);
   if ('first' in snapshot) return refuseNotKept(seq, snapshot.first, session, fact, shell);
   const problem = fact.workflow.machine.problemWith(snapshot);
   if (problem !== null) return refuseBroken('fork_session', problem, shell);
-  const opened = await openFork(found, at, snapshot, who, shell);
+  const opened = await openFork(session, fact, at, snapshot, shell);
   if (opened.kind !== 'opened') return refuseOpening('fork_session', opened, shell);
   // Nobody knows the new handle yet, so a fork whose source took a step meanwhile is closed again.
   const now = await shell.ports.store.session(session.id);
@@ -172,28 +171,6 @@ async function fork(handle: string, seq: number | null, who: Principal, shell: S
     return refuseMovedOn('fork_session', fact, now ?? session, shell);
   }
   return done('fork_session', { from: session.id, from_seq: at }, opened.session.id, who, shell);
-}
-
-/** The state after step `at`; if it is not kept, the first step that can be forked. */
-async function snapshotToFork(
-  { session }: Found,
-  at: number,
-  shell: Shell,
-): Promise<Snapshot | { readonly first: number | null }> {
-  const { store } = shell.ports;
-  const since = session.workflow?.pinnedAtSeq ?? 0;
-  // INVARIANT: a fork is pinned to the present workflow, so it takes no state that was made under another one.
-  const kept = !Number.isSafeInteger(at) || at < since ? null : await store.snapshot(session.id, at);
-  if (kept === null) return { first: await store.firstSnapshot(session.id, since) };
-  return rearmTimers(JSON.parse(kept) as Snapshot, session, at, shell);
-}
-
-function openFork({ session, fact }: Found, at: number, snapshot: Snapshot, who: Principal, shell: Shell) {
-  const { id: source } = session;
-  // INVARIANT: a call in doubt is in doubt in every session forked from there, and its outcome is adopted in each.
-  const { workflow, fences } = fact;
-  const origin = { about: { from: source, from_step: at }, fences, ceiling: ceilingOf(source), source };
-  return openWorkflowAt({ workflow, snapshot, who, kind: 'session_forked', ...origin }, shell);
 }
 
 function servingOnly(shell: Shell, only: string): Shell {
@@ -220,14 +197,6 @@ async function notOfAWorkflow(
   return refuseSession({ found: false, why }, found.id, requested ?? 'step', shell);
 }
 
-/** The fork begins now: its timers get the waiting time that was left at the past step. */
-async function rearmTimers(snapshot: Snapshot, session: Session, at: number, shell: Shell): Promise<Snapshot> {
-  const then = snapshot.timers.length === 0 ? null : await timeOfStep(session, at, shell.ports.store);
-  if (then === null) return snapshot;
-  const laterMs = Math.max(0, shell.ports.clock.nowMs() - then);
-  return { ...snapshot, timers: snapshot.timers.map((timer) => ({ ...timer, dueAtMs: timer.dueAtMs + laterMs })) };
-}
-
 const whole = (value: number, otherwise: number): number =>
   Number.isSafeInteger(value) && value >= 0 ? value : otherwise;
 
@@ -235,8 +204,7 @@ const isKeyReused = (reply: Reply): boolean => 'code' in reply && reply.code ===
 
 /**
  * Changes a session, unless a step of it is running; tries again if another request changed it first. `act` returns
- * null if
- * there is nothing to change.
+ * null if there is nothing to change.
  */
 async function change(
   handle: string,

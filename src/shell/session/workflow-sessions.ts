@@ -1,19 +1,19 @@
 /**
- * Opens, resets and closes workflow sessions. Each is recorded as a step of the system; none happens while a step of
- * the session runs.
+ * Opens, forks, resets and closes workflow sessions. Each is recorded as a step of the system; none happens while a
+ * step of the session runs.
  */
 import type { Principal, SessionId } from '../../core/call/call.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
 import type { JsonObject } from '../../core/values/json.ts';
 import type { RecordKind } from '../../core/journal/record.ts';
 import type { Reach } from '../../core/policy/policy.ts';
-import { withCeiling } from '../../core/policy/session-ceiling.ts';
-import type { FenceFact } from '../../core/workflow/step.ts';
+import { ceilingOf, withCeiling } from '../../core/policy/session-ceiling.ts';
+import type { FenceFact, StepFact } from '../../core/workflow/step.ts';
 import type { Snapshot, Workflow } from '../../core/workflow/workflow.ts';
 import type { CommitResult, Session } from '../../ports/store.ts';
 import { closeSession, type NoRoom, withRoom } from './session-upkeep.ts';
 import { commit } from '../upkeep/commit.ts';
-import { digestOf, draftOf, manifestOf, snapshotOf, resumption } from './position.ts';
+import { digestOf, draftOf, manifestOf, resumption, snapshotOf, timeOfStep } from './position.ts';
 import { rememberBlobs } from '../upkeep/record-runtime.ts';
 import type { Shell } from '../shell.ts';
 import { bare, noChange } from '../ending/transition.ts';
@@ -42,7 +42,7 @@ export async function openWorkflow(
 }
 
 /** A workflow session that is to be opened. */
-export interface NewSession {
+interface NewSession {
   readonly workflow: Workflow;
   /** The state that it begins with. */
   readonly snapshot: Snapshot;
@@ -60,7 +60,44 @@ export interface NewSession {
   readonly source?: SessionId;
 }
 
-export function openWorkflowAt(wanted: NewSession, shell: Shell): Promise<Opened> {
+/** The state after step `at`; if it is not kept, the first step that can be forked. */
+export async function snapshotToFork(
+  session: Session,
+  at: number,
+  shell: Shell,
+): Promise<Snapshot | { readonly first: number | null }> {
+  const { store } = shell.ports;
+  const since = session.workflow?.pinnedAtSeq ?? 0;
+  // INVARIANT: a fork is pinned to the present workflow, so it takes no state that was made under another one.
+  const kept = !Number.isSafeInteger(at) || at < since ? null : await store.snapshot(session.id, at);
+  if (kept === null) return { first: await store.firstSnapshot(session.id, since) };
+  return rearmTimers(JSON.parse(kept) as Snapshot, session, at, shell);
+}
+
+/** The fork begins now: its timers get the waiting time that was left at the past step. */
+async function rearmTimers(snapshot: Snapshot, session: Session, at: number, shell: Shell): Promise<Snapshot> {
+  const then = snapshot.timers.length === 0 ? null : await timeOfStep(session, at, shell.ports.store);
+  if (then === null) return snapshot;
+  const laterMs = Math.max(0, shell.ports.clock.nowMs() - then);
+  return { ...snapshot, timers: snapshot.timers.map((timer) => ({ ...timer, dueAtMs: timer.dueAtMs + laterMs })) };
+}
+
+/** Opens a session with the state of `session` after step `at`; it belongs to the same agent. */
+export function openFork(
+  session: Session,
+  fact: StepFact,
+  at: number,
+  snapshot: Snapshot,
+  shell: Shell,
+): Promise<Opened> {
+  const { id: source, tenant, agent } = session;
+  // INVARIANT: a call in doubt is in doubt in every session forked from there, and its outcome is adopted in each.
+  const { workflow, fences } = fact;
+  const origin = { about: { from: source, from_step: at }, fences, ceiling: ceilingOf(source), source };
+  return openWorkflowAt({ workflow, snapshot, who: { tenant, agent }, kind: 'session_forked', ...origin }, shell);
+}
+
+function openWorkflowAt(wanted: NewSession, shell: Shell): Promise<Opened> {
   return withRoom(() => open(wanted, shell), shell, wanted.source);
 }
 

@@ -1,6 +1,6 @@
 /**
- * Makes one transition durable, or says that it cannot. A store that is away is tried again on the schedule of
- * CONTRACT section 9; committing the same transition again is safe, because its token names the intention.
+ * Commits one transition to the store, and tries again on the schedule of CONTRACT section 9 while the store is
+ * unavailable. Committing the same transition twice is safe, because its token identifies it.
  */
 import type { CommitResult, StoreFault, StoreTrouble, Transition } from '../../ports/store.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -15,18 +15,18 @@ export async function commit(transition: Transition, shell: Shell): Promise<Comm
     const [answer] = await shell.ports.store.commit([transition]);
     invariant(answer !== undefined, 'the store answers every transition');
     if (answer.kind !== 'unavailable') {
-      // A conflict wrote nothing, so it says nothing about a disk that is full.
+      // A conflict wrote nothing, so it does not show that the store can write again.
       if (answer.kind === 'committed') storeIsBack(shell);
       if (answer.kind === 'committed' && shell.workflows.size > 0) rememberWritten(transition, shell);
       if (answer.kind === 'conflict' && doubtful !== null) doubted.add(answer);
       return answer;
     }
-    // INVARIANT: a try that may have been applied is not forgotten because a later one was refused for certain.
+    // INVARIANT: a try that may have been applied is still reported after a later try that certainly was not.
     if (mayBeApplied(answer.fault)) doubtful = answer.fault;
     const result = { ...answer, fault: doubtful ?? answer.fault };
-    // A full queue is load, not absence: the caller hears `Busy` at once.
+    // A full queue is load, not an outage: the caller gets `Busy` at once.
     if (answer.fault === 'overloaded') return result;
-    // Once the whole schedule has failed for anybody, nobody waits until a commit has succeeded.
+    // Once the whole schedule has failed for one commit, no other waits until one has succeeded.
     const wait = live.storeDown || isLasting(answer.fault) ? undefined : limits.storeRetryMs[tries];
     storeFailed(answer, shell);
     if (wait === undefined) {
@@ -37,10 +37,10 @@ export async function commit(transition: Transition, shell: Shell): Promise<Comm
   }
 }
 
-/** Trying again would meet the same. */
+/** Faults that trying again does not change. */
 const isLasting = (fault: StoreFault): boolean => fault === 'closed' || fault === 'fenced' || fault === 'lost';
 
-/** Shorter if the store is given up meanwhile, by whoever began to wait before, or is back. */
+/** Ends early if the store is given up by an earlier commit, or is back. */
 function pauseWhileUp(waitMs: number, { ports, live }: Shell): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
@@ -58,17 +58,17 @@ const doubted = new WeakSet<CommitResult>();
 /** Whether an earlier try of the same transition may have been applied before this conflict was met. */
 export const isDoubtful = (result: CommitResult): boolean => doubted.has(result);
 
-/** The other faults come before the disk is touched, or undo what they did to it. */
+/** The other faults come before anything is written, or undo what was written. */
 export function mayBeApplied(fault: StoreFault): boolean {
   return fault === 'io' || fault === 'owner_gone';
 }
 
-/** Nobody waits for the reply recorded here, or they have it: after a restart nobody needs to look for them. */
+/** Marks the recorded reply as answered: its requester has it, or there is none. Recovery then leaves it alone. */
 export function nobodyWaits(result: CommitResult, shell: Shell): void {
   if (result.kind === 'committed' && result.position !== null) shell.ports.store.answered(result.position);
 }
 
-/** Something that happened and could not be recorded: the sweeper tries again until it is, or has moved on. */
+/** Keeps an outcome that could not be recorded: the sweeper tries again until it is, or the call has moved on. */
 export function keepForLater(
   transition: Transition,
   shell: Shell,
@@ -84,13 +84,13 @@ export function pause(clock: Clock, delayMs: number): Promise<void> {
   return new Promise((resolve) => clock.schedule(delayMs, resolve));
 }
 
-/** What /readyz tells, from the first commit that fails to the next that does not. */
+/** Sets what /readyz reports, from the first commit that fails to the next that succeeds. */
 export function storeFailed({ fault, message }: StoreTrouble, { live }: Shell): void {
   live.storeTrouble = { fault, message };
 }
 
 function storeIsAway({ fault, message }: StoreTrouble, shell: Shell): void {
-  // What comes after the closing needs no operator.
+  // After closing, the operator needs no notice.
   if (shell.live.storeDown || shell.live.closed) return;
   shell.live.storeDown = true;
   for (const end of shell.live.storeWaiters) end();

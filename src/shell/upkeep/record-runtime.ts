@@ -1,6 +1,6 @@
 /**
- * Records what happens beside calls: which policy is in force, gaps of the runtime, a clock that went back, keys that
- * were masked.
+ * Records what happens outside calls: the policy in force, gaps of the runtime, a clock that went back, keys that were
+ * masked. Also counts gaps for /metrics and keeps their notices for the next reply of the session.
  */
 import { canonicalText } from '../../core/values/canonical.ts';
 import { operatorTenant } from '../../core/call/identity.ts';
@@ -26,43 +26,42 @@ export function policyHash(policy: Policy, shell: Shell): string {
   return known;
 }
 
-/** Blobs that are known to be in the store. Whatever is forgotten is written once more, and kept once. */
+/** Blobs known to be in the store. One that is forgotten is written again; the store keeps it once. */
 const maxKnownBlobs = 4_096;
 
-/** After the commit that carried them. */
+/** To be called after the commit that wrote them. */
 export function rememberBlobs(blobs: readonly Pick<Blob, 'hash'>[], { live: { knownBlobs } }: Shell): void {
   if (knownBlobs.size + blobs.length > maxKnownBlobs) knownBlobs.clear();
   for (const { hash } of blobs) knownBlobs.add(hash);
 }
 
-/** Nothing where no policy is configured. */
+/** The policy hash for a record, and the policy's text unless the store has it. Empty if no policy is configured. */
 export function policyOnRecord(
   policy: Policy | null,
   shell: Shell,
 ): { readonly body: JsonObject; readonly blobs: readonly Blob[] } {
   if (policy === null) return { body: {}, blobs: [] };
   const hash = policyHash(policy, shell);
-  // Known once a commit has carried it; until then every commit does, and the same blob is kept once.
+  // Until a commit with it has succeeded every commit carries it; the store keeps the same blob once.
   const blobs = shell.live.knownBlobs.has(hash) ? [] : [{ hash, text: policy.canonical }];
   return { body: { policy: hash }, blobs };
 }
 
 export interface AppliedPolicy {
-  /** Null where no agents are declared, and only errors of workflows are forced. */
+  /** Null if no agents are declared and only errors of workflows are forced. */
   readonly next: Policy | null;
   readonly last: Policy | null;
   readonly by: string;
-  /** What `recourse check` calls an error of it, in spite of which it is in force. */
+  /** Errors that `recourse check` reports, in spite of which the policy is in force. */
   readonly forced?: readonly string[];
 }
 
 const maxProblems = 50;
 
-/** False if it could not be recorded: then it must not be in force. */
+/** Records a change of policy. False if that failed: then the policy must not be put in force. */
 export async function recordPolicy({ next, last, by, forced = [] }: AppliedPolicy, shell: Shell): Promise<boolean> {
-  // INVARIANT: an approval that one policy voided is void before the next one counts. What was opened since, by calls
-  // that were
-  // judged under the policy before, is void by the present one.
+  // INVARIANT: approvals that one policy voids are void before the next policy is in force. Those opened since, by calls
+  // judged under the previous policy, are voided by the present one.
   if (
     !(await voidOutdated(
       [last, next].filter((each) => each !== null),
@@ -95,7 +94,7 @@ export { type GapKind, gapKinds } from '../../core/call/gap.ts';
 
 export interface Gap {
   readonly kind: GapKind;
-  /** What it was about: the method, the tool. */
+  /** The method or tool that it concerns. */
   readonly subject: string;
   readonly who: Principal | null;
   readonly callId?: string;
@@ -107,43 +106,40 @@ export interface GapCount {
   readonly count: number;
 }
 
-/**
- * Beyond so many tenants those that come last are not counted; beyond so many sessions the oldest notices are
- * forgotten.
- */
+/** Further tenants are not counted; with more sessions than this the oldest notices are dropped. */
 const maxTenants = 10_000;
 const maxSessions = 1_000;
 const maxNotices = 10;
 
-/** Returns the notice that goes beside the decision; it is on record, or the operator was told that it could not be. */
+/** Returns the notice for the reply. The gap is recorded, or the operator was notified that it could not be. */
 export type ReportGap = (gap: Gap, shell: Shell) => Promise<Notice>;
 
 /** The same gap is recorded once a minute, and counted each time. Never rejects. */
 export const reportGap: ReportGap = async (gap, shell) => {
-  const problem = await record(gap, shell).catch(String);
+  const problem = await recordGap(gap, shell).catch(String);
   if (problem !== null)
     shell.ports.notify({ kind: 'suppressed', what: `the record of a gap (${gap.kind})`, reason: problem });
   return gapNotice(gap.kind, gap.subject);
 };
 
-/** Null once it is on record, or was a moment ago; otherwise why it is not. */
-async function record(gap: Gap, shell: Shell): Promise<string | null> {
+/** Null if it is recorded, or was within the last minute; otherwise why it is not. */
+async function recordGap(gap: Gap, shell: Shell): Promise<string | null> {
   countGap(gap, shell);
   const { gapsSeen } = shell.live;
   const name = canonicalText([gap.kind, subjectOf(gap.subject), gap.who?.tenant ?? null, gap.who?.agent ?? null]);
   const now = shell.ports.clock.nowMs();
   const seenAt = gapsSeen.get(name);
   if (seenAt !== undefined && now - seenAt < shell.limits.coalesceWindowMs) return null;
-  remember(name, now, shell);
+  rememberGap(name, now, shell);
   const place = { call: await ownCall(gap, shell), session: await ownSession(gap, shell) };
   const result = await commit({ ...bare(shell), records: [gapRecord(gap, place)] }, shell);
   if (result.kind === 'committed') return null;
-  // It is not on record, so the next one like it must be.
+  // Not recorded, so the next equal gap must be.
   gapsSeen.delete(name);
   return result.kind === 'unavailable' ? `the store is away (${result.fault})` : `it met a conflict on ${result.on}`;
 }
 
-function remember(name: string, atMs: number, { live, limits }: Shell): void {
+function rememberGap(name: string, atMs: number, { live, limits }: Shell): void {
   live.gapsSeen.delete(name);
   live.gapsSeen.set(name, atMs);
   // A Map keeps the order of insertion: the first key is the oldest.
@@ -151,7 +147,7 @@ function remember(name: string, atMs: number, { live, limits }: Shell): void {
   if (live.gapsSeen.size > limits.maxCoalesced && oldest !== undefined) live.gapsSeen.delete(oldest);
 }
 
-/** INVARIANT: nobody writes into the story of a call or a session that is not theirs. */
+/** INVARIANT: nobody adds records to a call or a session of somebody else. */
 async function ownCall({ callId, who }: Gap, { ports }: Shell): Promise<CallId | null> {
   const call = callId === undefined ? null : await ports.store.call(callId as CallId);
   return call !== null && isOf(call, who) ? call.id : null;
@@ -165,9 +161,7 @@ async function ownSession({ session: handle, who }: Gap, { ports }: Shell): Prom
 const isOf = (found: Principal, who: Principal | null): boolean =>
   found.tenant === who?.tenant && found.agent === who.agent;
 
-/**
- * `place`: a call and a session that are known to be there. Whose it is stands in the body, for there may be neither.
- */
+/** `place`: a call and a session that exist, or null. The body names tenant and agent, because both may be null. */
 export function gapRecord({ kind, subject, who }: Gap, place: Pick<RecordDraft, 'call' | 'session'>): RecordDraft {
   const whose = { tenant: who?.tenant ?? null, agent: who?.agent ?? null };
   const body = canonicalText({ kind, subject: subjectOf(subject), ...whose });
@@ -183,12 +177,12 @@ export function countGap({ kind, who }: Gap, { live }: Shell): void {
   counts.set(kind, (counts.get(kind) ?? 0) + 1);
 }
 
-/** What was seen of this tenant since the process began. */
+/** The gaps of a tenant since the process began. */
 export function gapsOf(tenant: string, { live }: Shell): readonly GapCount[] {
   return [...(live.gaps.get(tenant) ?? [])].map(([kind, count]) => ({ kind, count }));
 }
 
-/** For the next reply in this session, whichever call it is about. */
+/** Keeps a notice for the next reply in this session, of whichever call. */
 export function keepNotice(session: SessionId, notice: Notice, { live }: Shell): void {
   const kept = live.gapNotices.get(session) ?? [];
   if (kept.length >= maxNotices) return;
@@ -197,7 +191,7 @@ export function keepNotice(session: SessionId, notice: Notice, { live }: Shell):
   if (live.gapNotices.size > maxSessions && oldest !== undefined) live.gapNotices.delete(oldest);
 }
 
-/** With what is kept for its session, once. A session has one agent, so nobody else hears it. */
+/** Adds the notices kept for the session, once. A session has one agent, so nobody else gets them. */
 export function withGaps(reply: Reply, { live }: Shell): Reply {
   if (live.gapNotices.size === 0 || reply.session === null) return reply;
   const kept = live.gapNotices.get(reply.session as SessionId);
@@ -206,7 +200,7 @@ export function withGaps(reply: Reply, { live }: Shell): Reply {
   return addNotices(reply, kept);
 }
 
-/** `heldBack` is how far the clock was behind, each time; emptied here. */
+/** `heldBack`: how far the clock was behind, each time it went back. Emptied here. */
 export async function recordHeldClock(heldBack: number[], shell: Shell): Promise<void> {
   for (const behindMs of heldBack.splice(0)) {
     shell.ports.notify({ kind: 'clock_held', behindMs });
@@ -220,9 +214,9 @@ export async function recordHeldClock(heldBack: number[], shell: Shell): Promise
 
 /** Ids of keys, never their secrets. */
 export interface MaskedKeys {
-  /** Of keys that work, and no more than a person reads. */
+  /** Of keys that work; a short list. */
   readonly keyIds: readonly string[];
-  /** How many more were masked. Of those that nobody asked about it is not known whether there are such keys. */
+  /** How many more were masked. They were not looked up, so they may be no keys at all. */
   readonly more: number;
 }
 

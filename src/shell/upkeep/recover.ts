@@ -1,6 +1,6 @@
 /**
- * Runs once before any door opens, and again when a process that forwarded its writes is gone: ends or resumes
- * every call that was left half done, by its effect class, and puts on record who never got their reply.
+ * Ends or resumes every call that a stopped process left unfinished, by its effect class, and records whose reply was
+ * lost. Runs once before any door opens, and again when a process that forwarded its writes is gone.
  */
 import { failed } from '../../core/call/answer.ts';
 import type { Call, IncarnationId } from '../../core/call/call.ts';
@@ -20,7 +20,7 @@ export interface Recovered {
   readonly inDoubt: number;
 }
 
-/** Without `owner`: everything that is not ours. With it: only what that incarnation left. */
+/** Without `owner`: every call that is not of this process. With it: only those of that incarnation. */
 export async function recover(shell: Shell, owner: IncarnationId | null = null): Promise<Recovered> {
   const { store } = shell.ports;
   let calls = 0;
@@ -30,11 +30,11 @@ export async function recover(shell: Shell, owner: IncarnationId | null = null):
     const left = page.filter(
       (call) => call.state === 'DISPATCHED' && (owner === null ? call.owner !== me(shell) : call.owner === owner),
     );
-    // All of a page at once: they share their commits.
+    // In parallel, so that the store can batch their commits.
     const states = (await Promise.all(left.map((call) => takeOver(call, shell)))).filter((state) => state !== null);
     calls += states.length;
     inDoubt += states.filter((state) => state === 'IN_DOUBT').length;
-    // Between two attempts nobody owns a call, but whoever waited for it is gone with the process all the same.
+    // Between two attempts a call has no owner, but its requester is gone with the process all the same.
     const unattended = page.filter((call) => call.state === 'RETRY_WAIT' && call.requesterLeftAtMs === null);
     if (owner === null) await Promise.all(unattended.map((call) => requesterLeft(call, shell)));
     const last = page.at(-1);
@@ -46,7 +46,7 @@ export async function recover(shell: Shell, owner: IncarnationId | null = null):
   return { calls, inDoubt };
 }
 
-/** The same for a process that forwarded its writes and is gone. Never rejects. */
+/** Recovers the calls of a process that forwarded its writes and is gone. Never rejects. */
 export async function settleForwarder(incarnation: IncarnationId, shell: Shell): Promise<void> {
   try {
     const recovered = await recover(shell, incarnation);
@@ -56,15 +56,15 @@ export async function settleForwarder(incarnation: IncarnationId, shell: Shell):
   }
 }
 
-/** Settles a dispatched call whose owner is gone. Null if somebody else was faster. */
+/** Settles a dispatched call whose owner is gone. Null if another process did so first. */
 export async function takeOver(call: StoredCall, shell: Shell): Promise<Call['state'] | null> {
   const now = shell.ports.clock.nowMs();
   const { tool, step } = await toolToResend(call, shell);
-  // A read attaches to nothing, so without a key nobody can hear of this one any more: as a step it would move the
+  // Nothing can attach to a read without a key, so nobody could get its reply; sent again as a step it would move the
   // state unasked.
   const unheard = step !== null && call.effectClass === 'pure' && call.key === null;
   const resend = !unheard && tool !== undefined && mayResend(call, now, tool.dedupeWindowMs);
-  const ended = await end(call, { kind: 'abandoned', mayResend: resend, nowMs: now }, shell);
+  const ended = await endUnowned(call, { kind: 'abandoned', mayResend: resend, nowMs: now }, shell);
   if (ended === null) return null;
   // In this order: a crash in between leaves the reply unanswered, and the next start finds its requester gone.
   await requesterLeft(ended.call, shell);
@@ -78,8 +78,8 @@ const stoppedMeanwhile = {
 };
 const pastDeadline = { errorType: 'Expired', message: 'the deadline passed before the call could be sent again' };
 
-/** Moves a call that nobody runs, with the reply that whoever asks later will get. */
-export async function end(
+/** Ends a call that no process runs, with the reply for whoever asks later. */
+export async function endUnowned(
   call: StoredCall,
   event: CallEvent,
   shell: Shell,
@@ -103,7 +103,7 @@ export async function end(
   return result.kind === 'committed' ? { call: concluded.call, result } : null;
 }
 
-/** Replies that were recorded and perhaps not delivered: their requesters count as gone. */
+/** Replies that were recorded but perhaps not delivered: their requesters count as gone. */
 async function findLostReplies(shell: Shell, owner: IncarnationId | null): Promise<void> {
   for (;;) {
     const lost = await shell.ports.store.unanswered(shell.limits.sweepBatch, owner ?? undefined);

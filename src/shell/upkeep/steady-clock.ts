@@ -1,7 +1,7 @@
-/** Wall time that never goes back: what was seen once, in this process or in the journal, is the floor. */
+/** A wall clock that never goes back: the highest time seen, in this process or in the journal, is the minimum. */
 import type { Clock } from '../../ports/clock.ts';
 
-/** Small corrections are not worth a word. */
+/** Smaller corrections are not reported. */
 const noticedMs = 1_000;
 
 export function steadyClock(clock: Clock, floorMs: number, onHeld: (behindMs: number) => void): Clock {

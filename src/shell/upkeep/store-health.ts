@@ -1,17 +1,16 @@
 /**
- * Who answers reads after a gateway was succeeded? The store of its successor: whoever still waits in the old one reads
- * on there,
- * and never from a file that was closed under them. Commits stay where they are. A read that fails is told as what it
- * is.
+ * Keeps reads working while a gateway is replaced, and watches whether the store can be written. After a reload, reads
+ * of the old gateway go to its successor's store; commits stay with their own. A failed read throws
+ * StoreUnreadable.
  */
 import type { Store, StoreReader } from '../../ports/store.ts';
 import { storeFailed, storeIsBack } from './commit.ts';
 import type { Shell } from '../shell.ts';
 import { bare } from '../ending/transition.ts';
 
-/** They answer in pieces, and a store must not close between two of them. */
+/** Reads that run in several parts; the store must not close between two of them. */
 const listings: ReadonlySet<string> = new Set<keyof StoreReader>(['listCalls', 'listApprovals']);
-const own: ReadonlySet<string> = new Set<keyof Store>([
+const ownMethods: ReadonlySet<string> = new Set<keyof Store>([
   'incarnation',
   'highestTimeMs',
   'commit',
@@ -20,7 +19,7 @@ const own: ReadonlySet<string> = new Set<keyof Store>([
   'erase',
 ]);
 
-/** The store could not be read: no bug of ours, and never told as one. */
+/** The store could not be read: a fault of the outside world, never reported as a bug. */
 export class StoreUnreadable extends Error {
   override name = 'StoreUnreadable';
 }
@@ -33,10 +32,10 @@ function unreadable(error: unknown): never {
 
 type Read = (...given: readonly unknown[]) => Promise<unknown>;
 
-export function lastingReads(store: Store, successor: () => Store | null): Store {
+export function readFromSuccessor(store: Store, successor: () => Store | null): Store {
   const underWay = new Set<Promise<unknown>>();
-  const lasting = Object.entries(store).map(([name, value]): [string, unknown] => {
-    if (own.has(name) || typeof value !== 'function') return [name, value];
+  const methods = Object.entries(store).map(([name, value]): [string, unknown] => {
+    if (ownMethods.has(name) || typeof value !== 'function') return [name, value];
     const read = ((...given) => {
       const asked: object = successor() ?? store;
       return (asked as Record<string, Read>)[name]?.(...given).catch(unreadable);
@@ -55,19 +54,19 @@ export function lastingReads(store: Store, successor: () => Store | null): Store
     await Promise.allSettled(underWay);
     await store.close();
   };
-  return { ...(Object.fromEntries(lasting) as unknown as Store), close };
+  return { ...(Object.fromEntries(methods) as unknown as Store), close };
 }
 
-/** Returns how to stop it. */
+/** Checks the store at every interval of the sweeper. Returns a function that stops it. */
 export function watchStore(shell: Shell): () => void {
   let stopped = false;
   let takeBack = (): void => undefined;
   const next = () => {
-    if (!stopped) takeBack = shell.ports.clock.background(shell.limits.sweepEveryMs, () => void look());
+    if (!stopped) takeBack = shell.ports.clock.background(shell.limits.sweepEveryMs, () => void check());
   };
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     try {
-      await lookAtStore(shell);
+      await checkStore(shell);
     } catch (error) {
       shell.ports.notify({ kind: 'suppressed', what: 'a look at the store', reason: String(error) });
     }
@@ -80,7 +79,8 @@ export function watchStore(shell: Shell): () => void {
   };
 }
 
-export async function lookAtStore(shell: Shell): Promise<void> {
+/** Clears the reported trouble once an empty commit succeeds. */
+export async function checkStore(shell: Shell): Promise<void> {
   const { live, ports } = shell;
   const trouble = await ports.store.trouble();
   if (live.closed || live.successor !== null) return;

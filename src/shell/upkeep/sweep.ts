@@ -1,6 +1,7 @@
 /**
- * Looks, once a second, at what is due: attempts whose owner is past its lease, calls past their deadline, retries
- * whose time has come, outcomes that wait for the store. Idempotent and bounded; any incarnation may sweep.
+ * Sweeps once a second: takes over attempts past their lease, ends calls past their deadline, sends due retries,
+ * records outcomes that wait for the store, fires timers, closes sessions. Idempotent and bounded; any process may
+ * sweep. Also drains and stops the running calls on shutdown.
  */
 import type { ToolEntry } from '../../core/call/catalogue.ts';
 import type { StepFact } from '../../core/workflow/step.ts';
@@ -15,7 +16,7 @@ import { expireOrVoid } from '../approval/end-approval.ts';
 import { isMasked } from '../mask.ts';
 import { noticesOf } from '../ending/ending.ts';
 import { closeOverdueTasks } from '../completion/tasks.ts';
-import { end, takeOver } from './recover.ts';
+import { endUnowned, takeOver } from './recover.ts';
 import { countRepeats } from '../call/record-refusal.ts';
 import { resumption, toolToResend } from '../session/position.ts';
 import { runApproved } from '../approval/run-approved.ts';
@@ -24,9 +25,9 @@ import { closeUnusedSessions } from '../session/workflow-sessions.ts';
 import { isFull, type Shell } from '../shell.ts';
 
 export async function sweep(shell: Shell): Promise<void> {
-  await recordLate(shell);
+  await recordUnrecorded(shell);
   const due = await shell.ports.store.due(shell.ports.clock.nowMs(), shell.limits.sweepBatch);
-  await Promise.all(due.map((call) => attendTo(call, shell)));
+  await Promise.all(due.map((call) => sweepCall(call, shell)));
   await runAllApproved(shell);
   await countRepeats(shell);
   await fireAllDue(shell);
@@ -35,9 +36,9 @@ export async function sweep(shell: Shell): Promise<void> {
   await closeOverdueTasks(shell);
 }
 
-async function attendTo(call: StoredCall, shell: Shell): Promise<void> {
+async function sweepCall(call: StoredCall, shell: Shell): Promise<void> {
   const now = shell.ports.clock.nowMs();
-  // A call that this process is running ends by its own timer, however late the sweeper finds that.
+  // A call that this process runs is ended by its own timer, even if the sweeper sees it as overdue.
   if (shell.live.running.has(call.id)) return;
   switch (call.state) {
     case 'DISPATCHED':
@@ -59,7 +60,7 @@ async function attendTo(call: StoredCall, shell: Shell): Promise<void> {
   }
 }
 
-/** Approved, and not run yet: the process that was told of it is gone, or something was in the way. */
+/** Runs approved calls that have not run yet: the process that had to is gone, or could not at the time. */
 async function runAllApproved(shell: Shell): Promise<void> {
   const { sweepBatch } = shell.limits;
   for (let after = ''; ;) {
@@ -71,8 +72,8 @@ async function runAllApproved(shell: Shell): Promise<void> {
   }
 }
 
-async function expire(call: StoredCall, shell: Shell, why?: Parameters<typeof end>[3]): Promise<void> {
-  const ended = await end(call, { kind: 'expired' }, shell, why);
+async function expire(call: StoredCall, shell: Shell, why?: Parameters<typeof endUnowned>[3]): Promise<void> {
+  const ended = await endUnowned(call, { kind: 'expired' }, shell, why);
   if (ended !== null) nobodyWaits(ended.result, shell);
 }
 
@@ -84,11 +85,11 @@ async function resume(call: StoredCall, nowMs: number, shell: Shell): Promise<vo
   const { tool, step } = found;
   if (isFull(shell)) return;
   if (await isTurnOver(call, shell)) return void (await cancelWaiting(call, 'TurnCancelled', shell));
-  // INVARIANT: a call of unknown effect goes out again only inside its window, by the clock of this very moment.
+  // INVARIANT: a call of unknown effect is sent again only inside its dedupe window, by the clock at this moment.
   if (call.tainted && !mayResend(call, shell.ports.clock.nowMs(), tool.dedupeWindowMs)) return expire(call, shell);
   const notices = await noticesOf(call.id, shell);
   const work = { tool, args: JSON.parse(found.argsText) as Json, step, client: null, notices };
-  // INVARIANT: nothing is sent again that the policy of this moment does not permit.
+  // INVARIANT: nothing is sent again that the policy now in force does not permit.
   const denial = await whyNotResend(call, work, shell);
   if (denial !== null) return expire(call, shell, { errorType: 'PolicyDenied', message: denial });
   const goesOn = step === null ? [] : resumption(call.session, step, shell);
@@ -124,8 +125,11 @@ async function isTurnOver({ session, turn }: StoredCall, shell: Shell): Promise<
   return session !== null && turn !== null && (await shell.ports.store.turnCancelled(session, turn));
 }
 
-/** Outcomes that could not be recorded when they happened. In order; a conflict means that the call has moved on. */
-async function recordLate(shell: Shell): Promise<void> {
+/**
+ * Records outcomes that could not be recorded when they happened, in order. A conflict means that the call has moved
+ * on.
+ */
+async function recordUnrecorded(shell: Shell): Promise<void> {
   const { unrecorded } = shell.live;
   for (let left = unrecorded.length; left > 0; left--) {
     const first = unrecorded[0];
@@ -136,12 +140,12 @@ async function recordLate(shell: Shell): Promise<void> {
     first.recorded?.();
     nobodyWaits(result, shell);
     if (result.kind === 'committed') storeIsBack(shell);
-    // INVARIANT: what a process heard of a call is not lost because somebody put the call in doubt meanwhile.
+    // INVARIANT: an outcome is not lost because another process put the call in doubt meanwhile.
     if (result.kind === 'conflict') await first.ifMovedOn?.();
   }
 }
 
-/** Sweeps for as long as the gateway is open. Returns how to stop it, once the sweep under way has ended. */
+/** Sweeps while the gateway is open. Returns a function that stops it and waits for the present sweep. */
 export function startSweeping(shell: Shell, alongside: () => Promise<void>): () => Promise<void> {
   let stopped = false;
   let takeBack = (): void => undefined;
@@ -166,19 +170,19 @@ export function startSweeping(shell: Shell, alongside: () => Promise<void>): () 
   };
 }
 
-const lastWordsMs = 1_000;
+const finalDrainMs = 1_000;
 
-/** What outlived the drain is stopped, with an honest record; its body hears its signal. */
+/** Cancels the calls that outlived the drain, on record; their tools get the abort signal. */
 export async function stopAll(shell: Shell): Promise<void> {
   const left = [...shell.live.running.values()];
   for (const running of left) running.cancel('ToolCancelled');
   await Promise.allSettled(left.map((running) => running.outcome));
-  // Their callers hear it; one who only waits for a call of another process is not waited for.
-  await drained(shell, lastWordsMs);
+  // Gives their callers time to get the reply, but not callers that wait for a call of another process.
+  await drain(shell, finalDrainMs);
 }
 
-/** Waits for every call that was asked, running or on its way there, and for those that run without a caller. */
-export async function drained(shell: Shell, drainMs: number): Promise<void> {
+/** Waits for all calls, running or about to, with a caller or without; at most `drainMs`. */
+export async function drain(shell: Shell, drainMs: number): Promise<void> {
   const { running, unanswered } = shell.live;
   const outcomes = [...[...running.values()].map(({ outcome }) => outcome), ...unanswered];
   if (outcomes.length === 0) return;

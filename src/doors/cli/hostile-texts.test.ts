@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { aView } from '../../../test/support/webhook-home.ts';
 import { errorSamples, pendingSample, successSample } from '../../../test/support/reply-samples.ts';
 import type { Explanation } from '../../core/gates/explain.ts';
-import type { ToldRecord } from '../../shell/look/inspect.ts';
+import type { ExplainedRecord } from '../../shell/look/inspect.ts';
 import { drawWatch } from './watch/draw-watch.ts';
 import { writePairs, writeTable } from './print/table.ts';
 import { watchBegins, watch } from './watch/watch-state.ts';
@@ -41,8 +41,14 @@ const explanation = (text: string): Explanation => ({
   reply: { ...errorSamples.denied, message: text },
 });
 
-const record = (text: string): ToldRecord => ({
-  ...({ epoch: 1, seq: 1, timeMs: nowMs, session: null, payloads: [{ part: text, text: '' }] } as never as ToldRecord),
+const record = (text: string): ExplainedRecord => ({
+  ...({
+    epoch: 1,
+    seq: 1,
+    timeMs: nowMs,
+    session: null,
+    payloads: [{ part: text, text: '' }],
+  } as never as ExplainedRecord),
   kind: 'refused',
   call: text as never,
   meaning: 'a meaning',

@@ -1,7 +1,7 @@
 /** The two event streams: every record of the journal, and every change of an approval. */
 import { type ApprovalEvent, approvalChanges } from '../../core/approval/approval-view.ts';
 import { isObject } from '../../core/values/json.ts';
-import type { ToldRecord } from '../../shell/look/inspect.ts';
+import type { ExplainedRecord } from '../../shell/look/inspect.ts';
 import type { Asked } from './answer.ts';
 import { scopeOf, time } from './call-routes.ts';
 import { eventText, type StreamSource, textOf } from './event-streams.ts';
@@ -15,7 +15,7 @@ export const auditStream: StreamSource = {
   },
 };
 
-function recordText(record: ToldRecord): string {
+function recordText(record: ExplainedRecord): string {
   const data = {
     position: textOf(record),
     kind: record.kind,
@@ -48,7 +48,7 @@ export const approvalStream: StreamSource = {
   begin: ({ parts }) => parts.view.head(),
   async page(asked, after, limit) {
     const { records, last, more } = await asked.parts.view.records(asked.who.tenant, after, limit);
-    const events: { readonly at: ToldRecord; readonly text: () => string }[] = [];
+    const events: { readonly at: ExplainedRecord; readonly text: () => string }[] = [];
     for (const record of records) {
       const event = await approvalEvent(record, asked);
       if (event !== null) events.push({ at: record, text: () => eventText(record, 'approval', event) });
@@ -60,7 +60,7 @@ export const approvalStream: StreamSource = {
 const changes: Readonly<Record<string, ApprovalEvent['change'] | undefined>> = approvalChanges;
 
 /** Null for a record about something else, or about an approval that the reader may not see. */
-async function approvalEvent(record: ToldRecord, { who, parts }: Asked): Promise<ApprovalEvent | null> {
+async function approvalEvent(record: ExplainedRecord, { who, parts }: Asked): Promise<ApprovalEvent | null> {
   const change = Object.hasOwn(changes, record.kind) ? changes[record.kind] : undefined;
   const body = change === undefined ? null : parsed(record.body);
   const id = isObject(body) ? body['approval'] : null;

@@ -12,7 +12,7 @@ import { classify } from '../../core/recovery/classify.ts';
 import type { ErrorReply } from '../../core/call/reply.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
 import type { EffectClass } from '../../core/taxonomy.ts';
-import { commit, nobodyWaits } from '../upkeep/commit.ts';
+import { commit, markAnswered } from '../upkeep/commit.ts';
 import { concludeElsewhere } from '../ending/conclude.ts';
 import type { Ending } from '../ending/ending.ts';
 import { type Shell, policyOf } from '../shell.ts';
@@ -65,7 +65,7 @@ export async function endApproval(approval: Approval, end: ApprovalEnd, shell: S
     ...(call === null ? {} : { session: numbered(call), records: notes }),
   };
   const result = await commit(transition, shell);
-  nobodyWaits(result, shell);
+  markAnswered(result, shell);
   if (result.kind === 'unavailable') return { kind: 'store_unavailable' };
   if (result.kind === 'conflict') return { kind: 'moved' };
   notifyWaiters(approval.id, shell);

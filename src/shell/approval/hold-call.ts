@@ -14,7 +14,7 @@ import { advance } from '../../core/call/lifecycle.ts';
 import type { ErrorReply, Reply } from '../../core/call/reply.ts';
 import { invariant } from '../../core/values/unreachable.ts';
 import { shownHash } from './approval-service.ts';
-import { commit, isDoubtful, mayBeApplied, nobodyWaits } from '../upkeep/commit.ts';
+import { commit, isDoubtful, mayBeApplied, markAnswered } from '../upkeep/commit.ts';
 import { expireOrVoid } from './end-approval.ts';
 import { factsOf } from '../call/intent.ts';
 import { maskArgs } from '../mask.ts';
@@ -56,7 +56,7 @@ export async function holdCall(
     if (approval.replaces.state === 'used' && (await isClaimed(request, call, shell))) return null;
     const ending = await expireOrVoid(approval.replaces, shell);
     if (ending === 'store_unavailable')
-      return storeUnavailable(refusal(call, hold.gate, {}, request, stepOf(facts), shell), 'io');
+      return storeUnavailable(refusal(call, { gate: hold.gate, facts: {} }, request, stepOf(facts), shell), 'io');
     if (ending === 'ended') return null;
   }
   return openApproval(fact, { call, hold, facts, asked }, shell);
@@ -75,7 +75,7 @@ async function shareApproval(
   const waiting = await shell.ports.store.call(approval.callId);
   if (waiting === null || waiting.state !== 'AWAITING_APPROVAL') return null;
   const step = stepOf(facts);
-  const about = refusal(call, hold.gate, {}, request, step, shell);
+  const about = refusal(call, { gate: hold.gate, facts: {} }, request, step, shell);
   const count = waiting.repeats + 1;
   // Every attempt at a step is recorded in its history; repeats of other calls are recorded at 1, 10, 100 and so on.
   const isRecorded = step !== null || /^10*$/.test(String(count));
@@ -101,7 +101,7 @@ async function shareApproval(
 async function openApproval(fact: ApprovalFact, held: HeldCall, shell: Shell): Promise<Reply | null> {
   const { hold, facts, asked } = held;
   const step = stepOf(facts);
-  const about = refusal(held.call, hold.gate, {}, asked.request, step, shell);
+  const about = refusal(held.call, { gate: hold.gate, facts: {} }, asked.request, step, shell);
   const { call, approval, argsText, shownArgs, sentArgs } = newApproval(fact, held, shell);
   const [next, effects] = advance(call, { kind: 'held' });
   const envelope = { requested: call.tool, callId: call.id, session: call.session, nextActions: about.nextActions };
@@ -122,7 +122,7 @@ async function openApproval(fact: ApprovalFact, held: HeldCall, shell: Shell): P
     approvals: [{ approval, expect: null, maxPending: shell.limits.maxPendingApprovals }],
   };
   const result = await commit(toTransition(call, next, effects, parts, shell), shell);
-  nobodyWaits(result, shell);
+  markAnswered(result, shell);
   if (result.kind === 'unavailable' && mayBeApplied(result.fault)) {
     // It may be on record and be approved later, so the reply must not say that nothing will happen.
     return unrecorded(call, shell, step === null ? null : { fact: step, inputs: JSON.parse(argsText) as Json });

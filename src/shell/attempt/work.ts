@@ -15,7 +15,7 @@ import type { CancelScope } from '../../core/call/answer.ts';
 import type { CallEvent } from '../../core/call/lifecycle.ts';
 import { canonicalText, preview } from '../../core/values/canonical.ts';
 import { safeText } from '../../core/values/redact.ts';
-import { commit, keepForLater, nobodyWaits } from '../upkeep/commit.ts';
+import { commit, keepForLater, markAnswered } from '../upkeep/commit.ts';
 import { bare, type CommitParts, note, numbered } from '../ending/transition.ts';
 import { recheck } from '../../core/call/recheck.ts';
 import type { Facts } from '../../core/gates/facts.ts';
@@ -127,7 +127,7 @@ export function recordedClient(client: AgentClient, call: Call, shell: Shell): A
     const records = [note('client_asked', call, body, [payload])];
     const transition = { ...bare(shell), session: numbered(call), records };
     const result = await commit(transition, shell);
-    nobodyWaits(result, shell);
+    markAnswered(result, shell);
     if (result.kind === 'unavailable') keepForLater(transition, shell);
   }
 }

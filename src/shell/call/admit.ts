@@ -17,7 +17,7 @@ import { type Asked, waitLeft } from './asked.ts';
 import { awaitElsewhere, awaitOutcome } from './await-outcome.ts';
 import { isGone, type Requester } from './requester.ts';
 import { storeUnavailable } from './record-refusal.ts';
-import { refusal, refuseEarly } from './refuse.ts';
+import { atAdmission, refusal, refuseEarly } from './refuse.ts';
 
 export async function admitByKey(
   request: Request,
@@ -89,7 +89,7 @@ export async function answerAdmission(admission: Found, asked: Asked, shell: She
     case 'refuse':
       return refuseEarly(admission.refusal, asked, shell);
     case 'unavailable':
-      return storeUnavailable(refusal(asked.call, 'admit', {}, asked.request, null, shell), admission.fault);
+      return storeUnavailable(refusal(asked.call, atAdmission, asked.request, null, shell), admission.fault);
     case 'under_way':
       if (!admission.attached && asked.request.waitMs === null)
         return refuseEarly(inFlight(admission.call), asked, shell);

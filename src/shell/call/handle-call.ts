@@ -10,7 +10,7 @@ import type { Reply } from '../../core/call/reply.ts';
 import { readRequest } from '../../core/call/request.ts';
 import { isStep, takeTurn } from '../session/turn.ts';
 import type { Shell, BodyOf, NestedRequest } from '../shell.ts';
-import { withGaps } from '../upkeep/record-runtime.ts';
+import { withGapNotices } from '../upkeep/record-runtime.ts';
 import type { Admission } from './attach.ts';
 import { admitByKey, answerAdmission } from './admit.ts';
 import { type Asked, type MeantStep, newCall, waitForTurn, replyWith, type Stop } from './asked.ts';
@@ -36,7 +36,7 @@ export function handleCall(
   // A requester of its own for each call: what is known about who waits for it is kept under it.
   const asking = { ...requester };
   const reply = answer(raw, who, asking, step, shell)
-    .then((given) => withGaps(given, shell))
+    .then((given) => withGapNotices(given, shell))
     .finally(() => answered(asking, shell));
   // Whoever closes the gateway waits for these.
   shell.live.unanswered.add(reply);

@@ -19,7 +19,7 @@ import type { Admission } from './attach.ts';
 import { type Asked, waitForTurn, again, againAsSent, type Phase, replyWith, type Stop } from './asked.ts';
 import { bodyFact, gather } from './gather-facts.ts';
 import { storeUnavailable } from './record-refusal.ts';
-import { refusal, refuseByGate } from './refuse.ts';
+import { atAdmission, refusal, refuseByGate } from './refuse.ts';
 
 export interface Judged {
   readonly decision: Extract<Decision, { kind: 'run' }>;
@@ -44,7 +44,7 @@ export async function judge(
   if (shell.policy() !== policy) return again(asked);
   if ('unavailable' in decided)
     return replyWith(
-      storeUnavailable(refusal(asked.call, 'admit', {}, asked.request, null, shell), decided.unavailable),
+      storeUnavailable(refusal(asked.call, atAdmission, asked.request, null, shell), decided.unavailable),
     );
   const { decision, facts } = decided;
   const session = facts.session?.found ? facts.session.id : null;

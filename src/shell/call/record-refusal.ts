@@ -12,7 +12,7 @@ import { advance } from '../../core/call/lifecycle.ts';
 import type { RecordDraft } from '../../core/journal/record.ts';
 import type { Refusal } from '../../core/call/refusal.ts';
 import type { ErrorReply } from '../../core/call/reply.ts';
-import { commit, nobodyWaits } from '../upkeep/commit.ts';
+import { commit, markAnswered } from '../upkeep/commit.ts';
 import { maskArgs, maskRefusal } from '../mask.ts';
 import { sinceArrival } from './asked.ts';
 import { policyOnRecord, rememberBlobs } from '../upkeep/record-runtime.ts';
@@ -68,7 +68,7 @@ export async function recordNew(said: RefusedCall, shell: Shell): Promise<Answer
   const body = { ...what, elapsed_ms: sinceArrival(call, shell), facts, ...rule, ...policy.body };
   const parts = { body: { refused: body }, payloads: { refused: payloads }, blobs: policy.blobs, resumption };
   const result = await commit(toTransition(call, next, effects, parts, shell), shell);
-  nobodyWaits(result, shell);
+  markAnswered(result, shell);
   if (result.kind === 'committed') {
     rememberBlobs(policy.blobs, shell);
     return { reply: answer, position: result.position };

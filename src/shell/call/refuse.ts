@@ -60,7 +60,7 @@ export async function refuseEarly(
   const fact = gathered.kind === 'facts' && gathered.facts.session?.found ? gathered.facts.session : null;
   const step = fact?.step ?? null;
   const known = gathered.kind === 'facts' ? ofItsClass(call, gathered.facts) : call;
-  const about = refusal({ ...known, session: fact?.id ?? null }, 'admit', {}, request, step, shell);
+  const about = refusal({ ...known, session: fact?.id ?? null }, atAdmission, request, step, shell);
   const said = { ...about, refusal: typeof no === 'function' ? no(step) : no };
   return step === null ? (await recordRefusal(said, shell)).reply : refuseStep(said, step, shell);
 }
@@ -73,7 +73,13 @@ export async function refuseByGate(
   shell: Shell,
 ): Promise<Reply> {
   const step = stepOf(facts);
-  const about = refusal(ofItsClass(call, facts), decision.gate, factsOf(facts, shell), request, step, shell);
+  const about = refusal(
+    ofItsClass(call, facts),
+    { gate: decision.gate, facts: factsOf(facts, shell) },
+    request,
+    step,
+    shell,
+  );
   const isLate = decision.refusal.error === 'action_in_flight' && shell.ports.clock.nowMs() >= call.deadlineAtMs;
   const no = { ...about, refusal: isLate ? expiredInQueue(call, about.nextActions) : decision.refusal };
   // Until the store is open and recovered there is nowhere to write, and nothing was decided but to wait.
@@ -93,17 +99,18 @@ function unreadyEnvelope(call: Call, requested: string | null): Envelope {
 }
 
 export async function refuseBusy(asked: Asked, shell: Shell): Promise<Reply> {
-  return storeUnavailable(refusal(asked.call, 'admit', {}, asked.request, null, shell), 'overloaded');
+  return storeUnavailable(refusal(asked.call, atAdmission, asked.request, null, shell), 'overloaded');
 }
 
-export function refusal(
-  call: Call,
-  gate: GateName | 'admit',
-  facts: JsonObject,
-  request: Request,
-  step: StepFact | null,
-  shell: Shell,
-) {
+/** Where a call is refused, and what was known there. */
+interface RefusedAt {
+  readonly gate: GateName | 'admit';
+  readonly facts: JsonObject;
+}
+
+export const atAdmission: RefusedAt = { gate: 'admit', facts: {} };
+
+export function refusal(call: Call, { gate, facts }: RefusedAt, request: Request, step: StepFact | null, shell: Shell) {
   const known = call.session !== null || gate === 'admit';
   const next = known ? nextActions(shell, call, step) : [];
   return { call, gate, facts, argsText: request.argsText, nextActions: next, step };

@@ -16,7 +16,7 @@ import { awaitOutcome } from './await-outcome.ts';
 import { intentParts } from './intent.ts';
 import type { Prepared } from './prepare.ts';
 import { storeUnavailable } from './record-refusal.ts';
-import { refusal } from './refuse.ts';
+import { atAdmission, refusal } from './refuse.ts';
 import type { Taken } from './take.ts';
 
 /** What the spine must know of a run, also if it throws. */
@@ -45,7 +45,7 @@ export async function send(
       return replyWith(
         mayBeApplied(started.fault)
           ? unrecorded(taken.intent.call, shell, stepOf(taken.work))
-          : storeUnavailable(refusal(call, 'admit', {}, asked.request, step, shell), started.fault),
+          : storeUnavailable(refusal(call, atAdmission, asked.request, step, shell), started.fault),
       );
     }
     case 'conflict':

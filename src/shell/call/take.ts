@@ -10,12 +10,12 @@ import { contextHere, type Ending } from '../ending/ending.ts';
 import { conclude } from '../ending/conclude.ts';
 import { withSeq } from '../../core/call/answer.ts';
 import type { Shell } from '../shell.ts';
-import { commit, nobodyWaits } from '../upkeep/commit.ts';
+import { commit, markAnswered } from '../upkeep/commit.ts';
 import { type Asked, again, againAsSent, type Phase, replyWith, type Stop } from './asked.ts';
 import { type Intent, intentParts } from './intent.ts';
 import type { Prepared } from './prepare.ts';
 import { storeUnavailable } from './record-refusal.ts';
-import { refusal } from './refuse.ts';
+import { atAdmission, refusal } from './refuse.ts';
 
 export interface Taken {
   readonly intent: Intent;
@@ -51,12 +51,12 @@ async function expire(asked: Asked, { call, intent, work, step }: Prepared, shel
   };
   const { reply, transition } = conclude(call, ending, contextHere(work, shell), shell);
   const result = await commit(transition, shell);
-  nobodyWaits(result, shell);
+  markAnswered(result, shell);
   switch (result.kind) {
     case 'committed':
       return replyWith(withSeq(reply, result.seq));
     case 'unavailable':
-      return replyWith(storeUnavailable(refusal(call, 'admit', {}, asked.request, step, shell), result.fault));
+      return replyWith(storeUnavailable(refusal(call, atAdmission, asked.request, step, shell), result.fault));
     case 'conflict':
       return again(asked);
     default:

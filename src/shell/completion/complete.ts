@@ -20,9 +20,9 @@ import { fetchSession } from '../session/fetch-session.ts';
 import { firstFacts, nextActions, type Shell } from '../shell.ts';
 import { factsOf } from '../call/intent.ts';
 import { newCall } from '../call/asked.ts';
-import { policyOnRecord, withGaps } from '../upkeep/record-runtime.ts';
+import { policyOnRecord, withGapNotices } from '../upkeep/record-runtime.ts';
 import { recordRefusal, storeUnavailable } from '../call/record-refusal.ts';
-import { refuseStep, refusal, refuseUnreadable, refuseByGate, unexpected } from '../call/refuse.ts';
+import { refuseStep, atAdmission, refusal, refuseUnreadable, refuseByGate, unexpected } from '../call/refuse.ts';
 import { bare } from '../ending/transition.ts';
 
 type Found = Extract<SessionFact, { found: true }>;
@@ -46,7 +46,7 @@ async function answer(raw: unknown, who: Principal, shell: Shell): Promise<Reply
   const call = newCall(read, who, shell);
   try {
     if (!read.ok) return await refuseUnreadable(read, call, null, shell);
-    return withGaps(await complete({ request: read.request, call, who }, shell), shell);
+    return withGapNotices(await complete({ request: read.request, call, who }, shell), shell);
   } catch (error) {
     return unexpected(error, call, 'none', shell);
   }
@@ -108,7 +108,7 @@ async function endOutOfReach(
 }
 
 function notRecorded({ call, request }: Asked, fault: string, shell: Shell): Reply {
-  return storeUnavailable(refusal(call, 'admit', {}, request, null, shell), fault);
+  return storeUnavailable(refusal(call, atAdmission, request, null, shell), fault);
 }
 
 async function refuseCompletion(
@@ -120,7 +120,7 @@ async function refuseCompletion(
 ): Promise<Reply> {
   const step = facts.session.found ? facts.session.step : null;
   const seen = { ...factsOf(facts, shell), completion: factsForRecord(found) };
-  const said = { ...refusal(call, 'admit', seen, request, step, shell), refusal: blocked };
+  const said = { ...refusal(call, { gate: 'admit', facts: seen }, request, step, shell), refusal: blocked };
   return step === null ? (await recordRefusal(said, shell)).reply : refuseStep(said, step, shell);
 }
 

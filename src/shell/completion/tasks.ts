@@ -17,7 +17,7 @@ import { newCall } from '../call/asked.ts';
 import { refuseUnready } from './completion-facts.ts';
 import { readStep } from '../session/position.ts';
 import { sayFault } from '../call/record-refusal.ts';
-import { withGaps, countGap, type Gap, gapRecord, keepNotice } from '../upkeep/record-runtime.ts';
+import { withGapNotices, countGap, type Gap, gapRecord, keepNotice } from '../upkeep/record-runtime.ts';
 import { refuseUnreadable, unexpected } from '../call/refuse.ts';
 import { nextActions, type Shell } from '../shell.ts';
 import { bare, note, numbered } from '../ending/transition.ts';
@@ -44,7 +44,7 @@ async function answer(callId: unknown, who: Principal, shell: Shell): Promise<Re
     const unready = refuseUnready(asked, shell);
     if (unready !== null) return unready;
     const reply = typeof callId === 'string' ? await report(callId as CallId, who, shell) : null;
-    return reply === null ? await refuseUnreadable(unknown, asked, null, shell) : withGaps(reply, shell);
+    return reply === null ? await refuseUnreadable(unknown, asked, null, shell) : withGapNotices(reply, shell);
   } catch (error) {
     return unexpected(error, asked, 'none', shell);
   }

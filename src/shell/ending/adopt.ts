@@ -10,7 +10,7 @@ import { type Json, isObject } from '../../core/values/json.ts';
 import type { Reply } from '../../core/call/reply.ts';
 import type { FenceFact, StepFact } from '../../core/workflow/step.ts';
 import type { StoreFault } from '../../ports/store.ts';
-import { commit, nobodyWaits } from '../upkeep/commit.ts';
+import { commit, markAnswered } from '../upkeep/commit.ts';
 import { fingerprintIn } from '../call/asked.ts';
 import { contextHere, type Ending } from './ending.ts';
 import { conclude } from './conclude.ts';
@@ -86,7 +86,7 @@ async function takePlace(id: CallId, shell: Shell): Promise<StoreFault | null> {
     },
     shell,
   );
-  nobodyWaits(result, shell);
+  markAnswered(result, shell);
   return result.kind === 'unavailable' ? result.fault : null;
 }
 

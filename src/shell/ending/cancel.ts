@@ -7,7 +7,7 @@ import type { RecordKind } from '../../core/journal/record.ts';
 import { isSuccess } from '../../core/call/reply.ts';
 import type { SessionChange, StoredCall } from '../../ports/store.ts';
 import { invariant } from '../../core/values/unreachable.ts';
-import { commit, nobodyWaits } from '../upkeep/commit.ts';
+import { commit, markAnswered } from '../upkeep/commit.ts';
 import { endApproval } from '../approval/end-approval.ts';
 import { concludeElsewhere } from './conclude.ts';
 import type { Say } from './ending.ts';
@@ -82,7 +82,7 @@ export async function cancelWaiting(call: StoredCall, scope: CancelScope, shell:
   const concluded = await concludeElsewhere(call, { events: [{ kind: 'cancelled' }], say }, shell);
   if (concluded === null) return 'already_ended';
   const result = await commit(concluded.transition, shell);
-  nobodyWaits(result, shell);
+  markAnswered(result, shell);
   if (result.kind === 'unavailable') return 'store_unavailable';
   return result.kind === 'committed' ? 'cancelled' : 'already_ended';
 }

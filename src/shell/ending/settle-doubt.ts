@@ -13,7 +13,7 @@ import { invariant } from '../../core/values/unreachable.ts';
 import type { StoredCall } from '../../ports/store.ts';
 import { snapshotOf } from '../session/position.ts';
 import type { Shell } from '../shell.ts';
-import { commit, nobodyWaits } from '../upkeep/commit.ts';
+import { commit, markAnswered } from '../upkeep/commit.ts';
 import { concludeElsewhere } from './conclude.ts';
 import type { Ending } from './ending.ts';
 
@@ -46,7 +46,7 @@ export async function settleDoubt(id: CallId, judgement: Judgement, shell: Shell
     invariant(concluded !== null, 'every judgement moves a call that is in doubt');
     const result = await commit(concluded.transition, shell);
     if (result.kind === 'committed') {
-      nobodyWaits(result, shell);
+      markAnswered(result, shell);
       return 'settled';
     }
     if (result.kind === 'unavailable') return 'store_unavailable';

@@ -13,7 +13,7 @@ import type { JsonObject } from '../../core/values/json.ts';
 import { invariant } from '../../core/values/unreachable.ts';
 import { type Interpreted, interpretFailure } from '../attempt/interpret-result.ts';
 import type { Answer, Shell } from '../shell.ts';
-import { commit, keepForLater, nobodyWaits } from '../upkeep/commit.ts';
+import { commit, keepForLater, markAnswered } from '../upkeep/commit.ts';
 import { type CallContext, envelopeOf, contextHere, type Ending, type Say } from './ending.ts';
 import { conclude } from './conclude.ts';
 import { answerStored, unrecorded } from './stored-reply.ts';
@@ -70,7 +70,7 @@ export async function settleLate(call: Call, ended: Interpreted, context: CallCo
     const { transition } = conclude(found, { ...endingOf(ended, null), notes }, context, shell);
     const result = await commit(transition, shell);
     // The requester was answered long ago, or is on record as gone.
-    if (result.kind === 'committed') return nobodyWaits(result, shell);
+    if (result.kind === 'committed') return markAnswered(result, shell);
     if (result.kind === 'unavailable')
       return keepForLater(transition, shell, () => settleLate(call, ended, context, shell));
   }

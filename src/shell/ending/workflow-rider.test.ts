@@ -112,5 +112,7 @@ for (const [name, action, kind] of [
     const { call, work, shell } = await aStep(t, { action, inputs: { throws: 'update' } });
     const back = { kind: 'came_back', result: { kind: 'returned', output: {}, errors: [] } } as const;
     const ended = interpretResult(call, back, 1_000, shell.limits);
-    assert.equal(asFailedRead(call, ended, stepOf(work), shell).event.kind, kind);
+    const step = stepOf(work);
+    assert.ok(step !== null);
+    assert.equal(asFailedRead(call, ended, step, shell).event.kind, kind);
   });

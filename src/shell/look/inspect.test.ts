@@ -7,7 +7,7 @@ import { nodeHashing } from '../../adapters/store-sqlite/node-hashing.ts';
 import { openSqliteReader } from '../../adapters/store-sqlite/read/open-reader.ts';
 import { openSqliteStore } from '../../adapters/store-sqlite/open-store.ts';
 import type { CallId } from '../../core/call/call.ts';
-import { createInspection, type Inspection, type ToldRecord } from './inspect.ts';
+import { createInspection, type Inspection, type ExplainedRecord } from './inspect.ts';
 
 const tools = [aTool('brew', ({ cups }) => ({ cups })), aTool('spill', () => assert.fail('hot'))];
 
@@ -150,7 +150,7 @@ test('the newest records come oldest first, and following goes on where they end
       ['dispatched', 'settled'],
     );
 
-    const seen: ToldRecord[] = [];
+    const seen: ExplainedRecord[] = [];
     let waits = 0;
     const wait = async () => {
       waits += 1;
@@ -164,7 +164,7 @@ test('the newest records come oldest first, and following goes on where they end
     );
     assert.equal(waits, 3);
 
-    const all: ToldRecord[] = [];
+    const all: ExplainedRecord[] = [];
     for await (const record of inspection.follow(null, async () => false)) all.push(record);
     assert.equal(all[0]?.kind, 'epoch_open');
   });

@@ -15,7 +15,7 @@ import { effectOf } from '../ending/transition.ts';
 export type { CallFilter, JournalEntry, Position, StoredCall, StoredText, VerifyReport };
 
 /** A record and a sentence that says what its kind means. */
-export interface ToldRecord extends JournalEntry {
+export interface ExplainedRecord extends JournalEntry {
   readonly meaning: string;
 }
 
@@ -33,7 +33,7 @@ export interface CallStory {
   readonly gates: readonly GateAnswered[];
   /** The facts of the decision, as recorded; null if no decision is on record. */
   readonly facts: Readonly<Record<string, unknown>> | null;
-  readonly records: readonly ToldRecord[];
+  readonly records: readonly ExplainedRecord[];
 }
 
 export interface Inspection {
@@ -43,9 +43,9 @@ export interface Inspection {
   meant(beginning: string): Promise<MeantId>;
   /** `onPage` is called after each page with the number of records verified so far. */
   verify(onPage?: (records: number) => void): Promise<VerifyReport>;
-  newest(count: number): Promise<readonly ToldRecord[]>;
+  newest(count: number): Promise<readonly ExplainedRecord[]>;
   /** Records after a position, then new ones as they come; ends when `wait` returns false. */
-  follow(after: Position | null, wait: () => Promise<boolean>): AsyncGenerator<ToldRecord>;
+  follow(after: Position | null, wait: () => Promise<boolean>): AsyncGenerator<ExplainedRecord>;
 }
 
 /** Payloads may be megabytes, so a page is short. */
@@ -80,7 +80,7 @@ export function createInspection(reader: StoreReader, hashing: Hashing): Inspect
   };
 }
 
-export function explainRecord(entry: JournalEntry): ToldRecord {
+export function explainRecord(entry: JournalEntry): ExplainedRecord {
   const meanings: Readonly<Record<string, string>> = recordKinds;
   return { ...entry, meaning: meanings[entry.kind] ?? 'a kind of record that this version does not know' };
 }

@@ -9,7 +9,7 @@ import type { Reply } from '../../core/call/reply.ts';
 import { afterAll, maxLookedAt, type MeantId, meantId } from '../../core/values/short-id.ts';
 import type { Effect } from '../../core/taxonomy.ts';
 import type { CallFilter, JournalEntry, StoredCall } from '../../ports/store.ts';
-import { explainRecord, type ToldRecord } from './inspect.ts';
+import { explainRecord, type ExplainedRecord } from './inspect.ts';
 import { createSessionInspection, type SessionInspection } from './inspect-sessions.ts';
 import { replyWithNotices } from '../completion/tasks.ts';
 import { effectOf } from '../ending/transition.ts';
@@ -20,7 +20,7 @@ export type SeenCall = StoredCall & { readonly effect: Effect };
 type SessionWish = Parameters<SessionInspection['sessions']>[0];
 
 export interface RecordPage {
-  readonly records: readonly ToldRecord[];
+  readonly records: readonly ExplainedRecord[];
   /** Where the next page begins: after the last record read, of whichever tenant. */
   readonly last: Position;
   /** False at the end of the journal. */
@@ -99,7 +99,7 @@ export function createTenantView(shell: Shell): TenantView {
     async records(tenant, after, limit) {
       const from = after ?? beforeTheFirst;
       const page = await store.entries(from, limit);
-      const records: ToldRecord[] = [];
+      const records: ExplainedRecord[] = [];
       for (const entry of page) if ((await tenantOf(entry)) === tenant) records.push(explainRecord(entry));
       return { records, last: positionOf(page.at(-1) ?? from), more: page.length === limit };
     },

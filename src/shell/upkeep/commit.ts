@@ -64,7 +64,7 @@ export function mayBeApplied(fault: StoreFault): boolean {
 }
 
 /** Marks the recorded reply as answered: its requester has it, or there is none. Recovery then leaves it alone. */
-export function nobodyWaits(result: CommitResult, shell: Shell): void {
+export function markAnswered(result: CommitResult, shell: Shell): void {
   if (result.kind === 'committed' && result.position !== null) shell.ports.store.answered(result.position);
 }
 

@@ -192,7 +192,7 @@ export function keepNotice(session: SessionId, notice: Notice, { live }: Shell):
 }
 
 /** Adds the notices kept for the session, once. A session has one agent, so nobody else gets them. */
-export function withGaps(reply: Reply, { live }: Shell): Reply {
+export function withGapNotices(reply: Reply, { live }: Shell): Reply {
   if (live.gapNotices.size === 0 || reply.session === null) return reply;
   const kept = live.gapNotices.get(reply.session as SessionId);
   if (kept === undefined) return reply;

@@ -8,7 +8,7 @@ import { type CallEvent, mayResend } from '../../core/call/lifecycle.ts';
 import { classify } from '../../core/recovery/classify.ts';
 import type { CommitResult, StoredCall } from '../../ports/store.ts';
 import { requesterLeft } from '../call/hand-over.ts';
-import { commit, nobodyWaits } from './commit.ts';
+import { commit, markAnswered } from './commit.ts';
 import { countRepeats } from '../call/record-refusal.ts';
 import { concludeElsewhere } from '../ending/conclude.ts';
 import type { Ending } from '../ending/ending.ts';
@@ -68,7 +68,7 @@ export async function takeOver(call: StoredCall, shell: Shell): Promise<Call['st
   if (ended === null) return null;
   // In this order: a crash in between leaves the reply unanswered, and the next start finds its requester gone.
   await requesterLeft(ended.call, shell);
-  nobodyWaits(ended.result, shell);
+  markAnswered(ended.result, shell);
   return ended.call.state;
 }
 

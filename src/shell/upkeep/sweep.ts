@@ -10,7 +10,7 @@ import { mayResend } from '../../core/call/lifecycle.ts';
 import type { StoredCall } from '../../ports/store.ts';
 import { cancelWaiting } from '../ending/cancel.ts';
 import { start } from '../attempt/start.ts';
-import { nobodyWaits, storeIsBack } from './commit.ts';
+import { markAnswered, storeIsBack } from './commit.ts';
 import { whyNotResend } from '../attempt/work.ts';
 import { expireOrVoid } from '../approval/end-approval.ts';
 import { isMasked } from '../mask.ts';
@@ -74,7 +74,7 @@ async function runAllApproved(shell: Shell): Promise<void> {
 
 async function expire(call: StoredCall, shell: Shell, why?: Parameters<typeof endUnowned>[3]): Promise<void> {
   const ended = await endUnowned(call, { kind: 'expired' }, shell, why);
-  if (ended !== null) nobodyWaits(ended.result, shell);
+  if (ended !== null) markAnswered(ended.result, shell);
 }
 
 /** Sends a call again that may be sent again. It has no requester; an equal call may attach to it. */
@@ -138,7 +138,7 @@ async function recordUnrecorded(shell: Shell): Promise<void> {
     if (result === undefined || result.kind === 'unavailable') return;
     unrecorded.shift();
     first.recorded?.();
-    nobodyWaits(result, shell);
+    markAnswered(result, shell);
     if (result.kind === 'committed') storeIsBack(shell);
     // INVARIANT: an outcome is not lost because another process put the call in doubt meanwhile.
     if (result.kind === 'conflict') await first.ifMovedOn?.();

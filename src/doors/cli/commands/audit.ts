@@ -1,6 +1,6 @@
 /** The commands `audit verify` and `audit tail`: verify the journal, and print its newest records. */
 import { hex } from '../../../core/journal/verify.ts';
-import type { Inspection, ToldRecord, VerifyReport } from '../../../shell/look/inspect.ts';
+import type { Inspection, ExplainedRecord, VerifyReport } from '../../../shell/look/inspect.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { Command } from '../arguments/read-command-line.ts';
 import { recordShape, reportShape } from '../print/shapes.ts';
@@ -55,7 +55,7 @@ export async function tailJournal(
   terminal: Terminal,
   timer: Timer,
 ): Promise<ExitCode> {
-  const print = (record: ToldRecord) =>
+  const print = (record: ExplainedRecord) =>
     terminal.print(command.json ? `${JSON.stringify(recordShape(record))}\n` : writeRecordLine(record, terminal.paint));
   if (!command.follow) {
     const newest = await inspection.newest(command.lines);

@@ -1,7 +1,7 @@
 /** The objects that `--json` prints: names as on the wire, times in RFC 3339. Pinned by tests; only ever added to. */
 import { hex } from '../../../core/journal/verify.ts';
 import { isObject, type Json, type JsonObject } from '../../../core/values/json.ts';
-import type { CallStory, StoredCall, StoredText, ToldRecord, VerifyReport } from '../../../shell/look/inspect.ts';
+import type { CallStory, StoredCall, StoredText, ExplainedRecord, VerifyReport } from '../../../shell/look/inspect.ts';
 import type { SessionStory, WalkedSession } from '../../../shell/look/inspect-sessions.ts';
 
 export function callShape(call: StoredCall) {
@@ -46,7 +46,7 @@ export function storyShape(story: CallStory) {
 }
 
 /** Without the contents of payloads; `calls show` has them. */
-export function recordShape(record: ToldRecord) {
+export function recordShape(record: ExplainedRecord) {
   return {
     epoch: record.epoch,
     seq: record.seq,

@@ -2,12 +2,12 @@
 import { cut } from '../../../core/values/canonical.ts';
 import { isObject } from '../../../core/values/json.ts';
 import { quoteWord } from '../../../core/values/quote.ts';
-import type { ToldRecord } from '../../../shell/look/inspect.ts';
+import type { ExplainedRecord } from '../../../shell/look/inspect.ts';
 import { parsed, timeOf } from './shapes.ts';
 import { harmless, type Paint } from '../terminal.ts';
 
 /** One line for a list: what happened to which call. */
-export function writeRecordLine(record: ToldRecord, paint: Paint): string {
+export function writeRecordLine(record: ExplainedRecord, paint: Paint): string {
   const place = paint('dim', placeOf(record).padEnd(8));
   const kind = paint('bold', harmless(record.kind)) + ' '.repeat(Math.max(0, longestKind - record.kind.length));
   const about = record.call === null ? record.meaning : paint('cyan', harmless(record.call));
@@ -16,7 +16,7 @@ export function writeRecordLine(record: ToldRecord, paint: Paint): string {
 }
 
 /** A few lines for the story of one call: its meaning, the decision, the stored parts. */
-export function writeRecordStory(record: ToldRecord, paint: Paint): string {
+export function writeRecordStory(record: ExplainedRecord, paint: Paint): string {
   const facts = factsOf(record);
   const kept = record.payloads
     .map(({ part, text }) => `${harmless(part)}${text === null ? ' (erased)' : ''}`)
@@ -32,12 +32,12 @@ export function writeRecordStory(record: ToldRecord, paint: Paint): string {
 const longestKind = 17;
 const longestValue = 40;
 
-const placeOf = ({ epoch, seq }: ToldRecord): string => `${epoch}/${seq}`;
+const placeOf = ({ epoch, seq }: ExplainedRecord): string => `${epoch}/${seq}`;
 
 /** Fields of the body that are not shown, because they are shown elsewhere. */
 const elsewhere = new Set(['facts', 'tenant', 'agent', 'turn', 'manifest', 'recognised', 'detail', 'class', 'verdict']);
 
-function factsOf(record: ToldRecord): string {
+function factsOf(record: ExplainedRecord): string {
   const body = parsed(record.body);
   return isObject(body) ? pairsOf(body).join(' · ') : harmless(record.body);
 }

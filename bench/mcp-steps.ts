@@ -1,4 +1,6 @@
-/** Measures durable steps over MCP HTTP beside a bare tool of the SDK with the same commits, and the size of a reply. */
+/**
+ * Measures durable steps over MCP HTTP beside a bare tool of the SDK with the same commits, and the size of a reply.
+ */
 import path from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { startChild } from './child.ts';

@@ -1,7 +1,7 @@
 /**
- * Writes what is made from the sources: docs/codes, the two files of docs/reference, and the JSON Schema of recourse.yaml.
- * `node scripts/generate.ts` writes; with `--check` it only compares, names what is stale and exits with 1.
- * Must not hold any text of its own; the text is made in src.
+ * Writes what is made from the sources: docs/codes, the two files of docs/reference, and the JSON Schema of
+ * recourse.yaml. `node scripts/generate.ts` writes; with `--check` it only compares, names what is stale and exits with
+ * 1. Must not hold any text of its own; the text is made in src.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,6 @@
-/** Writes the list of what is above the limits of the house rules anew, and says what came to it, grew, shrank and left. */
+/**
+ * Writes the list of what is above the limits of the house rules anew, and says what came to it, grew, shrank and left.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Figures, ratchetFile, writtenList } from '../test/house/ratchet.ts';

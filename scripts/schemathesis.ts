@@ -1,7 +1,7 @@
 /**
- * Asks a real gateway what its OpenAPI document promises, with requests that Schemathesis makes up: no 500, no body that the
- * document does not describe, no status that it does not name. `npm run schemathesis [seconds]`. Not part of `npm test`: it needs
- * Python, and PyPI once. Exits with 1 for a finding, and with 2 if it cannot run.
+ * Asks a real gateway what its OpenAPI document promises, with requests that Schemathesis makes up: no 500, no body
+ * that the document does not describe, no status that it does not name. `npm run schemathesis [seconds]`. Not part of
+ * `npm test`: it needs Python, and PyPI once. Exits with 1 for a finding, and with 2 if it cannot run.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -28,8 +28,8 @@ negative_data_rejection.expected-statuses = ["4xx", "503"]
 `;
 
 /**
- * Not asked: whether every request that fits its schema succeeds. One that names a tool, a call or a session that is not there is
- * refused, as it should be.
+ * Not asked: whether every request that fits its schema succeeds. One that names a tool, a call or a session that is
+ * not there is refused, as it should be.
  */
 const unasked = 'positive_data_acceptance';
 

@@ -28,8 +28,9 @@ const command = (name, ...lines) => ({
 const sinceLastTime = '--incremental --tsBuildInfoFile node_modules/.cache/recourse/types.tsbuildinfo';
 
 /**
- * `atOnce`: files that mostly wait for processes and disks overlap; two cores are busy with fewer that compute. `together`: files
- * whose names begin so share a process, one for each list, beside the others: loading what they test takes longer than most tests.
+ * `atOnce`: files that mostly wait for processes and disks overlap; two cores are busy with fewer that compute.
+ * `together`: files whose names begin so share a process, one for each list, beside the others: loading what they test
+ * takes longer than most tests.
  */
 const tests = (name, globs, env = {}, { timeoutSeconds = 900, atOnce = cores, together = [], except = [] } = {}) => ({
   name,
@@ -141,7 +142,10 @@ function run([file, ...args], { env, timeoutSeconds = 0 }, show) {
   });
 }
 
-/** All lines of a test stage at once; of the others as many as the stage says. What runs beside another is shown when it has ended. */
+/**
+ * All lines of a test stage at once; of the others as many as the stage says. What runs beside another is shown when it
+ * has ended.
+ */
 async function runLines(lines, stage) {
   const show = (text) => process.stdout.write(text);
   const ends = [];

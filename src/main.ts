@@ -30,14 +30,13 @@ import { createApprovals } from './shell/approval/approvals.ts';
 import { voidOutdated } from './shell/approval/end-approval.ts';
 import { drain, stopAll, startSweeping } from './shell/upkeep/sweep.ts';
 import { knownOnRecord } from './shell/call/hand-over.ts';
-import { readFromSuccessor, watchStore } from './shell/upkeep/store-health.ts';
+import { readFromSuccessor, watchStore, steadyClock } from './shell/upkeep/guard-ports.ts';
 import { maskResults } from './shell/mask.ts';
 import { nestedCall } from './shell/call/handle-call.ts';
 import { recordHeldClock, recordMaskedKeys } from './shell/upkeep/record-runtime.ts';
 import { recover, settleForwarder } from './shell/upkeep/recover.ts';
 import { countRepeats } from './shell/call/record-refusal.ts';
 import { createShell, type Shell } from './shell/shell.ts';
-import { steadyClock } from './shell/upkeep/steady-clock.ts';
 import { createWorkflowService } from './shell/session/workflow-service.ts';
 import crypto from 'node:crypto';
 

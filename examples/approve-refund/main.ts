@@ -1,6 +1,6 @@
 /**
- * An agent asks for a refund over MCP, a person approves it on the command line, and it is made once: by the agent that asked,
- * exactly as it was approved, however many ask at the same time. Exits 1 if that is not what happens.
+ * An agent asks for a refund over MCP, a person approves it on the command line, and it is made once: by the agent that
+ * asked, exactly as it was approved, however many ask at the same time. Exits 1 if that is not what happens.
  */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';

@@ -1,4 +1,7 @@
-/** An agent that speaks MCP and nothing else. It knows no approvals: it reads what it is told, and does what the reply advises. */
+/**
+ * An agent that speaks MCP and nothing else. It knows no approvals: it reads what it is told, and does what the reply
+ * advises.
+ */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
 interface Told {

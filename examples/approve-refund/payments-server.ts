@@ -1,4 +1,7 @@
-/** The payments of the shop, as an MCP server over standard input and output. Every refund that is really made is a line of a file. */
+/**
+ * The payments of the shop, as an MCP server over standard input and output. Every refund that is really made is a line
+ * of a file.
+ */
 import { appendFileSync } from 'node:fs';
 import { McpServer } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';

@@ -1,6 +1,6 @@
 /**
- * An agent in a hurry: it begins with two mistakes, wants impossible milk, and has no idea of the bar's rules. Whatever it is told,
- * it reads `valid_next_actions` and picks one of them.
+ * An agent in a hurry: it begins with two mistakes, wants impossible milk, and has no idea of the bar's rules. Whatever
+ * it is told, it reads `valid_next_actions` and picks one of them.
  */
 export interface Reply {
   readonly error?: string;

@@ -1,7 +1,7 @@
 /**
- * A coffee bar over MCP. An agent that knows nothing of its rules walks into all five refusals of a step and finds its way
- * from `valid_next_actions` alone; once on the bar in TypeScript, once on the same bar in YAML. Exits 1 if a reply is not
- * the one that was promised, or if the two bars differ.
+ * A coffee bar over MCP. An agent that knows nothing of its rules walks into all five refusals of a step and finds its
+ * way from `valid_next_actions` alone; once on the bar in TypeScript, once on the same bar in YAML. Exits 1 if a reply
+ * is not the one that was promised, or if the two bars differ.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,10 @@ import { orderCoffee, type Reply } from './hasty-agent.ts';
 
 const next = ['add_modifier', 'pay', 'cancel'];
 
-/** What each reply must say, field by field: the agent's whole walk. A body's error has its own name, an MCP tool's has none. */
+/**
+ * What each reply must say, field by field: the agent's whole walk. A body's error has its own name, an MCP tool's has
+ * none.
+ */
 const promisedWith = (errorType: string): readonly object[] => [
   {
     error: 'invalid_transition',

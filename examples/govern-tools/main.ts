@@ -1,7 +1,7 @@
 /**
- * The same agent twice: with its tools in its own hands, and with the gateway in between. One line changes, `governTools`.
- * Ungoverned, a letter makes it pay 5,000 to a stranger. Governed, it cannot; and a refund whose answer is lost on the way
- * happens once. Exits 1 if that is not what happens.
+ * The same agent twice: with its tools in its own hands, and with the gateway in between. One line changes,
+ * `governTools`. Ungoverned, a letter makes it pay 5,000 to a stranger. Governed, it cannot; and a refund whose answer
+ * is lost on the way happens once. Exits 1 if that is not what happens.
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
@@ -80,7 +80,9 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** It says where it listens before it is ready: whoever comes now is told to ask again in a moment, and the client does. */
+/**
+ * It says where it listens before it is ready: whoever comes now is told to ask again in a moment, and the client does.
+ */
 async function addressOf(output: NodeJS.ReadableStream): Promise<URL> {
   const lines = createInterface({ input: output });
   for await (const line of lines) {

@@ -1,6 +1,6 @@
 /**
- * An agent that knows nothing but `valid_next_actions`: of what is possible it takes what it has taken least often so far, and of
- * equals the first, or the last if it is the contrary sort.
+ * An agent that knows nothing but `valid_next_actions`: of what is possible it takes what it has taken least often so
+ * far, and of equals the first, or the last if it is the contrary sort.
  */
 import { isRefusal, isSuccess, type Reply, type SuccessReply } from '../../src/index.ts';
 

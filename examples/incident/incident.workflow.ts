@@ -1,6 +1,6 @@
 /**
- * An incident: it is mended and talked about at the same time, it may be handed to somebody senior and come back, and it is over
- * only when both sides are. Statecharts say this in a page; a list of steps cannot.
+ * An incident: it is mended and talked about at the same time, it may be handed to somebody senior and come back, and
+ * it is over only when both sides are. Statecharts say this in a page; a list of steps cannot.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { setup, stateIn } from 'xstate';

@@ -1,6 +1,7 @@
 /**
- * An incident, handled by an agent that only reads `valid_next_actions`: parallel regions, an escalation that comes back where it
- * left, a reminder that fires by itself. Then a second try from a past step, beside the first. Exits 1 if the statechart is not kept.
+ * An incident, handled by an agent that only reads `valid_next_actions`: parallel regions, an escalation that comes
+ * back where it left, a reminder that fires by itself. Then a second try from a past step, beside the first. Exits 1 if
+ * the statechart is not kept.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,6 +1,6 @@
 /**
- * The rule of a careful editor, as a workflow over the tools of the filesystem server: a file is read before it is edited,
- * and read again before the next edit. The workflow remembers what was read; the server does the work.
+ * The rule of a careful editor, as a workflow over the tools of the filesystem server: a file is read before it is
+ * edited, and read again before the next edit. The workflow remembers what was read; the server does the work.
  */
 import path from 'node:path';
 import { setup } from 'xstate';

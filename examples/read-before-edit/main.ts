@@ -1,6 +1,7 @@
 /**
- * Read before you edit. The real filesystem server stands behind the gateway, and a workflow in front of it refuses every edit
- * of a file that was not read since its last edit. Exits 1 if an edit slips through, or if the file is not what it should be.
+ * Read before you edit. The real filesystem server stands behind the gateway, and a workflow in front of it refuses
+ * every edit of a file that was not read since its last edit. Exits 1 if an edit slips through, or if the file is not
+ * what it should be.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * What does an approval of a tool bind? Files are written twice: once more with other comments, lines, reasons, roles and rules
- * about other tools, which must change nothing; and once with one rule about the tool changed, which must.
+ * What does an approval of a tool bind? Files are written twice: once more with other comments, lines, reasons, roles
+ * and rules about other tools, which must change nothing; and once with one rule about the tool changed, which must.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

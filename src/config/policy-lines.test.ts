@@ -1,6 +1,6 @@
 /**
- * What is enforced is exactly what is written. Policies are written in many layouts and read; from each rule of the compiled
- * policy the line it names is looked up and read again, by a reader that knows nothing of ours.
+ * What is enforced is exactly what is written. Policies are written in many layouts and read; from each rule of the
+ * compiled policy the line it names is looked up and read again, by a reader that knows nothing of ours.
  */
 import assert from 'node:assert/strict';
 import path from 'node:path';

@@ -39,7 +39,9 @@ export interface Ports {
 export interface Answer {
   readonly reply: Reply;
   readonly position: Position | null;
-  /** The success of a step that was in doubt meanwhile: its state has not moved yet, and an equal step is to adopt it. */
+  /**
+   * The success of a step that was in doubt meanwhile: its state has not moved yet, and an equal step is to adopt it.
+   */
   readonly unmoved?: true;
 }
 
@@ -104,11 +106,16 @@ export interface Live {
   /** Calls whose stored reply was found altered, and put on record as such. */
   readonly altered: Set<CallId>;
   readonly refusals: Map<string, { readonly callId: CallId; readonly atMs: number; count: number }>;
-  /** Gaps since the start: how many by tenant and kind, when each was recorded last, and what the next reply of a session tells. */
+  /**
+   * Gaps since the start: how many by tenant and kind, when each was recorded last, and what the next reply of a
+   * session tells.
+   */
   readonly gaps: Map<string, Map<GapKind, number>>;
   readonly gapsSeen: Map<string, number>;
   readonly gapNotices: Map<SessionId, readonly Notice[]>;
-  /** Who asked for a write without a key and was not handed its reply: hand-over.ts. In the order in which they came. */
+  /**
+   * Who asked for a write without a key and was not handed its reply: hand-over.ts. In the order in which they came.
+   */
   askers: {
     readonly at: Map<string, Set<Asker>>;
     readonly of: WeakMap<Requester, Asker>;
@@ -206,7 +213,10 @@ interface WhoAsks {
   readonly tool?: string;
 }
 
-/** What this agent can do next: the actions of its step, or the tools that are listed to it, of many the nearest to what it asked for. */
+/**
+ * What this agent can do next: the actions of its step, or the tools that are listed to it, of many the nearest to what
+ * it asked for.
+ */
 export function nextActions(
   shell: Shell,
   { agent, session = null, tool = '' }: WhoAsks,

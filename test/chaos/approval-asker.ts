@@ -1,6 +1,6 @@
 /**
- * A process that shares a store with others: the first owns it, the others forward to it. Asks and approves as it is told, line by
- * line, and says what became of it. Ends when nobody tells it anything any more.
+ * A process that shares a store with others: the first owns it, the others forward to it. Asks and approves as it is
+ * told, line by line, and says what became of it. Ends when nobody tells it anything any more.
  */
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -1,4 +1,7 @@
-/** Do decisions, record and world agree? What was acknowledged is there, and what ran was approved, once, in the approved form. */
+/**
+ * Do decisions, record and world agree? What was acknowledged is there, and what ran was approved, once, in the
+ * approved form.
+ */
 import assert from 'node:assert/strict';
 import type { Approval, ApprovalId, ApprovalState } from '../../src/core/approval/approval.ts';
 import type { CallId } from '../../src/core/call/call.ts';
@@ -39,7 +42,9 @@ const approvalIn = (reply: Reply): string | null =>
     ? reply.resolution.approval_id
     : null;
 
-/** INVARIANT: what a person was told stays, and nothing was decided that nobody said. Returns how many had been told. */
+/**
+ * INVARIANT: what a person was told stays, and nothing was decided that nobody said. Returns how many had been told.
+ */
 export async function checkDecisions({ decisions }: Heard, reader: StoreReader): Promise<number> {
   let told = 0;
   for (const [id, made] of groupBy([...decisions.values()], ({ approval }) => approval)) {
@@ -60,7 +65,9 @@ export async function checkDecisions({ decisions }: Heard, reader: StoreReader):
   return told;
 }
 
-/** Its caller got the outcome of an earlier equal call, whose requester was gone; so nothing was left to run under it. */
+/**
+ * Its caller got the outcome of an earlier equal call, whose requester was gone; so nothing was left to run under it.
+ */
 const isNeedless = (records: readonly JournalEntry[], id: string): boolean =>
   records.some((record) => {
     const { approval, why } = wordIn(record);
@@ -83,7 +90,10 @@ function checkSaid({ id, state, votes, edit }: Approval, made: readonly MadeDeci
   if (state === 'revoked') assert.ok(said(['revoke']), `${id}: nobody revoked it`);
 }
 
-/** INVARIANT: what an agent was told holds: its approval is there for the call that was named, its success can be read again. */
+/**
+ * INVARIANT: what an agent was told holds: its approval is there for the call that was named, its success can be read
+ * again.
+ */
 export async function checkAnswers(
   { asked }: Heard,
   reader: StoreReader,

@@ -1,6 +1,7 @@
 /**
- * The process that is killed: owns the store; agents ask for deferred calls, people approve, change, deny and revoke them, and the
- * agents ask again, many at once. Says each ask and decision before it is made and what came of it. Never ends by itself.
+ * The process that is killed: owns the store; agents ask for deferred calls, people approve, change, deny and revoke
+ * them, and the agents ask again, many at once. Says each ask and decision before it is made and what came of it. Never
+ * ends by itself.
  */
 import type { Decider } from '../../src/core/approval/approval.ts';
 import type { Reply } from '../../src/index.ts';

@@ -1,4 +1,7 @@
-/** One grant and a thousand who want it at once, from several processes and over HTTP: one effect, whoever is killed meanwhile. */
+/**
+ * One grant and a thousand who want it at once, from several processes and over HTTP: one effect, whoever is killed
+ * meanwhile.
+ */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -74,7 +77,8 @@ test(`[C6-approval-2] ${asks} asks of four processes for one grant have one effe
     assert.equal(held.length, asks - 1);
     assert.equal(marksIn(ledger, `wait-${time}`).length, 1);
 
-    // Two of several people, decided in different processes; whichever process is first runs it, and everybody has its result.
+    // Two of several people, decided in different processes; whichever process is first runs it, and everybody has its
+    // result.
     const runs = aRequest('post_run_two', `run-${time}`);
     const both = approvalIn((await owner.ask(runs))[0]);
     const early = askSome(all, { ...runs, wait_seconds: 240 }, 20);
@@ -102,7 +106,10 @@ test(`[C6-approval-2] ${asks} asks of four processes for one grant have one effe
   );
 });
 
-/** A process that dies with the grant in its hands: at the commit that took it, on the way to the tool, or on the way back. */
+/**
+ * A process that dies with the grant in its hands: at the commit that took it, on the way to the tool, or on the way
+ * back.
+ */
 const deaths: readonly Death[] = [
   { act: 'send', moment: 'after', nth: 1 },
   { act: 'use', moment: 'after', nth: 1 },

@@ -19,7 +19,10 @@ interface Place {
   readonly heard: Heard;
 }
 
-/** The cases that had no success yet, or have a key to ask with; in a crowd without keys everybody has an effect of their own. */
+/**
+ * The cases that had no success yet, or have a key to ask with; in a crowd without keys everybody has an effect of
+ * their own.
+ */
 export function openCases({ asked }: Heard): readonly ApprovalRequest[] {
   const cases = new Map<string, { request: ApprovalRequest; isOpen: boolean }>();
   for (const { request, alone, reply } of asked.values()) {
@@ -116,7 +119,9 @@ async function approveAs(name: string, approval: string, { gateway, heard }: Pla
   decision.state = decided.ok ? decided.approval.state : 'refused';
 }
 
-/** What nobody will come back for: denied if it is pending, revoked if it is granted, so that nothing is left waiting. */
+/**
+ * What nobody will come back for: denied if it is pending, revoked if it is granted, so that nothing is left waiting.
+ */
 export async function clearTable({ approvals }: ApprovalGateway, heard: Heard): Promise<void> {
   for (const [state, verb] of [
     ['pending', 'deny'],

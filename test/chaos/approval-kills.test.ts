@@ -1,6 +1,6 @@
 /**
- * kill -9 while people decide, at any moment and on either side of every durable act: what was decided stays decided, and what was
- * approved runs once, in the form that was approved. Nothing runs that nobody approved.
+ * kill -9 while people decide, at any moment and on either side of every durable act: what was decided stays decided,
+ * and what was approved runs once, in the form that was approved. Nothing runs that nobody approved.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';

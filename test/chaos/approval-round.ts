@@ -1,6 +1,6 @@
 /**
- * One round: a process in which agents ask and people decide, killed with SIGKILL from outside at a moment that the seed chose, or
- * from inside at an act that the test names. What it had said until then is what agents and people know.
+ * One round: a process in which agents ask and people decide, killed with SIGKILL from outside at a moment that the
+ * seed chose, or from inside at an act that the test names. What it had said until then is what agents and people know.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

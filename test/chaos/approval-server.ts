@@ -1,4 +1,7 @@
-/** A small MCP server over standard streams with one tool, whose every execution is a line in a file, fsynced before it answers. */
+/**
+ * A small MCP server over standard streams with one tool, whose every execution is a line in a file, fsynced before it
+ * answers.
+ */
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 

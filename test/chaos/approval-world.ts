@@ -1,6 +1,6 @@
 /**
- * The tools of the approval chaos and the world they change: a file with one line for each execution, fsynced before its body
- * answers. Every tool is deferred; its name says by which rule. What a call carries is its mark and an amount.
+ * The tools of the approval chaos and the world they change: a file with one line for each execution, fsynced before
+ * its body answers. Every tool is deferred; its name says by which rule. What a call carries is its mark and an amount.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { appendFile } from 'node:fs/promises';

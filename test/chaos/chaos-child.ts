@@ -1,6 +1,7 @@
 /**
- * The process that is killed: owns the store and makes calls one by one or many at once, of every kind, with and without keys, new
- * and repeated. Prints each call before it is made and each reply when it has come. Never ends by itself.
+ * The process that is killed: owns the store and makes calls one by one or many at once, of every kind, with and
+ * without keys, new and repeated. Prints each call before it is made and each reply when it has come. Never ends by
+ * itself.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { createGateway } from '../../src/index.ts';
@@ -11,7 +12,9 @@ import type { Orders, Request } from './chaos-round.ts';
 
 const { file, log, seed, round, oldKeys } = JSON.parse(process.argv[2] ?? '{}') as Orders;
 const atOnce = 24;
-/** Who asks alone is served in another way than a crowd: a third of the rounds begins with one, a third has no other. */
+/**
+ * Who asks alone is served in another way than a crowd: a third of the rounds begins with one, a third has no other.
+ */
 const joinAfterMs = [Number.POSITIVE_INFINITY, 100, 0][round % 3] ?? 0;
 const random = createRandom(seed, `calls of round ${round}`);
 const say = (line: ChildLine<Request>) => process.stdout.write(`${JSON.stringify(line)}\n`);

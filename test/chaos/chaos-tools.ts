@@ -1,6 +1,7 @@
 /**
  * The tools of the chaos test and the world they change: a file with one line for each execution. A line is written at
- * once and fsynced before its body answers. Every call carries a mark of its own in its arguments: its key, if it has one.
+ * once and fsynced before its body answers. Every call carries a mark of its own in its arguments: its key, if it has
+ * one.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';

@@ -1,6 +1,7 @@
 /**
- * Clients that mean each payment a known number of times: some wait, some close and send again at once, to either gateway, some are cut
- * off while their gateway stands still. Each closes before its answer is written, so the gateway can see that.
+ * Clients that mean each payment a known number of times: some wait, some close and send again at once, to either
+ * gateway, some are cut off while their gateway stands still. Each closes before its answer is written, so the gateway
+ * can see that.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Random } from '../simulation/random.ts';

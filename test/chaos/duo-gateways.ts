@@ -23,7 +23,10 @@ export interface Duo {
   keyOf(agent: string): string;
   /** Kills with SIGKILL, and starts another in its place. */
   replace(gateway: Gateway, downMs: number): Promise<void>;
-  /** Runs with the gateway stopped, so that nothing it hears is handled until it goes on. False if it could not be stopped. */
+  /**
+   * Runs with the gateway stopped, so that nothing it hears is handled until it goes on. False if it could not be
+   * stopped.
+   */
   whileStopped(gateway: Gateway, act: () => Promise<void>): Promise<boolean>;
   /** What is on record of a payment. */
   storyOf(mark: string): Promise<string>;

@@ -1,4 +1,7 @@
-/** The upstream of two gateways: an MCP server in the process of the test, which no kill reaches. It books a payment the moment it arrives. */
+/**
+ * The upstream of two gateways: an MCP server in the process of the test, which no kill reaches. It books a payment the
+ * moment it arrives.
+ */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

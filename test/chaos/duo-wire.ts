@@ -1,4 +1,7 @@
-/** One request on a connection of its own, over one of the doors, written below every client: so a test can close it at any moment. */
+/**
+ * One request on a connection of its own, over one of the doors, written below every client: so a test can close it at
+ * any moment.
+ */
 import { type ClientRequest, request as httpRequest } from 'node:http';
 import type { Reply } from '../../src/index.ts';
 import { introduce } from '../support/mcp-raw.ts';

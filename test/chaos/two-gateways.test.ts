@@ -1,6 +1,6 @@
 /**
- * Two gateways on one store, killed again and again, and clients over every door, with keys and without, that close, send again or are
- * cut off: nothing that was meant once is booked twice, and nothing is told as done that was not.
+ * Two gateways on one store, killed again and again, and clients over every door, with keys and without, that close,
+ * send again or are cut off: nothing that was meant once is booked twice, and nothing is told as done that was not.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,6 +1,6 @@
 /**
- * The process that is killed: walks several workflow sessions, each by two agents at once, with and without keys. Prints each
- * step before it is asked and each reply when it has come. Never ends by itself.
+ * The process that is killed: walks several workflow sessions, each by two agents at once, with and without keys.
+ * Prints each step before it is asked and each reply when it has come. Never ends by itself.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { createGateway } from '../../src/index.ts';

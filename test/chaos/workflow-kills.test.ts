@@ -1,6 +1,6 @@
 /**
- * kill -9 while sessions of workflows are walked, again and again on one file: no acknowledged step is lost, no body runs twice, and
- * the state of each session is what its history and the world say.
+ * kill -9 while sessions of workflows are walked, again and again on one file: no acknowledged step is lost, no body
+ * runs twice, and the state of each session is what its history and the world say.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -103,7 +103,10 @@ async function recoverAndCheck(sessions: readonly string[], heard: Heard, file: 
 
 const isIdle = async (reader: StoreReader) => (await reader.unfinished('', 1)).length === 0;
 
-/** INVARIANT: a success that an agent has heard of is in the history, where the reply said, and its state was not taken back. */
+/**
+ * INVARIANT: a success that an agent has heard of is in the history, where the reply said, and its state was not taken
+ * back.
+ */
 async function checkAcknowledged(session: string, { answered }: Heard, gateway: ChaosGateway): Promise<void> {
   const view = await gateway.sessions.look(session);
   assert.ok(!('error' in view), JSON.stringify(view));

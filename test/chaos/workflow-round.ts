@@ -1,4 +1,6 @@
-/** One round: a process that owns the store and walks workflows, killed with SIGKILL at a moment that the seed chose. */
+/**
+ * One round: a process that owns the store and walks workflows, killed with SIGKILL at a moment that the seed chose.
+ */
 import type { Reply } from '../../src/index.ts';
 import { killChild, type Moment } from './kill-child.ts';
 

@@ -1,4 +1,7 @@
-/** After the crash: somebody settles what is in doubt by what the world shows, and the agents ask again for what they lost. */
+/**
+ * After the crash: somebody settles what is in doubt by what the world shows, and the agents ask again for what they
+ * lost.
+ */
 import assert from 'node:assert/strict';
 import type { CallId } from '../../src/core/call/call.ts';
 import { createGateway, isRefusal, isSuccess } from '../../src/index.ts';
@@ -22,7 +25,10 @@ export async function stepsInDoubt(session: string, reader: StoreReader): Promis
   return reader.listCalls({ session, state: 'IN_DOUBT', limit: 100 });
 }
 
-/** Each doubt is fenced; a yes is adopted by the next equal step, once; a no lifts the fence. Returns how many there were. */
+/**
+ * Each doubt is fenced; a yes is adopted by the next equal step, once; a no lifts the fence. Returns how many there
+ * were.
+ */
 export async function settleDoubts(
   session: string,
   gateway: ChaosGateway,
@@ -62,8 +68,9 @@ export async function settleDoubts(
 }
 
 /**
- * Whatever nobody saw an answer to is asked again: with its key, or as an equal step whose requester is gone. What ran does not run
- * again. Returns how many were left alone, because their reply was handed over and only its way to the pipe was cut.
+ * Whatever nobody saw an answer to is asked again: with its key, or as an equal step whose requester is gone. What ran
+ * does not run again. Returns how many were left alone, because their reply was handed over and only its way to the
+ * pipe was cut.
  */
 export async function askAgain(
   { asked, answered }: Heard,

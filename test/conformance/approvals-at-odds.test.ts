@@ -1,4 +1,7 @@
-/** CONTRACT section 6 where approvals of several calls end up about one and the same: a no stands, and nobody waits for ever. */
+/**
+ * CONTRACT section 6 where approvals of several calls end up about one and the same: a no stands, and nobody waits for
+ * ever.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { denialOf } from '../support/a-policy.ts';

@@ -1,4 +1,7 @@
-/** CONTRACT section 6 against those who would stretch an approval: by a change, by asking elsewhere, by other evidence, or by waiting. */
+/**
+ * CONTRACT section 6 against those who would stretch an approval: by a change, by asking elsewhere, by other evidence,
+ * or by waiting.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type ApprovalTerms, type Decider, defaultTerms } from '../../src/core/approval/approval.ts';
@@ -14,7 +17,9 @@ const person = (name: string): Decider => ({ kind: 'person', tenant: 'default', 
 const everything = { tenant: 'default', agent: null };
 const roles = { finance: ['ana', 'ben'], board: ['cleo', 'dan'] };
 
-/** Two rules defer a refund: the first under its terms where its condition holds, otherwise the second under the others. */
+/**
+ * Two rules defer a refund: the first under its terms where its condition holds, otherwise the second under the others.
+ */
 function twoRules(when: string, first: Partial<ApprovalTerms>, second: Partial<ApprovalTerms>): WrittenAgent {
   const said: readonly Said[] = [
     ['defer', 'payments/refund', { when }],

@@ -1,4 +1,7 @@
-/** CONTRACT sections 1, 6 and 9 for calls that wait for a person: steps, lost replies, cancellation, and what runs by itself. */
+/**
+ * CONTRACT sections 1, 6 and 9 for calls that wait for a person: steps, lost replies, cancellation, and what runs by
+ * itself.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setup } from 'xstate';

@@ -1,4 +1,7 @@
-/** CONTRACT section 6: whose place may an MCP client take? Its own, and that of a client which is lost; never that of one which is there. */
+/**
+ * CONTRACT section 6: whose place may an MCP client take? Its own, and that of a client which is lost; never that of
+ * one which is there.
+ */
 import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
 import { describe, test, type TestContext } from 'node:test';

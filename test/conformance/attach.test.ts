@@ -1,4 +1,6 @@
-/** CONTRACT section 6: a write without a key takes the place of an equal one, only if whoever asked for that is gone. */
+/**
+ * CONTRACT section 6: a write without a key takes the place of an equal one, only if whoever asked for that is gone.
+ */
 import assert from 'node:assert/strict';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { describe, test, type TestContext } from 'node:test';

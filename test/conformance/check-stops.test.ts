@@ -1,4 +1,7 @@
-/** CONTRACT section 9 for what `recourse check` calls an error: `stdio` does not start with it, and `up` only if forced, which is on record. */
+/**
+ * CONTRACT section 9 for what `recourse check` calls an error: `stdio` does not start with it, and `up` only if forced,
+ * which is on record.
+ */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,7 @@
-/** CONTRACT section 6 and PROTOCOL, invariant 20: a clock that is wrong for a while makes nothing forgotten, and nothing run again. */
+/**
+ * CONTRACT section 6 and PROTOCOL, invariant 20: a clock that is wrong for a while makes nothing forgotten, and nothing
+ * run again.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { successOf } from '../support/check-reply.ts';

@@ -1,4 +1,6 @@
-/** Opens and closes a store again and again while a mark is on its way, with nothing else that keeps the process alive. */
+/**
+ * Opens and closes a store again and again while a mark is on its way, with nothing else that keeps the process alive.
+ */
 import path from 'node:path';
 import { openSqliteStore } from '../../src/adapters/store-sqlite/open-store.ts';
 import { nothingYet } from '../../src/shell/ending/transition.ts';

@@ -1,4 +1,6 @@
-/** What a gateway says that closes, or is closed: that, to whoever asks, and not that it starts or that its store fails. */
+/**
+ * What a gateway says that closes, or is closed: that, to whoever asks, and not that it starts or that its store fails.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isObject } from '../../src/core/values/json.ts';

@@ -1,6 +1,6 @@
 /**
- * Whatever stands in recourse.yaml, in a file it includes and in recourse.lock, check answers: with a configuration, or with
- * problems that have a place and a fix. It never throws, and never takes long.
+ * Whatever stands in recourse.yaml, in a file it includes and in recourse.lock, check answers: with a configuration, or
+ * with problems that have a place and a fix. It never throws, and never takes long.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

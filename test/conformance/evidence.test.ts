@@ -1,4 +1,7 @@
-/** CONTRACT section 6, Evidence: what a call relies on is bound to it and to its approval, and read again before it runs. */
+/**
+ * CONTRACT section 6, Evidence: what a call relies on is bound to it and to its approval, and read again before it
+ * runs.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { httpStatusOf } from '../../src/index.ts';

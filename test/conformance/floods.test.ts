@@ -1,4 +1,6 @@
-/** What a gateway remembers is bounded, whoever asks and however often: nothing of it grows with the number of calls. */
+/**
+ * What a gateway remembers is bounded, whoever asks and however often: nothing of it grows with the number of calls.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMachine } from 'xstate';

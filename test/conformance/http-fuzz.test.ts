@@ -1,6 +1,7 @@
 /**
- * Whatever arrives at the HTTP door, from nearly right requests to bytes that are no HTTP: never a 500, never an answer that the
- * document does not describe, and the door goes on. In a time box; `RECOURSE_FUZZ_REQUESTS` sets a number instead.
+ * Whatever arrives at the HTTP door, from nearly right requests to bytes that are no HTTP: never a 500, never an answer
+ * that the document does not describe, and the door goes on. In a time box; `RECOURSE_FUZZ_REQUESTS` sets a number
+ * instead.
  */
 import assert from 'node:assert/strict';
 import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';

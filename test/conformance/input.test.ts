@@ -1,4 +1,6 @@
-/** CONTRACT section 1, gate 5, and section 3: arguments are judged before anything runs, and every wrong field is named. */
+/**
+ * CONTRACT section 1, gate 5, and section 3: arguments are judged before anything runs, and every wrong field is named.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type } from 'arktype';

@@ -1,4 +1,6 @@
-/** CONTRACT sections 1, 6 and 8: what the journal keeps, in which order, and that it still holds when parts are erased. */
+/**
+ * CONTRACT sections 1, 6 and 8: what the journal keeps, in which order, and that it still holds when parts are erased.
+ */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { copyFileSync } from 'node:fs';

@@ -1,4 +1,6 @@
-/** CONTRACT section 9: in whatever form a tool gives a live key of the gateway, it is masked in the reply and on record. */
+/**
+ * CONTRACT section 9: in whatever form a tool gives a live key of the gateway, it is masked in the reply and on record.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ToolFailure } from '../../src/index.ts';

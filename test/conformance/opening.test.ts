@@ -232,7 +232,8 @@ describe('a second process on the same file', () => {
       t.after(() => opened.gateway.close());
       const { store } = opened.shell.ports;
       successOf(await opened.gateway.handle({ tool: 'act', args: { n: 0 } }));
-      // An owner that stood still records what it finds in its buffer, hears that the link has ended, and settles its calls.
+      // An owner that stood still records what it finds in its buffer, hears that the link has ended, and settles its
+      // calls.
       let lost = 0;
       const commit: typeof store.commit = async (transitions) => {
         const results = await store.commit(transitions);

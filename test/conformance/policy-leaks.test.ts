@@ -1,4 +1,7 @@
-/** CONTRACT sections 1, 8 and 9 for policy: what an agent must not come to know, and what a body must not do in its place. */
+/**
+ * CONTRACT sections 1, 8 and 9 for policy: what an agent must not come to know, and what a body must not do in its
+ * place.
+ */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, test } from 'node:test';

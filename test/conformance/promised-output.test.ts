@@ -1,4 +1,7 @@
-/** CONTRACT section 9: what a server promised of its results is held against them, and a write that breaks it is in doubt. */
+/**
+ * CONTRACT section 9: what a server promised of its results is held against them, and a write that breaks it is in
+ * doubt.
+ */
 import assert from 'node:assert/strict';
 import type { RequestListener } from 'node:http';
 import path from 'node:path';

@@ -1,4 +1,7 @@
-/** CONTRACT sections 8 and 9 for secrets: a live key in what a tool gives is masked, and `redact` holds for failures as for successes. */
+/**
+ * CONTRACT sections 8 and 9 for secrets: a live key in what a tool gives is masked, and `redact` holds for failures as
+ * for successes.
+ */
 import assert from 'node:assert/strict';
 import { mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,7 @@
-/** What ends after a call: tasks that must be reported, sessions that are complete, and calls that change hands when approved. */
+/**
+ * What ends after a call: tasks that must be reported, sessions that are complete, and calls that change hands when
+ * approved.
+ */
 import assert from 'node:assert/strict';
 
 import type { CallId, SessionId } from '../../src/core/call/call.ts';

@@ -1,4 +1,6 @@
-/** Workflow sessions: one turn at a time, states kept under their sequence, fences, timers, and a history of their own. */
+/**
+ * Workflow sessions: one turn at a time, states kept under their sequence, fences, timers, and a history of their own.
+ */
 import assert from 'node:assert/strict';
 
 import type { CallId, SessionId } from '../../src/core/call/call.ts';

@@ -1,4 +1,7 @@
-/** A session is changed from outside its steps, or only looked at: accepted, reset, by several at once, while a step runs. */
+/**
+ * A session is changed from outside its steps, or only looked at: accepted, reset, by several at once, while a step
+ * runs.
+ */
 import assert from 'node:assert/strict';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { describe, test, type TestContext } from 'node:test';
@@ -226,7 +229,8 @@ describe('a change of the workflow', () => {
         const limits = { storeRetryMs: [5, 10] };
         const after = counter({ version: '2', ...(by === 'migration' ? { migrations } : {}) });
         const { gateway, session } = await changed(t, [counter(), after], undefined, { limits });
-        // A fork is refused as ManifestDrift without a record, so the store is heard only of the migration that comes before it.
+        // A fork is refused as ManifestDrift without a record, so the store is heard only of the migration that comes
+        // before it.
         const go = () => (by === 'migration' ? gateway.sessions.fork(session) : gateway.sessions.accept(session));
         breakDisk();
         const away = refusal(await go(), 'session_error');

@@ -1,4 +1,7 @@
-/** What carrying a session over must not leave behind: timers of a state that it is not in, and states whose timer nobody set. */
+/**
+ * What carrying a session over must not leave behind: timers of a state that it is not in, and states whose timer
+ * nobody set.
+ */
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
@@ -31,7 +34,9 @@ const other = mount(createMachine({ id: 'other', ...waiting({ [minute]: 'late' }
   actions: { go: { run: async () => ({}) } },
 } as never);
 
-/** A step that is refused moves nothing itself: the session is carried over before it is judged, and what is due fires. */
+/**
+ * A step that is refused moves nothing itself: the session is carried over before it is judged, and what is due fires.
+ */
 async function touch({ ask }: Awaited<ReturnType<typeof openWorkflow>>, session: string): Promise<void> {
   refusal(await ask('nothing', {}, { session }), 'unknown_action');
 }

@@ -1,4 +1,6 @@
-/** One workflow session, several processes: no update is lost, and whoever dies with the turn leaves it to the others. */
+/**
+ * One workflow session, several processes: no update is lost, and whoever dies with the turn leaves it to the others.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test, type TestContext } from 'node:test';

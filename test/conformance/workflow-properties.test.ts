@@ -1,6 +1,6 @@
 /**
- * Random workflows and random calls on a real gateway: whatever an agent sends, the reply is valid, only a success moves the state,
- * and what a refusal offers is really possible.
+ * Random workflows and random calls on a real gateway: whatever an agent sends, the reply is valid, only a success
+ * moves the state, and what a refusal offers is really possible.
  */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
@@ -151,7 +151,9 @@ function checkMove(one: Act, reply: Reply, before: SessionView, after: SessionVi
     assert.deepEqual(reply.valid_next_actions, after.valid_next_actions, what);
 }
 
-/** Nothing is next in an end, and else only where the workflow leads into a dead end, or nobody could tell beforehand. */
+/**
+ * Nothing is next in an end, and else only where the workflow leads into a dead end, or nobody could tell beforehand.
+ */
 function checkNext({ graph }: Agent, { status, valid_next_actions: next }: SessionView): void {
   if (status === 'done') assert.deepEqual(next, []);
   if (next.length > 0 || status === 'stopped') return;

@@ -1,4 +1,7 @@
-/** A step that takes longer than it may: the reply comes at its budget, whatever the body does, and what comes later changes nothing. */
+/**
+ * A step that takes longer than it may: the reply comes at its budget, whatever the body does, and what comes later
+ * changes nothing.
+ */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -70,7 +73,8 @@ describe('a step is answered at its budget', () => {
       const again = await gateway.ask('act', {}, { session });
       return 'error' in again && again.error === 'fenced' ? again : null;
     });
-    // On a busy machine the first worker may be killed before it began, which proves that nothing happened: then a later call is in doubt.
+    // On a busy machine the first worker may be killed before it began, which proves that nothing happened: then a
+    // later call is in doubt.
     assert.ok((fenced.blocking_call_id ?? '') >= reply.call_id);
   });
 

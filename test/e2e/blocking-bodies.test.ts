@@ -144,7 +144,8 @@ test('a body in the gateway’s own thread that computes is told by name', async
     assert.ok(told?.kind === 'body_blocks');
     assert.deepEqual([told.thread, told.tools, told.ended], ['gateway', [`own/${action}`], false]);
   }
-  // Beside one that only waits: what computed before it first waited is named alone, of the others nobody can say which it was.
+  // Beside one that only waits: what computed before it first waited is named alone, of the others nobody can say which
+  // it was.
   const waiting = gateway.handleStep({ action: 'wait' });
   for (const [action, named] of [
     ['first', ['own/first']],

@@ -1,4 +1,7 @@
-/** The commands for keys, as people run them: before there is a store, beside a gateway, and where something is in the way. */
+/**
+ * The commands for keys, as people run them: before there is a store, beside a gateway, and where something is in the
+ * way.
+ */
 import assert from 'node:assert/strict';
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** `recourse approvals`: a person looks and decides beside a gateway that runs, with single commands and on a live screen. */
+/**
+ * `recourse approvals`: a person looks and decides beside a gateway that runs, with single commands and on a live
+ * screen.
+ */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -20,7 +23,8 @@ async function open(t: TestContext) {
   const up = await startGoverned(t, yaml);
   await up.ready();
   const key = up.keyOf('bot');
-  // On a connection of its own: a command that is waited for keeps this process from hearing that an idle one was closed.
+  // On a connection of its own: a command that is waited for keeps this process from hearing that an idle one was
+  // closed.
   const ask = (amount: number) =>
     send(new URL(up.url), 'POST', '/v1/calls', { key, body: { tool: 'small/echo', args: { amount } } });
   const defer = async (amount: number): Promise<string> => {

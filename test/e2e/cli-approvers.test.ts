@@ -1,4 +1,7 @@
-/** What `recourse check` and `recourse test` say about who approves, as people run them: without keys, and with them beside the store. */
+/**
+ * What `recourse check` and `recourse test` say about who approves, as people run them: without keys, and with them
+ * beside the store.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

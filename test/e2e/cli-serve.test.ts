@@ -1,4 +1,7 @@
-/** `recourse serve` as MCP clients start it: one workflow over standard input and output, on a store that others may use too. */
+/**
+ * `recourse serve` as MCP clients start it: one workflow over standard input and output, on a store that others may use
+ * too.
+ */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -218,7 +221,8 @@ test('kill -9 of the forwarder between steps: the owner, and a new process, go o
   const second = await connectServe(t, ['./bar.ts'], { cwd: bar.home });
   const { session } = succeeded(await second.step('order', latte));
   process.kill(second.pid, 'SIGKILL');
-  // Another order: an equal one would be answered with the first, if its process died before it could say that its reply was written.
+  // Another order: an equal one would be answered with the first, if its process died before it could say that its
+  // reply was written.
   succeeded(await first.step('order', { inputs: { drink: 'tea' }, session }));
   const third = await connectServe(t, ['./bar.ts'], { cwd: bar.home });
   await third.saying(/as its forwarder/);

@@ -1,4 +1,7 @@
-/** The commands for sessions, and `calls settle`, as people run them: beside a gateway that owns the store, and without one. */
+/**
+ * The commands for sessions, and `calls settle`, as people run them: beside a gateway that owns the store, and without
+ * one.
+ */
 import assert from 'node:assert/strict';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';

@@ -1,4 +1,6 @@
-/** `recourse stdio` as MCP clients start it: every server and workflow of recourse.yaml on one connection, by the rules. */
+/**
+ * `recourse stdio` as MCP clients start it: every server and workflow of recourse.yaml on one connection, by the rules.
+ */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

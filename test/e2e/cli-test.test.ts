@@ -1,4 +1,7 @@
-/** `recourse test`, and what `recourse check` proves about a policy, as people run them: on a folder, without any server. */
+/**
+ * `recourse test`, and what `recourse check` proves about a policy, as people run them: on a folder, without any
+ * server.
+ */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

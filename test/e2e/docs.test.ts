@@ -1,6 +1,7 @@
 /**
- * Do the documents tell the truth? Every block of code in the README and the guides is type-checked and run, in order, in
- * a folder of its own; what a document says that a block prints is compared. Tables of names are held against the code.
+ * Do the documents tell the truth? Every block of code in the README and the guides is type-checked and run, in order,
+ * in a folder of its own; what a document says that a block prints is compared. Tables of names are held against the
+ * code.
  */
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** Servers that are pointed at the gateway's own files are told of, and what they read of its keys is masked. Real servers. */
+/**
+ * Servers that are pointed at the gateway's own files are told of, and what they read of its keys is masked. Real
+ * servers.
+ */
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,6 @@
-/** What `recourse init` makes of the tools that it finds, and what becomes of a server that later says something else. */
+/**
+ * What `recourse init` makes of the tools that it finds, and what becomes of a server that later says something else.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

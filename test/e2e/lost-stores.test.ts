@@ -1,4 +1,7 @@
-/** A store that is deleted, emptied or replaced is noticed: by the gateway that has it open, and by the one that starts beside what is left. */
+/**
+ * A store that is deleted, emptied or replaced is noticed: by the gateway that has it open, and by the one that starts
+ * beside what is left.
+ */
 import assert from 'node:assert/strict';
 import {
   copyFileSync,

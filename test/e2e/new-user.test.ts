@@ -1,6 +1,7 @@
 /**
- * A new user's first quarter of an hour, played by the real commands: a client's configuration with two public servers, `init`,
- * `agents add`, `up`, and an official client that reads, fails to read, writes with a person's approval, and completes.
+ * A new user's first quarter of an hour, played by the real commands: a client's configuration with two public servers,
+ * `init`, `agents add`, `up`, and an official client that reads, fails to read, writes with a person's approval, and
+ * completes.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -1,4 +1,7 @@
-/** `/readyz` says no whenever a call could not be recorded, whatever the reason, and yes again once it could: without any call. */
+/**
+ * `/readyz` says no whenever a call could not be recorded, whatever the reason, and yes again once it could: without
+ * any call.
+ */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** What leaves the gateway: no line of a file, no value that redact names in a failure of a server, and where keys are for whoever has none. */
+/**
+ * What leaves the gateway: no line of a file, no value that redact names in a failure of a server, and where keys are
+ * for whoever has none.
+ */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Where store, keys and token lie if nobody says: in a state folder of the user's, found by every command, moved there once. */
+/**
+ * Where store, keys and token lie if nobody says: in a state folder of the user's, found by every command, moved there
+ * once.
+ */
 import assert from 'node:assert/strict';
 import {
   chmodSync,

@@ -1,4 +1,7 @@
-/** `recourse stdio` lists tools of servers and of workflows side by side: each has a name of its own there, and is offered by it. */
+/**
+ * `recourse stdio` lists tools of servers and of workflows side by side: each has a name of its own there, and is
+ * offered by it.
+ */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';

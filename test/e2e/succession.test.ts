@@ -1,4 +1,7 @@
-/** A process that only forwards becomes the owner of the store: whoever waits at its doors goes on waiting there, and gets an answer. */
+/**
+ * A process that only forwards becomes the owner of the store: whoever waits at its doors goes on waiting there, and
+ * gets an answer.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,7 @@
-/** A server that comes late is no loss: whoever listed the tools before hears that there are others now, over stdio and HTTP. */
+/**
+ * A server that comes late is no loss: whoever listed the tools before hears that there are others now, over stdio and
+ * HTTP.
+ */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -16,7 +16,10 @@ const filesOf = (tree: Tree, wanted: (file: string) => boolean) => [...tree].fil
 const partOf = (file: string, at: number) => file.split('/')[at]?.replace(/\.ts$/, '') ?? '';
 const layerOf = (file: string) => (file.startsWith('src/') ? partOf(file, 1) : 'outside src');
 
-/** Which layers each layer may import. `main` is the composition root; only `index` and the command's root stand above it. */
+/**
+ * Which layers each layer may import. `main` is the composition root; only `index` and the command's root stand above
+ * it.
+ */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   core: ['core'],
   ports: ['core', 'ports'],

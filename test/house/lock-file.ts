@@ -20,7 +20,10 @@ export const lockFileWithoutAddresses = eachLockFile((text) =>
   /"resolved"\s*:/.test(text) ? ['names the address of a package'] : [],
 );
 
-/** npm leaves out what the registry did not have for another platform when the file was written, and `npm ci` then fails. */
+/**
+ * npm leaves out what the registry did not have for another platform when the file was written, and `npm ci` then
+ * fails.
+ */
 export const lockFileWhole = eachLockFile((text) => {
   const { packages = {} } = JSON.parse(text) as { readonly packages?: Packages };
   return Object.entries(packages).flatMap(([at, locked]) => {

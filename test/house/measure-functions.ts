@@ -1,4 +1,6 @@
-/** Measures functions with the linter: which are too complex, too long, or have too many parameters, and by how much. */
+/**
+ * Measures functions with the linter: which are too complex, too long, or have too many parameters, and by how much.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +30,10 @@ interface Diagnostic {
 const linter = path.join(import.meta.dirname, '../../node_modules/oxlint/bin/oxlint');
 const measured = new WeakMap<Tree, readonly Measured[]>();
 
-/** Everything above a limit, in the order of the files. The linter reads files, so the tree is written to a folder of its own. */
+/**
+ * Everything above a limit, in the order of the files. The linter reads files, so the tree is written to a folder of
+ * its own.
+ */
 export function measureFunctions(tree: Tree, isMeasured: (file: string) => boolean): readonly Measured[] {
   const known = measured.get(tree);
   if (known !== undefined) return known;

@@ -1,6 +1,7 @@
 /**
- * House rules that the project does not keep everywhere yet. Each has a limit and a list of what is above it, with its figure, in
- * ratchet.json. Nothing may grow or come to the list, and what is within the limit leaves it: `npm run ratchet` writes it anew.
+ * House rules that the project does not keep everywhere yet. Each has a limit and a list of what is above it, with its
+ * figure, in ratchet.json. Nothing may grow or come to the list, and what is within the limit leaves it: `npm run
+ * ratchet` writes it anew.
  */
 import path from 'node:path';
 import { type FunctionRule, functionLimits, measureFunctions } from './measure-functions.ts';

@@ -88,7 +88,9 @@ export function referencesOf(text: string): readonly Reference[] {
   );
 }
 
-/** The file a relative specifier names, or null for a package. Workers may be named by their built or open extension. */
+/**
+ * The file a relative specifier names, or null for a package. Workers may be named by their built or open extension.
+ */
 export function targetOf(tree: Tree, from: string, { specifier }: Reference): string | null {
   if (!specifier.startsWith('.')) return null;
   const plain = path.posix.join(path.posix.dirname(from), specifier);

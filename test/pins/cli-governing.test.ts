@@ -1,4 +1,7 @@
-/** Public surface, typed out: what scripts read of the commands that write and ask. A change here needs a changelog entry. */
+/**
+ * Public surface, typed out: what scripts read of the commands that write and ask. A change here needs a changelog
+ * entry.
+ */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** What the compiler promises a caller of `gateway.step`. Most of this file is checked by the type check alone; what it forbids is refused too. */
+/**
+ * What the compiler promises a caller of `gateway.step`. Most of this file is checked by the type check alone; what it
+ * forbids is refused too.
+ */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';

@@ -1,4 +1,6 @@
-/** The journal's kinds, the ladder and the limits are public: records are read for years, limits are configured by name. */
+/**
+ * The journal's kinds, the ladder and the limits are public: records are read for years, limits are configured by name.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gateNames } from '../../src/core/gates/gate.ts';

@@ -1,7 +1,7 @@
 /**
- * A call that a person must approve: whoever works on it dies at every act of the asking, the approving and the asking again, before
- * it and right after it took effect. It is started again, and everybody says once more what they had said: the approval is there,
- * and there is one effect, or none and the record says so.
+ * A call that a person must approve: whoever works on it dies at every act of the asking, the approving and the asking
+ * again, before it and right after it took effect. It is started again, and everybody says once more what they had
+ * said: the approval is there, and there is one effect, or none and the record says so.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -148,7 +148,8 @@ for (const [name, story] of stories)
             if (ending.told === 'none') assert.equal(classOf[tool] === 'pure' ? 0 : ending.effects, 0, where);
             // Without a key, and with others alive who know of no death, it cannot know when it may ask again.
             if (key !== null || story.at === 'the same') assert.notEqual(ending.told, 'to wait', where);
-            // It outlived the death, and was used: nobody had to decide twice, except about a read, which answers for no other.
+            // It outlived the death, and was used: nobody had to decide twice, except about a read, which answers for
+            // no other.
             const used = ending.approvals.filter(({ state }) => state === 'used');
             const most = classOf[tool] === 'pure' && key === null ? 2 : 1;
             assert.ok(

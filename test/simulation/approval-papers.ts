@@ -1,4 +1,7 @@
-/** What the records and the policies of a simulated world say about a call, read apart from the gateway: its form, its rules, its judgement. */
+/**
+ * What the records and the policies of a simulated world say about a call, read apart from the gateway: its form, its
+ * rules, its judgement.
+ */
 import type { Json } from '../../src/core/values/json.ts';
 import type { Judgement, Policy } from '../../src/core/policy/policy.ts';
 import { hashing, type MemoryRecord } from './memory-journal.ts';

@@ -1,4 +1,7 @@
-/** Stories of approvals that once went wrong, told act by act in a world without faults: nothing runs that nobody asks for, except as it was approved. */
+/**
+ * Stories of approvals that once went wrong, told act by act in a world without faults: nothing runs that nobody asks
+ * for, except as it was approved.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { person } from './approvers.ts';

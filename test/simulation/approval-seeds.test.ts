@@ -1,6 +1,6 @@
 /**
- * Worlds in which people decide: policies defer, people approve, change, deny and take back, an operator changes the rules, and
- * everything goes wrong meanwhile. Whatever happens, what was decided is what runs, once.
+ * Worlds in which people decide: policies defer, people approve, change, deny and take back, an operator changes the
+ * rules, and everything goes wrong meanwhile. Whatever happens, what was decided is what runs, once.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,6 +1,6 @@
 /**
- * The policies of a simulated world in which people decide: for each tool how its calls are asked for, by whom and for how long.
- * Data only; who changes them is simulated-policy.ts, who decides is approvers.ts.
+ * The policies of a simulated world in which people decide: for each tool how its calls are asked for, by whom and for
+ * how long. Data only; who changes them is simulated-policy.ts, who decides is approvers.ts.
  */
 import { type ApprovalTerms, defaultTerms } from '../../src/core/approval/approval.ts';
 import { compilePolicy } from '../../src/core/policy/compile-policy.ts';

@@ -1,7 +1,8 @@
 /**
- * Sees what happens to approvals and keeps an account of its own: who voted for which form, what was sent under it, and which
- * call waits. Believes no row: forms come from the record of the held call, rules from the policy that was in force.
- * Invariants: `waits`, `shared`, `votes`, `used`, `late`, `form`, `rules`, `covered`, `taken back`, `early`, `names`, `ignored`, `told`.
+ * Sees what happens to approvals and keeps an account of its own: who voted for which form, what was sent under it, and
+ * which call waits. Believes no row: forms come from the record of the held call, rules from the policy that was in
+ * force. Invariants: `waits`, `shared`, `votes`, `used`, `late`, `form`, `rules`, `covered`, `taken back`, `early`,
+ * `names`, `ignored`, `told`.
  */
 import { canonicalText } from '../../src/core/values/canonical.ts';
 import type { Approval, ApprovalState } from '../../src/core/approval/approval.ts';
@@ -253,7 +254,8 @@ export function createApprovalWitness({ breaks, stateOf, isStep, forgive, policy
       for (const id of touched) {
         const row = ofCall.get(id)?.row;
         const waits = stateOf(id) === 'AWAITING_APPROVAL';
-        // INVARIANT: who waits has exactly one approval that is open or granted, and none of these is without who waits.
+        // INVARIANT: who waits has exactly one approval that is open or granted, and none of these is without who
+        // waits.
         if (waits !== (row !== undefined && waiting.has(row.state)))
           breaks('waits', `${id} is ${stateOf(id)}, and its approval ${row?.id} is ${row?.state}`);
       }

@@ -1,6 +1,7 @@
 /**
- * The model and the real thing, for approvals, tasks and completion: random transitions, many of them wrong or late, in batches of
- * random size, are committed to both. Every one must end alike, and what is read in the end must be the same.
+ * The model and the real thing, for approvals, tasks and completion: random transitions, many of them wrong or late, in
+ * batches of random size, are committed to both. Every one must end alike, and what is read in the end must be the
+ * same.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** What happens next in a simulated world: the earliest event, and of two at the same time the one that was put in first. */
+/**
+ * What happens next in a simulated world: the earliest event, and of two at the same time the one that was put in
+ * first.
+ */
 
 export interface Queued {
   readonly timeMs: number;

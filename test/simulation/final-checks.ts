@@ -1,4 +1,6 @@
-/** What must hold once the world is quiet: no state without its record, no record without its hash, nobody left waiting. */
+/**
+ * What must hold once the world is quiet: no state without its record, no record without its hash, nobody left waiting.
+ */
 import { stateKinds } from '../../src/core/journal/record.ts';
 import { createVerifier, type Head, hex } from '../../src/core/journal/verify.ts';
 import { callStates } from '../../src/core/taxonomy.ts';

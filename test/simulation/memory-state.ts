@@ -101,7 +101,10 @@ export const unfinishedStates: ReadonlySet<CallState | '(none)'> = new Set([
   'AWAITING_APPROVAL',
 ] as const);
 
-/** A step without a key that begins past the sequence of an equal one: by the contract it is another, whoever means what by it. */
+/**
+ * A step without a key that begins past the sequence of an equal one: by the contract it is another, whoever means what
+ * by it.
+ */
 export function isAnotherStep({ session, fingerprint, key, state: now, id }: Call, state: MemoryState): boolean {
   const walked = session === null ? undefined : state.sessions.get(session);
   if (walked === undefined || walked.workflow === null || key !== null || now !== 'DISPATCHED') return false;

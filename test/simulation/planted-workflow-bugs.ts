@@ -1,4 +1,7 @@
-/** Bugs of workflow sessions that the simulation must find, each put in by a store that lies. None of them is in the gateway. */
+/**
+ * Bugs of workflow sessions that the simulation must find, each put in by a store that lies. None of them is in the
+ * gateway.
+ */
 import type { SessionId } from '../../src/core/call/call.ts';
 import type { SessionChange, Store, Transition } from '../../src/ports/store.ts';
 import { noChange, nothingYet } from '../../src/shell/ending/transition.ts';

@@ -1,4 +1,7 @@
-/** Chance from a seed: the only source of it in a simulated world. Streams are separate, so one more draw moves no other. */
+/**
+ * Chance from a seed: the only source of it in a simulated world. Streams are separate, so one more draw moves no
+ * other.
+ */
 
 export interface Random {
   /** From 0 to 1, the latter excluded. */

@@ -1,7 +1,7 @@
 /**
- * Did a change alter what the gateway does? Records a digest of all that each seed's world did: every byte of its journals, which hold
- * the transitions, records and replies of every call. `node test/simulation/record-seeds.ts record FILE [seeds]`, then, after the
- * change, `node test/simulation/record-seeds.ts compare FILE`. Uses every core.
+ * Did a change alter what the gateway does? Records a digest of all that each seed's world did: every byte of its
+ * journals, which hold the transitions, records and replies of every call. `node test/simulation/record-seeds.ts record
+ * FILE [seeds]`, then, after the change, `node test/simulation/record-seeds.ts compare FILE`. Uses every core.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

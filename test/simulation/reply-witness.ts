@@ -1,4 +1,6 @@
-/** Checks every reply a client hears: its shape, its claims about the effect, and that what it promises is on record. */
+/**
+ * Checks every reply a client hears: its shape, its claims about the effect, and that what it promises is on record.
+ */
 import type { Json } from '../../src/core/values/json.ts';
 import { canonicalText } from '../../src/core/values/canonical.ts';
 import type { Reply } from '../../src/core/call/reply.ts';
@@ -29,7 +31,10 @@ export function createReplyWitness(state: MemoryState, witness: Witness) {
   const heardFor = new Map<string, string>();
   const heard: { readonly callId: string; readonly words: string; readonly final: boolean }[] = [];
 
-  /** Who takes the place of a step's requester, or asks for one that came out of a doubt, hears where the session stands now. */
+  /**
+   * Who takes the place of a step's requester, or asks for one that came out of a doubt, hears where the session stands
+   * now.
+   */
   const isSame = (callId: string, told: string, recorded: string): boolean => {
     const session = state.calls.get(callId)?.call.session ?? null;
     if (told === recorded || !witness.workflows.isStep(session)) return told === recorded;

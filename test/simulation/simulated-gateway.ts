@@ -14,7 +14,7 @@ import type { Upstream } from '../../src/ports/upstream.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { recover } from '../../src/shell/upkeep/recover.ts';
 import { createShell, type Ports, type Shell } from '../../src/shell/shell.ts';
-import { steadyClock } from '../../src/shell/upkeep/steady-clock.ts';
+import { steadyClock } from '../../src/shell/upkeep/guard-ports.ts';
 import { startSweeping } from '../../src/shell/upkeep/sweep.ts';
 import type { FaultMix } from './fault-mix.ts';
 import type { Random } from './random.ts';

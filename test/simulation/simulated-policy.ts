@@ -1,6 +1,7 @@
 /**
- * The policy of a simulated world, and the operator who changes it. Every gateway reads it for itself, some of them later than
- * others: for a while two of them may decide by different rules. Remembers every policy that ever was, by its hash.
+ * The policy of a simulated world, and the operator who changes it. Every gateway reads it for itself, some of them
+ * later than others: for a while two of them may decide by different rules. Remembers every policy that ever was, by
+ * its hash.
  */
 import { createHash } from 'node:crypto';
 import type { Policy } from '../../src/core/policy/policy.ts';

@@ -1,6 +1,6 @@
 /**
- * Sees everything that happens in a simulated world and checks it against the twenty invariants of the protocol, step by
- * step. Believes nobody: it keeps its own account of states, sends, effects and replies.
+ * Sees everything that happens in a simulated world and checks it against the twenty invariants of the protocol, step
+ * by step. Believes nobody: it keeps its own account of states, sends, effects and replies.
  */
 import type { Attempt } from '../../src/ports/upstream.ts';
 import type { CallChange, Transition } from '../../src/ports/store.ts';

@@ -1,6 +1,7 @@
 /**
- * The gateway dies at every act of a workflow session, before it and right after it took effect: of a step, a timer, a reset, a
- * fork, an adoption, a migration. It starts again, and whoever lost the reply asks again: one effect, a whole state, no turn held.
+ * The gateway dies at every act of a workflow session, before it and right after it took effect: of a step, a timer, a
+ * reset, a fork, an adoption, a migration. It starts again, and whoever lost the reply asks again: one effect, a whole
+ * state, no turn held.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -109,7 +110,9 @@ async function live(story: Story, deaths: readonly Death[]): Promise<Ending> {
 
 const many = (kinds: readonly string[], kind: string) => kinds.filter((one) => one === kind).length;
 
-/** One effect, and a state that has seen it once, whoever asked how often. A key keeps the word that nothing happened. */
+/**
+ * One effect, and a state that has seen it once, whoever asked how often. A key keeps the word that nothing happened.
+ */
 const once =
   (key: string | null) =>
   ({ effects, count, seq }: Ending, where: string) => {
@@ -146,7 +149,8 @@ const stories: readonly Story[] = [
   {
     name: 'a read without a key',
     phases: () => [open('tally'), step('peek', null, 'end')],
-    // Asked again after a lost reply it is one more step, for a read attaches to nothing; but none runs that nobody asked for.
+    // Asked again after a lost reply it is one more step, for a read attaches to nothing; but none runs that nobody
+    // asked for.
     judge: ({ count, seq, kinds }, where) => assert.deepEqual([count, many(kinds, 'retry_planned')], [seq, 0], where),
   },
   ...['k', null].map((key): Story => ({

@@ -1,6 +1,6 @@
 /**
- * What agents do to a workflow session, phase by phase, in a world whose gateway may die at any act. Whoever loses a reply with
- * the process asks again when it is back; the script ends when every phase has been answered.
+ * What agents do to a workflow session, phase by phase, in a world whose gateway may die at any act. Whoever loses a
+ * reply with the process asks again when it is back; the script ends when every phase has been answered.
  */
 import type { CallId, SessionId } from '../../src/core/call/call.ts';
 import type { ErrorReply, Reply } from '../../src/core/call/reply.ts';

@@ -1,6 +1,6 @@
 /**
- * The workflows of a simulated world. Their actions are bound to its tools, so that whatever happens to a tool happens to a step.
- * Every success counts one up: the state says how many steps it has seen.
+ * The workflows of a simulated world. Their actions are bound to its tools, so that whatever happens to a tool happens
+ * to a step. Every success counts one up: the state says how many steps it has seen.
  */
 import { createMachine } from 'xstate';
 import { mount } from '../../src/adapters/upstream-function/workflow/mount.ts';

@@ -1,4 +1,6 @@
-/** Each check of the witness of workflows is seen to fail once: what is forged here must be noticed, under its own name. */
+/**
+ * Each check of the witness of workflows is seen to fail once: what is forged here must be noticed, under its own name.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CallId, SessionId } from '../../src/core/call/call.ts';

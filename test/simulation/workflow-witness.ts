@@ -1,6 +1,6 @@
 /**
- * Sees what happens to workflow sessions and keeps an account of its own: whose turn it is, how often the state moved, and which
- * results were adopted. Invariants: `turn`, `state`, `adopt`.
+ * Sees what happens to workflow sessions and keeps an account of its own: whose turn it is, how often the state moved,
+ * and which results were adopted. Invariants: `turn`, `state`, `adopt`.
  */
 import type { CallChange, SessionChange, Transition } from '../../src/ports/store.ts';
 import type { MemoryRecord } from './memory-journal.ts';

@@ -1,4 +1,6 @@
-/** Workflows of a simulated world that move by themselves, or change under their sessions from one version to the next. */
+/**
+ * Workflows of a simulated world that move by themselves, or change under their sessions from one version to the next.
+ */
 import { assign, createMachine } from 'xstate';
 import { mount } from '../../src/adapters/upstream-function/workflow/mount.ts';
 import { served } from './workflow-setting.ts';

@@ -1,6 +1,6 @@
 /**
- * A whole world from one seed: gateways on one store, tools, agents, an operator, and whatever goes wrong. Only ports are
- * simulated; the core and the shell are the real ones.
+ * A whole world from one seed: gateways on one store, tools, agents, an operator, and whatever goes wrong. Only ports
+ * are simulated; the core and the shell are the real ones.
  */
 import type { IncarnationId } from '../../src/core/call/call.ts';
 import type { CommitResult, Transition } from '../../src/ports/store.ts';

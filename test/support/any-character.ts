@@ -1,4 +1,7 @@
-/** Any character there is but half of one, as a unit of random texts. fast-check's own takes a second to make, in every process. */
+/**
+ * Any character there is but half of one, as a unit of random texts. fast-check's own takes a second to make, in every
+ * process.
+ */
 import fc from 'fast-check';
 
 export const anyCharacter = fc

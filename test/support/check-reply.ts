@@ -16,7 +16,8 @@ import {
   type SuccessReply,
 } from '../../src/index.ts';
 
-// Every test process compiles the schema once and asks little of it: making the code shorter takes longer than it saves.
+// Every test process compiles the schema once and asks little of it: making the code shorter takes longer than it
+// saves.
 const ajv = new Ajv2020({ strict: true, allErrors: true, code: { optimize: false } });
 const matches = ajv.compile(replySchema());
 

@@ -1,6 +1,6 @@
 /**
- * A folder with a workflow as its author has it, and `recourse serve` as an MCP client starts it. The workflow's bodies leave a
- * line in a file of the world each time they run, and print where they should not.
+ * A folder with a workflow as its author has it, and `recourse serve` as an MCP client starts it. The workflow's bodies
+ * leave a line in a file of the world each time they run, and print where they should not.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,7 @@
-/** Texts that somebody could find in a folder as recourse.yaml, included files and recourse.lock: good ones, broken ones, noise. */
+/**
+ * Texts that somebody could find in a folder as recourse.yaml, included files and recourse.lock: good ones, broken
+ * ones, noise.
+ */
 import { anyCharacter } from './any-character.ts';
 import fc from 'fast-check';
 import { parse, stringify } from 'yaml';

@@ -1,4 +1,7 @@
-/** A gateway in a process of its own that runs a call which an approver changed. Says that its body began, and waits to be killed. */
+/**
+ * A gateway in a process of its own that runs a call which an approver changed. Says that its body began, and waits to
+ * be killed.
+ */
 import { defaultTerms } from '../../src/core/approval/approval.ts';
 import { openGateway } from '../../src/main.ts';
 import { createApprovals } from '../../src/shell/approval/approvals.ts';

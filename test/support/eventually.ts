@@ -1,6 +1,7 @@
 /**
- * Waits for a condition that nothing announces, such as a state in a file, and fails when it never comes. The ceiling is no bound
- * on how long something takes: it only ends a test that would wait for ever, and a busy machine must not reach it.
+ * Waits for a condition that nothing announces, such as a state in a file, and fails when it never comes. The ceiling
+ * is no bound on how long something takes: it only ends a test that would wait for ever, and a busy machine must not
+ * reach it.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 

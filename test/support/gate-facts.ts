@@ -56,7 +56,9 @@ const shop = {
 
 const names = ['pay', 'look', 'ship', 'crash'];
 
-/** A shop: `pay` needs an amount of 5, `look` is always possible, `ship` follows `pay`, and the guard of `crash` throws. */
+/**
+ * A shop: `pay` needs an amount of 5, `look` is always possible, `ship` follows `pay`, and the guard of `crash` throws.
+ */
 export function aStep(change: Partial<StepFact> = {}): StepFact {
   const machine = createMachine(shop as never) as AnyStateMachine;
   const compiled = compileMachine(machine, { name: 'shop', actions: new Map(names.map((name) => [name, null])) });

@@ -98,7 +98,8 @@ export async function startGoverned(
       const response = await fetch(`${url}${pathname}`, {
         method: body === undefined ? 'GET' : 'POST',
         headers: {
-          // Between two questions a test may wait for a command, and cannot see that its connection was closed meanwhile.
+          // Between two questions a test may wait for a command, and cannot see that its connection was closed
+          // meanwhile.
           connection: 'close',
           ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),

@@ -1,4 +1,6 @@
-/** Servers for tests of the HTTP client: they count their connections, and write answers by node:http or byte by byte. */
+/**
+ * Servers for tests of the HTTP client: they count their connections, and write answers by node:http or byte by byte.
+ */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';

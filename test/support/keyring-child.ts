@@ -1,6 +1,6 @@
 /**
- * A process with a keyring, for tests that need several or want to kill one. Takes an order on each line and answers on a line.
- * With `flood` it adds keys without end and prints each one that was acknowledged.
+ * A process with a keyring, for tests that need several or want to kill one. Takes an order on each line and answers on
+ * a line. With `flood` it adds keys without end and prints each one that was acknowledged.
  */
 import { rmSync, writeFileSync, writeSync } from 'node:fs';
 import path from 'node:path';

@@ -1,6 +1,7 @@
 /**
- * An MCP server that answers when a file says what: `{"result": …}` or `{"error": …}`. As servers on the official SDK do, it keeps the answer to
- * a call to itself that was cancelled, and writes that down; with `stubborn` it answers all the same. Arguments: folder, way, stubborn.
+ * An MCP server that answers when a file says what: `{"result": …}` or `{"error": …}`. As servers on the official SDK
+ * do, it keeps the answer to a call to itself that was cancelled, and writes that down; with `stubborn` it answers all
+ * the same. Arguments: folder, way, stubborn.
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';

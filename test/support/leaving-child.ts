@@ -1,4 +1,7 @@
-/** A gateway in a process of its own with a client that leaves when it is told `leave`, and a payment that ends when it is told `finish`. */
+/**
+ * A gateway in a process of its own with a client that leaves when it is told `leave`, and a payment that ends when it
+ * is told `finish`.
+ */
 import { openGateway } from '../../src/main.ts';
 import { handleCall } from '../../src/shell/call/handle-call.ts';
 import { aTool } from './tools.ts';

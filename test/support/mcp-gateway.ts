@@ -1,6 +1,6 @@
 /**
- * A real gateway on a real file behind an MCP door, put together from its parts; tools that are called directly answer what
- * the test says. When the test is over, everything is closed and the folder removed.
+ * A real gateway on a real file behind an MCP door, put together from its parts; tools that are called directly answer
+ * what the test says. When the test is over, everything is closed and the folder removed.
  */
 import assert from 'node:assert/strict';
 import crypto from 'node:crypto';

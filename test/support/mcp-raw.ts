@@ -1,4 +1,6 @@
-/** Messages of MCP over HTTP as a test writes them, in either revision: below every client, which would not send them. */
+/**
+ * Messages of MCP over HTTP as a test writes them, in either revision: below every client, which would not send them.
+ */
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,

@@ -1,4 +1,7 @@
-/** A real gateway whose policy can change while it runs, with its approvals: for one test, verified and removed afterwards. */
+/**
+ * A real gateway whose policy can change while it runs, with its approvals: for one test, verified and removed
+ * afterwards.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,7 @@
-/** A real gateway with workflows on a real file for one test; every reply is checked, the journal is verified at the end. */
+/**
+ * A real gateway with workflows on a real file for one test; every reply is checked, the journal is verified at the
+ * end.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /**
- * Policies written in many ways: block and flow style, comments, blank lines, all sorts of quotes, several files. What is
- * drawn is a policy and its layout; what comes out are the texts of the files. The main one is recourse.yaml.
+ * Policies written in many ways: block and flow style, comments, blank lines, all sorts of quotes, several files. What
+ * is drawn is a policy and its layout; what comes out are the texts of the files. The main one is recourse.yaml.
  */
 import fc, { type GeneratorValue } from 'fast-check';
 

@@ -1,6 +1,6 @@
 /**
- * Random workflows as a graph and as the XState machine of the same shape, and a brute force over the machine: every place
- * that XState itself gets to when its guards, pure functions of context and event, answer in every possible way.
+ * Random workflows as a graph and as the XState machine of the same shape, and a brute force over the machine: every
+ * place that XState itself gets to when its guards, pure functions of context and event, answer in every possible way.
  */
 import * as fc from 'fast-check';
 import {

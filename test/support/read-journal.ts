@@ -1,4 +1,6 @@
-/** What does the file say after all? Reads beside the gateway, by a connection of its own, and checks the whole of it. */
+/**
+ * What does the file say after all? Reads beside the gateway, by a connection of its own, and checks the whole of it.
+ */
 import assert from 'node:assert/strict';
 import { nodeHashing } from '../../src/adapters/store-sqlite/node-hashing.ts';
 import { openSqliteReader } from '../../src/adapters/store-sqlite/read/open-reader.ts';

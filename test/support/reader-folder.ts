@@ -1,6 +1,6 @@
 /**
- * A folder as a reader of the documents has it: the package installed under its name, the schema libraries beside it, the
- * command `recourse` on the path, and a store with a few calls. Blocks of code are written there and run.
+ * A folder as a reader of the documents has it: the package installed under its name, the schema libraries beside it,
+ * the command `recourse` on the path, and a store with a few calls. Blocks of code are written there and run.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -141,7 +141,9 @@ export function runProgram(own: string, file: string): Promise<Ran> {
   return finished(spawn(process.execPath, [file], { cwd: own, env: environment(own) }));
 }
 
-/** The whole block as one script. What goes on until Ctrl-C stands alone, and gets one when it has printed something. */
+/**
+ * The whole block as one script. What goes on until Ctrl-C stands alone, and gets one when it has printed something.
+ */
 export async function runScript(own: string, script: string): Promise<Ran> {
   const store = storeOf(own);
   const real = script

@@ -21,7 +21,10 @@ if (process.env['RECOURSE_STATE_DIR'] === undefined) {
 }
 export const stateDir = process.env['RECOURSE_STATE_DIR'];
 
-/** The store of the project in this folder, where the commands find it by themselves. Its folder is there, whether or not a command was run. */
+/**
+ * The store of the project in this folder, where the commands find it by themselves. Its folder is there, whether or
+ * not a command was run.
+ */
 export function storeIn(home: string): string {
   const file = defaultStore(home, process.env);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -39,7 +42,10 @@ export function folder(t: TestContext): string {
   return made;
 }
 
-/** A process that is killed only after this may still write into it: then it goes with the tests. A hook that throws would keep the others from running. */
+/**
+ * A process that is killed only after this may still write into it: then it goes with the tests. A hook that throws
+ * would keep the others from running.
+ */
 function removeFolder(made: string): void {
   const remove = () => rmSync(made, { recursive: true, force: true, maxRetries: 3 });
   try {

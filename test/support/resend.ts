@@ -1,4 +1,7 @@
-/** Clients that give up, as tests need them: below every library, which would keep the connection or wait. And a tool that counts its runs. */
+/**
+ * Clients that give up, as tests need them: below every library, which would keep the connection or wait. And a tool
+ * that counts its runs.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';

@@ -1,4 +1,6 @@
-/** Three small workflows as graphs, for tests of drawings and checks: a coffee order, an incident, a form with a memory. */
+/**
+ * Three small workflows as graphs, for tests of drawings and checks: a coffee order, an incident, a form with a memory.
+ */
 import type { GraphEdge, GraphState, WorkflowGraph } from '../../src/core/workflow/graph.ts';
 
 export function state(id: string, type: GraphState['type'] = 'atomic', more: Partial<GraphState> = {}): GraphState {

@@ -1,4 +1,6 @@
-/** The command line of the MCP Inspector, installed beside the tests when it is first needed, and run as a user runs it. */
+/**
+ * The command line of the MCP Inspector, installed beside the tests when it is first needed, and run as a user runs it.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -19,7 +21,8 @@ export async function installInspector(): Promise<string | null> {
   // Asked first, because an installation forgives what it cannot reach of what is optional, and fails in other words.
   const problem = await registryOutOfReach(name, peers);
   if (problem !== null) return `the MCP Inspector is not installed and ${problem}`;
-  // As the lock file says, which stays as it is; without scripts, and without the native parts, which only its web page needs.
+  // As the lock file says, which stays as it is; without scripts, and without the native parts, which only its web page
+  // needs.
   const options = ['--ignore-scripts', '--no-save', '--omit=optional'];
   const { code, said } = await runCommand('npm', ['install', ...options], peers, installsWithinMs);
   if (code !== 0 || !isInstalled()) throw new Error(`npm install in test/peers has failed: ${said}`);
@@ -50,7 +53,10 @@ export interface Inspected {
 
 export type Inspect = (...words: readonly string[]) => Promise<Inspected>;
 
-/** `target` is an address, or a command. `home` instead of the person's own: none of their settings count or are written. */
+/**
+ * `target` is an address, or a command. `home` instead of the person's own: none of their settings count or are
+ * written.
+ */
 export function createInspect(home: string, target: readonly string[]): Inspect {
   return async (...words) => {
     const { code, out, said } = await runCommand(

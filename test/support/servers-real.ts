@@ -77,7 +77,9 @@ export function createHome(t: Ending): Home {
   };
 }
 
-/** Tells its parent the port that it got: one that is chosen beforehand may be another's by the time that it listens. */
+/**
+ * Tells its parent the port that it got: one that is chosen beforehand may be another's by the time that it listens.
+ */
 const tellPort = `data:text/javascript,${encodeURIComponent(
   "import { subscribe } from 'node:diagnostics_channel'; " +
     "subscribe('tracing:net.server.listen:asyncEnd', ({ server }) => process.send(server.address().port));",

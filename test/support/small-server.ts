@@ -1,4 +1,7 @@
-/** A small MCP server behind a project of a test: how recourse.yaml names it, and one that begins only when a file is there. */
+/**
+ * A small MCP server behind a project of a test: how recourse.yaml names it, and one that begins only when a file is
+ * there.
+ */
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { root } from './recourse-process.ts';

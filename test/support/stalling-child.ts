@@ -1,4 +1,7 @@
-/** A gateway behind its HTTP door in a process of its own, which a test can stop. Its tool `pay` asks the address it is given. */
+/**
+ * A gateway behind its HTTP door in a process of its own, which a test can stop. Its tool `pay` asks the address it is
+ * given.
+ */
 import { openHttp } from '../e2e/http/open-http.ts';
 import { aTool } from './tools.ts';
 

@@ -1,4 +1,7 @@
-/** A gateway in a process of its own whose door never says that it wrote the reply. Says the reply, and waits to be killed. */
+/**
+ * A gateway in a process of its own whose door never says that it wrote the reply. Says the reply, and waits to be
+ * killed.
+ */
 import { openGateway } from '../../src/main.ts';
 import { handleCall } from '../../src/shell/call/handle-call.ts';
 import { aTool } from './tools.ts';

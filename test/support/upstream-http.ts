@@ -1,4 +1,7 @@
-/** MCP servers over HTTP for tests: the SDK's own in each revision, and one written by hand that answers whatever it is told. */
+/**
+ * MCP servers over HTTP for tests: the SDK's own in each revision, and one written by hand that answers whatever it is
+ * told.
+ */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import {

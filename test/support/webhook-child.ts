@@ -1,4 +1,6 @@
-/** A process with a store and a webhook, to be killed: writes a record for each line it gets, and says where it stands. */
+/**
+ * A process with a store and a webhook, to be killed: writes a record for each line it gets, and says where it stands.
+ */
 import { createInterface } from 'node:readline';
 import { startWebhooks } from '../../src/adapters/notify-webhook/start-webhooks.ts';
 import { nodeClock } from '../../src/adapters/system-node/clock.ts';

@@ -1,6 +1,6 @@
 /**
- * A process with a gateway on a shared file, which increments one session of a counter when it is told to. Its bodies write a line
- * for each execution, or hang after it. Prints line by line what happens.
+ * A process with a gateway on a shared file, which increments one session of a counter when it is told to. Its bodies
+ * write a line for each execution, or hang after it. Prints line by line what happens.
  */
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';

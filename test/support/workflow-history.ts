@@ -1,4 +1,7 @@
-/** What must hold of the history of any workflow session: nothing is missing, and every state follows from the one before. */
+/**
+ * What must hold of the history of any workflow session: nothing is missing, and every state follows from the one
+ * before.
+ */
 import assert from 'node:assert/strict';
 import type { ErrorReply } from '../../src/index.ts';
 import type { HistoryEntry, HistoryPage } from '../../src/shell/look/history.ts';
@@ -27,8 +30,9 @@ export const movesState = ({ kind, outcome }: HistoryEntry): boolean =>
   movers.has(kind) || (kind === 'attempt' && outcome === 'succeeded');
 
 /**
- * INVARIANT: the states chain. Entries are numbered in the order in which they began, and steps have the turn one after the other;
- * so what moved the state is in order, each from the digest that the one before left, each one sequence further.
+ * INVARIANT: the states chain. Entries are numbered in the order in which they began, and steps have the turn one after
+ * the other; so what moved the state is in order, each from the digest that the one before left, each one sequence
+ * further.
  */
 export function checkHistory(
   entries: readonly HistoryEntry[],

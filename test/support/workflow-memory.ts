@@ -1,4 +1,7 @@
-/** A gateway for workflows on the memory store: the real core, shell, upstream and door, without a file to open and to sync. */
+/**
+ * A gateway for workflows on the memory store: the real core, shell, upstream and door, without a file to open and to
+ * sync.
+ */
 import { createHash } from 'node:crypto';
 import { nodeClock } from '../../src/adapters/system-node/clock.ts';
 import { nodeIds } from '../../src/adapters/system-node/ids.ts';

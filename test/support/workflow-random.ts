@@ -1,6 +1,7 @@
 /**
- * Random workflows with bodies, from a seed: hierarchical, parallel, with histories, ends, guards on context and on inputs, edges that
- * are taken by themselves, raised events, assignments and updates. Whatever a guard wants of the inputs, one of `allInputs` has it.
+ * Random workflows with bodies, from a seed: hierarchical, parallel, with histories, ends, guards on context and on
+ * inputs, edges that are taken by themselves, raised events, assignments and updates. Whatever a guard wants of the
+ * inputs, one of `allInputs` has it.
  */
 import { assign, createMachine, raise } from 'xstate';
 import { mount, type MountedWorkflow } from '../../src/index.ts';

@@ -1,4 +1,7 @@
-/** Policies for tests, in short: `permit stripe/* if args.amount < 5`, each rule on a line of its own from recourse.yaml:10 on. */
+/**
+ * Policies for tests, in short: `permit stripe/* if args.amount < 5`, each rule on a line of its own from
+ * recourse.yaml:10 on.
+ */
 import assert from 'node:assert/strict';
 import { compilePolicy } from '../../src/core/policy/compile-policy.ts';
 import type {

@@ -1,4 +1,7 @@
-/** One file of keys, several processes: adding, rotating and revoking at once, killed in the middle, without room or rights. */
+/**
+ * One file of keys, several processes: adding, rotating and revoking at once, killed in the middle, without room or
+ * rights.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, readFileSync, statSync } from 'node:fs';

@@ -1,4 +1,6 @@
-/** Whoever asks from wherever gets every occurrence once and in order, and records are read once for all who keep up. */
+/**
+ * Whoever asks from wherever gets every occurrence once and in order, and records are read once for all who keep up.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openWebhookHome } from '../../../test/support/webhook-home.ts';

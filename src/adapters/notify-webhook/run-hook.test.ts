@@ -1,4 +1,6 @@
-/** When is a delivery tried again? Not before its time, and not after its receiver asked for quiet. Time is the test's. */
+/**
+ * When is a delivery tried again? Not before its time, and not after its receiver asked for quiet. Time is the test's.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

@@ -1,4 +1,6 @@
-/** Webhooks as an operator meets them: a real journal, real receivers, each told in order until it has taken everything. */
+/**
+ * Webhooks as an operator meets them: a real journal, real receivers, each told in order until it has taken everything.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';

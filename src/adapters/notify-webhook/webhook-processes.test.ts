@@ -1,4 +1,7 @@
-/** Killed between a delivery and its cursor, again and again: everything is told at least once, in order, under one id each. */
+/**
+ * Killed between a delivery and its cursor, again and again: everything is told at least once, in order, under one id
+ * each.
+ */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

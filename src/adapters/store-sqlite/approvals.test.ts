@@ -1,4 +1,6 @@
-/** Approvals in SQLite: files of other versions, other processes, and erasing. The rest is in the contract of stores. */
+/**
+ * Approvals in SQLite: files of other versions, other processes, and erasing. The rest is in the contract of stores.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';

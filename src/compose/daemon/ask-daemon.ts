@@ -146,7 +146,8 @@ async function ask(
       redirect: 'manual',
       signal: limit,
       ...sent,
-      // Not kept: a command asks seldom, and a request over a connection that its server just closed would be told as lost.
+      // Not kept: a command asks seldom, and a request over a connection that its server just closed would be told as
+      // lost.
       headers: { accept: 'application/json', connection: 'close', ...sent.headers, ...headers, ...authorization },
     });
     const value = parsed(await readText(response));

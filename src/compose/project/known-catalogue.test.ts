@@ -1,4 +1,6 @@
-/** What is known of tools without starting their servers: pinned ones as their servers listed them, others as declared. */
+/**
+ * What is known of tools without starting their servers: pinned ones as their servers listed them, others as declared.
+ */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

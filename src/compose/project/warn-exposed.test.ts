@@ -1,4 +1,7 @@
-/** Which arguments of a server name the gateway's own files? With real folders; test/e2e/exposed-state.test.ts asks the commands. */
+/**
+ * Which arguments of a server name the gateway's own files? With real folders; test/e2e/exposed-state.test.ts asks the
+ * commands.
+ */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,6 @@
-/** A move that is cut short anywhere is gone on with by the next one, and nothing is lost. Real files, real databases. */
+/**
+ * A move that is cut short anywhere is gone on with by the next one, and nothing is lost. Real files, real databases.
+ */
 import assert from 'node:assert/strict';
 import {
   copyFileSync,

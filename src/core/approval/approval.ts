@@ -136,7 +136,10 @@ function stricter(one: ApprovalTerms, other: ApprovalTerms): ApprovalTerms {
   };
 }
 
-/** Whether it is as good as one that was asked for under these terms now. INVARIANT: nobody gets by with less than what is wanted. */
+/**
+ * Whether it is as good as one that was asked for under these terms now. INVARIANT: nobody gets by with less than what
+ * is wanted.
+ */
 export function covers(
   { terms, votes, agent, tenant, openedAtMs }: Approval,
   wanted: ApprovalTerms,
@@ -211,7 +214,10 @@ export interface Said {
   readonly saw: string;
 }
 
-/** Adds one approval. A changed call is approved by the person who changed it; earlier votes were for another call and are dropped. */
+/**
+ * Adds one approval. A changed call is approved by the person who changed it; earlier votes were for another call and
+ * are dropped.
+ */
 export function voted(approval: Approval, { decider, atMs, saw }: Said, edit: Edit | null): Approval {
   const by = nameOf(decider);
   const votes = [...(edit === null ? approval.votes : []), { by, atMs, saw }];

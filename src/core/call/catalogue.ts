@@ -26,16 +26,25 @@ export interface ToolEntry {
   readonly timeoutMs: number;
   /** For `keyed`: how long the upstream remembers our key. A resend after that is a second write. */
   readonly dedupeWindowMs: number | null;
-  /** It answers at once and goes on working: within this time it must report that it is done. Null if its answer is the end of it. */
+  /**
+   * It answers at once and goes on working: within this time it must report that it is done. Null if its answer is the
+   * end of it.
+   */
   readonly reportsWithinMs: number | null;
   readonly input: InputRule;
   /** Under which name the upstream knows it: its own, or the tool that an action of a workflow is bound to. */
   readonly invokes: string;
   /** JSON Schema of the arguments, for those who list tools; null if the author's schema cannot be written as one. */
   readonly inputSchema: JsonObject | null;
-  /** The tool as its own server lists it (title, annotations, output schema, …), for doors that pass it on; null if nobody lists it. */
+  /**
+   * The tool as its own server lists it (title, annotations, output schema, …), for doors that pass it on; null if
+   * nobody lists it.
+   */
   readonly listing: JsonObject | null;
-  /** What its server says of it, as rules see it: where its tools are pinned, what it said then. Absent if nobody lists it. */
+  /**
+   * What its server says of it, as rules see it: where its tools are pinned, what it said then. Absent if nobody lists
+   * it.
+   */
   readonly hints?: JsonObject;
   /** By which name rules know it: its own; for an action the tool it is bound to, or `workflow/action`. */
   readonly policyName: string;

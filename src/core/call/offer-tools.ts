@@ -13,7 +13,10 @@ const maxAdvised = 5;
 const totals = new WeakMap<readonly string[], number>();
 const offers = new WeakMap<Catalogue, Map<string, readonly string[]>>();
 
-/** In the order of declaration if all are offered, otherwise the nearest first. The same object for the same tool of a catalogue. */
+/**
+ * In the order of declaration if all are offered, otherwise the nearest first. The same object for the same tool of a
+ * catalogue.
+ */
 export function offerTools(listed: Catalogue, asked: string): readonly string[] {
   if (listed.size <= maxOffered) return [...listed.keys()];
   const known = offers.get(listed) ?? new Map<string, readonly string[]>();

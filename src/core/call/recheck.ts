@@ -1,6 +1,6 @@
 /**
- * Decides again, by the policy of this moment, whether a call that was permitted before may be sent again. Asks a shorter
- * ladder of the same gates as `decide`. Pure.
+ * Decides again, by the policy of this moment, whether a call that was permitted before may be sent again. Asks a
+ * shorter ladder of the same gates as `decide`. Pure.
  */
 import type { Approval } from '../approval/approval.ts';
 import { approval as approvalGate } from '../gates/approval.ts';
@@ -10,8 +10,8 @@ import type { Request } from './call.ts';
 import { decide, type Ladder } from './decide.ts';
 
 /**
- * The gates whose answer may have changed since the call was decided. `model` is not among them: which model asked is not on
- * record, so a rule that reads it denies.
+ * The gates whose answer may have changed since the call was decided. `model` is not among them: which model asked is
+ * not on record, so a rule that reads it denies.
  */
 export const resendLadder: Ladder = [policy, approvalGate];
 

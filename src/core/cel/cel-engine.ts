@@ -17,7 +17,10 @@ export interface Evaluation {
   /** The first error of the engine, whether or not the expression went on after it. */
   failed: string | null;
   readonly matches: (text: string, pattern: string) => boolean;
-  /** Operands that are looked through as a whole (searched, compared, joined), whose keys are listed, or that are conditions. */
+  /**
+   * Operands that are looked through as a whole (searched, compared, joined), whose keys are listed, or that are
+   * conditions.
+   */
   readonly traversed: ReadonlyMap<object, Traversal>;
 }
 
@@ -115,12 +118,18 @@ function watch(evaluator: Evaluator, charge: (steps: number) => void, current: (
   Object.assign(evaluator, { debugType, debugTypeDeep: debugType, run });
 }
 
-/** The engine takes whatever `&&` and `||` are given for an error, and lets the other side make up for it without a word. */
+/**
+ * The engine takes whatever `&&` and `||` are given for an error, and lets the other side make up for it without a
+ * word.
+ */
 function needTruth(value: unknown): void {
   if (typeof value !== 'boolean') throw new WrongValue('&& and || need true or false on both sides');
 }
 
-/** INVARIANT: every number is one that JSON or a whole number of 64 bits can hold: comparing with NaN or Infinity tells nothing. */
+/**
+ * INVARIANT: every number is one that JSON or a whole number of 64 bits can hold: comparing with NaN or Infinity tells
+ * nothing.
+ */
 function needNumber(value: number | bigint): void {
   if (typeof value === 'bigint' ? BigInt.asIntN(64, value) !== value : !Number.isFinite(value))
     throw new WrongValue(`${typeof value === 'bigint' ? 'a whole number' : 'a calculation'} is out of range`);

@@ -94,7 +94,10 @@ export function registerFunctions(environment: Environment, { charge, matches }:
 
 const maxNumberChars = 40;
 
-/** A text is a number as JSON and people write it: the engine's own reading takes an empty text, 0b1 and 0x10 for numbers. */
+/**
+ * A text is a number as JSON and people write it: the engine's own reading takes an empty text, 0b1 and 0x10 for
+ * numbers.
+ */
 function registerConversions(environment: Environment): void {
   const register = environment.registerFunction.bind(environment);
   const read = (text: string, form: RegExp, what: string): string => {
@@ -132,7 +135,10 @@ export const partsOfTime: readonly string[] = [
   'getSeconds',
 ];
 
-/** Every function of the language that stands: each takes time linear in what it is given. The rest is refused when it is read. */
+/**
+ * Every function of the language that stands: each takes time linear in what it is given. The rest is refused when it
+ * is read.
+ */
 export const knownFunctions: ReadonlySet<string> = new Set([
   'bool',
   'contains',

@@ -77,7 +77,10 @@ function wrongType(type: string, returns: CelOptions['returns']): string | null 
   return `it must give a ${wordFor[returns]}, and gives a value of type ${plainWords(type)}`;
 }
 
-/** In YAML a condition on several lines may be folded into one, and a comment then takes the rest of the condition with it. */
+/**
+ * In YAML a condition on several lines may be folded into one, and a comment then takes the rest of the condition with
+ * it.
+ */
 const noComments = '// begins a comment, which can hide the rest of the expression: write it as a # comment above';
 
 const stringOrComment = /("""|''')(?:\\[^]|[^\\])*?\1|(["'])(?:\\[^]|(?!\2)[^\\])*\2|\/\//g;
@@ -188,7 +191,9 @@ type JsonResult = { readonly ok: true; readonly value: Json } | { readonly ok: f
 
 class NotJson extends Error {}
 
-/** Always a copy: what an expression was given may be frozen, and what it gives may be kept. Throws what a value throws. */
+/**
+ * Always a copy: what an expression was given may be frozen, and what it gives may be kept. Throws what a value throws.
+ */
 function resultToJson(result: unknown, limits: CelLimits): JsonResult {
   let nodesLeft = limits.maxResultNodes;
   const copy = (value: unknown, depth: number): Json => {

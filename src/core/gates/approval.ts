@@ -26,7 +26,8 @@ export const approval: Gate = {
     const state = stateAt(found, facts.nowMs);
     // INVARIANT: a person's denial is about the call: other evidence or another session does not circumvent it.
     if (state === 'denied') return { kind: 'refuse', refusal: deniedByPerson(tool, found) };
-    // INVARIANT: an approval covers a call only upon the evidence it was asked for with, and only by those who must approve it now.
+    // INVARIANT: an approval covers a call only upon the evidence it was asked for with, and only by those who must
+    // approve it now.
     if (found.evidence !== fact.evidence || !covers(found, joinObligations(obligations), facts.nowMs))
       return opens(tool, first, fact, found);
     switch (state) {

@@ -1,6 +1,6 @@
 /**
- * Gate 13: whether what the call relies on still holds. The evidence of a deferred call, or of one that cannot be undone, is
- * read again right before it runs. Whether the named reads are the agent's own is checked in `input.ts`.
+ * Gate 13: whether what the call relies on still holds. The evidence of a deferred call, or of one that cannot be
+ * undone, is read again right before it runs. Whether the named reads are the agent's own is checked in `input.ts`.
  */
 import { type Gate, pass } from './gate.ts';
 import type { Refusal } from '../call/refusal.ts';

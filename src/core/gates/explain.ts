@@ -18,7 +18,9 @@ import { codes } from '../taxonomy.ts';
 /** One gate of the ladder, whether or not it was asked. */
 export interface Rung {
   readonly gate: GateName;
-  /** `softened`: it said no, and audit mode let the call pass. `absent`: nothing is configured that it could enforce. */
+  /**
+   * `softened`: it said no, and audit mode let the call pass. `absent`: nothing is configured that it could enforce.
+   */
   readonly answer: 'passed' | 'refused' | 'held' | 'softened' | 'not_asked' | 'absent';
   /** The facts it looked at. */
   readonly saw: JsonObject;
@@ -57,7 +59,8 @@ export function explainLadder(request: Request, facts: Facts, ladder: Ladder): E
   for (const gate of ladder) {
     const answer = gate.check(request, facts, obligations);
     if (answer.kind === 'need') return answer;
-    // A gate name may occur twice on the ladder: the last answer counts. The first answer of policy counts only if it refuses.
+    // A gate name may occur twice on the ladder: the last answer counts. The first answer of policy counts only if it
+    // refuses.
     if (answer.kind !== 'pass' || gate !== neverPermitted) asked.set(gate.name, { gate, answer });
     if (answer.kind === 'pass' && answer.obligation !== undefined) obligations = [...obligations, answer.obligation];
     if (answer.kind === 'pass' || isSoftened(gate.name, facts)) continue;

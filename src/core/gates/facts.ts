@@ -18,7 +18,10 @@ export type Readiness =
     };
 
 export type SessionFact =
-  /** `elsewhere`: of another store. `foreign`: of another agent of the tenant. `unserved`: of a workflow that is not here. `unnamed`: of another than the step names. `plain`: of none, where one is needed. */
+  /**
+   * `elsewhere`: of another store. `foreign`: of another agent of the tenant. `unserved`: of a workflow that is not
+   * here. `unnamed`: of another than the step names. `plain`: of none, where one is needed.
+   */
   | { readonly found: false; readonly why: 'unknown' | 'elsewhere' | 'foreign' | 'unserved' | 'unnamed' | 'plain' }
   | {
       readonly found: true;

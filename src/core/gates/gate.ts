@@ -41,12 +41,16 @@ export type GateAnswer =
   | { readonly kind: 'hold'; readonly refusal: Refusal; readonly approval: HeldFor | null }
   | { readonly kind: 'need'; readonly fact: FactName };
 
-/** How the obligations of a call are met: by an approval that it uses up, or because it ran already, under this call. */
+/**
+ * How the obligations of a call are met: by an approval that it uses up, or because it ran already, under this call.
+ */
 export type MetBy =
   | { readonly kind: 'granted'; readonly approval: Approval }
   | { readonly kind: 'ran'; readonly call: CallId };
 
-/** What a held call waits for: an approval that an equal call has opened, or a new one, in place of one that is over. */
+/**
+ * What a held call waits for: an approval that an equal call has opened, or a new one, in place of one that is over.
+ */
 export type HeldFor =
   | { readonly kind: 'shared'; readonly approval: Approval }
   | { readonly kind: 'fresh'; readonly replaces: Approval | null };

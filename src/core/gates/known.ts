@@ -49,7 +49,10 @@ export const known: Gate = {
   saw: (request, { catalogue }) => ({ tool: request.tool, known: catalogue.has(request.tool) }),
 };
 
-/** Of a server that was never reached nobody knows which tools it has: then the name is not wrong. Null for any other name. */
+/**
+ * Of a server that was never reached nobody knows which tools it has: then the name is not wrong. Null for any other
+ * name.
+ */
 function awayServer(tool: string, facts: Facts): UnlistedServer | null {
   const server = facts.unlisted?.find(({ name }) => tool.startsWith(`${name}/`)) ?? null;
   if (server === null || stepOf(facts) !== null) return null;

@@ -38,8 +38,8 @@ export const policy: Gate = {
 };
 
 /**
- * Stands right behind `known`. INVARIANT: what could never be permitted answers with that and nothing else; not with what its
- * arguments would have to be, nor with when it could be taken.
+ * Stands right behind `known`. INVARIANT: what could never be permitted answers with that and nothing else; not with
+ * what its arguments would have to be, nor with when it could be taken.
  */
 export const neverPermitted: Gate = {
   name: 'policy',

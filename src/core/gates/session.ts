@@ -31,7 +31,9 @@ export const session: Gate = {
   saw: (_request, { session: fact }) => (fact?.found ? { state: fact.state, seq: fact.seq } : { session: 'unknown' }),
 };
 
-/** What is next in a workflow, and otherwise what is listed to the agent: a tool that it may never use is not mentioned. */
+/**
+ * What is next in a workflow, and otherwise what is listed to the agent: a tool that it may never use is not mentioned.
+ */
 function others({ id, step }: Extract<SessionFact, { found: true }>, { catalogue, policy }: Facts): Resolution {
   const listed = step === null ? [...listedTools(catalogue, policy, ceilingOf(id)).keys()] : nextActions(step);
   return { type: 'choose_action', actions: listed };

@@ -27,7 +27,9 @@ export interface Conditions {
 
 type Variables = Readonly<Record<string, CelType>>;
 
-/** Everything but the arguments. What may be null can be anything: reading on from it is an error, and the rule denies. */
+/**
+ * Everything but the arguments. What may be null can be anything: reading on from it is an error, and the rule denies.
+ */
 const others = {
   agent: { fields: { name: 'string' } },
   principal: { fields: { tenant: 'string', agent: 'string' } },

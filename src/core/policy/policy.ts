@@ -77,7 +77,10 @@ export interface WrittenPolicy {
   readonly roles?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What the conditions of rules can look at. What is not known is null, and reading on from it is an error: the rule denies. */
+/**
+ * What the conditions of rules can look at. What is not known is null, and reading on from it is an error: the rule
+ * denies.
+ */
 export interface RuleCall {
   /** By which rules name it: the tool, or `workflow/action` for an action that has a body of its own. */
   readonly tool: PolicyTool;

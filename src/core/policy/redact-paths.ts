@@ -96,7 +96,9 @@ function withDeep(nodes: readonly Node[]): readonly Node[] {
 
 interface Walk {
   readonly depthLeft: number;
-  /** Models send the JSON text of an object, or a list of it, where the object is meant: what is in there has no path. */
+  /**
+   * Models send the JSON text of an object, or a list of it, where the object is meant: what is in there has no path.
+   */
   readonly hidesOthers: boolean;
 }
 
@@ -108,7 +110,10 @@ function maskWithin(value: Json, nodes: readonly Node[], walk: Walk): Json {
   return Array.isArray(value) ? maskList(value, nodes, walk) : maskObject(value as JsonObject, nodes, walk);
 }
 
-/** Whether a path goes on here by a field that this cannot have. `**` goes on everywhere, so it says nothing about this place. */
+/**
+ * Whether a path goes on here by a field that this cannot have. `**` goes on everywhere, so it says nothing about this
+ * place.
+ */
 function isOther(value: Json, nodes: readonly Node[]): boolean {
   if (value === null || (typeof value === 'object' && !Array.isArray(value))) return false;
   return nodes.some((node) => !node.stays && (Array.isArray(value) ? hasFields(node) : !isBare(node)));

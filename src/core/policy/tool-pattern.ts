@@ -4,7 +4,9 @@
  */
 import { defaultPatternLimits, type PatternLimits } from './policy-limits.ts';
 
-/** The literal parts between the stars of one segment: `get_*` is `['get_', '']`; one part is a segment without stars. */
+/**
+ * The literal parts between the stars of one segment: `get_*` is `['get_', '']`; one part is a segment without stars.
+ */
 export type SegmentPattern = readonly string[];
 
 export interface ToolPattern {

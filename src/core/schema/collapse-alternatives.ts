@@ -88,7 +88,9 @@ function byBranch(below: readonly ErrorObject[], alternatives: readonly unknown[
 
 const kindKeywords = new Set(['type', 'const', 'enum', 'false schema']);
 
-/** Whether the error shows that another alternative was meant: by the kind of the value, or by a discriminating field. */
+/**
+ * Whether the error shows that another alternative was meant: by the kind of the value, or by a discriminating field.
+ */
 function tellsKind(error: ErrorObject, alternative: ErrorObject): boolean {
   if (error.instancePath === alternative.instancePath) return kindKeywords.has(error.keyword);
   return isTelltale(error, alternative);

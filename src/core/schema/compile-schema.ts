@@ -55,7 +55,8 @@ export function compileSchema(schema: unknown, limits: Partial<SchemaLimits> = {
       if (plain.nodes * countNodes(value, bounds.maxDetailWork / plain.nodes) > bounds.maxDetailWork) {
         return quick.errors ?? [];
       }
-      // Most tools never meet a wrong value, so the slower judge that lists everything is made when the first one comes.
+      // Most tools never meet a wrong value, so the slower judge that lists everything is made when the first one
+      // comes.
       thorough ??= compile(plain.schema, bounds, budget, true);
       refill(budget, bounds);
       return thorough(value) ? [] : (thorough.errors ?? []);

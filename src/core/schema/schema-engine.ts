@@ -25,7 +25,10 @@ export function dialectOf(schema: object): Dialect {
   return named.includes('2019-09') ? '2019-09' : '2020-12';
 }
 
-/** What is wrong with the schema itself, or null. Compiling a meta-schema is dear, so each is compiled once, for schemas that need it. */
+/**
+ * What is wrong with the schema itself, or null. Compiling a meta-schema is dear, so each is compiled once, for schemas
+ * that need it.
+ */
 export function problemOfSchema(schema: object): string | null {
   return isSimpleSchema(schema) ? null : problemByMetaSchema(schema);
 }

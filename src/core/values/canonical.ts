@@ -113,7 +113,9 @@ function writeObject(value: object, depth: number): string {
   return `${text}}`;
 }
 
-/** The default order of sort() is by UTF-16 code unit, which is what RFC 8785 asks for; most objects have it already. */
+/**
+ * The default order of sort() is by UTF-16 code unit, which is what RFC 8785 asks for; most objects have it already.
+ */
 function sortedKeys(value: object): readonly string[] {
   const keys = Object.keys(value);
   for (let i = 1; i < keys.length; i++) if ((keys[i - 1] as string) > (keys[i] as string)) return keys.sort();

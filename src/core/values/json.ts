@@ -41,7 +41,10 @@ export function parseExactly(text: string): unknown {
 /** Whether there may be such a number at all: nearly every text is done with after this look. */
 const isSuspect = (text: string): boolean => /\d{16}/.test(text);
 
-/** For messages of which only a part is ours to judge: `keep` puts that part, as it was sent, into each; a list holds several. */
+/**
+ * For messages of which only a part is ours to judge: `keep` puts that part, as it was sent, into each; a list holds
+ * several.
+ */
 export function parseMessages(text: string, keep: (message: unknown, exact: unknown) => unknown): unknown {
   const message: unknown = JSON.parse(text);
   if (!isSuspect(text)) return message;

@@ -53,7 +53,9 @@ export function suspicionOf(name: string): string | null {
   return null;
 }
 
-/** What is suspicious about a name that a rule gives to a tool, beside the names that tools have; null if nothing is. */
+/**
+ * What is suspicious about a name that a rule gives to a tool, beside the names that tools have; null if nothing is.
+ */
 export function lookAtRules(tools: readonly string[]): (match: string) => string | null {
   const known = new Set(tools);
   const looks = new Map([...known].map((name) => [skeletonOf(name), name]));

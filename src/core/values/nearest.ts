@@ -28,7 +28,9 @@ export function distance(wanted: string, name: string): number {
   return slash < 0 ? apart : Math.min(apart, editDistance(asked, whole.slice(slash + 1)));
 }
 
-/** The one tool of this name, if the server before the slash was left out; null if there is none, or there are several. */
+/**
+ * The one tool of this name, if the server before the slash was left out; null if there is none, or there are several.
+ */
 export function nearestServed(wanted: string, names: readonly string[]): string | null {
   const served = names.filter((name) => name.endsWith(`/${wanted}`));
   return served.length === 1 ? (served[0] ?? null) : null;

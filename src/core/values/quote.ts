@@ -4,9 +4,9 @@
  */
 
 /**
- * Controls, marks that change the direction, joiners, tags, selectors, halves of characters, code points without a character,
- * line ends and blanks other than the space. Accents stay on their letter: one that would be drawn onto our own quote is spelled
- * out, and so are the fifth and those after it, which would cover other lines.
+ * Controls, marks that change the direction, joiners, tags, selectors, halves of characters, code points without a
+ * character, line ends and blanks other than the space. Accents stay on their letter: one that would be drawn onto our
+ * own quote is spelled out, and so are the fifth and those after it, which would cover other lines.
  */
 const unseen =
   /(?<![\p{L}\p{N}\p{M}])\p{M}|(?<=\p{M}{4})\p{M}|[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Me}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/gu;

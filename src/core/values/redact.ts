@@ -20,7 +20,8 @@ const secrets: readonly (readonly [RegExp, string])[] = [
 
 /** Safe for a reply: well-formed, without known secrets, at most `maxChars` long. */
 export function safeText(text: string, maxChars: number): string {
-  // The cut comes first, so that a huge text cannot make the patterns expensive; a secret is never longer than the rest.
+  // The cut comes first, so that a huge text cannot make the patterns expensive; a secret is never longer than the
+  // rest.
   let safe = text.slice(0, maxChars + 1_000).toWellFormed();
   for (const [pattern, replacement] of secrets) safe = safe.replace(pattern, replacement);
   return safe.length <= maxChars ? safe : `${safe.slice(0, maxChars - 1).toWellFormed()}…`;

@@ -1,4 +1,7 @@
-/** Random machines: what we say must be what XState does, and a state that was written down must be the state that was left. */
+/**
+ * Random machines: what we say must be what XState does, and a state that was written down must be the state that was
+ * left.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

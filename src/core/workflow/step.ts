@@ -35,7 +35,9 @@ export interface StepFact {
   /** Identifies the snapshot in records and histories. */
   readonly digest: string;
   readonly fences: readonly FenceFact[];
-  /** The step that has the turn, and bodies of this session that nobody waits for any more and that have not come back. */
+  /**
+   * The step that has the turn, and bodies of this session that nobody waits for any more and that have not come back.
+   */
   readonly running: readonly RunningBody[];
   /** The call that still had the session's turn when waiting for it ended; null: the turn is free. */
   readonly takenBy: CallId | null;
@@ -61,7 +63,10 @@ export function nextActions(step: StepFact): readonly string[] {
 /** Timers that fire in one go, so that a workflow that ticks every millisecond stops nobody. */
 export const maxFired = 64;
 
-/** The timers that are due fire before the next step is judged: what is next is what they leave. Nothing moves by asking. */
+/**
+ * The timers that are due fire before the next step is judged: what is next is what they leave. Nothing moves by
+ * asking.
+ */
 export function withDueFired(step: StepFact, nowMs: number): StepFact {
   const { machine } = step.workflow;
   let ahead = step.snapshot;
@@ -127,14 +132,20 @@ export function operationOf(action: ActionEntry, inputs: Json): string {
   return action.operation ?? action.operationOf(inputs);
 }
 
-/** Whether a step with these inputs could be the operation in doubt. Without a key it may be any operation of the action. */
+/**
+ * Whether a step with these inputs could be the operation in doubt. Without a key it may be any operation of the
+ * action.
+ */
 export function mayBe(operation: string, action: ActionEntry, inputs: Json): boolean {
   const own = operationOf(action, inputs);
   if (operation === own || operation === action.operations) return true;
   return action.operation === null && own === action.operations && operation.startsWith(`${own}:`);
 }
 
-/** The same for a call of a body's own, as its workflow has it: the tool, and what each action that is bound to the tool would say. */
+/**
+ * The same for a call of a body's own, as its workflow has it: the tool, and what each action that is bound to the tool
+ * would say.
+ */
 export function mayBeOfTool(operation: string, tool: string, { actions }: Workflow, args: Json): boolean {
   const bound = [...actions.values()].filter(({ boundTool }) => boundTool === tool);
   return operation === tool || bound.some((action) => mayBe(operation, action, args));

@@ -35,8 +35,8 @@ export interface Earlier {
 }
 
 /**
- * Whether the action may be taken here. `depends` means that a guard looked at the inputs: it counts as reachable, and is
- * judged again with them. `broken` means that a guard threw by itself.
+ * Whether the action may be taken here. `depends` means that a guard looked at the inputs: it counts as reachable, and
+ * is judged again with them. `broken` means that a guard threw by itself.
  */
 export type Reach =
   | { readonly kind: 'yes' }
@@ -63,13 +63,15 @@ export interface Machine {
   reachWith(snapshot: Snapshot, action: string, inputs: Json): Reach;
   /** Every action that is `yes` or `depends`, in the order of declaration; empty when the workflow is done. */
   next(snapshot: Snapshot): readonly string[];
-  /** The action succeeded with this result. `shown`: what the state may be made of, where that is not all of the inputs. */
+  /**
+   * The action succeeded with this result. `shown`: what the state may be made of, where that is not all of the inputs.
+   */
   apply(snapshot: Snapshot, action: string, inputs: Json, result: Json, nowMs: number, shown?: Json): Moved;
   /** The timer's time has come. */
   fire(snapshot: Snapshot, timer: WorkflowTimer, nowMs: number): Moved;
   /**
-   * A session of an earlier version goes on here: a delay that runs in both keeps its time, others begin now, and what does
-   * not run here is gone.
+   * A session of an earlier version goes on here: a delay that runs in both keeps its time, others begin now, and what
+   * does not run here is gone.
    */
   enterAt(earlier: Earlier, to: Position, nowMs: number): Moved;
   /** What is invalid here in a snapshot of an earlier version; null if nothing is. */
@@ -80,9 +82,13 @@ export interface Machine {
 export interface ActionEntry extends ToolEntry {
   /** The tool of the gateway that is called; null if the action has a body of its own. */
   readonly boundTool: string | null;
-  /** A step may begin while a timed-out body of the same action still runs. Reads may, unless the author says otherwise. */
+  /**
+   * A step may begin while a timed-out body of the same action still runs. Reads may, unless the author says otherwise.
+   */
   readonly overlap: boolean;
-  /** What is fenced while a step is in doubt: the tool and, if declared, what the inputs say it is about. Never throws. */
+  /**
+   * What is fenced while a step is in doubt: the tool and, if declared, what the inputs say it is about. Never throws.
+   */
   readonly operationOf: (inputs: Json) => string;
   /** Null when the operation depends on the inputs. */
   readonly operation: string | null;

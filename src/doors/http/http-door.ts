@@ -8,7 +8,7 @@ import { internalError } from '../../core/call/answer.ts';
 import type { CallId } from '../../core/call/call.ts';
 import type { Readiness } from '../../core/gates/facts.ts';
 import { whileClosing } from '../../core/gates/ready.ts';
-import { StoreUnreadable } from '../../shell/upkeep/store-health.ts';
+import { StoreUnreadable } from '../../shell/upkeep/guard-ports.ts';
 import { watchClient } from '../../shell/call/requester.ts';
 import type { Answer, Asked } from './answer.ts';
 import { storeUnavailable } from './call-routes.ts';

@@ -1,6 +1,6 @@
 /**
- * Drives a dispatched call to its end: send within the window, interpret what came back, make the next move. Only the incarnation
- * that won the attempt sends it, once.
+ * Drives a dispatched call to its end: send within the window, interpret what came back, make the next move. Only the
+ * incarnation that won the attempt sends it, once.
  */
 import type { Call } from '../../core/call/call.ts';
 import { type CallEvent, mayResend } from '../../core/call/lifecycle.ts';
@@ -18,7 +18,10 @@ import { type AttemptEnd, sendAttempt } from './send-attempt.ts';
 /** What follows the end of an attempt. */
 type NextMove = { readonly kind: 'settle' };
 
-/** Sends, interprets what came back, and makes the next move, until the call is settled. `since` is when the winning commit was submitted. */
+/**
+ * Sends, interprets what came back, and makes the next move, until the call is settled. `since` is when the winning
+ * commit was submitted.
+ */
 export async function drive(
   dispatched: Call,
   work: Work,

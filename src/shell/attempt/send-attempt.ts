@@ -1,6 +1,6 @@
 /**
- * Sends one attempt and waits for its end: a result, a timeout, or a cancellation, whichever comes first. A body that comes back
- * later is an orphan. Time is measured by the monotonic clock.
+ * Sends one attempt and waits for its end: a result, a timeout, or a cancellation, whichever comes first. A body that
+ * comes back later is an orphan. Time is measured by the monotonic clock.
  */
 import type { CancelScope } from '../../core/call/answer.ts';
 import type { Attempt, UpstreamResult } from '../../ports/upstream.ts';
@@ -18,7 +18,10 @@ export interface Sending {
   readonly isBack: () => boolean;
 }
 
-/** `onLate` hears of a body that came back after its end was settled, and of the answer of a server that had been given up. */
+/**
+ * `onLate` hears of a body that came back after its end was settled, and of the answer of a server that had been given
+ * up.
+ */
 export function sendAttempt(attempt: Attempt, onLate: (result: UpstreamResult) => void, shell: Shell): Sending {
   const { clock, upstream } = shell.ports;
   const controller = new AbortController();

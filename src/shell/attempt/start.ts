@@ -1,6 +1,6 @@
 /**
- * The only place where a decision becomes an act: the intent is made durable, then the attempt is sent by the incarnation that won
- * it. Runs to the end whether or not anybody waits.
+ * The only place where a decision becomes an act: the intent is made durable, then the attempt is sent by the
+ * incarnation that won it. Runs to the end whether or not anybody waits.
  * Path of a call: 5/7. Next: shell/ending/settle.ts.
  */
 import { pending } from '../../core/call/answer.ts';
@@ -49,8 +49,8 @@ export async function start({ call, events, work, parts, leaves = [] }: Start, s
   // Whoever waits hears the error; a run that nobody waits for must not bring the process down.
   outcome.catch(() => undefined);
   const running: Running = { call, outcome, cancel: control.cancel };
-  // Registered before the commit, so that a cancellation of its session finds it at any moment. A call that waited for its
-  // approval may have several who try: the place is the first one's, until one of them has won.
+  // Registered before the commit, so that a cancellation of its session finds it at any moment. A call that waited for
+  // its approval may have several who try: the place is the first one's, until one of them has won.
   if (!shell.live.running.has(call.id)) shell.live.running.set(call.id, running);
   // INVARIANT: who loses the call does not take the winner's place away.
   const forget = () => {

@@ -1,6 +1,6 @@
 /**
- * What a call is sent with: tool, arguments, step of a workflow, and the services its body may use. Also rechecks policy and approval
- * before a call is sent again.
+ * What a call is sent with: tool, arguments, step of a workflow, and the services its body may use. Also rechecks
+ * policy and approval before a call is sent again.
  */
 import type { Call, Request } from '../../core/call/call.ts';
 import type { ToolEntry } from '../../core/call/catalogue.ts';

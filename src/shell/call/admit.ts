@@ -1,6 +1,6 @@
 /**
- * Looks up the key of a call. If it was used before, the earlier call answers: with its reply, a refusal, or a wait for its end. Only
- * a call that was never asked goes on to the gates. Phase 1 of 6: handle-call.ts.
+ * Looks up the key of a call. If it was used before, the earlier call answers: with its reply, a refusal, or a wait for
+ * its end. Only a call that was never asked goes on to the gates. Phase 1 of 6: handle-call.ts.
  */
 import { replayed } from '../../core/call/answer.ts';
 import type { CallId, Principal, Request } from '../../core/call/call.ts';
@@ -116,7 +116,8 @@ async function joinUnderWay(call: StoredCall, attached: boolean, asked: Asked, s
   const running = shell.live.running.get(call.id);
   if (running !== undefined) {
     const reply = await awaitOutcome(running, waitMs, waiting, shell, attached);
-    // An attempt that lost the call to another process has no outcome: it comes there, and whoever waits goes on waiting.
+    // An attempt that lost the call to another process has no outcome: it comes there, and whoever waits goes on
+    // waiting.
     if (!isPending(reply) || isGone(waiting)) return reply;
   }
   return awaitElsewhere(call, Math.max(0, until - clock.monotonicMs()), waiting, shell, attached);

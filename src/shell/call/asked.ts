@@ -1,6 +1,6 @@
 /**
- * A call that was asked for: the request as it was read, who waits and how long, the call it becomes, and how a phase of the spine
- * ends for it.
+ * A call that was asked for: the request as it was read, who waits and how long, the call it becomes, and how a phase
+ * of the spine ends for it.
  */
 import type { Approval } from '../../core/approval/approval.ts';
 import type { Call, CallId, Principal, Request } from '../../core/call/call.ts';
@@ -26,7 +26,10 @@ export interface Asked {
   readonly requester: Requester;
   /** When it came, by the monotonic clock. */
   readonly arrivedAtMs: number;
-  /** The approval whose changed arguments it carries, and the call as its caller sent it; absent unless an approver changed them. */
+  /**
+   * The approval whose changed arguments it carries, and the call as its caller sent it; absent unless an approver
+   * changed them.
+   */
   readonly under?: Approval;
   readonly own?: Asked;
   /** Nobody asks for it: the gateway runs it by itself, under this approval or not at all. */

@@ -1,6 +1,6 @@
 /**
- * Finds an earlier equal write whose requester is gone, and takes that requester's place. Only where a second effect is possible: a
- * read, or a call that provably had no effect, runs anew.
+ * Finds an earlier equal write whose requester is gone, and takes that requester's place. Only where a second effect is
+ * possible: a read, or a call that provably had no effect, runs anew.
  */
 import type { Call, SessionId } from '../../core/call/call.ts';
 import { attachedReply } from '../../core/call/notices.ts';
@@ -89,7 +89,8 @@ export async function answersEqual({ id, state, session, seq }: StoredCall, shel
   if (state !== 'SUCCEEDED' || session === null || shell.workflows.size === 0) return true;
   const walked = await shell.ports.store.session(session);
   if (walked === null || walked.workflow === null) return true;
-  // Whoever goes on from there has its result; and whoever takes a session back to its beginning means to walk it again.
+  // Whoever goes on from there has its result; and whoever takes a session back to its beginning means to walk it
+  // again.
   return walked.seq === seq && !(await wasResetSince(id, session, shell.ports.store));
 }
 

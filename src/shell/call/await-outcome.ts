@@ -1,6 +1,6 @@
 /**
- * Waits with the caller for the end of a call: until it ends, for as long as they want to wait, or until they are gone. A requester
- * who leaves is put on record, so that an equal write can take their place.
+ * Waits with the caller for the end of a call: until it ends, for as long as they want to wait, or until they are gone.
+ * A requester who leaves is put on record, so that an equal write can take their place.
  */
 import { pending } from '../../core/call/answer.ts';
 import type { Call } from '../../core/call/call.ts';
@@ -62,7 +62,10 @@ const positionOf = ({ outcome }: Running): Promise<Position | null> =>
     () => null,
   );
 
-/** INVARIANT: whoever took the place of a requester gets a success of that call, and never its failure: they decide again. */
+/**
+ * INVARIANT: whoever took the place of a requester gets a success of that call, and never its failure: they decide
+ * again.
+ */
 async function pass(
   call: Call,
   { reply, position }: { readonly reply: Reply; readonly position: Position | null },

@@ -1,4 +1,7 @@
-/** Fetches the fact that a gate asked for. Validators and reads of evidence have a time limit; every failure is a typed answer. */
+/**
+ * Fetches the fact that a gate asked for. Validators and reads of evidence have a time limit; every failure is a typed
+ * answer.
+ */
 import type { Principal, Request, CallId } from '../../core/call/call.ts';
 import type {
   ArgumentsFact,

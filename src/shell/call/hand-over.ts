@@ -1,6 +1,7 @@
 /**
- * Tracks whether the reply of a write without a key was handed over, or its requester left. Known in the same turn of the event loop,
- * so that an equal call waits until it is on record. Memory only; after a crash the answered mark of the store tells (ADR 0047).
+ * Tracks whether the reply of a write without a key was handed over, or its requester left. Known in the same turn of
+ * the event loop, so that an equal call waits until it is on record. Memory only; after a crash the answered mark of
+ * the store tells (ADR 0047).
  */
 import type { Call } from '../../core/call/call.ts';
 import type { Position } from '../../core/journal/record.ts';
@@ -12,7 +13,9 @@ import { leaving } from '../ending/transition.ts';
 /** Those of this many who keep their connection are told apart from others; beyond it their places are free for all. */
 const maxHeld = 10_000;
 
-/** INVARIANT: before anything is read about equal calls, so that of two who ask at once the later one sees the earlier. */
+/**
+ * INVARIANT: before anything is read about equal calls, so that of two who ask at once the later one sees the earlier.
+ */
 export function enter(call: Call, requester: Requester, shell: Shell): void {
   const { askers } = shell.live;
   if (call.key !== null || call.effectClass === 'pure' || askers.of.has(requester)) return;
@@ -30,7 +33,8 @@ export function enter(call: Call, requester: Requester, shell: Shell): void {
 export async function answered(requester: Requester, shell: Shell): Promise<void> {
   const asker = shell.live.askers.of.get(requester);
   if (asker === undefined) return;
-  // INVARIANT: a client that closed before its reply is written is known to have left, also one that closed during the last commit.
+  // INVARIANT: a client that closed before its reply is written is known to have left, also one that closed during the
+  // last commit.
   await requester.heard?.();
   const forget = () => remove(asker, shell);
   if (asker.ending === null) forget();
@@ -38,8 +42,8 @@ export async function answered(requester: Requester, shell: Shell): Promise<void
 }
 
 /**
- * The reply of `call`, recorded at `position`, goes to the door; or the word that it is still under way. It is handed over when its
- * last byte was written and the client was still there.
+ * The reply of `call`, recorded at `position`, goes to the door; or the word that it is still under way. It is handed
+ * over when its last byte was written and the client was still there.
  */
 export function handOver(
   call: Call,
@@ -119,8 +123,9 @@ const lookEveryMs = 5;
 const patienceMs = 15_000;
 
 /**
- * Waits until whatever this process knows about earlier equal calls is on record. While one of them has its requester, it looks again
- * a moment later: a client that closes and sends again on another connection may be heard in the wrong order.
+ * Waits until whatever this process knows about earlier equal calls is on record. While one of them has its requester,
+ * it looks again a moment later: a client that closes and sends again on another connection may be heard in the wrong
+ * order.
  */
 export async function earlierEqual(call: Equal, requester: Requester, shell: Shell): Promise<Earlier> {
   const { askers } = shell.live;
@@ -137,7 +142,10 @@ export async function earlierEqual(call: Equal, requester: Requester, shell: She
   }
 }
 
-/** For another process that is about to record an equal write: is what this one knows on record? False if it could not be. */
+/**
+ * For another process that is about to record an equal write: is what this one knows on record? False if it could not
+ * be.
+ */
 export async function knownOnRecord(equal: Equal, shell: Shell): Promise<boolean> {
   return (await earlierEqual(equal, {}, shell)).kind !== 'unrecorded';
 }

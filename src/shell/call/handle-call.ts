@@ -1,6 +1,6 @@
 /**
- * The spine: read a request, take it through the phases, answer. Read this file first. Total: whatever comes in, exactly one reply
- * goes out, and nothing is thrown at the caller.
+ * The spine: read a request, take it through the phases, answer. Read this file first. Total: whatever comes in,
+ * exactly one reply goes out, and nothing is thrown at the caller.
  * Path of a call: 2/7. Next: core/call/decide.ts.
  */
 import type { Approval } from '../../core/approval/approval.ts';
@@ -122,7 +122,8 @@ async function run(whole: Asked, takenBy: CallId | null, progress: Progress, she
  * The phases, in the only order that is safe:
  * 1. admit: a key that was used has its answer, whatever the gates would say now.
  * 2. judge: nothing below happens to a call that the gates did not let pass.
- * 3. prepare: from here on the caller counts among those who ask for this write, before anything is read about equal calls.
+ * 3. prepare: from here on the caller counts among those who ask for this write, before anything is read about equal
+ * calls.
  * 4. reuse: what has happened already is told, not sent again. After the gates, for a reply tells what they protect.
  * 5. take: what only one caller can have, the approval, is looked at last; the commit of the intent takes it.
  * 6. send: the place, the intent and the right to send are taken together; only whoever won them sends.

@@ -1,6 +1,6 @@
 /**
- * What the commit of an intent records and takes. Each capability adds its part by a rider: the key, the tool as it was declared,
- * the policy, the turn of a workflow, the approval that is used up.
+ * What the commit of an intent records and takes. Each capability adds its part by a rider: the key, the tool as it was
+ * declared, the policy, the turn of a workflow, the approval that is used up.
  */
 import { type Approval, ended } from '../../core/approval/approval.ts';
 import type { Call, CallId, Request } from '../../core/call/call.ts';
@@ -99,7 +99,10 @@ const policyRider: IntentRider = ({ policy, decision: { rule, softened } }, shel
   return { body: { prepared }, blobs: onRecord.blobs };
 };
 
-/** INVARIANT: a step is decided for one state of its workflow, runs from that state alone, and takes the turn with its intent. */
+/**
+ * INVARIANT: a step is decided for one state of its workflow, runs from that state alone, and takes the turn with its
+ * intent.
+ */
 const workflowRider: IntentRider = ({ call, decision, step }, shell) => {
   if (step === null) return {};
   const { workflow } = step;

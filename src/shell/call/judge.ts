@@ -1,9 +1,10 @@
 /**
- * Asks the gates, fetching one fact at a time until they have an answer. A call that they refuse, or that a person must decide, ends
- * here. Phase 2 of 6: handle-call.ts.
+ * Asks the gates, fetching one fact at a time until they have an answer. A call that they refuse, or that a person must
+ * decide, ends here. Phase 2 of 6: handle-call.ts.
  */
 import type { Call, CallId, SessionId } from '../../core/call/call.ts';
 import { decide, type Decision } from '../../core/call/decide.ts';
+import type { Reply } from '../../core/call/reply.ts';
 import type { Facts } from '../../core/gates/facts.ts';
 import { stepOf } from '../../core/gates/reachable.ts';
 import type { Policy } from '../../core/policy/policy.ts';
@@ -40,7 +41,8 @@ export async function judge(
 ): Promise<Phase<Judged>> {
   const policy = shell.policy();
   const decided = await decideWithFacts(asked, takenBy, shell);
-  // INVARIANT: nothing runs, and nothing is refused, by a policy that another one has replaced while facts were fetched.
+  // INVARIANT: nothing runs, and nothing is refused, by a policy that another one has replaced while facts were
+  // fetched.
   if (shell.policy() !== policy) return again(asked);
   if ('unavailable' in decided)
     return replyWith(
@@ -48,18 +50,30 @@ export async function judge(
     );
   const { decision, facts } = decided;
   const session = facts.session?.found ? facts.session.id : null;
-  const step = stepOf(facts);
-  // A key whose call took effect has its answer, whatever the workflow says to a step that would come now; unless it only has to wait.
-  const waits = decision.kind === 'refuse' && decision.refusal.error === 'action_in_flight';
-  if (decision.kind !== 'run' && admission.kind === 'unadopted' && !waits)
-    return replyWith(withStateNow(admission.reply, step, asked.who, shell));
-  const unasked = asked.only === undefined ? null : await refuseUnattended(decision, asked, session, shell);
-  if (unasked !== null) return replyWith(unasked);
+  const early = await answerInstead(asked, admission, decision, facts, shell);
+  if (early !== null) return replyWith(early);
   if (decision.kind === 'hold') return hold({ ...asked.call, session }, decision, facts, asked, shell);
   if (decision.kind === 'refuse') return refuse({ ...asked.call, session }, decision, facts, asked, shell);
   invariant(session !== null, 'the ladder let a call pass without a session');
   const call = { ...asked.call, session, effectClass: decision.tool.effectClass };
-  return { kind: 'next', decision, facts, policy, call, session, step };
+  return { kind: 'next', decision, facts, policy, call, session, step: stepOf(facts) };
+}
+
+/** What is answered whatever the gates decided: an earlier success of the key, or that nobody asks for the call. */
+async function answerInstead(
+  asked: Asked,
+  admission: Admission,
+  decision: Exclude<Decision, { kind: 'need' }>,
+  facts: Facts,
+  shell: Shell,
+): Promise<Reply | null> {
+  // A key whose call took effect has its answer, whatever the workflow says to a step that would come now; unless it
+  // only has to wait.
+  const waits = decision.kind === 'refuse' && decision.refusal.error === 'action_in_flight';
+  if (decision.kind !== 'run' && admission.kind === 'unadopted' && !waits)
+    return withStateNow(admission.reply, stepOf(facts), asked.who, shell);
+  if (asked.only === undefined) return null;
+  return refuseUnattended(decision, asked, facts.session?.found ? facts.session.id : null, shell);
 }
 
 async function hold(
@@ -69,7 +83,8 @@ async function hold(
   asked: Asked,
   shell: Shell,
 ): Promise<Stop> {
-  // INVARIANT: what an approver wrote is never asked for in the agent's name: once it is not to be had, the call is the agent's own again.
+  // INVARIANT: what an approver wrote is never asked for in the agent's name: once it is not to be had, the call is the
+  // agent's own again.
   if (asked.under !== undefined) {
     await expireOrVoid(asked.under, shell);
     return againAsSent(asked);

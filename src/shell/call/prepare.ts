@@ -26,7 +26,8 @@ export async function prepare(asked: Asked, judged: Judged, shell: Shell): Promi
   // Who names the sequence has seen the reply that gave it: theirs is a step of its own.
   const isOwn = request.key !== null || (step !== null && request.expectedSeq !== null);
   const nobodyLeftWithinMs = isOwn ? null : attachableWithin(call, shell);
-  // INVARIANT: nothing is sent for somebody who is gone, also if nobody has heard of it yet: they may have sent it again already.
+  // INVARIANT: nothing is sent for somebody who is gone, also if nobody has heard of it yet: they may have sent it
+  // again already.
   if (nobodyLeftWithinMs !== null) await requester.heard?.();
   if (isGone(requester))
     return replyWith(await refuseEarly(cancelledBefore(shell, who, step), { ...asked, call }, shell));

@@ -1,6 +1,6 @@
 /**
- * Records a refusal and answers it. The same refusal within a minute is counted on the first one, so an agent in a loop does not fill
- * the journal; the count is durable before the reply.
+ * Records a refusal and answers it. The same refusal within a minute is counted on the first one, so an agent in a loop
+ * does not fill the journal; the count is durable before the reply.
  */
 import { type Envelope, refused } from '../../core/call/answer.ts';
 import type { Call, CallId, SessionId } from '../../core/call/call.ts';

@@ -1,6 +1,7 @@
 /**
- * Refuses a call: by a gate, before the gates, because it could not be read, or because of a bug of ours. Nothing ran. Every refusal
- * of a step is in the history of its session; an agent that is refused again and again is stopped if the author wants that.
+ * Refuses a call: by a gate, before the gates, because it could not be read, or because of a bug of ours. Nothing ran.
+ * Every refusal of a step is in the history of its session; an agent that is refused again and again is stopped if the
+ * author wants that.
  */
 import { type Envelope, refused, internalError } from '../../core/call/answer.ts';
 import type { Call, Principal, Request, SessionId } from '../../core/call/call.ts';
@@ -22,7 +23,7 @@ import { factsOf } from './intent.ts';
 import { recordRefusal, storeUnavailable, sayFault, recordNew, type RefusedCall } from './record-refusal.ts';
 import type { Effect } from '../../core/taxonomy.ts';
 import { storeFailed, commit } from '../upkeep/commit.ts';
-import { StoreUnreadable } from '../upkeep/store-health.ts';
+import { StoreUnreadable } from '../upkeep/guard-ports.ts';
 import { unrecorded } from '../ending/stored-reply.ts';
 import { resumption } from '../session/position.ts';
 import { bare, noChange, note } from '../ending/transition.ts';

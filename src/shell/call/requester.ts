@@ -1,9 +1,15 @@
-/** Who waits for a reply: how they leave, what they can be asked, and whether an HTTP response was written to them whole. */
+/**
+ * Who waits for a reply: how they leave, what they can be asked, and whether an HTTP response was written to them
+ * whole.
+ */
 import type { Call } from '../../core/call/call.ts';
 import type { AgentClient } from '../../ports/upstream.ts';
 import type { ServerResponse } from 'node:http';
 
-/** The call whose body calls on: the outermost one, where a body was called by another. Its session waits for what the body waits for. */
+/**
+ * The call whose body calls on: the outermost one, where a body was called by another. Its session waits for what the
+ * body waits for.
+ */
 export type BodyOf = Pick<Call, 'id' | 'tool' | 'session'>;
 
 /** A door passes what it can know; nothing of it is needed. */
@@ -15,8 +21,8 @@ export interface Requester {
   /** Somebody who only joined a call of another requester goes away: their wait ends, and nothing else. */
   readonly joined?: AbortSignal | undefined;
   /**
-   * Whether the reply was written to the last byte while the client was there. A door that writes nowhere leaves it out: then the
-   * reply is handed over when it is returned.
+   * Whether the reply was written to the last byte while the client was there. A door that writes nowhere leaves it
+   * out: then the reply is handed over when it is returned.
    */
   readonly written?: Promise<boolean> | undefined;
   /** Resolves when whatever the client did by now has been heard: asked before a reply is given to the door. */
@@ -35,7 +41,9 @@ export interface Requester {
 export interface ClientConnection {
   /** Aborted while nothing shows that its client is there. */
   readonly absent: AbortSignal;
-  /** Aborted once its client is known to be gone: for a request that it cancelled with a word it was there a moment ago. */
+  /**
+   * Aborted once its client is known to be gone: for a request that it cancelled with a word it was there a moment ago.
+   */
   readonly lost: AbortSignal;
 }
 
@@ -76,7 +84,10 @@ export interface WatchedClient {
   readonly heard: () => Promise<void>;
 }
 
-/** Two turns of the loop: the first may end with what was read before it began. Then whatever clients did by now is known. */
+/**
+ * Two turns of the loop: the first may end with what was read before it began. Then whatever clients did by now is
+ * known.
+ */
 export const heard = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
 export function watchClient(response: ServerResponse): WatchedClient {
@@ -102,7 +113,8 @@ export function watchClient(response: ServerResponse): WatchedClient {
   if (socket?.readableEnded === true) gone();
   if (response.closed || response.destroyed) closed();
   response.once('close', closed);
-  // INVARIANT: who closes when the last byte was written has the reply. Whoever had closed before was heard before it was written.
+  // INVARIANT: who closes when the last byte was written has the reply. Whoever had closed before was heard before it
+  // was written.
   response.once('finish', end);
   return { left: left.signal, written, heard };
 }

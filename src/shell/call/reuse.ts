@@ -1,6 +1,6 @@
 /**
- * Answers with what an earlier call did already: a step in doubt that succeeded is adopted, a call that ran under the approval is told,
- * a write whose requester left is attached to. Nothing is sent. Phase 4 of 6: handle-call.ts.
+ * Answers with what an earlier call did already: a step in doubt that succeeded is adopted, a call that ran under the
+ * approval is told, a write whose requester left is attached to. Nothing is sent. Phase 4 of 6: handle-call.ts.
  */
 import { replayed } from '../../core/call/answer.ts';
 import type { Call, CallId, SessionId } from '../../core/call/call.ts';
@@ -33,19 +33,21 @@ export async function reuse(
   prepared: Prepared,
   shell: Shell,
 ): Promise<Stop | null> {
-  const { call, step, session, met, facts } = prepared;
+  const { call, step, session, met } = prepared;
   const earlier = step === null ? null : adoptable(call.fingerprint, asked.request, step, shell);
   if (earlier !== null) return adoptEarlier(asked, admission, earlier, prepared, shell);
-  if (met?.kind === 'ran') {
-    const outcome = await outcomeFor(met.call, { ...asked, call }, session, facts, shell);
-    const itsReply = outcome === null ? null : await answerAttached(outcome, waitingFor(asked, call), shell);
-    return itsReply === null ? again(asked) : replyWith(itsReply);
-  }
+  if (met?.kind === 'ran') return tellOutcome(met.call, asked, prepared, shell);
   if (prepared.nobodyLeftWithinMs === null || asked.only !== undefined) return null;
   const attached = await attachUnder(met, call, session, asked.requester, shell);
   if (attached.kind === 'new') return null;
   const earlierReply = await answerAttached(attached, { ...asked, call }, shell);
   return earlierReply === null ? again(asked) : replyWith(withStateNow(earlierReply, step, asked.who, shell));
+}
+
+async function tellOutcome(ran: CallId, asked: Asked, { call, session, facts }: Prepared, shell: Shell): Promise<Stop> {
+  const outcome = await outcomeFor(ran, { ...asked, call }, session, facts, shell);
+  const reply = outcome === null ? null : await answerAttached(outcome, waitingFor(asked, call), shell);
+  return reply === null ? again(asked) : replyWith(reply);
 }
 
 async function adoptEarlier(
@@ -78,8 +80,8 @@ function waitingFor(asked: Asked, call: Call): Asked {
 }
 
 /**
- * Takes the place of a requester who left. INVARIANT: an approval whose caller gets the outcome of an earlier equal call ends before
- * they get it; otherwise another process could run it as soon as that place is taken.
+ * Takes the place of a requester who left. INVARIANT: an approval whose caller gets the outcome of an earlier equal
+ * call ends before they get it; otherwise another process could run it as soon as that place is taken.
  */
 async function attachUnder(
   met: Extract<MetBy, { kind: 'granted' }> | null,
@@ -97,7 +99,10 @@ async function attachUnder(
   return attach(call, session, requester, shell);
 }
 
-/** The outcome of a call that ran under this approval and is this caller's. Null if somebody else has taken it meanwhile. */
+/**
+ * The outcome of a call that ran under this approval and is this caller's. Null if somebody else has taken it
+ * meanwhile.
+ */
 async function outcomeFor(
   id: CallId,
   asked: Asked,

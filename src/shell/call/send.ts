@@ -1,6 +1,6 @@
 /**
- * Makes the intent durable and sends, then waits with the caller. Whoever loses a race for the intent has sent nothing, and decides
- * again with what is true now. Phase 6 of 6: handle-call.ts.
+ * Makes the intent durable and sends, then waits with the caller. Whoever loses a race for the intent has sent nothing,
+ * and decides again with what is true now. Phase 6 of 6: handle-call.ts.
  */
 import { invariant, unreachable } from '../../core/values/unreachable.ts';
 import { start, type Started } from '../attempt/start.ts';
@@ -56,8 +56,8 @@ export async function send(
 }
 
 /**
- * INVARIANT: the last look at capacity and the start are one synchronous stretch: the place is taken before anybody else can look.
- * Null if there is none.
+ * INVARIANT: the last look at capacity and the start are one synchronous stretch: the place is taken before anybody
+ * else can look. Null if there is none.
  */
 function launch(
   { requester, request }: Asked,

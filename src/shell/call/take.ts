@@ -1,6 +1,6 @@
 /**
- * The last question before a call is sent: is there still time, and is the approval that permits it still to be had? A call that
- * waited for its approval goes on as that call. Phase 5 of 6: handle-call.ts.
+ * The last question before a call is sent: is there still time, and is the approval that permits it still to be had? A
+ * call that waited for its approval goes on as that call. Phase 5 of 6: handle-call.ts.
  */
 import { timedOut } from '../../core/call/answer.ts';
 import { unreachable } from '../../core/values/unreachable.ts';

@@ -1,6 +1,6 @@
 /**
- * Handles a step that succeeded after another process had put it in doubt. Its result is on record, its state has not moved, and its
- * caller still waits: the caller adopts the result as the next equal step.
+ * Handles a step that succeeded after another process had put it in doubt. Its result is on record, its state has not
+ * moved, and its caller still waits: the caller adopts the result as the next equal step.
  */
 import type { Call, CallId, Principal } from '../../core/call/call.ts';
 import { isSuccess, type Reply } from '../../core/call/reply.ts';
@@ -46,10 +46,12 @@ export async function adoptOwnResult(running: Running, reply: Reply, passed: Pas
     }
     if (adopted.kind === 'unavailable') return unrecorded(call, shell, { fact, inputs });
     standing = await standingNow(call, who, shell);
-    // INVARIANT: a step of which its caller hears a success has moved the state, as far as the workflow still allows it.
+    // INVARIANT: a step of which its caller hears a success has moved the state, as far as the workflow still allows
+    // it.
     if (standing === null || !isAdoptable(callId, call.tool, inputs, standing)) break;
   }
-  // Somebody else has adopted it, or led the session elsewhere: the step happened, and this is where the session stands.
+  // Somebody else has adopted it, or led the session elsewhere: the step happened, and this is where the session
+  // stands.
   return withStateNow(reply, standing, who, shell);
 }
 

@@ -1,6 +1,6 @@
 /**
- * Adopts the result of an earlier step that was in doubt, succeeded, and never moved its workflow. The next equal step takes the
- * result instead of running again, and the state moves with it: one commit, nothing is sent.
+ * Adopts the result of an earlier step that was in doubt, succeeded, and never moved its workflow. The next equal step
+ * takes the result instead of running again, and the state moves with it: one commit, nothing is sent.
  */
 import { succeeded } from '../../core/call/answer.ts';
 import type { Call, CallId, Request } from '../../core/call/call.ts';
@@ -71,8 +71,8 @@ export async function adopt(
 }
 
 /**
- * INVARIANT: what was adopted has its requester. Before the adoption, so that a crash in between leaves the fence, and never a
- * free place: an equal step that came after would take it, hear of a success, and move nothing.
+ * INVARIANT: what was adopted has its requester. Before the adoption, so that a crash in between leaves the fence, and
+ * never a free place: an equal step that came after would take it, hear of a success, and move nothing.
  */
 async function takePlace(id: CallId, shell: Shell): Promise<StoreFault | null> {
   const earlier = await shell.ports.store.call(id);

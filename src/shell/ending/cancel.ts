@@ -1,4 +1,6 @@
-/** Cancels a call, a turn or a session: first on record, then whatever of it runs here. Only the agent that owns it can. */
+/**
+ * Cancels a call, a turn or a session: first on record, then whatever of it runs here. Only the agent that owns it can.
+ */
 import type { CancelScope } from '../../core/call/answer.ts';
 import type { CallId, Principal, SessionId } from '../../core/call/call.ts';
 import { canonicalText } from '../../core/values/canonical.ts';

@@ -1,6 +1,7 @@
 /**
- * Ends a call, or moves it on: the one place that computes the next state, the reply and the transition of an event. Writes nothing;
- * the caller commits. A capability adds its part to this commit by a rider in the list at the end of this file.
+ * Ends a call, or moves it on: the one place that computes the next state, the reply and the transition of an event.
+ * Writes nothing; the caller commits. A capability adds its part to this commit by a rider in the list at the end of
+ * this file.
  */
 import type { RestingReply } from '../../core/call/answer.ts';
 import { addNotices } from '../../core/call/notices.ts';

@@ -1,6 +1,6 @@
 /**
- * What an ending is made of: what whoever ends a call says (`Ending`), what is known of the call (`CallContext`), and what a rider
- * adds. A process that runs the call knows its context at once; any other process reads it from the store.
+ * What an ending is made of: what whoever ends a call says (`Ending`), what is known of the call (`CallContext`), and
+ * what a rider adds. A process that runs the call knows its context at once; any other process reads it from the store.
  */
 import type { Envelope, RestingReply } from '../../core/call/answer.ts';
 import type { Call, CallId } from '../../core/call/call.ts';
@@ -137,7 +137,10 @@ export function envelopeOf(call: Call, shell: Shell, step: Step | null = null): 
   return { requested: call.tool, callId: call.id, session: call.session, nextActions: nextActions(shell, call) };
 }
 
-/** The next actions as they are now: this step's own doubt and its running body count already. `inputs`: if they are known here. */
+/**
+ * The next actions as they are now: this step's own doubt and its running body count already. `inputs`: if they are
+ * known here.
+ */
 export function envelopeOfStep(call: Call, fact: StepFact, shell: Shell, inputs: Json | null = null): Envelope {
   const session = call.session as NonNullable<Call['session']>;
   const action = fact.workflow.actions.get(call.tool);

@@ -1,6 +1,6 @@
 /**
- * Lets a person settle a call in doubt: it took effect, it did not, or nobody will ever know. The record names the person. Agents
- * cannot do this.
+ * Lets a person settle a call in doubt: it took effect, it did not, or nobody will ever know. The record names the
+ * person. Agents cannot do this.
  */
 import { type Envelope, failed, type RestingReply, succeeded } from '../../core/call/answer.ts';
 import type { CallId } from '../../core/call/call.ts';

@@ -1,6 +1,6 @@
 /**
- * Records how an attempt ended, or that it was never sent, and answers. If the call has moved on meanwhile, what is on record is the
- * answer, and this attempt is an orphan: a late answer can end a doubt, and nothing else.
+ * Records how an attempt ended, or that it was never sent, and answers. If the call has moved on meanwhile, what is on
+ * record is the answer, and this attempt is an orphan: a late answer can end a doubt, and nothing else.
  * Path of a call: 6/7. Next: core/call/answer.ts.
  */
 import { addNotices } from '../../core/call/notices.ts';
@@ -88,8 +88,8 @@ function endingOf({ event, say, result, facts, payloads }: Interpreted, elapsedM
 }
 
 /**
- * A step that succeeded and still has its fence has moved no state: its body came back beside its timeout, and ended a doubt. One
- * without has moved it, and only the word of that was lost.
+ * A step that succeeded and still has its fence has moved no state: its body came back beside its timeout, and ended a
+ * doubt. One without has moved it, and only the word of that was lost.
  */
 async function isFenced({ id, session }: Call, shell: Shell): Promise<boolean> {
   return session !== null && (await shell.ports.store.fences(session)).some(({ call }) => call.id === id);
@@ -141,8 +141,8 @@ async function endUnsent(call: Call, work: Work, ending: Ending, shell: Shell): 
 }
 
 /**
- * The call has moved on, or its end could not be recorded. INVARIANT: whoever has not sent it says so once they can: a doubt that
- * another process has put on record ends with that.
+ * The call has moved on, or its end could not be recorded. INVARIANT: whoever has not sent it says so once they can: a
+ * doubt that another process has put on record ends with that.
  */
 export async function settleUnsent(call: Call, work: Work, shell: Shell): Promise<Answer> {
   // Then its intent never was.

@@ -1,6 +1,6 @@
 /**
- * Reads the reply that is on record for a call. What happened is told as it was written; where the session stands, and what is next,
- * is told as it is now. A reply that was erased or altered in the file has an answer of its own.
+ * Reads the reply that is on record for a call. What happened is told as it was written; where the session stands, and
+ * what is next, is told as it is now. A reply that was erased or altered in the file has an answer of its own.
  */
 import { chooseFrom, failed, type FailureFacts, pending, type RestingReply, withSeq } from '../../core/call/answer.ts';
 import type { Call, CallId } from '../../core/call/call.ts';

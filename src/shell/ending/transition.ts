@@ -156,7 +156,10 @@ export function leaving(call: Call, shell: Shell): Transition {
   };
 }
 
-/** Numbers records within the session that moves no sequence and asks nothing of it, but that it is open if that is said. */
+/**
+ * Numbers records within the session that moves no sequence and asks nothing of it, but that it is open if that is
+ * said.
+ */
 export function numbered(call: Call, expectOpen = false): SessionChange | null {
   return call.session === null
     ? null

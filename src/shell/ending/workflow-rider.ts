@@ -1,6 +1,6 @@
 /**
- * What the end of a call does to its workflow. A success moves the state, in the same transaction. Everything else gives the turn
- * back and leaves the state alone. An update that throws after a success stops the session.
+ * What the end of a call does to its workflow. A success moves the state, in the same transaction. Everything else
+ * gives the turn back and leaves the state alone. An update that throws after a success stops the session.
  */
 import { failed, type RestingReply } from '../../core/call/answer.ts';
 import type { Call } from '../../core/call/call.ts';
@@ -25,7 +25,8 @@ export const workflowRider: EndRider = (move, shell) => {
 
 function endStep(move: Move, step: Step, shell: Shell): EndAddition {
   const { from, next, ending } = move;
-  // A success that comes to light later is adopted by the next equal step: the state does not move behind an agent's back.
+  // A success that comes to light later is adopted by the next equal step: the state does not move behind an agent's
+  // back.
   const moves = next.state === 'SUCCEEDED' && (from.state === 'DISPATCHED' || ending.adopts !== undefined);
   return moves && ending.result !== undefined
     ? advanceState(move, ending.result, step, shell)

@@ -60,8 +60,8 @@ const maxProblems = 50;
 
 /** Records a change of policy. False if that failed: then the policy must not be put in force. */
 export async function recordPolicy({ next, last, by, forced = [] }: AppliedPolicy, shell: Shell): Promise<boolean> {
-  // INVARIANT: approvals that one policy voids are void before the next policy is in force. Those opened since, by calls
-  // judged under the previous policy, are voided by the present one.
+  // INVARIANT: approvals that one policy voids are void before the next policy is in force. Those opened since, by
+  // calls judged under the previous policy, are voided by the present one.
   if (
     !(await voidOutdated(
       [last, next].filter((each) => each !== null),

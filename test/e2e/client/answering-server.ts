@@ -1,4 +1,6 @@
-/** A real HTTP server that answers as a test tells it to, and keeps what it was asked. For what a daemon would never do. */
+/**
+ * A real HTTP server that answers as a test tells it to, and keeps what it was asked. For what a daemon would never do.
+ */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,7 @@
-/** The client and approvals, over real HTTP and in the same process: it waits for a person, and what they decided is what it gets. */
+/**
+ * The client and approvals, over real HTTP and in the same process: it waits for a person, and what they decided is
+ * what it gets.
+ */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, test, type TestContext } from 'node:test';

@@ -1,6 +1,7 @@
 /**
- * Runs the client's own files, types stripped, in a context that has web globals and nothing else: no process, no Buffer, no require,
- * and no import outside of what is linked here. Prints what came of it. Started by anywhere.test.ts.
+ * Runs the client's own files, types stripped, in a context that has web globals and nothing else: no process, no
+ * Buffer, no require, and no import outside of what is linked here. Prints what came of it. Started by
+ * anywhere.test.ts.
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,6 @@
-/** Tools of an agent whose bodies the gateway in the same process runs: each shape, and what becomes of its failures. */
+/**
+ * Tools of an agent whose bodies the gateway in the same process runs: each shape, and what becomes of its failures.
+ */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, test, type TestContext } from 'node:test';

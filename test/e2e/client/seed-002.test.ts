@@ -1,4 +1,7 @@
-/** Seed 002's TypeScript handler, with the names of this package: against scripted replies, over real HTTP, in process, and with the real door. */
+/**
+ * Seed 002's TypeScript handler, with the names of this package: against scripted replies, over real HTTP, in process,
+ * and with the real door.
+ */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, test, type TestContext } from 'node:test';

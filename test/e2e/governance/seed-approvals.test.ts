@@ -1,4 +1,7 @@
-/** The payloads of seed 002 for POLICY_DEFER, COMPLETION_BLOCKED and RUNTIME_GAP, through every door of the real process and the library. */
+/**
+ * The payloads of seed 002 for POLICY_DEFER, COMPLETION_BLOCKED and RUNTIME_GAP, through every door of the real process
+ * and the library.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';

@@ -1,4 +1,7 @@
-/** Webhooks of the real process: told what the API shows, signed, in Slack's form, killed and started again, and never in the way. */
+/**
+ * Webhooks of the real process: told what the API shows, signed, in Slack's form, killed and started again, and never
+ * in the way.
+ */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,7 @@
-/** Many connections, stalled bodies and many MCP sessions against `recourse up`: those who have a key still get their answers. */
+/**
+ * Many connections, stalled bodies and many MCP sessions against `recourse up`: those who have a key still get their
+ * answers.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent, request as httpRequest } from 'node:http';

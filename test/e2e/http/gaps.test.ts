@@ -1,4 +1,6 @@
-/** What policy could not decide, as operators see it over HTTP: in status, metrics and audit, of their own tenant alone. */
+/**
+ * What policy could not decide, as operators see it over HTTP: in status, metrics and audit, of their own tenant alone.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tool } from '../../../src/index.ts';

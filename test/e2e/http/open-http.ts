@@ -1,6 +1,7 @@
 /**
- * A real gateway on a real file behind the real HTTP door: real keys, a real server, real sockets. Every answer that comes through
- * `ask` is held against the OpenAPI document. When the test is over everything is closed and the journal is verified.
+ * A real gateway on a real file behind the real HTTP door: real keys, a real server, real sockets. Every answer that
+ * comes through `ask` is held against the OpenAPI document. When the test is over everything is closed and the journal
+ * is verified.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

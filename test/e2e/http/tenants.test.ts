@@ -1,6 +1,7 @@
 /**
- * Tenants are islands: whatever somebody of one asks, on whichever route, with whatever ids of the other, they get none of it, and
- * nothing of it changes. Both have agents and operators of the same names, the same keys for their calls, and the same tools.
+ * Tenants are islands: whatever somebody of one asks, on whichever route, with whatever ids of the other, they get none
+ * of it, and nothing of it changes. Both have agents and operators of the same names, the same keys for their calls,
+ * and the same tools.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

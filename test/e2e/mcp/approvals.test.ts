@@ -1,4 +1,6 @@
-/** A person decides about calls over MCP: the replies of seed 002, waiting for a decision, and the client's own user. */
+/**
+ * A person decides about calls over MCP: the replies of seed 002, waiting for a decision, and the client's own user.
+ */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { Client } from '@modelcontextprotocol/client';

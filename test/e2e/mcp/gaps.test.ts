@@ -1,4 +1,7 @@
-/** What policy cannot decide is answered, put on record and never passed on: over HTTP and over lines, in both revisions. */
+/**
+ * What policy cannot decide is answered, put on record and never passed on: over HTTP and over lines, in both
+ * revisions.
+ */
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import test, { type TestContext } from 'node:test';

@@ -1,4 +1,6 @@
-/** Lossless means that a number which cannot be kept is refused: another order must not be refunded, nor answered for. */
+/**
+ * Lossless means that a number which cannot be kept is refused: another order must not be refunded, nor answered for.
+ */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { aTool } from '../../support/builders.ts';

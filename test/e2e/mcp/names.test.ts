@@ -1,4 +1,7 @@
-/** Names over MCP are those that model APIs take, wherever a tool is listed or offered; both forms are understood coming in. */
+/**
+ * Names over MCP are those that model APIs take, wherever a tool is listed or offered; both forms are understood coming
+ * in.
+ */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createMachine } from 'xstate';

@@ -1,4 +1,7 @@
-/** The gateway's own tools beside those of a workflow and of servers: who sees them, whom they give way to, how waiting ends. */
+/**
+ * The gateway's own tools beside those of a workflow and of servers: who sees them, whom they give way to, how waiting
+ * ends.
+ */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { Client } from '@modelcontextprotocol/client';

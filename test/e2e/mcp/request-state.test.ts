@@ -1,4 +1,7 @@
-/** The state by which a client of 2026-07-28 comes back with its user's word about an approval: hostile input, judged by a real process. */
+/**
+ * The state by which a client of 2026-07-28 comes back with its user's word about an approval: hostile input, judged by
+ * a real process.
+ */
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { test } from 'node:test';

@@ -98,7 +98,9 @@ async function ask(client: Asking, calls: readonly Case[], prefix = ''): Promise
   return answers;
 }
 
-/** Beside the server's own result: what the gateway tells of the call, and the kind of result of revision 2026-07-28. */
+/**
+ * Beside the server's own result: what the gateway tells of the call, and the kind of result of revision 2026-07-28.
+ */
 function unwrapped(answer: Answer): { passed: Answer; told: Answer } {
   const passed = { ...answer };
   const meta = { ...(answer['_meta'] as Answer) };

@@ -1,4 +1,6 @@
-/** What the official servers refuse reaches every client as the gateway's envelope, with the server's own words in it. */
+/**
+ * What the official servers refuse reaches every client as the gateway's envelope, with the server's own words in it.
+ */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,6 @@
-/** The command line of the MCP Inspector at a gateway of official servers, and at a workflow over HTTP and over stdio. */
+/**
+ * The command line of the MCP Inspector at a gateway of official servers, and at a workflow over HTTP and over stdio.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -99,7 +101,9 @@ test('the MCP Inspector starts a workflow over stdio and walks it', async (t) =>
   await walk(createInspect(home.path, target), home);
 });
 
-/** Each run of the Inspector is a connection of its own: what holds the walk together is the session of the last reply. */
+/**
+ * Each run of the Inspector is a connection of its own: what holds the walk together is the session of the last reply.
+ */
 async function walk(inspect: Inspect, { folder }: Home): Promise<{ readonly session: string }> {
   const step = async (args: object) => {
     const said = JSON.stringify(args);

@@ -1,4 +1,6 @@
-/** An official server dies behind a running gateway: the others serve on, and the dead one serves again once it is back. */
+/**
+ * An official server dies behind a running gateway: the others serve on, and the dead one serves again once it is back.
+ */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { eventually } from '../../support/eventually.ts';

@@ -1,4 +1,7 @@
-/** The table of well-known servers against the servers themselves: the same tools, the same hashes, and classes that they bear out. */
+/**
+ * The table of well-known servers against the servers themselves: the same tools, the same hashes, and classes that
+ * they bear out.
+ */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';

@@ -1,4 +1,7 @@
-/** Servers that break the rules, each behind the real adapter: every call still ends, typed, and the neighbour never notices. */
+/**
+ * Servers that break the rules, each behind the real adapter: every call still ends, typed, and the neighbour never
+ * notices.
+ */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,6 @@
-/** MCP servers over HTTP behind the real adapter: both revisions, sessions that are forgotten, refusals, broken answers. */
+/**
+ * MCP servers over HTTP behind the real adapter: both revisions, sessions that are forgotten, refusals, broken answers.
+ */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';

@@ -1,4 +1,6 @@
-/** The answer of a server that comes after the time of its call: it ends the doubt, as a body that comes back late does. */
+/**
+ * The answer of a server that comes after the time of its call: it ends the doubt, as a body that comes back late does.
+ */
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,7 @@
-/** The lives of children: killed between and during calls, restarted, ended with everything they started, never in anyone's way. */
+/**
+ * The lives of children: killed between and during calls, restarted, ended with everything they started, never in
+ * anyone's way.
+ */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,6 @@
-/** The official servers behind the real adapter: what it lists and returns is what the official client gets directly. */
+/**
+ * The official servers behind the real adapter: what it lists and returns is what the official client gets directly.
+ */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** Refusals of MCP servers over HTTP: whom they mean, what they prove, and how a connection that is refused is opened anew. */
+/**
+ * Refusals of MCP servers over HTTP: whom they mean, what they prove, and how a connection that is refused is opened
+ * anew.
+ */
 import assert from 'node:assert/strict';
 import type { IncomingHttpHeaders } from 'node:http';
 import { suite, test } from 'node:test';

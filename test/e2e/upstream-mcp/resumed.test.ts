@@ -1,4 +1,7 @@
-/** The official server of version 1 with an event store: it ends the stream of a running call, and keeps what comes later. */
+/**
+ * The official server of version 1 with an event store: it ends the stream of a running call, and keeps what comes
+ * later.
+ */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';

@@ -1,4 +1,6 @@
-/** Connections that are used again, beside servers that behave in every way: each question gets its own answer, or none. */
+/**
+ * Connections that are used again, beside servers that behave in every way: each question gets its own answer, or none.
+ */
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';

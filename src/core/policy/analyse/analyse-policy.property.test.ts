@@ -1,4 +1,6 @@
-/** Whatever is claimed about a rule, no call refutes it: random policies, random tools, random calls, judged for real. */
+/**
+ * Whatever is claimed about a rule, no call refutes it: random policies, random tools, random calls, judged for real.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';

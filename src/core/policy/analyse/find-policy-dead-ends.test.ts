@@ -1,4 +1,6 @@
-/** States in which policy leaves nothing to do: each path is walked with the real machine, each denial judged for real. */
+/**
+ * States in which policy leaves nothing to do: each path is walked with the real machine, each denial judged for real.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';

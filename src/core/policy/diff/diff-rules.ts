@@ -86,7 +86,10 @@ function diffRule(pair: Pair, around: Around): readonly PolicyDetail[] {
   }));
 }
 
-/** With a condition a rule leaves calls to others that it had decided, without one it takes them; with another it may do both. */
+/**
+ * With a condition a rule leaves calls to others that it had decided, without one it takes them; with another it may do
+ * both.
+ */
 function whenWay([before, after]: Pair, { was, is, work }: Around): Direction {
   const losing: Lists = { own: was, other: is, partner: after[1], work };
   const taking: Lists = { own: is, other: was, partner: before[1], work };
@@ -110,7 +113,10 @@ function diffOrder(pairs: readonly Pair[], around: Around): readonly PolicyDetai
     : [{ says: 'the rules stand in another order', direction }];
 }
 
-/** Stops where there are too many to be told and the worst is known, or where too much was compared: then more may be weaker. */
+/**
+ * Stops where there are too many to be told and the worst is known, or where too much was compared: then more may be
+ * weaker.
+ */
 function overtaken(inOrder: readonly Pair[], { was, is, work }: Around) {
   const found: PolicyDetail[] = [];
   let direction: Direction = 'other';

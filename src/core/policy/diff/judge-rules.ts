@@ -59,7 +59,9 @@ export function judgeCome(placed: Placed, lists: Lists): Direction {
   return judge(answersTo(placed, lists), (answer) => wayOf(answer, placed[0]));
 }
 
-/** Of the calls that both rules match, when the one that stood behind stands in front now. Null if they are no weaker. */
+/**
+ * Of the calls that both rules match, when the one that stood behind stands in front now. Null if they are no weaker.
+ */
 export function judgeOvertaken([was]: Placed, [is]: Placed, work: Work): 'weaker' | 'maybe_weaker' | null {
   work.left -= termsSteps;
   const way = wayOf(was, is);
@@ -142,7 +144,9 @@ function judge(answers: readonly Answer[], way: (answer: Fields) => Way): Direct
   return ways.length > 0 && ways.every(({ is }) => is === 'stronger') ? 'stronger' : 'other';
 }
 
-/** From one answer to another: by effect, and between two that defer by their terms. One term that is weaker is enough. */
+/**
+ * From one answer to another: by effect, and between two that defer by their terms. One term that is weaker is enough.
+ */
 function wayOf({ effect: was, terms: before }: Fields, { effect: is, terms: after }: Fields): Way {
   const told =
     was === is

@@ -1,6 +1,9 @@
 /** The type of a difference between two policies. Data only; diff-policies.ts makes it. */
 
-/** Whether more may pass than before, or with less. `maybe_weaker` where that cannot be decided; `other` where it is not about that. */
+/**
+ * Whether more may pass than before, or with less. `maybe_weaker` where that cannot be decided; `other` where it is not
+ * about that.
+ */
 export type Direction = 'weaker' | 'maybe_weaker' | 'other' | 'stronger';
 
 export interface PolicyDetail {

@@ -98,8 +98,8 @@ test('with a guard of its own for every edge, the search meets exactly the confi
       const random = buildMachine(shape);
       const truth = bruteForce(random);
       const { found, texts } = abstractRests(random);
-      // What an edge that stays does to the context is not drawn, nor is the order in which the machine holds its regions:
-      // there the search expects more than this one machine does.
+      // What an edge that stays does to the context is not drawn, nor is the order in which the machine holds its
+      // regions: there the search expects more than this one machine does.
       if (truth === null || !found.complete || found.raced || found.places.some(({ calm }) => calm)) return;
       compared++;
       const concrete = new Set([...truth.rests.values()].map(({ snapshot }) => activeIn(snapshot)));

@@ -24,7 +24,9 @@ export interface Finding {
   readonly code: FindingCode;
   /** An error is proven to be wrong; a warning is wrong or depends on guards; an info is worth a look. */
   readonly severity: 'error' | 'warning' | 'info';
-  /** The id of a state or the name of an action; several active states are joined by commas, '' is the workflow itself. */
+  /**
+   * The id of a state or the name of an action; several active states are joined by commas, '' is the workflow itself.
+   */
   readonly where: string;
   readonly message: string;
   /** The fewest steps that lead there: names of actions, and `after 30 s in waiting` for time that passes. */

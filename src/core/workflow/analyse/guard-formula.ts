@@ -50,7 +50,10 @@ function formulaOf(text: string): Formula {
   return text.length <= maxGuardLength && isPlain(text) ? read(text, 0) : { kind: 'atom', text };
 }
 
-/** A comment hides signs, and a string with a prefix or three quotes ends elsewhere than `blanked` thinks: neither is looked into. */
+/**
+ * A comment hides signs, and a string with a prefix or three quotes ends elsewhere than `blanked` thinks: neither is
+ * looked into.
+ */
 function isPlain(text: string): boolean {
   const signs = blanked(text);
   return signs !== null && !/\/\/|\w["']|"""|'''/.test(signs);

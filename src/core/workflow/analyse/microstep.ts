@@ -207,9 +207,10 @@ function land(chart: Chart, staying: Configuration, entered: ReadonlySet<number>
 }
 
 /**
- * Whether every active state has the one around it, and the right number inside it. XState does not see to that: it loses
- * states when an edge leads from inside a parallel state to the memory of that state before it remembers anything, and it
- * enters two children of one state if an edge names both. What its machine does from there on follows no rule.
+ * Whether every active state has the one around it, and the right number inside it. XState does not see to that: it
+ * loses states when an edge leads from inside a parallel state to the memory of that state before it remembers
+ * anything, and it enters two children of one state if an edge names both. What its machine does from there on follows
+ * no rule.
  */
 export function isWhole(chart: Chart, active: Configuration): boolean {
   const all = new Set(active);

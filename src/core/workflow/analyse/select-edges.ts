@@ -82,8 +82,8 @@ export function selectAlways(chart: Chart, active: Configuration, remembered: Re
 }
 
 /**
- * Edges of different regions may exclude each other. Which of them wins depends on the order in which the machine happens
- * to hold its regions, so every order counts.
+ * Edges of different regions may exclude each other. Which of them wins depends on the order in which the machine
+ * happens to hold its regions, so every order counts.
  */
 function settle(chart: Chart, active: Configuration, remembered: Remembered, ways: Selections): Selections {
   const found = new Map<string, Selection>();

@@ -84,8 +84,8 @@ function edgeLines(plan: DrawPlan, edge: ChartEdge, home: number): readonly stri
 }
 
 /**
- * Letters, digits and harmless signs stay; everything else is written as a Mermaid entity. A statement about directions is
- * recognised anywhere in a line, so its first letter is hidden too.
+ * Letters, digits and harmless signs stay; everything else is written as a Mermaid entity. A statement about directions
+ * is recognised anywhere in a line, so its first letter is hidden too.
  */
 function escaped(text: string): string {
   return oneLine(text)

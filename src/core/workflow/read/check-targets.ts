@@ -29,7 +29,10 @@ function checkTogether(targets: readonly StateDraft[], place: string, tell: (pro
   }
 }
 
-/** Leaving the parent is what fills its memory, in the middle of the step: XState would then enter what it had not planned to. */
+/**
+ * Leaving the parent is what fills its memory, in the middle of the step: XState would then enter what it had not
+ * planned to.
+ */
 function checkMemory(
   edge: EdgeDraft,
   { id, type, parent, historyTo }: StateDraft,

@@ -55,7 +55,8 @@ function timersOfStates(
   const before = delaysAt(machine, snapshot.value);
   return [...delaysAt(written, value)].flatMap(([id, { delay, says }]) => {
     if (before.get(id)?.says !== says) return timerFor(id, { type: id }, msOf(draft, delay, context), nowMs);
-    // INVARIANT: a delay that ran before goes on as it was; one that does not wait any more has fired, and does so once.
+    // INVARIANT: a delay that ran before goes on as it was; one that does not wait any more has fired, and does so
+    // once.
     return snapshot.timers.filter((timer) => timer.id === id);
   });
 }

@@ -126,7 +126,10 @@ export function runMachine(
         () => (step.isTaken ? null : failed('NotTaken', `no edge of '${action}' was taken: a guard changed its mind`)),
       );
     },
-    /** A timer that the snapshot does not hold was cancelled in the meantime: nothing moves, and the same snapshot comes back. */
+    /**
+     * A timer that the snapshot does not hold was cancelled in the meantime: nothing moves, and the same snapshot comes
+     * back.
+     */
     fire(snapshot, timer, nowMs) {
       const isDue = (one: WorkflowTimer) => one.id === timer.id && one.dueAtMs === timer.dueAtMs;
       const found = snapshot.timers.find(isDue);

@@ -1,12 +1,12 @@
 /**
- * Keeps reads working while a gateway is replaced, and watches whether the store can be written. After a reload, reads
- * of the old gateway go to its successor's store; commits stay with their own. A failed read throws
- * StoreUnreadable.
+ * The ports as the shell uses them: wall time that never goes back, reads that go to the successor of a gateway that
+ * was replaced, and a store that is watched. Commits stay where they are. A read that fails says so.
  */
 import type { Store, StoreReader } from '../../ports/store.ts';
 import { storeFailed, storeIsBack } from './commit.ts';
 import type { Shell } from '../shell.ts';
 import { bare } from '../ending/transition.ts';
+import type { Clock } from '../../ports/clock.ts';
 
 /** Reads that run in several parts; the store must not close between two of them. */
 const listings: ReadonlySet<string> = new Set<keyof StoreReader>(['listCalls', 'listApprovals']);
@@ -89,4 +89,28 @@ export async function checkStore(shell: Shell): Promise<void> {
   const [answer] = await ports.store.commit([bare(shell)]);
   if (answer?.kind === 'committed') storeIsBack(shell);
   else if (answer?.kind === 'unavailable') storeFailed(answer, shell);
+}
+
+/** Smaller corrections are not reported. */
+const noticedMs = 1_000;
+
+export function steadyClock(clock: Clock, floorMs: number, onHeld: (behindMs: number) => void): Clock {
+  let highest = floorMs;
+  let held = false;
+  return {
+    ...clock,
+    nowMs() {
+      const now = clock.nowMs();
+      if (now >= highest) {
+        highest = now;
+        held = false;
+        return now;
+      }
+      if (!held && highest - now > noticedMs) {
+        held = true;
+        onHeld(highest - now);
+      }
+      return highest;
+    },
+  };
 }

@@ -4,8 +4,7 @@ import { errorSamples } from '../../test/support/reply-samples.ts';
 import * as client from './index.ts';
 import * as testing from './testing.ts';
 import { CallError } from './call-error.ts';
-import { refusalOf } from './refusal-of.ts';
-import { tellModel } from './refusal-of.ts';
+import { refusalOf, tellModel } from './refusal-of.ts';
 import { ToolDeniedError } from './tool-denied-error.ts';
 
 const asked = { tool: 'refund', key: 'k1' };

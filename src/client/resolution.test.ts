@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Resolution as WireResolution } from '../core/taxonomy.ts';
-import { resolutions } from '../core/taxonomy.ts';
+import { type Resolution as WireResolution, resolutions } from '../core/taxonomy.ts';
 import { resolutionOf, type Resolution } from './resolution.ts';
 
 /** Every advice that a reply can give, as it is on the wire and as TypeScript says it. */

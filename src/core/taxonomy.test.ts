@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
+  type CallStart,
+  type CallState,
   callStates,
   classes,
   codes,
+  type Entry,
   errors,
   legalTransitions,
   noticeCodes,
@@ -14,7 +17,6 @@ import { codesOfGovernance } from './taxonomy/codes-of-governance.ts';
 import { codesOfSessions } from './taxonomy/codes-of-sessions.ts';
 import { codesOfSetup } from './taxonomy/codes-of-setup.ts';
 import { codesOfTools } from './taxonomy/codes-of-tools.ts';
-import type { CallStart, CallState, Entry } from './taxonomy.ts';
 
 const lists = Object.entries(taxonomy) as readonly (readonly [string, Readonly<Record<string, Entry>>])[];
 

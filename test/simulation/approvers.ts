@@ -2,8 +2,7 @@
  * The people of a simulated world: they look at what is pending, approve, change, deny and take back, at whichever
  * gateway answers. Some ask for what they may not do; each of them says it again when nobody answered.
  */
-import type { Approval, Decider } from '../../src/core/approval/approval.ts';
-import { nameOf } from '../../src/core/approval/approval.ts';
+import { type Approval, type Decider, nameOf } from '../../src/core/approval/approval.ts';
 import type { JsonObject } from '../../src/core/values/json.ts';
 import { createApprovals } from '../../src/shell/approval/approvals.ts';
 import type { Decided } from '../../src/shell/approval/approval-service.ts';

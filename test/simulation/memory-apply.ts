@@ -8,8 +8,15 @@ import { approvalConflict, taskConflict, writeTask } from './memory-approvals.ts
 import type { Chain, MemoryRecord } from './memory-journal.ts';
 import { illegality } from './memory-legality.ts';
 import { changeWorkflow, completed, withoutTimer } from './memory-workflows.ts';
-import type { CallRow, MemoryState, PayloadPlace } from './memory-state.ts';
-import { leftCalls, nameOf, placeName, unfinishedStates } from './memory-state.ts';
+import {
+  type CallRow,
+  leftCalls,
+  type MemoryState,
+  nameOf,
+  type PayloadPlace,
+  placeName,
+  unfinishedStates,
+} from './memory-state.ts';
 
 type Conflict = Extract<CommitResult, { kind: 'conflict' }>;
 type Committed = Extract<CommitResult, { kind: 'committed' }>;

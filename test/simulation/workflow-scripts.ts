@@ -3,8 +3,7 @@
  * reply with the process asks again when it is back; the script ends when every phase has been answered.
  */
 import type { CallId, SessionId } from '../../src/core/call/call.ts';
-import type { ErrorReply, Reply } from '../../src/core/call/reply.ts';
-import { isSuccess } from '../../src/core/call/reply.ts';
+import { type ErrorReply, isSuccess, type Reply } from '../../src/core/call/reply.ts';
 import type { StepFact } from '../../src/core/workflow/step.ts';
 import { fetchSession } from '../../src/shell/session/fetch-session.ts';
 import { handleCall } from '../../src/shell/call/handle-call.ts';

@@ -6,11 +6,10 @@ import { test } from 'node:test';
 import type { CallId, SessionId } from '../../src/core/call/call.ts';
 import type { CallState } from '../../src/core/taxonomy.ts';
 import type { Session, SessionChange, Transition, WorkflowChange } from '../../src/ports/store.ts';
-import { noChange } from '../../src/shell/ending/transition.ts';
+import { noChange, nothingYet } from '../../src/shell/ending/transition.ts';
 import { aCall } from '../support/builders.ts';
 import { hashing, type MemoryRecord } from './memory-journal.ts';
 import { createWorkflowWitness } from './workflow-witness.ts';
-import { nothingYet } from '../../src/shell/ending/transition.ts';
 
 const id = 'ses_1' as SessionId;
 const [one, two] = ['call_1' as CallId, 'call_2' as CallId];

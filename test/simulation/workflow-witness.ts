@@ -3,8 +3,7 @@
  * and which results were adopted. Invariants: `turn`, `state`, `adopt`.
  */
 import type { CallChange, SessionChange, Transition } from '../../src/ports/store.ts';
-import type { MemoryRecord } from './memory-journal.ts';
-import { hashing } from './memory-journal.ts';
+import { hashing, type MemoryRecord } from './memory-journal.ts';
 import { countIn } from './workflow-setting.ts';
 
 type Step = Extract<SessionChange, { kind: 'step' }>;

@@ -1,7 +1,6 @@
 /** One request and every way in which it can end. Real servers; time is the test's. */
 import assert from 'node:assert/strict';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { eventually } from '../../../test/support/eventually.ts';
 import { createManualClock } from '../../../test/support/manual-clock.ts';

@@ -8,11 +8,10 @@ import { createWire, type Wire } from './wire.ts';
 import { HttpTransport } from './http/http-transport.ts';
 import type { McpUpstreamConfig } from './mcp-config.ts';
 import type { McpLimits } from './mcp-limits.ts';
-import { faultsIn, messageIn } from './wire-answer.ts';
+import { answerOfFault, faultsIn, messageIn } from './wire-answer.ts';
 import { createStdioTransport } from './stdio/stdio-transport.ts';
 import { HttpRefusal, NotSent } from './transport-faults.ts';
 import { describeAnswer } from './interpret-answer.ts';
-import { answerOfFault } from './wire-answer.ts';
 
 export interface WireParts {
   readonly limits: McpLimits;

@@ -2,8 +2,7 @@
  * Parses JSON-RPC messages of a server and reads their envelope. What is inside passes unchanged: the result of a tool
  * call keeps large integers exactly, and everything else, such as schemas, is as JSON.parse gives it.
  */
-import { isObject } from '../../core/values/json.ts';
-import { parseMessages } from '../../core/values/json.ts';
+import { isObject, parseMessages } from '../../core/values/json.ts';
 
 /** Throws as JSON.parse does. */
 export const parseAnswer = (text: string): unknown => parseMessages(text, withResult);

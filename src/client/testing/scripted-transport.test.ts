@@ -7,8 +7,7 @@ import { eventually } from '../../../test/support/eventually.ts';
 import { errorSamples, successSample } from '../../../test/support/reply-samples.ts';
 import { createClient } from '../create-client.ts';
 import * as words from './answers.ts';
-import { permit } from './answers.ts';
-import type { ScriptedAnswer } from './answers.ts';
+import { permit, type ScriptedAnswer } from './answers.ts';
 import { createScriptedTransport, UnscriptedCallError } from './scripted-transport.ts';
 
 const ajv = new Ajv2020({ strict: true, allErrors: true });

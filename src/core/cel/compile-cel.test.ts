@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { CelOptions, CelResult } from './compile-cel.ts';
-import { compileCel } from './compile-cel.ts';
+import { type CelOptions, type CelResult, compileCel } from './compile-cel.ts';
 
 const any: CelOptions = { variables: { context: 'dyn', inputs: 'dyn' } };
 

@@ -1,8 +1,7 @@
 /** Gate 2: whether the session exists for this agent, is open, and is at the sequence that the caller expects. */
 import type { Request } from '../call/call.ts';
 import type { Facts, SessionFact } from './facts.ts';
-import type { Gate, GateAnswer } from './gate.ts';
-import { pass } from './gate.ts';
+import { type Gate, type GateAnswer, pass } from './gate.ts';
 import { listedTools } from '../policy/listed-tools.ts';
 import { ceilingOf } from '../policy/session-ceiling.ts';
 import type { Refusal } from '../call/refusal.ts';

@@ -3,8 +3,7 @@ import { describe, test } from 'node:test';
 import { errorSamples, pendingSample, successSample } from '../../../test/support/reply-samples.ts';
 import { httpStatusOf, statusesOf } from './http-status.ts';
 import type { Reply } from '../call/reply.ts';
-import { codes, errors } from '../taxonomy.ts';
-import type { DeniedCode, ErrorCode, ErrorName } from '../taxonomy.ts';
+import { codes, type DeniedCode, type ErrorCode, type ErrorName, errors } from '../taxonomy.ts';
 
 const { validation_failed: invalid, denied, action_error: failed, session_error: session } = errorSamples;
 const waiting = { type: 'retry_after', retry_after_seconds: 5 } as const;

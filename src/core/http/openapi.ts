@@ -4,8 +4,15 @@
  */
 import { doorCodesOf, doorProblems } from './door-problems.ts';
 import { statusesOf } from './http-status.ts';
-import { definitionName, errorBranch, errorNames, replyDefinitions } from './reply-schema.ts';
-import type { Beside, Ref, Schema } from './reply-schema.ts';
+import {
+  type Beside,
+  definitionName,
+  errorBranch,
+  errorNames,
+  type Ref,
+  replyDefinitions,
+  type Schema,
+} from './reply-schema.ts';
 import { closedObject } from './reply-schema-fields.ts';
 import { errors, type ErrorCode, type ErrorName } from '../taxonomy.ts';
 

@@ -7,12 +7,14 @@ import {
   codes,
   compensations,
   dispatchOutcomes,
+  type ErrorCode,
+  type Fields,
+  type FieldType,
   kinds,
   noticeCodes,
   resolutions,
   verdicts,
 } from '../taxonomy.ts';
-import type { ErrorCode, Fields, FieldType } from '../taxonomy.ts';
 
 /** A JSON Schema, as plain data. */
 export interface Schema {

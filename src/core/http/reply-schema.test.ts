@@ -6,8 +6,7 @@ import { httpStatusOf } from './http-status.ts';
 import { openapiComponents, responseName } from './openapi.ts';
 import type { CommonErrorFields, ErrorReply } from '../call/reply.ts';
 import { replySchema } from './reply-schema.ts';
-import { codes, errors } from '../taxonomy.ts';
-import type { ErrorCode, ErrorName } from '../taxonomy.ts';
+import { codes, type ErrorCode, type ErrorName, errors } from '../taxonomy.ts';
 
 const ajv = new Ajv2020({ strict: true, allErrors: true });
 const validate = ajv.compile(replySchema());

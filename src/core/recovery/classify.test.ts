@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { effectClasses, errors, kinds, verdicts } from '../taxonomy.ts';
-import type { EffectClass, ErrorKind, ErrorSubject } from '../taxonomy.ts';
+import {
+  type EffectClass,
+  effectClasses,
+  type ErrorKind,
+  errors,
+  type ErrorSubject,
+  kinds,
+  verdicts,
+} from '../taxonomy.ts';
 import { classify } from './classify.ts';
 
 const allKinds = Object.keys(kinds) as ErrorKind[];

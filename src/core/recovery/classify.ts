@@ -3,8 +3,16 @@
  * the effect class decides only what may have happened. Must not read message texts and must not choose a
  * compensation.
  */
-import type { ClassOfError, CodeOfError, Effect, EffectClass, ErrorKind, ErrorSubject, Verdict } from '../taxonomy.ts';
-import { codes } from '../taxonomy.ts';
+import {
+  type ClassOfError,
+  type CodeOfError,
+  codes,
+  type Effect,
+  type EffectClass,
+  type ErrorKind,
+  type ErrorSubject,
+  type Verdict,
+} from '../taxonomy.ts';
 
 export interface Classification {
   readonly class: ClassOfError<'action_error'>;

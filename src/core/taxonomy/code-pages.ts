@@ -1,8 +1,17 @@
 /** Writes the documentation page of each code as Markdown. scripts/generate.ts writes the files. */
 import { statusesOf } from '../http/http-status.ts';
 import { classify } from '../recovery/classify.ts';
-import { codes, errors, kinds, taxonomy } from '../taxonomy.ts';
-import type { Entry, ErrorCode, ErrorKind, ErrorName, ErrorSubject } from '../taxonomy.ts';
+import {
+  codes,
+  type Entry,
+  type ErrorCode,
+  type ErrorKind,
+  type ErrorName,
+  errors,
+  type ErrorSubject,
+  kinds,
+  taxonomy,
+} from '../taxonomy.ts';
 
 export const generatedMark = '<!-- Generated from src/core/taxonomy by scripts/generate.ts. Edits here are lost. -->';
 

@@ -15,8 +15,7 @@ import { requestBodies, type RequestName } from '../../core/http/http-bodies.ts'
 import { httpRoutes, type HttpRoute, type RouteName } from '../../core/http/http-routes.ts';
 import { repeatedHeader } from '../../core/http/repeated-header.ts';
 import { compileSchema } from '../../core/schema/compile-schema.ts';
-import type { Json } from '../../core/values/json.ts';
-import { parseExactly } from '../../core/values/json.ts';
+import { type Json, parseExactly } from '../../core/values/json.ts';
 import { invariant } from '../../core/values/unreachable.ts';
 import { isJson, readBody } from '../shared/read-body.ts';
 import { type Answer, refuse, refuseInput, reply } from './answer.ts';

@@ -84,7 +84,7 @@ async function send(
   const isStep = work.step !== null;
   const cameBackLate = (result: UpstreamResult) => {
     if (isStep) orphanEnded(call, shell);
-    void late(call, interpret({ kind: 'came_back', result }), context, shell);
+    void late(call, () => interpret({ kind: 'came_back', result }), context, shell);
   };
   const sending = sendAttempt(attempt, cameBackLate, shell);
   control.onCancel(sending.cancel);
@@ -107,14 +107,15 @@ function orphanEnded({ id, session }: Call, { live }: Shell): void {
   if (orphans.size === 0) live.orphanSteps.delete(session);
 }
 
-async function late(call: Call, ended: Interpreted, context: CallContext, shell: Shell): Promise<void> {
+/** Never rejects. */
+async function late(call: Call, ended: () => Interpreted, context: CallContext, shell: Shell): Promise<void> {
   if (shell.live.closed) {
     // The call is on record as in doubt or dispatched, which is still all that anybody can know.
     const reason = 'the gateway was closed before the body came back';
     return shell.ports.notify({ kind: 'suppressed', what: `a late result of call ${call.id}`, reason });
   }
   try {
-    await settleLate(call, ended, context, shell);
+    await settleLate(call, ended(), context, shell);
   } catch (error) {
     const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
     const message = 'a late result could not be kept';

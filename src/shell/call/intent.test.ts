@@ -3,8 +3,15 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { JsonObject } from '../../core/values/json.ts';
 import { anAgent } from '../../../test/support/a-policy.ts';
-import { anAsked, approvedRefund, nextOf } from '../../../test/support/an-asked.ts';
-import { openJob, openShell, permitAll, prepared } from '../../../test/support/an-asked.ts';
+import {
+  anAsked,
+  approvedRefund,
+  nextOf,
+  openJob,
+  openShell,
+  permitAll,
+  prepared,
+} from '../../../test/support/an-asked.ts';
 import { successOf } from '../../../test/support/check-reply.ts';
 import { ask, refunds } from '../../../test/support/refunds.ts';
 import { aTool } from '../../../test/support/tools.ts';

@@ -2,8 +2,17 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { anAgent } from '../../../test/support/a-policy.ts';
-import { againOf, anAsked, approvedRefund, codeOf, judged } from '../../../test/support/an-asked.ts';
-import { openShell, openUnadopted, permitAll, replyOf } from '../../../test/support/an-asked.ts';
+import {
+  againOf,
+  anAsked,
+  approvedRefund,
+  codeOf,
+  judged,
+  openShell,
+  openUnadopted,
+  permitAll,
+  replyOf,
+} from '../../../test/support/an-asked.ts';
 import { successOf } from '../../../test/support/check-reply.ts';
 import { createManualClock } from '../../../test/support/manual-clock.ts';
 import { ask, deferralOf, refunds } from '../../../test/support/refunds.ts';

@@ -1,8 +1,15 @@
 /** Phase 3: what a call is sent with, and that nothing is prepared for somebody who is gone. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { anAsked, approvedRefund, codeOf, judged } from '../../../test/support/an-asked.ts';
-import { openJob, openShell, prepared } from '../../../test/support/an-asked.ts';
+import {
+  anAsked,
+  approvedRefund,
+  codeOf,
+  judged,
+  openJob,
+  openShell,
+  prepared,
+} from '../../../test/support/an-asked.ts';
 import { ask, refunds } from '../../../test/support/refunds.ts';
 import { aTool, createCountingTool } from '../../../test/support/tools.ts';
 import { prepare } from './prepare.ts';

@@ -1,9 +1,8 @@
 /** Prepares the intent of a call, unless its caller is gone by now. Phase 3 of 6: handle-call.ts. */
 import type { MetBy } from '../../core/gates/gate.ts';
 import type { Work } from '../attempt/work.ts';
-import { approvalMetBy } from './asked.ts';
+import { approvalMetBy, type Asked, type Phase, replyWith } from './asked.ts';
 import type { Shell } from '../shell.ts';
-import { type Asked, type Phase, replyWith } from './asked.ts';
 import { attachableWithin } from './attach.ts';
 import { enter } from './hand-over.ts';
 import type { Intent } from './intent.ts';

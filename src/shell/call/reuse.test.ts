@@ -2,8 +2,16 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { ToolFailure } from '../../index.ts';
-import { anAsked, approvedRefund, codeOf, local } from '../../../test/support/an-asked.ts';
-import { openShell, openUnadopted, prepared, replyOf } from '../../../test/support/an-asked.ts';
+import {
+  anAsked,
+  approvedRefund,
+  codeOf,
+  local,
+  openShell,
+  openUnadopted,
+  prepared,
+  replyOf,
+} from '../../../test/support/an-asked.ts';
 import { successOf } from '../../../test/support/check-reply.ts';
 import { ask, refunds } from '../../../test/support/refunds.ts';
 import { createCountingTool, createHeldTool, type Run } from '../../../test/support/tools.ts';

@@ -1,8 +1,16 @@
 /** Phase 6: who wins the intent sends, and whoever loses a race for it has sent nothing. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { againOf, anAsked, codeOf, nextOf } from '../../../test/support/an-asked.ts';
-import { openJob, openShell, prepared, replyOf } from '../../../test/support/an-asked.ts';
+import {
+  againOf,
+  anAsked,
+  codeOf,
+  nextOf,
+  openJob,
+  openShell,
+  prepared,
+  replyOf,
+} from '../../../test/support/an-asked.ts';
 import { pendingOf, successOf } from '../../../test/support/check-reply.ts';
 import { createCountingTool, createHeldTool } from '../../../test/support/tools.ts';
 import type { Shell } from '../shell.ts';

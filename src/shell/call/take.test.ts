@@ -1,8 +1,15 @@
 /** Phase 5: a call is sent only in time, and only under an approval that is still to be had. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { againOf, anAsked, approvedRefund, nextOf } from '../../../test/support/an-asked.ts';
-import { openShell, prepared, replyOf } from '../../../test/support/an-asked.ts';
+import {
+  againOf,
+  anAsked,
+  approvedRefund,
+  nextOf,
+  openShell,
+  prepared,
+  replyOf,
+} from '../../../test/support/an-asked.ts';
 import { errorOf } from '../../../test/support/check-reply.ts';
 import { createManualClock } from '../../../test/support/manual-clock.ts';
 import { ask, refunds } from '../../../test/support/refunds.ts';

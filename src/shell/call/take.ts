@@ -2,13 +2,12 @@
  * The last question before a call is sent: is there still time, and is the approval that permits it still to be had? A
  * call that waited for its approval goes on as that call. Phase 5 of 6: handle-call.ts.
  */
-import { timedOut } from '../../core/call/answer.ts';
+import { timedOut, withSeq } from '../../core/call/answer.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
 import type { Work } from '../attempt/work.ts';
 import { takeApproval } from '../approval/take-approval.ts';
 import { contextHere, type Ending } from '../ending/ending.ts';
 import { conclude } from '../ending/conclude.ts';
-import { withSeq } from '../../core/call/answer.ts';
 import type { Shell } from '../shell.ts';
 import { commit, markAnswered } from '../upkeep/commit.ts';
 import { type Asked, again, againAsSent, type Phase, replyWith, type Stop } from './asked.ts';

@@ -2,7 +2,7 @@
  * Adopts the result of an earlier step that was in doubt, succeeded, and never moved its workflow. The next equal step
  * takes the result instead of running again, and the state moves with it: one commit, nothing is sent.
  */
-import { succeeded } from '../../core/call/answer.ts';
+import { succeeded, withSeq } from '../../core/call/answer.ts';
 import type { Call, CallId, Request } from '../../core/call/call.ts';
 import { adoptedFrom } from '../../core/call/notices.ts';
 import type { Position } from '../../core/journal/record.ts';
@@ -14,7 +14,6 @@ import { commit, markAnswered } from '../upkeep/commit.ts';
 import { fingerprintIn } from '../call/asked.ts';
 import { contextHere, type Ending } from './ending.ts';
 import { conclude } from './conclude.ts';
-import { withSeq } from '../../core/call/answer.ts';
 import { me, type Shell } from '../shell.ts';
 import { bare, type CommitParts, mergeParts, note, numbered } from './transition.ts';
 import type { Work } from '../attempt/work.ts';

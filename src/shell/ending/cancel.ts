@@ -1,10 +1,9 @@
 /**
  * Cancels a call, a turn or a session: first on record, then whatever of it runs here. Only the agent that owns it can.
  */
-import type { CancelScope } from '../../core/call/answer.ts';
+import { cancelled, type CancelScope } from '../../core/call/answer.ts';
 import type { CallId, Principal, SessionId } from '../../core/call/call.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
-import { cancelled } from '../../core/call/answer.ts';
 import type { RecordKind } from '../../core/journal/record.ts';
 import { isSuccess } from '../../core/call/reply.ts';
 import type { SessionChange, StoredCall } from '../../ports/store.ts';

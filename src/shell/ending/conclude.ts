@@ -12,8 +12,7 @@ import type { JsonObject } from '../../core/values/json.ts';
 import type { StoredCall, Transition } from '../../ports/store.ts';
 import type { Shell } from '../shell.ts';
 import { type CallContext, contextElsewhere, type End, type Ending, type EndRider, type Move } from './ending.ts';
-import { effectOf } from './transition.ts';
-import { advanceAll, type CommitParts, mergeParts, toTransition, note } from './transition.ts';
+import { advanceAll, type CommitParts, effectOf, mergeParts, note, toTransition } from './transition.ts';
 import { workflowRider } from './workflow-rider.ts';
 
 export interface Concluded {
@@ -65,6 +64,7 @@ function lastRecord(end: End, effects: readonly SideEffect[]): CommitParts {
   };
 }
 
+/** Work that goes on after its call has succeeded: the commit of the success says by when it must be reported. */
 export const taskRider: EndRider = ({ from, next, ending, context: { reportsWithinMs } }, shell) => {
   // The task of an adopted result was opened by the call that did the work.
   if (ending.adopts !== undefined) return {};

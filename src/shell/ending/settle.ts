@@ -17,10 +17,9 @@ import { commit, keepForLater, markAnswered } from '../upkeep/commit.ts';
 import { type CallContext, envelopeOf, contextHere, type Ending, type Say } from './ending.ts';
 import { conclude } from './conclude.ts';
 import { answerStored, unrecorded } from './stored-reply.ts';
-import { withSeq } from '../../core/call/answer.ts';
+import { cancelled, type CancelScope, failed, timedOut, withSeq } from '../../core/call/answer.ts';
 import { note, toTransition } from './transition.ts';
 import { asFailedRead } from './workflow-rider.ts';
-import { type CancelScope, cancelled, failed, timedOut } from '../../core/call/answer.ts';
 import { classify } from '../../core/recovery/classify.ts';
 import { stepOf, type Work } from '../attempt/work.ts';
 

@@ -14,9 +14,8 @@ import type { Step } from '../attempt/work.ts';
 import { readAhead } from '../session/drift.ts';
 import { type Answer, nextActions, type Shell } from '../shell.ts';
 import { commit } from '../upkeep/commit.ts';
-import { effectOf } from './transition.ts';
+import { bare, effectOf, note, numbered } from './transition.ts';
 import { envelopeOf } from './ending.ts';
-import { bare, note, numbered } from './transition.ts';
 
 /** What the record says: the stored reply, or that the call is still under way elsewhere. */
 export async function answerStored(id: CallId, shell: Shell): Promise<Answer> {

@@ -18,8 +18,7 @@ import { fieldValue } from './param-headers.ts';
 import { readRedirect, readRefusal, readRetryAfter } from './read-refusal.ts';
 import type { HttpConnection } from '../mcp-config.ts';
 import type { McpLimits } from '../mcp-limits.ts';
-import { messagesIn } from '../rpc-message.ts';
-import { readMessage } from '../rpc-message.ts';
+import { messagesIn, readMessage } from '../rpc-message.ts';
 import { HttpRefusal } from '../transport-faults.ts';
 import type { SendOptions } from '../wire.ts';
 

@@ -4,8 +4,7 @@
  */
 import type { HttpAnswer } from './http-client.ts';
 import type { McpLimits } from '../mcp-limits.ts';
-import { messagesIn } from '../rpc-message.ts';
-import { errorIn, type MessageId, readMessage, type RpcError } from '../rpc-message.ts';
+import { errorIn, type MessageId, messagesIn, readMessage, type RpcError } from '../rpc-message.ts';
 import { HttpRefusal } from '../transport-faults.ts';
 
 /** Both revisions send JSON-RPC errors with these statuses. Of the others the status itself says more. */

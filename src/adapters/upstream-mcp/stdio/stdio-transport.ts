@@ -10,9 +10,8 @@ import { type ChildGroup, startGroup } from './child-group.ts';
 import { createTokenBucket } from '../token-bucket.ts';
 import type { StdioConnection } from '../mcp-config.ts';
 import type { McpLimits } from '../mcp-limits.ts';
-import { type MessageId, readMessage } from '../rpc-message.ts';
+import { type MessageId, parseAnswer, readMessage } from '../rpc-message.ts';
 import { createLineSplitter } from './split-lines.ts';
-import { parseAnswer } from '../rpc-message.ts';
 import { NotSent } from '../transport-faults.ts';
 
 export interface StdioTransport extends Transport {

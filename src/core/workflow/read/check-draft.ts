@@ -4,8 +4,7 @@
  */
 import { nearest } from '../../values/nearest.ts';
 import { checkTargets } from './check-targets.ts';
-import type { ActionRule, MachineDraft, StateDraft } from './machine-draft.ts';
-import { placeOf } from './machine-draft.ts';
+import { type ActionRule, type MachineDraft, placeOf, type StateDraft } from './machine-draft.ts';
 
 /** `about` gets the state of each problem that has one, by the problem. */
 export function checkDraft(

@@ -4,8 +4,7 @@
  */
 import { canonicalise, preview } from '../../../core/values/canonical.ts';
 import { controlNames } from '../../../core/call/request.ts';
-import { isObject, type Json, type JsonObject } from '../../../core/values/json.ts';
-import { parseExactly, parseMessages } from '../../../core/values/json.ts';
+import { isObject, type Json, type JsonObject, parseExactly, parseMessages } from '../../../core/values/json.ts';
 import type { ActionEntry } from '../../../core/workflow/workflow.ts';
 
 /**

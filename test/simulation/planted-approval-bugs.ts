@@ -235,7 +235,7 @@ export const plantedApprovalBugs: readonly PlantedBug[] = [
   {
     name: 'two incarnations run the same approval',
     plant: planted(sendsWhatAnotherWon, { mix: racing, approvals: everythingRuns }),
-    breaks: ['5', '3', '1', 'covered', 'turn'],
+    breaks: ['5', '3', '2', '1', 'covered', 'turn'],
   },
   { name: 'a denial is forgotten', plant: lyingStore(forgetsDenials), breaks: ['early'] },
   { name: 'what was revoked is sent again', plant: lyingStore(forgetsRevocations), breaks: ['taken back'] },

@@ -8,10 +8,9 @@ import { unreachable } from '../../core/values/unreachable.ts';
 import type { UpstreamResult } from '../../ports/upstream.ts';
 import { type CallContext, contextHere } from '../ending/ending.ts';
 import { giveBack, settleUnsent, stopUnsent, settle, settleLate } from '../ending/settle.ts';
-import { advanceAll, toTransition } from '../ending/transition.ts';
 import type { Answer, Shell } from '../shell.ts';
 import { commit } from '../upkeep/commit.ts';
-import { whyNotResend, attemptOf, claim, type Control, type Work, withClaim } from './work.ts';
+import { attemptOf, type Control, dispatch, whyNotResend, type Work } from './work.ts';
 import { type Interpreted, interpretResult } from './interpret-result.ts';
 import { type AttemptEnd, sendAttempt } from './send-attempt.ts';
 
@@ -132,9 +131,8 @@ async function reclaim(call: Call, work: Work, missed: number, shell: Shell): Pr
   const stored = await shell.ports.store.call(call.id);
   if (stored !== null && (await whyNotResend(stored, work, shell)) !== null) return giveBack(call, work, shell);
   const withheld: CallEvent = { kind: 'withheld', attempt: call.attempt, atMs: now };
-  const { next: again, effects } = advanceAll(call, [withheld, claim(work, call, shell)]);
-  const parts = withClaim({ expectOpen: true }, again);
-  const result = await commit(toTransition(call, again, effects, parts, shell), shell);
+  const { dispatched: again, transition } = dispatch(call, [withheld], work, { expectOpen: true }, shell);
+  const result = await commit(transition, shell);
   if (result.kind === 'conflict' && result.on === 'session') return stopUnsent(call, work, 'SessionCancelled', shell);
   return result.kind === 'committed' ? again : settleUnsent(call, work, shell);
 }

@@ -3,19 +3,19 @@
  * incarnation that won it. Runs to the end whether or not anybody waits.
  * Path of a call: 5/7. Next: shell/ending/settle.ts.
  */
-import { pending } from '../../core/call/answer.ts';
+import { type CancelScope, pending } from '../../core/call/answer.ts';
 import type { Call } from '../../core/call/call.ts';
 import type { CallEvent } from '../../core/call/lifecycle.ts';
 import type { CommitResult, StoreFault } from '../../ports/store.ts';
 import { onAbort } from '../call/requester.ts';
 import { envelopeOf } from '../ending/ending.ts';
 import { endUnrecorded, settleUnsent } from '../ending/settle.ts';
-import { advanceAll, type CommitParts, toTransition } from '../ending/transition.ts';
+import type { CommitParts } from '../ending/transition.ts';
 import type { Answer, Running, Shell } from '../shell.ts';
 import { commit, keepForLater } from '../upkeep/commit.ts';
 import { rememberBlobs } from '../upkeep/record-runtime.ts';
 import { drive } from './drive.ts';
-import { claim, createControl, stepOf, type Work, withClaim } from './work.ts';
+import { type Control, dispatch, stepOf, type Work } from './work.ts';
 
 export type Started =
   | { readonly kind: 'running'; readonly running: Running }
@@ -33,7 +33,7 @@ export interface Start {
   readonly work: Work;
   readonly parts: CommitParts;
   /** Whoever aborts one of these while the intent is being recorded has nothing sent for them. */
-  readonly leaves?: readonly (AbortSignal | undefined)[];
+  readonly leaves?: readonly AbortSignal[];
 }
 
 /** Makes the intent and the right to send durable in one commit, then sends without waiting for the end. */
@@ -58,8 +58,7 @@ export async function start({ call, events, work, parts, leaves = [] }: Start, s
   };
 
   const submittedAt = shell.ports.clock.monotonicMs();
-  const { next: dispatched, effects } = advanceAll(call, [...events, claim(work, call, shell)]);
-  const transition = toTransition(call, dispatched, effects, withClaim(parts, dispatched), shell);
+  const { dispatched, transition } = dispatch(call, events, work, parts, shell);
   let result: CommitResult;
   try {
     result = await commit(transition, shell);
@@ -88,4 +87,21 @@ export async function start({ call, events, work, parts, leaves = [] }: Start, s
   shell.live.running.set(call.id, running);
   drive(dispatched, work, submittedAt, control, shell).then(finish, fail).finally(forget);
   return { kind: 'running', running };
+}
+
+/** A cancellation may come before there is anything to stop; it is kept until there is. */
+function createControl(): Control {
+  let asked: CancelScope | null = null;
+  let stop: ((scope: CancelScope) => void) | null = null;
+  return {
+    cancel: (scope) => {
+      asked ??= scope;
+      stop?.(scope);
+    },
+    scope: () => asked,
+    onCancel: (stopNow) => {
+      stop = stopNow;
+      if (asked !== null) stopNow(asked);
+    },
+  };
 }

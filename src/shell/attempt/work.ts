@@ -16,7 +16,7 @@ import type { CallEvent } from '../../core/call/lifecycle.ts';
 import { canonicalText, preview } from '../../core/values/canonical.ts';
 import { safeText } from '../../core/values/redact.ts';
 import { commit, keepForLater, markAnswered } from '../upkeep/commit.ts';
-import { bare, type CommitParts, note, numbered } from '../ending/transition.ts';
+import { advanceAll, bare, type CommitParts, note, numbered, toTransition } from '../ending/transition.ts';
 import { recheck } from '../../core/call/recheck.ts';
 import type { Facts } from '../../core/gates/facts.ts';
 import type { StoredCall } from '../../ports/store.ts';
@@ -146,37 +146,19 @@ export async function whyNotResend(call: StoredCall, { tool, args, step }: Work,
   return answer.kind === 'denied' ? answer.message : null;
 }
 
-export function claim(work: Work, call: Call, shell: Shell): CallEvent {
+/** The right to send, taken in one commit with what `parts` carries: the next attempt, its owner and its lease. */
+export function dispatch(call: Call, before: readonly CallEvent[], work: Work, parts: CommitParts, shell: Shell) {
   const { sendWindowMs, leaseMarginMs } = shell.limits;
   const now = shell.ports.clock.nowMs();
   const leaseUntilMs = now + timeoutOf(work, call, now) + sendWindowMs + leaseMarginMs;
-  return { kind: 'claimed', owner: me(shell), leaseUntilMs };
-}
-
-export function withClaim(parts: CommitParts, call: Call): CommitParts {
-  const dispatched = { attempt: call.attempt, owner: call.owner, lease_until_ms: call.dueAtMs };
-  return { ...parts, body: { ...parts.body, dispatched } };
+  const { next, effects } = advanceAll(call, [...before, { kind: 'claimed', owner: me(shell), leaseUntilMs }]);
+  const dispatched = { attempt: next.attempt, owner: next.owner, lease_until_ms: next.dueAtMs };
+  const body = { ...parts.body, dispatched };
+  return { dispatched: next, transition: toTransition(call, next, effects, { ...parts, body }, shell) };
 }
 
 export interface Control {
   readonly cancel: (scope: CancelScope) => void;
   readonly scope: () => CancelScope | null;
   readonly onCancel: (stop: (scope: CancelScope) => void) => void;
-}
-
-/** A cancellation may come before there is anything to stop; it is kept until there is. */
-export function createControl(): Control {
-  let asked: CancelScope | null = null;
-  let stop: ((scope: CancelScope) => void) | null = null;
-  return {
-    cancel: (scope) => {
-      asked ??= scope;
-      stop?.(scope);
-    },
-    scope: () => asked,
-    onCancel: (stopNow) => {
-      stop = stopNow;
-      if (asked !== null) stopNow(asked);
-    },
-  };
 }

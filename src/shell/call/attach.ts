@@ -28,10 +28,6 @@ export type Admission =
   /** Whether the caller took the requester's place could not be recorded, so nothing may run in its place. */
   | { readonly kind: 'unavailable'; readonly fault: StoreFault };
 
-/** How long ago the requester of an equal call may have left to be in the way of this one; null: nobody is. */
-export const attachableWithin = ({ effectClass }: Call, { limits }: Shell): number | null =>
-  effectClass === 'pure' ? null : limits.attachWindowMs;
-
 export async function attach(
   call: Call,
   session: SessionId,

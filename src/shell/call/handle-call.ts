@@ -36,7 +36,7 @@ export function handleCall(
   // A requester of its own for each call: what is known about who waits for it is kept under it.
   const asking = { ...requester };
   const reply = answer(raw, who, asking, step, shell)
-    .then((given) => withGapNotices(given, shell))
+    .then((given) => (shell.live.gapNotices.size === 0 ? given : withGapNotices(given, shell)))
     .finally(() => answered(asking, shell));
   // Whoever closes the gateway waits for these.
   shell.live.unanswered.add(reply);

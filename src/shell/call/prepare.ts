@@ -3,7 +3,6 @@ import type { MetBy } from '../../core/gates/gate.ts';
 import type { Work } from '../attempt/work.ts';
 import { approvalMetBy, type Asked, type Phase, replyWith } from './asked.ts';
 import type { Shell } from '../shell.ts';
-import { attachableWithin } from './attach.ts';
 import { enter } from './hand-over.ts';
 import type { Intent } from './intent.ts';
 import type { Judged } from './judge.ts';
@@ -24,7 +23,7 @@ export async function prepare(asked: Asked, judged: Judged, shell: Shell): Promi
   const { call, decision, facts, policy, step } = judged;
   // Who names the sequence has seen the reply that gave it: theirs is a step of its own.
   const isOwn = request.key !== null || (step !== null && request.expectedSeq !== null);
-  const nobodyLeftWithinMs = isOwn ? null : attachableWithin(call, shell);
+  const nobodyLeftWithinMs = isOwn || call.effectClass === 'pure' ? null : shell.limits.attachWindowMs;
   // INVARIANT: nothing is sent for somebody who is gone, also if nobody has heard of it yet: they may have sent it
   // again already.
   if (nobodyLeftWithinMs !== null) await requester.heard?.();

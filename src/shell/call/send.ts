@@ -71,7 +71,9 @@ function launch(
   // INVARIANT: whoever left an equal call while this one waited for the store has their place all the same.
   const parts = { ...intentParts(intent, shell), nobodyLeftWithinMs };
   // INVARIANT: who left without a key may have sent it again elsewhere, before this intent could be seen there.
-  const leaves = [requester.cancelled, request.key === null ? requester.left : undefined];
+  const leaves = [requester.cancelled, request.key === null ? requester.left : undefined].filter(
+    (signal) => signal !== undefined,
+  );
   return start({ call: intent.call, events: [{ kind: 'admitted' }], work, parts, leaves }, shell);
 }
 

@@ -14,7 +14,10 @@ const lastWithoutLimit = '8ac24ed';
 
 export function readTree(): Tree {
   const tree = new Map(readFolder(root));
-  const log = spawnSync('git', ['log', '--format=%s', `${lastWithoutLimit}..HEAD`], { cwd: root, encoding: 'utf8' });
+  const log = spawnSync('git', ['log', '--no-merges', '--format=%s', `${lastWithoutLimit}..HEAD`], {
+    cwd: root,
+    encoding: 'utf8',
+  });
   if (log.status === 0) tree.set(subjectsFile, log.stdout);
   return tree;
 }

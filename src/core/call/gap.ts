@@ -1,4 +1,4 @@
-/** The kinds of runtime gaps and their messages. Pure. shell/upkeep/runtime-gap.ts records them. */
+/** The kinds of runtime gaps and their messages. Pure. shell/upkeep/record-runtime.ts records them. */
 import { safeText } from '../values/redact.ts';
 import type { Notice } from './reply.ts';
 import { unreachable } from '../values/unreachable.ts';

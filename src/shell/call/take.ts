@@ -3,7 +3,7 @@
  * call that waited for its approval goes on as that call. Phase 5 of 6: handle-call.ts.
  */
 import { timedOut, withSeq } from '../../core/call/answer.ts';
-import { unreachable } from '../../core/values/unreachable.ts';
+import { invariant, unreachable } from '../../core/values/unreachable.ts';
 import type { Work } from '../attempt/work.ts';
 import { takeApproval } from '../approval/take-approval.ts';
 import { contextHere, type Ending } from '../ending/ending.ts';
@@ -24,7 +24,9 @@ export interface Taken {
 export async function take(asked: Asked, prepared: Prepared, shell: Shell): Promise<Phase<Taken>> {
   const { call, intent, work, met, facts } = prepared;
   if (shell.ports.clock.nowMs() >= call.deadlineAtMs) return expire(asked, prepared, shell);
-  if (met === null || met.kind === 'ran') return { kind: 'next', intent, work };
+  if (met === null) return { kind: 'next', intent, work };
+  // INVARIANT: what ran under its approval already is not sent again: the phase before has answered for it.
+  invariant(met.kind === 'granted', 'a call that ran under its approval is told, not sent');
   const taken = await takeApproval(met.approval, call, asked, facts, shell);
   switch (taken.kind) {
     case 'taken': {

@@ -7,12 +7,15 @@ import type { Approval } from '../core/approval/approval.ts';
 import type { Call, CallId, IncarnationId, SessionId } from '../core/call/call.ts';
 import type { Position, RecordDraft } from '../core/journal/record.ts';
 import type { StoredRecord } from '../core/journal/verify.ts';
+import type { Ticket } from '../core/recovery/ticket.ts';
 import type { CallState } from '../core/taxonomy.ts';
 import type { ApprovalReader, ApprovalWrite, StoredTask, TaskChange } from './store-approvals.ts';
+import type { TicketReader, TicketWrite } from './store-tickets.ts';
 import type { StoreFault, StoreTrouble } from './store-trouble.ts';
 import type { WorkflowSession } from './store-workflows.ts';
 
 export type { ApprovalFilter, ApprovalWrite, StoredTask, TaskChange } from './store-approvals.ts';
+export type { TicketFilter, TicketWrite } from './store-tickets.ts';
 export type { StoreFault, StoreTrouble } from './store-trouble.ts';
 export type { WorkflowSession } from './store-workflows.ts';
 
@@ -36,6 +39,8 @@ export type CallChange =
       readonly id: CallId;
       readonly requester: 'left' | 'returned' | null;
       readonly repeats: number;
+      /** When someone must look at a call in doubt again. A conflict unless it is in doubt and due as expected. */
+      readonly due?: { readonly expectAtMs: number | null; readonly atMs: number | null };
     };
 
 export interface KeyClaim {
@@ -74,6 +79,10 @@ export interface WorkflowChange {
   readonly manifest: string | null;
 }
 
+export type FenceWrite =
+  | { readonly kind: 'raised'; readonly call: CallId; readonly operation: string }
+  | { readonly kind: 'lifted'; readonly call: CallId };
+
 export type SessionChange =
   | {
       readonly kind: 'open';
@@ -90,6 +99,8 @@ export type SessionChange =
       readonly expectSeq: number | null;
       readonly expectOpen: boolean;
       readonly workflow: WorkflowChange | null;
+      /** Outside workflows: an operation of the session is in doubt, or is not any more. */
+      readonly fence?: FenceWrite;
     }
   | { readonly kind: 'cancel'; readonly id: SessionId }
   /**
@@ -133,6 +144,7 @@ export interface Transition {
   readonly reserve: readonly Reservation[];
   readonly settle: readonly Settlement[];
   readonly approvals: readonly ApprovalWrite[];
+  readonly tickets: readonly TicketWrite[];
   readonly task: TaskChange | null;
   readonly blobs: readonly Blob[];
   /** `session_resumed` if any, one per state on the path, then others. Payloads `args` and `reply` are the call's. */
@@ -154,6 +166,8 @@ export type CommitResult =
   | { readonly kind: 'conflict'; readonly on: 'reserve'; readonly account: string }
   /** `found`: the conflicting approval; null if there is none, or there are too many. */
   | { readonly kind: 'conflict'; readonly on: 'approval'; readonly found: Approval | null }
+  /** `found`: the ticket that is not open; null if there is none. */
+  | { readonly kind: 'conflict'; readonly on: 'ticket'; readonly found: Ticket | null }
   | { readonly kind: 'conflict'; readonly on: 'task'; readonly found: StoredTask | null }
   | { readonly kind: 'conflict'; readonly on: 'illegal'; readonly problem: string }
   /** Not acknowledged. The same transition may be committed again, whatever happened to this try. */
@@ -233,7 +247,7 @@ export interface JournalEntry extends Position {
 }
 
 /** Point reads, which never wait for a commit. */
-export interface StoreReader extends ApprovalReader {
+export interface StoreReader extends ApprovalReader, TicketReader {
   call(id: CallId): Promise<StoredCall | null>;
   args(id: CallId): Promise<StoredText>;
   reply(id: CallId): Promise<StoredText>;

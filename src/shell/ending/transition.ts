@@ -10,9 +10,11 @@ import type {
   ApprovalWrite,
   Blob,
   CallChange,
+  FenceWrite,
   KeyClaim,
   SessionChange,
   TaskChange,
+  TicketWrite,
   Transition,
   WorkflowChange,
 } from '../../ports/store.ts';
@@ -32,6 +34,9 @@ export interface CommitParts {
   readonly workflow?: WorkflowChange | null;
   /** What becomes of approvals in the same commit. */
   readonly approvals?: readonly ApprovalWrite[];
+  readonly tickets?: readonly TicketWrite[];
+  /** Outside workflows: the operation of the call is in doubt, or is not any more. */
+  readonly fence?: FenceWrite;
   /** Work that its success leaves to be reported. */
   readonly task?: TaskChange | null;
   /** That the session goes on here: before all others. */
@@ -65,6 +70,7 @@ export function mergeParts(all: readonly CommitParts[]): CommitParts {
   const lists = {
     blobs: [] as Blob[],
     approvals: [] as ApprovalWrite[],
+    tickets: [] as TicketWrite[],
     resumption: [] as RecordDraft[],
     notes: [] as RecordDraft[],
   };
@@ -77,6 +83,7 @@ export function mergeParts(all: readonly CommitParts[]): CommitParts {
     mergeInto(payloads, part.payloads, (one, other) => [...one, ...other]);
     lists.blobs.push(...(part.blobs ?? []));
     lists.approvals.push(...(part.approvals ?? []));
+    lists.tickets.push(...(part.tickets ?? []));
     lists.resumption.push(...(part.resumption ?? []));
     lists.notes.push(...(part.notes ?? []));
   }
@@ -115,6 +122,7 @@ export function toTransition(
     key: parts.key ?? null,
     session: step(next, path.includes('SUCCEEDED'), parts),
     approvals: parts.approvals ?? [],
+    tickets: parts.tickets ?? [],
     task: parts.task ?? null,
     blobs: parts.blobs ?? [],
     records: [...(parts.resumption ?? []), ...records, ...(parts.notes ?? [])],
@@ -130,6 +138,7 @@ export const nothingYet: Omit<Transition, 'token' | 'atMs'> = {
   reserve: [],
   settle: [],
   approvals: [],
+  tickets: [],
   task: null,
   blobs: [],
   records: [],
@@ -177,6 +186,7 @@ function step(call: Call, success: boolean, parts: CommitParts): SessionChange |
     expectSeq: parts.expectSeq ?? null,
     expectOpen: parts.expectOpen ?? false,
     workflow,
+    ...(parts.fence === undefined ? {} : { fence: parts.fence }),
   };
 }
 

@@ -255,5 +255,5 @@ function countingIds(): Ids {
     counts.set(prefix, next);
     return `${prefix}${String(next).padStart(4, '0')}`;
   };
-  return { ordered: count, random: count };
+  return { ordered: count, random: count, chance: () => 0.5 };
 }

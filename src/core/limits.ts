@@ -48,6 +48,12 @@ export interface Limits {
   /** The longest and the default wait for an approval. Many clients give up after a minute. */
   readonly maxApprovalWaitMs: number;
   readonly approvalWaitMs: number;
+  /** The longest pause that an upstream may ask for; beyond it the failure is told. */
+  readonly maxRetryAfterMs: number;
+  /** When a call in doubt is first checked by its declared read, the longest pause between two checks, and how many. */
+  readonly firstProbeMs: number;
+  readonly maxProbePauseMs: number;
+  readonly maxProbes: number;
   /** Waits between tries of a commit that the store could not take. */
   readonly storeRetryMs: readonly number[];
   /** How often the sweeper looks for due calls, and how many it takes at once. */
@@ -97,6 +103,10 @@ export const defaultLimits: Limits = {
   maxPendingApprovals: 100,
   maxApprovalWaitMs: 10 * minute,
   approvalWaitMs: 50 * second,
+  maxRetryAfterMs: 15 * minute,
+  firstProbeMs: second,
+  maxProbePauseMs: 5 * minute,
+  maxProbes: 12,
   storeRetryMs: [2 * second, 4 * second, 6 * second],
   sweepEveryMs: second,
   sweepBatch: 256,

@@ -27,6 +27,8 @@ export type OperatorNotice =
     }
   /** The store was moved, or is in another place than before. */
   | { readonly kind: 'store_place'; readonly message: string }
+  /** The circuit breaker of an upstream changed its state. */
+  | { readonly kind: 'breaker'; readonly upstream: string; readonly state: 'closed' | 'open' | 'half_open' }
   /** An error ignored on purpose, with the reason. */
   | { readonly kind: 'suppressed'; readonly what: string; readonly reason: string };
 

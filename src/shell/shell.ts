@@ -2,7 +2,7 @@
 import type { CancelScope } from '../core/call/answer.ts';
 import type { ApprovalId } from '../core/approval/approval.ts';
 import type { Call, CallId, IncarnationId, Principal, SessionId } from '../core/call/call.ts';
-import type { Catalogue } from '../core/call/catalogue.ts';
+import type { Catalogue, ToolEntry } from '../core/call/catalogue.ts';
 import type { Ladder } from '../core/call/decide.ts';
 import type { PolicyFact, Readiness, UnlistedServer, Facts } from '../core/gates/facts.ts';
 import type { Position } from '../core/journal/record.ts';
@@ -13,6 +13,8 @@ import { offerTools } from '../core/call/offer-tools.ts';
 import { listedTools } from '../core/policy/listed-tools.ts';
 import type { Policy, Reach } from '../core/policy/policy.ts';
 import { ceilingOf } from '../core/policy/session-ceiling.ts';
+import type { Breaker } from '../core/recovery/breaker.ts';
+import { recoveryOfUpstream, type ToolRecovery } from '../core/recovery/playbook.ts';
 import type { Notice, Reply } from '../core/call/reply.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
@@ -127,8 +129,18 @@ export interface Live {
   readonly approvalWaiters: Map<ApprovalId, Set<() => void>>;
   /** Approved calls that this process is running by itself. */
   readonly runsApproved: Set<ApprovalId>;
+  /** Breaker and retry budget of each upstream, as this process sees it. */
+  readonly health: Map<string, UpstreamHealth>;
+  /** Lets go of calls that wait for their next attempt: they stay on record, for the next start. */
+  readonly backoffs: Set<() => void>;
   /** How a body calls another tool: nested-call.ts. Set by the composition root. */
   callTool: (request: NestedRequest, who: Principal, bodyOf: BodyOf, ceiling: Reach | null) => Promise<Reply>;
+}
+
+export interface UpstreamHealth {
+  readonly breaker: Breaker;
+  /** Tokens of the retry budget. */
+  readonly tokens: number;
 }
 
 /** `ifMovedOn` says what to do when the call is no longer where the transition expects it. */
@@ -159,6 +171,8 @@ export interface Shell {
   /** Servers whose tools are not known yet. */
   readonly unlisted?: () => readonly UnlistedServer[];
   readonly workflows: ReadonlyMap<string, Workflow>;
+  /** What is declared about the recovery of each tool; absent: the defaults. */
+  readonly recovery?: (tool: ToolEntry) => ToolRecovery;
   /** Part of every handle of a workflow session: tells ours from those of another store. */
   readonly storeTag: string;
   readonly live: Live;
@@ -194,10 +208,25 @@ export function createShell(parts: Omit<Shell, 'live'>): Shell {
       unrecorded: [],
       approvalWaiters: new Map(),
       runsApproved: new Set(),
+      health: new Map(),
+      backoffs: new Set(),
       callTool: () => Promise.reject(new Error('the gateway is not open yet')),
     },
   };
 }
+
+const byDefault = new WeakMap<ToolEntry, ToolRecovery>();
+
+/** INVARIANT: the same object as long as nothing changed, so that it is hashed once. */
+export function recoveryOf(tool: ToolEntry, { recovery }: Shell): ToolRecovery {
+  if (recovery !== undefined) return recovery(tool);
+  const known = byDefault.get(tool) ?? recoveryOfUpstream(upstreamOf(tool));
+  byDefault.set(tool, known);
+  return known;
+}
+
+/** Tools of a server share it; a function is an upstream of its own. */
+export const upstreamOf = ({ policyName }: ToolEntry): string => policyName.split('/', 1)[0] ?? policyName;
 
 export const me = (shell: Shell): IncarnationId => shell.ports.store.incarnation;
 

@@ -149,6 +149,7 @@ describe('the tables of the guides', () => {
       body_blocks: true,
       key_masked: true,
       store_place: true,
+      breaker: true,
       suppressed: true,
     } satisfies Record<OperatorNotice['kind'], true>;
     assert.deepEqual(namesIn('operations', 'notice'), Object.keys(known).sort());

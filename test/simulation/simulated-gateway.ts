@@ -153,5 +153,6 @@ function idsOf(random: Random): Ids {
   return {
     ordered: (prefix, nowMs) => `${prefix}${nowMs.toString(32).padStart(10, '0')}${random.text(10)}`,
     random: (prefix) => `${prefix}${random.text(20)}`,
+    chance: () => random.next(),
   };
 }

@@ -39,4 +39,5 @@ export const nodeIds: Ids = {
     return `${prefix}${timeChars(nowMs)}${order}${randomChars(13)}`;
   },
   random: (prefix) => `${prefix}${randomChars(26)}`,
+  chance: Math.random,
 };

@@ -9,7 +9,7 @@ import type { Classification } from '../recovery/classify.ts';
 import { safeText } from '../values/redact.ts';
 import type { Refusal } from './refusal.ts';
 import type { ErrorReply, PartialError, PendingReply, Reply, SuccessReply } from './reply.ts';
-import type { Effect, Resolution } from '../taxonomy.ts';
+import type { Compensation, DispatchOutcome, Effect, Resolution } from '../taxonomy.ts';
 import type { StepView } from '../workflow/step.ts';
 
 /** What every reply gets from its call. */
@@ -20,6 +20,15 @@ export interface Envelope {
   readonly nextActions: readonly string[];
   /** Where the session's workflow stands after a success; absent without one. */
   readonly step?: StepView;
+  /** What the dispatcher made of failures; absent without any. */
+  readonly dispatch?: DispatchView;
+}
+
+/** `outcome` is null for a success at the first attempt of this process. */
+export interface DispatchView {
+  readonly attempts: number;
+  readonly compensation: Compensation | null;
+  readonly outcome: DispatchOutcome | null;
 }
 
 /** Replies rest without `seq`, which the store gives them when it records the success. */
@@ -38,6 +47,7 @@ export function succeeded(envelope: Envelope, result: unknown, errors: readonly 
     ...offered(envelope.nextActions),
     call_id: envelope.callId,
     session: envelope.session,
+    ...attemptsOf(envelope),
     ...(errors.length > 0 ? { errors } : {}),
     ...(envelope.step?.done === true ? { done: true } : {}),
     ...(envelope.step === undefined || envelope.step.schemas === null
@@ -74,8 +84,9 @@ export function failed(envelope: Envelope, failure: FailureFacts): ErrorReply {
     error_type: safeText(failure.errorType, 200),
     error_message: message,
     verdict: classification.verdict,
-    compensation: null,
-    outcome: null,
+    compensation: envelope.dispatch?.compensation ?? null,
+    outcome: envelope.dispatch?.outcome ?? null,
+    ...attemptsOf(envelope),
     ...common(envelope),
   };
 }
@@ -90,6 +101,7 @@ export function timedOut(envelope: Envelope, timeoutMs: number, effect: Effect):
     effect,
     resolution: afterFailure(envelope, effect, null),
     timeout_seconds: seconds,
+    ...dispatchOfTimeout(envelope),
     ...common(envelope),
   };
 }
@@ -154,9 +166,21 @@ const maxRetryAfterSeconds = 86_400;
 /** Where an effect may have happened, finding out comes before anything else. */
 function afterFailure(envelope: Envelope, effect: Effect, retryAfterSeconds: number | null): Resolution {
   if (effect === 'unknown') return { type: 'reconcile', call_id: envelope.callId };
+  const outcome = envelope.dispatch?.outcome ?? null;
+  if (outcome?.kind === 'escalated') return { type: 'escalated', ticket_id: outcome.ticket_id, queue: outcome.queue };
+  if (outcome?.kind === 'deprecated') return { type: 'replan', reason: outcome.reason };
   if (effect === 'none' && retryAfterSeconds !== null)
     return { type: 'retry_after', retry_after_seconds: Math.min(Math.ceil(retryAfterSeconds), maxRetryAfterSeconds) };
   return chooseFrom(envelope.nextActions);
+}
+
+const attemptsOf = ({ dispatch }: Envelope): { readonly attempts?: number } =>
+  dispatch === undefined || dispatch.attempts <= 1 ? {} : { attempts: dispatch.attempts };
+
+function dispatchOfTimeout(envelope: Envelope) {
+  const { compensation = null, outcome = null } = envelope.dispatch ?? {};
+  if (compensation === null || outcome === null) return {};
+  return { verdict: 'transient_timeout', compensation, outcome, ...attemptsOf(envelope) } as const;
 }
 
 /** INVARIANT: nobody is told to choose from nothing. */

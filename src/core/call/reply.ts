@@ -42,6 +42,8 @@ export interface SuccessReply<Result = unknown> {
   readonly seq: number;
   readonly replayed?: true;
   readonly reversal_token?: string;
+  /** How often it was sent, if more than once. */
+  readonly attempts?: number;
   readonly errors?: readonly PartialError[];
   readonly done?: true;
   readonly next_action_schemas?: Readonly<Record<string, unknown>>;
@@ -126,15 +128,22 @@ export type FencedReply = CommonErrorFields<'fenced'> &
 
 export interface ActionTimeoutReply extends CommonErrorFields<'action_timeout'> {
   readonly timeout_seconds: number;
+  /** As in `action_error`; absent if no playbook was asked. */
+  readonly verdict?: Verdict;
+  readonly compensation?: Compensation;
+  readonly outcome?: DispatchOutcome;
+  readonly attempts?: number;
 }
 
 export interface ActionErrorReply extends CommonErrorFields<'action_error'> {
   readonly error_type: string;
   readonly error_message: string;
   readonly verdict: Verdict;
-  /** Null until a playbook has decided; likewise the outcome. */
+  /** Null where no playbook was asked: nothing was sent, or the body of a step threw; likewise the outcome. */
   readonly compensation: Compensation | null;
   readonly outcome: DispatchOutcome | null;
+  /** How often it was sent, if more than once. */
+  readonly attempts?: number;
 }
 
 export interface ActionInFlightReply extends CommonErrorFields<'action_in_flight'> {

@@ -79,6 +79,7 @@ export function errorFieldSchemas(ref: Ref): Readonly<Record<string, Schema>> {
     verdict: oneOfNames(Object.keys(verdicts)),
     compensation: { anyOf: [ref('Compensation'), { type: 'null' }] },
     outcome: { anyOf: [ref('DispatchOutcome'), { type: 'null' }] },
+    attempts: wholeNumber,
     in_flight_call_id: text,
     correlation_id: text,
   };

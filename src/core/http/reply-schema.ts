@@ -121,6 +121,7 @@ function successBranch(ref: Ref): Schema {
     next_total: wholeNumber,
     replayed: always,
     reversal_token: text,
+    attempts: wholeNumber,
     errors: listOf(ref('PartialError')),
     done: always,
     next_action_schemas: { type: 'object' },

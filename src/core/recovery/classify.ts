@@ -60,7 +60,10 @@ const unreadableResponse = lost('OutputMalformed', 'schema_mismatch', 'response'
 
 const rows: Readonly<Record<ErrorKind, KindRows>> = {
   timeout: only(lost('ExecutionTimeout', 'transient_timeout', 'no_answer')),
-  never_sent: only(refused('ResourceBusy', 'transient_timeout', 'never_sent')),
+  never_sent: {
+    withoutSubject: refused('ResourceBusy', 'transient_timeout', 'never_sent'),
+    bySubject: { breaker_open: refused('ResourceBusy', 'transient_timeout', 'breaker_open') },
+  },
   '5xx': only(lost('Provider5xx', 'server_error_5xx', 'upstream_error')),
   '429': only(refused('RateLimited', 'rate_limited', 'upstream_limit')),
   '400_invalid': only(refused('InputInvalid', 'invalid_request', 'invalid_input')),

@@ -83,12 +83,16 @@ export function plan(facts: PlanFacts): Plan {
   }
 }
 
+const noRetry: Entry = { action: { kind: 'retry_with_backoff', max_attempts: 0, backoff_ms: [] }, jitter: 0 };
+
 /** The entry of the playbook, unless the failure itself or the tool's own retry rule says more. */
 export function entryFor({ call, trouble, recovery }: Pick<PlanFacts, 'call' | 'trouble' | 'recovery'>): Entry {
   const { verdict, detail, recognised, code } = trouble.classification;
   if (!recognised) return unrecognisedEntry;
   if (detail === 'in_flight') return inFlightEntry;
   if (detail === 'mismatch') return mismatchEntry;
+  // The breaker's own pause is the next move, and it is the caller's.
+  if (detail === 'breaker_open') return noRetry;
   const entry = recovery.playbook[verdict][call.effectClass];
   const { retry } = recovery;
   if (retry === null || neverRetried.has(code)) return entry;

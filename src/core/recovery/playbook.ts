@@ -10,6 +10,7 @@ import {
   type Verdict,
   verdicts,
 } from '../taxonomy.ts';
+import { canonicalText } from '../values/canonical.ts';
 import type { Json } from '../values/json.ts';
 import { unreachable } from '../values/unreachable.ts';
 
@@ -159,3 +160,8 @@ export const recoveryOfUpstream = (upstream: string): ToolRecovery => ({
   quarantineMs: defaultQuarantineMs,
   breaker: null,
 });
+
+/** The canonical text of all that is declared, by which it is hashed and replayed. */
+export function recoveryText({ reconcile, ...declared }: ToolRecovery): string {
+  return canonicalText({ ...declared, reconcile: reconcile === null ? null : reconcile.declared });
+}

@@ -93,7 +93,7 @@ export const errors = {
     effect: 'unknown_unless_proven',
     codes: ['ExecutionTimeout'],
     fields: ['timeout_seconds'],
-    optional_fields: [],
+    optional_fields: ['verdict', 'compensation', 'outcome', 'attempts'],
   },
   action_error: {
     title: 'The action failed',
@@ -139,7 +139,7 @@ export const errors = {
       'CREDENTIAL_UNAVAILABLE',
     ],
     fields: ['error_type', 'error_message', 'verdict', 'compensation', 'outcome'],
-    optional_fields: [],
+    optional_fields: ['attempts'],
   },
   action_in_flight: {
     title: 'Already running',

@@ -11,11 +11,12 @@ import { giveBack, settleUnsent, stopUnsent, settle, settleLate } from '../endin
 import type { Answer, Shell } from '../shell.ts';
 import { commit } from '../upkeep/commit.ts';
 import { attemptOf, type Control, dispatch, whyNotResend, type Work } from './work.ts';
+import type { History } from '../../core/recovery/plan.ts';
 import { type Interpreted, interpretResult } from './interpret-result.ts';
+import { nextMove } from './next-move.ts';
+import { type Claimed, waitAndClaim } from './retry.ts';
+import { breakerWaitMs } from './upstream-health.ts';
 import { type AttemptEnd, sendAttempt } from './send-attempt.ts';
-
-/** What follows the end of an attempt. */
-type NextMove = { readonly kind: 'settle' };
 
 /**
  * Sends, interprets what came back, and makes the next move, until the call is settled. `since` is when the winning
@@ -29,22 +30,28 @@ export async function drive(
   shell: Shell,
 ): Promise<Answer> {
   const context = contextHere(work, shell);
+  let claimed: Claimed = { call: dispatched, submittedAt: since };
+  let history: History | null = null;
   for (;;) {
-    const held = await holdWindow(dispatched, work, since, control, shell);
+    const held = await holdWindow(claimed.call, work, claimed.submittedAt, control, shell);
     if ('reply' in held) return held;
     const { interpreted, elapsedMs } = await send(held, work, context, control, shell);
-    const move = nextMove();
+    const move = await nextMove(held, interpreted, history, work, shell);
     switch (move.kind) {
       case 'settle':
-        return settle(held, interpreted, context, elapsedMs, shell);
+        return settle(held, move.ended, context, elapsedMs, shell);
+      case 'retry': {
+        const again = await waitAndClaim(held, move, { work, context, control, elapsedMs }, shell);
+        if ('reply' in again) return again;
+        claimed = again;
+        history = move.history;
+        break;
+      }
       default:
-        return unreachable(move.kind);
+        return unreachable(move);
     }
   }
 }
-
-/** Every attempt is the last for now: no playbook plans another. */
-const nextMove = (): NextMove => ({ kind: 'settle' });
 
 /** The call, inside its send window and permitted to go out; or the answer, if it is not to be sent any more. */
 async function holdWindow(
@@ -85,11 +92,31 @@ async function send(
     if (isStep) orphanEnded(call, shell);
     void late(call, () => interpret({ kind: 'came_back', result }), context, shell);
   };
+  const openMs = breakerWaitMs(context.recovery, shell);
+  if (openMs !== null)
+    return { interpreted: interpret({ kind: 'came_back', result: breakerOpen(openMs) }), elapsedMs: 0 };
   const sending = sendAttempt(attempt, cameBackLate, shell);
   control.onCancel(sending.cancel);
   const end = await sending.end;
   if (isStep && end.kind !== 'came_back' && !sending.isBack()) orphanLeft(call, shell);
   return { interpreted: interpret(end), elapsedMs: shell.ports.clock.monotonicMs() - startedAt };
+}
+
+function breakerOpen(openMs: number): UpstreamResult {
+  const retryAfterSeconds = Math.ceil(openMs / 1_000);
+  return {
+    kind: 'failed',
+    failure: {
+      kind: 'never_sent',
+      subject: 'breaker_open',
+      errorType: 'BreakerOpen',
+      message: 'the upstream failed several times in a row; nothing is sent to it for now',
+      effect: 'none',
+      retryAfterSeconds,
+      code: null,
+      cause: null,
+    },
+  };
 }
 
 /** The body of a step runs on although nobody waits: until it comes back its action is `action_in_flight`. */

@@ -9,7 +9,9 @@ import type { Limits } from '../../core/limits.ts';
 import { type Classification, classify } from '../../core/recovery/classify.ts';
 import { safeText } from '../../core/values/redact.ts';
 import type { PartialError } from '../../core/call/reply.ts';
-import { codes, type EffectClass, type ErrorCode, type ErrorSubject } from '../../core/taxonomy.ts';
+import { codes, type EffectClass, type ErrorCode, type ErrorSubject, type ToolError } from '../../core/taxonomy.ts';
+import type { Dispatch } from '../../core/recovery/dispatch.ts';
+import type { Trouble } from '../../core/recovery/plan.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
 import type { Failure, ItemFailure } from '../../ports/upstream.ts';
 import type { Say } from '../ending/ending.ts';
@@ -19,6 +21,10 @@ import type { AttemptEnd } from './send-attempt.ts';
 export interface Interpreted {
   readonly event: CallEvent;
   readonly say: Say;
+  /** The failure, for the dispatcher; absent unless the attempt failed. */
+  readonly trouble?: Trouble;
+  /** What the dispatcher made of it. */
+  readonly dispatch?: Dispatch;
   /** What the tool returned, as JSON; absent unless it did. */
   readonly result?: Json;
   /** Goes into the record: small facts, no personal data. */
@@ -37,6 +43,7 @@ export function interpretResult(call: Call, end: AttemptEnd, timeoutMs: number, 
       return {
         event: { kind: 'failed', attempt: call.attempt, effect: 'unknown' },
         say: (envelope, effect) => timedOut(envelope, timeoutMs, effect),
+        trouble: timeoutOf(call, timeoutMs),
         facts: { kind: 'timeout', timeout_ms: timeoutMs },
         payloads: [],
       };
@@ -80,6 +87,11 @@ export function interpretFailure(call: Call, failure: Failure, limits: Limits): 
   const classification = named(classify(failure.kind, subject, call.effectClass), failure.code);
   return {
     event: { kind: 'failed', attempt: call.attempt, effect: failure.effect ?? classification.effect },
+    trouble: {
+      error: errorOf(failure, subject, limits),
+      classification,
+      effect: failure.effect ?? classification.effect,
+    },
     say: (envelope, effect) =>
       failed(envelope, { ...failure, classification, effect, maxMessageChars: limits.maxMessageChars }),
     facts: {
@@ -92,6 +104,26 @@ export function interpretFailure(call: Call, failure: Failure, limits: Limits): 
       recognised: classification.recognised,
     },
     payloads: failure.cause === null ? [] : [{ part: 'cause', text: JSON.stringify(clip(failure.cause, limits)) }],
+  };
+}
+
+function timeoutOf({ effectClass }: Call, timeoutMs: number): Trouble {
+  const classification = classify('timeout', undefined, effectClass);
+  const error = { kind: 'timeout', message: `no answer within ${timeoutMs / 1_000} s` } as const;
+  return { error, classification, effect: classification.effect };
+}
+
+/** As replies and records tell it. */
+function errorOf(
+  { kind, message, retryAfterSeconds }: Failure,
+  subject: ErrorSubject | undefined,
+  limits: Limits,
+): ToolError {
+  return {
+    kind,
+    ...(subject === undefined ? {} : { subject }),
+    message: safeText(message, limits.maxMessageChars),
+    ...(retryAfterSeconds === null ? {} : { retry_after: retryAfterSeconds }),
   };
 }
 

@@ -33,6 +33,8 @@ export interface Work {
   readonly bodyOf?: BodyOf | undefined;
   /** What its reply says beside the outcome. */
   readonly notices?: readonly Notice[];
+  /** The reads that it relies on, and what they said. */
+  readonly evidence?: { readonly refs: readonly string[]; readonly contents: readonly string[]; readonly hash: string };
 }
 
 /** The step under way: where its session stood, and the inputs that passed. */
@@ -154,7 +156,9 @@ export function dispatch(call: Call, before: readonly CallEvent[], work: Work, p
   const { next, effects } = advanceAll(call, [...before, { kind: 'claimed', owner: me(shell), leaseUntilMs }]);
   const dispatched = { attempt: next.attempt, owner: next.owner, lease_until_ms: next.dueAtMs };
   const body = { ...parts.body, dispatched };
-  return { dispatched: next, transition: toTransition(call, next, effects, { ...parts, body }, shell) };
+  const again = call.attempt === 0 ? [] : [note('attempt_started', next, { attempt: next.attempt })];
+  const notes = [...(parts.notes ?? []), ...again];
+  return { dispatched: next, transition: toTransition(call, next, effects, { ...parts, body, notes }, shell) };
 }
 
 export interface Control {

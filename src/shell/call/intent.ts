@@ -16,7 +16,8 @@ import { operationOf, type StepFact } from '../../core/workflow/step.ts';
 import { type CommitParts, mergeParts, noChange, note } from '../ending/transition.ts';
 import { maskArgs } from '../mask.ts';
 import { manifestOf, resumption } from '../session/position.ts';
-import type { Shell } from '../shell.ts';
+import { recoveryText, type ToolRecovery } from '../../core/recovery/playbook.ts';
+import { recoveryOf, type Shell } from '../shell.ts';
 import { policyOnRecord } from '../upkeep/record-runtime.ts';
 
 /** A call that may run, with everything that it was decided by. */
@@ -62,7 +63,6 @@ const callRider: IntentRider = ({ call, request, facts }, shell) => {
     facts: factsOf(facts, shell),
     policy: null,
     workflow: null,
-    playbook: null,
   };
   return {
     body: { prepared },
@@ -86,6 +86,13 @@ const toolRider: IntentRider = ({ decision: { tool } }, shell) => {
     body: { prepared: { manifest } },
     ...(isFresh ? { blobs: [{ hash: manifest, text: tool.manifest }] } : {}),
   };
+};
+
+/** What would be done about its failures. */
+const playbookRider: IntentRider = ({ decision: { tool } }, shell) => {
+  const { hash, text } = playbookOnRecord(tool, shell);
+  const isFresh = !shell.live.knownBlobs.has(hash);
+  return { body: { prepared: { playbook: hash } }, ...(isFresh ? { blobs: [{ hash, text }] } : {}) };
 };
 
 const policyRider: IntentRider = ({ policy, decision: { rule, softened } }, shell) => {
@@ -138,7 +145,28 @@ const approvalRider: IntentRider = ({ call, uses }) => {
   };
 };
 
-const riders: readonly IntentRider[] = [callRider, keyRider, toolRider, policyRider, workflowRider, approvalRider];
+const riders: readonly IntentRider[] = [
+  callRider,
+  keyRider,
+  toolRider,
+  playbookRider,
+  policyRider,
+  workflowRider,
+  approvalRider,
+];
+
+const playbooks = new WeakMap<ToolRecovery, { readonly hash: string; readonly text: string }>();
+
+/** The effective playbook of a tool, hashed once for as long as nothing about it changes. */
+export function playbookOnRecord(tool: ToolEntry, shell: Shell): { readonly hash: string; readonly text: string } {
+  const recovery = recoveryOf(tool, shell);
+  const known = playbooks.get(recovery);
+  if (known !== undefined) return known;
+  const text = recoveryText(recovery);
+  const written = { text, hash: shell.ports.sha256(text) };
+  playbooks.set(recovery, written);
+  return written;
+}
 
 const hashes = new WeakMap<ToolEntry, string>();
 

@@ -1,4 +1,6 @@
 /** Prepares the intent of a call, unless its caller is gone by now. Phase 3 of 6: handle-call.ts. */
+import type { Request } from '../../core/call/call.ts';
+import type { Facts } from '../../core/gates/facts.ts';
 import type { MetBy } from '../../core/gates/gate.ts';
 import type { Work } from '../attempt/work.ts';
 import { approvalMetBy, type Asked, type Phase, replyWith } from './asked.ts';
@@ -18,6 +20,12 @@ export interface Prepared extends Judged {
   readonly nobodyLeftWithinMs: number | null;
 }
 
+function evidenceOf({ evidence: refs }: Request, { evidence }: Facts): Pick<Work, 'evidence'> {
+  if (refs === undefined || evidence?.ok !== true) return {};
+  const { contents, hash } = evidence;
+  return { evidence: { refs, contents, hash } };
+}
+
 export async function prepare(asked: Asked, judged: Judged, shell: Shell): Promise<Phase<Prepared>> {
   const { request, requester, who } = asked;
   const { call, decision, facts, policy, step } = judged;
@@ -35,7 +43,7 @@ export async function prepare(asked: Asked, judged: Judged, shell: Shell): Promi
     ...judged,
     kind: 'next',
     intent: { call, request, decision, facts, step, policy, uses: null },
-    work: { tool: decision.tool, args: decision.args, step, client, bodyOf },
+    work: { tool: decision.tool, args: decision.args, step, client, bodyOf, ...evidenceOf(request, facts) },
     met: approvalMetBy(decision, asked),
     nobodyLeftWithinMs,
   };

@@ -13,6 +13,8 @@ import type { StoredCall, Transition } from '../../ports/store.ts';
 import type { Shell } from '../shell.ts';
 import { type CallContext, contextElsewhere, type End, type Ending, type EndRider, type Move } from './ending.ts';
 import { advanceAll, type CommitParts, effectOf, mergeParts, note, toTransition } from './transition.ts';
+import { viewOf } from '../../core/recovery/dispatch.ts';
+import { recoveryRider } from './recovery-rider.ts';
 import { workflowRider } from './workflow-rider.ts';
 
 export interface Concluded {
@@ -24,14 +26,18 @@ export interface Concluded {
 export function conclude(from: Call, ending: Ending, context: CallContext, shell: Shell): Concluded {
   const { next: moved, effects } = advanceAll(from, ending.events);
   // What is adopted was not sent: no attempt counts.
-  const next = ending.adopts === undefined ? moved : { ...moved, attempt: 0 };
-  const effect = effectOf(next.state);
-  const move: Move = { from, next, effect, ending, context };
+  const reached = ending.adopts === undefined ? moved : { ...moved, attempt: 0 };
+  const effect = effectOf(reached.state);
+  const move: Move = { from, next: reached, effect, ending, context };
   const added = riders.map((ride) => ride(move, shell));
+  const due = added.find((addition) => addition.dueAtMs !== undefined)?.dueAtMs;
+  const next = due === undefined ? reached : { ...reached, dueAtMs: due };
   const say = added.find((addition) => addition.say !== undefined)?.say ?? ending.say;
   const envelope = added.find((addition) => addition.envelope !== undefined)?.envelope ?? context.envelope(next);
-  const reply = addNotices(say(envelope, effect), context.notices);
-  const end: End = { ...move, reply, facts: Object.assign({}, ...added.map(({ facts }) => facts)) as JsonObject };
+  const dispatch = viewOf(ending.dispatch, next.attempt);
+  const told = dispatch === null ? envelope : { ...envelope, dispatch };
+  const reply = addNotices(say(told, effect), context.notices);
+  const end: End = { ...move, next, reply, facts: Object.assign({}, ...added.map(({ facts }) => facts)) as JsonObject };
   const beside = { notes: ending.notes?.(end) ?? [] };
   // What does not change the state leaves only its notes.
   const parts =
@@ -75,4 +81,4 @@ export const taskRider: EndRider = ({ from, next, ending, context: { reportsWith
 };
 
 /** In the order in which their records are written. */
-const riders: readonly EndRider[] = [workflowRider, taskRider];
+const riders: readonly EndRider[] = [workflowRider, recoveryRider, taskRider];

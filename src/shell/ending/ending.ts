@@ -8,14 +8,16 @@ import type { CallEvent } from '../../core/call/lifecycle.ts';
 import type { Payload, RecordDraft } from '../../core/journal/record.ts';
 import type { Effect } from '../../core/taxonomy.ts';
 import { type Json, type JsonObject, isObject } from '../../core/values/json.ts';
-import { type Shell, nextActions } from '../shell.ts';
+import { type Shell, nextActions, recoveryOf } from '../shell.ts';
 import type { CommitParts } from './transition.ts';
 import type { Notice } from '../../core/call/reply.ts';
 import { operationOf, type StepFact, withDueFired } from '../../core/workflow/step.ts';
 import type { Session, StoredCall } from '../../ports/store.ts';
 import type { Step, Work } from '../attempt/work.ts';
 import { readAhead } from '../session/drift.ts';
-import { orphansOf } from '../session/position.ts';
+import { orphansOf, toolOf } from '../session/position.ts';
+import type { Dispatch } from '../../core/recovery/dispatch.ts';
+import { recoveryOfUpstream, type ToolRecovery } from '../../core/recovery/playbook.ts';
 
 /** The reply, once the lifecycle has said what is proven of the effect. */
 export type Say = (envelope: Envelope, effect: Effect) => RestingReply;
@@ -33,6 +35,8 @@ export interface Ending {
   readonly payloads?: readonly Payload[];
   /** Records beside that of the new state. */
   readonly notes?: (end: End) => readonly RecordDraft[];
+  /** What the dispatcher made of a failure, or of a success after failures. */
+  readonly dispatch?: Dispatch | undefined;
   /** What else the commit carries: the intent of a call that begins and ends at once, the end of an approval. */
   readonly parts?: CommitParts;
 }
@@ -61,6 +65,8 @@ export interface EndAddition {
   /** In place of the envelope, or the reply, of a call that is nothing but a call. */
   readonly envelope?: Envelope;
   readonly say?: Say;
+  /** When someone must look at the call again. */
+  readonly dueAtMs?: number;
 }
 
 export interface CallContext {
@@ -73,6 +79,7 @@ export interface CallContext {
   readonly notices: readonly Notice[];
   /** By when work that goes on after a success must be reported; null if the work ends with the call. */
   readonly reportsWithinMs: number | null;
+  readonly recovery: ToolRecovery;
 }
 
 export function contextHere(work: Work, shell: Shell): CallContext {
@@ -83,6 +90,7 @@ export function contextHere(work: Work, shell: Shell): CallContext {
     envelope: (call) => envelopeOf(call, shell, step),
     notices: work.notices ?? [],
     reportsWithinMs: work.tool.reportsWithinMs,
+    recovery: recoveryOf(work.tool, shell),
   };
 }
 
@@ -92,12 +100,14 @@ export async function contextElsewhere(call: StoredCall, next: Call, shell: Shel
   const envelope = await envelopeElsewhere(next, session, shell);
   // What waits for its approval never ran: it holds no turn, and nobody has changed what was sent.
   const hasRun = call.state !== 'AWAITING_APPROVAL';
+  const { tool } = await toolOf(call, shell);
   return {
     step: null,
     hasTurn: hasRun && session !== null && session.workflow !== null,
     envelope: () => envelope,
     notices: hasRun ? await noticesOf(call.id, shell) : [],
     reportsWithinMs: next.state === 'SUCCEEDED' ? await reportsWithinAsDeclared(call.id, shell) : null,
+    recovery: tool === undefined ? recoveryOfUpstream(call.tool) : recoveryOf(tool, shell),
   };
 }
 

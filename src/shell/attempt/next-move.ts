@@ -1,0 +1,95 @@
+/**
+ * Decides what follows an attempt: settle the call, or send it again later. Asks the pure dispatcher, and the read that
+ * tells whether a key that the upstream knows stands for an effect.
+ */
+import type { Call } from '../../core/call/call.ts';
+import { type Dispatch, dispatchOf } from '../../core/recovery/dispatch.ts';
+import { readHistory } from '../../core/recovery/read-history.ts';
+import { type History, nothingTried, plan, type Plan, remember, type Trouble } from '../../core/recovery/plan.ts';
+import { readEvidenceAgain } from '../call/gather-facts.ts';
+import { recoveryOf, type Shell } from '../shell.ts';
+import type { Interpreted } from './interpret-result.ts';
+import { probe } from './probe.ts';
+import { hasRetryToken, noteAttempt, takeRetryToken } from './upstream-health.ts';
+import type { Work } from './work.ts';
+
+export type NextMove =
+  | { readonly kind: 'settle'; readonly ended: Interpreted }
+  | {
+      readonly kind: 'retry';
+      readonly ended: Interpreted;
+      readonly atMs: number;
+      readonly pauseMs: number;
+      readonly history: History;
+    };
+
+/** `known`: what this process has tried before; null if it does not know. */
+export async function nextMove(
+  call: Call,
+  ended: Interpreted,
+  known: History | null,
+  work: Work,
+  shell: Shell,
+): Promise<NextMove> {
+  const recovery = recoveryOf(work.tool, shell);
+  const { trouble } = ended;
+  if (trouble === undefined) {
+    if (ended.result === undefined) return { kind: 'settle', ended };
+    noteAttempt(recovery, null, shell);
+    return { kind: 'settle', ended: call.attempt > 1 ? { ...ended, dispatch: { kind: 'recovered' } } : ended };
+  }
+  noteAttempt(recovery, trouble, shell);
+  // The body of a step says no by throwing: its action stays legal, and nobody is needed.
+  if (trouble.error.kind === 'threw' && work.step !== null) return { kind: 'settle', ended };
+  const history = known ?? (call.attempt > 1 ? readHistory(await shell.ports.store.recordsOf(call.id)) : nothingTried);
+  const planned = await refreshed(planFor(call, trouble, history, work, shell), history, work, shell);
+  const dispatch = dispatchOf(call.id, call.attempt, trouble, history, planned);
+  if (planned.kind !== 'retry')
+    return { kind: 'settle', ended: await proven({ ...ended, dispatch }, planned, call, work, shell) };
+  if (trouble.classification.verdict !== 'rate_limited') takeRetryToken(recovery, shell);
+  const { atMs, pauseMs } = planned;
+  return { kind: 'retry', ended: { ...ended, dispatch }, atMs, pauseMs, history: remember(history, trouble, planned) };
+}
+
+function planFor(call: Call, trouble: Trouble, history: History, work: Work, shell: Shell): Plan {
+  const recovery = recoveryOf(work.tool, shell);
+  return plan({
+    call,
+    trouble,
+    history,
+    recovery,
+    dedupeWindowMs: work.tool.dedupeWindowMs,
+    nowMs: shell.ports.clock.nowMs(),
+    chance: shell.ports.ids.chance(),
+    maxRetryAfterMs: shell.limits.maxRetryAfterMs,
+    budgetLeft: hasRetryToken(recovery, shell),
+  });
+}
+
+/** Reads stale evidence again: the call is sent once more, and only if the evidence says what it said. */
+async function refreshed(planned: Plan, history: History, { evidence }: Work, shell: Shell): Promise<Plan> {
+  if (planned.kind !== 'refresh' || planned.then === 'abort') return planned;
+  const { action } = planned;
+  if (history.retries.evidence_stale !== undefined)
+    return { kind: 'deprecated', action, reason: 'post-refresh retry still failing', probe: false };
+  const now = evidence === undefined ? null : await readEvidenceAgain(evidence.refs, evidence.contents, shell);
+  if (now?.kind !== 'read' || now.hash !== evidence?.hash) return planned;
+  return { kind: 'retry', action, atMs: shell.ports.clock.nowMs(), pauseMs: 0 };
+}
+
+/**
+ * INVARIANT: outside workflows only; a step that took effect unseen is put in doubt, so that the next equal step adopts
+ * its result instead of doing it again.
+ */
+async function proven(
+  ended: Interpreted & { readonly dispatch: Dispatch },
+  planned: Plan,
+  call: Call,
+  work: Work,
+  shell: Shell,
+): Promise<Interpreted> {
+  if (planned.kind !== 'deprecated' || !planned.probe || work.step !== null) return ended;
+  const found = await probe(call, work.args, recoveryOf(work.tool, shell), shell);
+  if (found.kind !== 'happened') return ended;
+  return { ...ended, event: { kind: 'failed', attempt: call.attempt, effect: 'applied' } };
+}

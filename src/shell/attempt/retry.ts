@@ -1,0 +1,160 @@
+/**
+ * Waits for the next attempt of a call and wins the right to send it. The wait is on record first, so it outlives the
+ * process; a cancellation ends it at once; what policy no longer permits is not sent.
+ */
+import { cancelled, failed, pending, withSeq } from '../../core/call/answer.ts';
+import type { Call } from '../../core/call/call.ts';
+import { type CallEvent, mayResend } from '../../core/call/lifecycle.ts';
+import { classify } from '../../core/recovery/classify.ts';
+import { invariant } from '../../core/values/unreachable.ts';
+import { awaitElsewhere } from '../call/await-outcome.ts';
+import { conclude } from '../ending/conclude.ts';
+import { type CallContext, envelopeOf, type Say } from '../ending/ending.ts';
+import { settle } from '../ending/settle.ts';
+import { answerStored } from '../ending/stored-reply.ts';
+import type { Answer, Shell } from '../shell.ts';
+import { commit } from '../upkeep/commit.ts';
+import type { NextMove } from './next-move.ts';
+import { type Control, dispatch, stepOf, whyNotResend, type Work } from './work.ts';
+
+/** A call whose next attempt this process may send, and when the winning commit was submitted. */
+export interface Claimed {
+  readonly call: Call;
+  readonly submittedAt: number;
+}
+
+export interface Retrying {
+  readonly work: Work;
+  readonly context: CallContext;
+  readonly control: Control;
+  readonly elapsedMs: number;
+}
+
+type Retry = Extract<NextMove, { kind: 'retry' }>;
+
+export async function waitAndClaim(
+  call: Call,
+  move: Retry,
+  retrying: Retrying,
+  shell: Shell,
+): Promise<Claimed | Answer> {
+  const waiting = await plan(call, move, retrying, shell);
+  if ('reply' in waiting) return waiting;
+  const { control, work, context } = retrying;
+  switch (await pauseUnlessStopped(move.pauseMs, control, shell)) {
+    case 'stopped': {
+      const scope = control.scope() ?? 'ToolCancelled';
+      return end(
+        waiting,
+        { kind: 'cancelled' },
+        (envelope, effect) => cancelled(envelope, scope, effect),
+        context,
+        shell,
+      );
+    }
+    case 'left':
+      // The gateway closes: the call waits on record for the next start.
+      return { reply: pending(envelopeOf(waiting, shell, stepOf(work)), 1), position: null };
+    case 'over':
+      return claim(waiting, move, retrying, shell);
+  }
+}
+
+/** Puts the wait on record. INVARIANT: nothing is waited for that another process would not go on with. */
+async function plan(call: Call, move: Retry, { context, elapsedMs }: Retrying, shell: Shell): Promise<Call | Answer> {
+  const { ended, atMs } = move;
+  const { trouble } = ended;
+  invariant(trouble !== undefined, 'only a failure is followed by a retry');
+  const event: CallEvent = { kind: 'retry_planned', attempt: call.attempt, effect: trouble.effect, atMs };
+  const { call: waiting, transition } = conclude(
+    call,
+    {
+      events: [event],
+      say: ended.say,
+      payloads: ended.payloads,
+      dispatch: ended.dispatch,
+      record: () => ({
+        attempt: call.attempt,
+        effect: trouble.effect,
+        elapsed_ms: Math.round(elapsedMs),
+        end: ended.facts,
+      }),
+    },
+    context,
+    shell,
+  );
+  invariant(waiting.state === 'RETRY_WAIT', 'a planned retry waits');
+  const result = await commit(transition, shell);
+  if (result.kind === 'committed') return waiting;
+  // The call has moved on, or the wait cannot be recorded: this attempt is its last here.
+  const { dispatch: _, ...last } = ended;
+  return settle(call, last, context, elapsedMs, shell);
+}
+
+function pauseUnlessStopped(pauseMs: number, control: Control, shell: Shell): Promise<'over' | 'stopped' | 'left'> {
+  return new Promise((resolve) => {
+    const { backoffs } = shell.live;
+    const finish = (how: 'over' | 'stopped' | 'left') => {
+      takeBack();
+      backoffs.delete(leave);
+      resolve(how);
+    };
+    const leave = () => finish('left');
+    const takeBack = shell.ports.clock.schedule(pauseMs, () => finish('over'));
+    backoffs.add(leave);
+    control.onCancel(() => finish('stopped'));
+  });
+}
+
+async function claim(
+  waiting: Call,
+  { ended }: Retry,
+  { work, context }: Retrying,
+  shell: Shell,
+): Promise<Claimed | Answer> {
+  const { clock, store } = shell.ports;
+  const now = clock.nowMs();
+  // INVARIANT: nothing is sent past the deadline, nor a write of unknown effect outside its window.
+  const isLate = now >= waiting.deadlineAtMs || (waiting.tainted && !mayResend(waiting, now, work.tool.dedupeWindowMs));
+  if (isLate) return end(waiting, { kind: 'expired' }, ended.say, context, shell);
+  const stored = await store.call(waiting.id);
+  const denial = stored === null ? null : await whyNotResend(stored, work, shell);
+  if (denial !== null) return end(waiting, { kind: 'expired' }, sayDenied(waiting, denial, shell), context, shell);
+  const submittedAt = clock.monotonicMs();
+  const { dispatched, transition } = dispatch(waiting, [], work, { expectOpen: true }, shell);
+  const result = await commit(transition, shell);
+  if (result.kind === 'committed') return { call: dispatched, submittedAt };
+  if (result.kind === 'conflict' && result.on === 'session')
+    return end(
+      waiting,
+      { kind: 'cancelled' },
+      (envelope, effect) => cancelled(envelope, 'SessionCancelled', effect),
+      context,
+      shell,
+    );
+  if (result.kind === 'unavailable' || stored === null)
+    return { reply: pending(envelopeOf(waiting, shell, stepOf(work)), 1), position: null };
+  // Another process was faster: the outcome comes from there.
+  const reply = await awaitElsewhere(stored, Math.max(0, waiting.deadlineAtMs - now), {}, shell);
+  return { reply, position: null };
+}
+
+/** Ends a call that waits for its next attempt. */
+async function end(call: Call, event: CallEvent, say: Say, context: CallContext, shell: Shell): Promise<Answer> {
+  const { reply, transition } = conclude(call, { events: [event], say }, context, shell);
+  const result = await commit(transition, shell);
+  if (result.kind === 'committed') return { reply: withSeq(reply, result.seq), position: result.position };
+  return answerStored(call.id, shell);
+}
+
+function sayDenied({ effectClass }: Call, message: string, { limits }: Shell): Say {
+  return (envelope, effect) =>
+    failed(envelope, {
+      classification: classify('403_forbidden', undefined, effectClass),
+      effect,
+      errorType: 'PolicyDenied',
+      message,
+      retryAfterSeconds: null,
+      maxMessageChars: limits.maxMessageChars,
+    });
+}

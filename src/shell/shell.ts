@@ -14,7 +14,8 @@ import { listedTools } from '../core/policy/listed-tools.ts';
 import type { Policy, Reach } from '../core/policy/policy.ts';
 import { ceilingOf } from '../core/policy/session-ceiling.ts';
 import type { Breaker } from '../core/recovery/breaker.ts';
-import { recoveryOfUpstream, type ToolRecovery } from '../core/recovery/playbook.ts';
+import { joinRecovery } from '../core/recovery/declared.ts';
+import type { ToolRecovery } from '../core/recovery/playbook.ts';
 import type { Notice, Reply } from '../core/call/reply.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
@@ -220,7 +221,7 @@ const byDefault = new WeakMap<ToolEntry, ToolRecovery>();
 /** INVARIANT: the same object as long as nothing changed, so that it is hashed once. */
 export function recoveryOf(tool: ToolEntry, { recovery }: Shell): ToolRecovery {
   if (recovery !== undefined) return recovery(tool);
-  const known = byDefault.get(tool) ?? recoveryOfUpstream(upstreamOf(tool));
+  const known = byDefault.get(tool) ?? joinRecovery(upstreamOf(tool), [tool.recovery ?? {}]);
   byDefault.set(tool, known);
   return known;
 }

@@ -8,6 +8,8 @@ import { defaultLimits } from '../../core/limits.ts';
 import { type Reach, reaches } from '../../core/policy/policy.ts';
 import { effectClasses, type EffectClass } from '../../core/taxonomy.ts';
 import { secondsToMs } from '../../core/values/duration.ts';
+import type { DeclaredRecovery, OperationKey } from '../../core/recovery/declared.ts';
+import { declaredRecovery } from './declared-recovery.ts';
 import { sourceOfBody } from './isolate/body-source.ts';
 import { declareSchema, type DeclaredSchema } from './declared-schema.ts';
 import type { ToolContext } from './tool-context.ts';
@@ -61,12 +63,16 @@ export interface CheckedTool {
   readonly body: ToolBody;
   /** If the body throws, it had no effect, unless a tool that it called had one. */
   readonly throwProvesNone: boolean;
+  readonly recovery?: DeclaredRecovery;
+  readonly operationKey?: OperationKey;
 }
 
 /** A year: no upstream is known to remember keys for longer. */
 const maxDedupeSeconds = 366 * 24 * 3_600;
 /** As in recourse.yaml. */
 const maxReportSeconds = 30 * 24 * 3_600;
+/** A day. */
+const maxQuarantineSeconds = 24 * 3_600;
 
 export type Loose = Readonly<Record<string, unknown>>;
 
@@ -80,6 +86,10 @@ const knownKeys = [
   'timeout_seconds',
   'reports_within_seconds',
   'reach',
+  'retry',
+  'reconcile',
+  'quarantine_seconds',
+  'operation_key',
   'isolate',
   'blocking',
   'run',
@@ -114,6 +124,13 @@ export function checkDefinition(definition: unknown): CheckedTool {
     body: bodyOf(name, given),
     throwProvesNone: false,
     reach: reachOf(name, given['reach']),
+    ...declaredRecovery(
+      given,
+      milliseconds(name, given, 'quarantine_seconds', maxQuarantineSeconds),
+      (problem, fix) => {
+        throw new ToolDefinitionError(name, problem, fix);
+      },
+    ),
   };
 }
 

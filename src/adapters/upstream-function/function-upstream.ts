@@ -103,6 +103,8 @@ function entryOf(checked: CheckedTool, defaultTimeoutMs: number): ToolEntry {
     timeoutMs,
     dedupeWindowMs,
     reportsWithinMs,
+    ...(checked.recovery === undefined ? {} : { recovery: checked.recovery }),
+    ...(checked.operationKey === undefined ? {} : { operationKey: checked.operationKey }),
     input: input.rule,
     invokes: name,
     inputSchema: input.listed,

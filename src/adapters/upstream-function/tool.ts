@@ -6,6 +6,7 @@ import type { Reach } from '../../core/policy/policy.ts';
 import type { EffectClass } from '../../core/taxonomy.ts';
 import { checkDefinition, type CheckedTool, type LocalBody } from './check-definition.ts';
 import type { InputOf, OutputOf, StandardSchema } from './standard-schema.ts';
+import type { WrittenReconcile, WrittenRetry } from './declared-recovery.ts';
 import type { ToolContext } from './tool-context.ts';
 import type { PartialResult } from './tool-failure.ts';
 
@@ -53,6 +54,14 @@ interface Described<Name extends string, Input, Output> {
   readonly reports_within_seconds?: number;
   /** How far a call can reach, for ceilings: 'read_only' if pure, else 'destructive', if not given. */
   readonly reach?: Reach;
+  /** When it is sent again after a failure, in place of what the playbook says. */
+  readonly retry?: WrittenRetry;
+  /** The read that tells whether a call in doubt took effect. */
+  readonly reconcile?: WrittenReconcile;
+  /** How long after a doubt it may still be carried out: a read that finds nothing counts only after it. */
+  readonly quarantine_seconds?: number;
+  /** Calls with the same key are the same operation: one in doubt fences the others of its session. */
+  readonly operation_key?: (args: never) => string;
 }
 
 /** In this thread (async, or sync that never blocks), or in a worker from its own source. */

@@ -1,6 +1,7 @@
 /** The declaration of each tool. Nothing in it is guessed, and a tool that is not in the catalogue does not exist. */
 import type { Json, JsonObject } from '../values/json.ts';
 import type { Reach } from '../policy/policy.ts';
+import type { DeclaredRecovery, OperationKey } from '../recovery/declared.ts';
 import type { EffectClass } from '../taxonomy.ts';
 
 /** One wrong field: where, what would be right, what was sent. */
@@ -52,6 +53,10 @@ export interface ToolEntry {
   readonly reach: Reach;
   /** Where its server is reached; null if that is no host. */
   readonly host: string | null;
+  /** What its author declares about its recovery; absent: nothing. */
+  readonly recovery?: DeclaredRecovery;
+  /** Which calls are the same operation: one in doubt fences the others of its session. Absent: no two are. */
+  readonly operationKey?: OperationKey;
   /** Canonical text of what was declared (schemas, effect class, timeout), kept as a blob beside each decision. */
   readonly manifest: string;
 }

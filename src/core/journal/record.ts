@@ -50,8 +50,6 @@ export const recordKinds = {
   evidence_refreshed: 'what the call relies on was read again',
   reversal_refused: 'the call could not be reversed',
   probed: 'a read was made to find out whether the call in doubt took effect',
-  ticket_opened: 'something waits for a person',
-  ticket_closed: 'a ticket was closed',
   doubted: 'nobody can say whether the attempt took effect',
   cancelled: 'the call was cancelled before anything was sent',
   expired: 'the call passed its deadline and was never sent',

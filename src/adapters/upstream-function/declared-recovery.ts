@@ -1,0 +1,94 @@
+/**
+ * Reads what an author declares about the recovery of a tool: retries, the read that settles a doubt, how long a late
+ * execution may take, and which calls are the same operation.
+ */
+import { type DeclaredRecovery, type OperationKey, readRetryRule } from '../../core/recovery/declared.ts';
+import type { Probed, Reconcile, RetryRule } from '../../core/recovery/playbook.ts';
+import type { ErrorCode } from '../../core/taxonomy.ts';
+import { canonicalText } from '../../core/values/canonical.ts';
+import { isObject, type Json } from '../../core/values/json.ts';
+
+export interface WrittenRetry {
+  /** False: it is sent once. */
+  readonly retryable?: boolean;
+  /** How many retries, one for each pause. */
+  readonly max_attempts?: number;
+  readonly backoff?: RetryRule['backoff'];
+  readonly base_ms?: number;
+  readonly jitter?: number;
+  /** By code. */
+  readonly classifier?: Readonly<Partial<Record<ErrorCode, 'retry' | 'terminal'>>>;
+}
+
+export interface WrittenReconcile {
+  /** A tool without effect. */
+  readonly tool: string;
+  /** Its arguments, from those of the call. */
+  readonly args: (args: never) => unknown;
+  /** Whether it happened, from what the read returned; undefined if that cannot be told. */
+  readonly happened: (found: never, args: never) => boolean | undefined;
+  /** What the call returned, if the read can tell; null if not given. */
+  readonly result?: (found: never, args: never) => unknown;
+}
+
+type Loose = Readonly<Record<string, unknown>>;
+type Refuse = (problem: string, fix: string) => never;
+
+export function declaredRecovery(
+  { retry, reconcile, operation_key: operationKey }: Loose,
+  quarantineMs: number | null,
+  refuse: Refuse,
+): { readonly recovery?: DeclaredRecovery; readonly operationKey?: OperationKey } {
+  const recovery: DeclaredRecovery = {
+    ...(retry === undefined ? {} : { retry: retryOf(retry, refuse) }),
+    ...(reconcile === undefined ? {} : { reconcile: reconcileOf(reconcile, refuse) }),
+    ...(quarantineMs === null ? {} : { quarantineMs }),
+  };
+  return {
+    ...(Object.keys(recovery).length === 0 ? {} : { recovery }),
+    ...(operationKey === undefined ? {} : { operationKey: operationOf(operationKey, refuse) }),
+  };
+}
+
+function retryOf(retry: unknown, refuse: Refuse): RetryRule {
+  const read = readRetryRule(retry);
+  if (read.ok) return read.value;
+  return refuse(`its retry is not usable: ${read.problem}`, 'correct it, or leave retry out');
+}
+
+function reconcileOf(written: unknown, refuse: Refuse): Reconcile {
+  const fix = 'write reconcile: { tool, args: (args) => …, happened: (found, args) => … }';
+  const { tool, args: ask, happened, result } = isObject(written) ? (written as Loose) : {};
+  if (typeof tool !== 'string' || typeof ask !== 'function' || typeof happened !== 'function')
+    return refuse('its reconcile is not usable', fix);
+  if (result !== undefined && typeof result !== 'function')
+    return refuse('result of its reconcile is no function', fix);
+  const interpret = (args: Json, found: Json): Probed => {
+    const said: unknown = happened(found, args);
+    if (said === true) return { kind: 'happened', result: (result?.(found, args) ?? null) as Json };
+    return said === false ? { kind: 'did_not' } : { kind: 'unclear', reason: 'happened says neither yes nor no' };
+  };
+  return {
+    tool,
+    ask: (args) => attempted(() => ask(args) as Json),
+    interpret,
+    declared: canonicalText({ tool, args: String(ask), happened: String(happened), result: String(result ?? null) }),
+  };
+}
+
+function operationOf(key: unknown, refuse: Refuse): OperationKey {
+  if (typeof key !== 'function') return refuse('its operation_key is no function', 'write operation_key: (args) => …');
+  return (args) => {
+    const made = attempted(() => key(args) as unknown);
+    return typeof made === 'string' ? made : null;
+  };
+}
+
+/** Null if the author's function throws: then nothing can be told. */
+function attempted<Value>(make: () => Value): Value | null {
+  try {
+    return make();
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * What an author or an operator declares about the recovery of a tool, and how that becomes what counts: the default,
+ * then the gateway's playbook, the upstream's and the tool's own. Pure.
+ */
+import { codes, type ErrorCode } from '../taxonomy.ts';
+import { isObject, type Json } from '../values/json.ts';
+import {
+  type BreakerRule,
+  defaultPlaybook,
+  defaultQuarantineMs,
+  neverRetried,
+  overlay,
+  type PartialPlaybook,
+  type Reconcile,
+  type RetryRule,
+  type ToolRecovery,
+} from './playbook.ts';
+
+export interface DeclaredRecovery {
+  readonly playbook?: PartialPlaybook;
+  readonly retry?: RetryRule;
+  readonly reconcile?: Reconcile;
+  readonly quarantineMs?: number;
+  readonly breaker?: BreakerRule | null;
+}
+
+/** The later one counts. */
+export function joinRecovery(upstream: string, declared: readonly DeclaredRecovery[]): ToolRecovery {
+  const { retry, reconcile, quarantineMs, breaker } = Object.assign({}, ...declared) as DeclaredRecovery;
+  return {
+    upstream,
+    playbook: overlay(
+      defaultPlaybook,
+      ...declared.flatMap(({ playbook }) => (playbook === undefined ? [] : [playbook])),
+    ),
+    retry: retry ?? null,
+    reconcile: reconcile ?? null,
+    quarantineMs: quarantineMs ?? defaultQuarantineMs,
+    breaker: breaker ?? null,
+  };
+}
+
+export const maxRetries = 20;
+/** An hour: a longer pause belongs to the agent. */
+export const maxBaseMs = 3_600_000;
+
+type Read<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly problem: string };
+
+/** The retry rule of a tool as it is written; pauses in milliseconds. */
+export function readRetryRule(written: unknown): Read<RetryRule> {
+  if (!isObject(written)) return wrong('retry is not a set of fields');
+  const known = ['retryable', 'max_attempts', 'backoff', 'base_ms', 'jitter', 'classifier'];
+  const strange = Object.keys(written).find((key) => !known.includes(key));
+  if (strange !== undefined) return wrong(`retry has no '${strange}': known are ${known.join(', ')}`);
+  const { retryable = true, max_attempts = 3, backoff = 'exponential', base_ms = 1_000, jitter = 0.2 } = written;
+  if (typeof retryable !== 'boolean') return wrong('retryable is true or false');
+  if (!isWhole(max_attempts, 0, maxRetries)) return wrong(`max_attempts is a whole number from 0 to ${maxRetries}`);
+  if (!isBackoff(backoff)) return wrong('backoff is fixed, linear or exponential');
+  if (!isWhole(base_ms, 0, maxBaseMs)) return wrong('base is a time up to an hour');
+  if (typeof jitter !== 'number' || !(jitter >= 0 && jitter <= 1)) return wrong('jitter is a number from 0 to 1');
+  const classifier = readClassifier(written['classifier'] ?? {});
+  if (!classifier.ok) return classifier;
+  const rule = { retryable, maxAttempts: max_attempts, backoff, baseMs: base_ms, jitter };
+  return { ok: true, value: { ...rule, classifier: classifier.value } };
+}
+
+function readClassifier(written: unknown): Read<RetryRule['classifier']> {
+  if (!isObject(written)) return wrong('classifier is a set of codes');
+  for (const [code, says] of Object.entries(written)) {
+    if (!Object.hasOwn(codes, code)) return wrong(`classifier names '${code}', which is no code`);
+    if (says !== 'retry' && says !== 'terminal') return wrong(`classifier of ${code} is retry or terminal`);
+    if (says === 'retry' && neverRetried.has(code as ErrorCode)) return wrong(`${code} is never retried`);
+  }
+  return { ok: true, value: written as RetryRule['classifier'] };
+}
+
+const wrong = (problem: string): { readonly ok: false; readonly problem: string } => ({ ok: false, problem });
+
+const isBackoff = (value: unknown): value is RetryRule['backoff'] =>
+  value === 'fixed' || value === 'linear' || value === 'exponential';
+
+const isWhole = (value: unknown, low: number, high: number): value is number =>
+  Number.isInteger(value) && (value as number) >= low && (value as number) <= high;
+
+/** A declared operation key: which calls are the same operation. Null if it cannot be told. */
+export type OperationKey = (args: Json) => string | null;

@@ -47,7 +47,7 @@ describe('after the client cancelled', () => {
     }
     assert.equal(pay.runs.length, 1);
     const kinds = (await gateway.records(reply.call_id)).map(({ kind }) => kind);
-    assert.deepEqual(kinds, ['prepared', 'dispatched', 'doubted', 'requester_left']);
+    assert.deepEqual(kinds, ['prepared', 'dispatched', 'doubted', 'ticket_opened', 'requester_left']);
     run.finish('paid');
   });
 

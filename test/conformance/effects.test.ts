@@ -12,6 +12,8 @@ interface Ending {
   readonly error: ErrorReply['error'];
   readonly code: ErrorReply['code'];
   readonly http: number;
+  /** What comes next for a read. */
+  readonly next: string;
   /** With `begun`, the client aborts as soon as the body has begun. */
   readonly make: (effect: EffectClass) => { readonly definition: Tool; readonly begun?: () => Promise<unknown> };
 }
@@ -22,6 +24,7 @@ const throws = () => Promise.reject(new Error('it broke'));
 const endings: readonly Ending[] = [
   {
     name: 'throws',
+    next: 'escalated',
     error: 'action_error',
     code: 'ExecutionFailed',
     http: 502,
@@ -29,6 +32,7 @@ const endings: readonly Ending[] = [
   },
   {
     name: 'answers in another shape than it declared',
+    next: 'replan',
     error: 'action_error',
     code: 'OutputMalformed',
     http: 502,
@@ -36,6 +40,7 @@ const endings: readonly Ending[] = [
   },
   {
     name: 'answers what JSON cannot carry',
+    next: 'replan',
     error: 'action_error',
     code: 'OutputMalformed',
     http: 502,
@@ -43,6 +48,7 @@ const endings: readonly Ending[] = [
   },
   {
     name: 'is out of time',
+    next: 'choose_action',
     error: 'action_timeout',
     code: 'ExecutionTimeout',
     http: 504,
@@ -50,6 +56,7 @@ const endings: readonly Ending[] = [
   },
   {
     name: 'is cancelled by its client',
+    next: 'choose_action',
     error: 'cancelled',
     code: 'ToolCancelled',
     http: 409,
@@ -69,7 +76,7 @@ describe('after an answer that proves nothing', () => {
         void begun?.().then(() => client.abort());
         const reply = errorOf(await asked, ending.error);
         assert.deepEqual([reply.code, reply.effect, httpStatusOf(reply)], [ending.code, proven[0], ending.http]);
-        assert.equal(reply.resolution.type, proven[0] === 'unknown' ? 'reconcile' : 'choose_action');
+        assert.equal(reply.resolution.type, proven[0] === 'unknown' ? 'reconcile' : ending.next);
         const stored = await gateway.stored(reply.call_id);
         assert.equal(stored.state, proven[1]);
         assert.deepEqual(await gateway.reply(reply.call_id), reply, 'the record says the same');
@@ -147,7 +154,7 @@ describe('after a failure that the tool states by its kind', () => {
           const { kind, subject } = stated[Number(at)] as Stated;
           return fail({ kind, message: 'as stated', ...(subject === undefined ? {} : { subject }) });
         },
-        { effect },
+        { effect, retry: { retryable: false } },
       ),
     );
     const gateway = await openGateway(t, tools);

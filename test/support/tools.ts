@@ -9,6 +9,10 @@ interface Settings {
   readonly timeout_seconds?: number;
   readonly input?: Readonly<Record<string, unknown>>;
   readonly output?: Readonly<Record<string, unknown>>;
+  readonly retry?: NonNullable<Tool['retry']>;
+  readonly reconcile?: NonNullable<Tool['reconcile']>;
+  readonly quarantine_seconds?: number;
+  readonly operation_key?: NonNullable<Tool['operation_key']>;
 }
 
 type Body = (args: Record<string, unknown>, context: ToolContext) => unknown;

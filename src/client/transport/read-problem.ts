@@ -26,6 +26,7 @@ const doorCodes = {
   RequestTimeout: true,
   AmbiguousId: true,
   NotInDoubt: true,
+  InQuarantine: true,
   NotPending: true,
   AlreadyApproved: true,
   SawAnother: true,

@@ -8,7 +8,8 @@ import { type Judged, type Judgement, settleDoubt } from '../../shell/ending/set
 import type { OpenedGateway } from '../serve/keep-open.ts';
 
 export type Settled =
-  | { readonly kind: Judged; readonly session: string | null; readonly state: string | null }
+  | { readonly kind: Exclude<Judged, object>; readonly session: string | null; readonly state: string | null }
+  | { readonly kind: 'quarantined'; readonly forMs: number }
   | { readonly kind: 'refused'; readonly message: string };
 
 export async function settleCall(
@@ -26,6 +27,7 @@ export async function settleCall(
   try {
     const { store } = opened.shell.ports;
     const kind = await settleDoubt(callId as CallId, judgement, opened.shell);
+    if (typeof kind === 'object') return { kind: 'quarantined', forMs: kind.quarantinedForMs };
     const call = await store.call(callId as CallId);
     const session = call === null || call.session === null ? null : await store.session(call.session);
     return { kind, session: session?.workflow === null ? null : (session?.id ?? null), state: call?.state ?? null };

@@ -7,7 +7,7 @@ import type { CallId, Principal, Request, SessionId } from '../call/call.ts';
 import type { Catalogue, FieldError } from '../call/catalogue.ts';
 import type { Json } from '../values/json.ts';
 import type { AgentPolicy } from '../policy/policy.ts';
-import type { StepFact } from '../workflow/step.ts';
+import type { FenceFact, StepFact } from '../workflow/step.ts';
 
 export type Readiness =
   | { readonly ready: true }
@@ -93,6 +93,8 @@ export interface Facts {
   readonly session?: SessionFact;
   /** Only of a call that the body of a step makes: the workflow of that step, and what is in doubt in its session. */
   readonly body?: Pick<StepFact, 'workflow' | 'fences'>;
+  /** Only of a tool with an operation key, outside workflows: what is in doubt in its session. */
+  readonly fences?: readonly FenceFact[];
   readonly turnCancelled?: boolean;
   /** What the author's own validator said about the arguments. */
   readonly arguments?: ArgumentsFact;
@@ -110,4 +112,4 @@ export const argumentsIn = (request: Request, facts: Facts): Json =>
   facts.arguments?.ok ? facts.arguments.args : request.args;
 
 /** The facts that a gate can ask for; the shell fetches exactly one at a time. */
-export type FactName = 'session' | 'turnCancelled' | 'arguments' | 'approval' | 'evidence' | 'evidenceNow';
+export type FactName = 'session' | 'turnCancelled' | 'arguments' | 'fences' | 'approval' | 'evidence' | 'evidenceNow';

@@ -7,15 +7,21 @@ import { argumentsIn, type Facts } from './facts.ts';
 import { type Gate, pass } from './gate.ts';
 import { invariant } from '../values/unreachable.ts';
 import { mayBe, mayBeOfTool, type StepFact } from '../workflow/step.ts';
+import { mayBeSame, operationOfCall } from '../recovery/operation.ts';
 import { stepOf } from './reachable.ts';
 
 export const fence: Gate = {
   name: 'fence',
   check(request, facts) {
     const step = stepOf(facts);
-    const { fences = [] } = step ?? facts.body ?? {};
+    const operation = step === null ? operationIn(request, facts) : null;
+    if (operation !== null && facts.fences === undefined) return { kind: 'need', fact: 'fences' };
+    const { fences = facts.fences ?? [] } = step ?? facts.body ?? {};
     if (fences.length === 0) return pass;
-    const isAbout = meaningOf(request, step, facts);
+    const isAbout =
+      operation === null || facts.body !== undefined
+        ? meaningOf(request, step, facts)
+        : (other: string) => mayBeSame(other, operation);
     const blocking = fences.find((found) => found.inDoubt && isAbout(found.operation));
     if (blocking === undefined) return pass;
     const what = step === null ? 'tool' : 'action';
@@ -32,10 +38,15 @@ export const fence: Gate = {
     };
   },
   saw(_request, facts) {
-    const { fences = [] } = stepOf(facts) ?? {};
+    const { fences = facts.fences ?? [] } = stepOf(facts) ?? {};
     return { in_doubt: fences.filter(({ inDoubt }) => inDoubt).map(({ operation }) => operation) };
   },
 };
+
+function operationIn(request: Request, facts: Facts): string | null {
+  const entry = facts.catalogue.get(request.tool);
+  return entry === undefined ? null : operationOfCall(entry, argumentsIn(request, facts));
+}
 
 function meaningOf(request: Request, step: StepFact | null, facts: Facts): (operation: string) => boolean {
   const args = argumentsIn(request, facts);

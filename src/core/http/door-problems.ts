@@ -17,6 +17,7 @@ export const doorProblems = {
   RequestTimeout: { status: 408, title: 'The request took too long to arrive' },
   AmbiguousId: { status: 409, title: 'The id is too short' },
   NotInDoubt: { status: 409, title: 'The call is not in doubt' },
+  InQuarantine: { status: 409, title: 'The call may still be carried out' },
   NotPending: { status: 409, title: 'It is decided, or over' },
   AlreadyApproved: { status: 409, title: 'This person has approved it already' },
   SawAnother: { status: 409, title: 'What was seen is not what is there' },

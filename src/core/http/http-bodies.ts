@@ -57,7 +57,10 @@ export const requestBodies = {
   ]),
   SessionRequest: closedObject({ workflow: name, mode: oneOfNames(reaches) }, ['workflow', 'mode']),
   ForkRequest: closedObject({ seq: wholeNumber }, ['seq']),
-  SettleRequest: closedObject({ happened: oneOfNames(['yes', 'no', 'unknown']), result: anything }, ['result']),
+  SettleRequest: closedObject({ happened: oneOfNames(['yes', 'no', 'unknown']), result: anything, force: truth }, [
+    'result',
+    'force',
+  ]),
   ...approvalRequestBodies,
   ApplyRequest: closedObject({ force: truth }, ['force']),
   Nothing: closedObject({}),

@@ -118,6 +118,7 @@ export async function settleCall({ id: given, body, who, parts }: Asked): Promis
   if (typeof id !== 'string') return id;
   const judgement = { ...(body as Omit<Judgement, 'by'>), by: who.name };
   const judged = await parts.view.settle(id, judgement, who.tenant);
+  if (typeof judged === 'object') return refuse('InQuarantine', inQuarantine(id, judged.quarantinedForMs));
   switch (judged) {
     case 'settled':
       return json({ call_id: id, happened: judgement.happened, by: judgement.by });
@@ -133,6 +134,9 @@ export async function settleCall({ id: given, body, who, parts }: Asked): Promis
       return unreachable(judged);
   }
 }
+
+const inQuarantine = (id: string, leftMs: number): string =>
+  `call '${id}' may still be carried out: a no counts in ${Math.ceil(leftMs / 1_000)} s, or now with force: true`;
 
 /** The same refusal as for a call. */
 export function storeUnavailable(requested: string | null, callId: string): ReturnType<typeof reply> {

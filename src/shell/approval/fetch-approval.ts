@@ -71,9 +71,9 @@ async function findApproval(
 
 /** A step that ran already and that this call may adopt. */
 function findAdoptable(asker: ApprovalAsker | null, request: Request, facts: Facts, shell: Shell): CallId | null {
-  const step = stepOf(facts);
-  if (asker === null || step === null) return null;
-  return adoptable(asker.fingerprint, request, step, shell)?.callId ?? null;
+  if (asker === null) return null;
+  const fences = stepOf(facts)?.fences ?? facts.fences ?? [];
+  return adoptable(asker.fingerprint, request, fences, shell)?.callId ?? null;
 }
 
 /** The call that ran under the approval, if its outcome answers this request too. */

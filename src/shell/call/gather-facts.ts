@@ -53,6 +53,8 @@ async function fetchOne(
   switch (fact) {
     case 'turnCancelled':
       return { turnCancelled: await isTurnCancelled(request, facts, shell) };
+    case 'fences':
+      return { fences: facts.session?.found === true ? await fencesOf(facts.session.id, shell) : [] };
     case 'arguments':
       return { arguments: await validated(request, stepOf(facts), shell) };
     case 'approval':

@@ -67,11 +67,11 @@ test('the key: claimed for this call and its fingerprint', async (t) => {
   assert.deepEqual(parts.key, { tenant: 'default', agent: 'local', key: 'k', fingerprint, callId, keepMs });
 });
 
-test('the tool and the policy: their texts go along until a commit has carried them, their hashes always', async (t) => {
+test('the tool, its playbook and the policy: their texts go along until a commit has carried them, their hashes always', async (t) => {
   const { shell, call } = await openShell(t, paying);
   const before = (await partsOf(shell, pay)).parts;
-  const { manifest, policy } = bodyOf(before);
-  assert.deepEqual(before.blobs?.map(({ hash }) => hash).toSorted(), [manifest, policy].toSorted());
+  const { manifest, policy, playbook } = bodyOf(before);
+  assert.deepEqual(before.blobs?.map(({ hash }) => hash).toSorted(), [manifest, policy, playbook].toSorted());
   successOf(await call(pay));
   const after = (await partsOf(shell, pay)).parts;
   assert.deepEqual([after.blobs, bodyOf(after)['manifest'], bodyOf(after)['policy']], [[], manifest, policy]);

@@ -34,7 +34,8 @@ export async function reuse(
   shell: Shell,
 ): Promise<Stop | null> {
   const { call, step, session, met } = prepared;
-  const earlier = step === null ? null : adoptable(call.fingerprint, asked.request, step, shell);
+  const fences = step?.fences ?? prepared.facts.fences ?? [];
+  const earlier = adoptable(call.fingerprint, asked.request, fences, shell);
   if (earlier !== null) return adoptEarlier(asked, admission, earlier, prepared, shell);
   if (met?.kind === 'ran') return tellOutcome(met.call, asked, prepared, shell);
   if (prepared.nobodyLeftWithinMs === null || asked.only !== undefined) return null;

@@ -8,7 +8,7 @@ import { adoptedFrom } from '../../core/call/notices.ts';
 import type { Position } from '../../core/journal/record.ts';
 import { type Json, isObject } from '../../core/values/json.ts';
 import type { Reply } from '../../core/call/reply.ts';
-import type { FenceFact, StepFact } from '../../core/workflow/step.ts';
+import type { FenceFact } from '../../core/workflow/step.ts';
 import type { StoreFault } from '../../ports/store.ts';
 import { commit, markAnswered } from '../upkeep/commit.ts';
 import { fingerprintIn } from '../call/asked.ts';
@@ -19,13 +19,18 @@ import { bare, type CommitParts, mergeParts, note, numbered } from './transition
 import type { Work } from '../attempt/work.ts';
 
 /** The earlier equal step whose result can be taken; null if there is none. */
-export function adoptable(fingerprint: string, request: Request, fact: StepFact, shell: Shell): FenceFact | null {
+export function adoptable(
+  fingerprint: string,
+  request: Request,
+  fences: readonly FenceFact[],
+  shell: Shell,
+): FenceFact | null {
   const isEqual = (fence: FenceFact) =>
     fence.fingerprint === fingerprint ||
     // In a fork the step may be one of the session that it comes from.
     (fence.session !== request.session &&
       fence.fingerprint === fingerprintIn(fence.session ?? '', request.tool, request.argsText, shell));
-  return fact.fences.find((fence) => !fence.inDoubt && isEqual(fence)) ?? null;
+  return fences.find((fence) => !fence.inDoubt && isEqual(fence)) ?? null;
 }
 
 export type Adopted =

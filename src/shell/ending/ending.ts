@@ -17,6 +17,8 @@ import type { Step, Work } from '../attempt/work.ts';
 import { readAhead } from '../session/drift.ts';
 import { orphansOf, toolOf } from '../session/position.ts';
 import type { Dispatch } from '../../core/recovery/dispatch.ts';
+import type { ToolEntry } from '../../core/call/catalogue.ts';
+import { operationOfCall } from '../../core/recovery/operation.ts';
 import { recoveryOfUpstream, type ToolRecovery } from '../../core/recovery/playbook.ts';
 
 /** The reply, once the lifecycle has said what is proven of the effect. */
@@ -80,6 +82,8 @@ export interface CallContext {
   /** By when work that goes on after a success must be reported; null if the work ends with the call. */
   readonly reportsWithinMs: number | null;
   readonly recovery: ToolRecovery;
+  /** Outside workflows: which operation it is; null if its tool declares no key. */
+  readonly operation: string | null;
 }
 
 export function contextHere(work: Work, shell: Shell): CallContext {
@@ -91,6 +95,7 @@ export function contextHere(work: Work, shell: Shell): CallContext {
     notices: work.notices ?? [],
     reportsWithinMs: work.tool.reportsWithinMs,
     recovery: recoveryOf(work.tool, shell),
+    operation: step === null ? operationOfCall(work.tool, work.args) : null,
   };
 }
 
@@ -108,7 +113,15 @@ export async function contextElsewhere(call: StoredCall, next: Call, shell: Shel
     notices: hasRun ? await noticesOf(call.id, shell) : [],
     reportsWithinMs: next.state === 'SUCCEEDED' ? await reportsWithinAsDeclared(call.id, shell) : null,
     recovery: tool === undefined ? recoveryOfUpstream(call.tool) : recoveryOf(tool, shell),
+    operation: tool === undefined || session?.workflow !== null ? null : await operationElsewhere(call.id, tool, shell),
   };
+}
+
+/** Arguments that are gone may be those of any operation of the tool. */
+async function operationElsewhere(id: CallId, tool: ToolEntry, { ports }: Shell): Promise<string | null> {
+  if (tool.operationKey === undefined) return null;
+  const args = await ports.store.args(id);
+  return args.kind === 'text' ? operationOfCall(tool, JSON.parse(args.text) as Json) : tool.policyName;
 }
 
 /** What the journal says that an approver changed: whichever process ends the call, its reply says so. */

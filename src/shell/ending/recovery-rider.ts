@@ -9,7 +9,7 @@ import { type Ticket, ticketIdOf } from '../../core/recovery/ticket.ts';
 import type { DispatchOutcome } from '../../core/taxonomy.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
-import type { TicketWrite } from '../../ports/store.ts';
+import type { FenceWrite, TicketWrite } from '../../ports/store.ts';
 import type { Shell } from '../shell.ts';
 import type { EndRider, Move } from './ending.ts';
 import { note } from './transition.ts';
@@ -23,7 +23,8 @@ export const recoveryRider: EndRider = (move, shell) => {
   const { from, next, ending } = move;
   const isDoubted = next.state === 'IN_DOUBT' && from.state !== 'IN_DOUBT';
   const isSettled = from.state === 'IN_DOUBT' && next.state !== 'IN_DOUBT';
-  if (ending.dispatch === undefined && !isDoubted && !isSettled) return {};
+  const fence = fenceOf(move, isDoubted, isSettled);
+  if (ending.dispatch === undefined && !isDoubted && !isSettled) return fence === null ? {} : { parts: { fence } };
   const told = ending.dispatch === undefined ? [] : notesOf(next, ending.dispatch);
   const asked = ticketFor(move, isDoubted);
   const opened = asked === null ? null : ticketOf(next, asked, shell);
@@ -33,8 +34,20 @@ export const recoveryRider: EndRider = (move, shell) => {
   if (isSettled) tickets.push({ kind: 'moot', call: next.id, reason: 'in_doubt', by: ourselves, atMs });
   const notes = opened === null ? told : [...told, openedNote(next, opened)];
   const isProbed = isDoubted && move.context.recovery.reconcile !== null;
-  return { parts: { notes, tickets }, ...(isProbed ? { dueAtMs: atMs + shell.limits.firstProbeMs } : {}) };
+  return {
+    parts: { notes, tickets, ...(fence === null ? {} : { fence }) },
+    ...(isProbed ? { dueAtMs: atMs + shell.limits.firstProbeMs } : {}),
+  };
 };
+
+/** Outside workflows; a success that came to light later keeps its fence until an equal call adopts it. */
+function fenceOf({ next, ending, context }: Move, isDoubted: boolean, isSettled: boolean): FenceWrite | null {
+  const { operation, step, hasTurn } = context;
+  if (operation === null || step !== null || hasTurn) return null;
+  if (ending.adopts !== undefined) return { kind: 'lifted', call: ending.adopts };
+  if (isDoubted) return { kind: 'raised', call: next.id, operation };
+  return isSettled && next.state !== 'SUCCEEDED' ? { kind: 'lifted', call: next.id } : null;
+}
 
 /** The dispatcher's own ticket; else one for a doubt that no probe can end. */
 function ticketFor({ ending: { dispatch }, context }: Move, isDoubted: boolean): OpenedTicket | null {

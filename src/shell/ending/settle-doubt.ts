@@ -10,9 +10,10 @@ import type { Effect } from '../../core/taxonomy.ts';
 import { canonicalise } from '../../core/values/canonical.ts';
 import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
 import { invariant } from '../../core/values/unreachable.ts';
-import type { StoredCall } from '../../ports/store.ts';
-import { snapshotOf } from '../session/position.ts';
-import type { Shell } from '../shell.ts';
+import { recoveryOfUpstream } from '../../core/recovery/playbook.ts';
+import type { JournalEntry, StoredCall } from '../../ports/store.ts';
+import { snapshotOf, toolOf } from '../session/position.ts';
+import { recoveryOf, type Shell } from '../shell.ts';
 import { commit, markAnswered } from '../upkeep/commit.ts';
 import { concludeElsewhere } from './conclude.ts';
 import type { Ending } from './ending.ts';
@@ -23,15 +24,49 @@ export interface Judgement {
   readonly by: string;
   /** With `yes`: what the tool returned, as far as it is known. */
   readonly result?: Json;
+  /** Says no although an execution may still come. */
+  readonly force?: boolean;
 }
 
 /** `unclear`: what was said is no judgement, and nothing follows from it. */
-export type Judged = 'settled' | 'not_found' | 'not_in_doubt' | 'unclear' | 'store_unavailable';
+export type Judged =
+  | 'settled'
+  | 'not_found'
+  | 'not_in_doubt'
+  | 'unclear'
+  | 'store_unavailable'
+  /** An execution may still come: a no counts after this time, or with `force`. */
+  | { readonly quarantinedForMs: number };
 
 export async function settleDoubt(id: CallId, judgement: Judgement, shell: Shell): Promise<Judged> {
   // INVARIANT: only the word no is a no; whatever else was said lifts nothing.
   if (!isJudgement(judgement, shell)) return 'unclear';
   if (typeof id !== 'string') return 'not_found';
+  if (judgement.happened === 'no' && judgement.force !== true) {
+    const leftMs = await quarantineOf(id, shell);
+    if (leftMs > 0) return { quarantinedForMs: leftMs };
+  }
+  return settleAs(id, judgement, shell);
+}
+
+/** How long a no is no proof yet; 0 if the call is not in doubt. */
+export async function quarantineOf(id: CallId, shell: Shell): Promise<number> {
+  const call = await shell.ports.store.call(id);
+  if (call === null || call.state !== 'IN_DOUBT') return 0;
+  const { tool } = await toolOf(call, shell);
+  const { quarantineMs } = tool === undefined ? recoveryOfUpstream(call.tool) : recoveryOf(tool, shell);
+  return quarantineLeftMs(await shell.ports.store.recordsOf(id), quarantineMs, shell);
+}
+
+/** How long after its doubt a call may still be carried out, from now. */
+export function quarantineLeftMs(records: readonly JournalEntry[], quarantineMs: number, shell: Shell): number {
+  const doubted = records.findLast(({ kind }) => kind === 'doubted');
+  if (doubted === undefined) return 0;
+  return doubted.timeMs + quarantineMs + shell.limits.sendWindowMs - shell.ports.clock.nowMs();
+}
+
+/** Settles a doubt by a judgement that is known to be one. */
+export async function settleAs(id: CallId, judgement: Judgement, shell: Shell): Promise<Exclude<Judged, object>> {
   for (let tries = 0; tries <= shell.limits.maxRedecisions; tries++) {
     const call = await shell.ports.store.call(id);
     if (call === null) return 'not_found';
@@ -40,7 +75,13 @@ export async function settleDoubt(id: CallId, judgement: Judgement, shell: Shell
     const ending: Ending = {
       events: [eventOf(judgement)],
       say: (envelope, effect) => replyFor(call, judgement, envelope, effect, shell),
-      record: ({ effect }) => ({ by: judgement.by, effect, attempt: call.attempt, ...where }),
+      record: ({ effect }) => ({
+        by: judgement.by,
+        effect,
+        attempt: call.attempt,
+        ...(judgement.force === true ? { forced: true } : {}),
+        ...where,
+      }),
     };
     const concluded = await concludeElsewhere(call, ending, shell);
     invariant(concluded !== null, 'every judgement moves a call that is in doubt');
@@ -64,9 +105,10 @@ async function standing({ session: id }: StoredCall, shell: Shell): Promise<Json
 
 function isJudgement(value: unknown, { limits }: Shell): value is Judgement {
   if (!isObject(value)) return false;
-  const { happened, by, result } = value;
+  const { happened, by, result, force } = value;
   const named = typeof by === 'string' && by !== '' && by.length <= limits.maxNameChars && by.isWellFormed();
   const said = happened === 'yes' || happened === 'no' || happened === 'unknown';
+  if (force !== undefined && typeof force !== 'boolean') return false;
   return named && said && (result === undefined || canonicalise(result, { maxDepth: limits.maxDepth }).ok);
 }
 

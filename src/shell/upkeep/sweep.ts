@@ -16,6 +16,7 @@ import { expireOrVoid } from '../approval/end-approval.ts';
 import { isMasked } from '../mask.ts';
 import { noticesOf } from '../ending/ending.ts';
 import { closeOverdueTasks } from '../completion/tasks.ts';
+import { probeDoubt } from './probe-doubts.ts';
 import { endUnowned, takeOver } from './recover.ts';
 import { countRepeats } from '../call/record-refusal.ts';
 import { resumption, toolToResend } from '../session/position.ts';
@@ -54,6 +55,9 @@ async function sweepCall(call: StoredCall, shell: Shell): Promise<void> {
     }
     case 'RETRY_WAIT':
       await resume(call, now, shell);
+      return;
+    case 'IN_DOUBT':
+      await probeDoubt(call, shell);
       return;
     default:
       return;

@@ -151,11 +151,12 @@ export const commands = {
     says: 'settle a call in doubt: it took effect, it did not, or that is not known',
     more: [
       'For calls that are IN_DOUBT. Find out first, in the system that the tool writes to: your answer is recorded with',
-      'your name. Works while a gateway owns the store. yes: the next equal step gets the result. no: it may be tried again.',
+      'your name. Works while a gateway owns the store. yes: the next equal step gets the result. no: it may be tried again;',
+      'while the call may still be carried out, a no needs --force.',
     ],
     argument: 'call_id',
     no: 'there is no such call, or it is not in doubt',
-    options: ['happened', 'result', 'by', 'config', 'file', 'json'],
+    options: ['happened', 'result', 'by', 'force', 'config', 'file', 'json'],
     needs: ['happened'],
     examples: [
       ['recourse calls settle call_01k4w… --happened no', 'it did not happen: whoever asks next may try again'],

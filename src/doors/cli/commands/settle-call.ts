@@ -22,7 +22,8 @@ export interface SettleParts {
     judgement: Judgement,
   ) => Promise<
     | { readonly kind: 'settled'; readonly session: string | null; readonly state: string | null }
-    | { readonly kind: Exclude<Judged, 'settled'>; readonly session: string | null; readonly state: string | null }
+    | { readonly kind: Exclude<Judged, 'settled' | object>; readonly session: string | null; readonly state: string | null }
+    | { readonly kind: 'quarantined'; readonly forMs: number }
     | { readonly kind: 'refused'; readonly message: string }
   >;
 }
@@ -30,12 +31,13 @@ export interface SettleParts {
 const maxNameChars = 200;
 
 export async function settleCall(
-  { argument: given, said, json }: Command,
+  { argument: given, said, flags, json }: Command,
   file: string,
   parts: SettleParts,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const judgement = readJudgement(said, parts.operator);
+  const read = readJudgement(said, parts.operator);
+  const judgement = flags.has('force') ? { ...read, force: true } : read;
   if ('problem' in judgement) return reportUsage(judgement.problem, terminal);
   const id = await resolveId(given, 'decide', (beginning) => parts.meant(file, beginning), terminal);
   if (typeof id === 'number') return id;
@@ -74,6 +76,11 @@ function reportNotSettled(judged: NotSettled, id: string, file: string, terminal
     case 'not_in_doubt':
       return refuse(
         `${id} is not in doubt, it is ${judged.state ?? 'in another state'}; nothing was changed. Try: recourse calls ls --state IN_DOUBT`,
+        terminal,
+      );
+    case 'quarantined':
+      return refuse(
+        `${id} may still be carried out: a no counts in ${Math.ceil(judged.forMs / 1_000)} s. Wait and look again, or add --force, which is recorded`,
         terminal,
       );
     case 'store_unavailable':

@@ -221,6 +221,8 @@ test('a body that is too long, a foreign name and an unknown address get a typed
   assert.equal(await codeOf('/ledger', { method: 'DELETE' }), 'no_such_route');
   assert.equal(await codeOf('/refunds', { body: '[1]' }), 'invalid_json');
   assert.equal(await codeOf('/refunds', { body: { order: 'o1' } }), 'invalid_arguments');
+  const headers = { 'idempotency-key': 'k'.repeat(256) };
+  assert.equal(await codeOf('/refunds', { body: { order: 'o1', amount: 5 }, headers }), 'invalid_key');
   assert.equal(faults.effects(), 0);
 });
 

@@ -27,6 +27,7 @@ export interface Payments {
   execute(asked: Asked): Reply;
 }
 
+const maxKeyChars = 255;
 /** Answers list at most so many refunds of an order. */
 const maxListed = 100;
 
@@ -62,8 +63,8 @@ export function createPayments(ledger: Ledger, options: PaymentOptions): Payment
 
   return {
     begin(asked) {
-      const wrong = wrongArgs(asked.operation, asked.args);
-      if (wrong !== null) return problem(400, 'invalid_arguments', {}, wrong);
+      const wrong = wrongRequest(asked);
+      if (wrong !== null) return wrong;
       if (asked.operation === 'cancel_refund' && !refunds.has(String(asked.args['id'])))
         return problem(404, 'not_found', {}, 'there is no such refund');
       const { keyed }: Operation = operations[asked.operation];
@@ -108,6 +109,13 @@ export function createPayments(ledger: Ledger, options: PaymentOptions): Payment
       }
     },
   };
+}
+
+function wrongRequest({ operation, args, key }: Asked): Reply | null {
+  if (key !== null && key.length > maxKeyChars)
+    return problem(400, 'invalid_key', {}, `a key has at most ${maxKeyChars} characters`);
+  const wrong = wrongArgs(operation, args);
+  return wrong === null ? null : problem(400, 'invalid_arguments', {}, wrong);
 }
 
 const json = { 'content-type': 'application/json' } as const;

@@ -7,7 +7,7 @@ import type { Desk, Written } from './carry-out.ts';
 import { control, type ControlParts } from './control.ts';
 import { routeOf } from './operations.ts';
 import { problem, type Reply } from './plan-behaviour.ts';
-import { callIn, maxKeyChars, serveMcp } from './serve-mcp.ts';
+import { callIn, serveMcp } from './serve-mcp.ts';
 
 export interface HttpLimits {
   readonly maxBodyBytes: number;
@@ -69,7 +69,7 @@ async function serve(
   const written = await parts.desk.handle({
     operation: route.operation,
     args: { ...(sent as JsonObject), ...route.args },
-    key: typeof key === 'string' ? key.slice(0, maxKeyChars) : null,
+    key: typeof key === 'string' ? key : null,
     connection,
   });
   write(response, written, parts);

@@ -15,8 +15,6 @@ import type { Desk, Written } from './carry-out.ts';
 import { operationNames, type OperationName, tools } from './operations.ts';
 import type { Asked } from './payments.ts';
 
-export const maxKeyChars = 255;
-
 /** The tool call of a message; null for anything else, which is the SDK's to answer. */
 export function callIn(message: unknown, connection: number): Asked | null {
   return isJSONRPCRequest(message) && message.method === 'tools/call' ? askedBy(message.params, connection) : null;
@@ -30,7 +28,7 @@ function askedBy(params: unknown, connection: number): Asked | null {
   return {
     operation: params['name'] as OperationName,
     args: args as JsonObject,
-    key: typeof key === 'string' ? key.slice(0, maxKeyChars) : null,
+    key: typeof key === 'string' ? key : null,
     connection,
   };
 }

@@ -71,6 +71,7 @@ const cliParts: CliParts = {
   gateways: { serve, up, abandon: () => process.exit(abandoned) },
   agents: agentsParts,
   daemon: async () => (await import('./compose/daemon/command-parts.ts')).commandParts,
+  faults: async () => (await import('./faults/start-faults.ts')).faultsParts,
   timer: nodeClock,
   newCorrelationId: () => nodeIds.random('err_'),
 };

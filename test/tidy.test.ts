@@ -74,6 +74,8 @@ const bad: Readonly<Record<RuleName, readonly Readonly<Record<string, string>>[]
     sayIn('src/shell/x.ts', "type A = import('../adapters/store/store.ts').A;"),
     sayIn('src/client/x.ts', "export * from '../shell/handle-call.ts';"),
     sayIn('src/config/x.ts', "import '../doors/cli/start.ts';"),
+    sayIn('src/faults/x.ts', "import { handleCall } from '../shell/handle-call.ts';"),
+    sayIn('src/shell/x.ts', "import { startFaults } from '../faults/start-faults.ts';"),
     sayIn('src/index.ts', "export { handleCall } from './shell/handle-call.ts';"),
     sayIn('src/core/x.ts', "import { aCall } from '../../test/support/builders.ts';"),
     sayIn('src/stray.ts', ''),

@@ -28,9 +28,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   doors: ['core', 'shell', 'doors'],
   client: ['core', 'client'],
   config: ['core', 'ports', 'config'],
+  faults: ['core', 'config', 'faults'],
   compose: ['core', 'ports', 'shell', 'adapters', 'doors', 'client', 'config', 'compose'],
   main: ['core', 'ports', 'shell', 'adapters', 'doors', 'client', 'config', 'compose'],
-  'main-cli': ['core', 'ports', 'shell', 'adapters', 'doors', 'config', 'compose', 'main'],
+  'main-cli': ['core', 'ports', 'shell', 'adapters', 'doors', 'config', 'compose', 'faults', 'main'],
   index: ['core', 'ports', 'adapters', 'config', 'compose', 'main'],
 };
 

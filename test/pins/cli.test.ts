@@ -28,6 +28,7 @@ test('the commands and their options', () => {
     serve: ['config', 'file', 'new-store', 'agent', 'mode'],
     stdio: ['config', 'file', 'new-store', 'agent', 'mode'],
     up: ['config', 'file', 'new-store', 'listen', 'agent', 'mode', 'force'],
+    faults: ['port', 'ledger', 'faults', 'rate', 'seed', 'on-repeat', 'window', 'stdio', 'list', 'json'],
     init: ['from', 'dry-run', 'config', 'yes', 'json'],
     pin: ['check', 'config', 'json'],
     explain: ['agent', 'session', 'model', 'offline', 'now', 'config', 'file', 'url', 'key', 'key-file', 'json'],

@@ -12,6 +12,7 @@ import type { ApprovalsParts, RunApprovals } from './commands/approvals.ts';
 import type { CallParts } from './commands/call.ts';
 import type { LoadGraphs } from './commands/check.ts';
 import type { ExplainParts } from './commands/explain.ts';
+import type { FaultsParts } from './commands/run-faults.ts';
 import type { InitProject } from './commands/init.ts';
 import type { PinTools } from './commands/pin.ts';
 import type { RenderParts } from './commands/render.ts';
@@ -60,6 +61,7 @@ export interface CliParts {
   readonly gateways: GatewayParts;
   readonly agents: () => Promise<AgentsParts>;
   readonly daemon: () => Promise<DaemonParts>;
+  readonly faults: () => Promise<FaultsParts>;
   readonly timer: Timer;
   readonly newCorrelationId: () => string;
 }
@@ -117,6 +119,8 @@ const withoutStore = {
   stdio: serve,
   up: async (command, { gateways }, terminal) =>
     (await import('./commands/run-gateway.ts')).runUp(command, gateways, terminal),
+  faults: async (command, { faults }, terminal) =>
+    (await import('./commands/run-faults.ts')).runFaults(command, await faults(), terminal),
   init: async (command, parts, terminal) =>
     (await import('./commands/init.ts')).runInit(command, (await parts.daemon()).initProject, terminal),
   pin: async (command, parts, terminal) =>

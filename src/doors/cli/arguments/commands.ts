@@ -123,6 +123,23 @@ export const commands = {
       ['recourse up --config staging.yaml --listen 127.0.0.1:8000', 'another file, another port'],
     ],
   },
+  faults: {
+    group: 'Run',
+    says: 'run a payment service with faults on demand, to try a configuration against',
+    more: [
+      'Serves HTTP at / and MCP at /mcp, on 127.0.0.1 only, and prints both addresses in one line. POST /faults sets a',
+      'fault: {"match": {"operation": "refund"}, "fault": "drop_after"}. GET /ledger/summary counts what really happened.',
+      'The ledger is durable: it survives kill -9, and it is all that is left behind.',
+    ],
+    argument: null,
+    no: 'the rules or the ledger cannot be used, or the port is taken',
+    options: ['port', 'ledger', 'faults', 'rate', 'seed', 'on-repeat', 'window', 'stdio', 'list', 'json'],
+    examples: [
+      ['recourse faults --port 8099', 'then: POST http://127.0.0.1:8099/faults'],
+      ['recourse faults --rate 0.3 --seed 7', 'random faults, the same on every run'],
+      ['recourse faults --list', 'every fault in a sentence'],
+    ],
+  },
   ...policyCommands,
   ...approvalCommands,
   'calls ls': {

@@ -181,7 +181,7 @@ async function runIn(
     case 'thread':
       return threads.run({ body, args, facts, services }, signal);
     default:
-      return pool.run(name, { body, args, facts }, signal);
+      return pool.run(name, { body, args, facts }, signal, services.suppressed);
   }
 }
 
@@ -244,7 +244,7 @@ function quietly<Told extends readonly unknown[]>(
     try {
       listener(...told);
     } catch {
-      // Only output of a body, or a notice about a blocked thread, is lost.
+      // Ignored: only output of a body, or a notice about a blocked thread, is lost.
     }
   };
 }

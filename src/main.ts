@@ -20,6 +20,7 @@ import { createWorkflowDoor } from './doors/library/workflow-door.ts';
 import { createApprovalDoor } from './doors/library/approval-door.ts';
 import { defaultStoreOf } from './compose/state/find-store.ts';
 import { guardKeys, type KeyGuard } from './compose/serve/guard-keys.ts';
+import { hideOwn, ownOf } from './compose/serve/hide-own.ts';
 import { type Behind, joinUpstreams, type Joined } from './compose/upstreams/join-upstreams.ts';
 import { printNotice, recordingNotifier } from './compose/serve/print-notices.ts';
 import { serverConfig, type ServerOptions } from './compose/upstreams/server-options.ts';
@@ -247,10 +248,11 @@ async function buildShell(
     nowMs: () => clock.nowMs(),
     onMasked: (attempt, keys) => void recordMaskedKeys(attempt, keys, shell),
   });
+  const own = ownOf(file, options.servers ?? [], process.env);
   const shell: Shell = createShell({
     ports: {
       store: readFromSuccessor(store, () => shell.live.successor?.ports.store ?? null),
-      upstream: maskResults(guard.upstream, (agent) => policy()?.agents.get(agent) ?? null),
+      upstream: maskResults(hideOwn(guard.upstream, own), (agent) => policy()?.agents.get(agent) ?? null),
       validator: upstreams.validator,
       clock: steadyClock(clock, store.highestTimeMs, onHeldBack),
       ids: system.ids ?? nodeIds,

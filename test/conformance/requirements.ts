@@ -151,6 +151,8 @@ const lists: Readonly<Record<string, string>> = {
   'C6-closing-1': 'closing stops what outlives the drain, with an honest record',
   'C8-model-1': 'no secret, stack, cause or path of the gateway reaches the model',
   'C8-audit-1': 'the audit keeps the chain of causes',
+  'C8-model-2': 'a secret of the gateway is in no failure that an agent reads, nor in its record',
+  'C8-model-3': 'debug_messages shows the cause to the agent, and is on record',
   'C8-wrap-1': 'a failure that was wrapped keeps kind, code and effect; the messages of its wrappers are added',
   'C8-wrap-2': 'the failure of a tool that a body called keeps class and code when the body throws it',
   'C8-wrap-3': 'such a failure does not prove that the body did nothing',

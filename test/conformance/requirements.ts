@@ -149,6 +149,7 @@ const lists: Readonly<Record<string, string>> = {
   'C4-closing-2':
     'a gateway that closes, or is closed, says so to whoever asks: not that it starts, nor that its store fails',
   'C6-closing-1': 'closing stops what outlives the drain, with an honest record',
+  'C5-codes-1': 'each class and code of seed 001 has its name, and what produces it is known',
   'C8-model-1': 'no secret, stack, cause or path of the gateway reaches the model',
   'C8-audit-1': 'the audit keeps the chain of causes',
   'C8-model-2': 'a secret of the gateway is in no failure that an agent reads, nor in its record',

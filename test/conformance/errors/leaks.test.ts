@@ -4,6 +4,10 @@ import path from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { createMachine } from 'xstate';
 import { mount, type Tool, type ToolContext, partial } from '../../../src/index.ts';
+import { openGateway as openWhole } from '../../../src/main.ts';
+import { openMcpDoor } from '../../../src/compose/serve/open-mcp-door.ts';
+import { createSeal } from '../../../src/compose/state/seal.ts';
+import { connectInMemory } from '../../support/mcp-connect.ts';
 import { hideOwn, ownOf } from '../../../src/compose/serve/hide-own.ts';
 import { openHttp } from '../../e2e/http/open-http.ts';
 import { aPolicy, anAgent } from '../../support/a-policy.ts';
@@ -88,6 +92,25 @@ describe('a failure that quotes what is the gateway’s own', () => {
       const id = body['call_id'] as never;
       assertAudit(await withReader(file, (reader) => reader.recordsOf(id)), name);
     }
+  });
+
+  test('[C8-model-2] shows none of it over MCP, neither as data nor as text', async (t) => {
+    plant(t);
+    const file = path.join(folderOf(t), 'recourse.db');
+    const opened = await openWhole({ tools: failing(file), file, policy });
+    t.after(() => opened.gateway.close({ drain_seconds: 0 }));
+    const who = { tenant: 'default', agent: 'bot' };
+    const served = {
+      version: '1',
+      who,
+      workflow: null,
+      server: null,
+      mode: 'tools',
+      seal: createSeal(file, assert.fail),
+    } as const;
+    const door = openMcpDoor(served, { current: () => opened as never });
+    const client = await connectInMemory(t, door, '2025-11-25');
+    for (const name of names) assertClean(await client.call(name, { pin }), file, name);
   });
 
   test('[C8-model-2] counts headers and variables of servers by their names', async () => {

@@ -100,6 +100,7 @@ async function start(home: string, store: string): Promise<Gateway> {
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
   for (const until = Date.now() + startWithinMs; Date.now() < until && child.exitCode === null;) {
     const [, url] = /recourse is starting at (http:\S+)/.exec(said) ?? [];
+    // Ignored: the gateway does not listen yet; it is asked again.
     const ready = url === undefined ? null : await fetch(`${url}/readyz`).catch(() => null);
     if (url !== undefined && ready?.ok === true) return { url, child };
     await new Promise((resolve) => setTimeout(resolve, 100));

@@ -20,8 +20,9 @@ import { createWorkflowDoor } from './doors/library/workflow-door.ts';
 import { createApprovalDoor } from './doors/library/approval-door.ts';
 import { defaultStoreOf } from './compose/state/find-store.ts';
 import { guardKeys, type KeyGuard } from './compose/serve/guard-keys.ts';
+import { hideOwn, ownOf } from './compose/serve/hide-own.ts';
 import { type Behind, joinUpstreams, type Joined } from './compose/upstreams/join-upstreams.ts';
-import { printNotice, quietly } from './compose/serve/print-notices.ts';
+import { printNotice, recordingNotifier } from './compose/serve/print-notices.ts';
 import { serverConfig, type ServerOptions } from './compose/upstreams/server-options.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Ids } from './ports/ids.ts';
@@ -34,11 +35,13 @@ import { readFromSuccessor, watchStore, steadyClock } from './shell/upkeep/guard
 import { maskResults } from './shell/mask.ts';
 import { nestedCall } from './shell/call/handle-call.ts';
 import { recordHeldClock, recordMaskedKeys } from './shell/upkeep/record-runtime.ts';
+import { recordSuppressed } from './shell/upkeep/record-suppressed.ts';
 import { recover, settleForwarder } from './shell/upkeep/recover.ts';
 import { countRepeats } from './shell/call/record-refusal.ts';
 import { createShell, type Shell } from './shell/shell.ts';
 import { createWorkflowService } from './shell/session/workflow-service.ts';
 import crypto from 'node:crypto';
+import { suppressed } from './core/values/suppressed.ts';
 
 export interface GatewayOptions<
   Tools extends readonly Tool[],
@@ -187,9 +190,7 @@ export async function openGateway<
     await stopSweeping();
     stopWatching();
     // A store that cannot be read is closed all the same.
-    await countRepeats(shell).catch((error: unknown) =>
-      opened.notify({ kind: 'suppressed', what: 'counting refusals', reason: String(error) }),
-    );
+    await countRepeats(shell).catch((error: unknown) => opened.notify(suppressed('counting refusals', error)));
     shell.live.closed = true;
     await shell.ports.store.close();
     await upstreams.close();
@@ -210,7 +211,7 @@ type AnyOptions = OpenOptions<readonly Tool[], readonly MountedWorkflow[]>;
 /** The store and the upstreams, opened and bound to each other. On failure nothing stays open. */
 async function openParts(options: AnyOptions, system: SystemParts) {
   const limits = { ...defaultLimits, ...options.limits };
-  const notify = quietly(options.onNotice ?? printNotice);
+  const { notify, recordWith } = recordingNotifier(options.onNotice ?? printNotice);
   const clock = system.clock ?? nodeClock;
   const file =
     options.file ?? (await defaultStoreOf(process.cwd(), (message) => notify({ kind: 'store_place', message })));
@@ -230,7 +231,7 @@ async function openParts(options: AnyOptions, system: SystemParts) {
     await upstreams.close();
     throw new GatewayError('bad_options', bound.problems.join('\n'));
   }
-  return { limits, notify, clock, file, upstreams, store, role, workflows: bound.workflows };
+  return { limits, notify, recordWith, clock, file, upstreams, store, role, workflows: bound.workflows };
 }
 
 type OpenedParts = Awaited<ReturnType<typeof openParts>>;
@@ -238,7 +239,7 @@ type OpenedParts = Awaited<ReturnType<typeof openParts>>;
 async function buildShell(
   options: AnyOptions,
   system: SystemParts,
-  { limits, notify, clock, file, upstreams, store, workflows }: OpenedParts,
+  { limits, notify, recordWith, clock, file, upstreams, store, workflows }: OpenedParts,
   onHeldBack: (behindMs: number) => void,
 ): Promise<{ readonly shell: Shell; readonly guard: KeyGuard }> {
   const policy = options.policy ?? (() => null);
@@ -247,10 +248,11 @@ async function buildShell(
     nowMs: () => clock.nowMs(),
     onMasked: (attempt, keys) => void recordMaskedKeys(attempt, keys, shell),
   });
+  const own = ownOf(file, options.servers ?? [], process.env);
   const shell: Shell = createShell({
     ports: {
       store: readFromSuccessor(store, () => shell.live.successor?.ports.store ?? null),
-      upstream: maskResults(guard.upstream, (agent) => policy()?.agents.get(agent) ?? null),
+      upstream: maskResults(hideOwn(guard.upstream, own), (agent) => policy()?.agents.get(agent) ?? null),
       validator: upstreams.validator,
       clock: steadyClock(clock, store.highestTimeMs, onHeldBack),
       ids: system.ids ?? nodeIds,
@@ -265,6 +267,7 @@ async function buildShell(
     workflows,
     storeTag: await store.identity(),
   });
+  recordWith((notice) => recordSuppressed(notice, shell));
   return { shell, guard };
 }
 

@@ -135,6 +135,20 @@ const bad: Readonly<Record<RuleName, readonly Readonly<Record<string, string>>[]
     sayIn('src/core/x.ts', 'switch (a) {\n  case 1:\n    switch (b) {\n      default:\n        c();\n    }\n}'),
     sayIn('src/core/x.ts', 'switch (a) {\n  default:\n    b();\n  case 1:\n    c();\n}'),
   ],
+  'an error that is ignored says why': [
+    ...[
+      'try { a(); } catch {}',
+      'try { a(); } catch (error) {\n  // Nothing to do.\n}',
+      'a().catch(() => undefined);',
+    ].map((code) => sayIn('src/shell/x.ts', code)),
+    ...[
+      'a().catch((error: unknown) => {});',
+      'a().catch(() => null);',
+      "a().catch(() => 'x');",
+      'a().catch(() => last);',
+    ].map((code) => sayIn('scripts/x.js', code)),
+    sayIn('src/shell/x.ts', '// Ignored: too far away.\n\na().catch(() => false);'),
+  ],
   'only the command line writes to the console': [sayIn('src/shell/x.ts', 'console.error(1);')],
   'nothing is left for later and no test is switched off': [
     sayIn('src/core/x.ts', `// ${'TO'}DO: mend`),

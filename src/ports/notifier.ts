@@ -1,4 +1,6 @@
 /** Notices for the operator. A notifier never throws and never waits. */
+import type { SuppressedNotice } from '../core/values/suppressed.ts';
+
 export type OperatorNotice =
   | { readonly kind: 'store_unavailable'; readonly fault: string; readonly message: string }
   | { readonly kind: 'store_recovered' }
@@ -30,6 +32,6 @@ export type OperatorNotice =
   /** The circuit breaker of an upstream changed its state. */
   | { readonly kind: 'breaker'; readonly upstream: string; readonly state: 'closed' | 'open' | 'half_open' }
   /** An error ignored on purpose, with the reason. */
-  | { readonly kind: 'suppressed'; readonly what: string; readonly reason: string };
+  | SuppressedNotice;
 
 export type Notifier = (notice: OperatorNotice) => void;

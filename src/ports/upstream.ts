@@ -34,6 +34,14 @@ export interface Attempt {
   readonly client: AgentClient | null;
   /** Calls another tool of the gateway for the same agent; it passes every gate like any call. */
   readonly callTool: (tool: string, args: Json) => Promise<NestedReply>;
+  /** Records that the body ignored an error on purpose. Never throws. Absent where nothing is recorded. */
+  readonly suppressed?: ((told: SuppressedByBody) => void) | undefined;
+}
+
+export interface SuppressedByBody {
+  readonly reason: string;
+  /** The error with its causes, for the audit; null if none was given. */
+  readonly error: string | null;
 }
 
 /** What a body hears of a tool that it called, and what is known of that call's effect. */

@@ -87,9 +87,22 @@ export function maskResults(upstream: Upstream, policyFor: (agent: string) => Ag
         return result.kind === 'returned' ? maskReturned(result, attempt, policy) : maskFailed(result, attempt, policy);
       };
       // A late result is masked like one in time.
-      return masked(await upstream.invoke(attempt, signal, late && ((result) => late(masked(result)))));
+      const hearLate = late && ((result: UpstreamResult) => late(masked(result)));
+      return masked(await upstream.invoke(maskSuppressed(attempt, policyFor), signal, hearLate));
     },
   };
+}
+
+/** An error that a body ignores may quote the arguments too. */
+function maskSuppressed(attempt: Attempt, policyFor: (agent: string) => AgentPolicy | null): Attempt {
+  const { suppressed } = attempt;
+  if (suppressed === undefined) return attempt;
+  const hidden: Attempt['suppressed'] = (told) => {
+    const policy = redactingPolicy(policyFor(attempt.agent));
+    const hide = policy === null ? null : hiderOf([argsPair(attempt.args, policy)]);
+    suppressed(hide === null ? told : hide(told));
+  };
+  return { ...attempt, suppressed: hidden };
 }
 
 /** The messages of failed items may quote the arguments, and masked parts of the output. */

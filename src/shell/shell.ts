@@ -116,6 +116,10 @@ export interface Live {
   readonly gaps: Map<string, Map<GapKind, number>>;
   readonly gapsSeen: Map<string, number>;
   readonly gapNotices: Map<SessionId, readonly Notice[]>;
+  /** Errors that were ignored on purpose: when each was recorded last, and how many equal ones came since. */
+  readonly suppressed: Map<string, { readonly atMs: number; repeated: number }>;
+  /** How many there were since the start: in calls by tenant, and beside calls under ''. */
+  readonly suppressedCounts: Map<string, number>;
   /**
    * Who asked for a write without a key and was not handed its reply: hand-over.ts. In the order in which they came.
    */
@@ -205,6 +209,8 @@ export function createShell(parts: Omit<Shell, 'live'>): Shell {
       gaps: new Map(),
       gapsSeen: new Map(),
       gapNotices: new Map(),
+      suppressed: new Map(),
+      suppressedCounts: new Map(),
       askers: { at: new Map(), of: new WeakMap(), held: 0 },
       unrecorded: [],
       approvalWaiters: new Map(),

@@ -3,6 +3,7 @@
  * test/tidy.test.ts runs them on the project, and on small bad trees to see that each can fail.
  */
 import path from 'node:path';
+import { ignoredErrors } from './ignored-errors.ts';
 import { lockFileWhole, lockFileWithoutAddresses } from './lock-file.ts';
 import { needlessTables, ratchetRules } from './ratchet.ts';
 import { headerOf, maskSource, referencesOf, targetOf, type Tree } from './read-source.ts';
@@ -16,10 +17,7 @@ const filesOf = (tree: Tree, wanted: (file: string) => boolean) => [...tree].fil
 const partOf = (file: string, at: number) => file.split('/')[at]?.replace(/\.ts$/, '') ?? '';
 const layerOf = (file: string) => (file.startsWith('src/') ? partOf(file, 1) : 'outside src');
 
-/**
- * Which layers each layer may import. `main` is the composition root; only `index` and the command's root stand above
- * it.
- */
+/** Which layers each layer may import. `main` is the composition root; only `index` and `main-cli` are above it. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   core: ['core'],
   ports: ['core', 'ports'],
@@ -273,6 +271,7 @@ export const houseRules = {
   'every source file opens with a header of at most six lines': headers,
   'the path of a call is a chain without gaps': pathOfACall,
   'every switch ends with a default': switches,
+  'an error that is ignored says why': ignoredErrors,
   'only the command line writes to the console': inCode(
     /(?<![\w$.])console\s*[.[]/,
     (file) => file.startsWith('src/') && !file.startsWith('src/doors/cli/'),

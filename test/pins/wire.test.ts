@@ -48,6 +48,7 @@ test('the kinds of journal records', () => {
     'expired',
     'orphaned',
     'client_asked',
+    'suppressed_error',
     'requester_left',
     'attached',
     'erased',

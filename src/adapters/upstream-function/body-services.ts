@@ -4,12 +4,14 @@
  */
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import type { Reply } from '../../core/call/reply.ts';
-import type { AgentClient, Attempt, Elicited } from '../../ports/upstream.ts';
+import type { AgentClient, Attempt, Elicited, SuppressedByBody } from '../../ports/upstream.ts';
 
 export interface BodyServices {
   readonly elicit: (message: string, schema?: object) => Promise<Elicited>;
   readonly sample: (request: object) => Promise<JsonObject>;
   readonly call: (name: string, args?: unknown) => Promise<Reply>;
+  /** Never throws. */
+  readonly suppressed: (told: SuppressedByBody) => void;
 }
 
 export class NotAvailable extends Error {
@@ -20,6 +22,7 @@ const anyForm = { type: 'object', properties: {} } as const;
 
 /** Prevents an unhandled rejection when a body does not await its request. Awaiting it still throws. */
 const unheard = <Value>(asked: Promise<Value>): Promise<Value> => {
+  // Ignored: awaiting the request still throws.
   asked.catch(() => undefined);
   return asked;
 };
@@ -42,6 +45,7 @@ export function servicesOf(attempt: Attempt, signal: AbortSignal): TrackedServic
     elicit: (message, schema) => unheard(services.elicit(message, schema)),
     sample: (request) => unheard(services.sample(request)),
     call: (name, args) => unheard(services.call(name, args)),
+    suppressed: services.suppressed,
   };
 }
 
@@ -64,6 +68,7 @@ function servicesTo(
       if (typeof name !== 'string') throw new TypeError('ctx.tools.call(name, args) needs the name of a tool');
       return call(name, args as Json);
     },
+    suppressed: (told) => attempt.suppressed?.(told),
   };
 }
 
@@ -72,6 +77,7 @@ export const noServices: BodyServices = {
   elicit: () => unheard(isolated('ctx.elicit')),
   sample: () => unheard(isolated('ctx.sample')),
   call: () => unheard(isolated('ctx.tools.call')),
+  suppressed: () => undefined,
 };
 
 async function isolated(what: string): Promise<never> {

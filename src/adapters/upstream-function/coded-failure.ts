@@ -37,7 +37,7 @@ export interface Fail {
 type ActionCode = CodeOfError<'action_error'>;
 
 /** The kind that leads to each code elsewhere, so that verdict and effect are the same. */
-const kindOfCode: Readonly<Partial<Record<ActionCode, readonly [ErrorKind, ErrorSubject?]>>> = {
+export const kindOfCode: Readonly<Partial<Record<ActionCode, readonly [ErrorKind, ErrorSubject?]>>> = {
   NetworkTimeout: ['timeout'],
   ExecutionTimeout: ['timeout'],
   Provider5xx: ['5xx'],

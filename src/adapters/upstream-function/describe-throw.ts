@@ -1,18 +1,22 @@
 /**
- * Converts whatever a body threw into a failure: text, undefined, or a proxy that throws when read. Never throws.
- * Message and name go to the agent; stacks and causes go only into `cause`, for the audit.
+ * Converts whatever a body threw into a failure. The outermost link of the cause chain that says what went wrong gives
+ * kind and code. Message and name go to the agent; stacks and causes go only into `cause`, for the audit.
  */
-import { preview } from '../../core/values/canonical.ts';
-import { effects, errors, kinds, type Effect, type ErrorCode, type ErrorKind } from '../../core/taxonomy.ts';
+import { classify } from '../../core/recovery/classify.ts';
+import { codes, effects, errors, kinds } from '../../core/taxonomy.ts';
+import type { Effect, ErrorCode, ErrorKind, ErrorSubject } from '../../core/taxonomy.ts';
 import type { Failure, ItemFailure } from '../../ports/upstream.ts';
+import { chainOf, chainText, gatheredBy, wrappedMessage } from './cause-chain.ts';
+import { kindOfCode } from './coded-failure.ts';
+import { maxMessageChars, messageOf, nameOf, read, textOf } from './read-thrown.ts';
 import { isToolFailure } from './tool-failure.ts';
 
-const maxNameChars = 100;
-const maxMessageChars = 16_000;
-const maxCauseChars = 32_000;
-const maxCauses = 8;
+export { messageOf, nameOf, read } from './read-thrown.ts';
 
-export function failure(kind: ErrorKind, message: string, more: Partial<Failure> = {}): Failure {
+/** `relayed`: the failure of a tool that the body called. It proves nothing about what else the body did. */
+export type BodyFailure = Failure & { readonly relayed?: true };
+
+export function failure(kind: ErrorKind, message: string, more: Partial<BodyFailure> = {}): BodyFailure {
   return {
     kind,
     subject: null,
@@ -26,28 +30,76 @@ export function failure(kind: ErrorKind, message: string, more: Partial<Failure>
   };
 }
 
-export function failureOf(thrown: unknown, signal: AbortSignal): Failure {
-  const said = { errorType: nameOf(thrown), cause: causesOf(thrown) };
-  const message = messageOf(thrown);
-  if (isToolFailure(thrown)) return statedFailure(thrown, message, said);
-  if (signal.aborted && (thrown === signal.reason || said.errorType === 'AbortError')) {
-    return failure('cancelled', message, said);
+export function failureOf(thrown: unknown, signal: AbortSignal): BodyFailure {
+  const links = chainOf(thrown);
+  const cause = chainText(links);
+  const at = links.findIndex((link) => isToolFailure(link) || isErrorReply(link));
+  const speaks = links[at];
+  if (at >= 0) {
+    const stated = isToolFailure(speaks) ? statedFailure(speaks) : relayedFailure(speaks);
+    return { ...stated, message: wrappedMessage(links, at, stated.message), cause };
   }
-  return failure('threw', message, said);
+  const said = { errorType: nameOf(thrown), cause };
+  const stops = (link: unknown) => link === signal.reason || nameOf(link) === 'AbortError';
+  if (signal.aborted && links.some(stops)) return failure('cancelled', messageOf(thrown), said);
+  const effect = links.some((link) => gatheredBy(link).some(mayHaveEffect)) ? 'unknown' : null;
+  return failure('threw', messageOf(thrown), { ...said, effect });
 }
 
-function statedFailure(thrown: unknown, message: string, said: Partial<Failure>): Failure {
+function statedFailure(thrown: unknown): BodyFailure {
   const subject = read(thrown, 'subject');
-  const effect = read(thrown, 'effect');
   const seconds = read(thrown, 'retry_after_seconds');
-  return failure(kindOf(read(thrown, 'kind')), message, {
-    ...said,
-    subject: typeof subject === 'string' ? subject.slice(0, maxNameChars) : null,
-    effect: typeof effect === 'string' && Object.hasOwn(effects, effect) ? (effect as Effect) : null,
-    retryAfterSeconds: typeof seconds === 'number' && Number.isFinite(seconds) && seconds >= 0 ? seconds : null,
+  return failure(kindOf(read(thrown, 'kind')), messageOf(thrown), {
+    errorType: nameOf(thrown),
+    subject: typeof subject === 'string' ? subject.slice(0, 100) : null,
+    effect: effectOf(read(thrown, 'effect')),
+    retryAfterSeconds: secondsOf(seconds),
     code: codeOf(read(thrown, 'code')),
   });
 }
+
+/** What `ctx.tools.call` answered, or an error of the client that carries the same. */
+function isErrorReply(link: unknown): boolean {
+  const [error, code] = [read(link, 'error'), read(link, 'code')];
+  if (typeof error !== 'string' || !Object.hasOwn(errors, error)) return false;
+  if (typeof code !== 'string' || !Object.hasOwn(codes, code)) return false;
+  return codes[code as ErrorCode].class === read(link, 'class') && effectOf(read(link, 'effect')) !== null;
+}
+
+/** Class and code stay those of the call that failed, where a failed action can have them; otherwise they are told. */
+function relayedFailure(reply: unknown): BodyFailure {
+  const [code, effect] = [read(reply, 'code') as ErrorCode, effectOf(read(reply, 'effect'))];
+  const legal = codeOf(code);
+  const [kind, subject] = (legal === null ? undefined : kindOfCode[legal as keyof typeof kindOfCode]) ?? ['threw'];
+  const message = messageOf(reply);
+  return failure(kind, legal === null ? `${message} (${codes[code].class}/${code})` : message, {
+    errorType: textOf(read(reply, 'error_type'), 100) ?? code,
+    subject: subject ?? null,
+    // INVARIANT: that the inner call had no effect says nothing about the body; that it may have had one does.
+    effect: effect === 'none' ? null : 'unknown',
+    retryAfterSeconds: secondsOf(read(read(reply, 'resolution'), 'retry_after_seconds')),
+    // A code that the table gives anyway is not named: a failure that nobody recognises stays one.
+    code: code === 'ExecutionFailed' ? null : legal,
+    relayed: true,
+  });
+}
+
+/** Whether an error among several states that something may have happened. */
+function mayHaveEffect(gathered: unknown): boolean {
+  return chainOf(gathered).some((link) => {
+    if (isErrorReply(link)) return read(link, 'effect') !== 'none';
+    if (!isToolFailure(link)) return false;
+    const { kind, subject, effect } = statedFailure(link);
+    if (effect === null && kind === 'threw') return false;
+    return (effect ?? classify(kind, (subject ?? undefined) as ErrorSubject | undefined, 'plain').effect) !== 'none';
+  });
+}
+
+const effectOf = (effect: unknown): Effect | null =>
+  typeof effect === 'string' && Object.hasOwn(effects, effect) ? (effect as Effect) : null;
+
+const secondsOf = (seconds: unknown): number | null =>
+  typeof seconds === 'number' && Number.isFinite(seconds) && seconds >= 0 ? seconds : null;
 
 export function itemFailures(errors: unknown): readonly ItemFailure[] {
   const length = read(errors, 'length');
@@ -72,64 +124,4 @@ function kindOf(kind: unknown): ErrorKind {
 function codeOf(code: unknown): ErrorCode | null {
   const legal: readonly string[] = errors.action_error.codes;
   return typeof code === 'string' && legal.includes(code) ? (code as ErrorCode) : null;
-}
-
-export function read(value: unknown, key: PropertyKey): unknown {
-  try {
-    return value === null || value === undefined ? undefined : (value as Record<PropertyKey, unknown>)[key];
-  } catch {
-    return undefined;
-  }
-}
-
-export function nameOf(thrown: unknown): string {
-  if (!isThing(thrown)) return 'NonError';
-  return textOf(read(thrown, 'name'), maxNameChars) ?? 'NonError';
-}
-
-export function messageOf(thrown: unknown): string {
-  if (typeof thrown === 'string') return textOf(thrown, maxMessageChars) ?? 'threw an empty text';
-  if (!isThing(thrown)) return `threw ${show(thrown)}`;
-  const message = read(thrown, 'message');
-  if (message === '') return 'threw without a message';
-  return textOf(message, maxMessageChars) ?? `threw ${show(thrown)}`;
-}
-
-function causesOf(thrown: unknown): string {
-  const lines: string[] = [];
-  let next = thrown;
-  for (let depth = 0; depth < maxCauses && next !== undefined && next !== null; depth++) {
-    const text = textOf(read(next, 'stack'), maxCauseChars) ?? `${nameOf(next)}: ${messageOf(next)}`;
-    lines.push(depth === 0 ? text : `caused by: ${text}`);
-    lines.push(...gathered(next));
-    next = isThing(next) ? read(next, 'cause') : undefined;
-  }
-  return lines.join('\n').slice(0, maxCauseChars);
-}
-
-/** The errors of an AggregateError. */
-function gathered(thrown: unknown): readonly string[] {
-  const errors = isThing(thrown) ? read(thrown, 'errors') : undefined;
-  const length = read(errors, 'length');
-  if (typeof errors !== 'object' || typeof length !== 'number') return [];
-  return Array.from({ length: Math.min(length, maxCauses) }, (_, index) => {
-    const one = read(errors, index);
-    return `together with: ${textOf(read(one, 'stack'), maxCauseChars) ?? `${nameOf(one)}: ${messageOf(one)}`}`;
-  });
-}
-
-function isThing(value: unknown): boolean {
-  return (typeof value === 'object' && value !== null) || typeof value === 'function';
-}
-
-function textOf(value: unknown, max: number): string | null {
-  return typeof value === 'string' && value !== '' ? value.slice(0, max).toWellFormed() : null;
-}
-
-function show(value: unknown): string {
-  try {
-    return value === undefined ? 'undefined' : preview(value);
-  } catch {
-    return `something unreadable (${typeof value})`;
-  }
 }

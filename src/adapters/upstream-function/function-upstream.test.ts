@@ -44,8 +44,17 @@ test('the body gets its arguments and knows which call it serves', async () => {
   const seen: unknown[] = [];
   const look = tool({
     ...base,
-    run: async (args: { a: number }, { signal, fail, elicit, sample, tools, ...facts }) => {
-      seen.push(args, facts, signal.aborted, typeof fail, typeof elicit, typeof sample, Object.keys(tools));
+    run: async (args: { a: number }, { signal, fail, elicit, sample, tools, suppressed, ...facts }) => {
+      seen.push(
+        args,
+        facts,
+        signal.aborted,
+        typeof fail,
+        typeof elicit,
+        typeof sample,
+        typeof suppressed,
+        Object.keys(tools),
+      );
       return { b: args.a + 1 };
     },
   });
@@ -60,7 +69,7 @@ test('the body gets its arguments and knows which call it serves', async () => {
     deadline: '2026-01-02T03:04:05.000Z',
     context: null,
   };
-  assert.deepEqual(seen, [{ a: 1 }, facts, false, 'function', 'function', 'function', ['call']]);
+  assert.deepEqual(seen, [{ a: 1 }, facts, false, 'function', 'function', 'function', 'function', ['call']]);
 });
 
 class CardDeclined extends Error {

@@ -10,7 +10,7 @@ import { describeMismatch } from '../../core/schema/field-errors.ts';
 import type { Attempt, Failure, Upstream, UpstreamResult } from '../../ports/upstream.ts';
 import type { Validated, Validator } from '../../ports/validator.ts';
 import { ToolDefinitionError, type CheckedTool, type LocalBody } from './check-definition.ts';
-import { failure, failureOf, itemFailures } from './describe-throw.ts';
+import { failure, failureOf, itemFailures, type BodyFailure } from './describe-throw.ts';
 import { judgeArguments } from './declared-schema.ts';
 import { checkedTool, type Tool } from './tool.ts';
 import { servicesOf, noServices, type BodyServices } from './body-services.ts';
@@ -133,10 +133,13 @@ async function invoke(
 /**
  * The effect that the author states counts first, then that of tools that the body called, then what a throw proves.
  */
-function withEffect(reason: Failure, { throwProvesNone }: CheckedTool, hadEffect: boolean): Failure {
+function withEffect(found: BodyFailure, { throwProvesNone }: CheckedTool, hadEffect: boolean): Failure {
+  const { relayed, ...reason } = found;
   if (reason.effect !== null) return reason;
   if (hadEffect) return { ...reason, effect: 'unknown' };
-  return throwProvesNone && reason.kind === 'threw' ? { ...reason, effect: 'none' } : reason;
+  if (throwProvesNone && (reason.kind === 'threw' || relayed)) return { ...reason, effect: 'none' };
+  // INVARIANT: the refusal of a tool that the body called does not prove that the body did nothing else.
+  return relayed ? { ...reason, effect: 'unknown' } : reason;
 }
 
 /** Loads modules early, so that no step waits for it or fails by it. */
@@ -180,7 +183,7 @@ async function runIn(
     case 'thread':
       return threads.run({ body, args, facts, services }, signal);
     default:
-      return pool.run(name, { body, args, facts }, signal);
+      return pool.run(name, { body, args, facts }, signal, services.suppressed);
   }
 }
 
@@ -243,7 +246,7 @@ function quietly<Told extends readonly unknown[]>(
     try {
       listener(...told);
     } catch {
-      // Only output of a body, or a notice about a blocked thread, is lost.
+      // Ignored: only output of a body, or a notice about a blocked thread, is lost.
     }
   };
 }

@@ -6,7 +6,9 @@ import type { Json, JsonObject } from '../../core/values/json.ts';
 import type { Reply } from '../../core/call/reply.ts';
 import type { Attempt, Elicited } from '../../ports/upstream.ts';
 import type { BodyServices } from './body-services.ts';
+import { chainOf, chainText } from './cause-chain.ts';
 import { codedFailure, type Fail } from './coded-failure.ts';
+import { maxMessageChars, textOf } from './read-thrown.ts';
 import { ToolFailure, type FailureStatement } from './tool-failure.ts';
 
 export interface ToolContext<Context = JsonObject | null> {
@@ -34,12 +36,14 @@ export interface ToolContext<Context = JsonObject | null> {
     /** Calls another tool of the gateway for the same agent: it passes every gate. */
     readonly call: (name: string, args?: unknown) => Promise<Reply>;
   };
+  /** Puts on record that the body ignores an error on purpose, and why. Never throws. */
+  readonly suppressed: (reason: string, error?: unknown) => void;
   /** Ends the body with a failure that says precisely what went wrong. */
   readonly fail: Fail;
 }
 
 /** The part of a context that can be sent to a worker. */
-export type ContextFacts = Omit<ToolContext, 'signal' | 'fail' | 'elicit' | 'sample' | 'tools'>;
+export type ContextFacts = Omit<ToolContext, 'signal' | 'fail' | 'elicit' | 'sample' | 'tools' | 'suppressed'>;
 
 export function contextFacts(attempt: Attempt): ContextFacts {
   return {
@@ -62,6 +66,11 @@ export function createContext(facts: ContextFacts, signal: AbortSignal, services
     elicit: services.elicit,
     sample: services.sample,
     tools: Object.freeze({ call: services.call }),
+    suppressed: (reason: unknown, error?: unknown) =>
+      services.suppressed({
+        reason: textOf(reason, maxMessageChars) ?? 'no reason was given',
+        error: error === undefined ? null : chainText(chainOf(error)),
+      }),
     fail(first: unknown, code?: unknown, message?: unknown, more?: unknown): never {
       throw typeof first === 'string'
         ? codedFailure(first, code, message, more)

@@ -112,6 +112,6 @@ function notify(tell: () => void): void {
   try {
     tell();
   } catch {
-    // The status has the same information.
+    // Ignored: the status has the same information.
   }
 }

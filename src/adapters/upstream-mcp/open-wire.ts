@@ -105,7 +105,7 @@ export function openWire(config: McpUpstreamConfig, parts: WireParts): Attempted
           const subscription = await client.listen({ toolsListChanged: true }, { timeout: limits.connectTimeoutMs });
           await subscription.closed;
         } catch {
-          // It offers subscriptions and refused this one: try again later.
+          // Ignored: it offers subscriptions and refused this one: try again later.
         }
         return 'ended';
       },
@@ -124,6 +124,7 @@ async function endSession(http: HttpTransport, maxMs: number): Promise<void> {
   const enough = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, maxMs);
   });
+  // Ignored: a server that is gone has no session left to end.
   await Promise.race([http.terminateSession().catch(() => undefined), enough]);
   clearTimeout(timer);
 }

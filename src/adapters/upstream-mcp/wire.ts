@@ -259,6 +259,7 @@ function createLingering({ maxLingeringStreams }: McpLimits) {
 function sendCancelled(inner: Transport, id: number, { courtesyTimeoutMs }: McpLimits): void {
   const params = { requestId: id, reason: 'nobody waits for it any more' };
   const requestSignal = AbortSignal.timeout(courtesyTimeoutMs);
+  // Ignored: the message is a courtesy; nobody waits for the answer.
   inner.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params }, { requestSignal }).catch(() => undefined);
 }
 

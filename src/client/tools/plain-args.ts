@@ -14,7 +14,7 @@ export function plainArgs(args: unknown, tool: string): unknown {
     });
     if (wrong === '' && text !== undefined) return JSON.parse(text);
   } catch {
-    // A cycle, a getter that throws, or unlimited nesting.
+    // Ignored: a cycle, a getter that throws, or unlimited nesting.
   }
   throw invalidArgs(tool, `${wrong === '' ? '/args' : wrong} cannot travel as JSON`);
 }

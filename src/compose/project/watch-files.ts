@@ -26,6 +26,7 @@ export async function watchFiles(config: string | undefined, onChange: () => voi
     const main = await readText(file);
     const files = main.ok ? (await readProjectFiles(file, main.text, process.cwd())).files : [file];
     for (const folder of new Set(files.map((each) => path.dirname(each)))) watchFolder(folder);
+    // Ignored: a file that cannot be read is one of the states that are compared.
     const texts = await Promise.all(files.map((each) => readFile(each, 'utf8').catch(() => null)));
     return crypto.hash('sha256', JSON.stringify([files, texts]), 'hex');
   }
@@ -42,6 +43,7 @@ export async function watchFiles(config: string | undefined, onChange: () => voi
   }
 
   async function compare(): Promise<void> {
+    // Ignored: nothing is known to have changed; the next look comes soon.
     const now = await look().catch(() => last);
     if (now === last || isStopped) return;
     last = now;

@@ -93,6 +93,7 @@ export function createGovernance(
     forced: () => forced,
     apply(by, force) {
       const mine = turn.then(() => apply(by, force));
+      // Ignored: whoever asked for it hears the error; the next one only waits for the end.
       turn = mine.catch(() => undefined);
       return mine;
     },

@@ -44,6 +44,7 @@ export function guardKeys(upstream: Upstream, { store, nowMs, onMasked }: KeyGua
     const keys = await open();
     if (keys === null) return null;
     const asked = keys === 'unknown' ? null : keys.liveHashes(ids.slice(0, maxAsked), nowMs());
+    // Ignored: what cannot be looked up counts as a key below.
     const hashes = (await asked?.catch(() => null)) ?? null;
     // INVARIANT: an id that cannot be checked counts as the id of a key.
     return { hashes: hashes ?? new Map(), unsure: new Set(hashes === null ? ids : ids.slice(maxAsked)) };

@@ -14,6 +14,7 @@ import { handleCall, handleUnfit } from '../../shell/call/handle-call.ts';
 import { openPlainSession } from '../../shell/session/find-session.ts';
 import type { JsonObject } from '../../core/values/json.ts';
 import { policyHash, gapsOf } from '../../shell/upkeep/record-runtime.ts';
+import { suppressedOf } from '../../shell/upkeep/record-suppressed.ts';
 import { policyOf } from '../../shell/shell.ts';
 import { reportTask } from '../../shell/completion/tasks.ts';
 import { createTenantView } from '../../shell/look/tenant-view.ts';
@@ -128,6 +129,7 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
       inFlight: [...shell().live.running.values()].filter(({ call }) => call.tenant === tenant).length,
       calls: counts.of(tenant),
       gaps: gapsOf(tenant, shell()),
+      suppressed: suppressedOf(tenant, shell()),
       approvalsPending: await countPending(tenant, shell()),
       upstreams: upstreams().map(({ name, state }) => ({ name, state })),
     }),

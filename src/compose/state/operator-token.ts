@@ -117,7 +117,7 @@ function leaveNothing(file: string): void {
   try {
     rmSync(file, { force: true });
   } catch {
-    // The failed write is reported; a failed removal must not hide it.
+    // Ignored: the failed write is reported; a failed removal must not hide it.
   }
 }
 

@@ -6,7 +6,7 @@
 import type { CallId, SessionId } from './call.ts';
 import { totalOf } from './offer-tools.ts';
 import type { Classification } from '../recovery/classify.ts';
-import { safeText } from '../values/redact.ts';
+import { renderForModel } from '../recovery/render-error.ts';
 import type { Refusal } from './refusal.ts';
 import type { ErrorReply, PartialError, PendingReply, Reply, SuccessReply } from './reply.ts';
 import type { Compensation, DispatchOutcome, Effect, Resolution } from '../taxonomy.ts';
@@ -73,7 +73,7 @@ export interface FailureFacts {
 
 export function failed(envelope: Envelope, failure: FailureFacts): ErrorReply {
   const { classification, effect } = failure;
-  const message = safeText(failure.message, failure.maxMessageChars);
+  const { errorType, message } = renderForModel(failure, failure.maxMessageChars);
   return {
     error: 'action_error',
     class: classification.class,
@@ -81,7 +81,7 @@ export function failed(envelope: Envelope, failure: FailureFacts): ErrorReply {
     message: `action '${envelope.requested ?? ''}' failed: ${message}`,
     effect,
     resolution: afterFailure(envelope, effect, failure.retryAfterSeconds),
-    error_type: safeText(failure.errorType, 200),
+    error_type: errorType,
     error_message: message,
     verdict: classification.verdict,
     compensation: envelope.dispatch?.compensation ?? null,

@@ -55,6 +55,7 @@ export const recordKinds = {
   expired: 'the call passed its deadline and was never sent',
   orphaned: 'an attempt that nobody waited for any more came back',
   client_asked: "a body asked its agent's user or model, and this is what came of it",
+  suppressed_error: 'an error was ignored on purpose, for the reason given',
   requester_left: 'whoever asked is gone and has not seen the reply',
   attached: 'an equal call took the place of a requester who left',
   erased: 'a payload was erased; its commitment stays',

@@ -20,6 +20,7 @@ import { defaultHttpDoorOptions, type HttpDoorOptions, type HttpDoorParts } from
 import { readIdentity, readInput, readRoute, refuseHeaders, unknownPath } from './read-request.ts';
 import { approvalStream, auditStream } from './stream-sources.ts';
 import { answerClientError, writeAnswer } from './write-answer.ts';
+import { suppressed } from '../../core/values/suppressed.ts';
 
 export interface HttpDoor {
   /** False if the path does not belong to this door; then nothing was done. */
@@ -88,7 +89,7 @@ export function createHttpDoor(parts: HttpDoorParts, options: Partial<HttpDoorOp
         return writeAnswer(storeUnavailable(null, parts.newCallId()), response, false);
       const correlationId = randomUUID();
       const what = `a bug in the HTTP door (${correlationId})`;
-      parts.notify({ kind: 'suppressed', what, reason: String(error) });
+      parts.notify(suppressed(what, error));
       if (response.headersSent) response.destroy();
       else writeAnswer(ownFault(correlationId, parts), response, true);
     }

@@ -75,6 +75,8 @@ export interface Measured {
   readonly inFlight: number;
   readonly calls: readonly CallCount[];
   readonly gaps: readonly GapCount[];
+  /** Errors that were ignored on purpose, in calls of the tenant and beside calls. */
+  readonly suppressed: { readonly calls: number; readonly gateway: number };
   /** Null if the store is unavailable. */
   readonly approvalsPending: number | null;
   readonly upstreams: readonly { readonly name: string; readonly state: string }[];

@@ -14,6 +14,7 @@ const measured: Measured = {
     { kind: 'unknown_method', count: 3 },
     { kind: 'unreported_task', count: 1 },
   ],
+  suppressed: { calls: 4, gateway: 1 },
   approvalsPending: 2,
   upstreams: [],
 };
@@ -24,6 +25,8 @@ it('gaps are counted by kind, and pending approvals are a gauge', () => {
     '# TYPE recourse_runtime_gaps_total counter',
     'recourse_runtime_gaps_total{kind="unknown_method"} 3',
     'recourse_runtime_gaps_total{kind="unreported_task"} 1',
+    'recourse_suppressed_errors_total{by="calls"} 4',
+    'recourse_suppressed_errors_total{by="gateway"} 1',
     '# TYPE recourse_approvals_pending gauge',
     'recourse_approvals_pending 2',
   ])

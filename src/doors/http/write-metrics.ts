@@ -16,7 +16,7 @@ export function writeMetrics(measured: Measured): string {
   return metricsOf(measured).map(write).join('');
 }
 
-function metricsOf({ calls, gaps, upstreams, ...measured }: Measured): readonly Metric[] {
+function metricsOf({ calls, gaps, suppressed, upstreams, ...measured }: Measured): readonly Metric[] {
   const gauge = (name: string, help: string, value: number): Metric => ({
     name,
     type: 'gauge',
@@ -41,6 +41,12 @@ function metricsOf({ calls, gaps, upstreams, ...measured }: Measured): readonly 
       type: 'counter',
       help: 'What happened beside the calls that policy decides, by kind.',
       samples: gaps.map(({ kind, count }) => [{ kind }, count]),
+    },
+    {
+      name: 'recourse_suppressed_errors_total',
+      type: 'counter',
+      help: 'Errors that were ignored on purpose, in calls and by the gateway itself.',
+      samples: Object.entries(suppressed).map(([by, count]) => [{ by }, count]),
     },
     ...(measured.approvalsPending === null
       ? []

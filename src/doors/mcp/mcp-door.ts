@@ -102,8 +102,8 @@ export function createMcpDoor(parts: McpDoorParts, workflows: readonly McpDoorPa
       for (const each of [connection, ...connection.beside.values()]) parked.leaveOf(each);
     },
     toolsChanged() {
-      // A client that is gone, or has no stream, lists them when it returns.
       for (const [{ hasListed }, server] of listening)
+        // Ignored: a client that is gone, or has no stream, lists them when it returns.
         if (hasListed && parts.workflow === null) void server.sendToolListChanged().catch(() => undefined);
     },
     stopWaiting: () => closing.abort(),

@@ -7,6 +7,7 @@ import { isObject } from '../../core/values/json.ts';
 import type { Notice } from '../../core/call/reply.ts';
 import type { GapKind } from '../../shell/upkeep/record-runtime.ts';
 import type { McpDoorParts } from './parts.ts';
+import { suppressed } from '../../core/values/suppressed.ts';
 
 /** Reports that work which continued after its call is complete. */
 export const taskMethod = 'recourse/tasks/complete';
@@ -38,7 +39,7 @@ export function createGapWatch({ reportGap, notify }: Pick<McpDoorParts, 'report
     try {
       return reportGap === undefined ? [] : [await reportGap({ kind, subject, who })];
     } catch (error) {
-      notify({ kind: 'suppressed', what: `the record of a gap (${kind})`, reason: String(error) });
+      notify(suppressed(`the record of a gap (${kind})`, error));
       return [];
     }
   };

@@ -14,6 +14,7 @@ import { handleRequest } from '../call/handle-call.ts';
 import { isMasked } from '../mask.ts';
 import type { Shell } from '../shell.ts';
 import { toolOf } from '../session/position.ts';
+import { suppressed } from '../../core/values/suppressed.ts';
 
 /** Starts the run and returns at once; closing the gateway waits for its end. */
 export function runApproved(approval: Approval, shell: Shell): void {
@@ -22,7 +23,7 @@ export function runApproved(approval: Approval, shell: Shell): void {
   runsApproved.add(approval.id);
   const run = attempt(approval.id, shell)
     .catch((error: unknown) => {
-      shell.ports.notify({ kind: 'suppressed', what: `running approval ${approval.id}`, reason: String(error) });
+      shell.ports.notify(suppressed(`running approval ${approval.id}`, error));
     })
     .finally(() => {
       runsApproved.delete(approval.id);

@@ -7,6 +7,7 @@ import type { Payload } from '../../core/journal/record.ts';
 import type { CallEvent } from '../../core/call/lifecycle.ts';
 import type { Limits } from '../../core/limits.ts';
 import { type Classification, classify } from '../../core/recovery/classify.ts';
+import { renderForAudit } from '../../core/recovery/render-error.ts';
 import { safeText } from '../../core/values/redact.ts';
 import type { PartialError } from '../../core/call/reply.ts';
 import { codes, type EffectClass, type ErrorCode, type ErrorSubject, type ToolError } from '../../core/taxonomy.ts';
@@ -84,6 +85,7 @@ function interpretOutput(call: Call, output: unknown, errors: readonly ItemFailu
 
 export function interpretFailure(call: Call, failure: Failure, limits: Limits): Interpreted {
   const subject = (failure.subject ?? undefined) as ErrorSubject | undefined;
+  const audit = renderForAudit(failure, limits.maxMessageChars);
   const classification = named(classify(failure.kind, subject, call.effectClass), failure.code);
   return {
     event: { kind: 'failed', attempt: call.attempt, effect: failure.effect ?? classification.effect },
@@ -103,7 +105,7 @@ export function interpretFailure(call: Call, failure: Failure, limits: Limits): 
       detail: classification.detail,
       recognised: classification.recognised,
     },
-    payloads: failure.cause === null ? [] : [{ part: 'cause', text: JSON.stringify(clip(failure.cause, limits)) }],
+    payloads: audit === null ? [] : [{ part: 'cause', text: JSON.stringify(audit) }],
   };
 }
 
@@ -131,10 +133,6 @@ function errorOf(
 function named(found: Classification, code: ErrorCode | null): Classification {
   if (code === null) return found;
   return { ...found, class: codes[code].class, code, recognised: true } as Classification;
-}
-
-function clip(cause: string, limits: Limits): string {
-  return cause.slice(0, limits.maxMessageChars * 8).toWellFormed();
 }
 
 function malformed(message: string): Failure {

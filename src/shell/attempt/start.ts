@@ -46,7 +46,7 @@ export async function start({ call, events, work, parts, leaves = [] }: Start, s
     finish = resolve;
     fail = reject;
   });
-  // Whoever waits hears the error; a run that nobody waits for must not bring the process down.
+  // Ignored: whoever waits hears the error; a run that nobody waits for must not bring the process down.
   outcome.catch(() => undefined);
   const running: Running = { call, outcome, cancel: control.cancel };
   // Registered before the commit, so that a cancellation of its session finds it at any moment. A call that waited for

@@ -16,6 +16,7 @@ import type { CallEvent } from '../../core/call/lifecycle.ts';
 import { canonicalText, preview } from '../../core/values/canonical.ts';
 import { safeText } from '../../core/values/redact.ts';
 import { commit, keepForLater, markAnswered } from '../upkeep/commit.ts';
+import { suppressedIn } from '../upkeep/record-suppressed.ts';
 import { advanceAll, bare, type CommitParts, note, numbered, toTransition } from '../ending/transition.ts';
 import { recheck } from '../../core/call/recheck.ts';
 import type { Facts } from '../../core/gates/facts.ts';
@@ -63,6 +64,7 @@ export function attemptOf(call: Call, work: Work, shell: Shell): Attempt {
     workflowContext: work.step === null ? null : work.step.snapshot.context,
     client: work.client === null ? null : recordedClient(work.client, call, shell),
     callTool: callToolFor(call, work.bodyOf ?? call, shell),
+    suppressed: suppressedIn(call, shell),
   };
 }
 

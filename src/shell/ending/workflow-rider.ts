@@ -4,7 +4,7 @@
  */
 import { failed, type RestingReply } from '../../core/call/answer.ts';
 import type { Call } from '../../core/call/call.ts';
-import { safeText } from '../../core/values/redact.ts';
+import { renderForAuthor } from '../../core/recovery/render-error.ts';
 import { type StepFact, viewAfter, withDueFired } from '../../core/workflow/step.ts';
 import type { Moved } from '../../core/workflow/workflow.ts';
 import type { Json } from '../../core/values/json.ts';
@@ -84,7 +84,12 @@ function leave(move: Move, { fact, inputs }: Step, shell: Shell): EndAddition {
     say,
     // A call that was never recorded has no turn.
     parts: from.state === '(none)' ? {} : { workflow: turnChange(move) },
-    facts: { state_before: fact.digest, state_after: fact.digest, step: fact.seq },
+    facts: {
+      state_before: fact.digest,
+      state_after: fact.digest,
+      step: fact.seq,
+      ...(fact.workflow.debugMessages ? { debug_messages: true } : {}),
+    },
   };
 }
 
@@ -114,7 +119,7 @@ const unfollowed = {
 function withCause(reply: RestingReply, { ending }: Move, { limits }: Shell): RestingReply {
   const cause = ending.payloads?.find(({ part }) => part === 'cause')?.text;
   if (cause === undefined || !('error' in reply) || reply.error !== 'action_error') return reply;
-  const told = safeText(`${reply.error_message}\n${String(JSON.parse(cause))}`, limits.maxMessageChars);
+  const told = renderForAuthor(reply.error_message, String(JSON.parse(cause)), limits.maxMessageChars);
   return { ...reply, error_message: told };
 }
 

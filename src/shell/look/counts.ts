@@ -6,6 +6,7 @@ import { isPending, isSuccess, type Reply } from '../../core/call/reply.ts';
 import { type ErrorName, errors } from '../../core/taxonomy.ts';
 import { stateAt } from '../../core/approval/approval.ts';
 import type { Shell } from '../shell.ts';
+import { suppressed } from '../../core/values/suppressed.ts';
 
 /** `outcome` is `succeeded`, `pending`, or the name of an error; `code` is empty where there is none. */
 export interface CallCount {
@@ -56,7 +57,7 @@ export async function countPending(tenant: string, { ports }: Shell): Promise<nu
     const found = await ports.store.listApprovals({ tenant, state: 'pending', limit: maxPendingCounted });
     return found.filter((approval) => stateAt(approval, nowMs) === 'pending').length;
   } catch (error) {
-    ports.notify({ kind: 'suppressed', what: 'counting approvals', reason: String(error) });
+    ports.notify(suppressed('counting approvals', error));
     return null;
   }
 }

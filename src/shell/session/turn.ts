@@ -93,6 +93,7 @@ export async function awaitFreeTurn(
     if (leftMs <= 0 || !shell.live.readiness.ready) return holder;
     const running = shell.live.running.get(holder);
     const waited = pause(clock, Math.min(leftMs, running === undefined ? pollEveryMs : leftMs));
+    // Ignored: only the end of the other step is waited for; its own caller hears the error.
     await (running === undefined ? waited : Promise.race([waited, running.outcome.catch(() => undefined)]));
     // The outcome resolves just before the call is removed from `running`: let that happen.
     if (running !== undefined) await pause(clock, 0);

@@ -7,6 +7,7 @@ import { storeFailed, storeIsBack } from './commit.ts';
 import type { Shell } from '../shell.ts';
 import { bare } from '../ending/transition.ts';
 import type { Clock } from '../../ports/clock.ts';
+import { suppressed } from '../../core/values/suppressed.ts';
 
 /** Reads that run in several parts; the store must not close between two of them. */
 const listings: ReadonlySet<string> = new Set<keyof StoreReader>(['listCalls', 'listApprovals']);
@@ -68,7 +69,7 @@ export function watchStore(shell: Shell): () => void {
     try {
       await checkStore(shell);
     } catch (error) {
-      shell.ports.notify({ kind: 'suppressed', what: 'a look at the store', reason: String(error) });
+      shell.ports.notify(suppressed('a look at the store', error));
     }
     next();
   };

@@ -14,6 +14,7 @@ import { concludeElsewhere } from '../ending/conclude.ts';
 import type { Ending } from '../ending/ending.ts';
 import { me, type Shell } from '../shell.ts';
 import { toolToResend } from '../session/position.ts';
+import { suppressed } from '../../core/values/suppressed.ts';
 
 export interface Recovered {
   readonly calls: number;
@@ -52,7 +53,7 @@ export async function settleForwarder(incarnation: IncarnationId, shell: Shell):
     const recovered = await recover(shell, incarnation);
     if (recovered.calls > 0) shell.ports.notify({ kind: 'recovered', ...recovered });
   } catch (error) {
-    shell.ports.notify({ kind: 'suppressed', what: 'settling the calls of a forwarder', reason: String(error) });
+    shell.ports.notify(suppressed('settling the calls of a forwarder', error));
   }
 }
 

@@ -24,6 +24,7 @@ import { runApproved } from '../approval/run-approved.ts';
 import { fireAllDue, trimSessions } from '../session/session-upkeep.ts';
 import { closeUnusedSessions } from '../session/workflow-sessions.ts';
 import { isFull, type Shell } from '../shell.ts';
+import { suppressed } from '../../core/values/suppressed.ts';
 
 export async function sweep(shell: Shell): Promise<void> {
   await recordUnrecorded(shell);
@@ -162,7 +163,7 @@ export function startSweeping(shell: Shell, alongside: () => Promise<void>): () 
       await sweep(shell);
       await alongside();
     } catch (error) {
-      shell.ports.notify({ kind: 'suppressed', what: 'a sweep', reason: String(error) });
+      shell.ports.notify(suppressed('a sweep', error));
     }
     next();
   };

@@ -80,7 +80,7 @@ function readHead(file: string): Head | MovedHead | null {
     if (isObject(read) && Number.isSafeInteger(read['epoch']) && Number.isSafeInteger(read['seq']))
       return { store: String(read['store']), epoch: Number(read['epoch']), seq: Number(read['seq']) };
   } catch {
-    // It was cut short by a power failure.
+    // Ignored: it was cut short by a power failure.
   }
   return null;
 }

@@ -26,6 +26,7 @@ export function createAskForwarders(writes: EqualWrites, departures: Departures,
     const links = door();
     const whom = writes.begunBy(equal, by) ?? (links?.forwarders() ?? []).filter((each) => each !== by);
     const asked = links === null ? [] : whom.map((each) => links.ask(each, equal));
+    // Ignored: a requester that cannot be looked up counts as gone.
     return by === null ? asked : [own(equal).catch(() => false), ...asked];
   };
 
@@ -58,6 +59,7 @@ export function createDepartures() {
   const untold: IncarnationId[] = [];
   const settling = new Set<Promise<unknown>>();
   const settle = (work: () => Promise<unknown>): Promise<unknown> => {
+    // Ignored: the listener reports what fails while it settles.
     const settled = work().catch(() => undefined);
     settling.add(settled);
     return settled.then(() => settling.delete(settled));

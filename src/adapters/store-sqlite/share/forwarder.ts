@@ -27,6 +27,7 @@ export type Questions = ReturnType<typeof createQuestions>;
 export function createQuestions() {
   let listener: (equal: Equal) => Promise<boolean> = () => Promise.resolve(true);
   return {
+    // Ignored: a requester that cannot be looked up counts as gone.
     known: (equal: Equal): Promise<boolean> => listener(equal).catch(() => false),
     listen: (callback: (equal: Equal) => Promise<boolean>): void => void (listener = callback),
   };

@@ -32,7 +32,7 @@ function realFile(file: string): string | null {
   try {
     return realpathSync(file);
   } catch {
-    // It does not exist yet; its folder must.
+    // Ignored: it does not exist yet; its folder must.
   }
   try {
     return path.join(realpathSync(path.dirname(file)), path.basename(file));

@@ -103,7 +103,7 @@ export function createBatchWriter(database: DatabaseSync, statements: Statements
     try {
       if (database.isTransaction) database.exec('ROLLBACK');
     } catch {
-      // The next BEGIN will say what is wrong.
+      // Ignored: the next BEGIN will say what is wrong.
     }
     ledger.forget();
     // INVARIANT: after a COMMIT with an unknown outcome the head is read from the file before going on.

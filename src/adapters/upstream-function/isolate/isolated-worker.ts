@@ -3,11 +3,11 @@
  * messages, never to the gateway's streams. Must not import anything that a body does not need.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { UpstreamResult } from '../../../ports/upstream.ts';
+import type { SuppressedByBody, UpstreamResult } from '../../../ports/upstream.ts';
 import { noServices } from '../body-services.ts';
 import { bodyOfSource } from './body-source.ts';
 import { failure, failureOf, itemFailures, messageOf } from '../describe-throw.ts';
-import type { Answer, IsolatedBody, Order, Printed, WorkerFacts } from './worker-messages.ts';
+import type { Answer, IsolatedBody, Order, Printed, Suppressed, WorkerFacts } from './worker-messages.ts';
 import { createContext, type ToolContext } from '../tool-context.ts';
 import { isPartialResult } from '../tool-failure.ts';
 
@@ -30,7 +30,12 @@ async function serve({ order, body, args, facts }: Order): Promise<void> {
   const { signal } = new AbortController();
   try {
     const run = await load(body);
-    send({ order, outcome: outcomeOf(await run(args, createContext(facts, signal, noServices))) });
+    send({
+      order,
+      outcome: outcomeOf(
+        await run(args, createContext(facts, signal, { ...noServices, suppressed: (told) => tell(order, told) })),
+      ),
+    });
   } catch (thrown) {
     const reason = failureOf(thrown, signal);
     send({
@@ -38,6 +43,10 @@ async function serve({ order, body, args, facts }: Order): Promise<void> {
       outcome: { kind: 'failed', failure: { ...reason, message: explain(reason.message, thrown, body) } },
     });
   }
+}
+
+function tell(order: number, suppressed: SuppressedByBody): void {
+  parentPort?.postMessage({ order, suppressed } satisfies Suppressed);
 }
 
 function load(body: IsolatedBody): Promise<Run> {

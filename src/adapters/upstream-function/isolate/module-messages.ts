@@ -1,5 +1,5 @@
 /** Messages between the gateway and the thread of a module. Everything is passed by structured clone. */
-import type { UpstreamResult } from '../../../ports/upstream.ts';
+import type { SuppressedByBody, UpstreamResult } from '../../../ports/upstream.ts';
 import type { ThreadBody } from '../check-definition.ts';
 import type { Printed } from './worker-messages.ts';
 import type { ContextFacts } from '../tool-context.ts';
@@ -38,6 +38,7 @@ export type FromModule =
       readonly service: 'elicit' | 'sample' | 'call';
       readonly given: readonly unknown[];
     }
+  | { readonly kind: 'suppressed'; readonly order: number; readonly told: SuppressedByBody }
   | { readonly kind: 'pong' }
   /** An unhandled rejection. */
   | { readonly kind: 'stray'; readonly name: string; readonly message: string }

@@ -144,6 +144,8 @@ function startThread({ onFrozen, onCrash }: ThreadListener): ModuleThread {
         return settle(message.order, message.outcome);
       case 'asks':
         return void answer(message);
+      case 'suppressed':
+        return running.get(message.order)?.order.services.suppressed(message.told);
       case 'printed':
         return void process.stderr.write(message.text);
       case 'stray':

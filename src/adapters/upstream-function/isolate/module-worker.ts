@@ -114,14 +114,17 @@ function asJson(output: unknown): unknown {
 }
 
 function servicesOf(order: number): BodyServices {
-  const ask = (service: keyof BodyServices, given: readonly unknown[]): Promise<never> => {
+  const ask = (
+    service: Extract<FromModule, { kind: 'asks' }>['service'],
+    given: readonly unknown[],
+  ): Promise<never> => {
     questions += 1;
     const question = questions;
     const asked = new Promise<never>((resolve, reject) => {
       open.set(question, { resolve, reject });
       send({ kind: 'asks', order, question, service, given });
     });
-    // Prevents an unhandled rejection when a body does not await its request.
+    // Ignored: awaiting the request still throws, and one that is not awaited must not end the thread.
     asked.catch(() => undefined);
     return asked;
   };
@@ -129,6 +132,7 @@ function servicesOf(order: number): BodyServices {
     elicit: (message, schema) => ask('elicit', schema === undefined ? [message] : [message, schema]),
     sample: (request) => ask('sample', [request]),
     call: (name, args) => ask('call', args === undefined ? [name] : [name, args]),
+    suppressed: (told) => send({ kind: 'suppressed', order, told }),
   };
 }
 

@@ -1,5 +1,5 @@
 /** Messages between the gateway and a worker. Everything is passed by structured clone. */
-import type { UpstreamResult } from '../../../ports/upstream.ts';
+import type { SuppressedByBody, UpstreamResult } from '../../../ports/upstream.ts';
 import type { ToolBody } from '../check-definition.ts';
 import type { ContextFacts } from '../tool-context.ts';
 
@@ -36,6 +36,19 @@ export function isPrinted(message: unknown): message is Printed {
   if (typeof message !== 'object' || message === null) return false;
   const { stream, text } = message as Partial<Printed>;
   return (stream === 'stdout' || stream === 'stderr') && typeof text === 'string';
+}
+
+/** That a body ignored an error on purpose. */
+export interface Suppressed {
+  readonly order: number;
+  readonly suppressed: SuppressedByBody;
+}
+
+export function isSuppressedIn(order: number, message: unknown): message is Suppressed {
+  if (typeof message !== 'object' || message === null) return false;
+  const { order: ran, suppressed } = message as Partial<Suppressed>;
+  if (ran !== order || typeof suppressed?.reason !== 'string') return false;
+  return suppressed.error === null || typeof suppressed.error === 'string';
 }
 
 /** A body can use the port itself and send anything. */

@@ -5,7 +5,14 @@
 import type { UpstreamResult } from '../../../ports/upstream.ts';
 import { failure, messageOf } from '../describe-throw.ts';
 import type { Order } from './worker-messages.ts';
-import { minHeapMb, startThread, type BodyOutput, type ThreadLimits, type WorkerThread } from './worker-thread.ts';
+import {
+  minHeapMb,
+  startThread,
+  type BodyOutput,
+  type HearSuppressed,
+  type ThreadLimits,
+  type WorkerThread,
+} from './worker-thread.ts';
 
 export interface IsolationLimits extends ThreadLimits {
   /** Workers kept warm after their call. */
@@ -25,7 +32,7 @@ export const defaultIsolationLimits: IsolationLimits = {
 
 export interface WorkerPool {
   /** Never rejects. Aborting ends the worker, whatever it does. */
-  run(tool: string, order: Omit<Order, 'order'>, signal: AbortSignal): Promise<UpstreamResult>;
+  run(tool: string, order: Omit<Order, 'order'>, signal: AbortSignal, hear: HearSuppressed): Promise<UpstreamResult>;
   close(): Promise<void>;
 }
 
@@ -33,6 +40,7 @@ interface Waiting {
   readonly tool: string;
   readonly order: Order;
   readonly signal: AbortSignal;
+  readonly hear: HearSuppressed;
   readonly settle: (outcome: UpstreamResult) => void;
 }
 
@@ -99,13 +107,13 @@ export function createWorkerPool(wanted: IsolationLimits, onOutput?: (output: Bo
   }
 
   async function serve(thread: WorkerThread, call: Waiting): Promise<void> {
-    const outcome = await thread.serve(call.tool, call.order, call.signal);
+    const outcome = await thread.serve(call.tool, call.order, call.signal, call.hear);
     giveBack(thread);
     call.settle(outcome);
   }
 
   return {
-    run(tool, order, signal) {
+    run(tool, order, signal, hear) {
       if (closed) return Promise.resolve(unsent('the gateway is closing'));
       if (queue.length >= limits.maxQueuedCalls && !hasPlace()) {
         return Promise.resolve(unsent(`all ${limits.maxWorkers} workers are busy and ${queue.length} calls wait`));
@@ -118,7 +126,7 @@ export function createWorkerPool(wanted: IsolationLimits, onOutput?: (output: Bo
           signal.removeEventListener('abort', leave);
           resolve(outcome);
         };
-        const call: Waiting = { tool, order: { ...order, order: nextOrder() }, signal, settle };
+        const call: Waiting = { tool, order: { ...order, order: nextOrder() }, signal, hear, settle };
         signal.addEventListener('abort', leave, { once: true });
         queue.push(call);
         serveQueue();

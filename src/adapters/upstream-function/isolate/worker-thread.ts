@@ -4,9 +4,16 @@
  */
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { Failure, UpstreamResult } from '../../../ports/upstream.ts';
+import type { Failure, SuppressedByBody, UpstreamResult } from '../../../ports/upstream.ts';
 import { failure, messageOf, nameOf, read } from '../describe-throw.ts';
-import { isAnswerTo, isPrinted, type Order, type Printed, type WorkerFacts } from './worker-messages.ts';
+import {
+  isAnswerTo,
+  isPrinted,
+  isSuppressedIn,
+  type Order,
+  type Printed,
+  type WorkerFacts,
+} from './worker-messages.ts';
 
 /** With less, V8 cannot start a thread and ends the whole process. */
 export const minHeapMb = 16;
@@ -25,11 +32,14 @@ export interface BodyOutput extends Printed {
   readonly tool: string;
 }
 
+/** Called with each error that a body ignores on purpose. */
+export type HearSuppressed = (told: SuppressedByBody) => void;
+
 export interface WorkerThread {
   /** The tool that it serves, or has served last. */
   tool(): string;
   /** Never rejects. One order at a time. */
-  serve(tool: string, order: Order, signal: AbortSignal): Promise<UpstreamResult>;
+  serve(tool: string, order: Order, signal: AbortSignal, hear: HearSuppressed): Promise<UpstreamResult>;
   kill(): void;
   /** False as soon as the thread is dying: nothing may be given to it any more. */
   isUsable(): boolean;
@@ -58,6 +68,7 @@ export function startThread(limits: ThreadLimits, onOutput: ((output: BodyOutput
   let fault: unknown;
   let settle: ((outcome: UpstreamResult) => void) | undefined;
   let awaited = 0;
+  let heard: HearSuppressed = () => undefined;
   let killed = false;
   let ended = false;
 
@@ -71,6 +82,7 @@ export function startThread(limits: ThreadLimits, onOutput: ((output: BodyOutput
   };
   worker.on('message', (message: unknown) => {
     if (isAnswerTo(awaited, message)) answer(message.outcome);
+    else if (isSuppressedIn(awaited, message)) heard(message.suppressed);
     else if (isPrinted(message)) onOutput?.({ tool, stream: message.stream, text: message.text });
   });
   worker.on('messageerror', (error) => {
@@ -97,8 +109,9 @@ export function startThread(limits: ThreadLimits, onOutput: ((output: BodyOutput
     gone,
     kill,
     isUsable: () => !killed && !ended && fault === undefined,
-    async serve(forTool, order, signal) {
+    async serve(forTool, order, signal, hear) {
       tool = forTool;
+      heard = hear;
       if (ended) return { kind: 'failed', failure: neverBegun(fault, 0) };
       worker.ref();
       signal.addEventListener('abort', kill, { once: true });

@@ -61,9 +61,11 @@ export async function followStream(
   let empty = 0;
   while (failures < limits.maxResumeFailures && empty < limits.maxEmptyResumes) {
     if (answered || tooLarge !== undefined || lastId === '') return tooLarge;
+    // Ignored: an abort ends the pause, and is looked at next.
     await pause(delayMs, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return undefined;
     const before = lastId;
+    // Ignored: a stream that cannot be opened again counts as a failure below.
     const answer = await reopen(Buffer.from(lastId).toString('latin1')).catch(() => null);
     const stream = answer === null ? 'failed' : resumedStream(answer);
     if (stream === 'refused') return undefined;

@@ -53,7 +53,7 @@ function signalGroup(pid: number, name: 'SIGTERM' | 'SIGKILL'): void {
   try {
     process.kill(hasGroups ? -pid : pid, name);
   } catch {
-    // The group is empty.
+    // Ignored: the group is empty.
   }
 }
 

@@ -115,7 +115,7 @@ export function ignoreRejection(given: unknown): void {
     const { then } = given as { then?: unknown };
     if (typeof then === 'function') then.call(given, nothing, nothing);
   } catch {
-    // `then` itself throws, so there is no rejection to handle.
+    // Ignored: `then` itself throws, so there is no rejection to handle.
   }
 }
 

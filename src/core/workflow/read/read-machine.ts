@@ -166,7 +166,7 @@ function readInitial(
     const to = target[0] === undefined ? undefined : drafts.get(target[0]);
     if (to !== undefined) state.initial = { to, actions: readActions(actions, `initial of ${place}`, reading) };
   } catch {
-    // XState finds this out only when the state is entered.
+    // Ignored: XState finds this out only when the state is entered.
   }
   if (state.initial === null) {
     const children = state.children.map((child) => child.name).join(', ');

@@ -2,6 +2,9 @@
  * The commands `calls ls` and `calls show`: lists calls, and shows one with its arguments, reply, gates and records.
  */
 import { cut } from '../../../core/values/canonical.ts';
+import type { ErrorReply } from '../../../core/call/reply.ts';
+import { renderForPerson } from '../../../core/recovery/render-error.ts';
+import { isObject } from '../../../core/values/json.ts';
 import { quoteWord } from '../../../core/values/quote.ts';
 import { callStates, type CallState } from '../../../core/taxonomy/call-states.ts';
 import type { CallStory, GateAnswered, Inspection, StoredCall, StoredText } from '../../../shell/look/inspect.ts';
@@ -91,6 +94,7 @@ function writeStory(story: CallStory, paint: Paint): string {
     ['deadline', timeOf(call.deadlineAtMs)],
     ...(left === null ? [] : [['requester', `left at ${timeOf(left)} without the reply`] as const]),
     ...(call.repeats === 0 ? [] : [['repeated', `the same refusal was given ${call.repeats}× more`] as const]),
+    ...writePerson(story.reply),
     ['arguments', writeText(story.args)],
     ['reply', writeText(story.reply)],
   ];
@@ -124,6 +128,18 @@ function writeGates(gates: readonly GateAnswered[], paint: Paint): string {
 function writeGate({ gate, answer }: GateAnswered, paint: Paint): string {
   if (answer === 'passed') return paint('green', `✓ ${gate}`);
   return answer === 'refused' ? paint('red', `✗ ${gate} refused`) : paint('dim', `· ${gate} not asked`);
+}
+
+/** What a failure means to a person; nothing for a success. */
+function writePerson(stored: StoredText): readonly Pair[] {
+  const reply = stored.kind === 'text' ? parsed(stored.text) : null;
+  if (!isObject(reply) || !('error' in reply) || !isObject(reply['resolution'])) return [];
+  const { sentence, effect, todo } = renderForPerson(reply as unknown as ErrorReply);
+  return [
+    ['failed', sentence],
+    ['effect', effect],
+    ['what to do', todo],
+  ];
 }
 
 const longest = 4_000;

@@ -43,6 +43,7 @@ export async function playRefund(
   { refund, count }: ReturnType<typeof createRefunds>,
   handle: (request: unknown) => Promise<unknown>,
 ): Promise<PlayedRefund> {
+  // Ignored: this is what the loop of the story does.
   for (let ask = 1; ask <= asks; ask++) await refund().catch(() => 'so the loop tries again');
   const byLoop = count();
   const replies: unknown[] = [];

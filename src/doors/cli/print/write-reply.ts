@@ -1,7 +1,7 @@
 /** Writes the reply of a call for a person: the outcome first, then the details, then what to do. */
 import { isCompletion } from '../../../core/call/completion.ts';
 import { isObject } from '../../../core/values/json.ts';
-import { quoteName, quoteValue, quoteWord } from '../../../core/values/quote.ts';
+import { quoteName, quoteValue } from '../../../core/values/quote.ts';
 import {
   type ErrorReply,
   isPending,
@@ -10,6 +10,7 @@ import {
   type Reply,
   type SuccessReply,
 } from '../../../core/call/reply.ts';
+import { renderForPerson } from '../../../core/recovery/render-error.ts';
 import { isList } from '../daemon.ts';
 import { type Pair, writePairs } from './table.ts';
 import { harmless, type Paint } from '../terminal.ts';
@@ -43,12 +44,8 @@ function writeSuccess(reply: SuccessReply, about: readonly Pair[], paint: Paint)
 }
 
 function writeError(reply: ErrorReply, about: readonly Pair[], paint: Paint): string {
-  const { error, code, class: sort, message, effect, resolution, requested, valid_next_actions: next } = reply;
-  const { type, ...rest } = resolution;
-  // The names of choose_action follow as valid_next_actions.
-  const what = Object.entries(type === 'choose_action' ? {} : rest).map(
-    ([name, value]) => ` ${name} ${quoteWord(value)}`,
-  );
+  const { error, code, class: sort, effect, requested, valid_next_actions: next } = reply;
+  const person = renderForPerson(reply);
   const rule = 'rule_ref' in reply && reply.rule_ref !== undefined ? [['rule', reply.rule_ref] as const] : [];
   const closed = 'blocked_by' in reply ? reply.blocked_by.map(({ guard }) => guard) : [];
   const guards = closed.length === 0 ? [] : [['guard', clipped([...new Set(closed)])] as const];
@@ -56,20 +53,14 @@ function writeError(reply: ErrorReply, about: readonly Pair[], paint: Paint): st
     ['code', `${sort} / ${code}`],
     ...rule,
     ...guards,
-    ['effect', effects[effect]],
-    ['what to do', `${type}${what.join('')}`],
+    ['effect', person.effect],
+    ['what to do', person.todo],
     ...(next.length === 0 ? [] : [['instead', clipped(next)] as const]),
     ...about,
   ];
   const head = paint(effect === 'unknown' ? 'red' : 'yellow', `✗ ${harmless(requested ?? '(unreadable)')}: ${error}`);
-  return `${head}${againIn(reply)}\n  ${harmless(message)}\n${writePairs(pairs, paint)}`;
+  return `${head}${againIn(reply)}\n  ${harmless(person.sentence)}\n${writePairs(pairs, paint)}`;
 }
-
-const effects = {
-  none: 'none: nothing happened',
-  applied: 'applied: it did happen',
-  unknown: 'unknown: it may or may not have happened',
-} as const;
 
 const maxNames = 12;
 

@@ -73,7 +73,7 @@ function tellProgress(
   const tell = () => {
     const seconds = Math.min((told * everyMs) / 1_000, total);
     told += 1;
-    // A client that is gone ends the wait by itself.
+    // Ignored: a client that is gone ends the wait by itself.
     progress({ progress: seconds, total, message: spellOut(`${tool} waits for an approval`) }).catch(() => undefined);
   };
   tell();

@@ -15,6 +15,7 @@ import { toolsOf } from '../door-names.ts';
 import { ownTool, ownTools } from '../own-tools.ts';
 import { type DoorCompletion, type McpDoorParts, type ServedWorkflow, servedWorkflow } from '../parts.ts';
 import { argumentsOf, isHandle, misplacedSession, takesSessionArgument, type ToolCall } from './read-tool-call.ts';
+import { suppressed } from '../../../core/values/suppressed.ts';
 
 const maxNameChars = 256;
 
@@ -31,7 +32,7 @@ export async function performCall(asked: Asked): Promise<Reply> {
   } catch (error) {
     // The service never rejects, so this is a bug; the client still gets a typed reply.
     const correlationId = randomUUID();
-    asked.parts.notify({ kind: 'suppressed', what: `a bug in the MCP door (${correlationId})`, reason: String(error) });
+    asked.parts.notify(suppressed(`a bug in the MCP door (${correlationId})`, error));
     const envelope = { requested: asked.call.name, callId: correlationId as CallId, session: null, nextActions: [] };
     return internalError(envelope, correlationId, 'unknown');
   }

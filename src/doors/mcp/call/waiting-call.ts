@@ -101,7 +101,7 @@ export function createWaitingCall(maxOpenQuestions: number): WaitingCall {
           throw error;
         },
       );
-      // turn() reports the error.
+      // Ignored: turn() reports the error.
       outcome.catch(() => undefined);
     },
 

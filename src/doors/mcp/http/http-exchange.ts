@@ -32,6 +32,7 @@ export async function writeResponse(from: Response, to: ServerResponse): Promise
     return;
   }
   const reader = from.body.getReader();
+  // Ignored: the reader is gone with its connection.
   to.on('close', () => void reader.cancel().catch(() => undefined));
   to.flushHeaders();
   try {

@@ -33,6 +33,7 @@ import { createHttpSessions, serveInSession } from './http-sessions.ts';
 import type { McpDoor } from '../mcp-door.ts';
 import { createKnownEnvelopes, plainCall, servePlain } from './plain-call.ts';
 import { createSessionLimit, type SessionLimit } from './session-limit.ts';
+import { suppressed } from '../../../core/values/suppressed.ts';
 
 export interface HttpHandlerOptions {
   readonly path: string;
@@ -140,7 +141,7 @@ export function createHttpHandler(door: McpDoor, options: Partial<HttpHandlerOpt
     handle(request, response) {
       response.on('error', () => undefined);
       const served = serve(request, response).catch((error: unknown) => {
-        door.notify({ kind: 'suppressed', what: 'an exchange over HTTP', reason: String(error) });
+        door.notify(suppressed('an exchange over HTTP', error));
         if (response.headersSent) response.destroy();
         else refuseExchange(response, 500, refused, 'the exchange failed');
       });

@@ -61,6 +61,7 @@ export function endCancelledRequests(
     // With its stream closed the answer goes nowhere, and the SDK forgets the request. On a shared stream it is sent.
     if (!isShared) transport.closeSSEStream(id);
     const error = { code: INTERNAL_ERROR, message: 'the client cancelled the request' };
+    // Ignored: the client cancelled, and waits for nothing.
     send({ jsonrpc: '2.0', id, error }).catch(() => undefined);
   };
   transport.onmessage = (message, extra) => {

@@ -56,6 +56,7 @@ export function createLineTransport(
   };
   const refuse = (code: number, message: string, id: unknown = null) => {
     const readable = typeof id === 'string' || Number.isSafeInteger(id) ? id : null;
+    // Ignored: a client that closed its end reads no refusal.
     void write({ jsonrpc: '2.0', id: readable, error: { code, message } }).catch(() => undefined);
   };
   const deliver = (message: JSONRPCMessage) => {

@@ -48,7 +48,7 @@ export function createDesk({ ledger, payments, rules, nowMs }: DeskParts): Desk 
     try {
       payments.execute(asked);
     } catch {
-      // The ledger is broken, and says so to every later request.
+      // Ignored: the ledger is broken, and says so to every later request.
     }
   }
 

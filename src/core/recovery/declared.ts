@@ -44,24 +44,33 @@ export const maxRetries = 20;
 /** An hour: a longer pause belongs to the agent. */
 export const maxBaseMs = 3_600_000;
 
+const defaults = {
+  retryable: true,
+  max_attempts: 3,
+  backoff: 'exponential',
+  base_ms: 1_000,
+  jitter: 0.2,
+  classifier: {},
+};
+
 type Read<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly problem: string };
 
 /** The retry rule of a tool as it is written; pauses in milliseconds. */
 export function readRetryRule(written: unknown): Read<RetryRule> {
   if (!isObject(written)) return wrong('retry is not a set of fields');
-  const known = ['retryable', 'max_attempts', 'backoff', 'base_ms', 'jitter', 'classifier'];
+  const known = Object.keys(defaults);
   const strange = Object.keys(written).find((key) => !known.includes(key));
   if (strange !== undefined) return wrong(`retry has no '${strange}': known are ${known.join(', ')}`);
-  const { retryable = true, max_attempts = 3, backoff = 'exponential', base_ms = 1_000, jitter = 0.2 } = written;
+  const read = { ...defaults, ...written } as Record<keyof typeof defaults, unknown>;
+  const { retryable, max_attempts: maxAttempts, backoff, base_ms: baseMs, jitter } = read;
   if (typeof retryable !== 'boolean') return wrong('retryable is true or false');
-  if (!isWhole(max_attempts, 0, maxRetries)) return wrong(`max_attempts is a whole number from 0 to ${maxRetries}`);
+  if (!isWhole(maxAttempts, 0, maxRetries)) return wrong(`max_attempts is a whole number from 0 to ${maxRetries}`);
   if (!isBackoff(backoff)) return wrong('backoff is fixed, linear or exponential');
-  if (!isWhole(base_ms, 0, maxBaseMs)) return wrong('base is a time up to an hour');
-  if (typeof jitter !== 'number' || !(jitter >= 0 && jitter <= 1)) return wrong('jitter is a number from 0 to 1');
-  const classifier = readClassifier(written['classifier'] ?? {});
+  if (!isWhole(baseMs, 0, maxBaseMs)) return wrong('base is a time up to an hour');
+  if (!isShare(jitter)) return wrong('jitter is a number from 0 to 1');
+  const classifier = readClassifier(read.classifier);
   if (!classifier.ok) return classifier;
-  const rule = { retryable, maxAttempts: max_attempts, backoff, baseMs: base_ms, jitter };
-  return { ok: true, value: { ...rule, classifier: classifier.value } };
+  return { ok: true, value: { retryable, maxAttempts, backoff, baseMs, jitter, classifier: classifier.value } };
 }
 
 function readClassifier(written: unknown): Read<RetryRule['classifier']> {
@@ -78,6 +87,8 @@ const wrong = (problem: string): { readonly ok: false; readonly problem: string 
 
 const isBackoff = (value: unknown): value is RetryRule['backoff'] =>
   value === 'fixed' || value === 'linear' || value === 'exponential';
+
+const isShare = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value <= 1;
 
 const isWhole = (value: unknown, low: number, high: number): value is number =>
   Number.isInteger(value) && (value as number) >= low && (value as number) <= high;

@@ -6,7 +6,7 @@ import { cancelled, failed, pending, withSeq } from '../../core/call/answer.ts';
 import type { Call } from '../../core/call/call.ts';
 import { type CallEvent, mayResend } from '../../core/call/lifecycle.ts';
 import { classify } from '../../core/recovery/classify.ts';
-import { invariant } from '../../core/values/unreachable.ts';
+import { invariant, unreachable } from '../../core/values/unreachable.ts';
 import { awaitElsewhere } from '../call/await-outcome.ts';
 import { conclude } from '../ending/conclude.ts';
 import { type CallContext, envelopeOf, type Say } from '../ending/ending.ts';
@@ -41,7 +41,8 @@ export async function waitAndClaim(
   const waiting = await plan(call, move, retrying, shell);
   if ('reply' in waiting) return waiting;
   const { control, work, context } = retrying;
-  switch (await pauseUnlessStopped(move.pauseMs, control, shell)) {
+  const how = await pauseUnlessStopped(move.pauseMs, control, shell);
+  switch (how) {
     case 'stopped': {
       const scope = control.scope() ?? 'ToolCancelled';
       return end(
@@ -57,6 +58,8 @@ export async function waitAndClaim(
       return { reply: pending(envelopeOf(waiting, shell, stepOf(work)), 1), position: null };
     case 'over':
       return claim(waiting, move, retrying, shell);
+    default:
+      return unreachable(how);
   }
 }
 

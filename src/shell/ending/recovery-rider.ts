@@ -9,6 +9,7 @@ import { type Ticket, ticketIdOf } from '../../core/recovery/ticket.ts';
 import type { DispatchOutcome } from '../../core/taxonomy.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
+import { unreachable } from '../../core/values/unreachable.ts';
 import type { FenceWrite, TicketWrite } from '../../ports/store.ts';
 import type { Shell } from '../shell.ts';
 import type { EndRider, Move } from './ending.ts';
@@ -112,5 +113,7 @@ function outcomeOnRecord(outcome: DispatchOutcome): JsonObject {
     case 'exhausted':
     case 'succeeded_after_compensation':
       return { outcome: outcome.kind };
+    default:
+      return unreachable(outcome);
   }
 }

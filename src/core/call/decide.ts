@@ -69,6 +69,7 @@ export const baseLadder: Ladder = [
   neverPermitted,
   input,
   namedEvidence,
+  fence,
   policy,
   model,
   approval,

@@ -69,6 +69,8 @@ export interface Failure {
   readonly retryAfterSeconds: number | null;
   /** The code an author named; null: the table's. */
   readonly code: ErrorCode | null;
+  /** It is the failure of another call, which had its own recovery. */
+  readonly relayed?: true;
   /** The cause chain, for the audit only. */
   readonly cause: string | null;
   /**

@@ -146,6 +146,8 @@ export interface UpstreamHealth {
   readonly breaker: Breaker;
   /** Tokens of the retry budget. */
   readonly tokens: number;
+  /** Retries that were sent since the process began. */
+  readonly retries: number;
 }
 
 /** `ifMovedOn` says what to do when the call is no longer where the transition expects it. */

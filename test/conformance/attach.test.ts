@@ -60,7 +60,7 @@ describe('after the client cancelled', () => {
       const pay = createHeldTool('pay');
       const gateway = await openGateway(t, [pay.definition]);
       const { run, reply } = await askAndLeave(gateway, pay, { tool: 'pay' });
-      assert.equal(await gateway.settle(reply.call_id, { happened, by: 'ada' }), 'settled');
+      assert.equal(await gateway.settle(reply.call_id, { happened, by: 'ada', force: true }), 'settled');
       const again = gateway.call({ tool: 'pay' });
       if (expected === 'anew') (await pay.begun(2)).finish('paid anew');
       const { call_id: id, replayed } = successOf(await again);

@@ -119,7 +119,10 @@ describe('a completion', () => {
     const inDoubt = blocked(await complete(opened));
     assert.equal(inDoubt.human_message, 'agent cannot complete: 1 call in doubt');
     assert.deepEqual(inDoubt.resolution, { type: 'reconcile', call_id: doubt.call_id });
-    assert.equal(await settleDoubt(doubt.call_id as CallId, { happened: 'no', by: 'ana' }, shell), 'settled');
+    assert.equal(
+      await settleDoubt(doubt.call_id as CallId, { happened: 'no', by: 'ana', force: true }, shell),
+      'settled',
+    );
     const running = call({ tool: 'held' });
     const run = await held.begun();
     const underWay = blocked(await complete(opened));

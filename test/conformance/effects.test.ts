@@ -24,7 +24,7 @@ const throws = () => Promise.reject(new Error('it broke'));
 const endings: readonly Ending[] = [
   {
     name: 'throws',
-    next: 'escalated',
+    next: 'choose_action',
     error: 'action_error',
     code: 'ExecutionFailed',
     http: 502,

@@ -34,7 +34,7 @@ async function aShop(t: TestContext, declared: Partial<ServerOptions>) {
   return async (tool: (typeof tools)[number], fails: Fails) => {
     const reply = errorOf(await gateway.call({ tool: `shop/${tool}`, args: { fails } }), 'action_error');
     const { state } = await gateway.stored(reply.call_id);
-    return [reply.effect, state, reply.resolution.type];
+    return [reply.effect, state, reply.resolution.type === 'replan' ? 'choose_action' : reply.resolution.type];
   };
 }
 

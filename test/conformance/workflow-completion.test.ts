@@ -71,7 +71,10 @@ describe('the session of a workflow', () => {
       assert.equal(denied.human_message, 'agent cannot complete: 1 call in doubt');
       assert.deepEqual(denied.resolution, { type: 'reconcile', call_id: doubt.call_id });
     }
-    assert.equal(await settleDoubt(doubt.call_id as CallId, { happened: 'no', by: 'ana' }, shell), 'settled');
+    assert.equal(
+      await settleDoubt(doubt.call_id as CallId, { happened: 'no', by: 'ana', force: true }, shell),
+      'settled',
+    );
     for (const id of [session, fork.session ?? '']) successOf(await word(id));
     held.runs[0]?.finish('late');
   });

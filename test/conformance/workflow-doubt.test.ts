@@ -226,7 +226,7 @@ describe('a step in doubt', () => {
       assert.deepEqual([fenced.blocking_call_id, fenced.effect, sent.length], [first.call_id, 'none', 1]);
       refusal(await wrapUp('B', session), key === 'none' ? 'fenced' : 'action_error');
       refusal(await wrapUp('A', await gateway.open()), 'action_error');
-      await gateway.settle(first.call_id, { happened: 'no', by: 'ada' });
+      await gateway.settle(first.call_id, { happened: 'no', by: 'ada', force: true });
       refusal(await wrapUp('A', session), 'action_error');
     });
 
@@ -235,8 +235,8 @@ describe('a step in doubt', () => {
     const gateway = await openWorkflow(t, [workflow]);
     const session = await gateway.open();
     const no = refusal(await gateway.ask('refund', {}, { session }), 'action_error');
-    assert.equal(await gateway.settle(no.call_id, { happened: 'no', by: 'ada' }), 'settled');
-    assert.equal(await gateway.settle(no.call_id, { happened: 'no', by: 'ada' }), 'not_in_doubt');
+    assert.equal(await gateway.settle(no.call_id, { happened: 'no', by: 'ada', force: true }), 'settled');
+    assert.equal(await gateway.settle(no.call_id, { happened: 'no', by: 'ada', force: true }), 'not_in_doubt');
     const yes = refusal(await gateway.ask('refund', {}, { session }), 'action_error');
     assert.equal(await gateway.settle(yes.call_id, { happened: 'yes', by: 'ada', result: { id: 7 } }), 'settled');
     const adopted = success(await gateway.ask('refund', {}, { session }));
@@ -244,7 +244,7 @@ describe('a step in doubt', () => {
     const unknown = refusal(await gateway.ask('refund', {}, { session }), 'action_error');
     assert.equal(await gateway.settle(unknown.call_id, { happened: 'unknown', by: 'ada' }), 'settled');
     refusal(await gateway.ask('refund', {}, { session }), 'action_error');
-    assert.equal(await gateway.settle('call_nothing', { happened: 'no', by: 'ada' }), 'not_found');
+    assert.equal(await gateway.settle('call_nothing', { happened: 'no', by: 'ada', force: true }), 'not_found');
     const settled = (await gateway.history(session)).filter(({ kind }) => kind === 'settled');
     assert.deepEqual(
       settled.map(({ detail, seq }) => [detail['by'], seq]),

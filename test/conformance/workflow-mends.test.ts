@@ -102,7 +102,7 @@ describe('a step', () => {
     const fenced = refusal(await gateway.ask('pay', {}, { session: fork.session ?? '' }), 'fenced');
     assert.deepEqual(fenced.resolution, { type: 'reconcile', call_id: first.call_id });
     assert.equal(ran(), 1);
-    await gateway.settle(first.call_id, { happened: 'no', by: 'ada' });
+    await gateway.settle(first.call_id, { happened: 'no', by: 'ada', force: true });
     refusal(await gateway.ask('pay', {}, { session: fork.session ?? '' }), 'action_error');
   });
 

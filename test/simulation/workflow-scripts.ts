@@ -138,7 +138,7 @@ export const settle: Phase = {
     const judge = (id: CallId) =>
       world.tools.tookEffect(id)
         ? settleDoubt(id, { happened: 'yes', by: 'ada', result: { did: 'it' } }, shell)
-        : settleDoubt(id, { happened: 'no', by: 'ada' }, shell);
+        : settleDoubt(id, { happened: 'no', by: 'ada', force: true }, shell);
     return Promise.all(doubts.map(({ call }) => judge(call.id)));
   },
   ends: (_answer, { world }) => [...world.state.calls.values()].every(({ call }) => call.state !== 'IN_DOUBT'),

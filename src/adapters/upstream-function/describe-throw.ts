@@ -13,8 +13,8 @@ import { isToolFailure } from './tool-failure.ts';
 
 export { messageOf, nameOf, read } from './read-thrown.ts';
 
-/** `relayed`: the failure of a tool that the body called. It proves nothing about what else the body did. */
-export type BodyFailure = Failure & { readonly relayed?: true };
+/** A relayed failure proves nothing about what else the body did. */
+export type BodyFailure = Failure;
 
 export function failure(kind: ErrorKind, message: string, more: Partial<BodyFailure> = {}): BodyFailure {
   return {

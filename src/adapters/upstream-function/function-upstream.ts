@@ -133,13 +133,13 @@ async function invoke(
 /**
  * The effect that the author states counts first, then that of tools that the body called, then what a throw proves.
  */
-function withEffect(found: BodyFailure, { throwProvesNone }: CheckedTool, hadEffect: boolean): Failure {
-  const { relayed, ...reason } = found;
-  if (reason.effect !== null) return reason;
-  if (hadEffect) return { ...reason, effect: 'unknown' };
-  if (throwProvesNone && (reason.kind === 'threw' || relayed)) return { ...reason, effect: 'none' };
+function withEffect(found: Failure, { throwProvesNone }: CheckedTool, hadEffect: boolean): Failure {
+  const { relayed, effect, kind } = found;
+  if (effect !== null) return found;
+  if (hadEffect) return { ...found, effect: 'unknown' };
+  if (throwProvesNone && (kind === 'threw' || relayed)) return { ...found, effect: 'none' };
   // INVARIANT: the refusal of a tool that the body called does not prove that the body did nothing else.
-  return relayed ? { ...reason, effect: 'unknown' } : reason;
+  return relayed ? { ...found, effect: 'unknown' } : found;
 }
 
 /** Loads modules early, so that no step waits for it or fails by it. */

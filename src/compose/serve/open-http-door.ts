@@ -5,7 +5,7 @@ import { describeLadder } from '../../core/call/decide.ts';
 import { operatorTenant } from '../../core/call/identity.ts';
 import { safeText } from '../../core/values/redact.ts';
 import { createHttpDoor, type HttpDoor } from '../../doors/http/http-door.ts';
-import type { HttpDoorOptions, HttpDoorParts, StatusReport } from '../../doors/http/parts.ts';
+import type { HttpDoorOptions, HttpDoorParts, StatusReport, UpstreamRecovery } from '../../doors/http/parts.ts';
 import { createApprovals } from '../../shell/approval/approvals.ts';
 import { type CallCounts, createCallCounts, countPending } from '../../shell/look/counts.ts';
 import { completeSession } from '../../shell/completion/complete.ts';
@@ -15,7 +15,7 @@ import { openPlainSession } from '../../shell/session/find-session.ts';
 import type { JsonObject } from '../../core/values/json.ts';
 import { policyHash, gapsOf } from '../../shell/upkeep/record-runtime.ts';
 import { suppressedOf } from '../../shell/upkeep/record-suppressed.ts';
-import { policyOf } from '../../shell/shell.ts';
+import { policyOf, type Shell } from '../../shell/shell.ts';
 import { reportTask } from '../../shell/completion/tasks.ts';
 import { createTenantView } from '../../shell/look/tenant-view.ts';
 import { createWorkflowService, type WorkflowService } from '../../shell/session/workflow-service.ts';
@@ -120,6 +120,7 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
         upstreams: upstreams().map((status) => tellTenant(summarizeServer(status), tenant)),
         gates: describeLadder(ladder, policy !== null),
         gaps: gapsOf(tenant, shell()),
+        recovery: recoveryNow(shell()),
       };
     },
     metrics: async (tenant) => ({
@@ -132,11 +133,20 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
       suppressed: suppressedOf(tenant, shell()),
       approvalsPending: await countPending(tenant, shell()),
       upstreams: upstreams().map(({ name, state }) => ({ name, state })),
+      recovery: recoveryNow(shell()),
     }),
     notify: (notice) => shell().ports.notify(notice),
   };
   return createHttpDoor(parts, { allowedHosts: order.hosts, allowedOrigins: order.hosts, ...order.options });
 }
+
+const recoveryNow = ({ live }: Shell): readonly UpstreamRecovery[] =>
+  [...live.health].map(([upstream, { breaker, retries, tokens }]) => ({
+    upstream,
+    breaker: breaker.kind,
+    retries,
+    tokens,
+  }));
 
 const maxProblemChars = 1_000;
 

@@ -247,6 +247,14 @@ function statusReport(): Schema {
     upstreams: listOf(upstream),
     gates: listOf(closedObject({ gate: oneOfNames(gateNames), configured: truth })),
     gaps: listOf(closedObject({ kind: oneOfNames(Object.keys(gapKinds)), count: wholeNumber })),
+    recovery: listOf(
+      closedObject({
+        upstream: text,
+        breaker: oneOfNames(['closed', 'open', 'half_open']),
+        retries: wholeNumber,
+        tokens: notNegative,
+      }),
+    ),
   });
 }
 

@@ -164,6 +164,8 @@ type StoreCommand = Exclude<CommandName, keyof typeof withoutStore | keyof typeo
 const onStore: Readonly<Record<StoreCommand, RunOnStore>> = {
   'calls ls': async (command, { inspection }, terminal) =>
     (await import('./commands/calls.ts')).listCalls(command, inspection, terminal),
+  'calls in-doubt': async (command, { inspection }, terminal) =>
+    (await import('./commands/in-doubt.ts')).listDoubts(command, inspection, terminal, Date.now()),
   'calls show': async (command, { inspection }, terminal) =>
     (await import('./commands/calls.ts')).showCall(command, inspection, terminal),
   'audit verify': async (command, { inspection }, terminal) =>

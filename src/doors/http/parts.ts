@@ -63,6 +63,7 @@ export interface StatusReport {
   readonly gates: readonly { readonly gate: string; readonly configured: boolean }[];
   /** Messages that policy could not decide, counted since the process began. */
   readonly gaps: readonly GapCount[];
+  readonly recovery: readonly UpstreamRecovery[];
   /** More for operators. */
   readonly [more: string]: unknown;
 }
@@ -80,6 +81,16 @@ export interface Measured {
   /** Null if the store is unavailable. */
   readonly approvalsPending: number | null;
   readonly upstreams: readonly { readonly name: string; readonly state: string }[];
+  /** Retries and breakers by upstream, since the process began. */
+  readonly recovery: readonly UpstreamRecovery[];
+}
+
+export interface UpstreamRecovery {
+  readonly upstream: string;
+  readonly breaker: 'closed' | 'open' | 'half_open';
+  readonly retries: number;
+  /** Tokens left of the retry budget. */
+  readonly tokens: number;
 }
 
 export interface HttpDoorParts {

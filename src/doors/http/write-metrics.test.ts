@@ -17,6 +17,7 @@ const measured: Measured = {
   suppressed: { calls: 4, gateway: 1 },
   approvalsPending: 2,
   upstreams: [],
+  recovery: [{ upstream: 'pay', breaker: 'open', retries: 7, tokens: 4.1 }],
 };
 
 it('gaps are counted by kind, and pending approvals are a gauge', () => {
@@ -29,6 +30,9 @@ it('gaps are counted by kind, and pending approvals are a gauge', () => {
     'recourse_suppressed_errors_total{by="gateway"} 1',
     '# TYPE recourse_approvals_pending gauge',
     'recourse_approvals_pending 2',
+    'recourse_retries_total{upstream="pay"} 7',
+    'recourse_breaker_open{upstream="pay",state="open"} 1',
+    'recourse_retry_budget_tokens{upstream="pay"} 4.1',
   ])
     assert.ok(lines.includes(line), line);
 });

@@ -16,7 +16,7 @@ export function writeMetrics(measured: Measured): string {
   return metricsOf(measured).map(write).join('');
 }
 
-function metricsOf({ calls, gaps, suppressed, upstreams, ...measured }: Measured): readonly Metric[] {
+function metricsOf({ calls, gaps, suppressed, upstreams, recovery, ...measured }: Measured): readonly Metric[] {
   const gauge = (name: string, help: string, value: number): Metric => ({
     name,
     type: 'gauge',
@@ -60,6 +60,24 @@ function metricsOf({ calls, gaps, suppressed, upstreams, ...measured }: Measured
       type: 'gauge',
       help: 'Whether a server of tools is connected; its state in a word.',
       samples: upstreams.map(({ name, state }) => [{ upstream: name, state }, Number(state === 'connected')]),
+    },
+    {
+      name: 'recourse_retries_total',
+      type: 'counter',
+      help: 'Attempts that were sent again after a failure, by upstream.',
+      samples: recovery.map(({ upstream, retries }) => [{ upstream }, retries]),
+    },
+    {
+      name: 'recourse_breaker_open',
+      type: 'gauge',
+      help: 'Whether nothing is sent to an upstream because it failed several times in a row; its state in a word.',
+      samples: recovery.map(({ upstream, breaker }) => [{ upstream, state: breaker }, Number(breaker !== 'closed')]),
+    },
+    {
+      name: 'recourse_retry_budget_tokens',
+      type: 'gauge',
+      help: 'Tokens left of the retry budget; nothing is retried at 5 or below.',
+      samples: recovery.map(({ upstream, tokens }) => [{ upstream }, Math.round(tokens * 10) / 10]),
     },
   ];
 }

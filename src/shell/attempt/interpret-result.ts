@@ -22,7 +22,7 @@ import type { AttemptEnd } from './send-attempt.ts';
 export interface Interpreted {
   readonly event: CallEvent;
   readonly say: Say;
-  /** The failure, for the dispatcher; absent unless the attempt failed. */
+  /** The failure, for the dispatcher; absent unless this very attempt failed. */
   readonly trouble?: Trouble;
   /** What the dispatcher made of it. */
   readonly dispatch?: Dispatch;
@@ -89,11 +89,7 @@ export function interpretFailure(call: Call, failure: Failure, limits: Limits): 
   const classification = named(classify(failure.kind, subject, call.effectClass), failure.code);
   return {
     event: { kind: 'failed', attempt: call.attempt, effect: failure.effect ?? classification.effect },
-    trouble: {
-      error: errorOf(failure, subject, limits),
-      classification,
-      effect: failure.effect ?? classification.effect,
-    },
+    ...(failure.relayed === true ? {} : { trouble: troubleOf(failure, classification, subject, limits) }),
     say: (envelope, effect) =>
       failed(envelope, { ...failure, classification, effect, maxMessageChars: limits.maxMessageChars }),
     facts: {
@@ -113,6 +109,16 @@ function timeoutOf({ effectClass }: Call, timeoutMs: number): Trouble {
   const classification = classify('timeout', undefined, effectClass);
   const error = { kind: 'timeout', message: `no answer within ${timeoutMs / 1_000} s` } as const;
   return { error, classification, effect: classification.effect };
+}
+
+function troubleOf(
+  failure: Failure,
+  classification: Classification,
+  subject: ErrorSubject | undefined,
+  limits: Limits,
+): Trouble {
+  const effect = failure.effect ?? classification.effect;
+  return { error: errorOf(failure, subject, limits), classification, effect };
 }
 
 /** As replies and records tell it. */

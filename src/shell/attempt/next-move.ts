@@ -10,7 +10,7 @@ import { readEvidenceAgain } from '../call/gather-facts.ts';
 import { recoveryOf, type Shell } from '../shell.ts';
 import type { Interpreted } from './interpret-result.ts';
 import { probe } from './probe.ts';
-import { hasRetryToken, noteAttempt, takeRetryToken } from './upstream-health.ts';
+import { hasRetryToken, noteAttempt, noteRetry } from './upstream-health.ts';
 import type { Work } from './work.ts';
 
 export type NextMove =
@@ -39,17 +39,23 @@ export async function nextMove(
     return { kind: 'settle', ended: call.attempt > 1 ? { ...ended, dispatch: { kind: 'recovered' } } : ended };
   }
   noteAttempt(recovery, trouble, shell);
-  // The body of a step says no by throwing: its action stays legal, and nobody is needed.
-  if (trouble.error.kind === 'threw' && work.step !== null) return { kind: 'settle', ended };
+  if (isOwnWord(trouble, work)) return { kind: 'settle', ended };
   const history = known ?? (call.attempt > 1 ? readHistory(await shell.ports.store.recordsOf(call.id)) : nothingTried);
   const planned = await refreshed(planFor(call, trouble, history, work, shell), history, work, shell);
   const dispatch = dispatchOf(call.id, call.attempt, trouble, history, planned);
   if (planned.kind !== 'retry')
     return { kind: 'settle', ended: await proven({ ...ended, dispatch }, planned, call, work, shell) };
-  if (trouble.classification.verdict !== 'rate_limited') takeRetryToken(recovery, shell);
+  noteRetry(recovery, trouble.classification.verdict === 'rate_limited', shell);
   const { atMs, pauseMs } = planned;
   return { kind: 'retry', ended: { ...ended, dispatch }, atMs, pauseMs, history: remember(history, trouble, planned) };
 }
+
+/**
+ * The tool's own words for the agent: a body that throws, an error answer. Where it had no effect, nobody is needed; in
+ * a workflow its action stays legal.
+ */
+const isOwnWord = ({ error, effect }: Trouble, { step }: Work): boolean =>
+  error.kind === 'threw' && (effect === 'none' || step !== null);
 
 function planFor(call: Call, trouble: Trouble, history: History, work: Work, shell: Shell): Plan {
   const recovery = recoveryOf(work.tool, shell);

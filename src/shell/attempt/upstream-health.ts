@@ -9,7 +9,7 @@ import { giveTokens, maxTokens, mayTakeToken, takeToken } from '../../core/recov
 import type { Shell, UpstreamHealth } from '../shell.ts';
 
 const healthOf = ({ upstream }: ToolRecovery, { live }: Shell): UpstreamHealth =>
-  live.health.get(upstream) ?? { breaker: closedBreaker, tokens: maxTokens };
+  live.health.get(upstream) ?? { breaker: closedBreaker, tokens: maxTokens, retries: 0 };
 
 /** How long the breaker stays open; null if a call may be sent. */
 export function breakerWaitMs(recovery: ToolRecovery, shell: Shell): number | null {
@@ -29,7 +29,7 @@ export function noteAttempt(recovery: ToolRecovery, trouble: Trouble | null, she
     recovery.breaker === null
       ? health.breaker
       : afterAttempt(health.breaker, recovery.breaker, !isDown(trouble), shell.ports.clock.monotonicMs());
-  keep(recovery, { breaker, tokens }, shell);
+  keep(recovery, { ...health, breaker, tokens }, shell);
 }
 
 /** No answer, or an error on its own side: the upstream may be down. */
@@ -41,9 +41,11 @@ function isDown(trouble: Trouble | null): boolean {
 export const hasRetryToken = (recovery: ToolRecovery, shell: Shell): boolean =>
   mayTakeToken(healthOf(recovery, shell).tokens);
 
-export function takeRetryToken(recovery: ToolRecovery, shell: Shell): void {
+/** `isFree`: the pause comes from the upstream's own rate limit, which spends no budget. */
+export function noteRetry(recovery: ToolRecovery, isFree: boolean, shell: Shell): void {
   const health = healthOf(recovery, shell);
-  keep(recovery, { ...health, tokens: takeToken(health.tokens) }, shell);
+  const tokens = isFree ? health.tokens : takeToken(health.tokens);
+  keep(recovery, { ...health, tokens, retries: health.retries + 1 }, shell);
 }
 
 function keep({ upstream }: ToolRecovery, next: UpstreamHealth, shell: Shell): void {

@@ -8,6 +8,7 @@ import { isObject } from '../../core/values/json.ts';
 import { type Hashing, type Position, recordKinds } from '../../core/journal/record.ts';
 import { afterAll, maxLookedAt, type MeantId, meantId } from '../../core/values/short-id.ts';
 import { createVerifier, type StoredRecord, type VerifyReport } from '../../core/journal/verify.ts';
+import { defaultQuarantineMs } from '../../core/recovery/playbook.ts';
 import type { Effect } from '../../core/taxonomy.ts';
 import type { CallFilter, JournalEntry, StoredCall, StoredText, StoreReader } from '../../ports/store.ts';
 import { effectOf } from '../ending/transition.ts';
@@ -36,7 +37,20 @@ export interface CallStory {
   readonly records: readonly ExplainedRecord[];
 }
 
+/** A call in doubt, as a person needs it to settle it. */
+export interface Doubt {
+  readonly call: StoredCall;
+  readonly args: StoredText;
+  /** When it came into doubt, and until when a no is no proof. */
+  readonly sinceMs: number;
+  readonly quarantinedUntilMs: number;
+  /** How often its declared read was asked. */
+  readonly probes: number;
+}
+
 export interface Inspection {
+  /** Calls in doubt, the newest first. */
+  doubts(filter: Omit<CallFilter, 'state'>): Promise<readonly Doubt[]>;
   calls(filter: CallFilter): Promise<readonly StoredCall[]>;
   call(id: string): Promise<CallStory | null>;
   /** Finds a call by the beginning of its id. */
@@ -56,6 +70,10 @@ const beforeTheFirst: Position = { epoch: 0, seq: 0 };
 export function createInspection(reader: StoreReader, hashing: Hashing): Inspection {
   return {
     calls: (filter) => reader.listCalls(filter),
+    async doubts(filter) {
+      const calls = await reader.listCalls({ ...filter, state: 'IN_DOUBT' });
+      return Promise.all(calls.map((call) => readDoubt(call, reader)));
+    },
     call: (id) => readCall(id as CallId, reader),
     async meant(beginning) {
       const found = await reader.listCalls({ before: afterAll(beginning), limit: maxLookedAt });
@@ -103,6 +121,23 @@ async function readCall(id: CallId, reader: StoreReader): Promise<CallStory | nu
       records: records.map(explainRecord),
     };
   }
+}
+
+async function readDoubt(call: StoredCall, reader: StoreReader): Promise<Doubt> {
+  const [args, records] = await Promise.all([reader.args(call.id), reader.recordsOf(call.id)]);
+  const sinceMs = records.findLast(({ kind }) => kind === 'doubted')?.timeMs ?? call.updatedAtMs;
+  const quarantineMs = await quarantineOnRecord(records, reader);
+  const probes = records.filter(({ kind }) => kind === 'probed').length;
+  return { call, args, sinceMs, quarantinedUntilMs: sinceMs + quarantineMs, probes };
+}
+
+/** As it was declared when the call was prepared. */
+async function quarantineOnRecord(records: readonly JournalEntry[], reader: StoreReader): Promise<number> {
+  const prepared = parse(records.find(({ kind }) => kind === 'prepared')?.body ?? 'null');
+  const hash = isObject(prepared) ? prepared['playbook'] : null;
+  const declared = parse((typeof hash === 'string' ? await reader.blob(hash) : null) ?? 'null');
+  const { quarantineMs } = isObject(declared) ? declared : {};
+  return typeof quarantineMs === 'number' ? quarantineMs : defaultQuarantineMs;
 }
 
 /** The record of the intent or of the refusal says which gates were configured and what they saw. */

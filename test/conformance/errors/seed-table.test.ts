@@ -29,7 +29,9 @@ const told = (reply: Reply): ErrorReply => {
 const states = (kind: ErrorKind): Row => ({
   by: `a tool that states ${kind}`,
   async produce(t) {
-    const gateway = await openGateway(t, [aTool('act', (_, ctx) => ctx.fail({ kind, message: 'as stated' }))]);
+    const gateway = await openGateway(t, [
+      aTool('act', (_, ctx) => ctx.fail({ kind, message: 'as stated' }), { retry: { retryable: false } }),
+    ]);
     return told(await gateway.call({ tool: 'act' }));
   },
 });

@@ -51,10 +51,13 @@ describe('a failure that a body wrapped', () => {
 
 describe('the failure of a tool that a body called', () => {
   const refuses = (effect: 'none' | 'unknown') =>
-    aTool('inner', (_, ctx) =>
-      effect === 'none'
-        ? ctx.fail({ kind: '429', message: 'slow down', retry_after_seconds: 7 })
-        : ctx.fail({ kind: '5xx', message: 'bank closed' }),
+    aTool(
+      'inner',
+      (_, ctx) =>
+        effect === 'none'
+          ? ctx.fail({ kind: '429', message: 'slow down', retry_after_seconds: 7 })
+          : ctx.fail({ kind: '5xx', message: 'bank closed' }),
+      { retry: { retryable: false } },
     );
 
   test('[C8-wrap-2] keeps class, code and the time to wait', async (t) => {

@@ -154,6 +154,18 @@ export const commands = {
       ['recourse calls ls --agent support-bot --limit 100', 'the last hundred of one agent'],
     ],
   },
+  'calls in-doubt': {
+    group: 'Inspect',
+    says: 'list calls that may or may not have taken effect, and what settling each would do',
+    more: [
+      'Newest first, with age and arguments. A no counts only when no late execution can come any more: the list says from',
+      'when. Works while a gateway owns the store, and after a crash; it only reads.',
+    ],
+    argument: null,
+    no: null,
+    options: ['agent', 'tool', 'session', 'limit', 'before', 'config', 'file', 'json'],
+    examples: [['recourse calls in-doubt', 'then: recourse calls settle CALL --happened yes|no|unknown']],
+  },
   'calls show': {
     group: 'Inspect',
     says: 'show one call: arguments, reply, gates, and every record about it',

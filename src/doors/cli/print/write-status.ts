@@ -24,6 +24,7 @@ export function writeStatus(report: Report, paint: Paint): string {
     ['mode', report['governed'] === null ? 'no policy: whoever has a key may call every tool' : mode],
     ['store', storeIn(report)],
     ...lines('servers', serversIn(report)),
+    ...lines('recovery', recoveryIn(report)),
     ...lines('policy', policyIn(report, governed)),
     ['calls', callsIn(report)],
     ...lines('gaps', gapsIn(report)),
@@ -57,6 +58,17 @@ function serversIn({ upstreams }: Report): readonly string[] {
     const listed = typeof tools === 'number' ? `, ${tools} tool${tools === 1 ? '' : 's'}` : '';
     return `${textOf(name, '?')}: ${textOf(state, '?')}${listed}${typeof problem === 'string' ? ` (${problem})` : ''}`;
   });
+}
+
+/** Upstreams that had failures. */
+function recoveryIn({ recovery }: Report): readonly string[] {
+  if (!isList(recovery)) return [];
+  return recovery
+    .filter(({ breaker, retries }) => breaker !== 'closed' || (typeof retries === 'number' && retries > 0))
+    .map(
+      ({ upstream, breaker, retries }) =>
+        `${textOf(upstream, '?')}: breaker ${textOf(breaker, '?')}, ${String(retries)} retries`,
+    );
 }
 
 function policyIn({ policy: hash }: Report, governed: Report | null): readonly string[] {

@@ -12,12 +12,12 @@ import type { CallState } from '../core/taxonomy.ts';
 import type { ApprovalReader, ApprovalWrite, StoredTask, TaskChange } from './store-approvals.ts';
 import type { TicketReader, TicketWrite } from './store-tickets.ts';
 import type { StoreFault, StoreTrouble } from './store-trouble.ts';
-import type { WorkflowSession } from './store-workflows.ts';
+import type { FenceWrite, SnapshotDraft, WorkflowChange, WorkflowSession } from './store-workflows.ts';
 
 export type { ApprovalFilter, ApprovalWrite, StoredTask, TaskChange } from './store-approvals.ts';
 export type { TicketFilter, TicketWrite } from './store-tickets.ts';
 export type { StoreFault, StoreTrouble } from './store-trouble.ts';
-export type { WorkflowSession } from './store-workflows.ts';
+export type { FenceWrite, SnapshotDraft, WorkflowChange, WorkflowSession } from './store-workflows.ts';
 
 /** Moves a call along the states in `path`. After AWAITING_APPROVAL it takes session, turn and key of the new asker. */
 export type CallChange =
@@ -52,36 +52,6 @@ export interface KeyClaim {
   /** The minimum time that it is kept, by the store's age: the time that it was open. */
   readonly keepMs: number;
 }
-
-/** The state of a workflow after a step: kept under the sequence that the step gives the session. */
-export interface SnapshotDraft {
-  readonly text: string;
-  /** When its first timer is due; null without one. */
-  readonly dueAtMs: number | null;
-}
-
-/** What a step changes in the workflow of its session, in the same transaction. */
-export interface WorkflowChange {
-  /**
-   * `take`: the turn must be free, and is `call`'s from here on. `release`: given back, if `call` has it. `free`:
-   * nobody may have it. One step runs at a time, whichever process runs it.
-   */
-  readonly turn: 'take' | 'release' | 'free' | null;
-  readonly call: CallId | null;
-  /** With `take`: what is fenced if the step ends in doubt. */
-  readonly operation: string | null;
-  readonly snapshot: SnapshotDraft | null;
-  /** `raised`: the operation of `call`, which has the turn, is in doubt. `lifted`: the fence of `call` is gone. */
-  readonly fence: 'raised' | 'lifted' | null;
-  /** Stops, closes or reopens the session. */
-  readonly becomes: { readonly state: 'open' | 'stopped' | 'closed'; readonly reason: string | null } | null;
-  /** Pins the session to this manifest; to another one than before, from the sequence that the step gives it. */
-  readonly manifest: string | null;
-}
-
-export type FenceWrite =
-  | { readonly kind: 'raised'; readonly call: CallId; readonly operation: string }
-  | { readonly kind: 'lifted'; readonly call: CallId };
 
 export type SessionChange =
   | {

@@ -1,10 +1,12 @@
 /**
  * A process that opens a store, for tests that need a second one or want to kill one.
- * `hold`: opens and waits. `write`: commits without end and prints each call that was acknowledged.
+ * `hold`: opens and waits. `write`: commits without end and prints each call that was acknowledged. `tickets`: opens and
+ * closes tickets without end and prints what was acknowledged.
  */
 import { writeSync } from 'node:fs';
 
 import { openSqliteStore } from '../../src/adapters/store-sqlite/open-store.ts';
+import { aTicket, closingTicket, openingTicket, ticketing } from './recovery/ticket-fixtures.ts';
 import { aCall, inserting, replyOf, updating } from './store-fixtures.ts';
 
 const [mode = 'hold', file = ''] = process.argv.slice(2);
@@ -35,3 +37,13 @@ if (mode === 'write') {
   };
   for (let count = 0; count < 16; count++) void writer();
 }
+
+if (mode === 'tickets')
+  for (let count = 1; ; count++) {
+    const call = `call_${process.argv[4] ?? ''}_${count}` as ReturnType<typeof aCall>['id'];
+    const ticket = aTicket({ call });
+    const [open] = await store.commit([{ ...ticketing(openingTicket(ticket)), token: `open ${ticket.id}` }]);
+    if (open?.kind === 'committed') say(`open ${ticket.id}`);
+    const [close] = await store.commit([{ ...ticketing(closingTicket(ticket)), token: `close ${ticket.id}` }]);
+    if (close?.kind === 'committed') say(`closed ${ticket.id}`);
+  }

@@ -9,12 +9,14 @@ import { provesApprovalReads } from './store-approval-reads.ts';
 import { provesApprovals } from './store-approvals.ts';
 import { provesCalls } from './store-calls.ts';
 import { provesCompletion } from './store-completion.ts';
+import { provesDoubts } from './recovery/store-doubts.ts';
 import type { StoreHome } from './store-fixtures.ts';
 import { provesJournal } from './store-journal.ts';
 import { provesKeys } from './store-keys.ts';
 import { provesReads } from './store-reads.ts';
 import { provesReplies } from './store-replies.ts';
 import { provesSessions } from './store-sessions.ts';
+import { provesTickets } from './recovery/store-tickets.ts';
 import { provesWorkflows } from './store-workflows.ts';
 
 export type { StoreHome } from './store-fixtures.ts';
@@ -27,6 +29,8 @@ export function provesStore(name: string, create: () => Promise<StoreHome>): voi
       provesApprovals(create);
       provesApprovalReads(create);
     });
+    describe('tickets', () => provesTickets(create));
+    describe('calls in doubt', () => provesDoubts(create));
     describe('completion', () => provesCompletion(create));
     describe('reads', () => provesReads(create));
   });

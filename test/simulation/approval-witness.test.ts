@@ -59,6 +59,7 @@ const blank = {
   reserve: [],
   settle: [],
   task: null,
+  tickets: [],
   blobs: [],
   records: [],
 };

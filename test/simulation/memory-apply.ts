@@ -1,13 +1,14 @@
 /**
  * Applies one transition to the shared state of a memory store. Everything is examined first, in the order of the port
- * (call, key, place, session, reservations, approvals, task), so that a conflict changes nothing.
+ * (call, key, place, session, reservations, approvals, tickets, task), so that a conflict changes nothing.
  */
 import type { CallId } from '../../src/core/call/call.ts';
-import type { CallChange, CommitResult, SessionChange, StoredCall, Transition } from '../../src/ports/store.ts';
+import type { CallChange, CommitResult, StoredCall, Transition } from '../../src/ports/store.ts';
 import { approvalConflict, taskConflict, writeTask } from './memory-approvals.ts';
 import type { Chain, MemoryRecord } from './memory-journal.ts';
 import { illegality } from './memory-legality.ts';
-import { changeWorkflow, completed, withoutTimer } from './memory-workflows.ts';
+import { changeSession, sessionConflict } from './memory-workflows.ts';
+import { ticketConflict } from './recovery/memory-tickets.ts';
 import {
   type CallRow,
   leftCalls,
@@ -28,7 +29,7 @@ export function applyTransition(transition: Transition, state: MemoryState, chai
   const earlier = appliedBefore(transition, state);
   if (earlier !== null) return earlier;
   const accounts = new Map<string, { held: number; settled: number }>();
-  const approvals = transition.approvals.length === 0 ? state.approvals : new Map(state.approvals);
+  const { approvals, tickets } = staged(transition, state);
   const conflict =
     callConflict(transition.call, state) ??
     keyConflict(transition, state) ??
@@ -36,12 +37,14 @@ export function applyTransition(transition: Transition, state: MemoryState, chai
     sessionConflict(transition, state) ??
     accountConflict(transition, accounts, state) ??
     approvalConflict(transition.approvals, approvals) ??
+    ticketConflict(transition.tickets, tickets) ??
     taskConflict(transition.task, state);
   if (conflict !== null) return conflict;
 
   // Nothing below can be refused.
   for (const [name, account] of accounts) state.accounts.set(name, account);
   state.approvals = approvals;
+  state.tickets = tickets;
   writeTask(transition.task, state);
   for (const { hash, text } of transition.blobs) state.blobs.set(hash, text);
   const seq = changeSession(transition.session, transition.atMs, state);
@@ -54,6 +57,14 @@ export function applyTransition(transition: Transition, state: MemoryState, chai
   state.tokens.set(transition.token, result);
   state.onApplied(transition, records, owner);
   return result;
+}
+
+/** Copies for the writes to be applied to; they count once nothing was refused. */
+function staged({ approvals, tickets }: Transition, state: MemoryState) {
+  return {
+    approvals: approvals.length === 0 ? state.approvals : new Map(state.approvals),
+    tickets: tickets.length === 0 ? state.tickets : new Map(state.tickets),
+  };
 }
 
 function appliedBefore({ token, call }: Transition, state: MemoryState): Committed | null {
@@ -74,7 +85,10 @@ function callConflict(change: CallChange | null, state: MemoryState): Conflict |
 
 /** INVARIANT: the place of a requester who left is taken once. */
 function isFree(mark: Extract<CallChange, { kind: 'mark' }>, found: StoredCall): boolean {
-  return mark.requester !== 'returned' || found.requesterLeftAtMs !== null;
+  const { due } = mark;
+  // INVARIANT: of those who saw the same time one sets the next, and only while the call is in doubt.
+  const isInTime = due === undefined || (found.state === 'IN_DOUBT' && found.dueAtMs === due.expectAtMs);
+  return isInTime && (mark.requester !== 'returned' || found.requesterLeftAtMs !== null);
 }
 
 function isAsExpected(found: StoredCall, expect: Extract<Move, { kind: 'update' }>['expect']): boolean {
@@ -98,46 +112,6 @@ function placeConflict({ call, nobodyLeftWithinMs: withinMs }: Transition, state
   if (withinMs === null || call === null || call.kind === 'mark') return null;
   const found = leftCalls(call.call, withinMs, state).find(({ id }) => id !== call.call.id);
   return found === undefined ? null : { kind: 'conflict', on: 'place', found };
-}
-
-function sessionConflict({ session, records }: Transition, state: MemoryState): Conflict | null {
-  const no = (found: Extract<Conflict, { on: 'session' }>['found']): Conflict => ({
-    kind: 'conflict',
-    on: 'session',
-    found,
-  });
-  if (session?.kind === 'open') {
-    const { id, standing, tenant, agent } = session.session;
-    const taken = state.sessions.get(id) ?? (standing ? standingOf(tenant, agent, state) : null);
-    if (taken !== null) return no(taken);
-  } else if (session !== null) {
-    const found = state.sessions.get(session.id) ?? null;
-    if (found === null) return no(null);
-    if (session.kind === 'complete' && found.standing)
-      return { kind: 'conflict', on: 'illegal', problem: 'a standing session is never complete' };
-    if (session.kind === 'complete' && (found.state !== 'open' || (found.workflow?.turn ?? null) !== null))
-      return no(found);
-    if (session.kind === 'complete' && session.expectEntries !== found.entries) return no(found);
-    if (session.kind === 'step' && session.expectSeq !== null && session.expectSeq !== found.seq) return no(found);
-    if (session.kind === 'step' && session.expectOpen && found.state !== 'open') return no(found);
-    const change = session.kind === 'step' ? session.workflow : null;
-    if (session.kind === 'step' && change === null && found.workflow !== null && session.advance)
-      return { kind: 'conflict', on: 'illegal', problem: 'the sequence of a workflow moves with its state' };
-    if (change !== null && found.workflow === null)
-      return { kind: 'conflict', on: 'illegal', problem: `session '${session.id}' has no workflow` };
-    const taken = found.workflow !== null && found.workflow.turn !== null && found.workflow.turn.call !== change?.call;
-    if (taken && (change?.turn === 'take' || change?.turn === 'free')) return no(found);
-  }
-  const opened = session?.kind === 'open' ? session.session.id : null;
-  const lost = records.some(({ session: id }) => id !== null && id !== opened && !state.sessions.has(id));
-  return lost ? no(null) : null;
-}
-
-export function standingOf(tenant: string, agent: string, state: MemoryState) {
-  for (const session of state.sessions.values())
-    if (session.standing && session.state === 'open' && session.tenant === tenant && session.agent === agent)
-      return session;
-  return null;
 }
 
 function accountConflict(
@@ -168,32 +142,6 @@ function accountConflict(
     after.settled += charge;
   }
   return null;
-}
-
-/** The session's sequence afterwards; null without a session. */
-function changeSession(change: SessionChange | null, atMs: number, state: MemoryState): number | null {
-  if (change === null) return null;
-  if (change.kind === 'open') {
-    const { session, snapshot } = change;
-    state.sessions.set(session.id, session);
-    if (snapshot !== null) state.snapshots.set(nameOf(session.id, String(session.seq)), snapshot.text);
-    for (const { call, operation } of change.fences)
-      state.fences.set(nameOf(session.id, call), { session: session.id, call, operation });
-    return session.seq;
-  }
-  const found = state.sessions.get(change.id);
-  if (found === undefined) throw new Error('bug: the session was examined');
-  const seq = found.seq + (change.kind === 'step' && change.advance ? 1 : 0);
-  const usedAtMs = Math.max(found.usedAtMs, atMs);
-  const cancelled = change.kind === 'cancel' ? ('cancelled' as const) : found.state;
-  const moved =
-    change.kind === 'complete' ? completed({ ...found, usedAtMs }) : { ...found, seq, usedAtMs, state: cancelled };
-  state.sessions.set(
-    change.id,
-    withoutTimer(change.kind === 'step' ? changeWorkflow(moved, change.workflow, state) : moved),
-  );
-  if (change.kind === 'cancel_turn') state.turns.add(nameOf(change.id, change.turn));
-  return seq;
 }
 
 function appendRecords({ records, atMs }: Transition, state: MemoryState, chain: Chain): MemoryRecord[] {
@@ -264,7 +212,7 @@ function writeCall(
 const handsOf = ({ session, turn, key, fingerprint }: StoredCall) => ({ session, turn, key, fingerprint });
 
 function writeMark(
-  { id, requester, repeats }: Extract<CallChange, { kind: 'mark' }>,
+  { id, requester, repeats, due }: Extract<CallChange, { kind: 'mark' }>,
   atMs: number,
   last: MemoryRecord | null,
   state: MemoryState,
@@ -280,6 +228,7 @@ function writeMark(
       ...row.call,
       repeats: row.call.repeats + repeats,
       requesterLeftAtMs: requester === null ? row.call.requesterLeftAtMs : requester === 'left' ? atMs : null,
+      ...(due === undefined ? {} : { dueAtMs: due.atMs, updatedAtMs: atMs }),
       replyAt: returned ? { epoch: last.epoch, seq: last.seq } : replyAt,
     },
     leftAtAge: requester === 'left' ? state.age() : row.leftAtAge,

@@ -1,6 +1,7 @@
 /** Can a transition be right at all, whatever the store holds? The memory store's own reading of the port. */
 import { legalTransitions } from '../../src/core/taxonomy.ts';
-import type { ApprovalWrite, CallChange, Transition } from '../../src/ports/store.ts';
+import type { ApprovalWrite, CallChange, SessionChange, Transition } from '../../src/ports/store.ts';
+import { ticketIllegality } from './recovery/memory-tickets.ts';
 
 const writtenByTheStore: ReadonlySet<string> = new Set(['epoch_open', 'epoch_close', 'anchor', 'erased']);
 const maxRecords = 64;
@@ -20,16 +21,26 @@ export function illegality(transition: Transition): string | null {
     if (!isAmount(release) || !Number.isSafeInteger(charge)) return `'${account}' is settled in whole numbers`;
   if (approvals.length > maxApprovals) return `a transition writes at most ${maxApprovals} approvals`;
   if (!approvals.every(isWrite)) return 'a write of an approval contradicts itself';
+  const wrong = ticketIllegality(transition.tickets) ?? wrongStep(session) ?? wrongDue(call);
+  if (wrong !== null) return wrong;
   if (task?.kind === 'open' && !Number.isSafeInteger(task.dueAtMs)) return 'a task is due in whole milliseconds';
-  if (session?.kind === 'step' && session.workflow !== null) {
-    const { turn, call: about, operation, snapshot, fence } = session.workflow;
-    if (about === null && (turn === 'take' || turn === 'release' || fence !== null))
-      return 'a turn or a fence belongs to a call';
-    if (turn === 'take' && operation === null) return 'a turn is taken for an operation';
-    if ((snapshot === null) === session.advance) return 'the state of a workflow and its sequence move together';
-  }
   if (call === null || call.kind === 'mark') return key === null ? null : 'a key is claimed by a call that moves';
   return wrongPath(call) ?? wrongPapers(call, { key, records });
+}
+
+function wrongStep(session: SessionChange | null): string | null {
+  if (session?.kind !== 'step' || session.workflow === null) return null;
+  const { turn, call: about, operation, snapshot, fence } = session.workflow;
+  if (about === null && (turn === 'take' || turn === 'release' || fence !== null))
+    return 'a turn or a fence belongs to a call';
+  if (turn === 'take' && operation === null) return 'a turn is taken for an operation';
+  if (session.fence !== undefined) return 'a workflow fences with its own steps';
+  return (snapshot === null) === session.advance ? 'the state of a workflow and its sequence move together' : null;
+}
+
+function wrongDue(call: CallChange | null): string | null {
+  const atMs = (call?.kind === 'mark' ? call.due?.atMs : null) ?? null;
+  return atMs === null || Number.isSafeInteger(atMs) ? null : 'a call is due in whole milliseconds';
 }
 
 /** It opens as the first version, pending and limited, or makes the next version of what was seen. */

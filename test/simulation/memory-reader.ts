@@ -10,9 +10,10 @@ import type {
   StoredText,
 } from '../../src/ports/store.ts';
 import { approvalReads } from './memory-approvals.ts';
-import { standingOf } from './memory-apply.ts';
 import { hashing, type MemoryRecord } from './memory-journal.ts';
+import { standingOf } from './memory-workflows.ts';
 import { type CallRow, leftCalls, type MemoryState, nameOf, type PayloadPlace, placeName } from './memory-state.ts';
+import { ticketReads } from './recovery/memory-tickets.ts';
 
 /** What the port promises, without the promises: the simulated store decides when an answer arrives. */
 export type MemoryReader = ReturnType<typeof createMemoryReader>;
@@ -41,7 +42,7 @@ export function createMemoryReader(state: MemoryState, epoch: number) {
       leftCalls({ session, fingerprint }, withinMs, state).sort(byId).at(-1) ?? null,
     due(nowMs: number, limit: number): readonly StoredCall[] {
       const due: StoredCall[] = [];
-      for (const { call } of unfinishedRows(state)) if (call.dueAtMs !== null && call.dueAtMs <= nowMs) due.push(call);
+      for (const { call } of state.calls.values()) if (call.dueAtMs !== null && call.dueAtMs <= nowMs) due.push(call);
       return due.sort((a, b) => (a.dueAtMs ?? 0) - (b.dueAtMs ?? 0) || byId(a, b)).slice(0, limit);
     },
     unfinished: (after: string, limit: number): readonly StoredCall[] =>
@@ -63,6 +64,7 @@ export function createMemoryReader(state: MemoryState, epoch: number) {
       callsWhere(({ call, counted }) => call.repeats > counted, limit),
     blob: (hash: string) => state.blobs.get(hash) ?? null,
     ...approvalReads(state),
+    ...ticketReads(state),
     listCalls: (filter: CallFilter): readonly StoredCall[] =>
       callsWhere(({ call }) => fits(call, filter), Infinity)
         .reverse()

@@ -4,6 +4,7 @@
  */
 import type { Approval } from '../../src/core/approval/approval.ts';
 import type { Call } from '../../src/core/call/call.ts';
+import type { Ticket } from '../../src/core/recovery/ticket.ts';
 import type { CallState } from '../../src/core/taxonomy.ts';
 import type { Position } from '../../src/core/journal/record.ts';
 import type { CommitResult, Session, StoredCall, StoredTask, Transition } from '../../src/ports/store.ts';
@@ -49,6 +50,7 @@ export interface MemoryState {
   readonly accounts: Map<string, { held: number; settled: number }>;
   /** Replaced whole with every write, as everything here. */
   approvals: Map<string, Approval>;
+  tickets: Map<string, Ticket>;
   readonly tasks: Map<string, StoredTask>;
   readonly blobs: Map<string, string>;
   readonly tokens: Map<string, Extract<CommitResult, { kind: 'committed' }>>;
@@ -77,6 +79,7 @@ export function createMemoryState(random: Random, forgetsTokens = false): Memory
     fences: new Map(),
     accounts: new Map(),
     approvals: new Map(),
+    tickets: new Map(),
     tasks: new Map(),
     blobs: new Map(),
     tokens: new Map(),

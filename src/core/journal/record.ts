@@ -29,6 +29,8 @@ export const recordKinds = {
   approval_used: 'a call runs under its approval, which covers no other',
   approval_expired: 'an approval ran out of time',
   approval_voided: 'what an approval was bound to has changed, so it covers nothing',
+  ticket_opened: 'a person must settle something about the call',
+  ticket_closed: 'a ticket about the call was closed',
   session_completed: 'an agent said that it is done, and nothing stood against it',
   task_opened: 'the call succeeded, and its work goes on until it is reported',
   task_reported: 'the work of a call was reported as complete',

@@ -132,8 +132,22 @@ UPDATE calls SET left_age = 0 WHERE requester_left_at IS NOT NULL;
 UPDATE keys SET expires_at = ${7 * 86_400_000};
 `;
 
+/** A listing reads one index, newest first, whatever it filters by. */
+const tickets = `
+CREATE TABLE tickets (
+  id TEXT PRIMARY KEY, tenant TEXT NOT NULL, agent TEXT NOT NULL, session TEXT, call_id TEXT NOT NULL, tool TEXT NOT NULL,
+  queue TEXT NOT NULL, reason TEXT NOT NULL, state TEXT NOT NULL, opened_at INTEGER NOT NULL, closed_at INTEGER,
+  closed_by TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX tickets_call ON tickets (call_id, id);
+CREATE INDEX tickets_all ON tickets (tenant, opened_at, id);
+CREATE INDEX tickets_state ON tickets (tenant, state, opened_at, id);
+CREATE INDEX tickets_queue ON tickets (tenant, queue, opened_at, id);
+CREATE INDEX tickets_queue_state ON tickets (tenant, queue, state, opened_at, id);
+`;
+
 /** The migration at index n makes a file of version n one of version n + 1. */
-export const migrations: readonly string[] = [first, workflows, approvals, pins, age];
+export const migrations: readonly string[] = [first, workflows, approvals, pins, age, tickets];
 export const schemaVersion = migrations.length;
 
 /** Brings a file to today's version, each step in a transaction of its own. */

@@ -13,6 +13,7 @@ import { createJournalReader } from './journal-reader.ts';
 import { createSessionReader } from './session-reader.ts';
 import { type CallRow, callOf, type SessionRow, sessionOf } from './rows.ts';
 import { createTextReader } from './stored-records.ts';
+import { createTicketReader } from './ticket-reader.ts';
 import { unfinishedStates } from '../file/schema.ts';
 
 /** Rows that a filtered listing reads before it yields. */
@@ -79,6 +80,7 @@ export function createReader(database: DatabaseSync, age = createAgeReader(datab
     uncounted: async (limit) => uncounted(limit),
     blob: async (hash) => blob(hash)?.text ?? null,
     ...createApprovalReader(database),
+    ...createTicketReader(database),
     listCalls: (filter) => listCalls(database, filter),
     ...createJournalReader(database),
   };

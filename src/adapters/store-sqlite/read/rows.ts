@@ -1,10 +1,11 @@
 /**
- * Maps rows of calls, sessions, approvals and tasks to the types of the port. Of an approval, what is searched for or
+ * Maps rows of calls, sessions, approvals, tickets and tasks to the types of the port. Of an approval, what is searched for or
  * can be erased has a column of its own; the rest is one text.
  */
 import { type Approval, type ApprovalState, approvalStates } from '../../../core/approval/approval.ts';
 import type { CallId, IncarnationId, SessionId } from '../../../core/call/call.ts';
 import type { Position } from '../../../core/journal/record.ts';
+import { type Ticket, ticketReasons } from '../../../core/recovery/ticket.ts';
 import type { CallState, EffectClass } from '../../../core/taxonomy.ts';
 import { canonicalText } from '../../../core/values/canonical.ts';
 import type { Session, StoredCall, StoredTask, WorkflowSession } from '../../../ports/store.ts';
@@ -191,4 +192,36 @@ export interface TaskRow {
 
 export function taskOf(row: TaskRow): StoredTask {
   return { call: row.call_id as CallId, dueAtMs: row.due_at, state: row.state as StoredTask['state'] };
+}
+
+export interface TicketRow {
+  readonly id: string;
+  readonly tenant: string;
+  readonly agent: string;
+  readonly session: string | null;
+  readonly call_id: string;
+  readonly tool: string;
+  readonly queue: string;
+  readonly reason: string;
+  readonly state: string;
+  readonly opened_at: number;
+  readonly closed_at: number | null;
+  readonly closed_by: string | null;
+}
+
+export function ticketOf(row: TicketRow): Ticket {
+  return {
+    id: row.id as Ticket['id'],
+    tenant: row.tenant,
+    agent: row.agent,
+    session: row.session as Ticket['session'],
+    call: row.call_id as CallId,
+    tool: row.tool,
+    queue: row.queue,
+    reason: Object.hasOwn(ticketReasons, row.reason) ? (row.reason as Ticket['reason']) : 'playbook',
+    state: row.state === 'closed' ? 'closed' : 'open',
+    openedAtMs: row.opened_at,
+    closedAtMs: row.closed_at,
+    closedBy: row.closed_by,
+  };
 }

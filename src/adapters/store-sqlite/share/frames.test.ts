@@ -10,6 +10,7 @@ import {
   inserting,
   marking,
   opening,
+  stepping,
   updating,
 } from '../../../../test/conformance/store-fixtures.ts';
 import type { Approval } from '../../../core/approval/approval.ts';
@@ -58,6 +59,7 @@ const wrongApprovals: readonly object[] = [
 test('requests of the right shape pass, and one wrong field stops them', () => {
   const call = aCall();
   const decided = { by: 'ada', atMs: 1, reason: null };
+  const mark = { kind: 'mark', id: call.id, requester: null, repeats: 0 } as const;
   const good = [
     inserting(call, undefined, { payloads: [{ part: 'args', text: '{}' }] }),
     updating(call, { state: 'DISPATCHED' }),
@@ -68,6 +70,8 @@ test('requests of the right shape pass, and one wrong field stops them', () => {
     aTransition({ task: { kind: 'open', call: call.id, dueAtMs: 1 } }),
     aTransition({ task: { kind: 'close', call: call.id, as: 'overdue' } }),
     aTransition({ session: { kind: 'complete', id: aSession().id, expectEntries: 1 } }),
+    aTransition({ session: { ...stepping(aSession().id), fence: { kind: 'lifted', call: call.id } } }),
+    aTransition({ call: { ...mark, due: { expectAtMs: null, atMs: 5 } } }),
     { erase: call.id, reason: 'asked', atMs: 1 },
   ];
   assert.ok(areRequests(good));
@@ -86,6 +90,9 @@ test('requests of the right shape pass, and one wrong field stops them', () => {
     [{ ...first, session: { kind: 'step' } }],
     [{ ...first, session: { kind: 'complete', id: 'ses_1' } }],
     [{ ...first, approvals: null }],
+    [{ ...first, tickets: undefined }],
+    [{ ...first, call: { ...mark, due: { atMs: 5 } } }],
+    [{ ...first, session: { ...stepping(aSession().id), fence: { kind: 'raised', call: call.id } } }],
     [{ ...first, task: undefined }],
     [{ ...first, task: { kind: 'close', call: 'c', as: 'open' } }],
     [{ ...first, task: { kind: 'open', call: 'c', dueAtMs: 0.5 } }],

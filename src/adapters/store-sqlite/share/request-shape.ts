@@ -1,6 +1,7 @@
 /** Checks the shape of requests that come from a forwarder. What they ask for is checked like everyone's. */
 import { approvalStates } from '../../../core/approval/approval.ts';
 import { recordKinds } from '../../../core/journal/record.ts';
+import { ticketReasons } from '../../../core/recovery/ticket.ts';
 import { callStates, effectClasses } from '../../../core/taxonomy.ts';
 import type { WriteRequest } from '../write/batch.ts';
 import { isObject } from '../../../core/values/json.ts';
@@ -20,6 +21,11 @@ const oneOf = (names: object): Check => {
   const known: ReadonlySet<unknown> = new Set(Object.keys(names));
   return (value) => known.has(value);
 };
+
+const optional =
+  (check: Check): Check =>
+  (value) =>
+    value === undefined || check(value);
 
 const orNull =
   (check: Check): Check =>
@@ -72,6 +78,7 @@ const callChange = anyOf(
     id: text,
     requester: orNull(anyOf(literal('left'), literal('returned'))),
     repeats: whole,
+    due: optional(object({ expectAtMs: orNull(whole), atMs: orNull(whole) })),
   }),
 );
 
@@ -109,6 +116,11 @@ const workflowChange = object({
   manifest: orNull(text),
 });
 
+const fenceWrite = anyOf(
+  object({ kind: literal('raised'), call: text, operation: text }),
+  object({ kind: literal('lifted'), call: text }),
+);
+
 const sessionChange = anyOf(
   object({
     kind: literal('step'),
@@ -117,6 +129,7 @@ const sessionChange = anyOf(
     expectSeq: orNull(whole),
     expectOpen: flag,
     workflow: orNull(workflowChange),
+    fence: optional(fenceWrite),
   }),
   object({ kind: literal('open'), session, snapshot, fences: list(object({ call: text, operation: text })) }),
   object({ kind: literal('cancel'), id: text }),
@@ -154,6 +167,27 @@ const approval = object({
   expiresAtMs: whole,
 });
 
+const ticket = object({
+  id: text,
+  tenant: text,
+  agent: text,
+  session: orNull(text),
+  call: text,
+  tool: text,
+  queue: text,
+  reason: oneOf(ticketReasons),
+  state: oneOf({ open: 0, closed: 0 }),
+  openedAtMs: whole,
+  closedAtMs: orNull(whole),
+  closedBy: orNull(text),
+});
+
+const ticketWrite = anyOf(
+  object({ kind: literal('open'), ticket }),
+  object({ kind: literal('close'), id: text, by: text, atMs: whole }),
+  object({ kind: literal('moot'), call: text, reason: oneOf(ticketReasons), by: text, atMs: whole }),
+);
+
 const taskChange = anyOf(
   object({ kind: literal('open'), call: text, dueAtMs: whole }),
   object({ kind: literal('close'), call: text, as: oneOf({ reported: 0, overdue: 0 }) }),
@@ -177,6 +211,7 @@ const transition = object({
   reserve: list(object({ tenant: text, account: text, amount: whole, limit: whole })),
   settle: list(object({ tenant: text, account: text, release: whole, charge: whole })),
   approvals: list(object({ approval, expect: orNull(whole), maxPending: orNull(whole) })),
+  tickets: list(ticketWrite),
   task: orNull(taskChange),
   blobs: list(object({ hash: text, text })),
   records: list(record),

@@ -1,18 +1,19 @@
 /**
  * Writes one transition as rows. Everything is checked before anything is written, so a conflict leaves nothing to
- * undo. The order of checks is call, key, place, session, reservations, approvals, task.
+ * undo. The order of checks is call, key, place, session, reservations, approvals, tickets, task.
  */
 import { invariant } from '../../../core/values/unreachable.ts';
 import type { CallChange, CommitResult, SessionChange, Transition } from '../../../ports/store.ts';
 import { type Chain, seqAfter } from './chain.ts';
 import { type Conflict, illegal, recordsConflict, sessionConflict, stageAccounts } from './examine.ts';
 import type { Account, Ledger, MutableSession } from './ledger.ts';
-import { changeWorkflow, completeSession, dropTimer, keepSnapshot } from './change-workflow.ts';
+import { changeWorkflow, completeSession, dropTimer, keepSnapshot, writeFence } from './change-workflow.ts';
 import { findIllegality } from './legality.ts';
 import { callOf, type CallRow, positionOf } from '../read/rows.ts';
 import { epochStride } from '../file/schema.ts';
 import type { Statements } from './statements.ts';
 import { approvalConflict, taskConflict, writeApprovals, writeTask } from './write-approvals.ts';
+import { ticketConflict, writeTickets } from './write-tickets.ts';
 import { findConflict, type Move, moveTimer, type Outline, writeFast, writeMark, writeSlow } from './write-call.ts';
 
 const noAccounts: readonly Account[] = [];
@@ -51,7 +52,7 @@ interface Checked {
 /** Everything but the call and its key, which are checked as they are written. */
 function checkExpectations(transition: Transition, writing: Writing): Checked {
   const { statements, ledger } = writing;
-  const { session, approvals, task } = transition;
+  const { session, approvals, tickets, task } = transition;
   let conflict: Conflict | null = placeConflict(transition, writing);
   if (session !== null) conflict ??= sessionConflict(session, ledger);
   conflict ??= recordsConflict(transition, ledger);
@@ -62,6 +63,7 @@ function checkExpectations(transition: Transition, writing: Writing): Checked {
     else accounts = staged;
   }
   if (approvals.length > 0) conflict ??= approvalConflict(approvals, statements);
+  if (tickets.length > 0) conflict ??= ticketConflict(tickets, statements);
   if (task !== null) conflict ??= taskConflict(task, statements);
   return { conflict, accounts };
 }
@@ -94,6 +96,7 @@ function writeRest(
   for (const { tenant, account, held, settled } of accounts)
     Object.assign(ledger.account(tenant, account), { held, settled, changed: true });
   if (transition.approvals.length > 0) writeApprovals(transition.approvals, statements);
+  if (transition.tickets.length > 0) writeTickets(transition.tickets, statements);
   if (transition.task !== null) writeTask(transition.task, statements);
   for (const blob of transition.blobs) statements.insertBlob.run(blob.hash, blob.text);
   const seq = session === null ? 0 : changeSession(session, transition.atMs, writing).seq;
@@ -109,7 +112,10 @@ function markConflict(mark: CallChange | null, statements: Statements): Conflict
   const row = statements.call.get(mark.id) as CallRow | undefined;
   if (row === undefined) return { kind: 'conflict', on: 'call', found: null };
   const taken = mark.requester === 'returned' && row.requester_left_at === null;
-  return taken ? { kind: 'conflict', on: 'call', found: callOf(row) } : null;
+  const { due } = mark;
+  // INVARIANT: of those who saw the same time one sets the next, and only while the call is in doubt.
+  const late = due !== undefined && (row.state !== 'IN_DOUBT' || row.due_at !== due.expectAtMs);
+  return taken || late ? { kind: 'conflict', on: 'call', found: callOf(row) } : null;
 }
 
 /**
@@ -161,6 +167,7 @@ function changeSession(change: SessionChange, atMs: number, { ledger, statements
   session.usedAtMs = Math.max(session.usedAtMs, atMs);
   if (change.kind === 'step' && change.advance) session.seq += 1;
   if (change.kind === 'step' && change.workflow !== null) changeWorkflow(session, change.workflow, statements);
+  if (change.kind === 'step' && change.fence !== undefined) writeFence(change.id, change.fence, statements);
   if (change.kind === 'cancel') session.state = 'cancelled';
   if (change.kind === 'complete') completeSession(session);
   if (session.state !== 'open') dropTimer(session, statements);

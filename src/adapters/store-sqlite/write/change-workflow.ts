@@ -1,9 +1,9 @@
 /**
- * Changes the workflow of a session with a step: turn, state, fences and timer. Runs after all checks, so nothing here
- * is refused.
+ * Changes the workflow of a session with a step (turn, state, fences and timer), and fences of sessions without one.
+ * Runs after all checks, so nothing here is refused.
  */
 import type { SessionId } from '../../../core/call/call.ts';
-import type { Session, SnapshotDraft, WorkflowChange, WorkflowSession } from '../../../ports/store.ts';
+import type { FenceWrite, Session, SnapshotDraft, WorkflowChange, WorkflowSession } from '../../../ports/store.ts';
 import type { MutableSession } from './ledger.ts';
 import type { Statements } from './statements.ts';
 
@@ -36,6 +36,12 @@ function changeFence(session: SessionId, change: WorkflowChange, turn: Turn, sta
   if (call === null) return;
   if (fence === 'raised') statements.insertFence.run(session, call, operation ?? turn?.operation ?? '');
   if (fence === 'lifted') statements.deleteFence.run(session, call);
+}
+
+/** Of a session without a workflow. */
+export function writeFence(session: SessionId, fence: FenceWrite, statements: Statements): void {
+  if (fence.kind === 'raised') statements.insertFence.run(session, fence.call, fence.operation);
+  else statements.deleteFence.run(session, fence.call);
 }
 
 function turnAfter({ turn, call, operation }: WorkflowChange, before: Turn): Turn {

@@ -25,6 +25,8 @@ function stepConflict(change: Extract<SessionChange, { kind: 'step' }>, found: M
   const shut = change.expectOpen && found.state !== 'open';
   const conflict: Conflict = { kind: 'conflict', on: 'session', found: asItStands(found) };
   if (stale || shut) return conflict;
+  if (change.fence !== undefined && found.workflow !== null)
+    return illegal('a fence of a workflow session is part of its step');
   // INVARIANT: the sequence of a workflow session counts its states.
   if (change.workflow === null)
     return found.workflow !== null && change.advance

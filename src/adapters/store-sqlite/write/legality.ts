@@ -2,8 +2,9 @@
  * Checks what a transition says about itself, before the file is read. What passes here and meets its expectations
  * is written.
  */
+import { ticketIdOf } from '../../../core/recovery/ticket.ts';
 import { legalTransitions } from '../../../core/taxonomy.ts';
-import type { ApprovalWrite, CallChange, Transition } from '../../../ports/store.ts';
+import type { ApprovalWrite, CallChange, TicketWrite, Transition } from '../../../ports/store.ts';
 
 const ownKinds: ReadonlySet<string> = new Set(['epoch_open', 'epoch_close', 'anchor', 'erased']);
 
@@ -13,6 +14,9 @@ export const maxRecords = 64;
 /** More than any act touches: the one that ends, the one that opens, and room. */
 export const maxApprovals = 16;
 
+/** More than a call has reasons for. */
+export const maxTickets = 16;
+
 /** Why the transition is illegal, or null. */
 export function findIllegality(transition: Transition): string | null {
   if (transition.token === '') return 'a transition needs a token';
@@ -20,6 +24,7 @@ export function findIllegality(transition: Transition): string | null {
     wrongKinds(transition) ??
     wrongAmounts(transition) ??
     wrongApprovals(transition.approvals) ??
+    wrongTickets(transition.tickets) ??
     wrongTask(transition) ??
     wrongStep(transition) ??
     wrongCall(transition)
@@ -48,6 +53,7 @@ function wrongTask({ task }: Transition): string | null {
 
 function wrongStep({ session }: Transition): string | null {
   if (session?.kind !== 'step' || session.workflow === null) return null;
+  if (session.fence !== undefined) return 'a fence of a workflow session is part of its step';
   const { turn, call, operation, snapshot, fence } = session.workflow;
   const bound = turn === 'take' || turn === 'release' || fence !== null;
   if (bound && call === null) return 'a turn or a fence belongs to a call';
@@ -60,8 +66,14 @@ function wrongStep({ session }: Transition): string | null {
 function wrongCall(transition: Transition): string | null {
   const { call, key } = transition;
   if (call === null) return key === null ? null : 'a key is claimed by a call';
-  if (call.kind === 'mark') return key === null ? null : 'a mark claims no key';
+  if (call.kind === 'mark') return wrongDue(call) ?? (key === null ? null : 'a mark claims no key');
   return wrongPath(call) ?? wrongRecords(call, transition);
+}
+
+function wrongDue({ due }: Extract<CallChange, { kind: 'mark' }>): string | null {
+  return due === undefined || due.atMs === null || Number.isSafeInteger(due.atMs)
+    ? null
+    : 'a call is due at a whole number of milliseconds';
 }
 
 function wrongPath(change: Exclude<CallChange, { kind: 'mark' }>): string | null {
@@ -99,6 +111,20 @@ function wrongApprovals(writes: readonly ApprovalWrite[]): string | null {
     if (maxPending !== null && !isAmount(maxPending)) return 'how many may be pending is a whole number from 0';
     if (!Number.isSafeInteger(openedAtMs) || !Number.isSafeInteger(expiresAtMs))
       return `the times of approval '${id}' are whole milliseconds`;
+  }
+  return null;
+}
+
+function wrongTickets(writes: readonly TicketWrite[]): string | null {
+  if (writes.length > maxTickets) return `a transition writes at most ${maxTickets} tickets`;
+  for (const write of writes) {
+    const atMs = write.kind === 'open' ? write.ticket.openedAtMs : write.atMs;
+    if (!Number.isSafeInteger(atMs)) return 'the times of a ticket are whole milliseconds';
+    if (write.kind !== 'open') continue;
+    const { id, call, reason, state, closedAtMs, closedBy } = write.ticket;
+    // INVARIANT: a ticket is found by its call and its reason.
+    if (id !== ticketIdOf(call, reason)) return `ticket '${id}' is not named for its call and its reason`;
+    if (state !== 'open' || closedAtMs !== null || closedBy !== null) return `ticket '${id}' opens as open`;
   }
   return null;
 }

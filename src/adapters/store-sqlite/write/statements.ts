@@ -40,6 +40,7 @@ export function prepareStatements(database: DatabaseSync) {
          reply_at = CASE WHEN reply_at IS NULL THEN NULL ELSE coalesce(?4, reply_at) END
        WHERE id = ?1`,
     ),
+    rescheduleCall: prepare('UPDATE calls SET due_at = ?2, updated_at = ?3 WHERE id = ?1'),
     countUp: prepare('UPDATE calls SET repeats = repeats + ?2 WHERE id = ?1'),
     countRepeats: prepare('UPDATE calls SET counted = repeats WHERE id = ?'),
 
@@ -88,6 +89,29 @@ export function prepareStatements(database: DatabaseSync) {
 
     insertBlob: prepare('INSERT INTO blobs (hash, text) VALUES (?, ?) ON CONFLICT DO NOTHING'),
 
+    ...approvalStatements(database),
+    ...ticketStatements(database),
+
+    token: prepare('SELECT seq, last_at FROM tokens WHERE token = ?'),
+    insertToken: prepare('INSERT INTO tokens (token, seq, last_at) VALUES (?, ?, ?)'),
+    purgeTokens: prepare('DELETE FROM tokens WHERE id <= (SELECT max(id) FROM tokens) - ?'),
+
+    insertRecord: prepare('INSERT INTO journal (at, kind, call_id, header, hash, payload) VALUES (?, ?, ?, ?, ?, ?)'),
+    insertPayload: prepare('INSERT INTO payloads (id, salt, bytes) VALUES (?, ?, ?)'),
+    recordsOfCall: prepare(
+      'SELECT at, header, payload FROM journal WHERE call_id = ? AND payload IS NOT NULL ORDER BY at',
+    ),
+    deletePayload: prepare('DELETE FROM payloads WHERE id = ?'),
+
+    answered: prepare('UPDATE epochs SET answered = ? WHERE epoch = ?'),
+    age: prepare('UPDATE epochs SET age = ? WHERE epoch = ?'),
+    closeEpoch: prepare('UPDATE epochs SET closed_at = ? WHERE epoch = ?'),
+  };
+}
+
+function approvalStatements(database: DatabaseSync) {
+  const prepare = (text: string) => database.prepare(text);
+  return {
     approval: prepare('SELECT * FROM approvals WHERE id = ?'),
     liveApproval: prepare(
       `SELECT * FROM approvals INDEXED BY approvals_live
@@ -116,20 +140,21 @@ export function prepareStatements(database: DatabaseSync) {
     task: prepare('SELECT * FROM tasks WHERE call_id = ?'),
     insertTask: prepare(`INSERT INTO tasks (call_id, due_at, state) VALUES (?, ?, 'open')`),
     closeTask: prepare('UPDATE tasks SET state = ? WHERE call_id = ?'),
+  };
+}
 
-    token: prepare('SELECT seq, last_at FROM tokens WHERE token = ?'),
-    insertToken: prepare('INSERT INTO tokens (token, seq, last_at) VALUES (?, ?, ?)'),
-    purgeTokens: prepare('DELETE FROM tokens WHERE id <= (SELECT max(id) FROM tokens) - ?'),
-
-    insertRecord: prepare('INSERT INTO journal (at, kind, call_id, header, hash, payload) VALUES (?, ?, ?, ?, ?, ?)'),
-    insertPayload: prepare('INSERT INTO payloads (id, salt, bytes) VALUES (?, ?, ?)'),
-    recordsOfCall: prepare(
-      'SELECT at, header, payload FROM journal WHERE call_id = ? AND payload IS NOT NULL ORDER BY at',
+function ticketStatements(database: DatabaseSync) {
+  const prepare = (text: string) => database.prepare(text);
+  return {
+    ticket: prepare('SELECT * FROM tickets WHERE id = ?'),
+    // INVARIANT: a call has at most one ticket for a reason.
+    insertTicket: prepare(
+      `INSERT INTO tickets (id, tenant, agent, session, call_id, tool, queue, reason, state, opened_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'open', ?) ON CONFLICT (id) DO NOTHING`,
     ),
-    deletePayload: prepare('DELETE FROM payloads WHERE id = ?'),
-
-    answered: prepare('UPDATE epochs SET answered = ? WHERE epoch = ?'),
-    age: prepare('UPDATE epochs SET age = ? WHERE epoch = ?'),
-    closeEpoch: prepare('UPDATE epochs SET closed_at = ? WHERE epoch = ?'),
+    // INVARIANT: a ticket is closed once.
+    closeTicket: prepare(
+      `UPDATE tickets SET state = 'closed', closed_by = ?2, closed_at = ?3 WHERE id = ?1 AND state = 'open'`,
+    ),
   };
 }

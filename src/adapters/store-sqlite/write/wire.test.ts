@@ -15,6 +15,13 @@ import {
   stepping,
   updating,
 } from '../../../../test/conformance/store-fixtures.ts';
+import {
+  aTicket,
+  closingTicket,
+  mootTicket,
+  openingTicket,
+  ticketing,
+} from '../../../../test/conformance/recovery/ticket-fixtures.ts';
 import type { SessionId } from '../../../core/call/call.ts';
 import type { WriteRequest } from './batch.ts';
 import { flatten, type Outcome, readOutcome, restore, writeOutcome } from './wire.ts';
@@ -40,6 +47,11 @@ const requests: readonly WriteRequest[] = [
   openingOf(anApproval(), 7),
   aTransition({ task: { kind: 'open', call: call.id, dueAtMs: 9 } }),
   aTransition({ task: { kind: 'close', call: call.id, as: 'overdue' } }),
+  ticketing(openingTicket(aTicket()), closingTicket(aTicket()), mootTicket(aTicket())),
+  aTransition({ session: { ...stepping(id), fence: { kind: 'raised', call: call.id, operation: 'op' } } }),
+  aTransition({
+    call: { kind: 'mark', id: call.id, requester: null, repeats: 0, due: { expectAtMs: 1, atMs: null } },
+  }),
   { erase: call.id, reason: 'asked', atMs: 1 },
 ];
 
@@ -69,6 +81,7 @@ const outcomes: readonly (readonly [string, Outcome])[] = [
         { kind: 'conflict', on: 'session', found: plain },
         { kind: 'conflict', on: 'illegal', problem: 'x' },
         { kind: 'conflict', on: 'approval', found: anApproval() },
+        { kind: 'conflict', on: 'ticket', found: aTicket() },
         { kind: 'conflict', on: 'task', found: { call: call.id, dueAtMs: 1, state: 'open' } },
         { kind: 'unavailable', fault: 'io', message: 'y' },
       ],

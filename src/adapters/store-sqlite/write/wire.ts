@@ -4,7 +4,15 @@
  */
 import type { Call } from '../../../core/call/call.ts';
 import type { RecordDraft } from '../../../core/journal/record.ts';
-import type { CallChange, CommitResult, KeyClaim, Session, SessionChange, Transition } from '../../../ports/store.ts';
+import type {
+  CallChange,
+  CommitResult,
+  FenceWrite,
+  KeyClaim,
+  Session,
+  SessionChange,
+  Transition,
+} from '../../../ports/store.ts';
 import type { WriteRequest } from './batch.ts';
 import type { EraseRequest } from './erase-call.ts';
 
@@ -14,17 +22,17 @@ type Update = Extract<CallChange, { kind: 'update' }>;
 type Step = Extract<SessionChange, { kind: 'step' }>;
 
 /** Parts that few transitions have are sent as they are. */
-type Rest = Pick<Transition, 'reserve' | 'settle' | 'approvals' | 'task' | 'blobs'>;
-const noRest: Rest = { reserve: [], settle: [], approvals: [], task: null, blobs: [] };
+type Rest = Pick<Transition, 'reserve' | 'settle' | 'approvals' | 'tickets' | 'task' | 'blobs'>;
+const noRest: Rest = { reserve: [], settle: [], approvals: [], tickets: [], task: null, blobs: [] };
 
 export type FlatRequest = Flat | EraseRequest;
 
 export function flatten(request: WriteRequest): FlatRequest {
   if ('erase' in request) return request;
-  const { token, atMs, call, nobodyLeftWithinMs, key, session, reserve, settle, approvals, task, blobs, records } =
-    request;
-  const more = reserve.length + settle.length + approvals.length + blobs.length > 0 || task !== null;
-  const rest: Rest | null = more ? { reserve, settle, approvals, task, blobs } : null;
+  const { token, atMs, call, nobodyLeftWithinMs, key, session, records } = request;
+  const { reserve, settle, approvals, tickets, task, blobs } = request;
+  const lists = reserve.length + settle.length + approvals.length + tickets.length + blobs.length;
+  const rest: Rest | null = lists > 0 || task !== null ? { reserve, settle, approvals, tickets, task, blobs } : null;
   const flat: unknown[] = [token, atMs, call, null, null, flatKey(key), flatSession(session), rest, nobodyLeftWithinMs];
   if (call !== null && call.kind !== 'mark') {
     flat[2] = flatCall(call.call);
@@ -51,6 +59,7 @@ export function restore(flat: FlatRequest): WriteRequest {
     reserve: rest.reserve,
     settle: rest.settle,
     approvals: rest.approvals,
+    tickets: rest.tickets,
     task: rest.task,
     blobs: rest.blobs,
     records,
@@ -128,19 +137,26 @@ function restoreKey(flat: Flat | null): KeyClaim | null {
   };
 }
 
-const flatSession = (change: SessionChange | null): Flat | Exclude<SessionChange, Step> | null =>
-  change?.kind === 'step' ? [change.id, change.advance, change.expectSeq, change.expectOpen, change.workflow] : change;
+function flatSession(change: SessionChange | null): Flat | Exclude<SessionChange, Step> | null {
+  if (change?.kind !== 'step') return change;
+  const { id, advance, expectSeq, expectOpen, workflow, fence } = change;
+  return fence === undefined
+    ? [id, advance, expectSeq, expectOpen, workflow]
+    : [id, advance, expectSeq, expectOpen, workflow, fence];
+}
 
 function restoreSession(flat: Flat | Exclude<SessionChange, Step> | null): SessionChange | null {
   if (flat === null || !Array.isArray(flat)) return flat as Exclude<SessionChange, Step> | null;
-  const [id, advance, expectSeq, expectOpen, workflow] = flat as [
+  const [id, advance, expectSeq, expectOpen, workflow, fence] = flat as [
     Step['id'],
     boolean,
     number | null,
     boolean,
     Step['workflow'],
+    FenceWrite?,
   ];
-  return { kind: 'step', id, advance, expectSeq, expectOpen, workflow };
+  const step = { kind: 'step', id, advance, expectSeq, expectOpen, workflow } as const;
+  return fence === undefined ? step : { ...step, fence };
 }
 
 /** Kind, call, session and body, then part and text of each payload. */

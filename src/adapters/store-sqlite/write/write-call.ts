@@ -112,11 +112,15 @@ function writeCall(move: Move, { token, atMs }: Transition, outline: Outline, st
 }
 
 export function writeMark(
-  { id, requester, repeats }: Extract<CallChange, { kind: 'mark' }>,
+  { id, requester, repeats, due }: Extract<CallChange, { kind: 'mark' }>,
   { atMs }: Transition,
   { lastAt, age }: Outline,
   statements: Statements,
 ): void {
+  if (due !== undefined) {
+    statements.rescheduleCall.run(id, due.atMs, atMs);
+    replaceTimer(id, due.expectAtMs, due.atMs, statements);
+  }
   if (requester === null) statements.countUp.run(id, repeats);
   else if (requester === 'left') statements.markCall.run(id, atMs, repeats, null, age);
   else statements.markCall.run(id, null, repeats, lastAt, null);
@@ -126,7 +130,10 @@ export function writeMark(
 export function moveTimer(move: Move, statements: Statements): void {
   const { id, state, dueAtMs } = move.call;
   const before = move.kind === 'insert' ? null : timerOf(move.expect.state, move.expect.dueAtMs);
-  const after = timerOf(state, dueAtMs);
+  replaceTimer(id, before, timerOf(state, dueAtMs), statements);
+}
+
+function replaceTimer(id: string, before: number | null, after: number | null, statements: Statements): void {
   if (before === after) return;
   if (before !== null) statements.deleteTimer.run(before, id);
   if (after !== null) statements.insertTimer.run(after, id);

@@ -19,6 +19,7 @@ const aMessage = (over: Partial<WebhookMessage> = {}): WebhookMessage => ({
   session: null,
   message: 'a person was asked to approve a call',
   approval: aView(),
+  ticket: null,
   link: 'https://console/apr_1',
   ...over,
 });

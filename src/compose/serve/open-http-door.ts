@@ -16,6 +16,7 @@ import type { JsonObject } from '../../core/values/json.ts';
 import { policyHash, gapsOf } from '../../shell/upkeep/record-runtime.ts';
 import { policyOf } from '../../shell/shell.ts';
 import { reportTask } from '../../shell/completion/tasks.ts';
+import { createTickets } from '../../shell/ticket/ticket-service.ts';
 import { createTenantView } from '../../shell/look/tenant-view.ts';
 import { createWorkflowService, type WorkflowService } from '../../shell/session/workflow-service.ts';
 import type { Authenticate } from '../state/authenticate.ts';
@@ -73,6 +74,9 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
     },
     get approvals() {
       return createApprovals(shell());
+    },
+    get tickets() {
+      return createTickets(shell());
     },
     complete: (raw, who) => completeSession(raw, who, shell()),
     reportTask: (callId, who) => reportTask(callId, who, shell()),

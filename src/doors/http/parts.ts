@@ -15,6 +15,7 @@ import type { Requester } from '../../shell/call/await-outcome.ts';
 import type { CallCount } from '../../shell/look/counts.ts';
 import type { GapCount } from '../../shell/upkeep/record-runtime.ts';
 import type { TenantView } from '../../shell/look/tenant-view.ts';
+import type { TicketService } from '../../shell/ticket/ticket-service.ts';
 import type { WorkflowService } from '../../shell/session/workflow-service.ts';
 
 /** Why the request is not authenticated. `malformed`: not a bearer key. `unavailable`: the keys cannot be read now. */
@@ -98,6 +99,7 @@ export interface HttpDoorParts {
   readonly workflows: WorkflowService;
   readonly view: TenantView;
   readonly approvals: ApprovalService;
+  readonly tickets: TicketService;
   /** `{ session? }`: the agent reports that its work is done. */
   complete(raw: unknown, who: Principal): Promise<Reply>;
   /** Reports that work which continued after its call is complete. */

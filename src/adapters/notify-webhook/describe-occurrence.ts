@@ -26,13 +26,13 @@ export async function describeOccurrence(
     id: deliveryId(storeTag, at),
     event,
     kind,
-    at: `${new Date(Math.min(atMs, latestTimeMs)).toISOString().slice(0, 19)}Z`,
+    at: time(atMs),
     ...firstKnown([found === null ? null : { ...found.view, tenant: found.tenant }, ticket, call, session], body),
     call_id: callId,
     session: sessionId,
     message: spellOut(said ?? (ticket === null ? recordKinds[kind] : ticketReasons[ticket.reason])),
     approval: found?.view ?? null,
-    ticket: ticket === null ? null : viewOfTicket(ticket),
+    ticket: ticket === null ? null : viewOfTicket(ticket, time),
   };
 }
 
@@ -51,6 +51,9 @@ function firstKnown(sources: readonly (Partial<About> | null)[], body: Readonly<
 
 /** Later than any clock says; beyond it there is no text for a time. */
 const latestTimeMs = 253_402_300_799_000;
+
+/** RFC 3339 in whole seconds. */
+const time = (ms: number): string => `${new Date(Math.min(ms, latestTimeMs)).toISOString().slice(0, 19)}Z`;
 
 function textIn(body: Readonly<Record<string, unknown>>, name: string): string | null {
   const value = body[name];

@@ -50,8 +50,7 @@ function fieldsOf({ approval, ticket, tenant, at, call_id, id }: WebhookMessage)
     ['Decided by', decidedBy(approval?.decided ?? null)],
     ['Expires', approval?.expires_at ?? null],
     ['Rule', approval?.rule_ref ?? null],
-    ['Ticket', ticket?.ticket_id ?? null],
-    ['Queue', ticket?.queue ?? null],
+    ...fieldsOfTicket(ticket),
     ['Tenant', tenant],
     ['Call', call_id],
     ['At', at],
@@ -61,6 +60,14 @@ function fieldsOf({ approval, ticket, tenant, at, call_id, id }: WebhookMessage)
     value === null ? [] : [marked(`*${name}*\n${escaped(value, slackLimits.field - 100)}`)],
   );
 }
+
+const fieldsOfTicket = (ticket: WebhookMessage['ticket']): (readonly [string, string | null])[] =>
+  ticket === null
+    ? []
+    : [
+        ['Ticket', ticket.ticket_id],
+        ['Queue', ticket.queue],
+      ];
 
 function decidedBy(decided: NonNullable<WebhookMessage['approval']>['decided']): string | null {
   if (decided === null) return null;

@@ -7,7 +7,7 @@ import { safeText } from '../../core/values/redact.ts';
 import { createHttpDoor, type HttpDoor } from '../../doors/http/http-door.ts';
 import type { HttpDoorOptions, HttpDoorParts, StatusReport } from '../../doors/http/parts.ts';
 import { createApprovals } from '../../shell/approval/approvals.ts';
-import { type CallCounts, createCallCounts, countPending } from '../../shell/look/counts.ts';
+import { type CallCounts, countOpenTickets, countPending, createCallCounts } from '../../shell/look/counts.ts';
 import { completeSession } from '../../shell/completion/complete.ts';
 import { evaluateCall } from '../../shell/look/evaluate.ts';
 import { handleCall, handleUnfit } from '../../shell/call/handle-call.ts';
@@ -133,6 +133,7 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
       calls: counts.of(tenant),
       gaps: gapsOf(tenant, shell()),
       approvalsPending: await countPending(tenant, shell()),
+      ticketsOpen: await countOpenTickets(tenant, shell()),
       upstreams: upstreams().map(({ name, state }) => ({ name, state })),
     }),
     notify: (notice) => shell().ports.notify(notice),

@@ -45,7 +45,8 @@ export interface TicketStory extends TicketView {
   readonly call: TicketCall | null;
 }
 
-export function viewOfTicket(ticket: Ticket): TicketView {
+/** `time` writes a time as RFC 3339 in whole seconds, which the core cannot. */
+export function viewOfTicket(ticket: Ticket, time: (ms: number) => string): TicketView {
   return {
     ticket_id: ticket.id,
     state: ticket.state,
@@ -56,8 +57,8 @@ export function viewOfTicket(ticket: Ticket): TicketView {
     tool: ticket.tool,
     session: ticket.session,
     call_id: ticket.call,
-    opened_at: timeText(ticket.openedAtMs),
-    closed_at: ticket.closedAtMs === null ? null : timeText(ticket.closedAtMs),
+    opened_at: time(ticket.openedAtMs),
+    closed_at: ticket.closedAtMs === null ? null : time(ticket.closedAtMs),
     closed_by: ticket.closedBy,
   };
 }
@@ -68,6 +69,3 @@ export function closingMeans({ state, reason }: Ticket, call: CallState | null):
   if (reason === 'policy_denied') return 'somebody took care of it; the session may ask for the same operation again';
   return 'somebody took care of it; nothing runs, and the call stays as it is';
 }
-
-/** RFC 3339 in whole seconds. */
-export const timeText = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;

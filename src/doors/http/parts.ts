@@ -68,7 +68,7 @@ export interface StatusReport {
   readonly [more: string]: unknown;
 }
 
-/** The values of /metrics; `inFlight`, `calls`, `gaps` and `approvalsPending` are of one tenant. */
+/** The values of /metrics; `inFlight`, `calls`, `gaps`, `approvalsPending` and `ticketsOpen` are of one tenant. */
 export interface Measured {
   readonly uptimeSeconds: number;
   readonly ready: boolean;
@@ -78,6 +78,7 @@ export interface Measured {
   readonly gaps: readonly GapCount[];
   /** Null if the store is unavailable. */
   readonly approvalsPending: number | null;
+  readonly ticketsOpen: number | null;
   readonly upstreams: readonly { readonly name: string; readonly state: string }[];
 }
 

@@ -15,6 +15,7 @@ const measured: Measured = {
     { kind: 'unreported_task', count: 1 },
   ],
   approvalsPending: 2,
+  ticketsOpen: 3,
   upstreams: [],
 };
 
@@ -32,4 +33,6 @@ it('gaps are counted by kind, and pending approvals are a gauge', () => {
 
 it('a store that cannot tell how many approvals wait is not taken for one without any', () => {
   assert.ok(!writeMetrics({ ...measured, approvalsPending: null }).includes('recourse_approvals_pending'));
+  assert.ok(!writeMetrics({ ...measured, ticketsOpen: null }).includes('recourse_tickets_open'));
+  assert.ok(writeMetrics(measured).includes('\nrecourse_tickets_open 3\n'));
 });

@@ -5,7 +5,6 @@
 import type { Ticket, TicketId } from '../../core/recovery/ticket.ts';
 import {
   closingMeans,
-  timeText,
   type TicketCall,
   type TicketStory,
   type TicketView,
@@ -56,7 +55,7 @@ export function createTickets(shell: Shell): TicketService {
   return {
     async list(tenant, filter) {
       // INVARIANT: the tenant overrides whatever a filter says.
-      return (await shell.ports.store.listTickets({ ...filter, tenant })).map(viewOfTicket);
+      return (await shell.ports.store.listTickets({ ...filter, tenant })).map((ticket) => viewOfTicket(ticket, time));
     },
     async show(id, tenant) {
       const found = await findOf(id, tenant, shell);
@@ -88,7 +87,7 @@ async function closeOnce(ticket: Ticket, by: string, said: string | null, shell:
   const after: Ticket = { ...ticket, state: 'closed', closedAtMs: atMs, closedBy: by };
   const closed: Closed = {
     ok: true,
-    ticket: { ...story, ...viewOfTicket(after), note: said, closing: closingMeans(after, call?.state ?? null) },
+    ticket: { ...story, ...viewOfTicket(after, time), note: said, closing: closingMeans(after, call?.state ?? null) },
   };
   const result = await commit(closingOf(after, call, said, shell), shell);
   switch (result.kind) {
@@ -137,7 +136,7 @@ async function read(ticket: Ticket, { ports: { store, clock } }: Shell) {
     ticket.state === 'closed' ? store.recordsOf(ticket.call) : [],
   ]);
   const story: TicketStory = {
-    ...viewOfTicket(ticket),
+    ...viewOfTicket(ticket, time),
     age_seconds: Math.max(0, Math.floor((clock.nowMs() - ticket.openedAtMs) / 1_000)),
     note: writtenNote(ticket, records),
     closing: closingMeans(ticket, call?.state ?? null),
@@ -152,7 +151,7 @@ const callIn = (call: StoredCall, args: StoredText, reply: StoredText): TicketCa
   attempts: call.attempt,
   args: valueIn(args),
   reply: valueIn(reply),
-  created_at: timeText(call.createdAtMs),
+  created_at: time(call.createdAtMs),
 });
 
 const valueIn = (stored: StoredText): Json => (stored.kind === 'text' ? (JSON.parse(stored.text) as Json) : null);
@@ -176,4 +175,10 @@ function noteIn({ note: said }: { readonly note?: string }): string | null {
 const problem = (code: CloseProblem, message: string): Closed => ({ ok: false, problem: code, message });
 
 const notOpen = ({ closedBy, closedAtMs }: Ticket): Closed =>
-  problem('not_open', `it was closed by ${closedBy ?? 'somebody'} at ${timeText(closedAtMs ?? 0)}`);
+  problem('not_open', `it was closed by ${closedBy ?? 'somebody'} at ${time(closedAtMs ?? 0)}`);
+
+/** Later than any clock says; beyond it there is no text for a time. */
+const latestTimeMs = 253_402_300_799_000;
+
+/** RFC 3339 in whole seconds. */
+const time = (ms: number): string => `${new Date(Math.min(ms, latestTimeMs)).toISOString().slice(0, 19)}Z`;

@@ -44,6 +44,6 @@ export const ticketCommands = {
     no: 'there is no such ticket, or it is closed already',
     options: ['note', ...beside],
     means: { key },
-    examples: [['recourse tickets close tkt_01k4w…_policy_denied --note "access was granted"', 'with a note']],
+    examples: [['recourse tickets close tkt_01k4w…_policy_denied --note access-granted', 'with a note']],
   },
 } as const satisfies Record<string, CommandEntry>;

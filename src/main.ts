@@ -18,6 +18,7 @@ import type { Reply } from './core/call/reply.ts';
 import { type CallOptions, createLibraryDoor } from './doors/library/library-door.ts';
 import { createWorkflowDoor } from './doors/library/workflow-door.ts';
 import { createApprovalDoor } from './doors/library/approval-door.ts';
+import { createTicketDoor } from './doors/library/ticket-door.ts';
 import { defaultStoreOf } from './compose/state/find-store.ts';
 import { guardKeys, type KeyGuard } from './compose/serve/guard-keys.ts';
 import { hideOwn, ownOf } from './compose/serve/hide-own.ts';
@@ -28,6 +29,7 @@ import type { Clock } from './ports/clock.ts';
 import type { Ids } from './ports/ids.ts';
 import type { Notifier } from './ports/notifier.ts';
 import { createApprovals } from './shell/approval/approvals.ts';
+import { createTickets } from './shell/ticket/ticket-service.ts';
 import { voidOutdated } from './shell/approval/end-approval.ts';
 import { drain, stopAll, startSweeping } from './shell/upkeep/sweep.ts';
 import { knownOnRecord } from './shell/call/hand-over.ts';
@@ -95,7 +97,8 @@ export interface CallRequest<Tools extends readonly Tool[], Name extends Tools[n
 
 type Door = ReturnType<typeof createLibraryDoor> &
   ReturnType<typeof createWorkflowDoor> &
-  ReturnType<typeof createApprovalDoor>;
+  ReturnType<typeof createApprovalDoor> &
+  ReturnType<typeof createTicketDoor>;
 
 export interface Gateway<
   Tools extends readonly Tool[],
@@ -180,6 +183,7 @@ export async function openGateway<
     ...createLibraryDoor(shell, self),
     ...createWorkflowDoor(service, shell, self),
     ...createApprovalDoor(createApprovals(shell), shell, self),
+    ...createTicketDoor(createTickets(shell), shell, self),
   };
 
   let closing: Promise<void> | null = null;

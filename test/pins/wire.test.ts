@@ -34,6 +34,8 @@ test('the kinds of journal records', () => {
     'approval_used',
     'approval_expired',
     'approval_voided',
+    'ticket_opened',
+    'ticket_closed',
     'session_completed',
     'task_opened',
     'task_reported',

@@ -19,6 +19,7 @@ const aMessage = (over: Partial<WebhookMessage> = {}): WebhookMessage => ({
   session: null,
   message: 'a person was asked to approve a call',
   approval: aView(),
+  ticket: null,
   link: 'https://console/apr_1',
   ...over,
 });
@@ -130,3 +131,26 @@ function check(message: Readonly<Record<string, unknown>>): void {
     assert.doesNotMatch(text, /&(?!amp;|lt;|gt;)/, 'no escape is cut in two');
   }
 }
+
+test('a ticket is named with its queue, and the reason is the message', () => {
+  const ticket = {
+    ticket_id: 'tkt_1_in_doubt',
+    state: 'open',
+    queue: 'money <first>',
+    reason: 'in_doubt',
+    says: 'nobody knows',
+    agent: 'bot',
+    tool: 'stripe/refund',
+    session: null,
+    call_id: 'call_1',
+    opened_at: '2026-05-18T00:00:00Z',
+    closed_at: null,
+    closed_by: null,
+  } as const;
+  const about = { event: 'ticket_opened', kind: 'ticket_opened', message: 'nobody knows' } as const;
+  const message = slackMessage(aMessage({ ...about, approval: null, link: null, ticket }));
+  const text = JSON.stringify(message);
+  assert.equal(message['text'], 'Ticket opened: stripe/refund');
+  for (const part of ['*Ticket*\\ntkt_1_in_doubt', '*Queue*\\nmoney &lt;first&gt;', '*Reason* nobody knows'])
+    assert.ok(text.includes(part), `${part} in ${text}`);
+});

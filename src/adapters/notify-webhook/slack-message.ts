@@ -18,6 +18,7 @@ const titles: Readonly<Record<WebhookKind, string>> = {
   approval_voided: 'Approval void',
   refused: 'Completion blocked',
   runtime_gap: 'Runtime gap',
+  ticket_opened: 'Ticket opened',
 };
 
 export function slackMessage(message: WebhookMessage): Readonly<Record<string, unknown>> {
@@ -41,7 +42,7 @@ export function slackMessage(message: WebhookMessage): Readonly<Record<string, u
   };
 }
 
-function fieldsOf({ approval, tenant, at, call_id, id }: WebhookMessage): readonly unknown[] {
+function fieldsOf({ approval, ticket, tenant, at, call_id, id }: WebhookMessage): readonly unknown[] {
   const fields: (readonly [string, string | null])[] = [
     ['Approval', approval?.approval_id ?? null],
     ['State', approval?.state ?? null],
@@ -49,6 +50,7 @@ function fieldsOf({ approval, tenant, at, call_id, id }: WebhookMessage): readon
     ['Decided by', decidedBy(approval?.decided ?? null)],
     ['Expires', approval?.expires_at ?? null],
     ['Rule', approval?.rule_ref ?? null],
+    ...fieldsOfTicket(ticket),
     ['Tenant', tenant],
     ['Call', call_id],
     ['At', at],
@@ -58,6 +60,14 @@ function fieldsOf({ approval, tenant, at, call_id, id }: WebhookMessage): readon
     value === null ? [] : [marked(`*${name}*\n${escaped(value, slackLimits.field - 100)}`)],
   );
 }
+
+const fieldsOfTicket = (ticket: WebhookMessage['ticket']): (readonly [string, string | null])[] =>
+  ticket === null
+    ? []
+    : [
+        ['Ticket', ticket.ticket_id],
+        ['Queue', ticket.queue],
+      ];
 
 function decidedBy(decided: NonNullable<WebhookMessage['approval']>['decided']): string | null {
   if (decided === null) return null;

@@ -18,7 +18,7 @@ export interface Webhook {
 }
 
 /** What the sender reads: the journal, and whom and what a record is about. */
-export type WebhookStore = Pick<StoreReader, 'entries' | 'call' | 'session' | 'identity'>;
+export type WebhookStore = Pick<StoreReader, 'entries' | 'call' | 'session' | 'ticket' | 'identity'>;
 
 export interface WebhookParts {
   /** Asked each time: a process may open its store anew. */

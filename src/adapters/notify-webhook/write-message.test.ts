@@ -16,6 +16,7 @@ const told = (approval: WebhookMessage['approval']): Omit<WebhookMessage, 'link'
   session: null,
   message: 'a person was asked to approve a call',
   approval,
+  ticket: null,
 });
 
 const written = (approval: WebhookMessage['approval'], link: string | null, maxBytes = 4_096) =>

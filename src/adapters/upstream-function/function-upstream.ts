@@ -10,7 +10,7 @@ import { describeMismatch } from '../../core/schema/field-errors.ts';
 import type { Attempt, Failure, Upstream, UpstreamResult } from '../../ports/upstream.ts';
 import type { Validated, Validator } from '../../ports/validator.ts';
 import { ToolDefinitionError, type CheckedTool, type LocalBody } from './check-definition.ts';
-import { failure, failureOf, itemFailures, type BodyFailure } from './describe-throw.ts';
+import { failure, failureOf, itemFailures } from './describe-throw.ts';
 import { judgeArguments } from './declared-schema.ts';
 import { checkedTool, type Tool } from './tool.ts';
 import { servicesOf, noServices, type BodyServices } from './body-services.ts';

@@ -7,7 +7,7 @@ import { safeText } from '../../core/values/redact.ts';
 import { createHttpDoor, type HttpDoor } from '../../doors/http/http-door.ts';
 import type { HttpDoorOptions, HttpDoorParts, StatusReport, UpstreamRecovery } from '../../doors/http/parts.ts';
 import { createApprovals } from '../../shell/approval/approvals.ts';
-import { type CallCounts, createCallCounts, countPending } from '../../shell/look/counts.ts';
+import { type CallCounts, countOpenTickets, countPending, createCallCounts } from '../../shell/look/counts.ts';
 import { completeSession } from '../../shell/completion/complete.ts';
 import { evaluateCall } from '../../shell/look/evaluate.ts';
 import { handleCall, handleUnfit } from '../../shell/call/handle-call.ts';
@@ -17,6 +17,7 @@ import { policyHash, gapsOf } from '../../shell/upkeep/record-runtime.ts';
 import { suppressedOf } from '../../shell/upkeep/record-suppressed.ts';
 import { policyOf, type Shell } from '../../shell/shell.ts';
 import { reportTask } from '../../shell/completion/tasks.ts';
+import { createTickets } from '../../shell/ticket/ticket-service.ts';
 import { createTenantView } from '../../shell/look/tenant-view.ts';
 import { createWorkflowService, type WorkflowService } from '../../shell/session/workflow-service.ts';
 import type { Authenticate } from '../state/authenticate.ts';
@@ -75,6 +76,9 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
     get approvals() {
       return createApprovals(shell());
     },
+    get tickets() {
+      return createTickets(shell());
+    },
     complete: (raw, who) => completeSession(raw, who, shell()),
     reportTask: (callId, who) => reportTask(callId, who, shell()),
     tools: (who) =>
@@ -132,6 +136,7 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
       gaps: gapsOf(tenant, shell()),
       suppressed: suppressedOf(tenant, shell()),
       approvalsPending: await countPending(tenant, shell()),
+      ticketsOpen: await countOpenTickets(tenant, shell()),
       upstreams: upstreams().map(({ name, state }) => ({ name, state })),
       recovery: recoveryNow(shell()),
     }),

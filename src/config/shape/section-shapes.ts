@@ -31,6 +31,7 @@ export const credentialsShape: Shape = named('where secrets come from', {
 });
 
 const governanceCodes = Object.entries(codes).flatMap(([code, entry]) => (entry.class === 'Governance' ? [code] : []));
+const toldEvents = [...governanceCodes, 'ticket_opened'];
 
 export const notifyShape: Shape = named('who is told when something happens', {
   kind: 'fields',
@@ -44,7 +45,11 @@ export const notifyShape: Shape = named('who is told when something happens', {
       required: true,
     },
     events: {
-      shape: listOf('the codes that it is told about', text('a code of a denial', { oneOf: governanceCodes }), 1),
+      shape: listOf(
+        'the codes that it is told about',
+        text('a code of a denial, or ticket_opened', { oneOf: toldEvents }),
+        1,
+      ),
       required: true,
     },
     secret: {

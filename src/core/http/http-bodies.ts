@@ -19,6 +19,7 @@ import {
   texts,
   wholeNumber,
 } from './reply-schema-fields.ts';
+import { ticketAnswerBodies, ticketRequestBodies } from './ticket-bodies.ts';
 import { callStates, codes, effectClasses, effects } from '../taxonomy.ts';
 
 export const sessionStatusNames = ['open', 'done', 'stopped', 'cancelled', 'closed'] as const;
@@ -62,6 +63,7 @@ export const requestBodies = {
     'force',
   ]),
   ...approvalRequestBodies,
+  ...ticketRequestBodies,
   ApplyRequest: closedObject({ force: truth }, ['force']),
   Nothing: closedObject({}),
 } as const satisfies Record<string, Schema>;
@@ -163,6 +165,7 @@ export type BodyName = RequestName | keyof ReturnType<typeof answerBodies>;
 
 function listBodies(ref: Ref) {
   return {
+    ...ticketAnswerBodies(ref),
     CallList: closedObject({ calls: listOf(ref('CallEntry')), next: textOrNull }),
     CallEntry: closedObject({
       call_id: text,

@@ -5,6 +5,7 @@
 import { approvalRoutes } from './approval-routes.ts';
 import { sessionStatusNames } from './http-bodies.ts';
 import { type HttpRoute, limit, text } from './http-route.ts';
+import { ticketRoutes } from './ticket-routes.ts';
 import { callStates } from '../taxonomy.ts';
 
 export { defaultPage, type HttpRoute, maxPage, type QueryField } from './http-route.ts';
@@ -137,6 +138,7 @@ export const httpRoutes = {
     answer: 'HistoryPage',
   },
   ...approvalRoutes,
+  ...ticketRoutes,
   listTools: {
     method: 'GET',
     path: '/v1/tools',

@@ -1,8 +1,9 @@
 /** The messages that webhooks receive. Data only; adapters/notify-webhook sends them. */
 import type { ApprovalView } from '../approval/approval-view.ts';
+import type { TicketView } from '../recovery/ticket-view.ts';
 
-/** The codes that webhooks can subscribe to. */
-export const webhookEvents = ['POLICY_DEFER', 'COMPLETION_BLOCKED', 'RUNTIME_GAP'] as const;
+/** The codes that webhooks can subscribe to, and the opening of a ticket, which is no denial. */
+export const webhookEvents = ['POLICY_DEFER', 'COMPLETION_BLOCKED', 'RUNTIME_GAP', 'ticket_opened'] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 
 /** The kinds of records that are told, each under the code that a hook asks for. */
@@ -17,6 +18,7 @@ export const toldKinds = {
   /** Of the refusals only those with this code. */
   refused: 'COMPLETION_BLOCKED',
   runtime_gap: 'RUNTIME_GAP',
+  ticket_opened: 'ticket_opened',
 } as const satisfies Readonly<Record<string, WebhookEvent>>;
 
 export type WebhookKind = keyof typeof toldKinds;
@@ -38,6 +40,8 @@ export interface WebhookMessage {
   readonly message: string;
   /** As it is when it is sent; null if it is about none. */
   readonly approval: ApprovalView | null;
+  /** As it is when it is sent; null if it is about none. Without the call: ask for the ticket. */
+  readonly ticket: TicketView | null;
   /** The arguments are too large for a message: `args` is null, ask for the approval. Absent otherwise. */
   readonly args_omitted?: true;
   /** Where a person finds it. */

@@ -95,7 +95,7 @@ type Run = (command: Command, parts: CliParts, terminal: Terminal) => Promise<Ex
 type RunOnFile = (command: Command, file: string, parts: CliParts, terminal: Terminal) => Promise<ExitCode>;
 type RunOnStore = (command: Command, opened: OpenedStore, terminal: Terminal, timer: Timer) => Promise<ExitCode>;
 
-const onApprovals =
+const onDaemon =
   (load: () => Promise<RunApprovals>): Run =>
   async (command, parts, terminal) => {
     const all = { ...parts, ...(await parts.daemon()) };
@@ -133,12 +133,15 @@ const withoutStore = {
     (await import('./commands/apply.ts')).runApply(command, await parts.daemon(), terminal),
   status: async (command, parts, terminal) =>
     (await import('./commands/status.ts')).runStatus(command, { ...parts, ...(await parts.daemon()) }, terminal),
-  'approvals ls': onApprovals(async () => (await import('./commands/approvals.ts')).listApprovals),
-  'approvals show': onApprovals(async () => (await import('./commands/approvals.ts')).showApproval),
-  'approvals approve': onApprovals(async () => (await import('./commands/approvals.ts')).approveCall),
-  'approvals deny': onApprovals(async () => (await import('./commands/approvals.ts')).denyCall),
-  'approvals revoke': onApprovals(async () => (await import('./commands/approvals.ts')).revokeDecision),
-  'approvals watch': onApprovals(async () => (await import('./watch/watch-approvals.ts')).watchApprovals),
+  'approvals ls': onDaemon(async () => (await import('./commands/approvals.ts')).listApprovals),
+  'approvals show': onDaemon(async () => (await import('./commands/approvals.ts')).showApproval),
+  'approvals approve': onDaemon(async () => (await import('./commands/approvals.ts')).approveCall),
+  'approvals deny': onDaemon(async () => (await import('./commands/approvals.ts')).denyCall),
+  'approvals revoke': onDaemon(async () => (await import('./commands/approvals.ts')).revokeDecision),
+  'approvals watch': onDaemon(async () => (await import('./watch/watch-approvals.ts')).watchApprovals),
+  'tickets ls': onDaemon(async () => (await import('./commands/tickets.ts')).listTickets),
+  'tickets show': onDaemon(async () => (await import('./commands/tickets.ts')).showTicket),
+  'tickets close': onDaemon(async () => (await import('./commands/tickets.ts')).closeTicket),
 } as const satisfies Partial<Record<CommandName, Run>>;
 
 const onKeys =

@@ -33,6 +33,7 @@ import {
   resetSession,
   takeStep,
 } from './session-routes.ts';
+import { closeTicket, listTickets, readTicket } from './ticket-routes.ts';
 
 export type Handler = (asked: Asked) => Promise<Answer>;
 
@@ -59,6 +60,9 @@ export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>
   reportTask,
   completeSession,
   complete,
+  listTickets,
+  readTicket,
+  closeTicket,
   listTools,
   readPolicy,
   applyPolicy,

@@ -15,6 +15,7 @@ import type { Requester } from '../../shell/call/await-outcome.ts';
 import type { CallCount } from '../../shell/look/counts.ts';
 import type { GapCount } from '../../shell/upkeep/record-runtime.ts';
 import type { TenantView } from '../../shell/look/tenant-view.ts';
+import type { TicketService } from '../../shell/ticket/ticket-service.ts';
 import type { WorkflowService } from '../../shell/session/workflow-service.ts';
 
 /** Why the request is not authenticated. `malformed`: not a bearer key. `unavailable`: the keys cannot be read now. */
@@ -68,7 +69,7 @@ export interface StatusReport {
   readonly [more: string]: unknown;
 }
 
-/** The values of /metrics; `inFlight`, `calls`, `gaps` and `approvalsPending` are of one tenant. */
+/** The values of /metrics; `inFlight`, `calls`, `gaps`, `approvalsPending` and `ticketsOpen` are of one tenant. */
 export interface Measured {
   readonly uptimeSeconds: number;
   readonly ready: boolean;
@@ -80,6 +81,7 @@ export interface Measured {
   readonly suppressed: { readonly calls: number; readonly gateway: number };
   /** Null if the store is unavailable. */
   readonly approvalsPending: number | null;
+  readonly ticketsOpen: number | null;
   readonly upstreams: readonly { readonly name: string; readonly state: string }[];
   /** Retries and breakers by upstream, since the process began. */
   readonly recovery: readonly UpstreamRecovery[];
@@ -111,6 +113,7 @@ export interface HttpDoorParts {
   readonly workflows: WorkflowService;
   readonly view: TenantView;
   readonly approvals: ApprovalService;
+  readonly tickets: TicketService;
   /** `{ session? }`: the agent reports that its work is done. */
   complete(raw: unknown, who: Principal): Promise<Reply>;
   /** Reports that work which continued after its call is complete. */

@@ -16,6 +16,7 @@ const measured: Measured = {
   ],
   suppressed: { calls: 4, gateway: 1 },
   approvalsPending: 2,
+  ticketsOpen: 3,
   upstreams: [],
   recovery: [{ upstream: 'pay', breaker: 'open', retries: 7, tokens: 4.1 }],
 };
@@ -39,4 +40,6 @@ it('gaps are counted by kind, and pending approvals are a gauge', () => {
 
 it('a store that cannot tell how many approvals wait is not taken for one without any', () => {
   assert.ok(!writeMetrics({ ...measured, approvalsPending: null }).includes('recourse_approvals_pending'));
+  assert.ok(!writeMetrics({ ...measured, ticketsOpen: null }).includes('recourse_tickets_open'));
+  assert.ok(writeMetrics(measured).includes('\nrecourse_tickets_open 3\n'));
 });

@@ -51,6 +51,9 @@ function metricsOf({ calls, gaps, suppressed, upstreams, recovery, ...measured }
     ...(measured.approvalsPending === null
       ? []
       : [gauge('recourse_approvals_pending', 'Approvals that wait for a person.', measured.approvalsPending)]),
+    ...(measured.ticketsOpen === null
+      ? []
+      : [gauge('recourse_tickets_open', 'Tickets that wait for a person.', measured.ticketsOpen)]),
     gauge('recourse_calls_in_flight', 'Calls that are being sent.', measured.inFlight),
     gauge('recourse_ready', 'Whether calls are decided.', Number(measured.ready)),
     gauge('recourse_store_available', 'Whether the store takes commits.', Number(measured.storeAvailable)),

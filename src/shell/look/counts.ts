@@ -1,6 +1,6 @@
 /**
- * Counts for /metrics: calls by tenant and outcome since the process began, and pending approvals. The counts are lost
- * with the process, and no decision depends on them.
+ * Counts for /metrics: calls by tenant and outcome since the process began, pending approvals and open tickets. The
+ * counts are lost with the process, and no decision depends on them.
  */
 import { isPending, isSuccess, type Reply } from '../../core/call/reply.ts';
 import { type ErrorName, errors } from '../../core/taxonomy.ts';
@@ -58,6 +58,16 @@ export async function countPending(tenant: string, { ports }: Shell): Promise<nu
     return found.filter((approval) => stateAt(approval, nowMs) === 'pending').length;
   } catch (error) {
     ports.notify(suppressed('counting approvals', error));
+    return null;
+  }
+}
+
+/** Null if the store cannot be read. */
+export async function countOpenTickets(tenant: string, { ports }: Shell): Promise<number | null> {
+  try {
+    return await ports.store.openTickets(tenant);
+  } catch (error) {
+    ports.notify({ kind: 'suppressed', what: 'counting tickets', reason: String(error) });
     return null;
   }
 }

@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { httpRoutes, type RouteName, routeNames } from '../../../src/core/http/http-routes.ts';
 import { keyRoles } from '../../../src/core/call/identity.ts';
+import { mustOpenTicket } from '../../conformance/recovery/ticket-fixtures.ts';
 import { aPolicy, anAgent } from '../../support/a-policy.ts';
 import { createHeldTool, aTool } from '../../support/tools.ts';
 import { coffee } from '../../support/workflows.ts';
@@ -23,7 +24,10 @@ interface Island {
   readonly key: string;
 }
 
-async function settle({ ask, call, makeKey }: OpenedHttp, slow: ReturnType<typeof createHeldTool>): Promise<Island> {
+async function settle(
+  { ask, call, makeKey, shell }: OpenedHttp,
+  slow: ReturnType<typeof createHeldTool>,
+): Promise<Island> {
   const key = await makeKey('other', 'agent', 'bot');
   const ids: string[] = [];
   const note = ({ body }: Answered) =>
@@ -36,6 +40,7 @@ async function settle({ ask, call, makeKey }: OpenedHttp, slow: ReturnType<typeo
   ids.push((held.body['resolution'] as { approval_id: string }).approval_id);
   note(await call({ tool: 'slow', args: { secret }, wait_seconds: 0 }, { key }));
   await slow.begun();
+  ids.push((await mustOpenTicket(shell.ports.store, { tenant: 'other', agent: 'bot', queue: secret })).id);
   const opened = await ask('POST', '/v1/sessions', { key, body: { workflow: 'coffee' } });
   note(opened);
   const at = `/v1/sessions/${String(opened.body['session'])}/steps`;
@@ -67,6 +72,7 @@ function requestFor(name: RouteName, island: Island, draw: number) {
     DenyRequest: { reason: 'because' },
     RevokeRequest: {},
     CompleteRequest: (draw & 1) === 0 ? { session } : {},
+    CloseTicketRequest: (draw & 1) === 0 ? {} : { note: 'taken over' },
     Nothing: {},
   };
   return {

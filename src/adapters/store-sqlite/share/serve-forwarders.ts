@@ -16,7 +16,7 @@ import { createFrameReader, encodeFrame } from './frames.ts';
 import { isPrivateFolder, type Place } from './place.ts';
 import { areRequests, object, text, whole } from './request-shape.ts';
 
-export const protocolVersion = 5;
+export const protocolVersion = 6;
 
 const maxConnections = 64;
 const maxInFlight = 4_096;

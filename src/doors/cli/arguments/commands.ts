@@ -4,6 +4,7 @@
  */
 import { agentCommands, approvalCommands, policyCommands } from './admin-commands.ts';
 import type { CommandEntry } from './command-entry.ts';
+import { ticketCommands } from './ticket-commands.ts';
 
 export { type CommandEntry, type OptionEntry, type OptionName, options } from './command-entry.ts';
 
@@ -192,6 +193,7 @@ export const commands = {
       ['recourse calls settle call_01k4w… --happened yes --result 42', 'it happened, and this is what came of it'],
     ],
   },
+  ...ticketCommands,
   'sessions ls': {
     group: 'Inspect',
     says: 'list workflow sessions, with their status',

@@ -40,7 +40,7 @@ export function stateNow({ state, expires_at: expiresAt }: ApprovalView, nowMs: 
 const longestArgument = 2_000;
 
 /** INVARIANT: one argument is one line, so neither its name nor its value can look like another argument. */
-function argumentLines(args: unknown): readonly string[] {
+export function argumentLines(args: unknown): readonly string[] {
   if (args === null || args === undefined) return ['(erased)'];
   if (!isObject(args)) return [clipped(quoteValue(args))];
   const lines = Object.entries(args).map(

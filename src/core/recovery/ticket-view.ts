@@ -1,0 +1,71 @@
+/** The wire types of a ticket, as operators see it, and what closing it means. */
+import type { CallState, Effect } from '../taxonomy.ts';
+import type { Json } from '../values/json.ts';
+import { type Ticket, type TicketReason, ticketReasons } from './ticket.ts';
+
+export const ticketStates = ['open', 'closed'] as const satisfies readonly Ticket['state'][];
+
+/** A ticket on the wire. */
+export interface TicketView {
+  readonly ticket_id: string;
+  readonly state: Ticket['state'];
+  readonly queue: string;
+  readonly reason: TicketReason;
+  /** The reason in words. */
+  readonly says: string;
+  readonly agent: string;
+  readonly tool: string;
+  readonly session: string | null;
+  readonly call_id: string;
+  readonly opened_at: string;
+  readonly closed_at: string | null;
+  /** A person, or `recourse` when the call was settled by itself. */
+  readonly closed_by: string | null;
+}
+
+/** What a ticket is about. What the agent's policy masks is masked. */
+export interface TicketCall {
+  readonly state: CallState;
+  readonly effect: Effect;
+  readonly attempts: number;
+  /** Null once they were erased. */
+  readonly args: Json;
+  /** What the agent was told; null if there is no reply, or it was erased. */
+  readonly reply: Json;
+  readonly created_at: string;
+}
+
+/** A ticket with its call; null if the store does not have it. */
+export interface TicketStory extends TicketView {
+  readonly age_seconds: number;
+  /** What the person who closed it wrote. */
+  readonly note: string | null;
+  /** What follows from closing it. */
+  readonly closing: string;
+  readonly call: TicketCall | null;
+}
+
+/** `time` writes a time as RFC 3339 in whole seconds, which the core cannot. */
+export function viewOfTicket(ticket: Ticket, time: (ms: number) => string): TicketView {
+  return {
+    ticket_id: ticket.id,
+    state: ticket.state,
+    queue: ticket.queue,
+    reason: ticket.reason,
+    says: ticketReasons[ticket.reason],
+    agent: ticket.agent,
+    tool: ticket.tool,
+    session: ticket.session,
+    call_id: ticket.call,
+    opened_at: time(ticket.openedAtMs),
+    closed_at: ticket.closedAtMs === null ? null : time(ticket.closedAtMs),
+    closed_by: ticket.closedBy,
+  };
+}
+
+export function closingMeans({ state, reason }: Ticket, call: CallState | null): string {
+  if (state === 'closed') return 'it is closed';
+  if (call === 'IN_DOUBT') return 'somebody took care of it; the call stays in doubt until it is settled';
+  if (reason === 'policy_denied') return 'somebody took care of it; the session may ask for the same operation again';
+  return 'somebody took care of it; nothing runs, and the call stays as it is';
+}

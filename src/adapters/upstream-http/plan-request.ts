@@ -17,7 +17,7 @@ export interface WrittenRequest {
   readonly path: string;
   readonly query?: JsonObject | null;
   readonly headers?: Readonly<Record<string, string>> | null;
-  readonly body?: Json;
+  readonly body?: Json | undefined;
 }
 
 /** How a list or an object is written as a parameter. `repeat`: the name once for each item. */

@@ -1,5 +1,5 @@
 /**
- * Combines functions, workflow bodies and MCP servers into one upstream, one validator and one catalogue for the
+ * Combines functions, workflow bodies, HTTP APIs and MCP servers into one upstream, one validator and one catalogue for the
  * shell. Must not decide anything about a call.
  */
 import { messageOf, nameOf } from '../../adapters/upstream-function/describe-throw.ts';
@@ -7,6 +7,7 @@ import { createFunctionUpstream } from '../../adapters/upstream-function/functio
 import type { Validate } from '../../adapters/upstream-function/workflow/bind-workflow.ts';
 import type { MountedWorkflow } from '../../adapters/upstream-function/workflow/mount.ts';
 import type { Tool } from '../../adapters/upstream-function/tool.ts';
+import type { HttpApi } from '../../adapters/upstream-http/http-api.ts';
 import type { McpUpstreamConfig } from '../../adapters/upstream-mcp/mcp-config.ts';
 import { defaultMcpLimits } from '../../adapters/upstream-mcp/mcp-limits.ts';
 import type { McpUpstreams, McpUpstreamsOptions } from '../../adapters/upstream-mcp/mcp-upstreams.ts';
@@ -17,12 +18,15 @@ import type { Workflow } from '../../core/workflow/workflow.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { Upstream } from '../../ports/upstream.ts';
 import type { Validator } from '../../ports/validator.ts';
+import { httpPartsOf } from './http-tool.ts';
+import { joinApis, withRequest } from './join-apis.ts';
 import { reasonOf } from './report-servers.ts';
 
 export interface Behind {
   readonly tools?: readonly Tool[];
   readonly workflows?: readonly MountedWorkflow[];
   readonly servers?: readonly McpUpstreamConfig[];
+  readonly apis?: readonly HttpApi[];
   /** The state of a server changed. */
   readonly onServer?: ((status: UpstreamStatus) => void) | undefined;
   /** The tools of servers changed. */
@@ -36,7 +40,9 @@ export interface Joined {
   readonly validator: Validator;
   readonly catalogue: () => Catalogue;
   readonly servers: McpUpstreams | null;
-  /** All servers, connected or not; and those whose tools are listed without the server's name. */
+  /** Of MCP servers and HTTP APIs. */
+  status(): readonly UpstreamStatus[];
+  /** All servers and APIs, connected or not; and those whose tools are listed without the server's name. */
   readonly serverNames: readonly string[];
   readonly bareServers: ReadonlySet<string>;
   /** Waits for the servers, then gives every workflow the tools it is bound to. */
@@ -71,9 +77,10 @@ export async function joinUpstreams(
       notify({ kind: 'suppressed', what, reason });
     },
   });
-  const ownNames = new Set(tools.map(({ name }) => name));
-  const own: Catalogue = new Map([...functions.catalogue].filter(([name]) => ownNames.has(name)));
   const configs = behind.servers ?? [];
+  const served = [...configs, ...(behind.apis ?? []).map(({ target: { name }, names }) => ({ name, names }))];
+  const requests = tools.flatMap((each) => httpPartsOf(each) ?? []);
+  const apis = await joinApis(behind.apis ?? [], requests, limits.defaultTimeoutMs);
   const servers =
     configs.length === 0
       ? null
@@ -83,6 +90,7 @@ export async function joinUpstreams(
           onState: (status) => behind.onServer?.(status),
           onChange: () => behind.onTools?.(),
         });
+  const own = new Map([...ownEntries(tools, functions.catalogue), ...apis.catalogue]);
   const catalogue = mergedCatalogue(own, servers);
   const validators = new Map<string, Validate>();
 
@@ -113,13 +121,17 @@ export async function joinUpstreams(
   return {
     catalogue,
     servers,
-    serverNames: configs.map(({ name }) => name),
-    bareServers: new Set(configs.filter(({ names }) => names === 'bare').map(({ name }) => name)),
+    status: () => [...(servers?.status() ?? []), ...apis.status()],
+    serverNames: served.map(({ name }) => name),
+    bareServers: new Set(served.filter(({ names }) => names === 'bare').map(({ name }) => name)),
     upstream: {
-      invoke: (attempt, signal, late) =>
-        functions.catalogue.has(attempt.tool) || servers === null
+      invoke: (attempt, signal, late) => {
+        const api = apis.upstreamOf(attempt.tool);
+        if (api !== null) return api.invoke(attempt, signal, late);
+        return functions.catalogue.has(attempt.tool) || servers === null
           ? functions.upstream.invoke(attempt, signal)
-          : servers.upstream.invoke(attempt, signal, late),
+          : servers.upstream.invoke(attempt, signal, late);
+      },
     },
     validator: {
       validate: (tool, args, step) => {
@@ -139,7 +151,7 @@ export async function joinUpstreams(
       return bindAll().bound;
     },
     async close() {
-      await servers?.close();
+      await Promise.all([servers?.close(), apis.close()]);
       await functions.close();
     },
   };
@@ -161,6 +173,16 @@ function whyMissing(servers: McpUpstreams | null, onStarting: () => void): (tool
     const out = leftOut.find((left) => left.tool === tool.slice(slash + 1));
     return out === undefined ? null : `server '${name}' lists it, and it is left out: ${out.reason}`;
   };
+}
+
+/** The tools of the program, without the bodies of workflows. */
+function ownEntries(tools: readonly Tool[], all: Catalogue): Catalogue {
+  const entries = tools.flatMap((each) => {
+    const entry = all.get(each.name);
+    const request = httpPartsOf(each);
+    return entry === undefined ? [] : [request === null ? entry : withRequest(entry, request)];
+  });
+  return new Map(entries.map((entry) => [entry.name, entry]));
 }
 
 /** Rebuilds the merged catalogue only when the tools of the servers changed. */

@@ -69,8 +69,9 @@ async function listServer(config: McpUpstreamConfig): Promise<ListedServer> {
 }
 
 export function lockedTool({ inputSchema, listing, manifest }: ToolEntry): LockedTool {
-  const { description, outputSchema, annotations } = listing ?? {};
   const { tool } = JSON.parse(manifest) as { readonly tool: JsonObject };
+  // A tool of an HTTP API has no listing: what is declared about it is all in its manifest.
+  const { description, outputSchema, annotations } = listing ?? tool;
   return {
     description: typeof description === 'string' ? description : null,
     inputSchema: inputSchema ?? {},
@@ -80,9 +81,10 @@ export function lockedTool({ inputSchema, listing, manifest }: ToolEntry): Locke
   };
 }
 
-export function liveTools({ servers, catalogue }: Pick<Joined, 'servers' | 'catalogue'>): LiveTools {
-  const states = servers?.status() ?? [];
-  const connected = states.filter(({ state }) => state === 'connected').map(({ name }) => name);
+export function liveTools({ status, catalogue }: Pick<Joined, 'status' | 'catalogue'>): LiveTools {
+  const connected = status()
+    .filter(({ state }) => state === 'connected')
+    .map(({ name }) => name);
   return { connected: new Set(connected), catalogue: catalogue() };
 }
 

@@ -3,7 +3,7 @@
  * shell. Must not decide anything about a call.
  */
 import { messageOf, nameOf } from '../../adapters/upstream-function/describe-throw.ts';
-import { createFunctionUpstream } from '../../adapters/upstream-function/function-upstream.ts';
+import { createFunctionUpstream, type FunctionUpstream } from '../../adapters/upstream-function/function-upstream.ts';
 import type { Validate } from '../../adapters/upstream-function/workflow/bind-workflow.ts';
 import type { MountedWorkflow } from '../../adapters/upstream-function/workflow/mount.ts';
 import type { Tool } from '../../adapters/upstream-function/tool.ts';
@@ -19,7 +19,7 @@ import type { Notifier } from '../../ports/notifier.ts';
 import type { Upstream } from '../../ports/upstream.ts';
 import type { Validator } from '../../ports/validator.ts';
 import { httpPartsOf } from './http-tool.ts';
-import { joinApis, withRequest } from './join-apis.ts';
+import { joinApis, type JoinedApis, withRequest } from './join-apis.ts';
 import { reasonOf } from './report-servers.ts';
 
 export interface Behind {
@@ -79,6 +79,7 @@ export async function joinUpstreams(
   });
   const configs = behind.servers ?? [];
   const served = [...configs, ...(behind.apis ?? []).map(({ target: { name }, names }) => ({ name, names }))];
+  // Their schemas are judged like those of functions; only what is sent differs.
   const requests = tools.flatMap((each) => httpPartsOf(each) ?? []);
   const apis = await joinApis(behind.apis ?? [], requests, limits.defaultTimeoutMs);
   const servers =
@@ -90,6 +91,7 @@ export async function joinUpstreams(
           onState: (status) => behind.onServer?.(status),
           onChange: () => behind.onTools?.(),
         });
+  // Known from the start, unlike the tools of servers.
   const own = new Map([...ownEntries(tools, functions.catalogue), ...apis.catalogue]);
   const catalogue = mergedCatalogue(own, servers);
   const validators = new Map<string, Validate>();
@@ -124,15 +126,7 @@ export async function joinUpstreams(
     status: () => [...(servers?.status() ?? []), ...apis.status()],
     serverNames: served.map(({ name }) => name),
     bareServers: new Set(served.filter(({ names }) => names === 'bare').map(({ name }) => name)),
-    upstream: {
-      invoke: (attempt, signal, late) => {
-        const api = apis.upstreamOf(attempt.tool);
-        if (api !== null) return api.invoke(attempt, signal, late);
-        return functions.catalogue.has(attempt.tool) || servers === null
-          ? functions.upstream.invoke(attempt, signal)
-          : servers.upstream.invoke(attempt, signal, late);
-      },
-    },
+    upstream: routeCalls(functions, apis, servers),
     validator: {
       validate: (tool, args, step) => {
         const validate = step === null ? undefined : validators.get(step.workflow);
@@ -172,6 +166,18 @@ function whyMissing(servers: McpUpstreams | null, onStarting: () => void): (tool
       return `server '${name}' is not connected: ${reasonOf(server) ?? 'it did not answer in time'}`;
     const out = leftOut.find((left) => left.tool === tool.slice(slash + 1));
     return out === undefined ? null : `server '${name}' lists it, and it is left out: ${out.reason}`;
+  };
+}
+
+function routeCalls(functions: FunctionUpstream, apis: JoinedApis, servers: McpUpstreams | null): Upstream {
+  return {
+    invoke: (attempt, signal, late) => {
+      const api = apis.upstreamOf(attempt.tool);
+      if (api !== null) return api.invoke(attempt, signal, late);
+      return functions.catalogue.has(attempt.tool) || servers === null
+        ? functions.upstream.invoke(attempt, signal)
+        : servers.upstream.invoke(attempt, signal, late);
+    },
   };
 }
 

@@ -3,6 +3,7 @@
  * from the lock is reported and stops nothing. A problem with one server does not affect the others.
  */
 import crypto from 'node:crypto';
+import { entriesOf, type HttpApi } from '../../adapters/upstream-http/http-api.ts';
 import type { McpUpstreamConfig } from '../../adapters/upstream-mcp/mcp-config.ts';
 import { type LockedTool, type Lock, lockName } from '../../config/lock.ts';
 import type { ToolEntry } from '../../core/call/catalogue.ts';
@@ -66,6 +67,14 @@ async function listServer(config: McpUpstreamConfig): Promise<ListedServer> {
   } finally {
     await joined.close();
   }
+}
+
+/** The tools of an HTTP API: from files, without asking it. */
+export function listApi(api: HttpApi): Extract<ListedServer, { tools: unknown }> {
+  const { name } = api.target;
+  const entries = [...entriesOf(api, defaultLimits.defaultTimeoutMs).values()];
+  const tools = entries.map((entry) => [entry.name.slice(name.length + 1), lockedTool(entry)] as const);
+  return { name, tools: new Map(tools), leftOut: api.leftOut.map(({ tool, reason }) => `${name}/${tool}: ${reason}`) };
 }
 
 export function lockedTool({ inputSchema, listing, manifest }: ToolEntry): LockedTool {

@@ -5,7 +5,8 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { requirements } from './requirements.ts';
 
-const folders = [import.meta.dirname, path.join(import.meta.dirname, '..', 'chaos')];
+const here = import.meta.dirname;
+const folders = [here, path.join(here, 'upstream'), path.join(here, '..', 'chaos')];
 
 /** The contract of stores is proven by functions that every adapter calls; it cites no ids. */
 const isOurs = (name: string) =>

@@ -63,7 +63,7 @@ function toApi(name: string, read: JsonObject, tree: Tree, tell: Tell): ApiConfi
       bodyTimeoutMs: numberOf(http['body_timeout']),
       maxResponseBytes: numberOf(http['max_response']),
       maxRedirects: numberOf(http['max_redirects']),
-      maxConnections: numberOf(http['max_connections']),
+      maxConnections: numberOf(http['connections']),
     }),
     openapi,
     tools: written,

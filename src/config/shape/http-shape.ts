@@ -74,7 +74,7 @@ export const httpShape: Shape = {
     connect_timeout: { shape: duration('how long a connection may take; 10s if not given', 1, 600_000) },
     headers_timeout: { shape: duration('how long an answer may take to begin; 15m if not given') },
     body_timeout: { shape: duration('how long an answer may pause; 1m if not given') },
-    max_connections: { shape: count('connections at once; 128 if not given', 1, 10_000) },
+    connections: { shape: count('connections at once; 128 if not given', 1, 10_000) },
   },
 };
 

@@ -6,6 +6,7 @@ import { openSqliteStore } from './adapters/store-sqlite/open-store.ts';
 import type { MountedWorkflow } from './adapters/upstream-function/workflow/mount.ts';
 import type { StepRequest, StepResult } from './adapters/upstream-function/workflow/step-request.ts';
 import type { ResultOf, SentTo, Tool } from './adapters/upstream-function/tool.ts';
+import type { HttpApi } from './adapters/upstream-http/http-api.ts';
 import type { McpUpstreamConfig } from './adapters/upstream-mcp/mcp-config.ts';
 import { problemWithOptions } from './config/check-options.ts';
 import type { Principal } from './core/call/call.ts';
@@ -139,6 +140,7 @@ export type OpenOptions<Tools extends readonly Tool[], Workflows extends readonl
   'servers' | 'policy' | 'newStore'
 > & {
   readonly servers?: readonly McpUpstreamConfig[];
+  readonly apis?: readonly HttpApi[];
   /** Asked for each call: it may change while the gateway runs. */
   readonly policy?: () => Policy | null;
 };
@@ -155,7 +157,8 @@ export async function openGateway<
   const Tools extends readonly Tool[],
   const Workflows extends readonly MountedWorkflow[],
 >(options: OpenOptions<Tools, Workflows>, system: SystemParts = {}): Promise<OpenGateway<Tools, Workflows>> {
-  const problem = problemWithOptions(options);
+  const { apis: _, ...checked } = options;
+  const problem = problemWithOptions(checked);
   if (problem !== null) throw new GatewayError('bad_options', problem);
   const self: Principal = { tenant: options.tenant ?? 'default', agent: options.agent ?? 'local' };
   const opened = await openParts(options, system);

@@ -30,7 +30,7 @@ export function compileConfigPolicy(
     return null;
   }
   // Servers that an existing lock does not know are warned about by name; without servers nothing can be pinned.
-  const isSaid = tools === null && (config.lock !== null || config.tools.length === 0);
+  const isSaid = tools === null && (config.lock !== null || config.tools.length + config.apis.length === 0);
   const at = placeOfPolicyProblem({ agent: '', rule: null, field: 'rules', message: '', fix: '' });
   for (const { message, fix } of isSaid ? [] : compiled.warnings) warn(at, message, fix);
   return found.some(({ severity }) => severity === 'error') ? null : compiled.policy;

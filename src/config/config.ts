@@ -1,5 +1,6 @@
 /** The types of a configuration that was read. Plain data; durations are milliseconds. */
-import type { JsonObject } from '../core/values/json.ts';
+import type { Catalogue } from '../core/call/catalogue.ts';
+import type { Json, JsonObject } from '../core/values/json.ts';
 import type { Limits } from '../core/limits.ts';
 import type { Reach, WrittenPolicy } from '../core/policy/policy.ts';
 import type { EffectClass } from '../core/taxonomy.ts';
@@ -12,8 +13,12 @@ export const configName = 'recourse.yaml';
 
 export interface Config {
   readonly runtime: RuntimeConfig;
-  /** In the order in which they are written. */
+  /** MCP servers, in the order in which they are written. */
   readonly tools: readonly ServerConfig[];
+  /** HTTP APIs, likewise. */
+  readonly apis: readonly ApiConfig[];
+  /** The tools of HTTP APIs, once their documents were read. */
+  readonly declared: Catalogue;
   readonly workflows: readonly WorkflowConfig[];
   /** The policy; null if no file has the key `agents`. */
   readonly policy: WrittenPolicy | null;
@@ -99,6 +104,65 @@ export interface ToolRule {
   readonly onError: ErrorMeaning | null;
 }
 
+/** An HTTP API whose operations become tools. */
+export interface ApiConfig {
+  readonly name: string;
+  readonly at: Place;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number | null;
+  readonly names?: 'bare';
+  readonly redirects: RedirectRule;
+  readonly key: ApiKeyPlace;
+  readonly conflicts: Readonly<Record<(typeof conflictNames)[number], readonly string[]>>;
+  /** Those that are written. */
+  readonly limits: ApiLimits;
+  readonly openapi: OpenApiConfig | null;
+  readonly tools: readonly ApiTool[];
+  /** For the operations of its document; the first match counts. */
+  readonly rules: readonly ApiRule[];
+}
+
+export const redirectRules = ['none', 'same_origin', 'follow'] as const;
+export type RedirectRule = (typeof redirectRules)[number];
+
+export type ApiKeyPlace = { readonly kind: 'header' | 'field'; readonly name: string } | { readonly kind: 'none' };
+
+export const conflictNames = ['in_flight', 'completed', 'mismatch', 'evidence'] as const;
+
+export interface ApiLimits {
+  readonly connectTimeoutMs?: number;
+  readonly headersTimeoutMs?: number;
+  readonly bodyTimeoutMs?: number;
+  readonly maxResponseBytes?: number;
+  readonly maxRedirects?: number;
+  readonly maxConnections?: number;
+}
+
+export interface OpenApiConfig {
+  readonly at: Place;
+  /** From the folder of the configuration. */
+  readonly file: string;
+  /** Names of operations, with *; empty for all. */
+  readonly operations: readonly string[];
+}
+
+export type ApiRule = ToolRule & { readonly at: Place };
+
+/** A tool that is written out, with its request. */
+export interface ApiTool extends ApiRule {
+  readonly description: string;
+  readonly method: string;
+  readonly path: string;
+  /** Null: the arguments that nothing else uses. */
+  readonly query: JsonObject | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Json | undefined;
+  /** Null: any arguments, with those of the path. */
+  readonly input: JsonObject | null;
+  readonly output: JsonObject | null;
+}
+
 /** What an error answer (`isError`) to a write proves: that nothing happened, or nothing. */
 export const errorMeanings = ['none', 'unknown'] as const;
 export type ErrorMeaning = (typeof errorMeanings)[number];
@@ -121,6 +185,8 @@ export interface WrittenConfig {
 export const emptyConfig: Config = {
   runtime: { mode: 'enforce', coldStartGraceMs: 5_000, store: null, listen: null, limits: {} },
   tools: [],
+  apis: [],
+  declared: new Map(),
   workflows: [],
   policy: null,
   agents: [],

@@ -7,10 +7,11 @@ import { isObject, type Json, type JsonObject } from '../core/values/json.ts';
 import { defaultLimits, type Limits } from '../core/limits.ts';
 import { nearest } from '../core/values/nearest.ts';
 import type { PolicyProblem } from '../core/policy/policy.ts';
+import { readApis } from './read-apis.ts';
 import { checkAgents } from './check-agents.ts';
 import { problemWithOptions } from './check-options.ts';
 import { configShape, snakeCase } from './shape/config-shape.ts';
-import { type Config, emptyConfig, type RuntimeConfig, type WorkflowConfig, type ServerConfig } from './config.ts';
+import { type Config, emptyConfig, type RuntimeConfig, type WorkflowConfig } from './config.ts';
 import { type IncludedFiles, mergeFiles } from './yaml/merge-files.ts';
 import { mapOf, numberOf, textOf } from './yaml/plain-values.ts';
 import {
@@ -82,6 +83,7 @@ function toConfig(read: JsonObject, tree: Tree, list: ProblemList, lockText: Loc
   const { tell, warn } = list;
   const runtime = toRuntime(mapOf(read['runtime']), tree, tell);
   const tools = readServers(mapOf(read['tools']), tree, tell);
+  const apis = readApis(mapOf(read['tools']), tree, tell);
   const workflows = Object.entries(mapOf(read['workflows'])).map(([name, written]): WorkflowConfig => {
     const place = subtree(tree, ['workflows', name]);
     const at = keyPlaceOf(tree, ['workflows', name]);
@@ -93,6 +95,8 @@ function toConfig(read: JsonObject, tree: Tree, list: ProblemList, lockText: Loc
   const config: Config = {
     runtime,
     tools,
+    apis,
+    declared: emptyConfig.declared,
     workflows,
     policy,
     agents,
@@ -101,7 +105,7 @@ function toConfig(read: JsonObject, tree: Tree, list: ProblemList, lockText: Loc
     notify: readNotify(mapOf(read['notify']), { tree, tell, warn }),
     playbook: mapOf(read['playbook']),
     extensions: mapOf(read['extensions']),
-    lock: checkLock(lockText, tools, list),
+    lock: checkLock(lockText, { tools, apis }, list),
   };
   checkBoundTools(config, tell);
   checkNames(config, tell);
@@ -146,8 +150,8 @@ function toLimits(given: JsonObject, tree: Tree, tell: Tell): Partial<Limits> {
 }
 
 /** An action can only call a tool of a server that is configured. */
-function checkBoundTools({ tools, workflows }: Config, tell: Tell): void {
-  const servers = tools.map(({ name }) => name);
+function checkBoundTools({ tools, apis, workflows }: Config, tell: Tell): void {
+  const servers = [...tools, ...apis].map(({ name }) => name);
   for (const workflow of workflows) {
     if (workflow.kind !== 'written') continue;
     for (const [action, declared] of Object.entries(mapOf(workflow.definition['actions']))) {
@@ -167,9 +171,9 @@ function checkBoundTools({ tools, workflows }: Config, tell: Tell): void {
 }
 
 /** INVARIANT: rules name `server/tool` and `workflow/action`, so a server and a workflow never share a name. */
-function checkNames({ tools, workflows }: Config, tell: Tell): void {
+function checkNames({ tools, apis, workflows }: Config, tell: Tell): void {
   for (const { name, at } of workflows) {
-    const server = tools.find((each) => each.name === name);
+    const server = [...tools, ...apis].find((each) => each.name === name);
     if (server === undefined) continue;
     const says = `the workflow '${name}' has the name of a server: rules could not tell them apart`;
     tell(at, `${says} (${refOf(server.at)})`, 'give one of them another name');
@@ -198,18 +202,23 @@ export interface LockText {
 
 const pin = 'run recourse pin, and commit what it writes';
 
-export function checkLock(given: LockText | null, servers: readonly ServerConfig[], list: ProblemList): Lock | null {
+export function checkLock(
+  given: LockText | null,
+  { tools, apis }: Pick<Config, 'tools' | 'apis'>,
+  list: ProblemList,
+): Lock | null {
   if (given === null) return null;
   list.addSource(given.file, given.text);
   const { lock, problems, warnings } = readLock(given.text, given.file);
   for (const { message, fix, code, ...place } of problems) list.tell(place, message, fix, code);
   for (const { message, fix, ...place } of warnings) list.warn(place, message, fix);
   if (lock === null) return null;
-  for (const { name, at: where } of servers)
+  // The tools of an HTTP API are known from the files, pinned or not.
+  for (const { name, at: where } of tools)
     if (!lock.servers.has(name))
       list.warn(where, `the server '${name}' is not in ${given.file}: its tools are not known here`, pin);
   for (const server of lock.servers.keys())
-    if (!servers.some(({ name }) => name === server))
+    if (![...tools, ...apis].some(({ name }) => name === server))
       list.warn(placeOfServer(given.text, given.file, server), `there is no server '${server}' any more`, pin);
   const names = [...lock.servers].flatMap(([server, tools]) => [...tools.keys()].map((tool) => `${server}/${tool}`));
   for (const { name, says } of findLookAlikes(names)) {

@@ -186,7 +186,7 @@ test('a pattern that begins with a star must stand in quotes, and that is said',
     assert.match(toldIn(`agents: { a: { rules: [{ permit: ${star} }] } }`).problems[0] ?? '', /in quotes/, star);
 });
 
-test('the sample of the product is read, but for its http server', () => {
+test('the sample of the product is read, but for the name of an address', () => {
   const sample = `tools:
   payments: { http: { base_url: https://api.example.com, openapi: ./payments.yaml } }
   files:    { mcp:  { command: npx, args: ["-y", "@modelcontextprotocol/server-filesystem", "./data"] } }
@@ -211,7 +211,7 @@ workflows:
   refund: ./refund.workflow.ts
 `;
   const { problems, warnings } = toldIn(sample);
-  assert.deepEqual(problems, ['2:15 only mcp servers are supported so far; put the API behind an MCP server']);
+  assert.deepEqual(problems, ['2:23 the address of an API is called url here; write url']);
   assert.deepEqual(
     warnings.map((each) => each.replace(/; .*/, '')),
     [

@@ -1,15 +1,18 @@
-/** Reads the servers under `tools` and reports what does not fit together. Starts nothing. */
+/** Reads the MCP servers under `tools` and reports what does not fit together. Starts nothing. */
 import type { JsonObject } from '../core/values/json.ts';
 import type { Reach } from '../core/policy/policy.ts';
 import type { EffectClass } from '../core/taxonomy.ts';
 import type { Connection, ErrorMeaning, ServerConfig, ToolRule } from './config.ts';
 import { mapOf, numberOf, textOf, textsOf } from './yaml/plain-values.ts';
 import type { Tell } from './problem.ts';
+import { requestFields } from './shape/http-shape.ts';
 import { keyPlaceOf, placeOf } from './shape/read-shape.ts';
 import type { Tree } from './yaml/yaml-tree.ts';
 
 export function readServers(tools: JsonObject, tree: Tree, tell: Tell): readonly ServerConfig[] {
-  return Object.entries(tools).map(([name, server]) => toServer(name, mapOf(server), tree, tell));
+  return Object.entries(tools)
+    .filter(([, server]) => !('http' in mapOf(server)))
+    .map(([name, server]) => toServer(name, mapOf(server), tree, tell));
 }
 
 function toServer(name: string, read: JsonObject, tree: Tree, tell: Tell): ServerConfig {
@@ -29,6 +32,10 @@ function toServer(name: string, read: JsonObject, tree: Tree, tell: Tell): Serve
       'this is no address',
       'write the whole of it, such as https://host/mcp',
     );
+  for (const [match, rule] of Object.entries(mapOf(read['tools'])))
+    for (const key of Object.keys(requestFields))
+      if (key in mapOf(rule))
+        tell(keyPlaceOf(tree, [...here, 'tools', match, key]), `'${key}' has no meaning with mcp`, 'leave it out');
   const rules = Object.entries(mapOf(read['tools'])).map(([match, rule]) =>
     toRule(match, mapOf(rule), (message, fix) => tell(keyPlaceOf(tree, [...here, 'tools', match]), message, fix)),
   );
@@ -56,7 +63,7 @@ function toConnection(mcp: JsonObject): Connection {
   };
 }
 
-function toRule(match: string, rule: JsonObject, tell: (message: string, fix: string) => void): ToolRule {
+export function toRule(match: string, rule: JsonObject, tell: (message: string, fix: string) => void): ToolRule {
   const effect = textOf(rule['effect']) as EffectClass | null;
   const dedupeWindowMs = numberOf(rule['dedupe_window']);
   if (effect === 'keyed' && dedupeWindowMs === null)

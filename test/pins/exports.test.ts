@@ -17,6 +17,7 @@ test('the package exports exactly these values', () => {
     'createGateway',
     'defaultLimits',
     'httpStatusOf',
+    'httpTool',
     'isPending',
     'isRefusal',
     'isSuccess',

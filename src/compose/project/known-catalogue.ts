@@ -54,7 +54,7 @@ export function knownCatalogue({ config, workflows, live }: KnownParts): KnownCa
   const isWhole = config.tools.every(
     ({ name }) => live?.connected.has(name) === true || config.lock?.servers.has(name) === true,
   );
-  const isSomething = config.tools.length + workflows.length > 0;
+  const isSomething = config.tools.length + config.apis.length + workflows.length > 0;
   const entries = [...pinned.values()];
   const find = (name: string) => pinned.get(name) ?? actions.get(name);
   return {
@@ -84,7 +84,8 @@ function liveTools(config: Config, { connected, catalogue }: LiveTools): Readonl
   ]);
 }
 
-export function pinnedTools({ tools, lock }: Config): ReadonlyMap<string, ToolEntry> {
+/** The tools of HTTP APIs are known from the files, pinned or not. */
+export function pinnedTools({ tools, lock, declared }: Config): ReadonlyMap<string, ToolEntry> {
   const parts = { limits: defaultMcpLimits, defaultTimeoutMs: defaultLimits.defaultTimeoutMs, compile: compileSchema };
   const entries = tools.flatMap((server) =>
     [...(lock?.servers.get(server.name) ?? [])].flatMap(([name, { description, inputSchema, annotations }]) => {
@@ -93,7 +94,7 @@ export function pinnedTools({ tools, lock }: Config): ReadonlyMap<string, ToolEn
       return made.ok ? [[made.entry.name, made.entry] as const] : [];
     }),
   );
-  return new Map(entries);
+  return new Map([...entries, ...declared]);
 }
 
 /** An action may be bound to a tool that is not pinned; its name is assumed to be right. */

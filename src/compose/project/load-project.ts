@@ -15,6 +15,8 @@ import { type Problem, placeAt, type Warning, type Tell } from '../../config/pro
 import { readConfig, type ReadConfig } from '../../config/read-config.ts';
 import { nearest } from '../../core/values/nearest.ts';
 import type { Policy } from '../../core/policy/policy.ts';
+import type { HttpApi } from '../../adapters/upstream-http/http-api.ts';
+import { loadApis } from './load-apis.ts';
 import { warnExposed } from './warn-exposed.ts';
 import { knownShapes } from './known-catalogue.ts';
 import { loadWorkflowModule, splitProblem } from './load-workflow-module.ts';
@@ -41,6 +43,7 @@ export interface Project {
   readonly file: string | null;
   /** Paths in it are absolute. */
   readonly config: Config;
+  readonly apis: readonly HttpApi[];
   readonly workflows: readonly MountedWorkflow[];
   /** Null without agents: then every tool may be called. */
   readonly policy: Policy | null;
@@ -66,7 +69,9 @@ export async function loadProject(request: ProjectRequest): Promise<LoadedProjec
   if (!read.ok) return loadWithoutConfig(request, read);
   const shown = path.relative(cwd, file) || file;
   const beside = await readProjectFiles(file, read.text, cwd);
-  const config = readConfig(read.text, shown, { env: request.env ?? process.env, ...beside });
+  const written = readConfig(read.text, shown, { env: request.env ?? process.env, ...beside });
+  const { apis, declared, files } = await loadApis(written.config, cwd, written.tell);
+  const config = { ...written, config: { ...written.config, declared } };
   const { workflows, problems } =
     wanted !== undefined && looksLikePath(wanted)
       ? await loadNamedModule(wanted, cwd, config.config)
@@ -81,7 +86,8 @@ export async function loadProject(request: ProjectRequest): Promise<LoadedProjec
   const all = [...config.allProblems(), ...lockProblems(beside), ...problems].map(named);
   const warnings = config.allWarnings().map(named);
   if (all.length > 0) return { ...broken(all), warnings, workflows };
-  return { ok: true, project: { file, config: inPlace, workflows, policy, warnings, files: beside.files } };
+  const project = { file, config: inPlace, apis, workflows, policy, warnings, files: [...beside.files, ...files] };
+  return { ok: true, project };
 }
 
 /** A module needs no configuration; a configuration that was named must exist. */
@@ -120,11 +126,11 @@ async function loadConfigured(
 }
 
 /** A module that the command line names, beside a configuration. */
-async function loadNamedModule(wanted: string, cwd: string, { tools }: Config): Promise<LoadedWorkflows> {
+async function loadNamedModule(wanted: string, cwd: string, { tools, apis }: Config): Promise<LoadedWorkflows> {
   const alone = await loadModuleAlone(path.resolve(cwd, wanted), wanted);
   if (!alone.ok) return { workflows: [], problems: alone.problems };
   const { workflows } = alone.project;
-  const taken = workflows.filter(({ name }) => tools.some((server) => server.name === name));
+  const taken = workflows.filter(({ name }) => [...tools, ...apis].some((server) => server.name === name));
   return { workflows, problems: taken.map(({ name }) => namedAsServer(name, wanted)) };
 }
 
@@ -166,7 +172,7 @@ async function loadOne(written: WorkflowConfig, cwd: string, { tell }: ReadConfi
 async function loadModuleAlone(file: string, shown: string): Promise<LoadedProject> {
   const loaded = await loadWorkflowModule(file);
   if (!loaded.ok) return broken(loaded.problems.map(({ message, fix }) => problemOf(shown, message, fix)));
-  const nothing = { file: null, config: emptyConfig, policy: null, warnings: [], files: [] };
+  const nothing = { file: null, config: emptyConfig, apis: [], policy: null, warnings: [], files: [] };
   return { ok: true, project: { ...nothing, workflows: [loaded.workflow] } };
 }
 

@@ -2,6 +2,7 @@
 import type { Begin } from '../../adapters/store-sqlite/file/head-file.ts';
 import type { MountedWorkflow } from '../../adapters/upstream-function/workflow/mount.ts';
 import type { McpUpstreamConfig } from '../../adapters/upstream-mcp/mcp-config.ts';
+import type { HttpApi } from '../../adapters/upstream-http/http-api.ts';
 import type { UpstreamStatus } from '../../adapters/upstream-mcp/server-link.ts';
 import type { Config } from '../../config/config.ts';
 import { isObject } from '../../core/values/json.ts';
@@ -17,6 +18,7 @@ export interface ServingOptions {
   readonly tools: readonly [];
   readonly workflows: readonly MountedWorkflow[];
   readonly servers: readonly McpUpstreamConfig[];
+  readonly apis: readonly HttpApi[];
   readonly file: string;
   readonly begin?: Begin;
   readonly agent: string;
@@ -47,6 +49,7 @@ export function servingOptions(project: Project, servers: readonly McpUpstreamCo
     tools: [],
     workflows: project.workflows,
     servers,
+    apis: project.apis,
     file: who.file,
     agent: who.agent,
     limits: project.config.runtime.limits,
@@ -88,7 +91,7 @@ export interface Refused {
   readonly message: string;
 }
 
-const ofDefinitions = ['McpConfigError', 'ToolDefinitionError', 'WorkflowDefinitionError'];
+const ofDefinitions = ['McpConfigError', 'HttpConfigError', 'ToolDefinitionError', 'WorkflowDefinitionError'];
 
 /** Null for a bug of ours. */
 export function refusalOf(error: unknown): Refused | null {

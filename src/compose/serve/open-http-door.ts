@@ -43,7 +43,7 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
   const shell = () => current().shell;
   const { counts = createCallCounts() } = order;
   const uptimeSeconds = () => Math.floor((order.nowMs() - order.startedAtMs) / 1_000);
-  const upstreams = () => current().upstreams.servers?.status() ?? [];
+  const upstreams = () => current().upstreams.status();
 
   const parts: HttpDoorParts = {
     authenticate: order.authenticate,

@@ -229,7 +229,7 @@ async function serveUntil(
   order.onReady({
     file: path.resolve(file),
     role: opened.role,
-    upstreams: (upstreams.servers?.status() ?? []).map((status) => {
+    upstreams: upstreams.status().map((status) => {
       return { ...summarizeServer(status), lastWords: lastWords(status) };
     }),
     tools: upstreams.catalogue().size,

@@ -1,12 +1,13 @@
 /**
- * Combines functions, workflow bodies and MCP servers into one upstream, one validator and one catalogue for the
+ * Combines functions, workflow bodies, HTTP APIs and MCP servers into one upstream, one validator and one catalogue for the
  * shell. Must not decide anything about a call.
  */
 import { messageOf, nameOf } from '../../adapters/upstream-function/describe-throw.ts';
-import { createFunctionUpstream } from '../../adapters/upstream-function/function-upstream.ts';
+import { createFunctionUpstream, type FunctionUpstream } from '../../adapters/upstream-function/function-upstream.ts';
 import type { Validate } from '../../adapters/upstream-function/workflow/bind-workflow.ts';
 import type { MountedWorkflow } from '../../adapters/upstream-function/workflow/mount.ts';
 import type { Tool } from '../../adapters/upstream-function/tool.ts';
+import type { HttpApi } from '../../adapters/upstream-http/http-api.ts';
 import type { McpUpstreamConfig } from '../../adapters/upstream-mcp/mcp-config.ts';
 import { defaultMcpLimits } from '../../adapters/upstream-mcp/mcp-limits.ts';
 import type { McpUpstreams, McpUpstreamsOptions } from '../../adapters/upstream-mcp/mcp-upstreams.ts';
@@ -17,12 +18,15 @@ import type { Workflow } from '../../core/workflow/workflow.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { Upstream } from '../../ports/upstream.ts';
 import type { Validator } from '../../ports/validator.ts';
+import { httpPartsOf } from './http-tool.ts';
+import { joinApis, type JoinedApis, withRequest } from './join-apis.ts';
 import { reasonOf } from './report-servers.ts';
 
 export interface Behind {
   readonly tools?: readonly Tool[];
   readonly workflows?: readonly MountedWorkflow[];
   readonly servers?: readonly McpUpstreamConfig[];
+  readonly apis?: readonly HttpApi[];
   /** The state of a server changed. */
   readonly onServer?: ((status: UpstreamStatus) => void) | undefined;
   /** The tools of servers changed. */
@@ -36,7 +40,9 @@ export interface Joined {
   readonly validator: Validator;
   readonly catalogue: () => Catalogue;
   readonly servers: McpUpstreams | null;
-  /** All servers, connected or not; and those whose tools are listed without the server's name. */
+  /** Of MCP servers and HTTP APIs. */
+  status(): readonly UpstreamStatus[];
+  /** All servers and APIs, connected or not; and those whose tools are listed without the server's name. */
   readonly serverNames: readonly string[];
   readonly bareServers: ReadonlySet<string>;
   /** Waits for the servers, then gives every workflow the tools it is bound to. */
@@ -71,9 +77,11 @@ export async function joinUpstreams(
       notify({ kind: 'suppressed', what, reason });
     },
   });
-  const ownNames = new Set(tools.map(({ name }) => name));
-  const own: Catalogue = new Map([...functions.catalogue].filter(([name]) => ownNames.has(name)));
   const configs = behind.servers ?? [];
+  const served = [...configs, ...(behind.apis ?? []).map(({ target: { name }, names }) => ({ name, names }))];
+  // Their schemas are judged like those of functions; only what is sent differs.
+  const requests = tools.flatMap((each) => httpPartsOf(each) ?? []);
+  const apis = await joinApis(behind.apis ?? [], requests, limits.defaultTimeoutMs);
   const servers =
     configs.length === 0
       ? null
@@ -83,6 +91,8 @@ export async function joinUpstreams(
           onState: (status) => behind.onServer?.(status),
           onChange: () => behind.onTools?.(),
         });
+  // Known from the start, unlike the tools of servers.
+  const own = new Map([...ownEntries(tools, functions.catalogue), ...apis.catalogue]);
   const catalogue = mergedCatalogue(own, servers);
   const validators = new Map<string, Validate>();
 
@@ -113,14 +123,10 @@ export async function joinUpstreams(
   return {
     catalogue,
     servers,
-    serverNames: configs.map(({ name }) => name),
-    bareServers: new Set(configs.filter(({ names }) => names === 'bare').map(({ name }) => name)),
-    upstream: {
-      invoke: (attempt, signal, late) =>
-        functions.catalogue.has(attempt.tool) || servers === null
-          ? functions.upstream.invoke(attempt, signal)
-          : servers.upstream.invoke(attempt, signal, late),
-    },
+    status: () => [...(servers?.status() ?? []), ...apis.status()],
+    serverNames: served.map(({ name }) => name),
+    bareServers: new Set(served.filter(({ names }) => names === 'bare').map(({ name }) => name)),
+    upstream: routeCalls(functions, apis, servers),
     validator: {
       validate: (tool, args, step) => {
         const validate = step === null ? undefined : validators.get(step.workflow);
@@ -139,7 +145,7 @@ export async function joinUpstreams(
       return bindAll().bound;
     },
     async close() {
-      await servers?.close();
+      await Promise.all([servers?.close(), apis.close()]);
       await functions.close();
     },
   };
@@ -161,6 +167,28 @@ function whyMissing(servers: McpUpstreams | null, onStarting: () => void): (tool
     const out = leftOut.find((left) => left.tool === tool.slice(slash + 1));
     return out === undefined ? null : `server '${name}' lists it, and it is left out: ${out.reason}`;
   };
+}
+
+function routeCalls(functions: FunctionUpstream, apis: JoinedApis, servers: McpUpstreams | null): Upstream {
+  return {
+    invoke: (attempt, signal, late) => {
+      const api = apis.upstreamOf(attempt.tool);
+      if (api !== null) return api.invoke(attempt, signal, late);
+      return functions.catalogue.has(attempt.tool) || servers === null
+        ? functions.upstream.invoke(attempt, signal)
+        : servers.upstream.invoke(attempt, signal, late);
+    },
+  };
+}
+
+/** The tools of the program, without the bodies of workflows. */
+function ownEntries(tools: readonly Tool[], all: Catalogue): Catalogue {
+  const entries = tools.flatMap((each) => {
+    const entry = all.get(each.name);
+    const request = httpPartsOf(each);
+    return entry === undefined ? [] : [request === null ? entry : withRequest(entry, request)];
+  });
+  return new Map(entries.map((entry) => [entry.name, entry]));
 }
 
 /** Rebuilds the merged catalogue only when the tools of the servers changed. */

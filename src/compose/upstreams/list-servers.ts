@@ -3,6 +3,7 @@
  * from the lock is reported and stops nothing. A problem with one server does not affect the others.
  */
 import crypto from 'node:crypto';
+import { entriesOf, type HttpApi } from '../../adapters/upstream-http/http-api.ts';
 import type { McpUpstreamConfig } from '../../adapters/upstream-mcp/mcp-config.ts';
 import { type LockedTool, type Lock, lockName } from '../../config/lock.ts';
 import type { ToolEntry } from '../../core/call/catalogue.ts';
@@ -68,9 +69,18 @@ async function listServer(config: McpUpstreamConfig): Promise<ListedServer> {
   }
 }
 
+/** The tools of an HTTP API: from files, without asking it. */
+export function listApi(api: HttpApi): Extract<ListedServer, { tools: unknown }> {
+  const { name } = api.target;
+  const entries = [...entriesOf(api, defaultLimits.defaultTimeoutMs).values()];
+  const tools = entries.map((entry) => [entry.name.slice(name.length + 1), lockedTool(entry)] as const);
+  return { name, tools: new Map(tools), leftOut: api.leftOut.map(({ tool, reason }) => `${name}/${tool}: ${reason}`) };
+}
+
 export function lockedTool({ inputSchema, listing, manifest }: ToolEntry): LockedTool {
-  const { description, outputSchema, annotations } = listing ?? {};
   const { tool } = JSON.parse(manifest) as { readonly tool: JsonObject };
+  // A tool of an HTTP API has no listing: what is declared about it is all in its manifest.
+  const { description, outputSchema, annotations } = listing ?? tool;
   return {
     description: typeof description === 'string' ? description : null,
     inputSchema: inputSchema ?? {},
@@ -80,9 +90,10 @@ export function lockedTool({ inputSchema, listing, manifest }: ToolEntry): Locke
   };
 }
 
-export function liveTools({ servers, catalogue }: Pick<Joined, 'servers' | 'catalogue'>): LiveTools {
-  const states = servers?.status() ?? [];
-  const connected = states.filter(({ state }) => state === 'connected').map(({ name }) => name);
+export function liveTools({ status, catalogue }: Pick<Joined, 'status' | 'catalogue'>): LiveTools {
+  const connected = status()
+    .filter(({ state }) => state === 'connected')
+    .map(({ name }) => name);
   return { connected: new Set(connected), catalogue: catalogue() };
 }
 

@@ -4,14 +4,18 @@
  */
 import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
+import type { HttpApi } from '../../adapters/upstream-http/http-api.ts';
 import { configName } from '../../config/config.ts';
-import { type Lock, lockName, readLock, writeLock } from '../../config/lock.ts';
+import { type Lock, lockName, maxLockChars, readLock, writeLock } from '../../config/lock.ts';
 import { readConfig } from '../../config/read-config.ts';
 import type { Pinned, PinOrder } from '../../doors/cli/commands/pin.ts';
-import { type ListedServer, listServers } from './list-servers.ts';
+import { listApi, type ListedServer, listServers } from './list-servers.ts';
+import { loadApis } from '../project/load-apis.ts';
 import { inFolder } from '../project/load-project.ts';
 import { readProjectFiles, readText, displayPath } from '../project/read-project-files.ts';
 import { serversOf } from '../project/serve-options.ts';
+
+const fewerTools = `at most ${maxLockChars} are read: name the operations of an OpenAPI document that are needed`;
 
 export async function pinTools({ config, isCheck }: PinOrder): Promise<Pinned> {
   const cwd = process.cwd();
@@ -27,7 +31,8 @@ export async function pinTools({ config, isCheck }: PinOrder): Promise<Pinned> {
     };
   const beside = await readProjectFiles(file, text.text, cwd);
   const read = readConfig(text.text, shown, { env: process.env, included: beside.included });
-  if (read.problems.length > 0) return { kind: 'problems', problems: read.problems };
+  const { apis } = await loadApis(read.config, cwd, read.tell);
+  if (read.allProblems().length > 0) return { kind: 'problems', problems: read.allProblems() };
   const lockFile = path.join(path.dirname(file), lockName);
   const before = beside.lock === null ? null : readLock(beside.lock.text, lockName);
   const listed = await listServers(serversOf(inFolder(read.config, cwd, file)));
@@ -35,9 +40,7 @@ export async function pinTools({ config, isCheck }: PinOrder): Promise<Pinned> {
   const [wrong] = away.filter(({ because }) => because === 'configuration');
   if (wrong !== undefined) return { kind: 'refused', message: wrong.problem };
   if (away.length > 0) return { kind: 'unreachable', servers: away.map(reachProblem) };
-  const there = listed.flatMap((server) => ('tools' in server ? [server] : []));
-  const lock: Lock = { version: 1, servers: new Map(there.map(({ name, tools }) => [name, tools])) };
-  const leftOut = there.flatMap((server) => server.leftOut);
+  const { lock, leftOut } = lockOf(listed, apis);
   const next = writeLock(lock);
   const isSame = next === beside.lock?.text;
   if (!isCheck && !isSame) {
@@ -56,8 +59,15 @@ export async function pinTools({ config, isCheck }: PinOrder): Promise<Pinned> {
   };
 }
 
+function lockOf(listed: readonly ListedServer[], apis: readonly HttpApi[]) {
+  const there = [...listed.flatMap((server) => ('tools' in server ? [server] : [])), ...apis.map(listApi)];
+  const lock: Lock = { version: 1, servers: new Map(there.map(({ name, tools }) => [name, tools])) };
+  return { lock, leftOut: there.flatMap((server) => server.leftOut) };
+}
+
 /** Writes to a temporary file and renames it, so that a reader finds the old lock or the new one, never a part. */
 async function writeWhole(file: string, text: string): Promise<string | null> {
+  if (text.length > maxLockChars) return `${lockName} would be too long; ${fewerTools}`;
   const fresh = `${file}-${process.pid}.new`;
   try {
     const handle = await open(fresh, 'w');

@@ -4,6 +4,7 @@ import { effectClasses } from '../../core/taxonomy.ts';
 import { agentsShape, reachText } from './agent-shape.ts';
 import { errorMeanings } from '../config.ts';
 import { duration, type Field, listOf, named, type Shape, text } from './shape.ts';
+import { headersShape, httpShape, requestFields } from './http-shape.ts';
 import { credentialsShape, extensionsShape, notifyShape, playbookShape, rolesShape } from './section-shapes.ts';
 import { workflowShape } from '../workflow/workflow-shape.ts';
 
@@ -45,13 +46,7 @@ const connection: Shape = {
         pattern: ['^https?://', 'an address that begins with http:// or https://'],
       }),
     },
-    headers: {
-      shape: named(
-        'headers of every request',
-        text('a value, or ${NAME} in it', { template: true, pattern: ['^[^\\u0000-\\u001f\\u007f]*$', 'one line'] }),
-        ["^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$", 'the name of a header'],
-      ),
-    },
+    headers: { shape: headersShape },
   },
 };
 
@@ -78,17 +73,17 @@ const rule: Shape = {
     },
     on_error: { shape: onError },
     reach: { shape: reachText('how far a call can reach; from its effect if not given') },
+    ...requestFields,
   },
 };
 
 const server: Shape = {
   kind: 'fields',
   says: 'a server whose tools are used',
-  strangers: {
-    http: { says: 'only mcp servers are supported so far', fix: 'put the API behind an MCP server', insteadOf: 'mcp' },
-  },
+  oneOf: ['mcp', 'http'],
   fields: {
-    mcp: { shape: connection, required: true },
+    mcp: { shape: connection },
+    http: { shape: httpShape },
     timeout: { shape: duration('how long a call of any of its tools may take') },
     annotations: { shape: text('trust: readOnlyHint means that a tool only reads', { oneOf: ['ignore', 'trust'] }) },
     names: {

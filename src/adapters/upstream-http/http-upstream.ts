@@ -1,0 +1,140 @@
+/**
+ * Runs tools that are requests to one HTTP API; implements the port `Upstream`. One dispatcher, with kept connections.
+ * Never rejects, and never sends an attempt twice. Sets no timeouts for calls: the shell does.
+ */
+import { isObject, type JsonObject } from '../../core/values/json.ts';
+import { type Attempt, type HearLate, isTimeout, type Upstream, type UpstreamResult } from '../../ports/upstream.ts';
+import { buildRequest, type HttpRequest } from './build-request.ts';
+import { redirected } from './follow-redirects.ts';
+import { secretsOf } from './hide-secrets.ts';
+import { HttpConfigError, type HttpTarget, type HttpTool } from './http-config.ts';
+import { defaultHttpLimits, type HttpLimits } from './http-limits.ts';
+import { failed, interpretEnd, type Reading } from './interpret-end.ts';
+import { createLateAnswers } from './late-answers.ts';
+import { createHttpClient, type HttpEnd, type Sending } from './send-request.ts';
+
+export interface HttpUpstream {
+  readonly upstream: Upstream;
+  close(): Promise<void>;
+}
+
+/** By the names that attempts have. Throws only for an address that cannot work. */
+export function createHttpUpstream(
+  target: HttpTarget,
+  tools: ReadonlyMap<string, HttpTool>,
+  nowMs: () => number = Date.now,
+): HttpUpstream {
+  checkTarget(target);
+  const limits: HttpLimits = { ...defaultHttpLimits, ...target.limits };
+  const client = createHttpClient(limits);
+  const lateAnswers = createLateAnswers(limits);
+  const hide = secretsOf(target);
+  let isClosed = false;
+
+  async function invoke(attempt: Attempt, signal: AbortSignal, late?: HearLate): Promise<UpstreamResult> {
+    const tool = tools.get(attempt.tool);
+    if (tool === undefined) return failed('404_not_found', 'no tool has this name');
+    if (isClosed) return failed('never_sent', 'the gateway is closing', { effect: 'none' });
+    if (signal.aborted) return stopped(signal, false, target);
+    const built = requestOf(target, tool, attempt);
+    if (!built.ok) {
+      const more = { subject: 'request', errorType: 'InputInvalid', effect: 'none' } as const;
+      return failed('schema_validation', built.problem, more);
+    }
+    // INVARIANT: nothing is sent after this moment; by then another process may have taken the attempt over.
+    const sendBy = performance.now() + Math.min(limits.maxSendDelayMs, attempt.timeoutMs / 2);
+    const reading: Reading = { target, tool, limits, hide, nowMs };
+    const until = performance.now() + attempt.timeoutMs;
+    const mayGoOn = () => !signal.aborted && performance.now() < until;
+    const exchange = follow(client.send(built.request, sendBy), built.request, mayGoOn);
+    const aborted = new Promise<'aborted'>((resolve) =>
+      signal.addEventListener('abort', () => resolve('aborted'), { once: true }),
+    );
+    const first = await Promise.race([exchange.end, aborted]);
+    if (first !== 'aborted') return interpretEnd(first, reading);
+    const wasSent = exchange.isSent();
+    // A write whose time is over goes on: its answer ends the doubt. Closing the connection is how HTTP cancels.
+    const isAwaited = late !== undefined && wasSent && tool.effectClass !== 'pure' && isTimeout(signal.reason);
+    if (isAwaited) lateAnswers.listen(exchange, async (end) => late(await interpretEnd(end, reading)));
+    else exchange.stop();
+    return stopped(signal, wasSent, target);
+  }
+
+  /** The exchange of an attempt over all redirects that are followed while somebody waits for it. */
+  function follow(first: Sending, request: HttpRequest, mayGoOn: () => boolean): Sending {
+    let current = first;
+    const end = async (): Promise<HttpEnd> => {
+      let asked = request;
+      for (let hops = 0; ; hops++) {
+        const ended = await current.end;
+        if (ended.kind !== 'answered' || !mayGoOn() || hops >= limits.maxRedirects) return afterHops(ended, hops);
+        const next = redirected(target, asked, ended);
+        if (next === null) return ended;
+        asked = next;
+        current = client.send(next, performance.now() + limits.maxSendDelayMs);
+      }
+    };
+    return {
+      end: end(),
+      // A later request is a part of the same attempt.
+      isSent: () => current !== first || first.isSent(),
+      stop: () => current.stop(),
+    };
+  }
+
+  return {
+    upstream: {
+      invoke: async (attempt, signal, late) => {
+        try {
+          return await invoke(attempt, signal, late);
+        } catch (bug) {
+          const cause = bug instanceof Error ? (bug.stack ?? bug.message) : String(bug);
+          const more = { errorType: 'Unexpected', cause: hide(cause) };
+          return failed('unknown', 'the request broke inside the gateway', more);
+        }
+      },
+    },
+    async close() {
+      isClosed = true;
+      lateAnswers.close();
+      await client.close();
+    },
+  };
+}
+
+/** INVARIANT: what a redirect led to may be unreachable, but the first server has had the request. */
+function afterHops(ended: HttpEnd, hops: number): HttpEnd {
+  if (ended.kind !== 'unsent' || hops === 0) return ended;
+  return { kind: 'lost', how: 'closed', cause: `after a redirect: ${ended.cause}` };
+}
+
+function requestOf(target: HttpTarget, tool: HttpTool, { args, callId }: Attempt) {
+  if (args !== null && !isObject(args))
+    return { ok: false, problem: 'the arguments of an HTTP tool are an object' } as const;
+  // The key is the same for every attempt of a call.
+  const key = tool.effectClass === 'pure' ? null : callId;
+  return buildRequest(target, tool.plan, (args ?? {}) as JsonObject, key);
+}
+
+function stopped({ reason }: AbortSignal, sent: boolean, { name }: HttpTarget): UpstreamResult {
+  const effect = sent ? null : 'none';
+  if (!isTimeout(reason)) {
+    const message = sent ? 'stopped: its connection was closed' : 'stopped before it was sent';
+    return failed('cancelled', message, { errorType: 'AbortError', effect });
+  }
+  return failed(sent ? 'timeout' : 'never_sent', `'${name}' did not answer in time`, {
+    errorType: 'TimeoutError',
+    effect,
+  });
+}
+
+function checkTarget({ name, url, headers }: HttpTarget): void {
+  const protocol = URL.parse(url)?.protocol;
+  if (protocol !== 'http:' && protocol !== 'https:')
+    throw new HttpConfigError(name, 'its url is no http or https address', 'write the whole address');
+  try {
+    new Headers(headers);
+  } catch {
+    throw new HttpConfigError(name, 'one of its headers cannot be sent', 'use plain names and one line for each value');
+  }
+}

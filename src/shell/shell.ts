@@ -138,6 +138,8 @@ export interface Live {
   readonly health: Map<string, UpstreamHealth>;
   /** Lets go of calls that wait for their next attempt: they stay on record, for the next start. */
   readonly backoffs: Set<() => void>;
+  /** The gateway closes: no pause is begun any more. */
+  draining: boolean;
   /** How a body calls another tool: nested-call.ts. Set by the composition root. */
   callTool: (request: NestedRequest, who: Principal, bodyOf: BodyOf, ceiling: Reach | null) => Promise<Reply>;
 }
@@ -219,6 +221,7 @@ export function createShell(parts: Omit<Shell, 'live'>): Shell {
       runsApproved: new Set(),
       health: new Map(),
       backoffs: new Set(),
+      draining: false,
       callTool: () => Promise.reject(new Error('the gateway is not open yet')),
     },
   };

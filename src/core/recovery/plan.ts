@@ -89,14 +89,14 @@ const noRetry: Entry = { action: { kind: 'retry_with_backoff', max_attempts: 0, 
 export function entryFor({ call, trouble, recovery }: Pick<PlanFacts, 'call' | 'trouble' | 'recovery'>): Entry {
   const { verdict, detail, recognised, code } = trouble.classification;
   if (!recognised) return unrecognisedEntry;
-  if (detail === 'in_flight') return inFlightEntry;
   if (detail === 'mismatch') return mismatchEntry;
   // The breaker's own pause is the next move, and it is the caller's.
   if (detail === 'breaker_open') return noRetry;
-  const entry = recovery.playbook[verdict][call.effectClass];
+  const isPolled = detail === 'in_flight';
+  const entry = isPolled ? inFlightEntry : recovery.playbook[verdict][call.effectClass];
   const { retry } = recovery;
   if (retry === null || neverRetried.has(code)) return entry;
-  const says = retry.classifier[code] ?? (retryableVerdicts.has(verdict) ? 'retry' : null);
+  const says = retry.classifier[code] ?? (isPolled || retryableVerdicts.has(verdict) ? 'retry' : null);
   if (says === null) return entry;
   const pauses = retry.retryable && says === 'retry' ? pausesOf(retry) : [];
   const action = { kind: 'retry_with_backoff', max_attempts: pauses.length, backoff_ms: pauses } as const;

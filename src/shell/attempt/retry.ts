@@ -95,6 +95,7 @@ async function plan(call: Call, move: Retry, { context, elapsedMs }: Retrying, s
 }
 
 function pauseUnlessStopped(pauseMs: number, control: Control, shell: Shell): Promise<'over' | 'stopped' | 'left'> {
+  if (shell.live.draining) return Promise.resolve('left');
   return new Promise((resolve) => {
     const { backoffs } = shell.live;
     const finish = (how: 'over' | 'stopped' | 'left') => {

@@ -189,6 +189,7 @@ export async function stopAll(shell: Shell): Promise<void> {
 /** Waits for all calls, running or about to, with a caller or without; at most `drainMs`. */
 export async function drain(shell: Shell, drainMs: number): Promise<void> {
   // What waits for its next attempt goes on after the next start.
+  shell.live.draining = true;
   for (const leave of shell.live.backoffs) leave();
   const { running, unanswered } = shell.live;
   const outcomes = [...[...running.values()].map(({ outcome }) => outcome), ...unanswered];

@@ -64,6 +64,12 @@ function metricsOf({ calls, gaps, suppressed, upstreams, recovery, ...measured }
       help: 'Whether a server of tools is connected; its state in a word.',
       samples: upstreams.map(({ name, state }) => [{ upstream: name, state }, Number(state === 'connected')]),
     },
+    ...recoveryMetrics(recovery),
+  ];
+}
+
+function recoveryMetrics(recovery: Measured['recovery']): readonly Metric[] {
+  return [
     {
       name: 'recourse_retries_total',
       type: 'counter',

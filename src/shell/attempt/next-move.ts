@@ -51,11 +51,12 @@ export async function nextMove(
 }
 
 /**
- * The tool's own words for the agent: a body that throws, an error answer. Where it had no effect, nobody is needed; in
- * a workflow its action stays legal.
+ * What is told to the agent and not dispatched. The body of a step ends as its author wrote it, and its action stays
+ * legal; a timed-out one may still run beside a second. A tool's own words (a throw, an error answer) that prove that
+ * nothing happened need nobody either.
  */
-const isOwnWord = ({ error, effect }: Trouble, { step }: Work): boolean =>
-  error.kind === 'threw' && (effect === 'none' || step !== null);
+const isOwnWord = ({ error, effect }: Trouble, { step, tool }: Work): boolean =>
+  step?.workflow.actions.get(tool.name)?.boundTool === null || (error.kind === 'threw' && effect === 'none');
 
 function planFor(call: Call, trouble: Trouble, history: History, work: Work, shell: Shell): Plan {
   const recovery = recoveryOf(work.tool, shell);

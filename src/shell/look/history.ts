@@ -168,6 +168,15 @@ const partsOfAttempt: ReadonlySet<string> = new Set([
   'retry_planned',
   'adopted',
   'requester_left',
+  'attempt_started',
+  'attempt_finished',
+  'failure_classified',
+  'verdict_changed',
+  'compensation_selected',
+  'attempt_scheduled',
+  'dispatch_settled',
+  'probed',
+  'ticket_opened',
 ]);
 
 /**

@@ -51,8 +51,9 @@ test('the story of a success: arguments, reply, gates, facts and records in orde
   assert.equal(story.reply.kind, 'text');
   const answers = new Map(story.gates.map(({ gate, answer }) => [gate, answer]));
   assert.equal(story.gates.length, 14);
-  for (const gate of ['ready', 'session', 'known', 'input'] as const) assert.equal(answers.get(gate), 'passed');
-  for (const gate of ['policy', 'fence'] as const) assert.equal(answers.get(gate), 'absent');
+  for (const gate of ['ready', 'session', 'known', 'input', 'fence'] as const)
+    assert.equal(answers.get(gate), 'passed');
+  for (const gate of ['policy', 'reachable'] as const) assert.equal(answers.get(gate), 'absent');
   assert.equal(story.facts?.['ready'], true);
   const kinds = story.records.map(({ kind }) => kind);
   assert.deepEqual(kinds, ['prepared', 'dispatched', 'settled']);
@@ -73,6 +74,7 @@ test('the story of a refusal: the gate that spoke, and those that were not asked
     { gate: 'session', answer: 'passed' },
     { gate: 'known', answer: 'refused' },
     { gate: 'input', answer: 'not_asked' },
+    { gate: 'fence', answer: 'not_asked' },
     { gate: 'evidence', answer: 'not_asked' },
   ]);
   assert.ok(early?.gates.every(({ answer }) => answer === 'absent'));

@@ -5,6 +5,7 @@ import type { EffectClass } from '../core/taxonomy.ts';
 import type { Connection, ErrorMeaning, ServerConfig, ToolRule } from './config.ts';
 import { mapOf, numberOf, textOf, textsOf } from './yaml/plain-values.ts';
 import type { Tell } from './problem.ts';
+import { readServerRecovery, readToolRecovery } from './read-recovery.ts';
 import { keyPlaceOf, placeOf } from './shape/read-shape.ts';
 import type { Tree } from './yaml/yaml-tree.ts';
 
@@ -29,9 +30,10 @@ function toServer(name: string, read: JsonObject, tree: Tree, tell: Tell): Serve
       'this is no address',
       'write the whole of it, such as https://host/mcp',
     );
-  const rules = Object.entries(mapOf(read['tools'])).map(([match, rule]) =>
-    toRule(match, mapOf(rule), (message, fix) => tell(keyPlaceOf(tree, [...here, 'tools', match]), message, fix)),
-  );
+  const rules = Object.entries(mapOf(read['tools'])).map(([match, rule]) => ({
+    ...toRule(match, mapOf(rule), (message, fix) => tell(keyPlaceOf(tree, [...here, 'tools', match]), message, fix)),
+    ...readToolRecovery(mapOf(rule), [...here, 'tools', match], { tree, tell }),
+  }));
   return {
     name,
     at: keyPlaceOf(tree, here),
@@ -41,6 +43,7 @@ function toServer(name: string, read: JsonObject, tree: Tree, tell: Tell): Serve
     onError: textOf(read['on_error']) as ErrorMeaning | null,
     rules,
     ...(read['names'] === 'bare' ? { names: 'bare' } : {}),
+    ...readServerRecovery(read, here, { tree, tell }),
   };
 }
 

@@ -203,9 +203,9 @@ async function surviveStrays({ onTrouble }: ServeOrder | UpOrder): Promise<void>
 }
 
 async function openForServing(serving: ServingOptions): Promise<OpenedGateway> {
-  const { begin = 'if_none', onServer, onTools, ...options } = serving;
+  const { begin = 'if_none', onServer, onTools, recovery, ...options } = serving;
   const { openGateway } = await import('./main.ts');
-  return openGateway(options, { begin, onServer, onTools });
+  return openGateway(options, { begin, onServer, onTools, recovery });
 }
 
 async function primerParts(): Promise<PrimerParts> {

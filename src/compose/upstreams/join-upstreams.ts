@@ -11,7 +11,7 @@ import type { McpUpstreamConfig } from '../../adapters/upstream-mcp/mcp-config.t
 import { defaultMcpLimits } from '../../adapters/upstream-mcp/mcp-limits.ts';
 import type { McpUpstreams, McpUpstreamsOptions } from '../../adapters/upstream-mcp/mcp-upstreams.ts';
 import type { UpstreamStatus } from '../../adapters/upstream-mcp/server-link.ts';
-import type { Catalogue } from '../../core/call/catalogue.ts';
+import type { Catalogue, ToolEntry } from '../../core/call/catalogue.ts';
 import type { Limits } from '../../core/limits.ts';
 import type { Workflow } from '../../core/workflow/workflow.ts';
 import type { Notifier } from '../../ports/notifier.ts';
@@ -27,6 +27,8 @@ export interface Behind {
   readonly onServer?: ((status: UpstreamStatus) => void) | undefined;
   /** The tools of servers changed. */
   readonly onTools?: (() => void) | undefined;
+  /** Adds what the operator declares to a tool of a server. The same entry must give the same object. */
+  readonly complete?: ((tool: ToolEntry) => ToolEntry) | undefined;
 }
 
 export type Bound = { readonly workflows: ReadonlyMap<string, Workflow> } | { readonly problems: readonly string[] };
@@ -83,7 +85,7 @@ export async function joinUpstreams(
           onState: (status) => behind.onServer?.(status),
           onChange: () => behind.onTools?.(),
         });
-  const catalogue = mergedCatalogue(own, servers);
+  const catalogue = mergedCatalogue(own, servers, behind.complete ?? ((tool) => tool));
   const validators = new Map<string, Validate>();
 
   /** `isStarting`: a tool is missing whose server may still connect. */
@@ -164,7 +166,11 @@ function whyMissing(servers: McpUpstreams | null, onStarting: () => void): (tool
 }
 
 /** Rebuilds the merged catalogue only when the tools of the servers changed. */
-function mergedCatalogue(own: Catalogue, servers: McpUpstreams | null): () => Catalogue {
+function mergedCatalogue(
+  own: Catalogue,
+  servers: McpUpstreams | null,
+  complete: (tool: ToolEntry) => ToolEntry,
+): () => Catalogue {
   if (servers === null) return () => own;
   let theirs: Catalogue | null = null;
   let merged: Catalogue = own;
@@ -172,7 +178,7 @@ function mergedCatalogue(own: Catalogue, servers: McpUpstreams | null): () => Ca
     const now = servers.catalogue();
     if (now !== theirs) {
       theirs = now;
-      merged = new Map([...own, ...now]);
+      merged = new Map([...own, ...[...now].map(([name, tool]) => [name, complete(tool)] as const)]);
     }
     return merged;
   };

@@ -46,6 +46,7 @@ const loadsModules: ReadonlySet<string> = new Set([
   'apply',
   'check',
   'explain',
+  'playbook show',
   'render',
   'serve',
   'stdio',

@@ -151,7 +151,7 @@ const refused: readonly (readonly [text: string, told: string])[] = [
   ],
   [
     tool('{ retry: { classifier: { NotFnd: retry } } }'),
-    "f:5:35 there is no key 'NotFnd' here; did you mean NotFound?",
+    "f:5:35 'NotFnd' is not usable as a name here; use a code of a failure, such as ResourceBusy",
   ],
   [tool('{ retry: { base: 2h } }'), 'f:5:27 this duration is too short or too long; use 0ms to 3600s'],
   [tool('{ retry: { tries: 3 } }'), "f:5:21 there is no key 'tries' here"],

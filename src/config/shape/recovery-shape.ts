@@ -2,7 +2,7 @@
 import { defaultBreaker, maxBaseMs, maxRetries } from '../../core/recovery/declared.ts';
 import { queuePattern, reasonPattern } from '../../core/recovery/read-playbook.ts';
 import { codes, compensations, effectClasses, verdicts } from '../../core/taxonomy.ts';
-import { cel, count, duration, type Field, type FieldsShape, flag, listOf, type Shape, text } from './shape.ts';
+import { cel, count, duration, type Field, type FieldsShape, flag, listOf, named, type Shape, text } from './shape.ts';
 
 const day = 86_400_000;
 
@@ -95,10 +95,10 @@ const retryShape: Shape = fields('when a call is sent again, in place of what th
   backoff: text('how the pauses grow; exponential if not given', { oneOf: ['fixed', 'linear', 'exponential'] }),
   base: duration('the first pause; 1s if not given', 0, maxBaseMs),
   jitter,
-  classifier: fields(
-    'by code; one that is not named follows from its verdict',
-    Object.fromEntries(Object.keys(codes).map((code) => [code, classified])),
-  ),
+  classifier: named('by code; one that is not named follows from its verdict', classified, [
+    `^(?:${Object.keys(codes).join('|')})$`,
+    'a code of a failure, such as ResourceBusy or ExecutionTimeout',
+  ]),
 });
 
 const reconcileShape: Shape = {

@@ -115,6 +115,12 @@ test('an operation key is a text, or none', () => {
 const tool = (rule: string) => `tools:\n  a:\n    mcp: { command: x }\n    tools:\n      t: ${rule}\n`;
 const reconcile = (more: string) => tool(`{ reconcile: { tool: a/find, args: '{}', happened: 'true'${more} } }`);
 
+test('an error in a part of happened is not made up for by the rest', () => {
+  const text = tool(`{ reconcile: { tool: a/find, args: '{}', happened: 'result.missing || true' } }`);
+  const read_ = read(text).config.tools[0]?.rules[0]?.recovery?.declared.reconcile;
+  assert.equal(read_?.interpret({}, {}).kind, 'unclear');
+});
+
 const refused: readonly (readonly [text: string, told: string])[] = [
   [
     'playbook:\n  policy_denied: retry_with_backoff',

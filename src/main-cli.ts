@@ -46,6 +46,7 @@ const loadsModules: ReadonlySet<string> = new Set([
   'apply',
   'check',
   'explain',
+  'playbook show',
   'render',
   'serve',
   'stdio',
@@ -204,9 +205,9 @@ async function surviveStrays({ onTrouble }: ServeOrder | UpOrder): Promise<void>
 }
 
 async function openForServing(serving: ServingOptions): Promise<OpenedGateway> {
-  const { begin = 'if_none', onServer, onTools, ...options } = serving;
+  const { begin = 'if_none', onServer, onTools, recovery, ...options } = serving;
   const { openGateway } = await import('./main.ts');
-  return openGateway(options, { begin, onServer, onTools });
+  return openGateway(options, { begin, onServer, onTools, recovery });
 }
 
 async function primerParts(): Promise<PrimerParts> {

@@ -25,7 +25,8 @@ import { guardKeys, type KeyGuard } from './compose/serve/guard-keys.ts';
 import { hideOwn, ownOf } from './compose/serve/hide-own.ts';
 import { type Behind, joinUpstreams, type Joined } from './compose/upstreams/join-upstreams.ts';
 import { printNotice, recordingNotifier } from './compose/serve/print-notices.ts';
-import { serverConfig, type ServerOptions } from './compose/upstreams/server-options.ts';
+import { recoveryConfig, serverConfig, type ServerOptions } from './compose/upstreams/server-options.ts';
+import { addOperationKeys, createRecovery, type RecoveryConfig } from './compose/upstreams/tool-recovery.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Ids } from './ports/ids.ts';
 import type { Notifier } from './ports/notifier.ts';
@@ -64,6 +65,8 @@ export interface GatewayOptions<
   readonly tenant?: string;
   /** What `loadPolicy` returned: who may call what. Without one every declared tool may be called. */
   readonly policy?: Policy;
+  /** What is done about failures, by verdict; what it does not name is the default's. */
+  readonly playbook?: ServerOptions['playbook'];
   readonly limits?: Partial<Limits>;
   /** Called with notices for the operator. The default prints one line on standard error. */
   readonly onNotice?: Notifier;
@@ -79,6 +82,8 @@ export interface SystemParts {
   readonly begin?: Begin;
   readonly onServer?: Behind['onServer'];
   readonly onTools?: Behind['onTools'];
+  /** What is declared about recovery; the defaults if not given. */
+  readonly recovery?: RecoveryConfig | undefined;
 }
 
 type Named<Tools extends readonly Tool[], Name> = Extract<Tools[number], { readonly name: Name }>;
@@ -125,19 +130,20 @@ export async function createGateway<
   const Tools extends readonly Tool[] = readonly [],
   const Workflows extends readonly MountedWorkflow[] = readonly [],
 >(options: GatewayOptions<Tools, Workflows>, system: SystemParts = {}): Promise<Gateway<Tools, Workflows>> {
-  const { servers, policy, newStore, ...rest } = options;
+  const { servers, policy, newStore, playbook, ...rest } = options;
   const problem = problemWithOptions(options);
   if (problem !== null) throw new GatewayError('bad_options', problem);
   const configs = servers === undefined ? {} : { servers: servers.map(serverConfig) };
   const governed = policy === undefined ? {} : { policy: () => policy };
-  const beginning: SystemParts = newStore === true ? { ...system, begin: 'anew' } : system;
+  const parts: SystemParts = { ...system, recovery: recoveryConfig(playbook, servers) };
+  const beginning: SystemParts = newStore === true ? { ...parts, begin: 'anew' } : parts;
   return (await openGateway<Tools, Workflows>({ ...rest, ...configs, ...governed }, beginning)).gateway;
 }
 
 /** The same with servers as recourse.yaml has them. */
 export type OpenOptions<Tools extends readonly Tool[], Workflows extends readonly MountedWorkflow[]> = Omit<
   GatewayOptions<Tools, Workflows>,
-  'servers' | 'policy' | 'newStore'
+  'servers' | 'policy' | 'newStore' | 'playbook'
 > & {
   readonly servers?: readonly McpUpstreamConfig[];
   readonly apis?: readonly HttpApi[];
@@ -222,7 +228,8 @@ async function openParts(options: AnyOptions, system: SystemParts) {
   const clock = system.clock ?? nodeClock;
   const file =
     options.file ?? (await defaultStoreOf(process.cwd(), (message) => notify({ kind: 'store_place', message })));
-  const behind = { ...options, onServer: system.onServer, onTools: system.onTools };
+  const { onServer, onTools, recovery } = system;
+  const behind = { ...options, onServer, onTools, complete: addOperationKeys(recovery) };
   const upstreams = await joinUpstreams(behind, limits, notify, `${file}.tools`);
   const clocks = { nowMs: () => clock.nowMs(), monotonicMs: () => clock.monotonicMs() };
   const opening = { begin: system.begin ?? 'if_none', recovers: system.recovers !== false };
@@ -272,6 +279,7 @@ async function buildShell(
     catalogue: upstreams.catalogue,
     unlisted: () => upstreams.servers?.unlisted() ?? [],
     workflows,
+    recovery: createRecovery(system.recovery),
     storeTag: await store.identity(),
   });
   recordWith((notice) => recordSuppressed(notice, shell));

@@ -13,6 +13,7 @@ const optionNames = [
   'agent',
   'tenant',
   'policy',
+  'playbook',
   'limits',
   'onNotice',
 ];

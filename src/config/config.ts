@@ -3,6 +3,7 @@ import type { Catalogue } from '../core/call/catalogue.ts';
 import type { Json, JsonObject } from '../core/values/json.ts';
 import type { Limits } from '../core/limits.ts';
 import type { Reach, WrittenPolicy } from '../core/policy/policy.ts';
+import type { DeclaredRecovery, OperationKey } from '../core/recovery/declared.ts';
 import type { EffectClass } from '../core/taxonomy.ts';
 import type { Lock } from './lock.ts';
 import type { Place } from './problem.ts';
@@ -27,11 +28,19 @@ export interface Config {
   readonly roles: JsonObject;
   readonly credentials: JsonObject;
   readonly notify: readonly NotifyConfig[];
-  readonly playbook: JsonObject;
+  /** What is declared about recovery for all tools. */
+  readonly playbook: WrittenRecovery;
   /** Paths by name, as they are written. */
   readonly extensions: JsonObject;
   /** The tools as they were pinned; null without recourse.lock. */
   readonly lock: Lock | null;
+}
+
+/** What is declared about recovery at one level: the gateway, a server or a tool. */
+export interface WrittenRecovery {
+  readonly declared: DeclaredRecovery;
+  /** Where each verdict of its playbook, and each other key, is written. A map, so that JSON does not show it. */
+  readonly places: ReadonlyMap<string, Place>;
 }
 
 /** A webhook. */
@@ -78,6 +87,8 @@ export interface ServerConfig {
   readonly rules: readonly ToolRule[];
   /** `bare` leaves the server out where its tools are listed over MCP. */
   readonly names?: 'bare';
+  /** Its playbook and its breaker; absent if nothing is written. */
+  readonly recovery?: WrittenRecovery;
 }
 
 export type Connection =
@@ -102,6 +113,15 @@ export interface ToolRule {
   readonly reach: Reach | null;
   /** Null: as its server. */
   readonly onError: ErrorMeaning | null;
+  /** Absent if nothing is written. */
+  readonly recovery?: WrittenRecovery;
+  readonly operationKey?: WrittenOperationKey;
+}
+
+export interface WrittenOperationKey {
+  readonly of: OperationKey;
+  /** As it is written. */
+  readonly declared: string;
 }
 
 /** An HTTP API whose operations become tools. */
@@ -121,6 +141,7 @@ export interface ApiConfig {
   readonly tools: readonly ApiTool[];
   /** For the operations of its document; the first match counts. */
   readonly rules: readonly ApiRule[];
+  readonly recovery?: WrittenRecovery;
 }
 
 export const redirectRules = ['none', 'same_origin', 'follow'] as const;
@@ -193,7 +214,7 @@ export const emptyConfig: Config = {
   roles: {},
   credentials: {},
   notify: [],
-  playbook: {},
+  playbook: { declared: {}, places: new Map() },
   extensions: {},
   lock: null,
 };

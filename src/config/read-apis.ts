@@ -13,6 +13,7 @@ import {
   type RedirectRule,
 } from './config.ts';
 import type { Place, Tell } from './problem.ts';
+import { readServerRecovery, readToolRecovery } from './read-recovery.ts';
 import { toRule } from './read-servers.ts';
 import { keyPlaceOf, placeOf } from './shape/read-shape.ts';
 import { itemsOf, mapOf, numberOf, textOf, textsOf, withoutGaps } from './yaml/plain-values.ts';
@@ -37,7 +38,10 @@ function toApi(name: string, read: JsonObject, tree: Tree, tell: Tell): ApiConfi
     if (key in read) tell(at(key), `'${key}' has no meaning with http`, 'leave it out');
   const key = toKey(http['key']);
   const openapi = toOpenApi(http['openapi'], at);
-  const entries = Object.entries(mapOf(read['tools'])).map(([match, rule]) => toEntry(match, mapOf(rule), at, tell));
+  const entries = Object.entries(mapOf(read['tools'])).map(([match, rule]) => ({
+    ...toEntry(match, mapOf(rule), at, tell),
+    ...readToolRecovery(mapOf(rule), ['tools', name, 'tools', match], { tree, tell }),
+  }));
   const written = entries.filter((entry): entry is ApiTool => 'path' in entry);
   const rules = entries.filter((entry) => !('path' in entry));
   for (const { match, at: place } of openapi === null ? rules : [])
@@ -68,6 +72,7 @@ function toApi(name: string, read: JsonObject, tree: Tree, tell: Tell): ApiConfi
     openapi,
     tools: written,
     rules,
+    ...readServerRecovery(read, ['tools', name], { tree, tell }),
   };
 }
 

@@ -27,6 +27,7 @@ import {
 } from './problem.ts';
 import { readNotify } from './read-notify.ts';
 import { readPolicy } from './read-policy.ts';
+import { readGatewayPlaybook } from './read-recovery.ts';
 import { readServers } from './read-servers.ts';
 import { keyPlaceOf, placeOf, readShape } from './shape/read-shape.ts';
 import { warnUnenforced } from './warn-unenforced.ts';
@@ -103,7 +104,7 @@ function toConfig(read: JsonObject, tree: Tree, list: ProblemList, lockText: Loc
     roles: mapOf(read['roles']),
     credentials: mapOf(read['credentials']),
     notify: readNotify(mapOf(read['notify']), { tree, tell, warn }),
-    playbook: mapOf(read['playbook']),
+    playbook: readGatewayPlaybook(read['playbook'], { tree, tell }),
     extensions: mapOf(read['extensions']),
     lock: checkLock(lockText, { tools, apis }, list),
   };

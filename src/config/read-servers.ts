@@ -6,6 +6,7 @@ import type { Connection, ErrorMeaning, ServerConfig, ToolRule } from './config.
 import { mapOf, numberOf, textOf, textsOf } from './yaml/plain-values.ts';
 import type { Tell } from './problem.ts';
 import { requestFields } from './shape/http-shape.ts';
+import { readServerRecovery, readToolRecovery } from './read-recovery.ts';
 import { keyPlaceOf, placeOf } from './shape/read-shape.ts';
 import type { Tree } from './yaml/yaml-tree.ts';
 
@@ -36,9 +37,10 @@ function toServer(name: string, read: JsonObject, tree: Tree, tell: Tell): Serve
     for (const key of Object.keys(requestFields))
       if (key in mapOf(rule))
         tell(keyPlaceOf(tree, [...here, 'tools', match, key]), `'${key}' has no meaning with mcp`, 'leave it out');
-  const rules = Object.entries(mapOf(read['tools'])).map(([match, rule]) =>
-    toRule(match, mapOf(rule), (message, fix) => tell(keyPlaceOf(tree, [...here, 'tools', match]), message, fix)),
-  );
+  const rules = Object.entries(mapOf(read['tools'])).map(([match, rule]) => ({
+    ...toRule(match, mapOf(rule), (message, fix) => tell(keyPlaceOf(tree, [...here, 'tools', match]), message, fix)),
+    ...readToolRecovery(mapOf(rule), [...here, 'tools', match], { tree, tell }),
+  }));
   return {
     name,
     at: keyPlaceOf(tree, here),
@@ -48,6 +50,7 @@ function toServer(name: string, read: JsonObject, tree: Tree, tell: Tell): Serve
     onError: textOf(read['on_error']) as ErrorMeaning | null,
     rules,
     ...(read['names'] === 'bare' ? { names: 'bare' } : {}),
+    ...readServerRecovery(read, here, { tree, tell }),
   };
 }
 

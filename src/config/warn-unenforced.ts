@@ -22,7 +22,6 @@ export const unenforced: readonly Unenforced[] = [
     except: ['POLICY_DEFER', 'COMPLETION_BLOCKED', 'RUNTIME_GAP', 'ticket_opened'],
     says: 'read and checked; nobody is told about it by this version yet',
   },
-  { path: 'playbook' },
   { path: 'extensions' },
 ];
 

@@ -52,6 +52,28 @@ test('what init, pin, explain, apply and status print with --json', (t) => {
     left_out: [],
   });
 
+  const playbook = json(0, 'playbook', 'show', 'small/echo') as Record<string, unknown>;
+  assert.deepEqual(playbook, {
+    tool: 'string',
+    rows: [
+      {
+        verdict: 'string',
+        effect_class: 'string',
+        codes: ['string'],
+        action: { kind: 'string', max_attempts: 'number', backoff_ms: ['number'] },
+        jitter: 'number',
+        guard: 'string',
+        from: 'string',
+      },
+    ],
+    breaker: { failures: 'number', open_ms: 'number', from: 'string' },
+    quarantine: { ms: 'number', from: 'string' },
+    reconcile: 'null',
+    fixed: ['string'],
+    remarks: [],
+    hash: 'string',
+  });
+
   const { reply, ...explained } = json(1, 'explain', 'small/echo', '--offline') as Record<string, unknown>;
   assert.equal(typeof reply, 'object');
   assert.deepEqual(explained, {

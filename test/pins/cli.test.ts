@@ -32,6 +32,7 @@ test('the commands and their options', () => {
     init: ['from', 'dry-run', 'config', 'yes', 'json'],
     pin: ['check', 'config', 'json'],
     explain: ['agent', 'session', 'model', 'offline', 'now', 'config', 'file', 'url', 'key', 'key-file', 'json'],
+    'playbook show': ['config', 'json'],
     call: ['session', 'idempotency-key', 'wait', 'model', 'config', 'url', 'key', 'key-file', 'json'],
     apply: ['watch', 'force', 'config', 'file', 'url', 'key', 'key-file', 'json'],
     status: ['config', 'file', 'url', 'key', 'key-file', 'json'],

@@ -13,6 +13,7 @@ export const commandParts: DaemonParts = {
   newKey: () => `cli_${randomUUID()}`,
   initProject: async (order) => (await import('../init/init-project.ts')).initProject(order),
   pinTools: async (order) => (await import('../upstreams/pin-tools.ts')).pinTools(order),
+  showPlaybook: async (tool, config) => (await import('../project/show-playbook.ts')).showPlaybook(tool, config),
   explainOffline: async (order) => (await import('./explain-offline.ts')).explainOffline(order),
   checkFiles: async (config) => (await import('../project/check-files.ts')).checkFiles(config),
   onlyAgent: async (config) => (await import('../project/check-files.ts')).onlyAgent(config),

@@ -18,6 +18,7 @@ import type { Policy } from '../../core/policy/policy.ts';
 import type { HttpApi } from '../../adapters/upstream-http/http-api.ts';
 import { loadApis } from './load-apis.ts';
 import { warnExposed } from './warn-exposed.ts';
+import { checkReconcile } from './check-reconcile.ts';
 import { knownShapes } from './known-catalogue.ts';
 import { loadWorkflowModule, splitProblem } from './load-workflow-module.ts';
 import { displayPath, type ProjectFiles, readProjectFiles, type ReadRefusal, readText } from './read-project-files.ts';
@@ -79,6 +80,7 @@ export async function loadProject(request: ProjectRequest): Promise<LoadedProjec
   // The actions of workflows that were not loaded are unknown.
   const shapes = wanted === undefined ? knownShapes({ config: config.config, workflows }) : null;
   const policy = compileConfigPolicy(config, shapes, await holdersFor(config.config, request));
+  checkReconcile(config.config, config.tell);
   const inPlace = inFolder(config.config, cwd, file);
   const store = (await request.storeOf?.(inPlace.runtime.store)) ?? null;
   if (store !== null) warnExposed(inPlace.tools, store, cwd, config.warn);

@@ -10,6 +10,7 @@ import type { Limits } from '../../core/limits.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import { GatewayError } from '../../core/values/gateway-error.ts';
+import type { RecoveryConfig } from '../upstreams/tool-recovery.ts';
 import type { Project } from './load-project.ts';
 import type { OpenedGateway } from '../serve/keep-open.ts';
 
@@ -26,6 +27,7 @@ export interface ServingOptions {
   readonly onNotice: Notifier;
   /** Asked for each call; absent without a policy. */
   readonly policy?: () => Policy | null;
+  readonly recovery?: RecoveryConfig;
   /** The state of a server changed. */
   readonly onServer?: (status: UpstreamStatus) => void;
   /** The tools of servers changed. */
@@ -53,9 +55,16 @@ export function servingOptions(project: Project, servers: readonly McpUpstreamCo
     file: who.file,
     agent: who.agent,
     limits: project.config.runtime.limits,
+    recovery: recoveryOf(project.config),
     onNotice: who.onNotice,
   };
 }
+
+/** Servers and HTTP APIs alike. */
+export const recoveryOf = ({ playbook, tools, apis }: Config): RecoveryConfig => ({
+  playbook,
+  servers: [...tools, ...apis.map((api) => ({ ...api, rules: [...api.tools, ...api.rules] }))],
+});
 
 /** Server configurations as the adapter takes them. */
 export function serversOf({ tools, lock }: Config): readonly McpUpstreamConfig[] {

@@ -100,7 +100,10 @@ export function createGovernance(
   };
 }
 
-/** What a running process cannot change: servers, workflows, store, address and webhooks. */
+/**
+ * What a running process cannot change: servers, workflows, store, address, webhooks and playbooks. Compared as JSON,
+ * which shows the text of expressions and no places.
+ */
 function fixedParts(was: Config, is: Config): readonly string[] {
   const { mode: _was, ...runtimeWas } = was.runtime;
   const { mode: _is, ...runtimeIs } = is.runtime;
@@ -109,6 +112,7 @@ function fixedParts(was: Config, is: Config): readonly string[] {
     ['tools', was.tools.map(withoutPlace), is.tools.map(withoutPlace)],
     ['workflows', was.workflows.map(written), is.workflows.map(written)],
     ['notify', was.notify, is.notify],
+    ['playbook', was.playbook, is.playbook],
   ] as const;
   return parts.filter(([, before, after]) => JSON.stringify(before) !== JSON.stringify(after)).map(([name]) => name);
 }

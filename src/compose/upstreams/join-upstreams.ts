@@ -12,7 +12,7 @@ import type { McpUpstreamConfig } from '../../adapters/upstream-mcp/mcp-config.t
 import { defaultMcpLimits } from '../../adapters/upstream-mcp/mcp-limits.ts';
 import type { McpUpstreams, McpUpstreamsOptions } from '../../adapters/upstream-mcp/mcp-upstreams.ts';
 import type { UpstreamStatus } from '../../adapters/upstream-mcp/server-link.ts';
-import type { Catalogue } from '../../core/call/catalogue.ts';
+import type { Catalogue, ToolEntry } from '../../core/call/catalogue.ts';
 import type { Limits } from '../../core/limits.ts';
 import type { Workflow } from '../../core/workflow/workflow.ts';
 import type { Notifier } from '../../ports/notifier.ts';
@@ -31,6 +31,8 @@ export interface Behind {
   readonly onServer?: ((status: UpstreamStatus) => void) | undefined;
   /** The tools of servers changed. */
   readonly onTools?: (() => void) | undefined;
+  /** Adds what the operator declares to a tool of a server. The same entry must give the same object. */
+  readonly complete?: ((tool: ToolEntry) => ToolEntry) | undefined;
 }
 
 export type Bound = { readonly workflows: ReadonlyMap<string, Workflow> } | { readonly problems: readonly string[] };
@@ -93,7 +95,7 @@ export async function joinUpstreams(
         });
   // Known from the start, unlike the tools of servers.
   const own = new Map([...ownEntries(tools, functions.catalogue), ...apis.catalogue]);
-  const catalogue = mergedCatalogue(own, servers);
+  const catalogue = mergedCatalogue(own, servers, behind.complete ?? ((tool) => tool));
   const validators = new Map<string, Validate>();
 
   /** `isStarting`: a tool is missing whose server may still connect. */
@@ -192,15 +194,20 @@ function ownEntries(tools: readonly Tool[], all: Catalogue): Catalogue {
 }
 
 /** Rebuilds the merged catalogue only when the tools of the servers changed. */
-function mergedCatalogue(own: Catalogue, servers: McpUpstreams | null): () => Catalogue {
-  if (servers === null) return () => own;
+function mergedCatalogue(
+  own: Catalogue,
+  servers: McpUpstreams | null,
+  complete: (tool: ToolEntry) => ToolEntry,
+): () => Catalogue {
+  const ours = new Map([...own].map(([name, tool]) => [name, complete(tool)] as const));
+  if (servers === null) return () => ours;
   let theirs: Catalogue | null = null;
-  let merged: Catalogue = own;
+  let merged: Catalogue = ours;
   return () => {
     const now = servers.catalogue();
     if (now !== theirs) {
       theirs = now;
-      merged = new Map([...own, ...now]);
+      merged = new Map([...ours, ...[...now].map(([name, tool]) => [name, complete(tool)] as const)]);
     }
     return merged;
   };

@@ -1,8 +1,21 @@
-/** The options with which a program names the MCP servers behind its gateway, and their defaults. Starts nothing. */
+/**
+ * The options with which a program names the MCP servers behind its gateway, what it declares about recovery, and the
+ * defaults. Starts nothing.
+ */
+import {
+  declaredRecovery,
+  type WrittenReconcile,
+  type WrittenRetry,
+} from '../../adapters/upstream-function/declared-recovery.ts';
 import type { ErrorMeaning, McpRule, McpUpstreamConfig } from '../../adapters/upstream-mcp/mcp-config.ts';
+import type { WrittenRecovery } from '../../config/config.ts';
+import { type DeclaredRecovery, defaultBreaker } from '../../core/recovery/declared.ts';
+import type { BreakerRule } from '../../core/recovery/playbook.ts';
+import { readPlaybook, type WrittenPlaybook } from '../../core/recovery/read-playbook.ts';
 import { GatewayError } from '../../core/values/gateway-error.ts';
 import type { EffectClass } from '../../core/taxonomy.ts';
 import { secondsToMs } from '../../core/values/duration.ts';
+import type { RecoveryConfig } from './tool-recovery.ts';
 
 /** What an operator declares about tools, by a glob over the server's own names. The first match counts. */
 export interface ServerToolOptions {
@@ -14,6 +27,16 @@ export interface ServerToolOptions {
   readonly reports_within_seconds?: number;
   /** What an error answer (`isError`) to a write means; as the server's if not given. */
   readonly on_error?: ErrorMeaning;
+  /** What is done about its failures, by verdict. */
+  readonly playbook?: WrittenPlaybook;
+  /** When it is sent again after a failure, in place of what the playbook says. */
+  readonly retry?: WrittenRetry;
+  /** The read that tells whether a call in doubt took effect. */
+  readonly reconcile?: WrittenReconcile;
+  /** How long after a doubt it may still be carried out: a read that finds nothing counts only after it. */
+  readonly quarantine_seconds?: number;
+  /** Calls with the same key are the same operation: one in doubt fences the others of its session. */
+  readonly operation_key?: (args: never) => string;
 }
 
 interface CommonServerOptions {
@@ -24,6 +47,10 @@ interface CommonServerOptions {
   readonly annotations?: 'ignore' | 'trust';
   /** 'none': an error answer (`isError`) of any of its tools proves that nothing happened. 'unknown' if not given. */
   readonly on_error?: ErrorMeaning;
+  /** What is done about failures of its tools, by verdict. */
+  readonly playbook?: WrittenPlaybook;
+  /** After so many failures in a row nothing is sent for a while: 5 and 30 seconds if not given. */
+  readonly breaker?: 'off' | { readonly failures?: number; readonly open_for_seconds?: number };
   readonly tools?: Readonly<Record<string, ServerToolOptions>>;
 }
 
@@ -61,6 +88,63 @@ export function serverConfig(options: ServerOptions): McpUpstreamConfig {
   };
 }
 
+export function recoveryConfig(
+  playbook: WrittenPlaybook | undefined,
+  servers: readonly ServerOptions[] = [],
+): RecoveryConfig {
+  return {
+    playbook: written(playbookOf(playbook, 'the gateway')),
+    servers: servers.map(({ name, playbook: own, breaker, tools = {} }) => ({
+      name,
+      recovery: written({
+        ...playbookOf(own, `server '${name}'`),
+        ...(breaker === undefined ? {} : { breaker: breakerOf(name, breaker) }),
+      }),
+      rules: Object.entries(tools).map(([match, rule]) => ruleRecovery(name, match, rule)),
+    })),
+  };
+}
+
+function ruleRecovery(
+  server: string,
+  match: string,
+  rule: ServerToolOptions,
+): RecoveryConfig['servers'][number]['rules'][number] {
+  const whose = `'${match}' of server '${server}'`;
+  const { recovery, operationKey } = declaredRecovery(
+    { ...rule },
+    milliseconds(rule, 'quarantine_seconds'),
+    (problem, fix) => refuse(`${whose}: ${problem}; ${fix}`),
+  );
+  return {
+    match,
+    recovery: written({ ...playbookOf(rule.playbook, whose), ...recovery }),
+    ...(operationKey === undefined ? {} : { operationKey: { of: operationKey, declared: String(rule.operation_key) } }),
+  };
+}
+
+const written = (declared: DeclaredRecovery): WrittenRecovery => ({ declared, places: new Map() });
+
+function playbookOf(playbook: WrittenPlaybook | undefined, whose: string): DeclaredRecovery {
+  if (playbook === undefined) return {};
+  const read = readPlaybook(playbook);
+  const [first] = read.problems;
+  if (first === undefined) return { playbook: read.playbook };
+  return refuse(`\`${['playbook', ...first.path].join('.')}\` of ${whose}: ${first.problem}; ${first.fix}`);
+}
+
+function breakerOf(server: string, breaker: NonNullable<CommonServerOptions['breaker']>): BreakerRule | null {
+  if (breaker === 'off') return null;
+  const { failures = defaultBreaker.failures, open_for_seconds: seconds = defaultBreaker.openMs / 1_000 } = breaker;
+  if (Number.isSafeInteger(failures) && failures >= 1 && Number.isFinite(seconds) && seconds > 0)
+    return { failures, openMs: secondsToMs(seconds) };
+  return refuse(`\`breaker\` of server '${server}' is 'off' or { failures, open_for_seconds }, both above 0`);
+}
+
+function refuse(message: string): never {
+  throw new GatewayError('bad_options', message);
+}
+
 function connectionOf(options: ServerOptions): McpUpstreamConfig['connect'] {
   if (options.command === undefined) return { kind: 'http', url: options.url, headers: options.headers ?? {} };
   const { command, args = [], env = {}, cwd = null } = options;
@@ -71,5 +155,5 @@ function milliseconds(options: ServerToolOptions, name: keyof ServerToolOptions 
   const seconds: unknown = options[name];
   if (seconds === undefined) return null;
   if (typeof seconds === 'number' && seconds > 0 && Number.isFinite(seconds)) return secondsToMs(seconds);
-  throw new GatewayError('bad_options', `\`${name}\` of a server must be a number of seconds above 0`);
+  return refuse(`\`${name}\` of a server must be a number of seconds above 0`);
 }

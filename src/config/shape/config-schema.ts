@@ -50,7 +50,7 @@ function schemaOf(shape: Shape, again: Record<string, Json>): JsonObject {
         description: shape.says,
       };
     case 'either': {
-      const sorts = [shape.text, shape.map, shape.list].filter((each) => each !== undefined);
+      const sorts = [shape.text, shape.map, shape.mapWith, shape.list].filter((each) => each !== undefined);
       return { anyOf: sorts.map((each) => schemaOf(each, again)), description: shape.says };
     }
     case 'again': {

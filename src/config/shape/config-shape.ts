@@ -5,7 +5,8 @@ import { agentsShape, reachText } from './agent-shape.ts';
 import { errorMeanings } from '../config.ts';
 import { duration, type Field, listOf, named, type Shape, text } from './shape.ts';
 import { headersShape, httpShape, requestFields } from './http-shape.ts';
-import { credentialsShape, extensionsShape, notifyShape, playbookShape, rolesShape } from './section-shapes.ts';
+import { credentialsShape, extensionsShape, notifyShape, rolesShape } from './section-shapes.ts';
+import { playbookShape, serverRecoveryFields, toolRecoveryFields } from './recovery-shape.ts';
 import { workflowShape } from '../workflow/workflow-shape.ts';
 
 const year = 366 * 86_400_000;
@@ -74,6 +75,7 @@ const rule: Shape = {
     on_error: { shape: onError },
     reach: { shape: reachText('how far a call can reach; from its effect if not given') },
     ...requestFields,
+    ...toolRecoveryFields,
   },
 };
 
@@ -92,6 +94,7 @@ const server: Shape = {
       }),
     },
     on_error: { shape: onError },
+    ...serverRecoveryFields,
     tools: {
       shape: named('what is declared about its tools; * stands for anything, the first that fits counts', rule, [
         '^[^\\s\\u0000-\\u001f]{1,128}$',

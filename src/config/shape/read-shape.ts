@@ -151,7 +151,9 @@ function readNamed(tree: Tree, shape: NamedShape, parts: ReadParts): Json | unde
 }
 
 function readEither(tree: Tree, shape: EitherShape, parts: ReadParts): Json | undefined {
-  const chosen = tree.kind === 'scalar' ? shape.text : shape[tree.kind];
+  const { mapWith } = shape;
+  const hasOne = mapWith !== undefined && Object.keys(mapWith.fields).some((key) => hasKey(tree, [key]));
+  const chosen = hasOne ? mapWith : tree.kind === 'scalar' ? shape.text : shape[tree.kind];
   return chosen === undefined ? wrong(tree, shape.says, parts.tell) : readShape(tree, chosen, parts);
 }
 

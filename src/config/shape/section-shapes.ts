@@ -1,11 +1,11 @@
 /**
- * Shapes of the sections roles, credentials, notify, playbook and extensions. Data only. warn-unenforced.ts lists what
- * is not used yet.
+ * Shapes of the sections roles, credentials, notify and extensions. Data only. warn-unenforced.ts lists what is not
+ * used yet.
  */
-import { codes, compensations, verdicts } from '../../core/taxonomy.ts';
+import { codes } from '../../core/taxonomy.ts';
 import { toolPattern } from './agent-shape.ts';
 import { notifyFormats } from '../config.ts';
-import { type Field, listOf, named, type Shape, text } from './shape.ts';
+import { listOf, named, type Shape, text } from './shape.ts';
 
 const person = text('a person, as their key names them', {
   pattern: ['^[^\\u0000-\\u0020\\u007f]{1,128}$', 'a name without spaces, at most 128 characters'],
@@ -67,15 +67,5 @@ export const notifyShape: Shape = named('who is told when something happens', {
     },
   },
 });
-
-const compensation = text('what is done about it', { oneOf: Object.keys(compensations) });
-
-export const playbookShape: Shape = {
-  kind: 'fields',
-  says: 'what is done about a failure, by its verdict',
-  fields: Object.fromEntries(
-    Object.keys(verdicts).map((verdict): [string, Field] => [verdict, { shape: compensation }]),
-  ),
-};
 
 export const extensionsShape: Shape = named('modules by name', text('the path of a module'));

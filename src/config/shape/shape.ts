@@ -17,7 +17,7 @@ export type Shape =
   | NamedShape
   | ListShape
   | EitherShape
-  /** Stands for a shape that contains itself. */
+  /** Stands for a shape that contains itself, or is used often. */
   | { readonly kind: 'again'; readonly name: string; readonly shape: () => Shape };
 
 export interface TextShape {
@@ -74,6 +74,8 @@ export interface EitherShape {
   readonly says: string;
   readonly text?: Shape;
   readonly map?: Shape;
+  /** A map that has any of these fields. */
+  readonly mapWith?: FieldsShape;
   readonly list?: Shape;
 }
 

@@ -40,6 +40,9 @@ export function joinRecovery(upstream: string, declared: readonly DeclaredRecove
   };
 }
 
+/** Of every server; a function has none. */
+export const defaultBreaker: BreakerRule = { failures: 5, openMs: 30_000 };
+
 export const maxRetries = 20;
 /** An hour: a longer pause belongs to the agent. */
 export const maxBaseMs = 3_600_000;

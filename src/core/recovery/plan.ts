@@ -85,8 +85,14 @@ export function plan(facts: PlanFacts): Plan {
 
 const noRetry: Entry = { action: { kind: 'retry_with_backoff', max_attempts: 0, backoff_ms: [] }, jitter: 0 };
 
+interface EntryFacts {
+  readonly call: Pick<Call, 'effectClass'>;
+  readonly trouble: Pick<Trouble, 'classification'>;
+  readonly recovery: ToolRecovery;
+}
+
 /** The entry of the playbook, unless the failure itself or the tool's own retry rule says more. */
-export function entryFor({ call, trouble, recovery }: Pick<PlanFacts, 'call' | 'trouble' | 'recovery'>): Entry {
+export function entryFor({ call, trouble, recovery }: EntryFacts): Entry {
   const { verdict, detail, recognised, code } = trouble.classification;
   if (!recognised) return unrecognisedEntry;
   if (detail === 'mismatch') return mismatchEntry;

@@ -15,6 +15,7 @@ import type { ExplainParts } from './commands/explain.ts';
 import type { FaultsParts } from './commands/run-faults.ts';
 import type { InitProject } from './commands/init.ts';
 import type { PinTools } from './commands/pin.ts';
+import type { ShowPlaybook } from './commands/playbook.ts';
 import type { RenderParts } from './commands/render.ts';
 import type { GatewayParts } from './commands/run-gateway.ts';
 import type { SettleParts } from './commands/settle-call.ts';
@@ -45,7 +46,7 @@ export type FoundStore =
 export type DaemonParts = Omit<CallParts, 'timer'> &
   Omit<ApprovalsParts, 'timer'> &
   ExplainParts &
-  ApplyParts & { readonly initProject: InitProject; readonly pinTools: PinTools };
+  ApplyParts & { readonly initProject: InitProject; readonly pinTools: PinTools; readonly showPlaybook: ShowPlaybook };
 
 export interface CliParts {
   /** `prepares`: creates the store's folder if it is missing. */
@@ -127,6 +128,8 @@ const withoutStore = {
     (await import('./commands/pin.ts')).runPin(command, (await parts.daemon()).pinTools, terminal),
   explain: async (command, parts, terminal) =>
     (await import('./commands/explain.ts')).runExplain(command, await parts.daemon(), terminal),
+  'playbook show': async (command, parts, terminal) =>
+    (await import('./commands/playbook.ts')).runPlaybook(command, (await parts.daemon()).showPlaybook, terminal),
   call: async (command, parts, terminal) =>
     (await import('./commands/call.ts')).runCall(command, { ...parts, ...(await parts.daemon()) }, terminal),
   apply: async (command, parts, terminal) =>

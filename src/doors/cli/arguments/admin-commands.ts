@@ -62,6 +62,22 @@ export const policyCommands = {
       ['recourse explain payments/refund \'{"amount":900}\' --offline', 'before anything is started'],
     ],
   },
+  'playbook show': {
+    group: 'Write',
+    says: 'show what is done about each failure of a tool, and why',
+    more: [
+      'For each verdict: what happens, after which pauses, and which line of the file says so. Without a tool it is the',
+      "gateway's own playbook, for all four effect classes. Then the rules that no playbook changes, and the hash that is",
+      'on record with each call. Needs no gateway, and without a recourse.yaml it shows the defaults.',
+    ],
+    argument: '[tool]',
+    no: 'the configuration cannot be used, or there is no such tool',
+    options: ['config', 'json'],
+    examples: [
+      ['recourse playbook show payments/refund', 'is it ever sent twice?'],
+      ['recourse playbook show --json', 'the defaults and what the file changes, for a program'],
+    ],
+  },
   call: {
     group: 'Run',
     says: 'make one call through the gateway, as an agent',

@@ -1,0 +1,186 @@
+/**
+ * Reads what is declared about recovery: playbooks, breakers, retries, the read that settles a doubt, and operation
+ * keys. Reports what could never work. Expressions are compiled here; one that fails at run time decides nothing.
+ */
+import { compileCel, type CompiledCel } from '../core/cel/compile-cel.ts';
+import { type DeclaredRecovery, defaultBreaker, readRetryRule } from '../core/recovery/declared.ts';
+import { type BreakerRule, neverRetried, type Reconcile, type RetryRule } from '../core/recovery/playbook.ts';
+import { readPlaybook } from '../core/recovery/read-playbook.ts';
+import { canonicalText } from '../core/values/canonical.ts';
+import { isObject, type Json, type JsonObject } from '../core/values/json.ts';
+import type { ServerConfig, ToolRule, WrittenRecovery } from './config.ts';
+import type { Place, Tell } from './problem.ts';
+import { findScalar, hasKey, keyPlaceOf, placeOf } from './shape/read-shape.ts';
+import { mapOf, numberOf, textOf } from './yaml/plain-values.ts';
+import type { Tree } from './yaml/yaml-tree.ts';
+
+interface Parts {
+  readonly tree: Tree;
+  readonly tell: Tell;
+}
+
+type Path = readonly string[];
+
+export const readGatewayPlaybook = (written: Json | undefined, parts: Parts): WrittenRecovery =>
+  recoveryAt([], { playbook: playbookOf(written, ['playbook'], parts) }, parts);
+
+export function readServerRecovery(read: JsonObject, path: Path, parts: Parts): Pick<ServerConfig, 'recovery'> {
+  const declared: DeclaredRecovery = {
+    ...(read['playbook'] === undefined ? {} : { playbook: playbookOf(read['playbook'], [...path, 'playbook'], parts) }),
+    ...(read['breaker'] === undefined ? {} : { breaker: breakerOf(read['breaker']) }),
+  };
+  return Object.keys(declared).length === 0 ? {} : { recovery: recoveryAt(path, declared, parts) };
+}
+
+export function readToolRecovery(
+  read: JsonObject,
+  path: Path,
+  parts: Parts,
+): Pick<ToolRule, 'recovery' | 'operationKey'> {
+  const quarantineMs = numberOf(read['quarantine']);
+  const retry = retryOf(read['retry'], [...path, 'retry'], parts);
+  const reconcile = reconcileOf(read['reconcile'], [...path, 'reconcile'], parts);
+  if (reconcile !== null && read['effect'] === 'pure')
+    parts.tell(keyPlaceOf(parts.tree, [...path, 'reconcile']), 'a read is never in doubt', 'leave reconcile out');
+  const declared: DeclaredRecovery = {
+    ...(read['playbook'] === undefined ? {} : { playbook: playbookOf(read['playbook'], [...path, 'playbook'], parts) }),
+    ...(retry === null ? {} : { retry }),
+    ...(reconcile === null ? {} : { reconcile }),
+    ...(quarantineMs === null ? {} : { quarantineMs }),
+  };
+  const key = compileAt(read['operation_key'], [...path, 'operation_key'], { over: ['args'], gives: 'string' }, parts);
+  const operationKey = key === null ? null : { declared: key.text, of: (args: Json) => textOf(key.valueOf({ args })) };
+  return {
+    ...(Object.keys(declared).length === 0 ? {} : { recovery: recoveryAt(path, declared, parts) }),
+    ...(operationKey === null ? {} : { operationKey }),
+  };
+}
+
+const otherKeys = ['breaker', 'retry', 'reconcile', 'quarantine'] as const;
+
+function recoveryAt(path: Path, declared: DeclaredRecovery, { tree }: Parts): WrittenRecovery {
+  const places = new Map<string, Place>();
+  for (const verdict of Object.keys(declared.playbook ?? {}))
+    places.set(verdict, keyPlaceOf(tree, [...path, 'playbook', verdict]));
+  for (const key of otherKeys) if (hasKey(tree, [...path, key])) places.set(key, keyPlaceOf(tree, [...path, key]));
+  return { declared, places };
+}
+
+function playbookOf(written: Json | undefined, path: Path, { tree, tell }: Parts) {
+  const { playbook, problems } = readPlaybook(inMilliseconds(written ?? {}));
+  for (const { path: within, problem, fix, missing } of problems) {
+    // What stands there and could not be read was told already.
+    if (missing !== undefined && hasKey(tree, [...path, missing])) continue;
+    const names = within.map((name) => (name === 'backoff_ms' ? 'backoff' : name));
+    tell(keyPlaceOf(tree, [...path, ...names]), problem, fix);
+  }
+  return playbook;
+}
+
+/** Durations were read as milliseconds, and that is what the key is called in a program. */
+function inMilliseconds(written: Json): Json {
+  if (!isObject(written)) return written;
+  const entries = Object.entries(written as JsonObject);
+  return Object.fromEntries(
+    entries.map(([key, value]) => (key === 'backoff' ? ['backoff_ms', value] : [key, inMilliseconds(value)])),
+  );
+}
+
+function breakerOf(written: Json): BreakerRule | null {
+  if (!isObject(written)) return null;
+  const { failures, open_for: openFor } = written as JsonObject;
+  return {
+    failures: numberOf(failures) ?? defaultBreaker.failures,
+    openMs: numberOf(openFor) ?? defaultBreaker.openMs,
+  };
+}
+
+function retryOf(written: Json | undefined, path: Path, { tree, tell }: Parts): RetryRule | null {
+  if (!isObject(written)) return null;
+  const { base, classifier, ...rest } = written as JsonObject;
+  for (const [code, says] of Object.entries(mapOf(classifier)))
+    if (says === 'retry' && (neverRetried as ReadonlySet<string>).has(code))
+      tell(
+        placeOf(tree, [...path, 'classifier', code]),
+        `${code} is never retried: the same request would be refused again`,
+        'leave it out, or write terminal',
+      );
+  const read = readRetryRule({
+    ...rest,
+    ...(base === undefined ? {} : { base_ms: base }),
+    ...(classifier === undefined ? {} : { classifier }),
+  });
+  return read.ok ? read.value : null;
+}
+
+function reconcileOf(written: Json | undefined, path: Path, parts: Parts): Reconcile | null {
+  if (!isObject(written)) return null;
+  const { tool, ...read } = written as JsonObject;
+  const at = (key: string, rule: Rule) => compileAt(read[key], [...path, key], rule, parts);
+  const ask = at('args', { over: ['args'], gives: 'map' });
+  const happened = at('happened', { over: ['args', 'result'], gives: 'bool' });
+  const result = at('result', { over: ['args', 'result'] });
+  if (typeof tool !== 'string' || ask === null || happened === null) return null;
+  return {
+    tool,
+    ask: (args) => {
+      const made = ask.valueOf({ args });
+      return isObject(made) ? (made as JsonObject) : null;
+    },
+    interpret: (args, found) => {
+      const said = happened.valueOf({ args, result: found });
+      if (said === true) return { kind: 'happened', result: result?.valueOf({ args, result: found }) ?? null };
+      if (said === false) return { kind: 'did_not' };
+      return { kind: 'unclear', reason: 'happened gives neither true nor false for this answer' };
+    },
+    declared: canonicalText({ tool, args: ask.text, happened: happened.text, result: result?.text ?? null }),
+  };
+}
+
+interface Rule {
+  readonly over: readonly string[];
+  readonly gives?: 'bool' | 'string' | 'map';
+}
+
+interface Expression {
+  readonly text: string;
+  /** Null if it fails. */
+  readonly valueOf: (values: Readonly<Record<string, Json>>) => Json;
+}
+
+const wordFor = { bool: 'true or false', string: 'a text', map: 'a map' } as const;
+
+/** Null if it is missing, or wrong and told. */
+function compileAt(
+  text: Json | undefined,
+  path: Path,
+  { over, gives }: Rule,
+  { tree, tell }: Parts,
+): Expression | null {
+  if (typeof text !== 'string') return null;
+  const variables = Object.fromEntries(over.map((name) => [name, 'dyn' as const]));
+  const compiled = compileCel(text, {
+    variables,
+    // INVARIANT: an error is not made up for by `||`: what cannot be evaluated decides nothing.
+    strict: true,
+    ...(gives === undefined || gives === 'map' ? {} : { returns: gives }),
+  });
+  const fix = `write an expression over ${over.join(' and ')}${gives === undefined ? '' : ` that gives ${wordFor[gives]}`}`;
+  if (!compiled.ok) {
+    const inside = compiled.at === undefined ? undefined : findScalar(tree, path)?.inside(compiled.at);
+    tell(inside ?? placeOf(tree, path), `this expression is wrong: ${compiled.problem}`, fix);
+    return null;
+  }
+  if (gives === 'map' && !mayGiveMap(compiled)) {
+    tell(placeOf(tree, path), 'this expression gives no map, and the arguments of a tool are one', fix);
+    return null;
+  }
+  return { text, valueOf: (values) => valueOf(compiled, values) };
+}
+
+const mayGiveMap = ({ gives }: CompiledCel): boolean => gives === 'map' || gives === 'dyn';
+
+function valueOf({ evaluate }: CompiledCel, values: Readonly<Record<string, Json>>): Json {
+  const evaluated = evaluate(values);
+  return evaluated.ok ? evaluated.value : null;
+}

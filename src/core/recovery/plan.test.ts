@@ -145,7 +145,7 @@ test('another verdict has retries of its own', () => {
 test('the default playbook is total, and a gap in another is named', () => {
   assert.deepEqual(missingPairs(defaultPlaybook), []);
   const { rate_limited, ...others } = defaultPlaybook;
-  const { plain, ...three } = rate_limited;
+  const { plain: _, ...three } = rate_limited;
   assert.deepEqual(missingPairs({ ...others, rate_limited: three }), ['rate_limited × plain']);
   assert.equal(missingPairs({}).length, Object.keys(verdicts).length * 4);
 });

@@ -5,7 +5,18 @@
 import type { Call } from '../../core/call/call.ts';
 import { type Dispatch, dispatchOf } from '../../core/recovery/dispatch.ts';
 import { readHistory } from '../../core/recovery/read-history.ts';
-import { type History, nothingTried, plan, type Plan, remember, type Trouble } from '../../core/recovery/plan.ts';
+import {
+  type EvidenceNow,
+  type History,
+  isRefreshed,
+  nothingTried,
+  plan,
+  planAfterRefresh,
+  type Plan,
+  type PlanFacts,
+  remember,
+  type Trouble,
+} from '../../core/recovery/plan.ts';
 import { readEvidenceAgain } from '../call/gather-facts.ts';
 import { recoveryOf, type Shell } from '../shell.ts';
 import type { Interpreted } from './interpret-result.ts';
@@ -42,8 +53,11 @@ export async function nextMove(
   // The body of a step says no by throwing: its action stays legal, and nobody is needed.
   if (trouble.error.kind === 'threw' && work.step !== null) return { kind: 'settle', ended };
   const history = known ?? (call.attempt > 1 ? readHistory(await shell.ports.store.recordsOf(call.id)) : nothingTried);
-  const planned = await refreshed(planFor(call, trouble, history, work, shell), history, work, shell);
-  const dispatch = dispatchOf(call.id, call.attempt, trouble, history, planned);
+  const facts = factsFor(call, trouble, history, work, shell);
+  const first = plan(facts);
+  const evidence = await evidenceNow(first, history, work, shell);
+  const planned = planAfterRefresh(first, facts, evidence);
+  const dispatch = dispatchOf(facts, planned, evidence);
   if (planned.kind !== 'retry')
     return { kind: 'settle', ended: await proven({ ...ended, dispatch }, planned, call, work, shell) };
   if (trouble.classification.verdict !== 'rate_limited') takeRetryToken(recovery, shell);
@@ -51,9 +65,9 @@ export async function nextMove(
   return { kind: 'retry', ended: { ...ended, dispatch }, atMs, pauseMs, history: remember(history, trouble, planned) };
 }
 
-function planFor(call: Call, trouble: Trouble, history: History, work: Work, shell: Shell): Plan {
+function factsFor(call: Call, trouble: Trouble, history: History, work: Work, shell: Shell): PlanFacts {
   const recovery = recoveryOf(work.tool, shell);
-  return plan({
+  return {
     call,
     trouble,
     history,
@@ -63,18 +77,14 @@ function planFor(call: Call, trouble: Trouble, history: History, work: Work, she
     chance: shell.ports.ids.chance(),
     maxRetryAfterMs: shell.limits.maxRetryAfterMs,
     budgetLeft: hasRetryToken(recovery, shell),
-  });
+  };
 }
 
-/** Reads stale evidence again: the call is sent once more, and only if the evidence says what it said. */
-async function refreshed(planned: Plan, history: History, { evidence }: Work, shell: Shell): Promise<Plan> {
-  if (planned.kind !== 'refresh' || planned.then === 'abort') return planned;
-  const { action } = planned;
-  if (history.retries.evidence_stale !== undefined)
-    return { kind: 'deprecated', action, reason: 'post-refresh retry still failing', probe: false };
+/** Reads stale evidence again, once for a call. */
+async function evidenceNow(planned: Plan, history: History, { evidence }: Work, shell: Shell): Promise<EvidenceNow> {
+  if (planned.kind !== 'refresh' || planned.then === 'abort' || isRefreshed(history)) return null;
   const now = evidence === undefined ? null : await readEvidenceAgain(evidence.refs, evidence.contents, shell);
-  if (now?.kind !== 'read' || now.hash !== evidence?.hash) return planned;
-  return { kind: 'retry', action, atMs: shell.ports.clock.nowMs(), pauseMs: 0 };
+  return now?.kind === 'read' && now.hash === evidence?.hash ? 'same' : 'changed';
 }
 
 /**

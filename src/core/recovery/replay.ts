@@ -99,38 +99,53 @@ function groupsOf(records: readonly ReplayRecord[]): readonly Group[] {
   return groups;
 }
 
-interface Failure {
+/** A failure, with everything that it was decided by. */
+export interface Failure {
   readonly attempt: number;
   readonly error: ToolError;
   readonly effect: PlanFacts['trouble']['effect'];
   readonly named: ErrorCode | null;
   readonly facts: FactsOnRecord;
+  /** When the next attempt was to be sent; null if there was to be none. */
+  readonly scheduledAtMs: number | null;
   readonly isErased: boolean;
+}
+
+/** The failures of a call, in order; or the name of what is missing. */
+export function failuresOnRecord(records: readonly ReplayRecord[]): readonly Failure[] | string {
+  const read = groupsOf(records).map(readFailure);
+  return read.find((each) => typeof each === 'string') ?? (read as readonly Failure[]);
 }
 
 /** What a failure was decided by; or the name of what is missing. */
 function readFailure({ records, error }: Group): Failure | string {
   const finished = records[0]?.body ?? {};
-  const { attempt, kind, subject, retry_after: retryAfter, effect, named } = finished;
+  const { attempt, kind, effect, named } = finished;
   if (typeof attempt !== 'number' || typeof kind !== 'string' || !Object.hasOwn(kinds, kind))
     return 'how an attempt ended';
   if (effect !== 'none' && effect !== 'applied' && effect !== 'unknown') return `the effect of attempt ${attempt}`;
   const facts = records.find((record) => record.kind === 'compensation_selected')?.body['facts'];
   if (!isFacts(facts)) return `the facts of the decision about attempt ${attempt}`;
-  const { message } = error === null ? {} : (fieldsOf(error) as { readonly message?: Json });
+  const scheduled = records.find((record) => record.kind === 'attempt_scheduled')?.body['at_ms'];
   return {
     attempt,
-    error: {
-      kind: kind as ErrorKind,
-      ...(typeof subject === 'string' ? { subject } : {}),
-      message: typeof message === 'string' ? message : '',
-      ...(typeof retryAfter === 'number' ? { retry_after: retryAfter } : {}),
-    } as ToolError,
+    error: errorOf(finished, kind as ErrorKind, error),
     effect,
     named: typeof named === 'string' && Object.hasOwn(codes, named) ? (named as ErrorCode) : null,
     facts,
+    scheduledAtMs: typeof scheduled === 'number' ? scheduled : null,
     isErased: error === null,
   };
+}
+
+function errorOf({ subject, retry_after: retryAfter }: JsonObject, kind: ErrorKind, stored: string | null): ToolError {
+  const message = stored === null ? null : fieldsOf(stored)['message'];
+  return {
+    kind,
+    ...(typeof subject === 'string' ? { subject } : {}),
+    message: typeof message === 'string' ? message : '',
+    ...(typeof retryAfter === 'number' ? { retry_after: retryAfter } : {}),
+  } as ToolError;
 }
 
 function isFacts(value: Json | undefined): value is FactsOnRecord & JsonObject {
@@ -171,17 +186,19 @@ const unknownOfCall = {
 function firstDifference(attempt: number, expected: readonly DispatchRecord[], { records }: Group): Difference | null {
   for (let at = 0; at < Math.max(expected.length, records.length); at++) {
     const [wanted, found] = [expected[at], records[at]];
-    if (wanted === undefined || found === undefined || wanted.kind !== found.kind) {
-      const record = found?.kind ?? wanted?.kind ?? '';
-      return { attempt, record, field: '', recorded: found?.kind ?? null, recomputed: wanted?.kind ?? null };
-    }
-    const names = [...new Set([...Object.keys(wanted.body), ...Object.keys(found.body)])];
-    const field = names.find((name) => textIn(wanted.body, name) !== textIn(found.body, name));
-    if (field === undefined) continue;
-    const [recorded, recomputed] = [found.body[field] ?? null, wanted.body[field] ?? null];
-    return { attempt, record: wanted.kind, field, recorded, recomputed };
+    const [recomputed, recorded] = [wanted?.kind ?? null, found?.kind ?? null];
+    if (recomputed !== recorded)
+      return { attempt, record: recorded ?? recomputed ?? '', field: '', recorded, recomputed };
+    const different = fieldDifference(wanted?.body ?? {}, found?.body ?? {});
+    if (different !== null) return { attempt, record: recorded ?? '', ...different };
   }
   return null;
+}
+
+function fieldDifference(wanted: JsonObject, found: JsonObject): Omit<Difference, 'attempt' | 'record'> | null {
+  const names = [...new Set([...Object.keys(wanted), ...Object.keys(found)])];
+  const field = names.find((name) => textIn(wanted, name) !== textIn(found, name));
+  return field === undefined ? null : { field, recorded: found[field] ?? null, recomputed: wanted[field] ?? null };
 }
 
 const textIn = (body: JsonObject, name: string): string => canonicalText(body[name] ?? null);

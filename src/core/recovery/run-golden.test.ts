@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { readGoldens } from '../../../test/support/read-goldens.ts';
+import { readGoldens } from '../../../test/support/recovery/read-goldens.ts';
 import { compensations, dispatchOutcomes, verdicts } from '../taxonomy.ts';
 import { differencesOf, type Golden } from './golden.ts';
 import { defaultPlaybook, recoveryOfUpstream } from './playbook.ts';

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { readGolden } from '../../src/config/golden/read-golden.ts';
-import type { Golden } from '../../src/core/recovery/golden.ts';
+import { readGolden } from '../../../src/config/golden/read-golden.ts';
+import type { Golden } from '../../../src/core/recovery/golden.ts';
 
-const folder = path.join(import.meta.dirname, '../../goldens');
+const folder = path.join(import.meta.dirname, '../../../goldens');
 
 export const readGoldens = (): readonly Golden[] =>
   readdirSync(folder).map((name) => {

@@ -173,7 +173,8 @@ test('what --json prints', async (t) => {
   assert.deepEqual(json('calls', 'ls').map(shapeOf), [call]);
 
   const [story] = json('calls', 'show', id) as [Record<string, unknown>];
-  const { args, reply, gates, facts, records, effect, ...rest } = story;
+  const { args, reply, gates, facts, timeline, records, effect, ...rest } = story;
+  assert.deepEqual(timeline, []);
   assert.deepEqual(shapeOf(rest), call);
   assert.equal(effect, 'applied');
   assert.deepEqual(args, { kept: 'text', value: { cents: 450 } });

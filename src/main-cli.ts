@@ -47,6 +47,7 @@ const loadsModules: ReadonlySet<string> = new Set([
   'check',
   'explain',
   'playbook show',
+  'golden run',
   'render',
   'serve',
   'stdio',
@@ -67,6 +68,7 @@ const cliParts: CliParts = {
   primer: primerParts,
   loadGraphs,
   loadTests,
+  loadGoldens,
   render: { meant: (file, beginning) => meant(file, beginning, 'sessions'), stateOf, write },
   settling: { operator, meant: (file, beginning) => meant(file, beginning, 'inspection'), settle },
   gateways: { serve, up, abandon: () => process.exit(abandoned) },
@@ -84,7 +86,10 @@ async function loadGraphs(argument: string, config: string | undefined): ReturnT
   const wanted = argument === '' || file === argument ? {} : { workflowArgument: argument };
   const named = { ...(file === undefined ? {} : { file }), ...wanted, ...checkLookups(file) };
   const loaded = await loadProject({ cwd: process.cwd(), ...named });
-  const { workflows, warnings } = loaded.ok ? loaded.project : loaded;
+  const { workflows } = loaded.ok ? loaded.project : loaded;
+  const { warnUncovered } = await import('./compose/project/load-goldens.ts');
+  const uncovered = loaded.ok ? await warnUncovered(process.cwd(), file) : [];
+  const warnings = [...(loaded.ok ? loaded.project : loaded).warnings, ...uncovered];
   return {
     problems: loaded.ok ? [] : loaded.problems,
     warnings,
@@ -108,6 +113,12 @@ async function analysisOf(project: Project): Promise<(() => PolicyAnalysis) | nu
 
 async function loadTests(...[files, config]: Parameters<CliParts['loadTests']>): ReturnType<CliParts['loadTests']> {
   return (await import('./compose/project/load-policy-tests.ts')).loadPolicyTests(process.cwd(), files, config);
+}
+
+async function loadGoldens(
+  ...[files, config]: Parameters<CliParts['loadGoldens']>
+): ReturnType<CliParts['loadGoldens']> {
+  return (await import('./compose/project/load-goldens.ts')).loadGoldens(process.cwd(), files, config);
 }
 
 async function stateOf(session: string, workflow: string, file: string): ReturnType<CliParts['render']['stateOf']> {

@@ -29,6 +29,9 @@ test('the commands and their options', () => {
     stdio: ['config', 'file', 'new-store', 'agent', 'mode'],
     up: ['config', 'file', 'new-store', 'listen', 'agent', 'mode', 'force'],
     faults: ['port', 'ledger', 'faults', 'rate', 'seed', 'on-repeat', 'window', 'stdio', 'list', 'json'],
+    'golden run': ['config', 'json'],
+    'golden record': ['output', 'config', 'file'],
+    replay: ['config', 'file', 'json'],
     init: ['from', 'dry-run', 'config', 'yes', 'json'],
     pin: ['check', 'config', 'json'],
     explain: ['agent', 'session', 'model', 'offline', 'now', 'config', 'file', 'url', 'key', 'key-file', 'json'],
@@ -175,7 +178,8 @@ test('what --json prints', async (t) => {
   assert.deepEqual(json('calls', 'ls').map(shapeOf), [call]);
 
   const [story] = json('calls', 'show', id) as [Record<string, unknown>];
-  const { args, reply, gates, facts, records, effect, ...rest } = story;
+  const { args, reply, gates, facts, timeline, records, effect, ...rest } = story;
+  assert.deepEqual(timeline, []);
   assert.deepEqual(shapeOf(rest), call);
   assert.equal(effect, 'applied');
   assert.deepEqual(args, { kept: 'text', value: { cents: 450 } });

@@ -9,6 +9,7 @@ import {
   codes,
   type Effect,
   type EffectClass,
+  type ErrorCode,
   type ErrorKind,
   type ErrorSubject,
   type Verdict,
@@ -108,4 +109,10 @@ export function classify(kind: ErrorKind, subject: ErrorSubject | undefined, eff
     recognised: row.recognised,
     effect,
   };
+}
+
+/** The code an author gave by name speaks for itself; what is known of the effect stays the table's. */
+export function withCode(found: Classification, code: ErrorCode | null): Classification {
+  if (code === null) return found;
+  return { ...found, class: codes[code].class, code, recognised: true } as Classification;
 }

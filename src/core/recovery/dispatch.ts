@@ -3,10 +3,9 @@
  * made of it. Pure data, with the pure functions that write it.
  */
 import type { DispatchView } from '../call/answer.ts';
-import type { CallId } from '../call/call.ts';
 import type { Compensation, DispatchOutcome, Verdict } from '../taxonomy.ts';
 import { unreachable } from '../values/unreachable.ts';
-import type { History, Plan, Trouble } from './plan.ts';
+import type { EvidenceNow, Plan, PlanFacts, Trouble } from './plan.ts';
 import { ticketIdOf, type TicketReason } from './ticket.ts';
 
 export type Dispatch =
@@ -17,6 +16,7 @@ export type Dispatch =
       /** The verdict of the attempt before, if it was another. */
       readonly changedFrom: Verdict | null;
       readonly action: Compensation;
+      readonly facts: FactsOnRecord;
       readonly then: Scheduled | Settled;
       /** What a person must look at; null if nobody must. */
       readonly ticket: OpenedTicket | null;
@@ -42,27 +42,52 @@ export interface OpenedTicket {
   readonly queue: string;
 }
 
+/** What the plan was made of beside the failure and the playbook. Recorded, so that it can be made again. */
+export interface FactsOnRecord {
+  readonly now_ms: number;
+  readonly chance: number;
+  readonly budget_left: boolean;
+  readonly max_retry_after_ms: number;
+  readonly dedupe_window_ms: number | null;
+  /** An earlier attempt may have taken effect. */
+  readonly tainted: boolean;
+  readonly evidence: EvidenceNow;
+}
+
+function factsOnRecord(facts: PlanFacts, evidence: EvidenceNow): FactsOnRecord {
+  return {
+    now_ms: facts.nowMs,
+    chance: facts.chance,
+    budget_left: facts.budgetLeft,
+    max_retry_after_ms: facts.maxRetryAfterMs,
+    dedupe_window_ms: facts.dedupeWindowMs,
+    tainted: facts.call.tainted,
+    evidence,
+  };
+}
+
 /** Tickets about shapes and refused reversals, which no compensation names. */
 const adapterQueue = 'adapters';
 const reversalQueue = 'reversals';
 
 /** Writes down what follows from a plan. */
-export function dispatchOf(
-  call: CallId,
-  attempts: number,
-  trouble: Trouble,
-  history: History,
-  planned: Plan,
-): Dispatch {
+export function dispatchOf(planning: PlanFacts, planned: Plan, evidence: EvidenceNow): Dispatch {
+  const { call, trouble, history } = planning;
   const { verdict } = trouble.classification;
   const changedFrom = history.last === null || history.last === verdict ? null : history.last;
-  const found = { kind: 'failed', trouble, changedFrom, action: planned.action } as const;
+  const found = {
+    kind: 'failed',
+    trouble,
+    changedFrom,
+    action: planned.action,
+    facts: factsOnRecord(planning, evidence),
+  } as const;
   const settled = (outcome: DispatchOutcome, why: string | null = null): Settled => ({ kind: 'settled', outcome, why });
   const exhausted: DispatchOutcome = {
     kind: 'exhausted',
     final_error: trouble.error,
     first_error: history.first ?? trouble.error,
-    attempts,
+    attempts: call.attempt,
   };
   switch (planned.kind) {
     case 'retry':
@@ -77,12 +102,13 @@ export function dispatchOf(
     case 'escalated': {
       const reason = reasonFor(trouble);
       const { queue } = planned;
-      const outcome = { kind: 'escalated', queue, ticket_id: ticketIdOf(call, reason) } as const;
+      const outcome = { kind: 'escalated', queue, ticket_id: ticketIdOf(call.id, reason) } as const;
       return { ...found, then: settled(outcome), ticket: { reason, queue } };
     }
-    case 'refresh':
-      // It was read again, and says something else.
-      return { ...found, then: settled({ kind: 'deprecated', reason: evidenceChanged, replan: true }), ticket: null };
+    case 'refresh': {
+      const reason = planned.then === 'abort' ? refreshAborts : evidenceChanged;
+      return { ...found, then: settled({ kind: 'deprecated', reason, replan: true }), ticket: null };
+    }
     case 'reversal_refused': {
       const ticket = { reason: 'reversal_refused', queue: reversalQueue } as const;
       return { ...found, then: settled(exhausted, planned.why), ticket };
@@ -92,6 +118,7 @@ export function dispatchOf(
   }
 }
 
+const refreshAborts = 'refresh_evidence requested abort';
 const evidenceChanged = 'the evidence has changed: read it again';
 
 function reasonFor({ classification: { verdict, recognised, detail } }: Trouble): TicketReason {

@@ -83,6 +83,21 @@ export function plan(facts: PlanFacts): Plan {
   }
 }
 
+/** What reading the evidence again showed; null if there was none to read. */
+export type EvidenceNow = 'same' | 'changed' | null;
+
+/** A call is sent once more after its evidence was read again, and only if that says what it said. */
+export function planAfterRefresh(planned: Plan, facts: PlanFacts, evidence: EvidenceNow): Plan {
+  if (planned.kind !== 'refresh' || planned.then === 'abort') return planned;
+  const { action } = planned;
+  if (isRefreshed(facts.history))
+    return { kind: 'deprecated', action, reason: 'post-refresh retry still failing', probe: false };
+  return evidence === 'same' ? { kind: 'retry', action, atMs: facts.nowMs, pauseMs: 0 } : planned;
+}
+
+/** Evidence is refreshed once for a call. */
+export const isRefreshed = ({ retries }: History): boolean => retries.evidence_stale !== undefined;
+
 const noRetry: Entry = { action: { kind: 'retry_with_backoff', max_attempts: 0, backoff_ms: [] }, jitter: 0 };
 
 interface EntryFacts {

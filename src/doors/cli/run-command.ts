@@ -22,6 +22,7 @@ import type { SettleParts } from './commands/settle-call.ts';
 import type { LoadTests } from './commands/test-policy.ts';
 import { reportNotFound, wishOf } from './daemon.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
+import type { LoadGoldens } from './recovery/golden.ts';
 import type { PrimerParts } from './primer/primer.ts';
 import { harmless, type Terminal, type Timer } from './terminal.ts';
 
@@ -57,6 +58,7 @@ export interface CliParts {
   readonly primer: () => Promise<PrimerParts>;
   readonly loadGraphs: LoadGraphs;
   readonly loadTests: LoadTests;
+  readonly loadGoldens: LoadGoldens;
   readonly render: Omit<RenderParts, 'load'>;
   readonly settling: SettleParts;
   readonly gateways: GatewayParts;
@@ -94,7 +96,7 @@ const storeWish = ({ file, config }: Command, { env }: Terminal): StoreWish => (
 
 type Run = (command: Command, parts: CliParts, terminal: Terminal) => Promise<ExitCode>;
 type RunOnFile = (command: Command, file: string, parts: CliParts, terminal: Terminal) => Promise<ExitCode>;
-type RunOnStore = (command: Command, opened: OpenedStore, terminal: Terminal, timer: Timer) => Promise<ExitCode>;
+type RunOnStore = (command: Command, opened: OpenedStore, terminal: Terminal, parts: CliParts) => Promise<ExitCode>;
 
 const onDaemon =
   (load: () => Promise<RunApprovals>): Run =>
@@ -116,6 +118,8 @@ const withoutStore = {
     (await import('./commands/check.ts')).runCheck(command, loadGraphs, terminal),
   test: async (command, { loadTests }, terminal) =>
     (await import('./commands/test-policy.ts')).runTest(command, loadTests, terminal),
+  'golden run': async (command, { loadGoldens }, terminal) =>
+    (await import('./recovery/golden.ts')).runGoldens(command, loadGoldens, terminal),
   serve,
   stdio: serve,
   up: async (command, { gateways }, terminal) =>
@@ -174,15 +178,19 @@ const onStore: Readonly<Record<StoreCommand, RunOnStore>> = {
     (await import('./commands/in-doubt.ts')).listDoubts(command, inspection, terminal, Date.now()),
   'calls show': async (command, { inspection }, terminal) =>
     (await import('./commands/calls.ts')).showCall(command, inspection, terminal),
+  replay: async (command, { inspection }, terminal) =>
+    (await import('./recovery/replay.ts')).replayCall(command, inspection, terminal),
+  'golden record': async (command, { inspection }, terminal, { render }) =>
+    (await import('./recovery/golden.ts')).makeGolden(command, inspection, render.write, terminal),
   'audit verify': async (command, { inspection }, terminal) =>
     (await import('./commands/audit.ts')).verifyJournal(command, inspection, terminal),
-  'audit tail': async (command, { inspection }, terminal, timer) =>
+  'audit tail': async (command, { inspection }, terminal, { timer }) =>
     (await import('./commands/audit.ts')).tailJournal(command, inspection, terminal, timer),
   'sessions ls': async (command, { sessions }, terminal) =>
     (await import('./commands/sessions.ts')).listSessions(command, sessions, terminal),
   'sessions show': async (command, { sessions }, terminal) =>
     (await import('./commands/sessions.ts')).showSession(command, sessions, terminal),
-  'sessions tail': async (command, { sessions }, terminal, timer) =>
+  'sessions tail': async (command, { sessions }, terminal, { timer }) =>
     (await import('./commands/sessions.ts')).tailSession(command, sessions, terminal, timer),
   'sessions diff': async (command, { sessions }, terminal) =>
     (await import('./commands/sessions.ts')).diffSessions(command, sessions, terminal),
@@ -192,7 +200,7 @@ const readStore: RunOnFile = async (command, file, parts, terminal) => {
   const opened = await parts.openStore(file);
   if (opened.kind === 'refused') return reportRefused(opened.message, terminal);
   try {
-    return await onStore[command.name as StoreCommand](command, opened, terminal, parts.timer);
+    return await onStore[command.name as StoreCommand](command, opened, terminal, parts);
   } finally {
     opened.close();
   }

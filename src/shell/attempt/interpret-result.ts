@@ -6,11 +6,11 @@ import { type Json, type JsonObject, utf8Length } from '../../core/values/json.t
 import type { Payload } from '../../core/journal/record.ts';
 import type { CallEvent } from '../../core/call/lifecycle.ts';
 import type { Limits } from '../../core/limits.ts';
-import { type Classification, classify } from '../../core/recovery/classify.ts';
+import { type Classification, classify, withCode } from '../../core/recovery/classify.ts';
 import { renderForAudit } from '../../core/recovery/render-error.ts';
 import { safeText } from '../../core/values/redact.ts';
 import type { PartialError } from '../../core/call/reply.ts';
-import { codes, type EffectClass, type ErrorCode, type ErrorSubject, type ToolError } from '../../core/taxonomy.ts';
+import type { EffectClass, ErrorSubject, ToolError } from '../../core/taxonomy.ts';
 import type { Dispatch } from '../../core/recovery/dispatch.ts';
 import type { Trouble } from '../../core/recovery/plan.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
@@ -86,7 +86,7 @@ function interpretOutput(call: Call, output: unknown, errors: readonly ItemFailu
 export function interpretFailure(call: Call, failure: Failure, limits: Limits): Interpreted {
   const subject = (failure.subject ?? undefined) as ErrorSubject | undefined;
   const audit = renderForAudit(failure, limits.maxMessageChars);
-  const classification = named(classify(failure.kind, subject, call.effectClass), failure.code);
+  const classification = withCode(classify(failure.kind, subject, call.effectClass), failure.code);
   return {
     event: { kind: 'failed', attempt: call.attempt, effect: failure.effect ?? classification.effect },
     ...(failure.relayed === true ? {} : { trouble: troubleOf(failure, classification, subject, limits) }),
@@ -133,12 +133,6 @@ function errorOf(
     message: safeText(message, limits.maxMessageChars),
     ...(retryAfterSeconds === null ? {} : { retry_after: retryAfterSeconds }),
   };
-}
-
-/** The code an author gave by name speaks for itself; what is known of the effect stays the table's. */
-function named(found: Classification, code: ErrorCode | null): Classification {
-  if (code === null) return found;
-  return { ...found, class: codes[code].class, code, recognised: true } as Classification;
 }
 
 function malformed(message: string): Failure {

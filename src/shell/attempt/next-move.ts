@@ -5,7 +5,18 @@
 import type { Call } from '../../core/call/call.ts';
 import { type Dispatch, dispatchOf } from '../../core/recovery/dispatch.ts';
 import { readHistory } from '../../core/recovery/read-history.ts';
-import { type History, nothingTried, plan, type Plan, remember, type Trouble } from '../../core/recovery/plan.ts';
+import {
+  type EvidenceNow,
+  type History,
+  isRefreshed,
+  nothingTried,
+  plan,
+  planAfterRefresh,
+  type Plan,
+  type PlanFacts,
+  remember,
+  type Trouble,
+} from '../../core/recovery/plan.ts';
 import { readEvidenceAgain } from '../call/gather-facts.ts';
 import { recoveryOf, type Shell } from '../shell.ts';
 import type { Interpreted } from './interpret-result.ts';
@@ -41,8 +52,11 @@ export async function nextMove(
   noteAttempt(recovery, trouble, shell);
   if (isOwnWord(trouble, work)) return { kind: 'settle', ended };
   const history = known ?? (call.attempt > 1 ? readHistory(await shell.ports.store.recordsOf(call.id)) : nothingTried);
-  const planned = await refreshed(planFor(call, trouble, history, work, shell), history, work, shell);
-  const dispatch = dispatchOf(call.id, call.attempt, trouble, history, planned);
+  const facts = factsFor(call, trouble, history, work, shell);
+  const first = plan(facts);
+  const evidence = await evidenceNow(first, history, work, shell);
+  const planned = planAfterRefresh(first, facts, evidence);
+  const dispatch = dispatchOf(facts, planned, evidence);
   if (planned.kind !== 'retry')
     return { kind: 'settle', ended: await proven({ ...ended, dispatch }, planned, call, work, shell) };
   noteRetry(recovery, trouble.classification.verdict === 'rate_limited', shell);
@@ -58,9 +72,9 @@ export async function nextMove(
 const isOwnWord = ({ error, effect }: Trouble, { step, tool }: Work): boolean =>
   step?.workflow.actions.get(tool.name)?.boundTool === null || (error.kind === 'threw' && effect === 'none');
 
-function planFor(call: Call, trouble: Trouble, history: History, work: Work, shell: Shell): Plan {
+function factsFor(call: Call, trouble: Trouble, history: History, work: Work, shell: Shell): PlanFacts {
   const recovery = recoveryOf(work.tool, shell);
-  return plan({
+  return {
     call,
     trouble,
     history,
@@ -70,18 +84,14 @@ function planFor(call: Call, trouble: Trouble, history: History, work: Work, she
     chance: shell.ports.ids.chance(),
     maxRetryAfterMs: shell.limits.maxRetryAfterMs,
     budgetLeft: hasRetryToken(recovery, shell),
-  });
+  };
 }
 
-/** Reads stale evidence again: the call is sent once more, and only if the evidence says what it said. */
-async function refreshed(planned: Plan, history: History, { evidence }: Work, shell: Shell): Promise<Plan> {
-  if (planned.kind !== 'refresh' || planned.then === 'abort') return planned;
-  const { action } = planned;
-  if (history.retries.evidence_stale !== undefined)
-    return { kind: 'deprecated', action, reason: 'post-refresh retry still failing', probe: false };
+/** Reads stale evidence again, once for a call. */
+async function evidenceNow(planned: Plan, history: History, { evidence }: Work, shell: Shell): Promise<EvidenceNow> {
+  if (planned.kind !== 'refresh' || planned.then === 'abort' || isRefreshed(history)) return null;
   const now = evidence === undefined ? null : await readEvidenceAgain(evidence.refs, evidence.contents, shell);
-  if (now?.kind !== 'read' || now.hash !== evidence?.hash) return planned;
-  return { kind: 'retry', action, atMs: shell.ports.clock.nowMs(), pauseMs: 0 };
+  return now?.kind === 'read' && now.hash === evidence?.hash ? 'same' : 'changed';
 }
 
 /**

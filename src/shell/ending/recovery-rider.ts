@@ -5,18 +5,13 @@
 import type { Call } from '../../core/call/call.ts';
 import type { RecordDraft } from '../../core/journal/record.ts';
 import type { Dispatch, OpenedTicket } from '../../core/recovery/dispatch.ts';
+import { doubtTicket, recordsOfDispatch, recordOfTicket } from '../../core/recovery/dispatch-records.ts';
 import { type Ticket, ticketIdOf } from '../../core/recovery/ticket.ts';
-import type { DispatchOutcome } from '../../core/taxonomy.ts';
-import { canonicalText } from '../../core/values/canonical.ts';
-import type { Json, JsonObject } from '../../core/values/json.ts';
-import { unreachable } from '../../core/values/unreachable.ts';
 import type { FenceWrite, TicketWrite } from '../../ports/store.ts';
 import type { Shell } from '../shell.ts';
 import type { EndRider, Move } from './ending.ts';
 import { note } from './transition.ts';
 
-/** The queue of calls that only a person can settle. */
-const doubtQueue = 'in_doubt';
 /** Who closes a ticket that has become pointless. */
 const ourselves = 'recourse';
 
@@ -53,7 +48,7 @@ function fenceOf({ next, ending, context }: Move, isDoubted: boolean, isSettled:
 /** The dispatcher's own ticket; else one for a doubt that no probe can end. */
 function ticketFor({ ending: { dispatch }, context }: Move, isDoubted: boolean): OpenedTicket | null {
   if (dispatch?.kind === 'failed' && dispatch.ticket !== null) return dispatch.ticket;
-  return isDoubted && context.recovery.reconcile === null ? { reason: 'in_doubt', queue: doubtQueue } : null;
+  return isDoubted && context.recovery.reconcile === null ? doubtTicket : null;
 }
 
 export function ticketOf(call: Call, { reason, queue }: OpenedTicket, shell: Shell): Ticket {
@@ -73,47 +68,9 @@ export function ticketOf(call: Call, { reason, queue }: OpenedTicket, shell: She
   };
 }
 
-export const openedNote = (call: Call, { id, queue, reason }: Ticket): RecordDraft =>
-  note('ticket_opened', call, { ticket: id, queue, reason, tool: call.tool });
+export const openedNote = (call: Call, ticket: Ticket): RecordDraft =>
+  note('ticket_opened', call, recordOfTicket(call, ticket).body);
 
 /** INVARIANT: a failure is on record with its verdict before anything is done about it. */
-function notesOf(call: Call, dispatch: Dispatch): readonly RecordDraft[] {
-  const { attempt } = call;
-  if (dispatch.kind === 'recovered')
-    return [note('dispatch_settled', call, { outcome: 'succeeded_after_compensation', attempts: attempt })];
-  const { trouble, changedFrom, action, then } = dispatch;
-  const { kind, subject = null, retry_after: retryAfter = null } = trouble.error;
-  const { verdict, recognised, detail, code, class: errorClass } = trouble.classification;
-  const { effect } = trouble;
-  const classified = { attempt, verdict, recognised, detail, class: errorClass, code, effect };
-  const error = [{ part: 'error', text: canonicalText(trouble.error) }];
-  const finished = { attempt, kind, subject, retry_after: retryAfter, effect };
-  return [
-    note('attempt_finished', call, finished, error),
-    note('failure_classified', call, classified),
-    ...(changedFrom === null ? [] : [note('verdict_changed', call, { attempt, from: changedFrom, to: verdict })]),
-    note('compensation_selected', call, { attempt, verdict, compensation: action as unknown as Json }),
-    then.kind === 'scheduled'
-      ? note('attempt_scheduled', call, { attempt: attempt + 1, at_ms: then.atMs, pause_ms: then.pauseMs })
-      : note('dispatch_settled', call, { ...outcomeOnRecord(then.outcome), attempts: attempt, why: then.why }),
-    ...(action.kind === 'issue_reversal'
-      ? [note('reversal_refused', call, { reason: then.kind === 'settled' ? then.why : null })]
-      : []),
-  ];
-}
-
-/** Without the messages of errors, which are kept apart as payloads. */
-function outcomeOnRecord(outcome: DispatchOutcome): JsonObject {
-  switch (outcome.kind) {
-    case 'deprecated':
-    case 'reversed':
-      return { outcome: outcome.kind, reason: outcome.reason };
-    case 'escalated':
-      return { outcome: outcome.kind, queue: outcome.queue, ticket: outcome.ticket_id };
-    case 'exhausted':
-    case 'succeeded_after_compensation':
-      return { outcome: outcome.kind };
-    default:
-      return unreachable(outcome);
-  }
-}
+const notesOf = (call: Call, dispatch: Dispatch): readonly RecordDraft[] =>
+  recordsOfDispatch(dispatch, call).map(({ kind, body, payloads }) => note(kind, call, body, payloads));

@@ -53,6 +53,8 @@ export interface Inspection {
   doubts(filter: Omit<CallFilter, 'state'>): Promise<readonly Doubt[]>;
   calls(filter: CallFilter): Promise<readonly StoredCall[]>;
   call(id: string): Promise<CallStory | null>;
+  /** A text that a record names by its hash; null if it is not kept. */
+  blob(hash: string): Promise<string | null>;
   /** Finds a call by the beginning of its id. */
   meant(beginning: string): Promise<MeantId>;
   /** `onPage` is called after each page with the number of records verified so far. */
@@ -75,6 +77,7 @@ export function createInspection(reader: StoreReader, hashing: Hashing): Inspect
       return Promise.all(calls.map((call) => readDoubt(call, reader)));
     },
     call: (id) => readCall(id as CallId, reader),
+    blob: (hash) => reader.blob(hash),
     async meant(beginning) {
       const found = await reader.listCalls({ before: afterAll(beginning), limit: maxLookedAt });
       return meantId(

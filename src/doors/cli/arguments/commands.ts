@@ -4,6 +4,7 @@
  */
 import { agentCommands, approvalCommands, policyCommands } from './admin-commands.ts';
 import type { CommandEntry } from './command-entry.ts';
+import { recoveryCommands } from './recovery-commands.ts';
 import { ticketCommands } from './ticket-commands.ts';
 
 export { type CommandEntry, type OptionEntry, type OptionName, options } from './command-entry.ts';
@@ -124,6 +125,7 @@ export const commands = {
       ['recourse up --config staging.yaml --listen 127.0.0.1:8000', 'another file, another port'],
     ],
   },
+  ...recoveryCommands,
   faults: {
     group: 'Run',
     says: 'run a payment service with faults on demand, to try a configuration against',

@@ -15,6 +15,8 @@ import { type Column, type Pair, valueLines, writePairs, writeTable } from '../p
 import { harmless, type Paint, type Style, type Terminal } from '../terminal.ts';
 import { resolveId } from '../resolve-id.ts';
 import { writeRecordStory } from '../print/write-record.ts';
+import { timelineOf } from '../../../core/recovery/timeline.ts';
+import { writeTimeline } from '../recovery/write-timeline.ts';
 
 export async function listCalls(command: Command, inspection: Inspection, terminal: Terminal): Promise<ExitCode> {
   const { limit, filter, json } = command;
@@ -101,9 +103,11 @@ function writeStory(story: CallStory, paint: Paint): string {
   const seen = Object.entries(facts ?? {}).flatMap(([name, value]) =>
     name === 'gates' ? [] : [[name, brief(value)] as const],
   );
+  const recovered = timelineOf(story.records);
   return [
     `${title}  ${state}\n  ${meaning}${operator.startsWith('Nothing') ? '' : ` Operator: ${operator}`}\n`,
     writePairs(pairs, paint),
+    ...(recovered.length === 0 ? [] : [`${paint('bold', 'What happened')}\n${writeTimeline(recovered, paint)}`]),
     `${paint('bold', 'Gates')}\n${writeGates(story.gates, paint)}`,
     `${paint('bold', 'Facts')}\n${seen.length === 0 ? '  none on record\n' : writePairs(seen, paint)}`,
     `${paint('bold', 'Timeline')}\n${story.records.map((record) => `${writeRecordStory(record, paint)}\n`).join('')}`,

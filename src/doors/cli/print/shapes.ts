@@ -1,6 +1,7 @@
 /** The objects that `--json` prints: names as on the wire, times in RFC 3339. Pinned by tests; only ever added to. */
 import { hex } from '../../../core/journal/verify.ts';
 import { isObject, type Json, type JsonObject } from '../../../core/values/json.ts';
+import { timelineOf } from '../../../core/recovery/timeline.ts';
 import type { CallStory, StoredCall, StoredText, ExplainedRecord, VerifyReport } from '../../../shell/look/inspect.ts';
 import type { SessionStory, WalkedSession } from '../../../shell/look/inspect-sessions.ts';
 
@@ -35,6 +36,7 @@ export function storyShape(story: CallStory) {
     reply: textShape(story.reply),
     gates: story.gates,
     facts: story.facts,
+    timeline: timelineOf(story.records),
     records: story.records.map((record) => ({
       ...recordShape(record),
       payloads: record.payloads.map(({ part, text }) => ({

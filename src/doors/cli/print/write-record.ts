@@ -2,6 +2,7 @@
 import { cut } from '../../../core/values/canonical.ts';
 import { isObject } from '../../../core/values/json.ts';
 import { quoteWord } from '../../../core/values/quote.ts';
+import { lineOf } from '../../../core/recovery/timeline.ts';
 import type { ExplainedRecord } from '../../../shell/look/inspect.ts';
 import { parsed, timeOf } from './shapes.ts';
 import { harmless, type Paint } from '../terminal.ts';
@@ -11,7 +12,10 @@ export function writeRecordLine(record: ExplainedRecord, paint: Paint): string {
   const place = paint('dim', placeOf(record).padEnd(8));
   const kind = paint('bold', harmless(record.kind)) + ' '.repeat(Math.max(0, longestKind - record.kind.length));
   const about = record.call === null ? record.meaning : paint('cyan', harmless(record.call));
-  const facts = record.call === null ? '' : `  ${paint('dim', factsOf(record))}`;
+  // Messages are payloads, which a list does not show.
+  const told = lineOf({ ...record, payloads: [] });
+  const says = told === null ? factsOf(record) : `${told.what} ${harmless(told.says)}`;
+  const facts = record.call === null ? '' : `  ${paint('dim', says)}`;
   return `${timeOf(record.timeMs)}  ${place}  ${kind}  ${about}${facts}\n`;
 }
 
@@ -29,7 +33,7 @@ export function writeRecordStory(record: ExplainedRecord, paint: Paint): string 
   ].join('\n');
 }
 
-const longestKind = 17;
+const longestKind = 21;
 const longestValue = 40;
 
 const placeOf = ({ epoch, seq }: ExplainedRecord): string => `${epoch}/${seq}`;

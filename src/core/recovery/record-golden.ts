@@ -1,0 +1,177 @@
+/**
+ * Makes a golden from the records of a call that failed: its results as the script, and what the dispatcher makes of
+ * them now as what is expected. Pure.
+ */
+import type { CallState } from '../taxonomy.ts';
+import { canonicalText } from '../values/canonical.ts';
+import { isObject, type Json, type JsonObject } from '../values/json.ts';
+import { classify } from './classify.ts';
+import type { Golden, GoldenEvent, GoldenResult } from './golden.ts';
+import { defaultPlaybook, recoveryOfUpstream, type ToolRecovery } from './playbook.ts';
+import { type Failure, failuresOnRecord, readRecovery, replay, type ReplayCall, type ReplayRecord } from './replay.ts';
+import { runGolden } from './run-golden.ts';
+
+export type RecordedGolden =
+  | { readonly ok: true; readonly golden: Golden; readonly recovery: ToolRecovery }
+  | { readonly ok: false; readonly problem: string };
+
+const refused = (problem: string): RecordedGolden => ({ ok: false, problem });
+
+/** `args` as they may be shown. */
+export function recordGolden(
+  call: ReplayCall,
+  args: Json,
+  records: readonly ReplayRecord[],
+  playbook: string | null,
+): RecordedGolden {
+  const failures = failuresOnRecord(records);
+  if (typeof failures === 'string') return refused(`the journal lacks ${failures}`);
+  if (failures.length === 0) return refused('no attempt of the call failed');
+  if (call.state === 'DISPATCHED' || call.state === 'RETRY_WAIT') return refused('the call is still under way');
+  const recovery = playbook === null ? null : readRecovery(playbook);
+  if (playbook === null || recovery === null) return refused('the journal lacks the playbook of the call');
+  const replayed = replay(call, records, playbook);
+  if (replayed.kind === 'different') return refused('its replay differs from its records: see recourse replay');
+  const hasRead = isObject(JSON.parse(playbook)) && (JSON.parse(playbook) as JsonObject)['reconcile'] !== null;
+  const hasSucceeded = outcomesIn(records).includes('succeeded_after_compensation');
+  const script = { call, args, failures, hasSucceeded, hasRead };
+  return { ok: true, golden: expected(goldenOf(script, recovery), recovery), recovery };
+}
+
+interface Script {
+  readonly call: ReplayCall;
+  readonly args: Json;
+  readonly failures: readonly Failure[];
+  readonly hasSucceeded: boolean;
+  readonly hasRead: boolean;
+}
+
+function goldenOf({ call, args, failures, hasSucceeded, hasRead }: Script, recovery: ToolRecovery): Golden {
+  const { createdAtMs, deadlineAtMs, effectClass, tool, id } = call;
+  const last = failures.at(-1);
+  const probed = call.state === 'SUCCEEDED' && !hasSucceeded ? 'happened' : 'unclear';
+  return {
+    name: `${tool}: ${failures.map(({ error }) => error.kind).join(', ')}${hasSucceeded ? ', ok' : ''} (${id})`,
+    ref: id,
+    call: {
+      tool,
+      effect: effectClass,
+      args,
+      deadlineMs: deadlineAtMs - createdAtMs,
+      dedupeWindowMs: last?.facts.dedupe_window_ms ?? null,
+    },
+    playbook: ownEntries(recovery, effectClass),
+    retry: recovery.retry,
+    results: [...resultsOf(failures, call), ...(hasSucceeded ? [{ tookMs: 0, failure: null }] : [])],
+    probe: hasRead || probed === 'happened' ? probed : null,
+    evidence: failures.findLast(({ facts }) => facts.evidence !== null)?.facts.evidence ?? null,
+    clockMs: createdAtMs,
+    chance: failures.map(({ facts }) => facts.chance),
+    expect: { events: [], outcome: null, sends: 0, state: call.state as CallState, effect: 'unknown' },
+  };
+}
+
+/** The entries that are not the default's, for the class of the call. */
+function ownEntries({ playbook }: ToolRecovery, effectClass: ReplayCall['effectClass']): Golden['playbook'] {
+  const own = Object.entries(playbook).flatMap(([verdict, entries]) => {
+    const entry = entries[effectClass];
+    const known = defaultPlaybook[verdict as keyof typeof playbook][effectClass];
+    return canonicalText(entry) === canonicalText(known) ? [] : [[verdict, { [effectClass]: entry }]];
+  });
+  return Object.fromEntries(own) as Golden['playbook'];
+}
+
+function resultsOf(failures: readonly Failure[], { createdAtMs, effectClass }: ReplayCall): readonly GoldenResult[] {
+  let sentAtMs = createdAtMs;
+  return failures.map(({ error, effect, named, facts, scheduledAtMs }) => {
+    const tookMs = Math.max(0, facts.now_ms - sentAtMs);
+    sentAtMs = scheduledAtMs ?? facts.now_ms;
+    const own = classify(error.kind, error.subject, effectClass).effect === effect ? null : effect;
+    return { tookMs, failure: { error, effect: own, code: named, budgetLeft: facts.budget_left } };
+  });
+}
+
+function outcomesIn(records: readonly ReplayRecord[]): readonly Json[] {
+  return records.flatMap(({ kind, body }) =>
+    kind === 'dispatch_settled' ? [(JSON.parse(body) as JsonObject)['outcome'] ?? null] : [],
+  );
+}
+
+const shownFields: Readonly<Record<string, readonly string[]>> = {
+  attempt_finished: ['attempt', 'kind'],
+  failure_classified: ['verdict', 'effect'],
+  verdict_changed: ['from', 'to'],
+  attempt_scheduled: ['attempt', 'pause_ms'],
+  attempt_started: ['attempt'],
+  dispatch_settled: ['outcome', 'attempts'],
+  ticket_opened: ['queue', 'reason'],
+};
+
+/** Expects what comes of it, with the fields that matter. */
+function expected(golden: Golden, { upstream }: ToolRecovery): Golden {
+  const run = runGolden(golden, recoveryOfUpstream(upstream));
+  const events = run.events.map(({ kind, fields }): GoldenEvent => {
+    const names = shownFields[kind] ?? [];
+    const action = fields['compensation'];
+    if (isObject(action)) return { kind, fields: { compensation: { kind: (action as JsonObject)['kind'] ?? null } } };
+    return { kind, fields: Object.fromEntries(names.map((name) => [name, fields[name] ?? null])) };
+  });
+  const outcome = run.outcome === null ? null : { kind: run.outcome.kind };
+  const { sends, effect } = run;
+  return { ...golden, expect: { events, outcome, sends, state: run.state as CallState, effect } };
+}
+
+/** The file of a golden. Its values are JSON, which is YAML too. `clock` is its clock as an instant. */
+export function writeGolden(golden: Golden, clock: string): string {
+  const { call, expect, retry, probe, evidence } = golden;
+  const line = (key: string, value: unknown) => `${key}: ${JSON.stringify(value)}`;
+  const window = call.dedupeWindowMs === null ? {} : { dedupe_window: `${call.dedupeWindowMs}ms` };
+  const entries = Object.entries(golden.playbook).flatMap(([verdict, byClass]) => {
+    const entry = byClass[call.effect];
+    return entry === undefined ? [] : [`  ${line(verdict, { ...entry.action, jitter: entry.jitter })}`];
+  });
+  return [
+    line('name', golden.name),
+    line('call', {
+      tool: call.tool,
+      effect: call.effect,
+      args: call.args,
+      deadline: `${call.deadlineMs}ms`,
+      ...window,
+    }),
+    ...(entries.length === 0 ? [] : ['playbook:', ...entries]),
+    ...(retry === null ? [] : [line('retry', retryText(retry))]),
+    ...(probe === null ? [] : [line('probe', probe)]),
+    ...(evidence === null ? [] : [line('evidence', evidence)]),
+    line('clock', clock),
+    line('chance', golden.chance),
+    'results:',
+    ...golden.results.map((result) => `  - ${JSON.stringify(resultText(result))}`),
+    'expect:',
+    expect.events.length === 0 ? '  events: []' : '  events:',
+    ...expect.events.map(({ kind, fields }) => `    - ${line(kind, fields)}`),
+    `  ${line('outcome', expect.outcome ?? 'none')}`,
+    ...(['sends', 'state', 'effect'] as const).map((name) => `  ${line(name, expect[name])}`),
+    '',
+  ].join('\n');
+}
+
+function resultText({ tookMs, failure }: GoldenResult): Json {
+  const took = tookMs === 0 ? {} : { took: `${tookMs}ms` };
+  if (failure === null) return tookMs === 0 ? 'ok' : { status: 'ok', ...took };
+  const { error, effect, code, budgetLeft } = failure;
+  return {
+    status: 'error',
+    error: error as unknown as Json,
+    ...(effect === null ? {} : { effect }),
+    ...(code === null ? {} : { code }),
+    ...took,
+    ...(budgetLeft ? {} : { retry_budget: false }),
+  };
+}
+
+const retryText = ({ maxAttempts, baseMs, ...rule }: NonNullable<Golden['retry']>) => ({
+  ...rule,
+  max_attempts: maxAttempts,
+  base_ms: baseMs,
+});

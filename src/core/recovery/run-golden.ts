@@ -1,0 +1,163 @@
+/**
+ * Runs a golden: the real dispatcher and the real lifecycle of a call, with a script in place of the upstream and a
+ * clock that only moves by what the script says. Pure.
+ */
+import type { Call, CallId, IncarnationId } from '../call/call.ts';
+import { advance, mayResend } from '../call/lifecycle.ts';
+import { defaultLimits } from '../limits.ts';
+import type { DispatchOutcome, Effect, Verdict } from '../taxonomy.ts';
+import { invariant } from '../values/unreachable.ts';
+import { classify, withCode } from './classify.ts';
+import { type Dispatch, dispatchOf } from './dispatch.ts';
+import { doubtTicket, type DispatchRecord, recordOfTicket, recordsOfDispatch } from './dispatch-records.ts';
+import type { Golden, GoldenEvent, GoldenFailure, GoldenRun } from './golden.ts';
+import {
+  type History,
+  nothingTried,
+  plan,
+  planAfterRefresh,
+  type Plan,
+  type PlanFacts,
+  remember,
+  type Trouble,
+} from './plan.ts';
+import { overlay, type ToolRecovery } from './playbook.ts';
+
+const owner = 'inc_golden' as IncarnationId;
+
+/** What one golden is run with: the playbook of the tool, with the golden's own entries laid over it. */
+export function recoveryForGolden(golden: Golden, effective: ToolRecovery): ToolRecovery {
+  const playbook = overlay(effective.playbook, golden.playbook);
+  return { ...effective, playbook, retry: golden.retry ?? effective.retry };
+}
+
+interface Standing {
+  readonly call: Call;
+  readonly history: History;
+  readonly nowMs: number;
+}
+
+export function runGolden(golden: Golden, effective: ToolRecovery): GoldenRun {
+  const recovery = recoveryForGolden(golden, effective);
+  const events: GoldenEvent[] = [];
+  let outcome: DispatchOutcome | null = null;
+  let failures = 0;
+  let standing: Standing = { call: firstSend(golden), history: nothingTried, nowMs: golden.clockMs };
+  const tell = (records: readonly DispatchRecord[]) =>
+    void events.push(...records.map(({ kind, body }) => ({ kind, fields: body })));
+  const ended = (call: Call, isShort = false): GoldenRun => {
+    // A doubt that a probe may still end needs nobody yet.
+    const isOpen = call.state === 'IN_DOUBT' && golden.probe === null && !events.some(isTicket);
+    if (isOpen) tell([recordOfTicket(call, doubtTicket)]);
+    return { events, outcome, sends: call.attempt, state: call.state, effect: effectIn(call), isShort };
+  };
+  for (;;) {
+    const { call, history } = standing;
+    const result = golden.results[call.attempt - 1];
+    if (result === undefined) return ended(call, true);
+    const nowMs = standing.nowMs + result.tookMs;
+    if (result.failure === null) {
+      if (call.attempt > 1) {
+        tell(recordsOfDispatch({ kind: 'recovered' }, call));
+        outcome = { kind: 'succeeded_after_compensation', result: null };
+      }
+      return ended(advance(call, { kind: 'returned', attempt: call.attempt })[0]);
+    }
+    const trouble = troubleOf(call, result.failure);
+    const chance = golden.chance[failures] ?? golden.chance.at(-1) ?? 0.5;
+    failures += 1;
+    const { budgetLeft } = result.failure;
+    const facts = factsOf(golden, recovery, { call, history, nowMs }, trouble, { budgetLeft, chance });
+    const { planned, dispatch } = dispatched(facts, golden);
+    tell(recordsOfDispatch(dispatch, call));
+    if (dispatch.ticket !== null) tell([recordOfTicket(call, dispatch.ticket)]);
+    if (planned.kind !== 'retry') {
+      outcome = dispatch.then.kind === 'settled' ? dispatch.then.outcome : null;
+      return ended(
+        advance(call, { kind: 'failed', attempt: call.attempt, effect: proven(planned, trouble, golden) })[0],
+      );
+    }
+    const next = sendAgain(call, trouble.effect, planned.atMs, golden);
+    if (next.state !== 'DISPATCHED') return ended(next);
+    events.push({ kind: 'attempt_started', fields: { attempt: next.attempt } });
+    standing = { call: next, history: remember(history, trouble, planned), nowMs: planned.atMs };
+  }
+}
+
+const isTicket = ({ kind }: GoldenEvent): boolean => kind === 'ticket_opened';
+
+function firstSend({ call: { tool, effect, deadlineMs }, clockMs }: Golden): Call {
+  const asked: Call = {
+    id: 'call_golden' as CallId,
+    tenant: 'default',
+    agent: 'agent',
+    session: null,
+    turn: null,
+    tool,
+    key: null,
+    fingerprint: '',
+    effectClass: effect,
+    state: '(none)',
+    attempt: 0,
+    owner: null,
+    tainted: false,
+    createdAtMs: clockMs,
+    deadlineAtMs: clockMs + deadlineMs,
+    dueAtMs: null,
+  };
+  const [prepared] = advance(asked, { kind: 'admitted' });
+  return claim(prepared);
+}
+
+const claim = (call: Call): Call => advance(call, { kind: 'claimed', owner, leaseUntilMs: call.deadlineAtMs })[0];
+
+/** INVARIANT: as in the shell: nothing is sent past the deadline, nor a write of unknown effect outside its window. */
+function sendAgain(call: Call, effect: Effect, atMs: number, { call: { dedupeWindowMs } }: Golden): Call {
+  const [waiting] = advance(call, { kind: 'retry_planned', attempt: call.attempt, effect, atMs });
+  if (waiting.state !== 'RETRY_WAIT') return waiting;
+  const isLate = atMs >= waiting.deadlineAtMs || (waiting.tainted && !mayResend(waiting, atMs, dedupeWindowMs));
+  return isLate ? advance(waiting, { kind: 'expired' })[0] : claim(waiting);
+}
+
+function troubleOf({ effectClass }: Call, { error, effect, code }: GoldenFailure): Trouble {
+  const classification = withCode(classify(error.kind, error.subject, effectClass), code);
+  return { error, classification, effect: effect ?? classification.effect };
+}
+
+function factsOf(
+  { call: { dedupeWindowMs } }: Golden,
+  recovery: ToolRecovery,
+  standing: Standing,
+  trouble: Trouble,
+  luck: Pick<PlanFacts, 'budgetLeft' | 'chance'>,
+): PlanFacts {
+  const { maxRetryAfterMs } = defaultLimits;
+  return { ...standing, trouble, recovery, dedupeWindowMs, maxRetryAfterMs, ...luck };
+}
+
+function dispatched(
+  facts: PlanFacts,
+  golden: Golden,
+): { readonly planned: Plan; readonly dispatch: Dispatch & { kind: 'failed' } } {
+  const first = plan(facts);
+  const evidence = first.kind === 'refresh' ? golden.evidence : null;
+  const planned = planAfterRefresh(first, facts, evidence);
+  const dispatch = dispatchOf(facts, planned, evidence);
+  invariant(dispatch.kind === 'failed', 'a failure was planned');
+  return { planned, dispatch };
+}
+
+/** Only the declared read proves that a key that the upstream knows stands for an effect. */
+function proven(planned: Plan, trouble: Trouble, { probe }: Golden): Effect {
+  return planned.kind === 'deprecated' && planned.probe && probe === 'happened' ? 'applied' : trouble.effect;
+}
+
+/** As replies tell it. */
+function effectIn({ state }: Call): Effect {
+  if (state === 'SUCCEEDED') return 'applied';
+  return state === 'FAILED' || state === 'CANCELLED' || state === 'EXPIRED' ? 'none' : 'unknown';
+}
+
+/** The verdicts that come up in a run. */
+export const verdictsIn = ({ events }: GoldenRun): readonly Verdict[] =>
+  events.flatMap(({ kind, fields }) => (kind === 'failure_classified' ? [fields['verdict'] as Verdict] : []));

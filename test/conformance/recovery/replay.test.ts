@@ -1,0 +1,209 @@
+/**
+ * What a real gateway records about the failures of a call can be decided again from the records alone, and comes out
+ * the same; one changed fact is found and named.
+ */
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import fc from 'fast-check';
+import { nodeClock } from '../../../src/adapters/system-node/clock.ts';
+import type { CallId } from '../../../src/core/call/call.ts';
+import { replay, type ReplayRecord } from '../../../src/core/recovery/replay.ts';
+import { type EffectClass, type ErrorKind, kinds } from '../../../src/core/taxonomy.ts';
+import { ToolFailure } from '../../../src/index.ts';
+import type { Clock } from '../../../src/ports/clock.ts';
+import { openGateway } from '../../support/open-gateway.ts';
+import { withReader } from '../../support/read-journal.ts';
+import { aTool, effectClassNames } from '../../support/tools.ts';
+
+/** Pauses take no time; an hour is as long as it is. */
+const hastyClock: Clock = {
+  ...nodeClock,
+  schedule: (delayMs, callback) => nodeClock.schedule(delayMs < 3_000_000 ? delayMs / 100_000 : delayMs, callback),
+};
+
+interface Fails {
+  readonly kind: ErrorKind;
+  readonly subject: string | undefined;
+  readonly retry_after_seconds: number | undefined;
+  readonly code: 'ResourceBusy' | undefined;
+  readonly effect: 'none' | undefined;
+}
+
+const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined, freq: 2 });
+
+const fails: fc.Arbitrary<Fails> = fc
+  .constantFrom(...(Object.keys(kinds) as ErrorKind[]), 'timeout' as const, '5xx' as const, '429' as const)
+  .chain((kind) =>
+    fc.record({
+      kind: fc.constant(kind),
+      subject:
+        kinds[kind].subjects.length === 0 ? fc.constant(undefined) : maybe(fc.constantFrom(...kinds[kind].subjects)),
+      retry_after_seconds: maybe(fc.integer({ min: 0, max: 2_000 })),
+      code: maybe(fc.constant('ResourceBusy' as const)),
+      effect: maybe(fc.constant('none' as const)),
+    }),
+  );
+
+/** Undefined stays away, as an author would leave it out. */
+const failure = (fields: Fails) =>
+  new ToolFailure({
+    message: `it failed: ${fields.kind}`,
+    ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)),
+  } as never);
+
+/** One gateway for all sequences; every call is told by its number how its sends end. */
+async function open(t: TestContext) {
+  const scripts = new Map<number, Fails[]>();
+  const body = ({ n }: Record<string, unknown>) => {
+    const next = scripts.get(Number(n))?.shift();
+    if (next !== undefined) throw failure(next);
+    return { done: true };
+  };
+  const tools = effectClassNames.map((effect) => aTool(effect, body, { effect, timeout_seconds: 3_600 }));
+  const gateway = await openGateway(t, tools, { clock: hastyClock });
+  return async (effect: EffectClass, script: readonly Fails[]) => {
+    const n = scripts.size;
+    scripts.set(n, [...script]);
+    const { call_id: id } = await gateway.call({ tool: effect, args: { n }, key: `k${n}` });
+    return withReader(gateway.file, async (reader) => {
+      const call = await reader.call(id as CallId);
+      assert.ok(call !== null);
+      const records = await reader.recordsOf(call.id);
+      const prepared = JSON.parse(records.find(({ kind }) => kind === 'prepared')?.body ?? '{}') as {
+        playbook: string;
+      };
+      return { call, records, playbook: await reader.blob(prepared.playbook), left: scripts.get(n)?.length ?? 0 };
+    });
+  };
+}
+
+test('whatever fails, the replay of what was recorded is equal', async (t) => {
+  const send = await open(t);
+  let failures = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...effectClassNames),
+      fc.array(fails, { maxLength: 6 }),
+      async (effect, script) => {
+        const { call, records, playbook, left } = await send(effect, script);
+        const made = replay(call, records, playbook);
+        assert.deepEqual(made, { kind: 'equal', failures: script.length - left, erased: [] });
+        failures += script.length - left;
+      },
+    ),
+    { numRuns: 60 },
+  );
+  assert.ok(failures > 20, `only ${failures} failures`);
+});
+
+const timedOut: Fails = {
+  kind: 'timeout',
+  subject: undefined,
+  retry_after_seconds: undefined,
+  code: undefined,
+  effect: undefined,
+};
+
+function changed(
+  records: readonly ReplayRecord[],
+  kind: string,
+  change: (body: never) => object,
+): readonly ReplayRecord[] {
+  let isDone = false;
+  return records.map((record) => {
+    if (record.kind !== kind || isDone) return record;
+    isDone = true;
+    return { ...record, body: JSON.stringify(change(JSON.parse(record.body) as never)) };
+  });
+}
+
+const flips: readonly (readonly [kind: string, field: string, value: unknown, record: string, named: string])[] = [
+  ['attempt_finished', 'kind', '403_forbidden', 'failure_classified', 'verdict'],
+  ['attempt_finished', 'effect', 'none', 'failure_classified', 'effect'],
+  ['failure_classified', 'verdict', 'server_error_5xx', 'failure_classified', 'verdict'],
+  ['failure_classified', 'code', 'ResourceBusy', 'failure_classified', 'code'],
+  [
+    'compensation_selected',
+    'compensation',
+    { kind: 'escalate_to_human', queue: 'q' },
+    'compensation_selected',
+    'compensation',
+  ],
+  ['attempt_scheduled', 'pause_ms', 1, 'attempt_scheduled', 'pause_ms'],
+  ['attempt_scheduled', 'at_ms', 1, 'attempt_scheduled', 'at_ms'],
+  ['dispatch_settled', 'attempts', 9, 'dispatch_settled', 'attempts'],
+];
+
+test('one changed fact is found and named', async (t) => {
+  const send = await open(t);
+  const { call, records, playbook } = await send('keyed', [timedOut]);
+  assert.equal(replay(call, records, playbook).kind, 'equal');
+  for (const [kind, field, value, record, named] of flips) {
+    const made = replay(
+      call,
+      changed(records, kind, (body: object) => ({ ...body, [field]: value })),
+      playbook,
+    );
+    assert.ok(made.kind === 'different', `${kind}.${field} was not noticed`);
+    assert.deepEqual([made.first.record, made.first.field], [record, named], `${kind}.${field}`);
+  }
+});
+
+test('a record that is missing is found', async (t) => {
+  const send = await open(t);
+  const { call, records, playbook } = await send('keyed', [timedOut, { ...timedOut, kind: '403_forbidden' }]);
+  for (const kind of [
+    'failure_classified',
+    'verdict_changed',
+    'attempt_scheduled',
+    'dispatch_settled',
+    'ticket_opened',
+  ]) {
+    const at = records.findIndex((record) => record.kind === kind);
+    const made = replay(call, records.toSpliced(at, 1), playbook);
+    assert.equal(made.kind, 'different', kind);
+  }
+});
+
+test('an erased message is reported, and what is missing stops the replay', async (t) => {
+  const send = await open(t);
+  const { call, records, playbook } = await send('keyed', [timedOut]);
+  const erased = records.map((record) => ({
+    ...record,
+    payloads: record.payloads.map(({ part }) => ({ part, text: null })),
+  }));
+  assert.deepEqual(replay(call, erased, playbook), {
+    kind: 'equal',
+    failures: 1,
+    erased: ['the message of attempt 1'],
+  });
+  assert.deepEqual(replay(call, records, null), { kind: 'impossible', missing: 'the playbook of the call' });
+  const older = changed(records, 'compensation_selected', ({ facts: _, ...body }: { facts: unknown }) => body);
+  assert.deepEqual(replay(call, older, playbook), {
+    kind: 'impossible',
+    missing: 'the facts of the decision about attempt 1',
+  });
+});
+
+test('any records and any playbook give an answer', () => {
+  const record = fc.record({
+    kind: fc.constantFrom(
+      'attempt_finished',
+      'compensation_selected',
+      'failure_classified',
+      'dispatch_settled',
+      'settled',
+    ),
+    body: fc.oneof(fc.json(), fc.constant('{"attempt":1,"kind":"timeout","effect":"none"}'), fc.string()),
+    payloads: fc.constant([]),
+  });
+  const call = {
+    id: 'call_1' as CallId,
+    tool: 'pay',
+    effectClass: 'plain',
+    state: 'FAILED',
+    createdAtMs: 0,
+    deadlineAtMs: 9,
+  } as const;
+  fc.assert(fc.property(fc.array(record), fc.string(), (records, text) => void replay(call, records, text)));
+});

@@ -33,7 +33,7 @@ import type { Notifier } from './ports/notifier.ts';
 import { createApprovals } from './shell/approval/approvals.ts';
 import { createTickets } from './shell/ticket/ticket-service.ts';
 import { voidOutdated } from './shell/approval/end-approval.ts';
-import { drain, stopAll, startSweeping } from './shell/upkeep/sweep.ts';
+import { drain, drainSeconds, stopAll, startSweeping } from './shell/upkeep/sweep.ts';
 import { knownOnRecord } from './shell/call/hand-over.ts';
 import { readFromSuccessor, watchStore, steadyClock } from './shell/upkeep/guard-ports.ts';
 import { maskResults } from './shell/mask.ts';
@@ -300,11 +300,4 @@ async function recoverStore(shell: Shell, { store, upstreams, notify }: OpenedPa
   // INVARIANT: no other process commits before what an earlier owner left is on record.
   store.recovered();
   store.onForwarderGone((incarnation) => settleForwarder(incarnation, shell));
-}
-
-const maxDrainSeconds = 24 * 3_600;
-
-/** The default for anything that is not a number of seconds. */
-function drainSeconds(asked: number | undefined): number {
-  return typeof asked === 'number' && asked >= 0 ? Math.min(asked, maxDrainSeconds) : 10;
 }

@@ -119,10 +119,8 @@ describe('a completion', () => {
     const inDoubt = blocked(await complete(opened));
     assert.equal(inDoubt.human_message, 'agent cannot complete: 1 call in doubt');
     assert.deepEqual(inDoubt.resolution, { type: 'reconcile', call_id: doubt.call_id });
-    assert.equal(
-      await settleDoubt(doubt.call_id as CallId, { happened: 'no', by: 'ana', force: true }, shell),
-      'settled',
-    );
+    const no = { happened: 'no', by: 'ana', force: true } as const;
+    assert.equal(await settleDoubt(doubt.call_id as CallId, no, shell), 'settled');
     const running = call({ tool: 'held' });
     const run = await held.begun();
     const underWay = blocked(await complete(opened));

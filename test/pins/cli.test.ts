@@ -59,7 +59,8 @@ test('the commands and their options', () => {
     'approvals watch': ['config', 'file', 'url', 'key', 'key-file', 'json'],
     'calls ls': ['state', 'agent', 'tool', 'session', 'limit', 'before', 'config', 'file', 'json'],
     'calls show': ['config', 'file', 'json'],
-    'calls settle': ['happened', 'result', 'by', 'config', 'file', 'json'],
+    'calls in-doubt': ['agent', 'tool', 'session', 'limit', 'before', 'config', 'file', 'json'],
+    'calls settle': ['happened', 'result', 'by', 'force', 'config', 'file', 'json'],
     'tickets ls': ['queue', 'all', 'limit', 'before', 'config', 'file', 'url', 'key', 'key-file', 'json'],
     'tickets show': ['config', 'file', 'url', 'key', 'key-file', 'json'],
     'tickets close': ['note', 'config', 'file', 'url', 'key', 'key-file', 'json'],
@@ -268,7 +269,7 @@ test('what the commands for sessions print with --json', async (t) => {
   const difference = { op: 'string', path: 'string', before: 'null', after: 'string' };
   const [added] = json('sessions', 'diff', String(session), '0');
   assert.deepEqual(added, difference);
-  const words = ['calls', 'settle', lost.call_id, '--happened', 'no', '--by', 'Ann', '--json'];
+  const words = ['calls', 'settle', lost.call_id, '--happened', 'no', '--by', 'Ann', '--force', '--json'];
   const settled = shapeOf(JSON.parse((await runBeside(words, bar.home)).stdout));
   assert.deepEqual(settled, { call_id: 'string', happened: 'string', by: 'string', session: 'string' });
 });

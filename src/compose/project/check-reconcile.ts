@@ -6,7 +6,7 @@ import type { Config } from '../../config/config.ts';
 import type { Tell } from '../../config/problem.ts';
 import { nearest } from '../../core/values/nearest.ts';
 import { pinnedTools, unpinned } from './known-catalogue.ts';
-import { recoveryOf } from './serve-options.ts';
+import { recoveryOf } from '../upstreams/tool-recovery.ts';
 
 export function checkReconcile(config: Config, tell: Tell): void {
   const reads = recoveryOf(config).servers.flatMap(({ rules }) =>

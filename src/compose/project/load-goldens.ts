@@ -18,8 +18,7 @@ import { runGolden, verdictsIn } from '../../core/recovery/run-golden.ts';
 import type { LoadedGoldens } from '../../doors/cli/recovery/golden.ts';
 import { loadProject } from './load-project.ts';
 import { displayPath, readText } from './read-project-files.ts';
-import { recoveryOf as declaredRecovery } from './serve-options.ts';
-import { levelsFor } from '../upstreams/tool-recovery.ts';
+import { levelsFor, recoveryOf as declaredRecovery } from '../upstreams/tool-recovery.ts';
 
 const folderName = 'goldens';
 const maxFiles = 10_000;

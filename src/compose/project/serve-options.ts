@@ -10,7 +10,7 @@ import type { Limits } from '../../core/limits.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import { GatewayError } from '../../core/values/gateway-error.ts';
-import type { RecoveryConfig } from '../upstreams/tool-recovery.ts';
+import { type RecoveryConfig, recoveryOf } from '../upstreams/tool-recovery.ts';
 import type { Project } from './load-project.ts';
 import type { OpenedGateway } from '../serve/keep-open.ts';
 
@@ -59,12 +59,6 @@ export function servingOptions(project: Project, servers: readonly McpUpstreamCo
     onNotice: who.onNotice,
   };
 }
-
-/** Servers and HTTP APIs alike. */
-export const recoveryOf = ({ playbook, tools, apis }: Config): RecoveryConfig => ({
-  playbook,
-  servers: [...tools, ...apis.map((api) => ({ ...api, rules: [...api.tools, ...api.rules] }))],
-});
 
 /** Server configurations as the adapter takes them. */
 export function serversOf({ tools, lock }: Config): readonly McpUpstreamConfig[] {

@@ -10,7 +10,7 @@ import { recourse } from '../../../test/support/recourse-process.ts';
 import { readConfig } from '../../config/read-config.ts';
 import { recoveryText } from '../../core/recovery/playbook.ts';
 import { createRecovery } from '../upstreams/tool-recovery.ts';
-import { recoveryOf } from './serve-options.ts';
+import { recoveryOf } from '../upstreams/tool-recovery.ts';
 
 const yaml = `playbook:
   policy_denied: { escalate_to_human: { queue: security } }

@@ -18,7 +18,7 @@ import { levelsFor } from '../upstreams/tool-recovery.ts';
 import { knownCatalogue } from './known-catalogue.ts';
 import { loadProject, type Project } from './load-project.ts';
 import { readText } from './read-project-files.ts';
-import { recoveryOf } from './serve-options.ts';
+import { recoveryOf } from '../upstreams/tool-recovery.ts';
 
 const allClasses = Object.keys(effectClasses) as EffectClass[];
 

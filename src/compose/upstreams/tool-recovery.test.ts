@@ -7,8 +7,7 @@ import { aTool as aFunction } from '../../../test/support/tools.ts';
 import { readConfig } from '../../config/read-config.ts';
 import { ToolFailure } from '../../adapters/upstream-function/tool-failure.ts';
 import { defaultPlaybook } from '../../core/recovery/playbook.ts';
-import { recoveryOf } from '../project/serve-options.ts';
-import { addOperationKeys, createRecovery } from './tool-recovery.ts';
+import { addOperationKeys, createRecovery, recoveryOf } from './tool-recovery.ts';
 
 const yaml = `playbook:
   server_error_5xx: { escalate_to_human: { queue: gateway } }

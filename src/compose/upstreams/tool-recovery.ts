@@ -3,7 +3,7 @@
  * server that matches, and what its author says. Must not decide anything about a call.
  */
 import { matchesGlob } from '../../adapters/upstream-mcp/tools/matches-glob.ts';
-import type { ServerConfig, ToolRule, WrittenRecovery } from '../../config/config.ts';
+import type { Config, ServerConfig, ToolRule, WrittenRecovery } from '../../config/config.ts';
 import type { ToolEntry } from '../../core/call/catalogue.ts';
 import { defaultBreaker, joinRecovery } from '../../core/recovery/declared.ts';
 import type { ToolRecovery } from '../../core/recovery/playbook.ts';
@@ -17,6 +17,12 @@ export interface RecoveryConfig {
 type RecoveryServer = Pick<ServerConfig, 'name' | 'recovery'> & {
   readonly rules: readonly Pick<ToolRule, 'match' | 'recovery' | 'operationKey'>[];
 };
+
+/** What a configuration declares, of servers and HTTP APIs alike. */
+export const recoveryOf = ({ playbook, tools, apis }: Config): RecoveryConfig => ({
+  playbook,
+  servers: [...tools, ...apis.map((api) => ({ ...api, rules: [...api.tools, ...api.rules] }))],
+});
 
 const undeclared: RecoveryConfig = { playbook: { declared: {}, places: new Map() }, servers: [] };
 const ofServers: WrittenRecovery = { declared: { breaker: defaultBreaker }, places: new Map() };

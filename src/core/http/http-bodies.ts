@@ -3,7 +3,6 @@
  * because the door validates with them.
  */
 import { approvalAnswerBodies, approvalRequestBodies } from './approval-bodies.ts';
-import { gapKinds } from '../call/gap.ts';
 import { gateNames } from '../gates/gate.ts';
 import { reaches, ruleEffects } from '../policy/policy.ts';
 import {
@@ -19,6 +18,7 @@ import {
   texts,
   wholeNumber,
 } from './reply-schema-fields.ts';
+import { statusReport } from './status-body.ts';
 import { ticketAnswerBodies, ticketRequestBodies } from './ticket-bodies.ts';
 import { callStates, codes, effectClasses, effects } from '../taxonomy.ts';
 
@@ -223,43 +223,6 @@ function listBodies(ref: Ref) {
 }
 
 const place = { file: text, line: wholeNumber, column: wholeNumber };
-
-function statusReport(): Schema {
-  const upstream = closedObject({
-    name: text,
-    state: oneOfNames(['connecting', 'connected', 'waiting', 'closed']),
-    tools: wholeNumber,
-    problem: textOrNull,
-  });
-  const told = closedObject({ ...place, message: text, fix: text });
-  return closedObject({
-    ready: truth,
-    in_flight: wholeNumber,
-    store: oneOfNames(['available', 'unavailable']),
-    uptime_seconds: wholeNumber,
-    version: text,
-    role: oneOfNames(['owner', 'forwarder']),
-    mode: orNull(oneOfNames(['enforce', 'audit'])),
-    policy: textOrNull,
-    agents: texts,
-    warnings: listOf(told),
-    forced: listOf(told),
-    drift: texts,
-    tools: wholeNumber,
-    workflows: texts,
-    upstreams: listOf(upstream),
-    gates: listOf(closedObject({ gate: oneOfNames(gateNames), configured: truth })),
-    gaps: listOf(closedObject({ kind: oneOfNames(Object.keys(gapKinds)), count: wholeNumber })),
-    recovery: listOf(
-      closedObject({
-        upstream: text,
-        breaker: oneOfNames(['closed', 'open', 'half_open']),
-        retries: wholeNumber,
-        tokens: notNegative,
-      }),
-    ),
-  });
-}
 
 function writtenPolicy(): Schema {
   const terms = closedObject({

@@ -47,7 +47,6 @@ export const recordKinds = {
   compensation_selected: 'the playbook chose what is done about a failure',
   attempt_scheduled: 'the call will be sent again at this time',
   dispatch_settled: 'nothing more is done about the failures of the call, and this is the outcome',
-  evidence_refreshed: 'what the call relies on was read again',
   reversal_refused: 'the call could not be reversed',
   probed: 'a read was made to find out whether the call in doubt took effect',
   doubted: 'nobody can say whether the attempt took effect',

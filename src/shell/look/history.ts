@@ -159,25 +159,12 @@ function systemEntry(
 /** Fields of a record that are fields of the entry, and not of its `detail`. */
 const hasOwnField: ReadonlySet<string> = new Set(['state_before', 'state_after', 'step', 'manifest']);
 
-const partsOfAttempt: ReadonlySet<string> = new Set([
-  'dispatched',
-  'settled',
-  'doubted',
-  'cancelled',
-  'expired',
-  'retry_planned',
-  'adopted',
-  'requester_left',
-  'attempt_started',
-  'attempt_finished',
-  'failure_classified',
-  'verdict_changed',
-  'compensation_selected',
-  'attempt_scheduled',
-  'dispatch_settled',
-  'probed',
-  'ticket_opened',
-]);
+/** Told by the entry of their attempt. The call's own story has them one by one. */
+const partsOfAttempt: ReadonlySet<string> = new Set(
+  `dispatched settled doubted cancelled expired retry_planned adopted requester_left attempt_started attempt_finished
+  failure_classified verdict_changed compensation_selected attempt_scheduled dispatch_settled reversal_refused probed
+  ticket_opened`.split(/\s+/),
+);
 
 /**
  * An attempt that was sent. Its outcome is in later records of the same call: the first that ended it counts, for good.

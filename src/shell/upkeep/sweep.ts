@@ -201,3 +201,10 @@ export async function drain(shell: Shell, drainMs: number): Promise<void> {
   await Promise.race([Promise.allSettled(outcomes), enough]);
   takeBack();
 }
+
+const maxDrainSeconds = 24 * 3_600;
+
+/** The default for anything that is not a number of seconds. */
+export function drainSeconds(asked: number | undefined): number {
+  return typeof asked === 'number' && asked >= 0 ? Math.min(asked, maxDrainSeconds) : 10;
+}

@@ -1,0 +1,50 @@
+/** JSON Schema of the body of `GET /v1/status`. */
+import { gapKinds } from '../call/gap.ts';
+import { gateNames } from '../gates/gate.ts';
+import {
+  closedObject,
+  listOf,
+  notNegative,
+  oneOfNames,
+  type Schema,
+  text,
+  textOrNull,
+  texts,
+  wholeNumber,
+} from './reply-schema-fields.ts';
+
+const truth: Schema = { type: 'boolean' };
+const breakerStates = ['closed', 'open', 'half_open'];
+const place = { file: text, line: wholeNumber, column: wholeNumber };
+
+export function statusReport(): Schema {
+  const upstream = closedObject({
+    name: text,
+    state: oneOfNames(['connecting', 'connected', 'waiting', 'closed']),
+    tools: wholeNumber,
+    problem: textOrNull,
+  });
+  const told = closedObject({ ...place, message: text, fix: text });
+  return closedObject({
+    ready: truth,
+    in_flight: wholeNumber,
+    store: oneOfNames(['available', 'unavailable']),
+    uptime_seconds: wholeNumber,
+    version: text,
+    role: oneOfNames(['owner', 'forwarder']),
+    mode: { anyOf: [oneOfNames(['enforce', 'audit']), { type: 'null' }] },
+    policy: textOrNull,
+    agents: texts,
+    warnings: listOf(told),
+    forced: listOf(told),
+    drift: texts,
+    tools: wholeNumber,
+    workflows: texts,
+    upstreams: listOf(upstream),
+    gates: listOf(closedObject({ gate: oneOfNames(gateNames), configured: truth })),
+    gaps: listOf(closedObject({ kind: oneOfNames(Object.keys(gapKinds)), count: wholeNumber })),
+    recovery: listOf(
+      closedObject({ upstream: text, breaker: oneOfNames(breakerStates), retries: wholeNumber, tokens: notNegative }),
+    ),
+  });
+}

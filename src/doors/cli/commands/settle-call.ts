@@ -22,7 +22,11 @@ export interface SettleParts {
     judgement: Judgement,
   ) => Promise<
     | { readonly kind: 'settled'; readonly session: string | null; readonly state: string | null }
-    | { readonly kind: Exclude<Judged, 'settled' | object>; readonly session: string | null; readonly state: string | null }
+    | {
+        readonly kind: Exclude<Judged, 'settled' | object>;
+        readonly session: string | null;
+        readonly state: string | null;
+      }
     | { readonly kind: 'quarantined'; readonly forMs: number }
     | { readonly kind: 'refused'; readonly message: string }
   >;

@@ -43,4 +43,6 @@ export interface WorkflowChange {
 /** The fence of a call in a session without a workflow. */
 export type FenceWrite =
   | { readonly kind: 'raised'; readonly call: CallId; readonly operation: string }
-  | { readonly kind: 'lifted'; readonly call: CallId };
+  | { readonly kind: 'lifted'; readonly call: CallId }
+  /** Another call takes the result, and the fence with it. A conflict on `session` unless the fence is there. */
+  | { readonly kind: 'adopted'; readonly call: CallId };

@@ -201,8 +201,8 @@ export function createClients(world: ClientWorld) {
       for (const { call } of rowsOf(operation)) world.cover(`client ${operation.manner}`, call.id);
       act.abort();
       if (act !== left) return;
-      // The process knows at once that its client is gone: who asks the same one need not wait.
-      if (!operation.isStep && random.chance(0.5)) later(0, () => ask(operation, false, life));
+      // The process knows at once that its client is gone: who asks it need not wait, if it has not died meanwhile.
+      if (!operation.isStep && random.chance(0.5)) later(0, () => life.alive && ask(operation, false, life));
       else later(settledMs, () => askAgainWhenSafe(operation));
     });
   };

@@ -8,9 +8,11 @@ import { isSuccess } from '../../src/core/call/reply.ts';
 import { noFaults, type UpstreamBehaviour } from './fault-mix.ts';
 import { checkChains, checkLiveness, checkRecords } from './final-checks.ts';
 import { makeOperation } from './operations.ts';
+import { checkDoubts } from './recovery/check-doubts.ts';
 import { isFenced } from './reply-rules.ts';
 import type { Fate } from './simulated-store.ts';
 import { classOf, type ToolName, toolNames } from './setting.ts';
+import { isProbing } from './run-seed.ts';
 import { createWorld } from './world.ts';
 
 interface Death {
@@ -52,6 +54,8 @@ async function live(
     manner: 'patient',
     args: { amount: 1, operation: 'o' },
   });
+  // While the gateway retries, the agent is told that its call is in flight.
+  operation.patience = 30;
   gateways[0]?.boot('everything');
   scheduler.after(500, null, '', () => {
     counting = true;
@@ -63,10 +67,12 @@ async function live(
     state.unfinished.size === 0 &&
     clients.isQuiet() &&
     tools.underWay() === 0 &&
+    !isProbing(state) &&
     gateways[0]?.isReady() === true;
   while (witness.broken() === null && !isOver() && scheduler.nowMs() < 200_000) await scheduler.step();
   checkLiveness(state, clients.unanswered(), witness);
   checkRecords(state, witness);
+  checkDoubts(state, true, witness);
   checkChains(state, witness);
   const reply = operation.lastReply;
   const told =

@@ -20,6 +20,8 @@ export const upstreamBehaviours = [
   'result is no json',
   'adapter rejects',
   'obeys abort',
+  'refuses repeats',
+  'key mismatch',
 ] as const;
 
 export type UpstreamBehaviour = (typeof upstreamBehaviours)[number];
@@ -29,6 +31,7 @@ export type StoreFaultName = (typeof storeFaults)[number];
 
 export const nodeFaults = [
   'crash',
+  'close',
   'short pause',
   'pause past lease',
   'long pause',
@@ -51,6 +54,8 @@ export interface FaultMix {
   readonly stallMs?: readonly [number, number];
   /** A tool's own validator that takes longer than a fact may take. */
   readonly slowValidator?: number;
+  /** The read that tells whether a call took effect fails, or says nothing clear. */
+  readonly probeFails?: number;
 }
 
 export const noFaults: FaultMix = {
@@ -68,9 +73,9 @@ const upstream: FaultMix['upstream'] = {
   'answer late': 1.5,
   'executes late': 2,
   'delivered twice': 1,
-  'never sent': 0.7,
+  'never sent': 0.9,
   'refused 400': 0.7,
-  'refused 429': 0.4,
+  'refused 429': 0.9,
   '5xx before': 0.7,
   '5xx after': 0.7,
   'threw before': 0.4,
@@ -81,11 +86,14 @@ const upstream: FaultMix['upstream'] = {
   'result is no json': 0.4,
   'adapter rejects': 0.3,
   'obeys abort': 1,
+  'refuses repeats': 3,
+  'key mismatch': 0.3,
 };
 
 const node: FaultMix['node'] = {
   calm: 3,
   crash: 3,
+  close: 1,
   'short pause': 1,
   'pause past lease': 1,
   'long pause': 0.15,
@@ -102,12 +110,14 @@ export const faultMixes = {
     crashAtAct: 0.004,
     stallAtAct: 0.002,
     slowValidator: 0.03,
+    probeFails: 0.25,
   },
   crashes: {
     upstream,
     store: { 'acknowledgement lost': 0.02 },
-    node: { calm: 1, crash: 4 },
+    node: { calm: 1, crash: 4, close: 1 },
     crashAtAct: 0.02,
+    probeFails: 0.1,
     stallAtAct: 0,
   },
   store: {
@@ -132,6 +142,15 @@ export const faultMixes = {
     crashAtAct: 0,
     stallAtAct: 0.01,
     stallMs: [40_000, 220_000],
+  },
+  /** An upstream that is down most of the time: retries, budgets and breakers are met again and again. */
+  down: {
+    upstream: { answers: 2, 'never sent': 6, '5xx before': 3, 'request lost': 2, 'refused 429': 2, 'executes late': 1 },
+    store: { 'acknowledgement lost': 0.02 },
+    node: { calm: 6, crash: 1, close: 1, 'pause past lease': 0.5, 'clock forward': 0.5, 'clock back': 0.5 },
+    crashAtAct: 0.001,
+    stallAtAct: 0.001,
+    probeFails: 0.3,
   },
 } as const satisfies Record<string, FaultMix>;
 

@@ -25,7 +25,9 @@ function changeConflict(change: SessionChange, state: MemoryState): Conflict | n
   const found = state.sessions.get(change.id) ?? null;
   if (found === null) return no(null);
   if (change.kind === 'complete') return completionConflict(change.expectEntries, found);
-  return change.kind === 'step' ? stepConflict(change, found) : null;
+  if (change.kind !== 'step') return null;
+  const isGone = change.fence?.kind === 'adopted' && !state.fences.has(nameOf(change.id, change.fence.call));
+  return stepConflict(change, found) ?? (isGone ? no(found) : null);
 }
 
 function completionConflict(expectEntries: number, found: Session): Conflict | null {
@@ -83,7 +85,7 @@ export function changeSession(change: SessionChange | null, atMs: number, state:
 function changeFence({ id, fence }: Step, state: MemoryState): void {
   if (fence === undefined) return;
   const name = nameOf(id, fence.call);
-  if (fence.kind === 'lifted') state.fences.delete(name);
+  if (fence.kind !== 'raised') state.fences.delete(name);
   else state.fences.set(name, { session: id, call: fence.call, operation: fence.operation });
 }
 

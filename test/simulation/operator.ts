@@ -1,20 +1,17 @@
 /**
  * The person who settles what is in doubt, by what the upstream shows: at once if the effect is there, and not before
- * quarantine if it is not. Moves calls by the same lifecycle and the same commits as everybody else.
+ * quarantine if it is not.
  */
-import { failed } from '../../src/core/call/answer.ts';
-import { canonicalText } from '../../src/core/values/canonical.ts';
 import { advance, type CallEvent } from '../../src/core/call/lifecycle.ts';
-import { classify } from '../../src/core/recovery/classify.ts';
 import { commit } from '../../src/shell/upkeep/commit.ts';
-import { effectOf, toTransition } from '../../src/shell/ending/transition.ts';
-import { envelopeOf } from '../../src/shell/ending/ending.ts';
+import { toTransition } from '../../src/shell/ending/transition.ts';
 import { settleDoubt } from '../../src/shell/ending/settle-doubt.ts';
 import type { Shell } from '../../src/shell/shell.ts';
 import type { StoredCall } from '../../src/ports/store.ts';
 import type { MemoryState } from './memory-state.ts';
 import type { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
+import { tools } from './setting.ts';
 import type { Gateway } from './simulated-gateway.ts';
 import type { Witness } from './witness.ts';
 
@@ -46,7 +43,7 @@ export function createOperator(world: OperatorWorld) {
       : { kind: 'proved', effect: 'none' };
   };
 
-  /** Of a step: what a person says is said through the shell, which knows what becomes of the fence. */
+  /** Said through the shell, which knows what becomes of fence and ticket. */
   const judge = async ({ id, tool }: StoredCall, event: CallEvent, shell: Shell): Promise<void> => {
     const happened = event.kind === 'closed' ? 'unknown' : isProof(event) ? 'yes' : 'no';
     const judgement = {
@@ -54,25 +51,23 @@ export function createOperator(world: OperatorWorld) {
       by: 'an operator',
       ...(happened === 'yes' ? { result: { did: tool } } : {}),
     } as const;
-    const judged = await settleDoubt(id, judgement, shell);
+    const judged = await settleDoubt(id, { ...judgement, ...(world.quarantineMs === 0 ? { force: true } : {}) }, shell);
     scheduler.say(() => `operator: ${id} ${happened} → ${judged}`);
   };
 
+  /** No command releases a call; the lifecycle permits it, so it is met here. */
   const settle = async (call: StoredCall, event: CallEvent, shell: Shell): Promise<void> => {
-    if (witness.workflows.isStep(call.session)) return judge(call, event, shell);
+    if (event.kind !== 'released' || witness.workflows.isStep(call.session)) return judge(call, event, shell);
     const [next, effects] = advance(call, event);
-    const effect = effectOf(next.state);
-    const reply = failed(envelopeOf(next, shell), {
-      classification: { ...classify('unknown', undefined, call.effectClass), effect },
-      effect,
-      errorType: 'SettledByOperator',
-      message: `an operator settled it: ${event.kind}`,
-      retryAfterSeconds: null,
-      maxMessageChars: 500,
-    });
-    const papers =
-      next.state === 'RETRY_WAIT' ? {} : { payloads: { settled: [{ part: 'reply', text: canonicalText(reply) }] } };
-    const result = await commit(toTransition(call, next, effects, papers, shell), shell);
+    const moot = {
+      kind: 'moot',
+      call: call.id,
+      reason: 'in_doubt',
+      by: 'an operator',
+      atMs: call.createdAtMs,
+    } as const;
+    const fence = tools.refund.name === call.tool ? { fence: { kind: 'lifted', call: call.id } as const } : {};
+    const result = await commit(toTransition(call, next, effects, { tickets: [moot], ...fence }, shell), shell);
     if (result.kind === 'committed') scheduler.say(() => `operator: ${call.id} ${event.kind} → ${next.state}`);
   };
 

@@ -5,13 +5,16 @@ import { createBudget, onlySeed } from './budget.ts';
 import { plantedApprovalBugs } from './planted-approval-bugs.ts';
 import { plantedBugs } from './planted-bugs.ts';
 import { plantedWorkflowBugs } from './planted-workflow-bugs.ts';
+import { plantedRecoveryBugs } from './recovery/planted-recovery-bugs.ts';
 import { runSeed } from './run-seed.ts';
 
 const enough = 20_000;
 /** On a busy machine the share of the time may be over before anything happened. */
 const atLeast = 600;
 
-for (const { name, plant, breaks } of [...plantedBugs, ...plantedWorkflowBugs, ...plantedApprovalBugs])
+const all = [...plantedBugs, ...plantedWorkflowBugs, ...plantedApprovalBugs, ...plantedRecoveryBugs];
+
+for (const { name, plant, breaks } of all)
   test(`the rig finds: ${name}`, { skip: onlySeed !== null, timeout: 24 * 3_600_000 }, async (context) => {
     const goesOn = createBudget(0.3, enough);
     for (let seed = 1; seed <= atLeast || goesOn(seed); seed++) {
@@ -24,7 +27,7 @@ for (const { name, plant, breaks } of [...plantedBugs, ...plantedWorkflowBugs, .
   });
 
 test('without a bug the same worlds hold', { skip: onlySeed !== null }, async () => {
-  for (const { name, plant } of plantedBugs) {
+  for (const { name, plant } of [...plantedBugs, ...plantedRecoveryBugs.slice(0, 1)]) {
     const { mix } = plant();
     for (let seed = 1; mix !== undefined && seed <= 40; seed++) {
       const { broken } = await runSeed({ seed, mix, wildClocks: false });

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { Coverage } from './coverage.ts';
 import { faultMixes, type MixName } from './fault-mix.ts';
+import { checkDoubts } from './recovery/check-doubts.ts';
 import { checkChains, checkLiveness, checkRecords, checkWalks, forgottenResult } from './final-checks.ts';
 import { createRandom } from './random.ts';
 import type { Broken, Witness } from './witness.ts';
@@ -22,6 +23,7 @@ export interface SeedReport {
   readonly walked: { readonly moves: number; readonly adoptions: number };
   /** What became of the approvals; all 0 in a world without them. */
   readonly approvals: Witness['approvals']['totals'];
+  readonly recovery: Witness['recovery']['totals'];
   /** Of every byte of every chain: the same seed gives the same digest. */
   readonly digest: string;
   readonly coverage: Coverage;
@@ -30,8 +32,8 @@ export interface SeedReport {
 }
 
 const workMs = 30_000;
-/** Longer than deadline, lease, late execution and the polls of the most patient client together. */
-const restBoundMs = 240_000;
+/** Longer than deadline, lease, late execution, the next read of a doubt and the polls of a patient client. */
+const restBoundMs = 400_000;
 const maxSteps = 200_000;
 /** After the work people still decide for a while. */
 const decideMs = 40_000;
@@ -39,7 +41,7 @@ const decideMs = 40_000;
 /** What kind of world a seed makes; options that are given win. */
 export function characterOf(seed: number): Omit<WorldOptions, 'seed'> {
   const random = createRandom(seed, 'character');
-  const name = random.weighted<MixName>({ everything: 6, crashes: 2, store: 2, pauses: 1, sleep: 1 });
+  const name = random.weighted<MixName>({ everything: 6, crashes: 2, store: 2, pauses: 1, sleep: 1, down: 1 });
   const [wildClocks, forgetsTokens] = [random.chance(0.1), random.chance(0.3)];
   return { mix: faultMixes[name], wildClocks, forgetsTokens, workflows: random.chance(0.4) };
 }
@@ -127,7 +129,12 @@ function planDecisions(
   }
 }
 
-function isAtRest({ state, clients, tools, gateways }: World): boolean {
+/** Whether a read is due that may settle a doubt. */
+export const isProbing = ({ calls }: World['state']): boolean =>
+  [...calls.values()].some(({ call }) => call.state === 'IN_DOUBT' && call.dueAtMs !== null);
+
+function isAtRest({ state, clients, tools, gateways, options }: World): boolean {
+  if (options.wildClocks !== true && isProbing(state)) return false;
   if (state.unfinished.size > 0 || !clients.isQuiet() || tools.underWay() > 0) return false;
   return gateways.every((one) => {
     const live = one.shell()?.live;
@@ -156,6 +163,7 @@ async function askOnceMore(world: World, runUntil: (isOver: () => boolean) => Pr
 
 function checkAtRest({ state, witness, clients, tools, replies, options }: World): void {
   if (options.wildClocks !== true) checkLiveness(state, clients.unanswered(), witness);
+  checkDoubts(state, options.wildClocks !== true, witness);
   checkRecords(state, witness);
   checkWalks(state, witness);
   checkChains(state, witness);
@@ -178,6 +186,7 @@ export function reportOf({ options, witness, scheduler, state, coverage, approva
     effects,
     walked: witness.workflows.totals(),
     approvals: witness.approvals.totals,
+    recovery: witness.recovery.totals,
     digest: digest.digest('hex'),
     coverage,
     approvalCoverage,

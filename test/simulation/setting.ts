@@ -40,8 +40,12 @@ const positive = (args: Json): readonly FieldError[] => {
     : [{ path: '/amount', expected: 'a positive number', got: null }];
 };
 
-function entry(name: ToolName, timeoutMs: number, change: Partial<ToolEntry> = {}): ToolEntry {
-  const effectClass = classOf[name];
+function operationIn(args: Json): string | null {
+  const operation = isObject(args) ? args['operation'] : null;
+  return typeof operation === 'string' ? operation : null;
+}
+
+function entry(name: string, effectClass: EffectClass, timeoutMs: number, change: Partial<ToolEntry> = {}): ToolEntry {
   return {
     name,
     description: `the ${effectClass} tool`,
@@ -62,12 +66,18 @@ function entry(name: ToolName, timeoutMs: number, change: Partial<ToolEntry> = {
 }
 
 export const tools: Readonly<Record<ToolName, ToolEntry>> = {
-  read: entry('read', 1_000),
-  charge: entry('charge', 2_000, { dedupeWindowMs, input: { kind: 'schema', check: positive } }),
-  refund: entry('refund', 1_500, { input: { kind: 'validator' } }),
-  mail: entry('mail', 1_000),
+  read: entry('read', classOf.read, 1_000),
+  charge: entry('charge', classOf.charge, 2_000, { dedupeWindowMs, input: { kind: 'schema', check: positive } }),
+  refund: entry('refund', classOf.refund, 1_500, { input: { kind: 'validator' }, operationKey: operationIn }),
+  mail: entry('mail', classOf.mail, 1_000),
 };
 
-export const catalogue: Catalogue = new Map(toolNames.map((name) => [name, tools[name]]));
+/** The read that tells whether a call took effect; agents do not use it. */
+export const findTool = 'find';
+
+export const catalogue: Catalogue = new Map([
+  ...toolNames.map((name) => [name, tools[name]] as const),
+  [findTool, entry(findTool, 'pure', 1_000)],
+]);
 
 export const isToolName = (name: string): name is ToolName => (toolNames as readonly string[]).includes(name);

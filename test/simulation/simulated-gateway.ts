@@ -2,9 +2,11 @@
  * One gateway of a simulated world: the real core and shell on simulated ports. It boots as the composition root does,
  * dies with everything it holds in memory, sleeps, and has a clock of its own that is never quite right.
  */
-import type { Catalogue } from '../../src/core/call/catalogue.ts';
+import type { Catalogue, ToolEntry } from '../../src/core/call/catalogue.ts';
 import { baseLadder, workflowLadder } from '../../src/core/call/decide.ts';
 import type { IncarnationId } from '../../src/core/call/call.ts';
+import { whileClosing } from '../../src/core/gates/ready.ts';
+import type { ToolRecovery } from '../../src/core/recovery/playbook.ts';
 import type { Policy } from '../../src/core/policy/policy.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import type { Ids } from '../../src/ports/ids.ts';
@@ -15,7 +17,7 @@ import type { Store } from '../../src/ports/store.ts';
 import { recover } from '../../src/shell/upkeep/recover.ts';
 import { createShell, type Ports, type Shell } from '../../src/shell/shell.ts';
 import { steadyClock } from '../../src/shell/upkeep/guard-ports.ts';
-import { startSweeping } from '../../src/shell/upkeep/sweep.ts';
+import { drain, startSweeping, stopAll } from '../../src/shell/upkeep/sweep.ts';
 import type { FaultMix } from './fault-mix.ts';
 import type { Random } from './random.ts';
 import type { Life, Scheduler } from './scheduler.ts';
@@ -26,6 +28,7 @@ import { catalogue, limits } from './setting.ts';
 export interface Tampering {
   readonly ports?: (ports: Ports, owner: string, life: Life) => Ports;
   readonly catalogue?: Catalogue;
+  readonly recovery?: (tool: ToolEntry) => ToolRecovery;
 }
 
 export interface GatewayWorld {
@@ -36,9 +39,10 @@ export interface GatewayWorld {
   readonly workflows: () => ReadonlyMap<string, Workflow>;
   /** As this gateway has read it; null in a world without policy. */
   readonly policy: (gateway: string) => Policy | null;
+  readonly recovery: (tool: ToolEntry) => ToolRecovery;
   readonly mix: () => FaultMix;
   readonly openStore: (life: Life, nowMs: number) => Store;
-  readonly upstreamFor: (life: Life, owner: string) => Upstream;
+  readonly upstreamFor: (life: Life, owner: string, clock: Clock) => Upstream;
   readonly onNotice: (life: Life, notice: OperatorNotice) => void;
 }
 
@@ -51,11 +55,15 @@ export interface Gateway {
   /** `recovers`: everything that is not its own, what one incarnation left, or nothing, because others live. */
   boot(recovers: 'everything' | 'nothing' | IncarnationId): void;
   die(): void;
+  /** As the composition root closes it: what runs may end, what waits for its next attempt is left on record. */
+  close(closed: () => void): void;
   pause(ms: number): void;
   /** How far its wall clock is from the world's from now on. */
   setClock(errorMs: number): void;
 }
 
+/** Shorter than a tool may take: some calls are stopped. */
+const drainMs = 1_200;
 const epochMs = 1_700_000_000_000;
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
@@ -64,6 +72,7 @@ export function createGateway(name: string, skewMs: number, world: GatewayWorld)
   let life: Life | null = null;
   let shell: Shell | null = null;
   let offsetMs = skewMs;
+  let stopSweeping: () => Promise<void> = async () => undefined;
 
   const clockOf = (own: Life): Clock => {
     const schedule: Clock['schedule'] = (delayMs, callback) => scheduler.after(delayMs, own, '', callback);
@@ -79,10 +88,11 @@ export function createGateway(name: string, skewMs: number, world: GatewayWorld)
     const clock = clockOf(own);
     const store = world.openStore(own, clock.nowMs());
     const owner = store.incarnation;
+    const steady = steadyClock(clock, store.highestTimeMs, () => undefined);
     const ports: Ports = {
       store,
-      clock: steadyClock(clock, store.highestTimeMs, () => undefined),
-      upstream: world.upstreamFor(own, owner),
+      clock: steady,
+      upstream: world.upstreamFor(own, owner, steady),
       ids: idsOf(random),
       sha256,
       validator: {
@@ -103,7 +113,7 @@ export function createGateway(name: string, skewMs: number, world: GatewayWorld)
 
   const start = async (own: Shell, recovers: 'everything' | 'nothing' | IncarnationId): Promise<void> => {
     if (recovers !== 'nothing') await recover(own, recovers === 'everything' ? null : recovers);
-    startSweeping(own, async () => undefined);
+    stopSweeping = startSweeping(own, async () => undefined);
     own.live.readiness = { ready: true };
   };
 
@@ -122,6 +132,7 @@ export function createGateway(name: string, skewMs: number, world: GatewayWorld)
         ladder: workflows.size === 0 ? baseLadder : workflowLadder,
         catalogue: () => world.tampering.catalogue ?? catalogue,
         workflows,
+        recovery: world.tampering.recovery ?? world.recovery,
         policy: () => world.policy(name),
         storeTag: '5eed5eed',
       });
@@ -139,6 +150,19 @@ export function createGateway(name: string, skewMs: number, world: GatewayWorld)
       if (life !== null) life.alive = false;
       life = null;
       shell = null;
+    },
+    close(closed) {
+      const [own, dying] = [shell, life];
+      if (own === null || !own.live.readiness.ready) return;
+      own.live.readiness = whileClosing;
+      const end = async () => {
+        await drain(own, drainMs);
+        await stopAll(own);
+        await stopSweeping();
+        own.live.closed = true;
+        if (dying?.alive === true) closed();
+      };
+      void end();
     },
     pause(ms) {
       if (life !== null) life.pausedUntilMs = Math.max(life.pausedUntilMs, scheduler.nowMs() + ms);

@@ -3,10 +3,13 @@
  * never, whether or not its sender still lives. The keyed tool remembers call ids for its window, as it promises.
  */
 import type { Attempt, Failure, Upstream, UpstreamResult } from '../../src/ports/upstream.ts';
+import type { Clock } from '../../src/ports/clock.ts';
 import type { FaultMix, UpstreamBehaviour } from './fault-mix.ts';
 import type { Random } from './random.ts';
 import type { Life, Scheduler } from './scheduler.ts';
 import { classOf, isToolName, latestExecutionMs } from './setting.ts';
+import { type Answer, openPort, type PortWorld } from './parts/upstream-port.ts';
+import { createKeyMemory, isAboutKey, type KeyBehaviour } from './recovery/key-memory.ts';
 import type { Witness } from './witness.ts';
 
 export interface UpstreamWorld {
@@ -19,25 +22,18 @@ export interface UpstreamWorld {
   readonly rememberMs: number;
 }
 
-type Answer = (result: UpstreamResult) => void;
+type OwnBehaviour = Exclude<UpstreamBehaviour, KeyBehaviour>;
 
 const lateMargin = 500;
 
 export function createTools(world: UpstreamWorld) {
   const { scheduler, random, witness } = world;
-  const remembered = new Map<string, number>();
+  const keys = createKeyMemory(world.rememberMs, scheduler.nowMs);
   const answers: { readonly callId: string; readonly attempt: number; readonly life: Life }[] = [];
   let underWay = 0;
-
   const execute = (attempt: Attempt) => {
-    const now = scheduler.nowMs();
     const { callId, tool } = attempt;
-    let counts = true;
-    if (isToolName(tool) && classOf[tool] === 'keyed') {
-      const before = remembered.get(callId);
-      counts = before === undefined || now - before >= world.rememberMs;
-      if (counts) remembered.set(callId, now);
-    }
+    const counts = !isToolName(tool) || classOf[tool] !== 'keyed' || keys.takes(callId);
     scheduler.say(
       () => `upstream: ${tool} executes attempt ${attempt.attempt} of ${callId}${counts ? '' : ', known before'}`,
     );
@@ -53,17 +49,30 @@ export function createTools(world: UpstreamWorld) {
     });
   };
 
-  const behave = (behaviour: UpstreamBehaviour, attempt: Attempt, answer: Answer, signal: AbortSignal) => {
+  const runLater = (attempt: Attempt, delayMs: number, then: () => void) => {
+    keys.comes(attempt.callId, 1);
+    later(delayMs, () => {
+      keys.comes(attempt.callId, -1);
+      execute(attempt);
+      then();
+    });
+  };
+
+  const behaveByKey = (behaviour: KeyBehaviour, attempt: Attempt, answer: Answer) =>
+    later(random.between(1, 400), () => {
+      const subject = keys.conflict(attempt.callId, behaviour);
+      if (subject === null) return runLater(attempt, 0, () => answer(returned(attempt)));
+      world.cover(`key ${subject}`, attempt.callId);
+      answer(failure('409_conflict', { subject }));
+    });
+
+  const behave = (behaviour: OwnBehaviour, attempt: Attempt, answer: Answer, signal: AbortSignal) => {
     const soon = random.between(1, 400);
     const late = attempt.timeoutMs + random.between(lateMargin, latestExecutionMs - attempt.timeoutMs);
-    const runThen = (delayMs: number, then: () => void) =>
-      later(delayMs, () => {
-        execute(attempt);
-        then();
-      });
+    const runThen = (delayMs: number, then: () => void) => runLater(attempt, delayMs, then);
     const say = (result: UpstreamResult) => () => later(random.between(0, 100), () => answer(result));
     const failAt = (delayMs: number, kind: Failure['kind'], effect: Failure['effect'] = null) =>
-      later(delayMs, say(failure(kind, effect)));
+      later(delayMs, say(failure(kind, { effect, retryAfterSeconds: kind === '429' ? drawRetryAfter() : null })));
     switch (behaviour) {
       case 'answers':
         return runThen(soon, say(returned(attempt)));
@@ -98,7 +107,7 @@ export function createTools(world: UpstreamWorld) {
       case 'failure proves none':
         return failAt(random.chance(0.5) ? soon : late, 'threw', 'none');
       case 'failure proves applied':
-        return runThen(random.chance(0.5) ? soon : late, say(failure('threw', 'applied')));
+        return runThen(random.chance(0.5) ? soon : late, say(failure('threw', { effect: 'applied' })));
       case 'partial result':
         return runThen(
           soon,
@@ -116,7 +125,7 @@ export function createTools(world: UpstreamWorld) {
             // A tool that has run does not say that it was stopped before: whoever slept may abort very late.
             if (over) return;
             over = true;
-            say(failure('cancelled', 'none'))();
+            say(failure('cancelled', { effect: 'none' }))();
           },
           { once: true },
         );
@@ -132,57 +141,39 @@ export function createTools(world: UpstreamWorld) {
     }
   };
 
+  /** Without the header, with it, and with more than anybody waits for. */
+  const drawRetryAfter = () => random.pick([null, 1, 3, 12, 2_000]);
+
+  const tookEffect = (callId: string) => (witness.calls.get(callId)?.effects ?? 0) > 0;
+  const portWorld: PortWorld = {
+    scheduler,
+    witness,
+    behave: (behaviour, attempt, answer, signal) =>
+      isAboutKey(behaviour) ? behaveByKey(behaviour, attempt, answer) : behave(behaviour, attempt, answer, signal),
+    cover: world.cover,
+    draw: () => random.weighted(world.mix().upstream),
+    onResult: (heard) => void answers.push(heard),
+    probes: () => ({ random, later, tookEffect, cover: world.cover, probeFails: world.mix().probeFails ?? 0 }),
+  };
+
   return {
     underWay: () => underWay,
     /** Results that reached a process: what it heard, it must not forget while it lives. */
     answers,
     /** What a probe sees. */
-    tookEffect: (callId: string) => (witness.calls.get(callId)?.effects ?? 0) > 0,
-    portFor(life: Life, owner: string): Upstream {
-      return {
-        invoke(attempt, signal) {
-          if (!life.alive) return new Promise(() => undefined);
-          witness.sent(attempt, owner);
-          let behaviour = random.weighted(world.mix().upstream);
-          // A connection delivers an attempt once; only what is safe to repeat is ever repeated by the network.
-          if (behaviour === 'delivered twice' && !isRepeatable(attempt.tool)) behaviour = 'answers';
-          scheduler.say(
-            () => `${life.node}: sends attempt ${attempt.attempt} of ${attempt.callId}, which ${behaviour}`,
-          );
-          if (behaviour !== 'answers') world.cover(behaviour, attempt.callId);
-          return new Promise((resolve, reject) => {
-            const answer: Answer = (result) => {
-              scheduler.after(0, life, `hears of attempt ${attempt.attempt} of ${attempt.callId}`, () => {
-                if (behaviour === 'executes late' || behaviour === 'answer late')
-                  world.cover(`${behaviour} (heard)`, attempt.callId);
-                if ((result as unknown) === 'rejects') return reject(lostItsMind());
-                if (result.kind === 'returned' && behaviour !== 'result is no json')
-                  answers.push({ callId: attempt.callId, attempt: attempt.attempt, life });
-                resolve(result);
-              });
-            };
-            behave(behaviour, attempt, answer, signal);
-          });
-        },
-      };
-    },
+    tookEffect,
+    portFor: (life: Life, owner: string, clock: Clock): Upstream => openPort(life, owner, clock, portWorld),
   };
 }
-
-/** Stacks are recorded for the audit; a real one would differ from run to run. */
-const lostItsMind = () =>
-  Object.assign(new Error('the adapter lost its mind'), { stack: 'Error: the adapter lost its mind' });
-
-const isRepeatable = (tool: string) => isToolName(tool) && (classOf[tool] === 'pure' || classOf[tool] === 'keyed');
 
 function returned({ callId, tool }: Attempt): Extract<UpstreamResult, { kind: 'returned' }> {
   return { kind: 'returned', output: { did: tool, for: callId }, errors: [] };
 }
 
-function failure(kind: Failure['kind'], effect: Failure['effect'] = null): UpstreamResult {
-  const about = { subject: null, errorType: 'SimulatedError', message: `the tool said ${kind}` };
-  return {
-    kind: 'failed',
-    failure: { kind, effect, ...about, retryAfterSeconds: kind === '429' ? 3 : null, code: null, cause: 'simulated' },
-  };
+function failure(
+  kind: Failure['kind'],
+  said: Partial<Pick<Failure, 'effect' | 'subject' | 'retryAfterSeconds'>> = {},
+): UpstreamResult {
+  const about = { errorType: 'SimulatedError', message: `the tool said ${kind}`, code: null, cause: 'simulated' };
+  return { kind: 'failed', failure: { kind, effect: null, subject: null, retryAfterSeconds: null, ...about, ...said } };
 }

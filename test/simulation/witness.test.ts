@@ -16,6 +16,7 @@ import { createWitness } from './witness.ts';
 import { nothingYet } from '../../src/shell/ending/transition.ts';
 
 const me = 'inc_me' as IncarnationId;
+const sender = { owner: me, wallMs: -1 };
 const state = 'DISPATCHED' as const;
 const call = (change: Partial<Call> = {}) =>
   aCall({ tool: 'mail', session: null, state, attempt: 1, owner: me, ...change });
@@ -87,15 +88,15 @@ const forgeries: readonly (readonly [string, string, (witness: Seen) => void])[]
     'SUCCEEDED without effect',
     (witness) => witness.applied({ ...update('SUCCEEDED'), session: step }, records('SUCCEEDED'), me),
   ],
-  ['3', 'a send without record', (witness) => witness.sent({ ...attempt, attempt: 2 }, me)],
+  ['3', 'a send without record', (witness) => witness.sent({ ...attempt, attempt: 2 }, sender)],
   ['4', 'an illegal transition', (witness) => witness.applied(update('EXPIRED'), records('EXPIRED'), me)],
   [
     '4',
     'a terminal state that is left',
     (witness) => ['FAILED', 'IN_DOUBT'].forEach((to) => witness.applied(update(to as 'FAILED'), records(to), me)),
   ],
-  ['5', 'a send by another', (witness) => witness.sent(attempt, 'inc_other')],
-  ['5', 'an attempt that is sent twice', (witness) => [1, 2].forEach(() => witness.sent(attempt, me))],
+  ['5', 'a send by another', (witness) => witness.sent(attempt, { ...sender, owner: 'inc_other' })],
+  ['5', 'an attempt that is sent twice', (witness) => [1, 2].forEach(() => witness.sent(attempt, sender))],
   [
     '5',
     'an owner who did not commit',
@@ -157,8 +158,8 @@ test('the witness notices a plain call that is sent twice, and a send in a cance
     records(state),
     me,
   );
-  resent.sent(attempt, me);
-  resent.sent({ ...attempt, attempt: 2 }, me);
+  resent.sent(attempt, sender);
+  resent.sent({ ...attempt, attempt: 2 }, sender);
   assert.equal(resent.broken()?.invariant, '6');
   const cancelled = createWitness();
   cancelled.applied({ ...blank, call: null, session: { kind: 'cancel', id: 'ses_1' as SessionId } }, [], me);

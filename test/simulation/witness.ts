@@ -7,6 +7,7 @@ import type { CallChange, Transition } from '../../src/ports/store.ts';
 import { type CallState, callStates, legalTransitions } from '../../src/core/taxonomy.ts';
 import type { Policy } from '../../src/core/policy/policy.ts';
 import { createApprovalWitness } from './approval-witness.ts';
+import { createRecoveryWitness, type Sender } from './recovery/recovery-witness.ts';
 import type { MemoryRecord } from './memory-journal.ts';
 import { classOfName } from './workflow-setting.ts';
 import { createWorkflowWitness } from './workflow-witness.ts';
@@ -26,8 +27,8 @@ export interface CallAccount {
   readonly path: CallState[];
   readonly owners: Map<number, string>;
   readonly sent: Set<number>;
-  /** Sends since a person last released the call. */
-  sends: number;
+  /** Sends of which nobody has heard that they did nothing, since a person last released the call. */
+  readonly unproven: Set<number>;
   effects: number;
   executions: number;
   toldNone: boolean;
@@ -43,6 +44,22 @@ const noEffectStates: ReadonlySet<string> = new Set(['FAILED', 'DENIED', 'REJECT
 export interface Surroundings {
   readonly policy: (hash: string) => Policy | null;
   readonly nowMs: () => number;
+}
+
+function newAccount(id: string, tool: string, key: string | null): CallAccount {
+  return {
+    id,
+    tool,
+    key,
+    state: '(none)',
+    path: [],
+    owners: new Map(),
+    sent: new Set(),
+    unproven: new Set(),
+    effects: 0,
+    executions: 0,
+    toldNone: false,
+  };
 }
 
 export function createWitness({ policy, nowMs }: Surroundings = { policy: () => null, nowMs: () => 0 }) {
@@ -61,19 +78,7 @@ export function createWitness({ policy, nowMs }: Surroundings = { policy: () => 
   const account = (id: string, tool = '', key: string | null = null): CallAccount => {
     const known = calls.get(id);
     if (known !== undefined) return known;
-    const made: CallAccount = {
-      id,
-      tool,
-      key,
-      state: '(none)',
-      path: [],
-      owners: new Map(),
-      sent: new Set(),
-      sends: 0,
-      effects: 0,
-      executions: 0,
-      toldNone: false,
-    };
+    const made = newAccount(id, tool, key);
     calls.set(id, made);
     return made;
   };
@@ -89,6 +94,7 @@ export function createWitness({ policy, nowMs }: Surroundings = { policy: () => 
     policy,
     nowMs,
   });
+  const recovery = createRecoveryWitness(breaks, nowMs);
   const apart = new Set<string>();
   const isPure = (tool: string) => classOfName(tool) === 'pure';
 
@@ -152,6 +158,7 @@ export function createWitness({ policy, nowMs }: Surroundings = { policy: () => 
     calls,
     workflows,
     approvals,
+    recovery,
     breaks,
     broken: () => broken,
     account,
@@ -162,6 +169,7 @@ export function createWitness({ policy, nowMs }: Surroundings = { policy: () => 
       if (call !== null && call.kind !== 'mark') moved(call, records, committer);
       workflows.applied(transition, records);
       approvals.applied(transition, records);
+      recovery.applied(records, (id) => calls.get(id)?.tool ?? '', committer);
       for (const { session: id, sessionSeq, kind } of records) {
         if (id === null) continue;
         const before = entries.get(id) ?? 0;
@@ -178,7 +186,8 @@ export function createWitness({ policy, nowMs }: Surroundings = { policy: () => 
     },
 
     /** An attempt leaves a gateway: at this moment its right to be sent must be on record. */
-    sent(sending: Attempt, owner: string): void {
+    sent(sending: Attempt, sender: Sender): void {
+      const { owner } = sender;
       const { callId, attempt, tool, session } = sending;
       const seen = account(callId, tool);
       const winner = seen.owners.get(attempt);
@@ -186,17 +195,24 @@ export function createWitness({ policy, nowMs }: Surroundings = { policy: () => 
       else if (winner !== owner) breaks('5', `${owner} sends attempt ${attempt} of ${callId}, which ${winner} won`);
       if (seen.sent.has(attempt)) breaks('5', `attempt ${attempt} of ${callId} is sent twice`);
       seen.sent.add(attempt);
-      seen.sends += 1;
       workflows.sent(session, callId);
       approvals.sent(sending);
+      recovery.sent(sending, sender);
       const effectClass = classOfName(tool);
       const guarded = effectClass === 'plain' || effectClass === 'probeable';
-      if (guarded && seen.sends > 1) breaks('6', `${callId}, a ${effectClass} call, is sent twice`);
+      if (guarded && seen.unproven.size > 0)
+        breaks('6', `${callId}, a ${effectClass} call, is sent again without proof that nothing happened`);
+      seen.unproven.add(attempt);
+    },
+
+    /** The process heard that this attempt did nothing, and never will. */
+    refused(id: string, attempt: number): void {
+      account(id).unproven.delete(attempt);
     },
 
     /** A person or a probe decided that the call may be sent again. */
     released(id: string): void {
-      account(id).sends = 0;
+      account(id).unproven.clear();
     },
 
     /** The tool ran. `counts` is false when the upstream recognised its own earlier work. */

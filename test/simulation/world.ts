@@ -3,6 +3,7 @@
  * are simulated; the core and the shell are the real ones.
  */
 import type { IncarnationId } from '../../src/core/call/call.ts';
+import type { Clock } from '../../src/ports/clock.ts';
 import type { CommitResult, Transition } from '../../src/ports/store.ts';
 import type { Workflow } from '../../src/core/workflow/workflow.ts';
 import { recover } from '../../src/shell/upkeep/recover.ts';
@@ -10,14 +11,16 @@ import type { SimulatedPolicy } from './approval-setting.ts';
 import { createApprovers } from './approvers.ts';
 import { createClients } from './clients.ts';
 import { approvalColumns, createCoverage } from './coverage.ts';
-import { type FaultMix, faultMixes, noFaults, type NodeFault } from './fault-mix.ts';
+import { type FaultMix, faultMixes, noFaults } from './fault-mix.ts';
 import { createMemoryState, isAnotherStep } from './memory-state.ts';
 import { openIncarnation } from './memory-store.ts';
+import { createNodeFaults } from './parts/node-faults.ts';
 import { createOperator } from './operator.ts';
 import { createRandom } from './random.ts';
+import { declareRecovery } from './recovery/recovery-setting.ts';
 import { createReplyWitness } from './reply-witness.ts';
 import { createScheduler, type Life, type Scheduler } from './scheduler.ts';
-import { clockErrorMs, dedupeWindowMs, quarantineMs, wildClockMs } from './setting.ts';
+import { dedupeWindowMs, quarantineMs } from './setting.ts';
 import { createGateway, type Gateway, type Tampering } from './simulated-gateway.ts';
 import { type Fate, simulateStore } from './simulated-store.ts';
 import { createPolicies, type Policies } from './simulated-policy.ts';
@@ -162,8 +165,8 @@ export function createWorld(options: WorldOptions) {
     cover,
     rememberMs: options.rememberMs ?? (options.wildClocks ? Infinity : dedupeWindowMs),
   });
-  const fatefulUpstream = (life: Life, owner: string) => {
-    const port = tools.portFor(life, owner);
+  const fatefulUpstream = (life: Life, owner: string, clock: Clock) => {
+    const port = tools.portFor(life, owner, clock);
     return {
       invoke: (...sent: Parameters<typeof port.invoke>) => {
         const end = life.alive ? fate(life, 'send') : 'lives';
@@ -180,6 +183,7 @@ export function createWorld(options: WorldOptions) {
     tampering: options.tampering ?? {},
     workflows: workflowsOf(options),
     policy: (name: string) => policies?.of(name) ?? null,
+    recovery: declareRecovery(options.wildClocks === true),
     mix: () => mix,
     openStore: (life: Life, nowMs: number) => simulateStore(openIncarnation(state, nowMs), life, storeWorld),
     upstreamFor: fatefulUpstream,
@@ -225,37 +229,15 @@ export function createWorld(options: WorldOptions) {
 
   const approvers = createApprovers({ scheduler, random, witness, state, coverage: approvalCoverage, clients });
 
-  const pauseFor = (gateway: Gateway, fault: string, ms: number) => {
-    const life = gateway.life();
-    if (life !== null) coverLife(fault, life);
-    scheduler.say(() => `${gateway.name}: sleeps for ${ms} ms`);
-    gateway.pause(ms);
-  };
-  const goWrong = (fault: NodeFault) => {
-    const gateway = random.pick(gateways);
-    const life = gateway.life();
-    switch (fault) {
-      case 'crash':
-        return life === null ? undefined : crash(life, 'by chance');
-      case 'short pause':
-        return pauseFor(gateway, fault, random.between(500, 3_000));
-      case 'pause past lease':
-        return pauseFor(gateway, fault, random.between(9_000, 20_000));
-      case 'long pause':
-        return pauseFor(gateway, fault, random.between(quarantineMs + 5_000, dedupeWindowMs + 30_000));
-      case 'clock forward':
-      case 'clock back': {
-        const reach = options.wildClocks === true ? wildClockMs : clockErrorMs;
-        if (life !== null) coverLife(fault, life);
-        return gateway.setClock((fault === 'clock back' ? -1 : 1) * random.between(1, reach));
-      }
-      case 'disk full':
-        diskFullUntilMs = scheduler.nowMs() + random.between(500, 16_000);
-        return undefined;
-      default:
-        return fault satisfies never;
-    }
-  };
+  const goWrong = createNodeFaults({
+    scheduler,
+    random,
+    gateways,
+    wildClocks: options.wildClocks === true,
+    coverLife,
+    crash,
+    fillDisk: (forMs) => (diskFullUntilMs = scheduler.nowMs() + forMs),
+  });
 
   return {
     options,

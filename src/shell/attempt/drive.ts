@@ -67,8 +67,10 @@ async function holdWindow(
     if (control.scope() !== null) return stopUnsent(call, work, control.scope() ?? 'ToolCancelled', shell);
     // INVARIANT: a process that slept past its send window sends nothing; somebody else may own the call by now.
     const inWindow = shell.ports.clock.monotonicMs() - since < shell.limits.sendWindowMs;
-    // A commit that took long may have used up the call's whole time.
-    if (inWindow && shell.ports.clock.nowMs() >= call.deadlineAtMs) return giveBack(call, work, shell);
+    // INVARIANT: what passed its deadline or its dedupe window while it was being claimed is not sent.
+    const now = shell.ports.clock.nowMs();
+    const isLate = now >= call.deadlineAtMs || (call.tainted && !mayResend(call, now, work.tool.dedupeWindowMs));
+    if (inWindow && isLate) return giveBack(call, work, shell);
     if (inWindow) return call;
     since = shell.ports.clock.monotonicMs();
     const again = await reclaim(call, work, missed, shell);

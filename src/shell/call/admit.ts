@@ -6,7 +6,7 @@ import { replayed } from '../../core/call/answer.ts';
 import type { CallId, Principal, Request } from '../../core/call/call.ts';
 import { isUnderWay } from '../../core/call/lifecycle.ts';
 import type { Refusal } from '../../core/call/refusal.ts';
-import { type Reply, isPending, isRefusal } from '../../core/call/reply.ts';
+import { type Reply, isPending } from '../../core/call/reply.ts';
 import { invalidInput } from '../../core/gates/invalid-input.ts';
 import type { StoredCall } from '../../ports/store.ts';
 import { storedReply } from '../ending/stored-reply.ts';
@@ -14,7 +14,7 @@ import type { Shell } from '../shell.ts';
 import type { Admission } from './attach.ts';
 import { attachedReply } from '../../core/call/notices.ts';
 import { type Asked, waitLeft } from './asked.ts';
-import { awaitElsewhere, awaitOutcome } from './await-outcome.ts';
+import { answersForAnother, awaitElsewhere, awaitOutcome } from './await-outcome.ts';
 import { isGone, type Requester } from './requester.ts';
 import { storeUnavailable } from './record-refusal.ts';
 import { atAdmission, refusal, refuseEarly } from './refuse.ts';
@@ -103,7 +103,7 @@ export async function answerAdmission(admission: Found, asked: Asked, shell: She
 export async function answerAttached(admission: Found, asked: Asked, shell: Shell): Promise<Reply | null> {
   if (admission.kind !== 'under_way' || !admission.attached) return answerAdmission(admission, asked, shell);
   const reply = await joinUnderWay(admission.call, true, asked, shell);
-  return isRefusal(reply) ? null : attachedReply(reply);
+  return answersForAnother(reply) ? attachedReply(reply) : null;
 }
 
 /** Its result, for a caller who waits; an attached caller always does. */

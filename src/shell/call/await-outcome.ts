@@ -63,9 +63,11 @@ const positionOf = ({ outcome }: Running): Promise<Position | null> =>
   );
 
 /**
- * INVARIANT: whoever took the place of a requester gets a success of that call, and never its failure: they decide
- * again.
+ * INVARIANT: whoever took the place of a requester gets what that call did, told as a success or not, and never a
+ * failure that did nothing or may have: then they decide again.
  */
+export const answersForAnother = (reply: Reply): boolean => !isRefusal(reply) || reply.effect === 'applied';
+
 async function pass(
   call: Call,
   { reply, position }: { readonly reply: Reply; readonly position: Position | null },
@@ -74,8 +76,8 @@ async function pass(
   shell: Shell,
 ): Promise<void> {
   if (attached && isPending(reply)) return;
-  if (!attached || !isRefusal(reply)) return handOver(call, position, requester, shell);
-  if (reply.effect === 'unknown') return requesterLeft(call, shell);
+  if (!attached || answersForAnother(reply)) return handOver(call, position, requester, shell);
+  if (isRefusal(reply) && reply.effect === 'unknown') return requesterLeft(call, shell);
   if (position !== null) shell.ports.store.answered(position);
 }
 

@@ -40,7 +40,7 @@ export const recoveryRider: EndRider = (move, shell) => {
 function fenceOf({ next, ending, context }: Move, isDoubted: boolean, isSettled: boolean): FenceWrite | null {
   const { operation, step, hasTurn } = context;
   if (operation === null || step !== null || hasTurn) return null;
-  if (ending.adopts !== undefined) return { kind: 'lifted', call: ending.adopts };
+  if (ending.adopts !== undefined) return { kind: 'adopted', call: ending.adopts };
   if (isDoubted) return { kind: 'raised', call: next.id, operation };
   return isSettled && next.state !== 'SUCCEEDED' ? { kind: 'lifted', call: next.id } : null;
 }

@@ -56,7 +56,8 @@ function drawTicket(random: Random): TicketWrite {
 function drawFence(random: Random): Transition {
   const { id: call } = random.pick(calls);
   const operation = random.pick(['op1', 'op2']);
-  const fence: FenceWrite = random.chance(0.6) ? { kind: 'raised', call, operation } : { kind: 'lifted', call };
+  const kind = random.pick(['raised', 'raised', 'lifted', 'adopted'] as const);
+  const fence: FenceWrite = kind === 'raised' ? { kind, call, operation } : { kind, call };
   const id = random.chance(0.15) ? flow.id : plain.id;
   return aTransition({ session: { ...stepping(id), fence } });
 }
@@ -157,6 +158,7 @@ test(
       rmSync(folder, { recursive: true });
     }
     context.diagnostic(`${seeds} seeds: ${[...seen].map(([verdict, count]) => `${count} ${verdict}`).join(', ')}`);
-    for (const verdict of ['committed', 'ticket', 'call', 'illegal']) assert.ok((seen.get(verdict) ?? 0) > 20, verdict);
+    for (const verdict of ['committed', 'ticket', 'call', 'session', 'illegal'])
+      assert.ok((seen.get(verdict) ?? 0) > 20, verdict);
   },
 );

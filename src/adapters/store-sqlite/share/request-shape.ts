@@ -119,6 +119,7 @@ const workflowChange = object({
 const fenceWrite = anyOf(
   object({ kind: literal('raised'), call: text, operation: text }),
   object({ kind: literal('lifted'), call: text }),
+  object({ kind: literal('adopted'), call: text }),
 );
 
 const sessionChange = anyOf(

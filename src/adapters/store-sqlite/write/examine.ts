@@ -17,7 +17,8 @@ export function sessionConflict(change: SessionChange, ledger: Ledger): Conflict
   const found = ledger.session(change.id);
   if (found === null) return { kind: 'conflict', on: 'session', found: null };
   if (change.kind === 'complete') return completionConflict(change.expectEntries, found);
-  return change.kind === 'step' ? stepConflict(change, found) : null;
+  if (change.kind !== 'step') return null;
+  return stepConflict(change, found) ?? fenceConflict(change, found, ledger);
 }
 
 function stepConflict(change: Extract<SessionChange, { kind: 'step' }>, found: MutableSession): Conflict | null {
@@ -37,6 +38,16 @@ function stepConflict(change: Extract<SessionChange, { kind: 'step' }>, found: M
   // INVARIANT: one step of a session runs at a time, whoever asks.
   const taken = found.workflow.turn !== null && found.workflow.turn.call !== call;
   return taken && (turn === 'take' || turn === 'free') ? conflict : null;
+}
+
+/** INVARIANT: a result is adopted once, also outside workflows, where no turn keeps two from doing it. */
+function fenceConflict(
+  { id, fence }: Extract<SessionChange, { kind: 'step' }>,
+  found: MutableSession,
+  ledger: Ledger,
+): Conflict | null {
+  if (fence?.kind !== 'adopted' || ledger.hasFence(id, fence.call)) return null;
+  return { kind: 'conflict', on: 'session', found: asItStands(found) };
 }
 
 function completionConflict(expectEntries: number, found: MutableSession): Conflict | null {

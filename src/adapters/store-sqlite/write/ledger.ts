@@ -31,6 +31,7 @@ export function createLedger(statements: Statements) {
   let forgotten = false;
 
   return {
+    hasFence: (session: string, call: string): boolean => statements.fence.get(session, call) !== undefined,
     session(id: string): MutableSession | null {
       const known = sessions.get(id);
       if (known !== undefined) return known;

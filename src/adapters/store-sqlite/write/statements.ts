@@ -75,6 +75,7 @@ export function prepareStatements(database: DatabaseSync) {
     insertSnapshot: prepare('INSERT INTO snapshots (session, seq, text) VALUES (?, ?, ?)'),
     dropSnapshots: prepare('DELETE FROM snapshots WHERE session = ? AND seq <= ?'),
     insertFence: prepare('INSERT OR REPLACE INTO fences (session, call_id, operation) VALUES (?, ?, ?)'),
+    fence: prepare('SELECT 1 FROM fences WHERE session = ? AND call_id = ?'),
     deleteFence: prepare('DELETE FROM fences WHERE session = ? AND call_id = ?'),
     insertEntry: prepare('INSERT INTO session_entries (session, entry, at) VALUES (?, ?, ?)'),
     insertSessionTimer: prepare(`INSERT OR REPLACE INTO timers (due_at, kind, subject) VALUES (?, 'session', ?)`),

@@ -76,7 +76,7 @@ export interface GatewayOptions<
 export interface SystemParts {
   readonly clock?: Clock;
   readonly ids?: Ids;
-  /** False for a process that only reads or settles: it does not recover calls. */
+  /** False for a process that only reads or settles. */
   readonly recovers?: boolean;
   /** Whether a store may be created; if not given, only where there was none. */
   readonly begin?: Begin;
@@ -135,9 +135,9 @@ export async function createGateway<
   if (problem !== null) throw new GatewayError('bad_options', problem);
   const configs = servers === undefined ? {} : { servers: servers.map(serverConfig) };
   const governed = policy === undefined ? {} : { policy: () => policy };
-  const parts: SystemParts = { ...system, recovery: recoveryConfig(playbook, servers) };
-  const beginning: SystemParts = newStore === true ? { ...parts, begin: 'anew' } : parts;
-  return (await openGateway<Tools, Workflows>({ ...rest, ...configs, ...governed }, beginning)).gateway;
+  const begin = newStore === true ? { begin: 'anew' as const } : {};
+  const parts: SystemParts = { ...system, ...begin, recovery: recoveryConfig(playbook, servers) };
+  return (await openGateway<Tools, Workflows>({ ...rest, ...configs, ...governed }, parts)).gateway;
 }
 
 /** The same with servers as recourse.yaml has them. */

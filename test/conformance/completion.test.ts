@@ -15,7 +15,7 @@ import { ana, openApprovals } from '../support/open-approvals.ts';
 import { createShiftedClock } from '../support/shifted-clock.ts';
 import { aTool, createHeldTool } from '../support/tools.ts';
 
-const local = { tenant: 'default', agent: 'local' };
+const [local, no] = [{ tenant: 'default', agent: 'local' }, { happened: 'no', by: 'ana', force: true } as const];
 const act = aTool('act', () => 'done');
 const pay = aTool('pay', () => 'paid');
 const lost = aTool('lost', () => new Promise(() => undefined), { timeout_seconds: 0.05 });
@@ -119,7 +119,6 @@ describe('a completion', () => {
     const inDoubt = blocked(await complete(opened));
     assert.equal(inDoubt.human_message, 'agent cannot complete: 1 call in doubt');
     assert.deepEqual(inDoubt.resolution, { type: 'reconcile', call_id: doubt.call_id });
-    const no = { happened: 'no', by: 'ana', force: true } as const;
     assert.equal(await settleDoubt(doubt.call_id as CallId, no, shell), 'settled');
     const running = call({ tool: 'held' });
     const run = await held.begun();

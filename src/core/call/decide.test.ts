@@ -111,7 +111,7 @@ test('every gate of the contract is listed in order, and those that are absent a
   );
   assert.deepEqual(
     rungs.filter((rung) => rung.configured).map((rung) => rung.gate),
-    ['ready', 'session', 'known', 'input', 'evidence'],
+    ['ready', 'session', 'known', 'input', 'fence', 'evidence'],
   );
 });
 

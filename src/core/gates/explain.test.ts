@@ -27,6 +27,7 @@ const passed = {
   session: 'session: passed {"state":"open","seq":0}',
   known: 'known: passed {"tool":"pay","known":true}',
   input: 'input: passed {"judged_by":"anything","validator":null}',
+  fence: 'fence: passed {"in_doubt":[]}',
 };
 
 const seenTool = '"tool":"pay","effect":"plain","reach":"destructive"';
@@ -37,11 +38,11 @@ const fence = { operation: 'pay', callId: 'call_9' as CallId, session: null, fin
 
 const cases: readonly (readonly [string, Partial<Request>, Facts, Ladder, readonly string[]])[] = [
   [
-    'a gateway with tools only shows five gates',
+    'a gateway with tools only shows six gates',
     {},
     facts(),
     baseLadder,
-    [passed.ready, passed.session, passed.known, passed.input, 'evidence: passed {}'],
+    [passed.ready, passed.session, passed.known, passed.input, passed.fence, 'evidence: passed {}'],
   ],
   [
     'the gates after a refusal were not asked, and saw nothing',
@@ -53,6 +54,7 @@ const cases: readonly (readonly [string, Partial<Request>, Facts, Ladder, readon
       passed.session,
       'known: refused {"tool":"payy","known":false}',
       'input: not_asked {}',
+      'fence: not_asked {}',
       'evidence: not_asked {}',
     ],
   ],
@@ -66,6 +68,7 @@ const cases: readonly (readonly [string, Partial<Request>, Facts, Ladder, readon
       'session: refused {"session":"unknown"}',
       'known: not_asked {}',
       'input: not_asked {}',
+      'fence: not_asked {}',
       'evidence: not_asked {}',
     ],
   ],
@@ -83,6 +86,7 @@ const cases: readonly (readonly [string, Partial<Request>, Facts, Ladder, readon
       passed.session,
       passed.known,
       'input: refused {"judged_by":"validator","validator":true}',
+      'fence: not_asked {}',
       'evidence: not_asked {}',
     ],
   ],
@@ -96,6 +100,7 @@ const cases: readonly (readonly [string, Partial<Request>, Facts, Ladder, readon
       passed.session,
       passed.known,
       passed.input,
+      passed.fence,
       `policy: passed {"agent":"local","agent_known":true,${seenTool},"mode":"enforce"}`,
       'model: passed {"model":"opus","allowed":["opus"]}',
       'approval: held {"approval":"apr_1","state":"pending","approvals":0}',
@@ -116,6 +121,7 @@ const cases: readonly (readonly [string, Partial<Request>, Facts, Ladder, readon
       passed.session,
       passed.known,
       passed.input,
+      passed.fence,
       `policy: passed {"agent":"local","agent_known":true,${seenTool},"mode":"audit"}`,
       'model: softened {"model":null,"allowed":["opus"]}',
       'approval: softened {}',
@@ -132,6 +138,7 @@ const cases: readonly (readonly [string, Partial<Request>, Facts, Ladder, readon
       passed.session,
       passed.known,
       'input: not_asked {}',
+      'fence: not_asked {}',
       `policy: refused {"agent":"local","agent_known":false,${seenTool},"mode":"enforce"}`,
       'model: not_asked {}',
       'approval: not_asked {}',

@@ -59,7 +59,7 @@ export const options = {
   now: { value: 'time', says: 'decide offline as of this time, such as 2026-05-18T09:00:00Z' },
   offline: { says: 'decide from recourse.yaml and recourse.lock, without a gateway' },
   watch: { says: 'apply again whenever a file changes, until Ctrl-C' },
-  force: { says: 'continue despite errors of recourse check, or before a quarantine is over; this is recorded' },
+  force: { says: 'continue despite errors of check, or before a quarantine is over; recorded' },
   all: { says: 'the long version: one of each kind of reply' },
   check: { says: 'compare only; write nothing' },
   from: { value: 'path', says: 'only the servers of this client configuration file' },

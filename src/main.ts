@@ -56,7 +56,6 @@ export interface GatewayOptions<
   readonly workflows?: Workflows;
   /** MCP servers whose tools become tools of the gateway, as `server/tool`. */
   readonly servers?: readonly ServerOptions[];
-  /** The store, one file; made if it is not there. */
   readonly file?: string;
   /** Start with a new store although there was one here, or continue with an older copy of it. */
   readonly newStore?: boolean;
@@ -78,11 +77,10 @@ export interface SystemParts {
   readonly ids?: Ids;
   /** False for a process that only reads or settles. */
   readonly recovers?: boolean;
-  /** Whether a store may be created; if not given, only where there was none. */
+  /** Whether a store may be created. */
   readonly begin?: Begin;
   readonly onServer?: Behind['onServer'];
   readonly onTools?: Behind['onTools'];
-  /** What is declared about recovery; the defaults if not given. */
   readonly recovery?: RecoveryConfig | undefined;
 }
 
@@ -140,7 +138,6 @@ export async function createGateway<
   return (await openGateway<Tools, Workflows>({ ...rest, ...configs, ...governed }, parts)).gateway;
 }
 
-/** The same with servers as recourse.yaml has them. */
 export type OpenOptions<Tools extends readonly Tool[], Workflows extends readonly MountedWorkflow[]> = Omit<
   GatewayOptions<Tools, Workflows>,
   'servers' | 'policy' | 'newStore' | 'playbook'
@@ -226,10 +223,10 @@ async function openParts(options: AnyOptions, system: SystemParts) {
   const limits = { ...defaultLimits, ...options.limits };
   const { notify, recordWith } = recordingNotifier(options.onNotice ?? printNotice);
   const clock = system.clock ?? nodeClock;
-  const file =
-    options.file ?? (await defaultStoreOf(process.cwd(), (message) => notify({ kind: 'store_place', message })));
-  const { onServer, onTools, recovery } = system;
-  const behind = { ...options, onServer, onTools, complete: addOperationKeys(recovery) };
+  const tell = (message: string) => notify({ kind: 'store_place', message });
+  const file = options.file ?? (await defaultStoreOf(process.cwd(), tell));
+  const { onServer, onTools } = system;
+  const behind = { ...options, onServer, onTools, complete: addOperationKeys(system.recovery) };
   const upstreams = await joinUpstreams(behind, limits, notify, `${file}.tools`);
   const clocks = { nowMs: () => clock.nowMs(), monotonicMs: () => clock.monotonicMs() };
   const opening = { begin: system.begin ?? 'if_none', recovers: system.recovers !== false };

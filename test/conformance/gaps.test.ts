@@ -253,7 +253,7 @@ describe('work that goes on after its call', () => {
       [again, 'no', undefined],
       [other, 'yes', undefined],
     ] as const) {
-      assert.equal(await settleDoubt(id, { happened, by: 'ana' }, shell), 'settled');
+      assert.equal(await settleDoubt(id, { happened, by: 'ana', force: true }, shell), 'settled');
       const found = await shell.ports.store.task(id);
       assert.equal(found?.state, task);
       if (found !== null) assert.ok(found.dueAtMs > clock.nowMs() + 9 * minute, 'counted from now');

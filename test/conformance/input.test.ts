@@ -232,6 +232,6 @@ describe('the order of the gates', () => {
       .status()
       .gates.filter(({ configured }) => configured)
       .map(({ gate }) => gate);
-    assert.deepEqual(standing, ['ready', 'session', 'known', 'input', 'evidence']);
+    assert.deepEqual(standing, ['ready', 'session', 'known', 'input', 'fence', 'evidence']);
   });
 });

@@ -7,6 +7,7 @@ import { copyFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
+import { stateKinds } from '../../src/core/journal/record.ts';
 import { z } from 'zod';
 import { openSqliteStore } from '../../src/adapters/store-sqlite/open-store.ts';
 import type { CallId } from '../../src/core/call/call.ts';
@@ -29,7 +30,7 @@ describe('the journal', () => {
     const gateway = await openGateway(t, [act, broken, slow.definition]);
     const kinds = async (asked: Parameters<typeof gateway.call>[0]) => {
       const { call_id: callId } = await gateway.call(asked);
-      return (await gateway.records(callId)).map(({ kind }) => kind);
+      return (await gateway.records(callId)).map(({ kind }) => kind).filter((kind) => stateKinds.has(kind));
     };
     assert.deepEqual(await kinds({ tool: 'act' }), ['prepared', 'dispatched', 'settled']);
     assert.deepEqual(await kinds({ tool: 'broken' }), ['prepared', 'dispatched', 'settled']);
@@ -54,6 +55,7 @@ describe('the journal', () => {
       manifest,
       deadline_ms: deadline,
       facts,
+      playbook,
       ...rest
     } = bodyOf(await gateway.records(reply.call_id), 'prepared');
     assert.deepEqual(rest, {
@@ -65,11 +67,11 @@ describe('the journal', () => {
       effect_class: 'probeable',
       policy: null,
       workflow: null,
-      playbook: null,
     });
+    assert.match(String(playbook), /^[0-9a-f]{64}$/);
     assert.equal(deadline, (await gateway.stored(reply.call_id)).deadlineAtMs);
     assert.deepEqual(facts, {
-      gates: ['ready', 'session', 'known', 'input', 'evidence'],
+      gates: ['ready', 'session', 'known', 'input', 'fence', 'evidence'],
       ready: true,
       in_flight: 0,
       session: { state: 'open', seq: 0 },

@@ -72,6 +72,7 @@ describe('modes and changes', () => {
         ['session', 'passed'],
         ['known', 'passed'],
         ['input', 'passed'],
+        ['fence', 'passed'],
         ['policy', 'refused'],
         ['model', 'not_asked'],
         ['approval', 'not_asked'],

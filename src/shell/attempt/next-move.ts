@@ -50,7 +50,7 @@ export async function nextMove(
     return { kind: 'settle', ended: call.attempt > 1 ? { ...ended, dispatch: { kind: 'recovered' } } : ended };
   }
   noteAttempt(recovery, trouble, shell);
-  if (isOwnWord(trouble, work)) return { kind: 'settle', ended };
+  if (isOwnWord(trouble, call, work)) return { kind: 'settle', ended };
   const history = known ?? (call.attempt > 1 ? readHistory(await shell.ports.store.recordsOf(call.id)) : nothingTried);
   const facts = factsFor(call, trouble, history, work, shell);
   const first = plan(facts);
@@ -67,10 +67,11 @@ export async function nextMove(
 /**
  * What is told to the agent and not dispatched. The body of a step ends as its author wrote it, and its action stays
  * legal; a timed-out one may still run beside a second. A tool's own words (a throw, an error answer) that prove that
- * nothing happened need nobody either.
+ * nothing happened need nobody either, unless they end a row of retries.
  */
-const isOwnWord = ({ error, effect }: Trouble, { step, tool }: Work): boolean =>
-  step?.workflow.actions.get(tool.name)?.boundTool === null || (error.kind === 'threw' && effect === 'none');
+const isOwnWord = ({ error, effect }: Trouble, { attempt }: Call, { step, tool }: Work): boolean =>
+  step?.workflow.actions.get(tool.name)?.boundTool === null ||
+  (error.kind === 'threw' && effect === 'none' && attempt === 1);
 
 function factsFor(call: Call, trouble: Trouble, history: History, work: Work, shell: Shell): PlanFacts {
   const recovery = recoveryOf(work.tool, shell);

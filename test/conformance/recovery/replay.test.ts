@@ -87,7 +87,10 @@ test('whatever fails, the replay of what was recorded is equal', async (t) => {
       async (effect, script) => {
         const { call, records, playbook, left } = await send(effect, script);
         const made = replay(call, records, playbook);
-        assert.deepEqual(made, { kind: 'equal', failures: script.length - left, erased: [] });
+        const [first] = script;
+        // A tool's own words that prove an effect of none are told, and not dispatched.
+        const isTold = first?.kind === 'threw' && (effect === 'pure' || first.effect === 'none');
+        assert.deepEqual(made, { kind: 'equal', failures: isTold ? 0 : script.length - left, erased: [] });
         failures += script.length - left;
       },
     ),

@@ -95,7 +95,7 @@ export function mayHaveHappened(state: CallState): boolean {
 }
 
 /** Nobody knows whether it happened, and whoever asked for it is gone: the same once more could be twice. */
-function fencedBy({ id, tool }: StoredCall): Refusal {
+export function fencedBy({ id, tool }: Pick<StoredCall, 'id' | 'tool'>): Refusal {
   return {
     error: 'fenced',
     class: 'Workflow',

@@ -184,13 +184,15 @@ export function createClients(world: ClientWorld) {
       (reply) => {
         operation.open -= 1;
         if (reply === null) return;
-        answered = !isPending(reply);
+        // Whoever is told the id of a call that goes on asks for that: there is nothing left to leave.
+        answered = true;
         onReply(operation, reply, hearing);
       },
-      () => {
-        operation.open -= 1;
-        later(settledMs, () => askAgainWhenSafe(operation));
-      },
+      () =>
+        later(settledMs, () => {
+          operation.open -= 1;
+          askAgainWhenSafe(operation);
+        }),
       at,
     );
     if (life === null) return;

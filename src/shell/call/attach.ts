@@ -43,6 +43,9 @@ export async function attach(
     known.release();
     return attach(call, session, requester, shell);
   }
+  // INVARIANT: no equal write runs while what this process knows of an earlier one is not on record: another process
+  // may go by the record, and send that one.
+  if (isKeptForLater(call, session, shell)) return { kind: 'unavailable', fault: 'io' };
   const earlier = await shell.ports.store.abandoned(session, call.fingerprint, shell.limits.attachWindowMs);
   if (earlier === null) return { kind: 'new' };
   if (!(await answersEqual(earlier, shell))) {
@@ -71,6 +74,13 @@ export async function attach(
   if (isUnderWay(earlier.state)) return { kind: 'under_way', call: earlier, attached: true };
   handOver(earlier, result.position, requester, shell);
   return { kind: 'answered', reply: attachedReply(await storedReply(earlier, shell)) };
+}
+
+function isKeptForLater({ id, fingerprint }: Call, session: SessionId, { live }: Shell): boolean {
+  return live.unrecorded.some(({ transition: { call: change } }) => {
+    if (change === null || change.kind === 'mark' || change.call.id === id) return false;
+    return change.call.session === session && change.call.fingerprint === fingerprint;
+  });
 }
 
 /** Nobody takes its place, and it must not stand before an older one that does answer. */

@@ -11,7 +11,7 @@ import type { MemoryState } from './memory-state.ts';
 import { isDeferral } from './reply-rules.ts';
 import { createWorkflowService } from '../../src/shell/session/workflow-service.ts';
 import { drawCancellation } from './cancellations.ts';
-import { argsIn, drawOperation, drawStep, type Operation, requestOf } from './operations.ts';
+import { argsIn, drawOperation, drawStep, isSafeToAskAgain, type Operation, requestOf } from './operations.ts';
 import type { Random } from './random.ts';
 import type { ReplyWitness } from './reply-witness.ts';
 import type { Life, Scheduler } from './scheduler.ts';
@@ -48,14 +48,6 @@ interface Hearing {
   readonly args: Json;
 }
 
-const mayHaveHappened: ReadonlySet<string> = new Set([
-  'PREPARED',
-  'DISPATCHED',
-  'RETRY_WAIT',
-  'SUCCEEDED',
-  'IN_DOUBT',
-  'CLOSED_UNKNOWN',
-]);
 /** Longer than any commit of a dead process is still on its way. */
 const settledMs = 5_000;
 
@@ -117,11 +109,7 @@ export function createClients(world: ClientWorld) {
   /** Without a key an equal call is a new call, unless the record says that its requester left. */
   const askAgainWhenSafe = (operation: Operation, tries = 0) => {
     if (operation.key !== null) return ask(operation);
-    const rows = rowsOf(operation);
-    // While a gateway still works on what was asked before, nobody can know what it will become.
-    const safe =
-      operation.open === 0 &&
-      rows.every(({ call }) => !mayHaveHappened.has(call.state) || call.requesterLeftAtMs !== null);
+    const safe = isSafeToAskAgain(operation, rowsOf(operation));
     if (safe) return ask(operation);
     if (tries < 6) later(4_000, () => askAgainWhenSafe(operation, tries + 1));
   };
@@ -184,13 +172,15 @@ export function createClients(world: ClientWorld) {
       (reply) => {
         operation.open -= 1;
         if (reply === null) return;
-        answered = !isPending(reply);
+        // Whoever is told the id of a call that goes on asks for that: there is nothing left to leave.
+        answered = true;
         onReply(operation, reply, hearing);
       },
-      () => {
-        operation.open -= 1;
-        later(settledMs, () => askAgainWhenSafe(operation));
-      },
+      () =>
+        later(settledMs, () => {
+          operation.open -= 1;
+          askAgainWhenSafe(operation);
+        }),
       at,
     );
     if (life === null) return;

@@ -4,6 +4,7 @@ import { canonicalText } from '../../src/core/values/canonical.ts';
 import type { Principal } from '../../src/core/call/call.ts';
 import type { JsonObject } from '../../src/core/values/json.ts';
 import type { Reply } from '../../src/core/call/reply.ts';
+import type { CallRow } from './memory-state.ts';
 import type { Random } from './random.ts';
 import { toolNames } from './setting.ts';
 
@@ -142,4 +143,22 @@ export function requestOf(operation: Operation, random: Random, otherArguments: 
       // Some have time: what a process won before a long sleep is not over when it wakes.
       return random.chance(0.5) ? { ...common, deadline_seconds: 400 } : common;
   }
+}
+
+const mayHaveHappened: ReadonlySet<string> = new Set([
+  'PREPARED',
+  'DISPATCHED',
+  'RETRY_WAIT',
+  'SUCCEEDED',
+  'IN_DOUBT',
+  'CLOSED_UNKNOWN',
+]);
+
+/** Without a key: whether asking once more cannot be a second call beside one of `rows` that took effect. */
+export function isSafeToAskAgain({ open, isStep, manner }: Operation, rows: readonly CallRow[]): boolean {
+  // Who names the sequence asks for a step of its own, whoever left.
+  const isOwn = isStep && manner === 'expects a sequence';
+  const isFree = ({ call }: CallRow) => !mayHaveHappened.has(call.state) || (call.requesterLeftAtMs !== null && !isOwn);
+  // While a gateway still works on what was asked before, nobody can know what it will become.
+  return open === 0 && rows.every(isFree);
 }

@@ -70,7 +70,8 @@ test('a call under way answers whoever waits, as a replay', async (t) => {
 
 const outcomes: readonly (readonly [string, (reply: Reply | null) => unknown, string | Error])[] = [
   ['an attached caller hears the success of the call', (reply) => successOf(reply).result, 'paid'],
-  ['an attached caller decides again when the call failed', (reply) => reply, new Error('no')],
+  // The body threw: nobody knows whether it paid.
+  ['an attached caller is fenced by a call in doubt', (reply) => errorOf(reply, 'fenced').code, new Error('no')],
 ];
 
 for (const [name, told, outcome] of outcomes)
@@ -79,7 +80,7 @@ for (const [name, told, outcome] of outcomes)
     const joining = answerAttached({ ...admission, attached: true }, asked, shell);
     if (outcome instanceof Error) run.fail(outcome);
     else run.finish(outcome);
-    assert.equal(told(await joining), outcome instanceof Error ? null : outcome);
+    assert.equal(told(await joining), outcome instanceof Error ? 'Fenced' : outcome);
     await first;
   });
 

@@ -6,12 +6,12 @@ import { replayed } from '../../core/call/answer.ts';
 import type { CallId, Principal, Request } from '../../core/call/call.ts';
 import { isUnderWay } from '../../core/call/lifecycle.ts';
 import type { Refusal } from '../../core/call/refusal.ts';
-import { type Reply, isPending } from '../../core/call/reply.ts';
+import { type Reply, isPending, isRefusal } from '../../core/call/reply.ts';
 import { invalidInput } from '../../core/gates/invalid-input.ts';
 import type { StoredCall } from '../../ports/store.ts';
 import { storedReply } from '../ending/stored-reply.ts';
 import type { Shell } from '../shell.ts';
-import type { Admission } from './attach.ts';
+import { type Admission, fencedBy } from './attach.ts';
 import { attachedReply } from '../../core/call/notices.ts';
 import { type Asked, waitLeft } from './asked.ts';
 import { answersForAnother, awaitElsewhere, awaitOutcome } from './await-outcome.ts';
@@ -103,7 +103,10 @@ export async function answerAdmission(admission: Found, asked: Asked, shell: She
 export async function answerAttached(admission: Found, asked: Asked, shell: Shell): Promise<Reply | null> {
   if (admission.kind !== 'under_way' || !admission.attached) return answerAdmission(admission, asked, shell);
   const reply = await joinUnderWay(admission.call, true, asked, shell);
-  return answersForAnother(reply) ? attachedReply(reply) : null;
+  if (answersForAnother(reply)) return attachedReply(reply);
+  // INVARIANT: decided here, because the record may not say yet that its requester's place is free again.
+  const isUnknown = isRefusal(reply) && reply.effect === 'unknown';
+  return isUnknown ? refuseEarly(fencedBy(admission.call), asked, shell) : null;
 }
 
 /** Its result, for a caller who waits; an attached caller always does. */

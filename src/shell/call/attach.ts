@@ -43,6 +43,9 @@ export async function attach(
     known.release();
     return attach(call, session, requester, shell);
   }
+  // INVARIANT: no equal write runs while what this process knows of an earlier one is not on record: another process
+  // may go by the record, and send that one.
+  if (isKeptForLater(call, session, shell)) return { kind: 'unavailable', fault: 'io' };
   const earlier = await shell.ports.store.abandoned(session, call.fingerprint, shell.limits.attachWindowMs);
   if (earlier === null) return { kind: 'new' };
   if (!(await answersEqual(earlier, shell))) {
@@ -73,6 +76,13 @@ export async function attach(
   return { kind: 'answered', reply: attachedReply(await storedReply(earlier, shell)) };
 }
 
+function isKeptForLater({ id, fingerprint }: Call, session: SessionId, { live }: Shell): boolean {
+  return live.unrecorded.some(({ transition: { call: change } }) => {
+    if (change === null || change.kind === 'mark' || change.call.id === id) return false;
+    return change.call.session === session && change.call.fingerprint === fingerprint;
+  });
+}
+
 /** Nobody takes its place, and it must not stand before an older one that does answer. */
 export function clear({ id }: StoredCall, shell: Shell): Promise<CommitResult> {
   return commit({ ...bare(shell), call: { kind: 'mark', id, requester: 'returned', repeats: 0 } }, shell);
@@ -95,7 +105,7 @@ export function mayHaveHappened(state: CallState): boolean {
 }
 
 /** Nobody knows whether it happened, and whoever asked for it is gone: the same once more could be twice. */
-function fencedBy({ id, tool }: StoredCall): Refusal {
+export function fencedBy({ id, tool }: Pick<StoredCall, 'id' | 'tool'>): Refusal {
   return {
     error: 'fenced',
     class: 'Workflow',

@@ -184,7 +184,7 @@ test('calls settle, yes: beside the owner, and the next equal step takes the res
 test('calls settle, no: the fence is lifted, also without a gateway', async (t) => {
   const { bar, gateway, session, id, look } = await aDoubt(t);
   await gateway.close();
-  const settled = look('calls', 'settle', id, '--happened', 'no');
+  const settled = look('calls', 'settle', id, '--happened', 'no', '--force');
   assert.equal(settled.status, 0);
   assert.match(settled.stdout, /it did not happen\. The fence is lifted, and the agent may ask for it again\.\n$/);
   const { step } = await openBar(t, bar);
@@ -199,7 +199,7 @@ test('calls settle: whoever asks by the key, or by the call, hears where the ses
     const session = sessionOf(await step('order', latte));
     const asked = { session, key: `lost-${happened}` };
     const { call_id } = await step('lose', asked);
-    assert.equal((await runBeside(['calls', 'settle', call_id, '--happened', happened], bar.home)).status, 0);
+    assert.equal((await runBeside(['calls', 'settle', call_id, '--happened', happened, '--force'], bar.home)).status, 0);
     const view = await gateway.sessions.look(session, { agent: 'waiter' });
     assert.ok(!('error' in view) && view.valid_next_actions.includes('lose'), JSON.stringify(view));
     const byId = await gateway.reply(call_id, { agent: 'waiter' });

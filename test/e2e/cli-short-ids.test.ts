@@ -34,7 +34,7 @@ test('calls and sessions are named by the beginnings of their ids', async (t) =>
   ])
     assert.equal(look(...words).status, 0, words.join(' '));
 
-  const settle = (id: string) => look('calls', 'settle', id, '--happened', 'no').stderr;
+  const settle = (id: string) => look('calls', 'settle', id, '--happened', 'no', '--force').stderr;
   assert.match(settle(one.slice(0, -4)), new RegExp(`${one} is not in doubt, it is SUCCEEDED`));
   assert.match(settle('call_0'), /^recourse: several begin with 'call_0': call_\w+, call_\w+; give more characters$/m);
   assert.match(settle('call_zzz'), /no call 'call_zzz' is on record/);

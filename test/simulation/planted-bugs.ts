@@ -131,7 +131,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     plant: () => ({
       tampering: withPorts((ports) => ({ ...ports, upstream: mistakesSilenceForProof(ports.upstream, ports.clock) })),
     }),
-    breaks: ['2', 'effect', '1'],
+    breaks: ['2', 'effect', '1', 'classify'],
   },
   {
     name: 'plain calls are sent again after a crash',
@@ -158,6 +158,6 @@ export const plantedBugs: readonly PlantedBug[] = [
       wildClocks: false,
       tampering: withPorts((ports) => ({ ...ports, clock: forgetsSleep(ports.clock) })),
     }),
-    breaks: ['2', 'effect', '1', 'turn'],
+    breaks: ['2', 'effect', '1', 'turn', '6'],
   },
 ];

@@ -45,7 +45,7 @@ export async function attach(
   }
   // INVARIANT: no equal write runs while what this process knows of an earlier one is not on record: another process
   // may go by the record, and send that one.
-  if (isKeptForLater(call, session, shell)) return { kind: 'unavailable', fault: 'io' };
+  if (await isKeptForLater(call, session, shell)) return { kind: 'unavailable', fault: 'io' };
   const earlier = await shell.ports.store.abandoned(session, call.fingerprint, shell.limits.attachWindowMs);
   if (earlier === null) return { kind: 'new' };
   if (!(await answersEqual(earlier, shell))) {
@@ -76,11 +76,14 @@ export async function attach(
   return { kind: 'answered', reply: attachedReply(await storedReply(earlier, shell)) };
 }
 
-function isKeptForLater({ id, fingerprint }: Call, session: SessionId, { live }: Shell): boolean {
-  return live.unrecorded.some(({ transition: { call: change } }) => {
-    if (change === null || change.kind === 'mark' || change.call.id === id) return false;
-    return change.call.session === session && change.call.fingerprint === fingerprint;
-  });
+async function isKeptForLater({ id, fingerprint }: Call, session: SessionId, shell: Shell): Promise<boolean> {
+  for (const { transition } of [...shell.live.unrecorded]) {
+    const change = transition.call;
+    const about = change?.kind === 'mark' ? await shell.ports.store.call(change.id) : change?.call;
+    const isEqual = about?.session === session && about.fingerprint === fingerprint;
+    if (isEqual && about.id !== id) return true;
+  }
+  return false;
 }
 
 /** Nobody takes its place, and it must not stand before an older one that does answer. */

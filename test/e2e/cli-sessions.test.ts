@@ -199,7 +199,10 @@ test('calls settle: whoever asks by the key, or by the call, hears where the ses
     const session = sessionOf(await step('order', latte));
     const asked = { session, key: `lost-${happened}` };
     const { call_id } = await step('lose', asked);
-    assert.equal((await runBeside(['calls', 'settle', call_id, '--happened', happened, '--force'], bar.home)).status, 0);
+    assert.equal(
+      (await runBeside(['calls', 'settle', call_id, '--happened', happened, '--force'], bar.home)).status,
+      0,
+    );
     const view = await gateway.sessions.look(session, { agent: 'waiter' });
     assert.ok(!('error' in view) && view.valid_next_actions.includes('lose'), JSON.stringify(view));
     const byId = await gateway.reply(call_id, { agent: 'waiter' });

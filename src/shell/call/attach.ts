@@ -77,7 +77,7 @@ export async function attach(
 }
 
 async function isKeptForLater({ id, fingerprint }: Call, session: SessionId, shell: Shell): Promise<boolean> {
-  for (const { transition } of [...shell.live.unrecorded]) {
+  for (const { transition } of shell.live.unrecorded.slice()) {
     const change = transition.call;
     const about = change?.kind === 'mark' ? await shell.ports.store.call(change.id) : change?.call;
     const isEqual = about?.session === session && about.fingerprint === fingerprint;

@@ -145,6 +145,7 @@ function entryOf(
     inputSchema: input === null ? own.inputSchema : input.listed,
     listing: null,
     policyName: operation,
+    ...(tool?.recovery === undefined ? {} : { recovery: tool.recovery }),
     reach: own.reach,
     reportsWithinMs: own.reportsWithinMs,
     host: own.host,

@@ -23,7 +23,7 @@ async function killWaiting(t: TestContext, pauseSeconds: number, deadline?: numb
   const file = path.join(folder(t), 'recourse.db');
   const payment: Payment = {
     tool: 'refund_once',
-    args: { order: 'o1', amount: 5 },
+    args: Object.assign({ order: 'o1' }, { amount: 5 }),
     key: 'o1',
     ...(deadline === undefined ? {} : { deadline_seconds: deadline }),
   };

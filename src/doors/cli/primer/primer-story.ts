@@ -156,10 +156,12 @@ export const story: readonly Step[] = [
     say: 'A tool knows that it did nothing, and says so.',
     act: ask(
       { tool: 'pay', args: { order: 'order-3', cents: 300 } },
-      { mood: { does: 'state', kind: '5xx', message: 'the bank is closed, nothing was charged', effect: 'none' } },
+      {
+        mood: { does: 'state', kind: '404_not_found', message: 'no such account, nothing was charged', effect: 'none' },
+      },
     ),
-    expect: { error: 'action_error', code: 'Provider5xx', effect: 'none', error_type: 'ToolFailure' },
-    learn: 'Effect none is a proof: it is safe to try again.',
+    expect: { error: 'action_error', code: 'NotFound', effect: 'none', error_type: 'ToolFailure' },
+    learn: 'Effect none is a proof: it is safe to try something else.',
   },
   {
     say: 'A tool answers something that it never promised.',

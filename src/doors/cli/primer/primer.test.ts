@@ -23,7 +23,7 @@ const kinds = [
   'action_timeout ExecutionTimeout unknown',
   'action_error ExecutionFailed none',
   'action_error ExecutionFailed unknown',
-  'action_error Provider5xx none',
+  'action_error NotFound none',
   'action_error OutputMalformed unknown',
   'cancelled ToolCancelled unknown',
   'fenced Fenced none',

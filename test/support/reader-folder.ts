@@ -149,7 +149,7 @@ export async function runScript(own: string, script: string): Promise<Ran> {
   const real = script
     .replaceAll(/\bcall_\w*…/g, await newestCall(store))
     .replaceAll(/\bses_\w*…/g, await lastSession(store));
-  const endless = /\s(?:--follow|-f)\b|\brecourse (?:up|faults)\b(?!.* --list)/.test(script);
+  const endless = /\s(?:--follow|-f)\b|\brecourse (?:up|faults)\b(?!.* --list\b)/.test(script);
   const child = spawn('sh', ['-euc', endless ? `exec ${real}` : real], { cwd: own, env: environment(own) });
   child.stdin.end();
   if (endless) child.stdout.once('data', () => setTimeout(() => child.kill('SIGINT'), listensAfterMs));

@@ -130,6 +130,9 @@ function planRetry(action: Retry, jitter: number, facts: PlanFacts): Plan {
   const { call, trouble, history, nowMs, budgetLeft } = facts;
   const { verdict } = trouble.classification;
   const exhausted = (why: string): Plan => ({ kind: 'exhausted', action, why });
+  // It is known when there will be a connection again: that pause is the caller's.
+  if (trouble.classification.detail === 'never_sent' && trouble.error.retry_after !== undefined)
+    return exhausted('the upstream is not connected');
   if (!mayRetry(facts)) return exhausted('a resend could be a second effect');
   const used = history.retries[verdict] ?? 0;
   const pause = action.backoff_ms[used];

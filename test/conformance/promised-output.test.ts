@@ -66,7 +66,7 @@ test('[C6-effect-4] what the SDK calls a wrong request may be the answer to a wr
   );
   assert.equal((await gateway.stored(refunded.call_id)).state, 'IN_DOUBT');
   const looked = errorOf(await gateway.call({ tool: 'shop/look', args: {} }), 'action_error');
-  assert.deepEqual([looked.code, looked.effect, looked.resolution.type], ['InputInvalid', 'none', 'choose_action']);
+  assert.deepEqual([looked.code, looked.effect, looked.resolution.type], ['InputInvalid', 'none', 'replan']);
   assert.equal((await gateway.stored(looked.call_id)).state, 'FAILED');
   assert.deepEqual(done, ['refund', 'look']);
 });

@@ -35,12 +35,14 @@ export async function drive(
   for (;;) {
     const held = await holdWindow(claimed.call, work, claimed.submittedAt, control, shell);
     if ('reply' in held) return held;
-    const { interpreted, elapsedMs } = await send(held, work, context, control, shell);
+    const end = Promise.withResolvers<void>();
+    const { interpreted, elapsedMs } = await send(held, { work, context, control, settled: end.promise }, shell);
     const move = await nextMove(held, interpreted, history, work, shell);
     switch (move.kind) {
       case 'settle':
-        return settle(held, move.ended, context, elapsedMs, shell);
+        return settle(held, move.ended, context, elapsedMs, shell).finally(end.resolve);
       case 'retry': {
+        end.resolve();
         const again = await waitAndClaim(held, move, { work, context, control, elapsedMs }, shell);
         if ('reply' in again) return again;
         claimed = again;
@@ -79,11 +81,17 @@ async function holdWindow(
   }
 }
 
+interface Sent {
+  readonly work: Work;
+  readonly context: CallContext;
+  readonly control: Control;
+  /** INVARIANT: a body that comes back late is heard after the end that its caller was told. */
+  readonly settled: Promise<void>;
+}
+
 async function send(
   call: Call,
-  work: Work,
-  context: CallContext,
-  control: Control,
+  { work, context, control, settled }: Sent,
   shell: Shell,
 ): Promise<{ readonly interpreted: Interpreted; readonly elapsedMs: number }> {
   const attempt = attemptOf(call, work, shell);
@@ -92,7 +100,7 @@ async function send(
   const isStep = work.step !== null;
   const cameBackLate = (result: UpstreamResult) => {
     if (isStep) orphanEnded(call, shell);
-    void late(call, () => interpret({ kind: 'came_back', result }), context, shell);
+    void settled.then(() => late(call, () => interpret({ kind: 'came_back', result }), context, shell));
   };
   const openMs = breakerWaitMs(context.recovery, shell);
   if (openMs !== null)

@@ -13,6 +13,9 @@ export interface Requirement {
 }
 
 const lists: Readonly<Record<string, string>> = {
+  'C1-replay-1': 'what was decided about failures is decided again from the records alone, and is equal',
+  'C1-replay-2': 'a changed or missing record of a failure is found and named',
+  'C1-replay-3': 'what was erased is reported, and no records make a replay throw',
   'C1-gates-1': 'the first gate that does not pass speaks: ready, session, known, input',
   'C1-gates-2': 'every gate of the ladder is known by name, standing or not',
   'C1-facts-1': 'every fact used for a decision to run is recorded, with the tool as it was declared',
@@ -68,6 +71,8 @@ const lists: Readonly<Record<string, string>> = {
   'C3-cancelled-5': 'a cancelled session refuses every later call, durably',
   'C3-cancelled-6': 'only its own agent cancels a session or turn',
   'C4-ready-1': 'DAEMON_NOT_READY while the gateway is not ready, 503, retry_after',
+  'C5-ticket-1': 'a person lists, shows and closes tickets of their tenant',
+  'C5-ticket-2': 'a ticket is closed once, and whoever closes it hears the truth',
   'C5-kinds-1': 'kind, subject and effect class give class, code, verdict and effect by one table',
   'C5-http-1': 'the status of an HTTP answer, not its words, gives the kind; the table gives class, code and effect',
   'C6-effect-1': 'after a lost answer the effect is unknown, except for reads, which end FAILED',

@@ -77,7 +77,7 @@ async function open(t: TestContext) {
   };
 }
 
-test('whatever fails, the replay of what was recorded is equal', async (t) => {
+test('[C1-replay-1] whatever fails, the replay of what was recorded is equal', async (t) => {
   const send = await open(t);
   let failures = 0;
   await fc.assert(
@@ -137,7 +137,7 @@ const flips: readonly (readonly [kind: string, field: string, value: unknown, re
   ['dispatch_settled', 'attempts', 9, 'dispatch_settled', 'attempts'],
 ];
 
-test('one changed fact is found and named', async (t) => {
+test('[C1-replay-2] one changed fact is found and named', async (t) => {
   const send = await open(t);
   const { call, records, playbook } = await send('keyed', [timedOut]);
   assert.equal(replay(call, records, playbook).kind, 'equal');
@@ -152,7 +152,7 @@ test('one changed fact is found and named', async (t) => {
   }
 });
 
-test('a record that is missing is found', async (t) => {
+test('[C1-replay-2] a record that is missing is found', async (t) => {
   const send = await open(t);
   const { call, records, playbook } = await send('keyed', [timedOut, { ...timedOut, kind: '403_forbidden' }]);
   for (const kind of [
@@ -168,7 +168,7 @@ test('a record that is missing is found', async (t) => {
   }
 });
 
-test('an erased message is reported, and what is missing stops the replay', async (t) => {
+test('[C1-replay-3] an erased message is reported, and what is missing stops the replay', async (t) => {
   const send = await open(t);
   const { call, records, playbook } = await send('keyed', [timedOut]);
   const erased = records.map((record) => ({
@@ -188,7 +188,7 @@ test('an erased message is reported, and what is missing stops the replay', asyn
   });
 });
 
-test('any records and any playbook give an answer', () => {
+test('[C1-replay-3] any records and any playbook give an answer', () => {
   const record = fc.record({
     kind: fc.constantFrom(
       'attempt_finished',

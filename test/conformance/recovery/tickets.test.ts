@@ -23,7 +23,7 @@ async function open(t: TestContext, file: string) {
 
 const fileOf = (t: TestContext) => path.join(folderOf(t), 'recourse.db');
 
-test('code in the same process lists, shows and closes, for a tenant', async (t) => {
+test('[C5-ticket-1] code in the same process lists, shows and closes, for a tenant', async (t) => {
   const { gateway, store } = await open(t, fileOf(t));
   const ticket = await mustOpenTicket(store, { tenant: 'default' });
   const foreign = await mustOpenTicket(store, { tenant: 'other' });
@@ -57,7 +57,7 @@ test('code in the same process lists, shows and closes, for a tenant', async (t)
   await assert.rejects(gateway.tickets.close(ticket.id, { by: 'two words' }), /must name the person/);
 });
 
-test('two processes that close it at once agree on who did', async (t) => {
+test('[C5-ticket-2] two processes that close it at once agree on who did', async (t) => {
   const file = fileOf(t);
   const [owner, beside] = [await open(t, file), await open(t, file)];
   assert.deepEqual([owner.gateway.role, beside.gateway.role], ['owner', 'forwarder']);
@@ -84,7 +84,7 @@ async function closingsOf(id: string, store: Awaited<ReturnType<typeof open>>['s
 
 type Fields = Readonly<Record<string, unknown>>;
 
-test('a commit without an answer is told as such, and the next look tells the truth', async (t) => {
+test('[C5-ticket-2] a commit without an answer is told as such, and the next look tells the truth', async (t) => {
   const file = fileOf(t);
   const child = path.join(import.meta.dirname, '..', 'store-child.ts');
   const owner = spawn(process.execPath, [child, 'hold', file], { stdio: ['pipe', 'pipe', 'inherit'] });

@@ -72,7 +72,12 @@ async function ask(url: URL, { name, arguments: args, meta }: Asked, more: objec
 /** Every call has its own id and number. */
 function withoutIds(value: unknown): unknown {
   const text = JSON.stringify(value, (name, field: unknown) => (name === 'seq' ? 'n' : field));
-  return JSON.parse(text.replaceAll(/call_[0-9a-zA-Z]+/g, 'call_x').replaceAll(/, seq \d+/g, ', seq n'));
+  return JSON.parse(
+    text
+      .replaceAll(/call_[0-9a-zA-Z]+/g, 'call_x')
+      .replaceAll(/tkt_[0-9a-z]+/g, 'tkt_x')
+      .replaceAll(/, seq \d+/g, ', seq n'),
+  );
 }
 
 for (const [what, asked] of calls)

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test, type TestContext } from 'node:test';
 import { createMachine } from 'xstate';
-import { mount, type Reply } from '../../src/index.ts';
+import { isRefusal, mount, type Reply } from '../../src/index.ts';
 import { eventually } from '../support/eventually.ts';
 import { openWorkflow, refusal, success } from '../support/open-workflow.ts';
 import { withReader } from '../support/read-journal.ts';
@@ -160,15 +160,24 @@ describe('two processes on one file', () => {
     );
   });
 
-  test('[C1-queue-5] of which one takes the file over while the other sleeps past its timeout: what it then hears as a success has moved the state', async (t) => {
+  test('[C1-queue-5] of which one takes the file over while the other sleeps past its timeout: what is then heard as a success has moved the state', async (t) => {
     const { held, running, next, session } = await takenOver(t, 5);
     // Nothing of this process runs meanwhile, as if it had been stopped: the body and the timeout come at once.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5_100);
     held.runs[0]?.finish('late');
-    const late = success(await running);
-    assert.deepEqual([late.result, late.seq], ['late', 2]);
+    const outOfTime = refusal(await running, 'action_error');
+    assert.equal(outOfTime.effect, 'unknown');
+    assert.deepEqual(outOfTime.resolution, { type: 'reconcile', call_id: outOfTime.call_id });
+    assert.equal((await next.look(session)).seq, 1, 'no success was heard, and no state has moved');
+    const again = async () => {
+      const reply = await next.ask('slow', {}, { session });
+      return isRefusal(reply) && reply.error === 'fenced' ? false : success(reply);
+    };
+    const adopted = await eventually('the body that came back late ends the doubt', again);
+    assert.deepEqual([adopted.result, adopted.seq, adopted.replayed], ['late', 2, true]);
+    assert.equal(held.runs.length, 1, 'it ran once');
     const view = await next.look(session);
-    assert.deepEqual([view.seq, view.state], [2, late.state]);
+    assert.deepEqual([view.seq, view.state], [2, adopted.state]);
     checkHistory(await wholeHistory(session, next.sessions), view);
   });
 });

@@ -80,6 +80,21 @@ export interface Failure {
   readonly given?: GivenWithFailure;
 }
 
+/** A failure of which nothing is known but its kind, its message, and `more`. */
+export function makeFailure(kind: ErrorKind, message: string, more: Partial<Failure> = {}): Failure {
+  return {
+    kind,
+    subject: null,
+    errorType: 'Error',
+    message,
+    effect: null,
+    retryAfterSeconds: null,
+    code: null,
+    cause: null,
+    ...more,
+  };
+}
+
 export interface GivenWithFailure {
   readonly output: Json;
   /**

@@ -96,7 +96,7 @@ interface Stated {
 
 const stated: readonly Stated[] = [
   { kind: 'timeout', code: 'ExecutionTimeout', verdict: 'transient_timeout', write: 'unknown' },
-  { kind: 'never_sent', code: 'ResourceBusy', verdict: 'transient_timeout', write: 'none' },
+  { kind: 'never_sent', code: 'ResourceBusy', verdict: 'transient_timeout', http: 503, write: 'none' },
   { kind: '5xx', code: 'Provider5xx', verdict: 'server_error_5xx', write: 'unknown' },
   { kind: '429', code: 'RateLimited', verdict: 'rate_limited', write: 'none' },
   { kind: '400_invalid', code: 'InputInvalid', verdict: 'invalid_request', write: 'none' },

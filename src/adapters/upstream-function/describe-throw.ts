@@ -5,7 +5,7 @@
 import { classify } from '../../core/recovery/classify.ts';
 import { codes, effects, errors, kinds } from '../../core/taxonomy.ts';
 import type { Effect, ErrorCode, ErrorKind, ErrorSubject } from '../../core/taxonomy.ts';
-import type { Failure, ItemFailure } from '../../ports/upstream.ts';
+import { type Failure, type ItemFailure, makeFailure } from '../../ports/upstream.ts';
 import { chainOf, chainText, gatheredBy, wrappedMessage } from './cause-chain.ts';
 import { kindOfCode } from './coded-failure.ts';
 import { maxMessageChars, messageOf, nameOf, read, textOf } from './read-thrown.ts';
@@ -13,24 +13,7 @@ import { isToolFailure } from './tool-failure.ts';
 
 export { messageOf, nameOf, read } from './read-thrown.ts';
 
-/** A relayed failure proves nothing about what else the body did. */
-export type BodyFailure = Failure;
-
-export function failure(kind: ErrorKind, message: string, more: Partial<BodyFailure> = {}): BodyFailure {
-  return {
-    kind,
-    subject: null,
-    errorType: 'Error',
-    message,
-    effect: null,
-    retryAfterSeconds: null,
-    code: null,
-    cause: null,
-    ...more,
-  };
-}
-
-export function failureOf(thrown: unknown, signal: AbortSignal): BodyFailure {
+export function failureOf(thrown: unknown, signal: AbortSignal): Failure {
   const links = chainOf(thrown);
   const cause = chainText(links);
   const at = links.findIndex((link) => isToolFailure(link) || isErrorReply(link));
@@ -41,15 +24,15 @@ export function failureOf(thrown: unknown, signal: AbortSignal): BodyFailure {
   }
   const said = { errorType: nameOf(thrown), cause };
   const stops = (link: unknown) => link === signal.reason || nameOf(link) === 'AbortError';
-  if (signal.aborted && links.some(stops)) return failure('cancelled', messageOf(thrown), said);
+  if (signal.aborted && links.some(stops)) return makeFailure('cancelled', messageOf(thrown), said);
   const effect = links.some((link) => gatheredBy(link).some(mayHaveEffect)) ? 'unknown' : null;
-  return failure('threw', messageOf(thrown), { ...said, effect });
+  return makeFailure('threw', messageOf(thrown), { ...said, effect });
 }
 
-function statedFailure(thrown: unknown): BodyFailure {
+function statedFailure(thrown: unknown): Failure {
   const subject = read(thrown, 'subject');
   const seconds = read(thrown, 'retry_after_seconds');
-  return failure(kindOf(read(thrown, 'kind')), messageOf(thrown), {
+  return makeFailure(kindOf(read(thrown, 'kind')), messageOf(thrown), {
     errorType: nameOf(thrown),
     subject: typeof subject === 'string' ? subject.slice(0, 100) : null,
     effect: effectOf(read(thrown, 'effect')),
@@ -67,12 +50,12 @@ function isErrorReply(link: unknown): boolean {
 }
 
 /** Class and code stay those of the call that failed, where a failed action can have them; otherwise they are told. */
-function relayedFailure(reply: unknown): BodyFailure {
+function relayedFailure(reply: unknown): Failure {
   const [code, effect] = [read(reply, 'code') as ErrorCode, effectOf(read(reply, 'effect'))];
   const legal = codeOf(code);
   const [kind, subject] = (legal === null ? undefined : kindOfCode[legal as keyof typeof kindOfCode]) ?? ['threw'];
   const message = messageOf(reply);
-  return failure(kind, legal === null ? `${message} (${codes[code].class}/${code})` : message, {
+  return makeFailure(kind, legal === null ? `${message} (${codes[code].class}/${code})` : message, {
     errorType: textOf(read(reply, 'error_type'), 100) ?? code,
     subject: subject ?? null,
     // INVARIANT: that the inner call had no effect says nothing about the body; that it may have had one does.

@@ -7,10 +7,10 @@ import type { Catalogue, FieldError, ToolEntry } from '../../core/call/catalogue
 import { defaultLimits } from '../../core/limits.ts';
 import { reachOf } from '../../core/policy/policy.ts';
 import { describeMismatch } from '../../core/schema/field-errors.ts';
-import type { Attempt, Failure, Upstream, UpstreamResult } from '../../ports/upstream.ts';
+import { type Attempt, type Failure, makeFailure, type Upstream, type UpstreamResult } from '../../ports/upstream.ts';
 import type { Validated, Validator } from '../../ports/validator.ts';
 import { ToolDefinitionError, type CheckedTool, type LocalBody } from './check-definition.ts';
-import { failure, failureOf, itemFailures } from './describe-throw.ts';
+import { failureOf, itemFailures } from './describe-throw.ts';
 import { judgeArguments } from './declared-schema.ts';
 import { checkedTool, type Tool } from './tool.ts';
 import { servicesOf, noServices, type BodyServices } from './body-services.ts';
@@ -122,8 +122,8 @@ async function invoke(
   attempt: Attempt,
   signal: AbortSignal,
 ): Promise<UpstreamResult> {
-  if (checked === undefined) return failed(failure('404_not_found', 'no tool has this name'));
-  if (signal.aborted) return failed(failure('cancelled', 'stopped before it began', { effect: 'none' }));
+  if (checked === undefined) return failed(makeFailure('404_not_found', 'no tool has this name'));
+  if (signal.aborted) return failed(makeFailure('cancelled', 'stopped before it began', { effect: 'none' }));
   const services = servicesOf(attempt, signal);
   const ended = await runIn(places, checked, attempt, signal, services);
   const result = ended.kind === 'failed' ? ended : await judgeOutput(checked, ended, places.maxDepth);
@@ -218,7 +218,7 @@ function malformed(name: string, errors: readonly FieldError[], output: Json): F
   const written = canonicalise(errors, { maxDepth: 64 });
   const message = describeMismatch(name, errors);
   const places = canonicalText(errors.map(({ path, expected }) => ({ path, expected })));
-  return failure('schema_validation', message, {
+  return makeFailure('schema_validation', message, {
     subject: 'response',
     errorType: 'OutputMalformed',
     cause: written.ok ? written.text : null,
@@ -262,6 +262,6 @@ export function plainResult(output: unknown, maxDepth: number): PlainResult {
   const message = `the result is not JSON at '${written.path}': ${written.problem}`;
   return {
     ok: false,
-    failure: failure('schema_validation', message, { subject: 'response', errorType: 'OutputMalformed' }),
+    failure: makeFailure('schema_validation', message, { subject: 'response', errorType: 'OutputMalformed' }),
   };
 }

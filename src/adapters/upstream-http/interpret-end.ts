@@ -9,7 +9,7 @@ import { describeMismatch } from '../../core/schema/field-errors.ts';
 import type { ErrorKind } from '../../core/taxonomy.ts';
 import { safeText } from '../../core/values/redact.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
-import type { Failure, UpstreamResult } from '../../ports/upstream.ts';
+import { type Failure, makeFailure, type UpstreamResult } from '../../ports/upstream.ts';
 import { isRedirect, provesNothingDone } from './follow-redirects.ts';
 import type { HideSecrets } from './hide-secrets.ts';
 import type { HttpTarget, HttpTool } from './http-config.ts';
@@ -26,22 +26,8 @@ export interface Reading {
   readonly nowMs: () => number;
 }
 
-/** If nothing was sent and no time to retry is known. */
-const soonSeconds = 2;
-
 export function failed(kind: ErrorKind, message: string, more: Partial<Failure> = {}): UpstreamResult {
-  const failure: Failure = {
-    kind,
-    subject: null,
-    errorType: 'HttpError',
-    message,
-    effect: null,
-    retryAfterSeconds: null,
-    code: null,
-    cause: null,
-    ...more,
-  };
-  return { kind: 'failed', failure };
+  return { kind: 'failed', failure: makeFailure(kind, message, { errorType: 'HttpError', ...more }) };
 }
 
 export async function interpretEnd(end: HttpEnd, reading: Reading): Promise<UpstreamResult> {
@@ -53,7 +39,6 @@ export async function interpretEnd(end: HttpEnd, reading: Reading): Promise<Upst
       return failed('never_sent', `'${name}': ${end.reason}`, {
         errorType: 'NotConnected',
         effect: 'none',
-        retryAfterSeconds: soonSeconds,
         cause: reading.hide(end.cause),
       });
     case 'lost':

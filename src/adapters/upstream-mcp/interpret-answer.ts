@@ -7,29 +7,16 @@ import { isObject, type Json } from '../../core/values/json.ts';
 import { redacted } from '../../core/policy/redact-paths.ts';
 import type { ErrorKind } from '../../core/taxonomy.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
-import type { Failure, UpstreamResult } from '../../ports/upstream.ts';
+import { type Failure, makeFailure, type UpstreamResult } from '../../ports/upstream.ts';
 import type { ErrorMeaning } from './mcp-config.ts';
 import type { McpLimits } from './mcp-limits.ts';
 import type { RpcError } from './rpc-message.ts';
 import type { WireAnswer } from './wire-answer.ts';
 
 const maxCanonicalDepth = 256;
-/** If nothing was sent and no time to retry is known. */
-const soonSeconds = 2;
 
 export function failed(kind: ErrorKind, message: string, more: Partial<Failure> = {}): UpstreamResult {
-  const failure: Failure = {
-    kind,
-    subject: null,
-    errorType: 'McpError',
-    message,
-    effect: null,
-    retryAfterSeconds: null,
-    code: null,
-    cause: null,
-    ...more,
-  };
-  return { kind: 'failed', failure };
+  return { kind: 'failed', failure: makeFailure(kind, message, { errorType: 'McpError', ...more }) };
 }
 
 /** `onError`: what the configuration says that an error answer of this tool proves. */
@@ -51,8 +38,9 @@ export function interpretAnswer(
     case 'unsent':
       return failed('never_sent', `server '${server}': ${answer.reason}`, {
         errorType: 'NotConnected',
+        subject: answer.retryAfterSeconds === undefined ? null : 'not_connected',
         effect: 'none',
-        retryAfterSeconds: answer.retryAfterSeconds ?? soonSeconds,
+        retryAfterSeconds: answer.retryAfterSeconds ?? null,
         cause: answer.cause,
       });
     case 'lost':

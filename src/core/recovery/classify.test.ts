@@ -27,6 +27,7 @@ const goldens = [
   ['timeout', undefined, 'ToolTransient', 'ExecutionTimeout', 'transient_timeout', 'no_answer', true, 'unknown'],
   ['never_sent', undefined, 'ToolTransient', 'ResourceBusy', 'transient_timeout', 'never_sent', true, 'none'],
   ['never_sent', 'breaker_open', 'ToolTransient', 'ResourceBusy', 'transient_timeout', 'breaker_open', true, 'none'],
+  ['never_sent', 'not_connected', 'ToolTransient', 'ResourceBusy', 'transient_timeout', 'not_connected', true, 'none'],
   ['5xx', undefined, 'ProviderTransient', 'Provider5xx', 'server_error_5xx', 'upstream_error', true, 'unknown'],
   ['429', undefined, 'ProviderTransient', 'RateLimited', 'rate_limited', 'upstream_limit', true, 'none'],
   ['400_invalid', undefined, 'ToolTerminal', 'InputInvalid', 'invalid_request', 'invalid_input', true, 'none'],

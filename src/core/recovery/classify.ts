@@ -63,7 +63,10 @@ const rows: Readonly<Record<ErrorKind, KindRows>> = {
   timeout: only(lost('ExecutionTimeout', 'transient_timeout', 'no_answer')),
   never_sent: {
     withoutSubject: refused('ResourceBusy', 'transient_timeout', 'never_sent'),
-    bySubject: { breaker_open: refused('ResourceBusy', 'transient_timeout', 'breaker_open') },
+    bySubject: {
+      breaker_open: refused('ResourceBusy', 'transient_timeout', 'breaker_open'),
+      not_connected: refused('ResourceBusy', 'transient_timeout', 'not_connected'),
+    },
   },
   '5xx': only(lost('Provider5xx', 'server_error_5xx', 'upstream_error')),
   '429': only(refused('RateLimited', 'rate_limited', 'upstream_limit')),

@@ -18,7 +18,7 @@ const rule: RetryRule = {
   jitter: 0,
   classifier: { ExecutionTimeout: 'terminal', OutputMalformed: 'retry' },
 };
-const fixed = ['in_flight', 'mismatch', 'breaker_open'];
+const fixed = ['in_flight', 'mismatch', 'breaker_open', 'not_connected'];
 
 function failures(effectClass: EffectClass) {
   return (Object.keys(kinds) as ErrorKind[]).flatMap((kind) =>

@@ -41,7 +41,7 @@ export interface Guard {
 }
 
 /** Settled by a rule of their own, which is listed beside the table. */
-const fixedDetails: ReadonlySet<string> = new Set(['in_flight', 'mismatch', 'breaker_open']);
+const fixedDetails: ReadonlySet<string> = new Set(['in_flight', 'mismatch', 'breaker_open', 'not_connected']);
 
 export function effectiveRows(recovery: ToolRecovery, classes: readonly EffectClass[]): readonly EffectiveRow[] {
   return (Object.keys(verdicts) as Verdict[]).flatMap((verdict) =>

@@ -111,8 +111,8 @@ export function entryFor({ call, trouble, recovery }: EntryFacts): Entry {
   const { verdict, detail, recognised, code } = trouble.classification;
   if (!recognised) return unrecognisedEntry;
   if (detail === 'mismatch') return mismatchEntry;
-  // The breaker's own pause is the next move, and it is the caller's.
-  if (detail === 'breaker_open') return noRetry;
+  // It is known when anything can be sent again: that pause is the next move, and it is the caller's.
+  if (detail === 'breaker_open' || detail === 'not_connected') return noRetry;
   const isPolled = detail === 'in_flight';
   const entry = isPolled ? inFlightEntry : recovery.playbook[verdict][call.effectClass];
   const { retry } = recovery;
@@ -130,9 +130,6 @@ function planRetry(action: Retry, jitter: number, facts: PlanFacts): Plan {
   const { call, trouble, history, nowMs, budgetLeft } = facts;
   const { verdict } = trouble.classification;
   const exhausted = (why: string): Plan => ({ kind: 'exhausted', action, why });
-  // It is known when there will be a connection again: that pause is the caller's.
-  if (trouble.classification.detail === 'never_sent' && trouble.error.retry_after !== undefined)
-    return exhausted('the upstream is not connected');
   if (!mayRetry(facts)) return exhausted('a resend could be a second effect');
   const used = history.retries[verdict] ?? 0;
   const pause = action.backoff_ms[used];

@@ -22,7 +22,7 @@ export const kinds = {
     meaning: 'The transport proves that no byte of the request reached the upstream.',
     agent: 'Nothing happened, so the call may be asked again later.',
     operator: 'Check that the upstream is running and reachable from the gateway.',
-    subjects: ['breaker_open'],
+    subjects: ['breaker_open', 'not_connected'],
   },
   '5xx': {
     title: 'Upstream error',

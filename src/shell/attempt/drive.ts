@@ -5,7 +5,7 @@
 import type { Call } from '../../core/call/call.ts';
 import { type CallEvent, mayResend } from '../../core/call/lifecycle.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
-import type { UpstreamResult } from '../../ports/upstream.ts';
+import { makeFailure, type UpstreamResult } from '../../ports/upstream.ts';
 import { type CallContext, contextHere } from '../ending/ending.ts';
 import { giveBack, settleUnsent, stopUnsent, settle, settleLate } from '../ending/settle.ts';
 import type { Answer, Shell } from '../shell.ts';
@@ -114,19 +114,9 @@ async function send(
 
 function breakerOpen(openMs: number): UpstreamResult {
   const retryAfterSeconds = Math.ceil(openMs / 1_000);
-  return {
-    kind: 'failed',
-    failure: {
-      kind: 'never_sent',
-      subject: 'breaker_open',
-      errorType: 'BreakerOpen',
-      message: 'the upstream failed several times in a row; nothing is sent to it for now',
-      effect: 'none',
-      retryAfterSeconds,
-      code: null,
-      cause: null,
-    },
-  };
+  const message = 'the upstream failed several times in a row; nothing is sent to it for now';
+  const known = { subject: 'breaker_open', errorType: 'BreakerOpen', effect: 'none', retryAfterSeconds } as const;
+  return { kind: 'failed', failure: makeFailure('never_sent', message, known) };
 }
 
 /** The body of a step runs on although nobody waits: until it comes back its action is `action_in_flight`. */

@@ -14,7 +14,7 @@ import type { EffectClass, ErrorSubject, ToolError } from '../../core/taxonomy.t
 import type { Dispatch } from '../../core/recovery/dispatch.ts';
 import type { Trouble } from '../../core/recovery/plan.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
-import type { Failure, ItemFailure } from '../../ports/upstream.ts';
+import { type Failure, type ItemFailure, makeFailure } from '../../ports/upstream.ts';
 import type { Say } from '../ending/ending.ts';
 import type { AttemptEnd } from './send-attempt.ts';
 
@@ -83,6 +83,9 @@ function interpretOutput(call: Call, output: unknown, errors: readonly ItemFailu
   };
 }
 
+/** What was not sent may be asked again; after how long, if nobody knows. */
+const soonSeconds = 2;
+
 export function interpretFailure(call: Call, failure: Failure, limits: Limits): Interpreted {
   const subject = (failure.subject ?? undefined) as ErrorSubject | undefined;
   const audit = renderForAudit(failure, limits.maxMessageChars);
@@ -91,7 +94,13 @@ export function interpretFailure(call: Call, failure: Failure, limits: Limits): 
     event: { kind: 'failed', attempt: call.attempt, effect: failure.effect ?? classification.effect },
     ...(failure.relayed === true ? {} : { trouble: troubleOf(failure, classification, subject, limits) }),
     say: (envelope, effect) =>
-      failed(envelope, { ...failure, classification, effect, maxMessageChars: limits.maxMessageChars }),
+      failed(envelope, {
+        ...failure,
+        retryAfterSeconds: failure.retryAfterSeconds ?? (failure.kind === 'never_sent' ? soonSeconds : null),
+        classification,
+        effect,
+        maxMessageChars: limits.maxMessageChars,
+      }),
     facts: {
       kind: failure.kind,
       subject: failure.subject,
@@ -136,16 +145,7 @@ function errorOf(
 }
 
 function malformed(message: string): Failure {
-  return {
-    kind: 'schema_validation',
-    subject: 'response',
-    errorType: 'OutputMalformed',
-    message,
-    effect: null,
-    retryAfterSeconds: null,
-    code: null,
-    cause: null,
-  };
+  return makeFailure('schema_validation', message, { subject: 'response', errorType: 'OutputMalformed' });
 }
 
 function itemError(error: ItemFailure, effectClass: EffectClass): PartialError {

@@ -3,7 +3,7 @@
  * comes back later is an orphan. Time is measured by the monotonic clock.
  */
 import type { CancelScope } from '../../core/call/answer.ts';
-import type { Attempt, UpstreamResult } from '../../ports/upstream.ts';
+import { type Attempt, makeFailure, type UpstreamResult } from '../../ports/upstream.ts';
 import type { Shell } from '../shell.ts';
 
 export type AttemptEnd =
@@ -67,17 +67,5 @@ class TimedOut extends Error {
 function rejected(error: unknown): UpstreamResult {
   const message = error instanceof Error ? error.message : 'the upstream adapter rejected';
   const cause = error instanceof Error ? (error.stack ?? null) : null;
-  return {
-    kind: 'failed',
-    failure: {
-      kind: 'unknown',
-      subject: null,
-      errorType: 'Error',
-      message,
-      effect: null,
-      retryAfterSeconds: null,
-      code: null,
-      cause,
-    },
-  };
+  return { kind: 'failed', failure: makeFailure('unknown', message, { cause }) };
 }

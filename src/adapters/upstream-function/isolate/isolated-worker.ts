@@ -3,10 +3,10 @@
  * messages, never to the gateway's streams. Must not import anything that a body does not need.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { SuppressedByBody, UpstreamResult } from '../../../ports/upstream.ts';
+import { makeFailure, type SuppressedByBody, type UpstreamResult } from '../../../ports/upstream.ts';
 import { noServices } from '../body-services.ts';
 import { bodyOfSource } from './body-source.ts';
-import { failure, failureOf, itemFailures, messageOf } from '../describe-throw.ts';
+import { failureOf, itemFailures, messageOf } from '../describe-throw.ts';
 import type { Answer, IsolatedBody, Order, Printed, Suppressed, WorkerFacts } from './worker-messages.ts';
 import { createContext, type ToolContext } from '../tool-context.ts';
 import { isPartialResult } from '../tool-failure.ts';
@@ -75,7 +75,7 @@ function send(answer: Answer): void {
   } catch (thrown) {
     const message = 'the result holds something that cannot leave its worker, such as a function';
     const more = { subject: 'response', errorType: 'DataCloneError', cause: messageOf(thrown) };
-    const outcome: UpstreamResult = { kind: 'failed', failure: failure('schema_validation', message, more) };
+    const outcome: UpstreamResult = { kind: 'failed', failure: makeFailure('schema_validation', message, more) };
     parentPort?.postMessage({ order: answer.order, outcome } satisfies Answer);
   }
 }

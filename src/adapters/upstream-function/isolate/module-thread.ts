@@ -5,10 +5,10 @@
  */
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { Failure, UpstreamResult } from '../../../ports/upstream.ts';
+import { type Failure, makeFailure, type UpstreamResult } from '../../../ports/upstream.ts';
 import type { BodyServices } from '../body-services.ts';
 import type { ThreadBody } from '../check-definition.ts';
-import { failure, messageOf, nameOf } from '../describe-throw.ts';
+import { messageOf, nameOf } from '../describe-throw.ts';
 import type { FromModule, ModuleFacts, ToModule, Told } from './module-messages.ts';
 import type { ContextFacts } from '../tool-context.ts';
 
@@ -57,7 +57,7 @@ export function createModuleThreads(listener: ThreadListener): ModuleThreads {
   let closed = false;
   return {
     async run(order, signal) {
-      if (closed) return { kind: 'failed', failure: failure('never_sent', 'the gateway is closing') };
+      if (closed) return { kind: 'failed', failure: makeFailure('never_sent', 'the gateway is closing') };
       const { url } = order.body;
       for (;;) {
         const known = threads.get(url);
@@ -67,7 +67,7 @@ export function createModuleThreads(listener: ThreadListener): ModuleThreads {
         // Its thread ended before the body was reached, so it is run in another.
         if (outcome !== neverBegun) return outcome;
         if (closed || signal.aborted)
-          return { kind: 'failed', failure: failure('never_sent', 'its thread ended before it began') };
+          return { kind: 'failed', failure: makeFailure('never_sent', 'its thread ended before it began') };
       }
     },
     async close() {
@@ -217,10 +217,10 @@ function strayed(name: string, message: string): void {
 /** Compared by identity. */
 const neverBegun: UpstreamResult = {
   kind: 'failed',
-  failure: failure('never_sent', 'its thread ended before it began'),
+  failure: makeFailure('never_sent', 'its thread ended before it began'),
 };
 
 /** The body was cut off, so its effect is unknown. */
 function cutOff(message: string, errorType = 'ThreadEnded'): Failure {
-  return failure('threw', message, { errorType, effect: 'unknown' });
+  return makeFailure('threw', message, { errorType, effect: 'unknown' });
 }

@@ -5,10 +5,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { canonicalise } from '../../../core/values/canonical.ts';
 import { isObject } from '../../../core/values/json.ts';
-import type { UpstreamResult } from '../../../ports/upstream.ts';
+import { makeFailure, type UpstreamResult } from '../../../ports/upstream.ts';
 import type { BodyServices } from '../body-services.ts';
 import type { LocalBody, ThreadBody } from '../check-definition.ts';
-import { failure, failureOf, itemFailures, messageOf, nameOf } from '../describe-throw.ts';
+import { failureOf, itemFailures, messageOf, nameOf } from '../describe-throw.ts';
 import { findNotJson } from '../find-not-json.ts';
 import type { FromModule, ModuleFacts, Told, ToModule } from './module-messages.ts';
 import { createContext } from '../tool-context.ts';
@@ -69,7 +69,7 @@ async function run(
   } catch (thrown) {
     const fix = "write blocking: false to run its actions in the gateway's own thread";
     const message = `its module could not be loaded in the thread of its bodies: ${messageOf(thrown)}; ${fix}`;
-    return { kind: 'failed', failure: failure('never_sent', message, { errorType: 'ModuleNotLoaded' }) };
+    return { kind: 'failed', failure: makeFailure('never_sent', message, { errorType: 'ModuleNotLoaded' }) };
   }
   try {
     return outcomeOf(await act(found));
@@ -154,7 +154,7 @@ function send(message: FromModule): void {
     if (message.kind !== 'ended') return;
     const said = 'the result holds something that cannot leave its thread, such as a function';
     const more = { subject: 'response', errorType: 'DataCloneError', cause: messageOf(thrown) };
-    const outcome: UpstreamResult = { kind: 'failed', failure: failure('schema_validation', said, more) };
+    const outcome: UpstreamResult = { kind: 'failed', failure: makeFailure('schema_validation', said, more) };
     parentPort?.postMessage({ ...message, outcome });
   }
 }

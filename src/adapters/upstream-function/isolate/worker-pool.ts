@@ -2,8 +2,8 @@
  * Chooses a worker for an isolated call: an idle one, preferably one that knows the tool, or a new one. Above the
  * limits calls wait, then are refused as never sent. Every call gets exactly one outcome, also on close.
  */
-import type { UpstreamResult } from '../../../ports/upstream.ts';
-import { failure, messageOf } from '../describe-throw.ts';
+import { makeFailure, type UpstreamResult } from '../../../ports/upstream.ts';
+import { messageOf } from '../describe-throw.ts';
 import type { Order } from './worker-messages.ts';
 import {
   minHeapMb,
@@ -155,10 +155,10 @@ function forget<Item>(list: Item[], item: Item): boolean {
 }
 
 function unsent(message: string): UpstreamResult {
-  return { kind: 'failed', failure: failure('never_sent', message, { errorType: 'WorkersBusy' }) };
+  return { kind: 'failed', failure: makeFailure('never_sent', message, { errorType: 'WorkersBusy' }) };
 }
 
 function unwanted(): UpstreamResult {
   const more = { errorType: 'AbortError', effect: 'none' } as const;
-  return { kind: 'failed', failure: failure('cancelled', 'stopped while it waited for a worker', more) };
+  return { kind: 'failed', failure: makeFailure('cancelled', 'stopped while it waited for a worker', more) };
 }

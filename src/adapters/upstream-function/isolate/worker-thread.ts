@@ -4,8 +4,8 @@
  */
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { Failure, SuppressedByBody, UpstreamResult } from '../../../ports/upstream.ts';
-import { failure, messageOf, nameOf, read } from '../describe-throw.ts';
+import { type Failure, makeFailure, type SuppressedByBody, type UpstreamResult } from '../../../ports/upstream.ts';
+import { messageOf, nameOf, read } from '../describe-throw.ts';
 import {
   isAnswerTo,
   isPrinted,
@@ -88,7 +88,7 @@ export function startThread(limits: ThreadLimits, onOutput: ((output: BodyOutput
   worker.on('messageerror', (error) => {
     const message = `the result cannot be read outside of its worker: ${messageOf(error)}`;
     const more = { subject: 'response', errorType: 'DataCloneError' };
-    answer({ kind: 'failed', failure: failure('schema_validation', message, more) });
+    answer({ kind: 'failed', failure: makeFailure('schema_validation', message, more) });
     kill();
   });
   worker.on('error', (error) => {
@@ -125,7 +125,7 @@ export function startThread(limits: ThreadLimits, onOutput: ((output: BodyOutput
         settle = undefined;
         const more = { subject: 'request', errorType: nameOf(thrown), effect: 'none' } as const;
         const message = `the arguments cannot enter the worker: ${messageOf(thrown)}`;
-        return { kind: 'failed', failure: failure('schema_validation', message, more) };
+        return { kind: 'failed', failure: makeFailure('schema_validation', message, more) };
       } finally {
         signal.removeEventListener('abort', kill);
         worker.unref();
@@ -136,13 +136,13 @@ export function startThread(limits: ThreadLimits, onOutput: ((output: BodyOutput
 
 function stopped(isSent: boolean): Failure {
   const more = { errorType: 'AbortError', effect: isSent ? null : 'none' } as const;
-  return failure('cancelled', isSent ? 'stopped: its worker was ended' : 'stopped before it began', more);
+  return makeFailure('cancelled', isSent ? 'stopped: its worker was ended' : 'stopped before it began', more);
 }
 
 /** The body was not reached, so the call was certainly never sent. */
 function neverBegun(fault: unknown, code: number): Failure {
   const reason = fault === undefined ? `exit code ${code}` : messageOf(fault);
-  return failure('never_sent', `its worker ended before the call began: ${reason}`, { errorType: nameOf(fault) });
+  return makeFailure('never_sent', `its worker ended before the call began: ${reason}`, { errorType: nameOf(fault) });
 }
 
 /** The body was cut off, so the effect is `unknown`, whatever a throw would prove. */
@@ -150,13 +150,16 @@ function died(fault: unknown, code: number, limits: ThreadLimits): Failure {
   const effect = 'unknown';
   if (read(fault, 'code') === 'ERR_WORKER_OUT_OF_MEMORY') {
     const message = `its worker ran out of memory (${limits.maxHeapMb} MB)`;
-    return failure('threw', message, { errorType: 'OutOfMemory', effect });
+    return makeFailure('threw', message, { errorType: 'OutOfMemory', effect });
   }
   if (fault === undefined) {
-    return failure('threw', `its worker ended by itself with exit code ${code}`, { errorType: 'WorkerExit', effect });
+    return makeFailure('threw', `its worker ended by itself with exit code ${code}`, {
+      errorType: 'WorkerExit',
+      effect,
+    });
   }
   const stack = read(fault, 'stack');
-  return failure('threw', `an error outside of the call ended its worker: ${messageOf(fault)}`, {
+  return makeFailure('threw', `an error outside of the call ended its worker: ${messageOf(fault)}`, {
     errorType: nameOf(fault),
     effect,
     cause: typeof stack === 'string' ? stack : null,

@@ -197,6 +197,7 @@ const lists: Readonly<Record<string, string>> = {
   'C9-retry-7': 'nothing is waited for past the deadline, and the time to wait is told',
   'C9-retry-8': 'a pause goes on at its time after a restart',
   'C9-retry-9': 'past its deadline a pause ends the call',
+  'C9-retry-10': 'a client over MCP that asked for progress hears of it while the gateway waits',
   'C9-cancel-1': 'a cancellation between two attempts is immediate',
   'C9-store-1': 'a call that cannot be recorded is session_error / StoreUnavailable, effect none, 503',
   'C9-store-2': 'nothing runs while its intent cannot be recorded',

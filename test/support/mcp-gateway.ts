@@ -10,6 +10,7 @@ import path from 'node:path';
 import { openSqliteStore } from '../../src/adapters/store-sqlite/open-store.ts';
 import { nodeClock } from '../../src/adapters/system-node/clock.ts';
 import { nodeIds } from '../../src/adapters/system-node/ids.ts';
+import { failureOf } from '../../src/adapters/upstream-function/describe-throw.ts';
 import { createFunctionUpstream } from '../../src/adapters/upstream-function/function-upstream.ts';
 import type { MountedWorkflow } from '../../src/adapters/upstream-function/workflow/mount.ts';
 import { createSeal } from '../../src/compose/state/seal.ts';
@@ -26,7 +27,7 @@ import { createMcpDoor, type McpDoor } from '../../src/doors/mcp/mcp-door.ts';
 import { toolNames } from '../../src/doors/mcp/model-names.ts';
 import type { McpDoorLimits, McpDoorParts } from '../../src/doors/mcp/parts.ts';
 import type { OperatorNotice } from '../../src/ports/notifier.ts';
-import type { Attempt, Failure, Upstream } from '../../src/ports/upstream.ts';
+import type { Attempt, Upstream } from '../../src/ports/upstream.ts';
 import { completeSession } from '../../src/shell/completion/complete.ts';
 import { handleCall, handleUnfit } from '../../src/shell/call/handle-call.ts';
 import { reportGap } from '../../src/shell/upkeep/record-runtime.ts';
@@ -155,26 +156,12 @@ export async function openDoor(t: Closing, options: DoorOptions): Promise<Opened
 
 function upstreamOf({ run }: DirectTool): Upstream {
   return {
-    async invoke({ args }) {
+    async invoke({ args }, signal) {
       try {
         return { kind: 'returned', output: await run(args as JsonObject), errors: [] };
       } catch (error) {
-        return { kind: 'failed', failure: failureOf(error) };
+        return { kind: 'failed', failure: failureOf(error, signal) };
       }
     },
-  };
-}
-
-function failureOf(error: unknown): Failure {
-  const { name, message } = error instanceof Error ? error : new Error(String(error));
-  return {
-    kind: 'threw',
-    subject: null,
-    errorType: name,
-    message,
-    effect: null,
-    retryAfterSeconds: null,
-    code: null,
-    cause: null,
   };
 }

@@ -9,7 +9,7 @@ import { quoteWord, spellOut } from '../../../core/values/quote.ts';
 import { unreachable } from '../../../core/values/unreachable.ts';
 import type { ApprovalView } from '../../../shell/approval/approval-service.ts';
 import { offer, offeredNames } from '../door-names.ts';
-import type { Exchange } from './exchange.ts';
+import { type Exchange, tellProgress } from './exchange.ts';
 import type { DoorApprovals, ModelNames } from '../parts.ts';
 import { argumentsOf, type ToolCall } from './read-tool-call.ts';
 import type { Serving } from '../serving.ts';
@@ -31,7 +31,9 @@ export async function awaitApproval(
   const stop = () => gone.abort();
   const unfollow = exchange.follow(stop, stop);
   const ended = AbortSignal.any([gone.signal, closing]);
-  const quiet = tellProgress(first, wish.waitMs, exchange, limits.progressEveryMs);
+  const isWaiting = first.state === 'pending' && wish.waitMs > 0;
+  const waits = { message: `${first.tool} waits for an approval`, totalMs: wish.waitMs };
+  const quiet = isWaiting ? tellProgress(waits, exchange, limits.progressEveryMs) : () => undefined;
   try {
     const view = first.state === 'pending' ? await approvals.wait(wish.id, who, wish.waitMs, ended) : first;
     return written(view ?? first, offeredNames(parts));
@@ -58,27 +60,6 @@ function readWish(call: ToolCall, { waitMs, maxWaitMs }: DoorApprovals, awaitMs:
   if (typeof seconds !== 'number' || !(seconds >= 0))
     return { wrong: { path: '/wait_seconds', expected: 'a number from 0', got: preview(seconds) } };
   return { id, waitMs: Math.min(seconds * 1_000, maxWaitMs) };
-}
-
-/** At once, and then every few seconds; the returned function stops it. */
-function tellProgress(
-  { tool, state }: ApprovalView,
-  waitMs: number,
-  { progress }: Exchange,
-  everyMs: number,
-): () => void {
-  if (progress === null || state !== 'pending' || waitMs === 0) return () => undefined;
-  const total = waitMs / 1_000;
-  let told = 0;
-  const tell = () => {
-    const seconds = Math.min((told * everyMs) / 1_000, total);
-    told += 1;
-    // Ignored: a client that is gone ends the wait by itself.
-    progress({ progress: seconds, total, message: spellOut(`${tool} waits for an approval`) }).catch(() => undefined);
-  };
-  tell();
-  const timer = setInterval(tell, everyMs);
-  return () => clearInterval(timer);
 }
 
 /** The tool to call again is named as the door lists it. */

@@ -10,7 +10,7 @@ import { readUserAnswer, askUser } from './ask-approval.ts';
 import { askClient } from './ask-client.ts';
 import { awaitApproval } from './await-approval.ts';
 import { offer, withOwnName } from '../door-names.ts';
-import type { Exchange, Question } from './exchange.ts';
+import { type Exchange, type Question, tellProgress } from './exchange.ts';
 import { suggestTools } from './suggest-tools.ts';
 import { ownTool, ownTools } from '../own-tools.ts';
 import { performCall, refuseState } from './perform-call.ts';
@@ -104,6 +104,8 @@ type Conversed = { readonly reply: Reply } | { readonly questions: InputRequired
 
 async function converse(call: WaitingCall, asked: ToolCall, exchange: Exchange, serving: Serving): Promise<Conversed> {
   const unfollow = call.follow(exchange);
+  // A client that hears of it waits on while the tool is slow, or is sent again after a pause.
+  const quiet = tellProgress({ message: `${asked.given} is under way` }, exchange, serving.limits.progressEveryMs);
   try {
     for (;;) {
       const turn = await call.turn();
@@ -117,6 +119,7 @@ async function converse(call: WaitingCall, asked: ToolCall, exchange: Exchange, 
       call.failAll('too many calls wait for answers of their clients; ask again later');
     }
   } finally {
+    quiet();
     unfollow();
   }
 }

@@ -38,8 +38,33 @@ export interface Exchange {
 
 export interface Progress {
   readonly progress: number;
-  readonly total: number;
+  readonly total?: number;
   readonly message: string;
+}
+
+interface Waits {
+  readonly message: string;
+  /** How long at most; absent if nobody knows. */
+  readonly totalMs?: number;
+}
+
+/**
+ * Every few seconds, how long it has been; also at once if the wait is known to be one. The returned function stops it.
+ */
+export function tellProgress({ message, totalMs }: Waits, { progress }: Exchange, everyMs: number): () => void {
+  if (progress === null) return () => undefined;
+  let told = 0;
+  const tell = () => {
+    const ms = Math.min(told * everyMs, totalMs ?? Infinity);
+    told += 1;
+    const total = totalMs === undefined ? {} : { total: totalMs / 1_000 };
+    // Ignored: a client that is gone ends the wait by itself.
+    progress({ progress: ms / 1_000, ...total, message: spellOut(message) }).catch(() => undefined);
+  };
+  if (totalMs === undefined) told = 1;
+  else tell();
+  const timer = setInterval(tell, everyMs);
+  return () => clearInterval(timer);
 }
 
 /** A question of a running tool to the client. */

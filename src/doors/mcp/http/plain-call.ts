@@ -16,7 +16,6 @@ import { watchClient } from '../../../shell/call/requester.ts';
 import { clientName, type Exchange } from '../call/exchange.ts';
 import type { Connection } from '../connection.ts';
 import type { McpDoor } from '../mcp-door.ts';
-import { ownTools } from '../own-tools.ts';
 
 const revision = '2026-07-28';
 
@@ -47,7 +46,7 @@ function readPlain(
   // The SDK reads answers to questions, and the state that comes with them.
   if ('requestState' in params || 'inputResponses' in params) return null;
   // Progress notifications need a stream.
-  if (name === ownTools.awaitApproval && isObject(params['_meta']) && 'progressToken' in params['_meta']) return null;
+  if (isObject(params['_meta']) && 'progressToken' in params['_meta']) return null;
   return { id, params };
 }
 

@@ -39,7 +39,8 @@ type ResultFor<Output, Returned> = Output extends StandardSchema ? InputOf<Outpu
 
 type Payload<Value> = Value extends PartialResult<infer Result> ? Result : Value;
 
-interface Described<Name extends string, Input, Output> {
+/** What is said of a tool, whatever it runs. */
+export interface DescribedTool<Name extends string, Input, Output> {
   readonly name: Name;
   /** What it does, in a sentence. Models choose tools by it. */
   readonly description?: string;
@@ -81,7 +82,7 @@ interface WithModule {
 /** Only for the compiler. What a caller sends may differ from what the body gets (defaults, coercions). */
 declare const types: unique symbol;
 
-export type Tool<Name extends string = string, Args = never, Result = unknown, Sent = unknown> = Described<
+export type Tool<Name extends string = string, Args = never, Result = unknown, Sent = unknown> = DescribedTool<
   Name,
   AnySchema,
   AnySchema
@@ -112,7 +113,7 @@ export function tool<
   Annotated = Record<string, unknown>,
   Returned = unknown,
 >(
-  definition: Described<Name, Input, Output> &
+  definition: DescribedTool<Name, Input, Output> &
     (WithFunction<RunFor<ArgsFor<Input, Annotated>, Output, Returned>> | WithModule),
 ): Tool<Name, ArgsFor<Input, Annotated>, ResultFor<Output, Returned>, SentFor<Input, Annotated>> {
   const found = checkDefinition(definition);

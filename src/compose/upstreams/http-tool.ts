@@ -4,7 +4,13 @@
  */
 import { ToolDefinitionError } from '../../adapters/upstream-function/check-definition.ts';
 import type { InputOf, StandardSchema } from '../../adapters/upstream-function/standard-schema.ts';
-import { checkedTool, type JsonSchema, type Tool, tool } from '../../adapters/upstream-function/tool.ts';
+import {
+  checkedTool,
+  type DescribedTool,
+  type JsonSchema,
+  type Tool,
+  tool,
+} from '../../adapters/upstream-function/tool.ts';
 import { effectOfMethod } from '../../adapters/upstream-http/http-api.ts';
 import {
   type ConflictCodes,
@@ -22,16 +28,13 @@ import {
   planRequest,
   RequestPlanError,
 } from '../../adapters/upstream-http/plan-request.ts';
-import type { Reach } from '../../core/policy/policy.ts';
 import type { EffectClass } from '../../core/taxonomy.ts';
 import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
 import { namesInTemplate } from '../../core/values/text-template.ts';
 
 type AnySchema = StandardSchema | JsonSchema;
 
-export interface HttpToolDefinition<Name extends string, Input, Output> {
-  readonly name: Name;
-  readonly description?: string;
+export interface HttpToolDefinition<Name extends string, Input, Output> extends DescribedTool<Name, Input, Output> {
   readonly method: HttpMethod;
   /** The whole address. `{name}` in its path stands for an argument, percent-encoded. */
   readonly url: string;
@@ -40,15 +43,8 @@ export interface HttpToolDefinition<Name extends string, Input, Output> {
   /** What is not mapped goes into the query of GET, HEAD, OPTIONS and DELETE, and into the JSON body of the others. */
   readonly query?: JsonObject;
   readonly body?: Json;
-  readonly input: Input;
-  readonly output?: Output;
   /** 'pure' for GET, HEAD and OPTIONS, else 'plain', if not given. */
   readonly effect?: EffectClass;
-  /** For 'keyed': how long the upstream remembers the key. */
-  readonly dedupe_window_seconds?: number;
-  readonly timeout_seconds?: number;
-  readonly reports_within_seconds?: number;
-  readonly reach?: Reach;
   /** Where the idempotency key of a write goes; the header Idempotency-Key if not given. */
   readonly key?: 'none' | { readonly header: string } | { readonly field: string };
   /** 'none' if not given. */

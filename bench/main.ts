@@ -12,6 +12,7 @@ import { benchMcpSteps } from './mcp-steps.ts';
 import { benchMcpTools } from './mcp-tools.ts';
 import { benchMillion } from './million.ts';
 import { benchPolicy } from './policy.ts';
+import { benchRecovery } from './recovery.ts';
 
 const parts = {
   decide: () => benchDecide(),
@@ -21,6 +22,7 @@ const parts = {
   million: benchMillion,
   help: benchHelp,
   http: benchHttp,
+  recovery: benchRecovery,
   steps: benchMcpSteps,
   tools: benchMcpTools,
 } as const;

@@ -16,6 +16,7 @@ const lists: Readonly<Record<string, string>> = {
   'C1-replay-1': 'what was decided about failures is decided again from the records alone, and is equal',
   'C1-replay-2': 'a changed or missing record of a failure is found and named',
   'C1-replay-3': 'what was erased is reported, and no records make a replay throw',
+  'C1-replay-4': 'each decision about a failure is replayed by the playbook whose hash is on its record',
   'C1-gates-1': 'the first gate that does not pass speaks: ready, session, known, input',
   'C1-gates-2': 'every gate of the ladder is known by name, standing or not',
   'C1-facts-1': 'every fact used for a decision to run is recorded, with the tool as it was declared',

@@ -21,8 +21,12 @@ export interface DispatchRecord {
 
 type Written = Pick<Call, 'id' | 'tool' | 'attempt' | 'effectClass'>;
 
-/** In the order in which they are written. */
-export function recordsOfDispatch(dispatch: Dispatch, call: Written): readonly DispatchRecord[] {
+/** In the order in which they are written. `playbook`: the hash of the one that decided; null if it has none. */
+export function recordsOfDispatch(
+  dispatch: Dispatch,
+  call: Written,
+  playbook: string | null,
+): readonly DispatchRecord[] {
   const { attempt } = call;
   if (dispatch.kind === 'recovered')
     return [record('dispatch_settled', { outcome: 'succeeded_after_compensation', attempts: attempt })];
@@ -37,7 +41,7 @@ export function recordsOfDispatch(dispatch: Dispatch, call: Written): readonly D
     record('attempt_finished', finished, [{ part: 'error', text: canonicalText(trouble.error) }]),
     record('failure_classified', { attempt, verdict, recognised, detail, class: errorClass, code, effect }),
     ...(changedFrom === null ? [] : [record('verdict_changed', { attempt, from: changedFrom, to: verdict })]),
-    record('compensation_selected', { attempt, verdict, compensation: action as unknown as Json, facts }),
+    record('compensation_selected', { attempt, verdict, compensation: action as unknown as Json, facts, playbook }),
     then.kind === 'scheduled'
       ? record('attempt_scheduled', { attempt: attempt + 1, at_ms: then.atMs, pause_ms: then.pauseMs })
       : record('dispatch_settled', { ...outcomeOnRecord(then.outcome), attempts: attempt, why: then.why }),

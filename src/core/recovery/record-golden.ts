@@ -8,7 +8,15 @@ import { isObject, type Json, type JsonObject } from '../values/json.ts';
 import { classify } from './classify.ts';
 import type { Golden, GoldenEvent, GoldenResult } from './golden.ts';
 import { defaultPlaybook, recoveryOfUpstream, type ToolRecovery } from './playbook.ts';
-import { type Failure, failuresOnRecord, readRecovery, replay, type ReplayCall, type ReplayRecord } from './replay.ts';
+import {
+  type Failure,
+  failuresOnRecord,
+  type Playbooks,
+  readRecovery,
+  replay,
+  type ReplayCall,
+  type ReplayRecord,
+} from './replay.ts';
 import { runGolden } from './run-golden.ts';
 
 export type RecordedGolden =
@@ -22,15 +30,18 @@ export function recordGolden(
   call: ReplayCall,
   args: Json,
   records: readonly ReplayRecord[],
-  playbook: string | null,
+  playbooks: Playbooks,
 ): RecordedGolden {
   const failures = failuresOnRecord(records);
   if (typeof failures === 'string') return refused(`the journal lacks ${failures}`);
   if (failures.length === 0) return refused('no attempt of the call failed');
   if (call.state === 'DISPATCHED' || call.state === 'RETRY_WAIT') return refused('the call is still under way');
-  const recovery = playbook === null ? null : readRecovery(playbook);
-  if (playbook === null || recovery === null) return refused('the journal lacks the playbook of the call');
-  const replayed = replay(call, records, playbook);
+  const used = [...new Set(failures.map(({ playbook: hash }) => hash))];
+  if (used.length > 1) return refused('the playbook was changed between its attempts');
+  const playbook = playbooks.get(used[0] ?? '') ?? '';
+  const recovery = readRecovery(playbook);
+  if (recovery === null) return refused('the journal lacks the playbook of the call');
+  const replayed = replay(call, records, playbooks);
   if (replayed.kind === 'different') return refused('its replay differs from its records: see recourse replay');
   const hasRead = isObject(JSON.parse(playbook)) && (JSON.parse(playbook) as JsonObject)['reconcile'] !== null;
   const hasSucceeded = outcomesIn(records).includes('succeeded_after_compensation');

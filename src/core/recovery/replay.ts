@@ -37,24 +37,26 @@ export type Replay =
   /** The records lack what a decision was made of. */
   | { readonly kind: 'impossible'; readonly missing: string };
 
-/** `playbook` is the text that the hash on the record of the intent names; null if it is not kept. */
-export function replay(call: ReplayCall, records: readonly ReplayRecord[], playbook: string | null): Replay {
+/** Texts of playbooks by their hashes, as far as they are kept. */
+export type Playbooks = ReadonlyMap<string, string>;
+
+export function replay(call: ReplayCall, records: readonly ReplayRecord[], playbooks: Playbooks): Replay {
   const groups = groupsOf(records);
-  if (groups.length === 0) return replaySuccess(records, 0, []);
-  const recovery = playbook === null ? null : readRecovery(playbook);
-  if (recovery === null) return impossible('the playbook of the call');
   const erased: string[] = [];
   let history: History = nothingTried;
   for (const group of groups) {
     const failure = readFailure(group);
     if (typeof failure === 'string') return impossible(failure);
     if (failure.isErased) erased.push(`the message of attempt ${failure.attempt}`);
+    // A gateway that was started again with another playbook goes on by that one.
+    const recovery = readRecovery(playbooks.get(failure.playbook ?? '') ?? '');
+    if (recovery === null) return impossible(`the playbook that decided about attempt ${failure.attempt}`);
     const facts = factsFor(call, failure, history, recovery);
     const planned = planAfterRefresh(plan(facts), facts, failure.facts.evidence);
     const dispatch = dispatchOf(facts, planned, failure.facts.evidence);
     const ticket = dispatch.kind === 'failed' ? dispatch.ticket : null;
     const expected = [
-      ...recordsOfDispatch(dispatch, facts.call),
+      ...recordsOfDispatch(dispatch, facts.call, failure.playbook),
       ...(ticket === null ? [] : [recordOfTicket(call, ticket)]),
     ];
     const first = firstDifference(failure.attempt, expected, group);
@@ -106,6 +108,8 @@ export interface Failure {
   readonly effect: PlanFacts['trouble']['effect'];
   readonly named: ErrorCode | null;
   readonly facts: FactsOnRecord;
+  /** The hash of the playbook that decided; null if there is none on record. */
+  readonly playbook: string | null;
   /** When the next attempt was to be sent; null if there was to be none. */
   readonly scheduledAtMs: number | null;
   readonly isErased: boolean;
@@ -124,7 +128,7 @@ function readFailure({ records, error }: Group): Failure | string {
   if (typeof attempt !== 'number' || typeof kind !== 'string' || !Object.hasOwn(kinds, kind))
     return 'how an attempt ended';
   if (effect !== 'none' && effect !== 'applied' && effect !== 'unknown') return `the effect of attempt ${attempt}`;
-  const facts = records.find((record) => record.kind === 'compensation_selected')?.body['facts'];
+  const { facts, playbook } = records.find((record) => record.kind === 'compensation_selected')?.body ?? {};
   if (!isFacts(facts)) return `the facts of the decision about attempt ${attempt}`;
   const scheduled = records.find((record) => record.kind === 'attempt_scheduled')?.body['at_ms'];
   return {
@@ -133,6 +137,7 @@ function readFailure({ records, error }: Group): Failure | string {
     effect,
     named: typeof named === 'string' && Object.hasOwn(codes, named) ? (named as ErrorCode) : null,
     facts,
+    playbook: typeof playbook === 'string' ? playbook : null,
     scheduledAtMs: typeof scheduled === 'number' ? scheduled : null,
     isErased: error === null,
   };

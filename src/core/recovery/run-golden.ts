@@ -58,7 +58,7 @@ export function runGolden(golden: Golden, effective: ToolRecovery): GoldenRun {
     const nowMs = standing.nowMs + result.tookMs;
     if (result.failure === null) {
       if (call.attempt > 1) {
-        tell(recordsOfDispatch({ kind: 'recovered' }, call));
+        tell(recordsOfDispatch({ kind: 'recovered' }, call, null));
         outcome = { kind: 'succeeded_after_compensation', result: null };
       }
       return ended(advance(call, { kind: 'returned', attempt: call.attempt })[0]);
@@ -69,7 +69,7 @@ export function runGolden(golden: Golden, effective: ToolRecovery): GoldenRun {
     const { budgetLeft } = result.failure;
     const facts = factsOf(golden, recovery, { call, history, nowMs }, trouble, { budgetLeft, chance });
     const { planned, dispatch } = dispatched(facts, golden);
-    tell(recordsOfDispatch(dispatch, call));
+    tell(recordsOfDispatch(dispatch, call, null));
     if (dispatch.ticket !== null) tell([recordOfTicket(call, dispatch.ticket)]);
     if (planned.kind !== 'retry') {
       outcome = dispatch.then.kind === 'settled' ? dispatch.then.outcome : null;

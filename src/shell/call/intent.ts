@@ -16,9 +16,8 @@ import { operationOf, type StepFact } from '../../core/workflow/step.ts';
 import { type CommitParts, mergeParts, noChange, note } from '../ending/transition.ts';
 import { maskArgs } from '../mask.ts';
 import { manifestOf, resumption } from '../session/position.ts';
-import { recoveryText, type ToolRecovery } from '../../core/recovery/playbook.ts';
 import { recoveryOf, type Shell } from '../shell.ts';
-import { policyOnRecord } from '../upkeep/record-runtime.ts';
+import { playbookOnRecord, policyOnRecord } from '../upkeep/record-runtime.ts';
 
 /** A call that may run, with everything that it was decided by. */
 export interface Intent {
@@ -90,9 +89,8 @@ const toolRider: IntentRider = ({ decision: { tool } }, shell) => {
 
 /** What would be done about its failures. */
 const playbookRider: IntentRider = ({ decision: { tool } }, shell) => {
-  const { hash, text } = playbookOnRecord(tool, shell);
-  const isFresh = !shell.live.knownBlobs.has(hash);
-  return { body: { prepared: { playbook: hash } }, ...(isFresh ? { blobs: [{ hash, text }] } : {}) };
+  const { hash, blobs } = playbookOnRecord(recoveryOf(tool, shell), shell);
+  return { body: { prepared: { playbook: hash } }, blobs };
 };
 
 const policyRider: IntentRider = ({ policy, decision: { rule, softened } }, shell) => {
@@ -154,19 +152,6 @@ const riders: readonly IntentRider[] = [
   workflowRider,
   approvalRider,
 ];
-
-const playbooks = new WeakMap<ToolRecovery, { readonly hash: string; readonly text: string }>();
-
-/** The effective playbook of a tool, hashed once for as long as nothing about it changes. */
-export function playbookOnRecord(tool: ToolEntry, shell: Shell): { readonly hash: string; readonly text: string } {
-  const recovery = recoveryOf(tool, shell);
-  const known = playbooks.get(recovery);
-  if (known !== undefined) return known;
-  const text = recoveryText(recovery);
-  const written = { text, hash: shell.ports.sha256(text) };
-  playbooks.set(recovery, written);
-  return written;
-}
 
 const hashes = new WeakMap<ToolEntry, string>();
 

@@ -9,6 +9,7 @@ import { doubtTicket, recordsOfDispatch, recordOfTicket } from '../../core/recov
 import { type Ticket, ticketIdOf } from '../../core/recovery/ticket.ts';
 import type { FenceWrite, TicketWrite } from '../../ports/store.ts';
 import type { Shell } from '../shell.ts';
+import { playbookOnRecord } from '../upkeep/record-runtime.ts';
 import type { EndRider, Move } from './ending.ts';
 import { note } from './transition.ts';
 
@@ -21,7 +22,8 @@ export const recoveryRider: EndRider = (move, shell) => {
   const isSettled = from.state === 'IN_DOUBT' && next.state !== 'IN_DOUBT';
   const fence = fenceOf(move, isDoubted, isSettled);
   if (ending.dispatch === undefined && !isDoubted && !isSettled) return fence === null ? {} : { parts: { fence } };
-  const told = ending.dispatch === undefined ? [] : notesOf(next, ending.dispatch);
+  const playbook = playbookOnRecord(move.context.recovery, shell);
+  const told = ending.dispatch === undefined ? [] : notesOf(next, ending.dispatch, playbook.hash);
   const asked = ticketFor(move, isDoubted);
   const opened = asked === null ? null : ticketOf(next, asked, shell);
   const atMs = shell.ports.clock.nowMs();
@@ -31,7 +33,7 @@ export const recoveryRider: EndRider = (move, shell) => {
   const notes = opened === null ? told : [...told, openedNote(next, opened)];
   const isProbed = isDoubted && move.context.recovery.reconcile !== null;
   return {
-    parts: { notes, tickets, ...(fence === null ? {} : { fence }) },
+    parts: { notes, tickets, blobs: playbook.blobs, ...(fence === null ? {} : { fence }) },
     ...(isProbed ? { dueAtMs: atMs + shell.limits.firstProbeMs } : {}),
   };
 };
@@ -72,5 +74,5 @@ export const openedNote = (call: Call, ticket: Ticket): RecordDraft =>
   note('ticket_opened', call, recordOfTicket(call, ticket).body);
 
 /** INVARIANT: a failure is on record with its verdict before anything is done about it. */
-const notesOf = (call: Call, dispatch: Dispatch): readonly RecordDraft[] =>
-  recordsOfDispatch(dispatch, call).map(({ kind, body, payloads }) => note(kind, call, body, payloads));
+const notesOf = (call: Call, dispatch: Dispatch, playbook: string): readonly RecordDraft[] =>
+  recordsOfDispatch(dispatch, call, playbook).map(({ kind, body, payloads }) => note(kind, call, body, payloads));

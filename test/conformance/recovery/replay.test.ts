@@ -7,12 +7,15 @@ import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { nodeClock } from '../../../src/adapters/system-node/clock.ts';
 import type { CallId } from '../../../src/core/call/call.ts';
-import { replay, type ReplayRecord } from '../../../src/core/recovery/replay.ts';
+import { type Playbooks, replay, type ReplayRecord } from '../../../src/core/recovery/replay.ts';
 import { type EffectClass, type ErrorKind, kinds } from '../../../src/core/taxonomy.ts';
 import { ToolFailure } from '../../../src/index.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
+import type { StoreReader } from '../../../src/ports/store.ts';
+import { eventually } from '../../support/eventually.ts';
 import { openGateway } from '../../support/open-gateway.ts';
 import { withReader } from '../../support/read-journal.ts';
+import { createShiftedClock } from '../../support/shifted-clock.ts';
 import { aTool, effectClassNames } from '../../support/tools.ts';
 
 /** Pauses take no time; an hour is as long as it is. */
@@ -69,12 +72,17 @@ async function open(t: TestContext) {
       const call = await reader.call(id as CallId);
       assert.ok(call !== null);
       const records = await reader.recordsOf(call.id);
-      const prepared = JSON.parse(records.find(({ kind }) => kind === 'prepared')?.body ?? '{}') as {
-        playbook: string;
-      };
-      return { call, records, playbook: await reader.blob(prepared.playbook), left: scripts.get(n)?.length ?? 0 };
+      return { call, records, playbooks: await playbooksOf(records, reader), left: scripts.get(n)?.length ?? 0 };
     });
   };
+}
+
+/** The playbooks that decided about a call, from the store. */
+async function playbooksOf(records: readonly ReplayRecord[], reader: StoreReader): Promise<Playbooks> {
+  const decided = records.filter(({ kind }) => kind === 'compensation_selected');
+  const hashes = decided.map(({ body }) => (JSON.parse(body) as { playbook: string }).playbook);
+  const kept = await Promise.all(hashes.map(async (hash) => [hash, (await reader.blob(hash)) ?? ''] as const));
+  return new Map(kept);
 }
 
 test('[C1-replay-1] whatever fails, the replay of what was recorded is equal', async (t) => {
@@ -85,8 +93,8 @@ test('[C1-replay-1] whatever fails, the replay of what was recorded is equal', a
       fc.constantFrom(...effectClassNames),
       fc.array(fails, { maxLength: 6 }),
       async (effect, script) => {
-        const { call, records, playbook, left } = await send(effect, script);
-        const made = replay(call, records, playbook);
+        const { call, records, playbooks, left } = await send(effect, script);
+        const made = replay(call, records, playbooks);
         const [first] = script;
         // A tool's own words that prove an effect of none are told, and not dispatched.
         const isTold = first?.kind === 'threw' && (effect === 'pure' || first.effect === 'none');
@@ -137,15 +145,41 @@ const flips: readonly (readonly [kind: string, field: string, value: unknown, re
   ['dispatch_settled', 'attempts', 9, 'dispatch_settled', 'attempts'],
 ];
 
+test('[C1-replay-4] after a restart with another playbook each decision is made again by the one that made it', async (t) => {
+  const clock = createShiftedClock();
+  const always = () => {
+    throw failure(timedOut);
+  };
+  const openWith = (base: number) => {
+    const retry = { max_attempts: 2, backoff: 'fixed', base_ms: base, jitter: 0 } as const;
+    return openGateway(t, [aTool('act', always, { effect: 'pure', retry })], { clock });
+  };
+  const before = await openWith(160_000);
+  const { call_id: id } = await before.call({ tool: 'act', wait_seconds: 0.01, deadline_seconds: 3_600 });
+  await eventually('the pause', async () => (await before.stored(id)).state === 'RETRY_WAIT');
+  await before.close();
+  clock.pass(200_000);
+  const after = await openWith(1);
+  await eventually('its end', async () => (await after.stored(id)).state === 'FAILED');
+  await withReader(after.file, async (reader) => {
+    const call = await reader.call(id as CallId);
+    assert.ok(call !== null);
+    const records = await reader.recordsOf(call.id);
+    const playbooks = await playbooksOf(records, reader);
+    assert.equal(playbooks.size, 2);
+    assert.deepEqual(replay(call, records, playbooks), { kind: 'equal', failures: 3, erased: [] });
+  });
+});
+
 test('[C1-replay-2] one changed fact is found and named', async (t) => {
   const send = await open(t);
-  const { call, records, playbook } = await send('keyed', [timedOut]);
-  assert.equal(replay(call, records, playbook).kind, 'equal');
+  const { call, records, playbooks } = await send('keyed', [timedOut]);
+  assert.equal(replay(call, records, playbooks).kind, 'equal');
   for (const [kind, field, value, record, named] of flips) {
     const made = replay(
       call,
       changed(records, kind, (body: object) => ({ ...body, [field]: value })),
-      playbook,
+      playbooks,
     );
     assert.ok(made.kind === 'different', `${kind}.${field} was not noticed`);
     assert.deepEqual([made.first.record, made.first.field], [record, named], `${kind}.${field}`);
@@ -154,7 +188,7 @@ test('[C1-replay-2] one changed fact is found and named', async (t) => {
 
 test('[C1-replay-2] a record that is missing is found', async (t) => {
   const send = await open(t);
-  const { call, records, playbook } = await send('keyed', [timedOut, { ...timedOut, kind: '403_forbidden' }]);
+  const { call, records, playbooks } = await send('keyed', [timedOut, { ...timedOut, kind: '403_forbidden' }]);
   for (const kind of [
     'failure_classified',
     'verdict_changed',
@@ -163,26 +197,29 @@ test('[C1-replay-2] a record that is missing is found', async (t) => {
     'ticket_opened',
   ]) {
     const at = records.findIndex((record) => record.kind === kind);
-    const made = replay(call, records.toSpliced(at, 1), playbook);
+    const made = replay(call, records.toSpliced(at, 1), playbooks);
     assert.equal(made.kind, 'different', kind);
   }
 });
 
 test('[C1-replay-3] an erased message is reported, and what is missing stops the replay', async (t) => {
   const send = await open(t);
-  const { call, records, playbook } = await send('keyed', [timedOut]);
+  const { call, records, playbooks } = await send('keyed', [timedOut]);
   const erased = records.map((record) => ({
     ...record,
     payloads: record.payloads.map(({ part }) => ({ part, text: null })),
   }));
-  assert.deepEqual(replay(call, erased, playbook), {
+  assert.deepEqual(replay(call, erased, playbooks), {
     kind: 'equal',
     failures: 1,
     erased: ['the message of attempt 1'],
   });
-  assert.deepEqual(replay(call, records, null), { kind: 'impossible', missing: 'the playbook of the call' });
+  assert.deepEqual(replay(call, records, new Map()), {
+    kind: 'impossible',
+    missing: 'the playbook that decided about attempt 1',
+  });
   const older = changed(records, 'compensation_selected', ({ facts: _, ...body }: { facts: unknown }) => body);
-  assert.deepEqual(replay(call, older, playbook), {
+  assert.deepEqual(replay(call, older, playbooks), {
     kind: 'impossible',
     missing: 'the facts of the decision about attempt 1',
   });
@@ -208,5 +245,6 @@ test('[C1-replay-3] any records and any playbook give an answer', () => {
     createdAtMs: 0,
     deadlineAtMs: 9,
   } as const;
-  fc.assert(fc.property(fc.array(record), fc.string(), (records, text) => void replay(call, records, text)));
+  const playbooks = fc.string().map((text) => new Map([['h', text]]));
+  fc.assert(fc.property(fc.array(record), playbooks, (records, texts) => void replay(call, records, texts)));
 });

@@ -76,9 +76,9 @@ export async function makeGolden(
 ): Promise<ExitCode> {
   const found = await findRecorded(command, inspection, terminal);
   if (typeof found === 'number') return found;
-  const { story, playbook } = found;
+  const { story, playbooks } = found;
   const args = story.args.kind === 'text' ? (parsed(story.args.text) as Json) : {};
-  const made = recordGolden(story.call, args, story.records, playbook);
+  const made = recordGolden(story.call, args, story.records, playbooks);
   if (!made.ok) {
     terminal.tell(`recourse: no golden can be made of '${harmless(story.call.id)}': ${harmless(made.problem)}\n`);
     return exitCodes.no.code;

@@ -1,6 +1,6 @@
 /** The command `replay`: decides the failures of a call again from its records, and says whether that comes out equal. */
 import { isObject, type JsonObject } from '../../../core/values/json.ts';
-import { replay, type Replay } from '../../../core/recovery/replay.ts';
+import { type Playbooks, replay, type Replay } from '../../../core/recovery/replay.ts';
 import { unreachable } from '../../../core/values/unreachable.ts';
 import type { CallStory, Inspection } from '../../../shell/look/inspect.ts';
 import type { Command } from '../arguments/read-command-line.ts';
@@ -12,8 +12,8 @@ import { harmless, type Paint, type Terminal } from '../terminal.ts';
 export async function replayCall(command: Command, inspection: Inspection, terminal: Terminal): Promise<ExitCode> {
   const found = await findRecorded(command, inspection, terminal);
   if (typeof found === 'number') return found;
-  const { story, playbook } = found;
-  const made = replay(story.call, story.records, playbook);
+  const { story, playbooks } = found;
+  const made = replay(story.call, story.records, playbooks);
   const { id } = story.call;
   if (command.json) terminal.print(`${JSON.stringify({ call_id: id, ...shapeOf(made) })}\n`);
   else terminal.print(`${writeReplay(id, made, terminal.paint)}\n`);
@@ -22,11 +22,10 @@ export async function replayCall(command: Command, inspection: Inspection, termi
 
 export interface RecordedCall {
   readonly story: CallStory;
-  /** Null if the store does not keep it. */
-  readonly playbook: string | null;
+  readonly playbooks: Playbooks;
 }
 
-/** The call that is meant, with its playbook; or the exit code, after saying why not. */
+/** The call that is meant, with the playbooks that decided about it; or the exit code, after saying why not. */
 export async function findRecorded(
   command: Command,
   inspection: Inspection,
@@ -40,9 +39,14 @@ export async function findRecorded(
     terminal.tell(`recourse: no call '${harmless(id)}' is on record; ${advice}\n`);
     return exitCodes.no.code;
   }
-  const prepared = parsed(story.records.find(({ kind }) => kind === 'prepared')?.body ?? 'null');
-  const hash = isObject(prepared) ? prepared['playbook'] : null;
-  return { story, playbook: typeof hash === 'string' ? await inspection.blob(hash) : null };
+  const playbooks = new Map<string, string>();
+  for (const { kind, body } of story.records) {
+    const said = kind === 'compensation_selected' ? parsed(body) : null;
+    const hash = isObject(said) ? said['playbook'] : null;
+    const text = typeof hash === 'string' && !playbooks.has(hash) ? await inspection.blob(hash) : null;
+    if (text !== null) playbooks.set(String(hash), text);
+  }
+  return { story, playbooks };
 }
 
 function shapeOf(made: Replay): JsonObject {

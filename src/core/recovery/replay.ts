@@ -128,9 +128,9 @@ function readFailure({ records, error }: Group): Failure | string {
   if (typeof attempt !== 'number' || typeof kind !== 'string' || !Object.hasOwn(kinds, kind))
     return 'how an attempt ended';
   if (effect !== 'none' && effect !== 'applied' && effect !== 'unknown') return `the effect of attempt ${attempt}`;
-  const { facts, playbook } = records.find((record) => record.kind === 'compensation_selected')?.body ?? {};
+  const { facts, playbook } = bodyOf('compensation_selected', records);
   if (!isFacts(facts)) return `the facts of the decision about attempt ${attempt}`;
-  const scheduled = records.find((record) => record.kind === 'attempt_scheduled')?.body['at_ms'];
+  const { at_ms: scheduled } = bodyOf('attempt_scheduled', records);
   return {
     attempt,
     error: errorOf(finished, kind as ErrorKind, error),
@@ -142,6 +142,9 @@ function readFailure({ records, error }: Group): Failure | string {
     isErased: error === null,
   };
 }
+
+const bodyOf = (kind: string, records: Group['records']): JsonObject =>
+  records.find((record) => record.kind === kind)?.body ?? {};
 
 function errorOf({ subject, retry_after: retryAfter }: JsonObject, kind: ErrorKind, stored: string | null): ToolError {
   const message = stored === null ? null : fieldsOf(stored)['message'];

@@ -17,7 +17,8 @@ import { type CommitParts, mergeParts, noChange, note } from '../ending/transiti
 import { maskArgs } from '../mask.ts';
 import { manifestOf, resumption } from '../session/position.ts';
 import { recoveryOf, type Shell } from '../shell.ts';
-import { playbookOnRecord, policyOnRecord } from '../upkeep/record-runtime.ts';
+import { playbookOnRecord } from '../ending/recovery-rider.ts';
+import { policyOnRecord } from '../upkeep/record-runtime.ts';
 
 /** A call that may run, with everything that it was decided by. */
 export interface Intent {

@@ -6,10 +6,10 @@ import type { Call } from '../../core/call/call.ts';
 import type { RecordDraft } from '../../core/journal/record.ts';
 import type { Dispatch, OpenedTicket } from '../../core/recovery/dispatch.ts';
 import { doubtTicket, recordsOfDispatch, recordOfTicket } from '../../core/recovery/dispatch-records.ts';
+import { recoveryText, type ToolRecovery } from '../../core/recovery/playbook.ts';
 import { type Ticket, ticketIdOf } from '../../core/recovery/ticket.ts';
-import type { FenceWrite, TicketWrite } from '../../ports/store.ts';
+import type { Blob, FenceWrite, TicketWrite } from '../../ports/store.ts';
 import type { Shell } from '../shell.ts';
-import { playbookOnRecord } from '../upkeep/record-runtime.ts';
 import type { EndRider, Move } from './ending.ts';
 import { note } from './transition.ts';
 
@@ -76,3 +76,19 @@ export const openedNote = (call: Call, ticket: Ticket): RecordDraft =>
 /** INVARIANT: a failure is on record with its verdict before anything is done about it. */
 const notesOf = (call: Call, dispatch: Dispatch, playbook: string): readonly RecordDraft[] =>
   recordsOfDispatch(dispatch, call, playbook).map(({ kind, body, payloads }) => note(kind, call, body, payloads));
+
+const playbooks = new WeakMap<ToolRecovery, Blob>();
+
+/** The hash of a playbook for a record, and its text unless the store has it. */
+export function playbookOnRecord(
+  recovery: ToolRecovery,
+  shell: Shell,
+): { readonly hash: string; readonly blobs: readonly Blob[] } {
+  let blob = playbooks.get(recovery);
+  if (blob === undefined) {
+    const text = recoveryText(recovery);
+    blob = { text, hash: shell.ports.sha256(text) };
+    playbooks.set(recovery, blob);
+  }
+  return { hash: blob.hash, blobs: shell.live.knownBlobs.has(blob.hash) ? [] : [blob] };
+}

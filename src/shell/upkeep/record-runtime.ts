@@ -5,7 +5,6 @@
 import { canonicalText } from '../../core/values/canonical.ts';
 import { operatorTenant } from '../../core/call/identity.ts';
 import type { Policy } from '../../core/policy/policy.ts';
-import { recoveryText, type ToolRecovery } from '../../core/recovery/playbook.ts';
 import { voidOutdated } from '../approval/end-approval.ts';
 import { commit } from './commit.ts';
 import type { Blob } from '../../ports/store.ts';
@@ -34,22 +33,6 @@ const maxKnownBlobs = 4_096;
 export function rememberBlobs(blobs: readonly Pick<Blob, 'hash'>[], { live: { knownBlobs } }: Shell): void {
   if (knownBlobs.size + blobs.length > maxKnownBlobs) knownBlobs.clear();
   for (const { hash } of blobs) knownBlobs.add(hash);
-}
-
-const playbooks = new WeakMap<ToolRecovery, Blob>();
-
-/** The hash of a playbook for a record, and its text unless the store has it. */
-export function playbookOnRecord(
-  recovery: ToolRecovery,
-  shell: Shell,
-): { readonly hash: string; readonly blobs: readonly Blob[] } {
-  let blob = playbooks.get(recovery);
-  if (blob === undefined) {
-    const text = recoveryText(recovery);
-    blob = { text, hash: shell.ports.sha256(text) };
-    playbooks.set(recovery, blob);
-  }
-  return { hash: blob.hash, blobs: shell.live.knownBlobs.has(blob.hash) ? [] : [blob] };
 }
 
 /** The policy hash for a record, and the policy's text unless the store has it. Empty if no policy is configured. */

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { openCeiling, templateOf } from './ceiling.ts';
+import { openCeiling, templateOf } from '../ceiling.ts';
 
 const [mode, file = '', template = ''] = process.argv.slice(2);
 const ceiling = mode === 'commits' ? await openCeiling(file, templateOf(template)) : null;

@@ -3,8 +3,8 @@
  */
 import path from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { startChild } from './child.ts';
-import { drive, median, type Row, type Throughput } from './measure.ts';
+import { startChild } from '../child.ts';
+import { drive, median, type Row, type Throughput } from '../measure.ts';
 import { inputs } from './ring.ts';
 
 const rounds = 5;
@@ -17,11 +17,11 @@ interface StepResult {
 
 export async function benchMcpSteps(folder: string): Promise<readonly Row[]> {
   const file = path.join(folder, 'steps.db');
-  const ours = await startChild('./mcp-gateway-child.ts', 'steps', file);
+  const ours = await startChild('./mcp/gateway-child.ts', 'steps', file);
   const clients = await connectClients(ours.url, 16);
   const sessions = await Promise.all(clients.map(async (client) => sessionOf(await step(client, {}))));
   const [reply] = await Promise.all(clients.map((client, n) => step(client, { session: sessions[n] })));
-  const bare = await startChild('./mcp-bare-child.ts', 'commits', path.join(folder, 'bare.db'), file);
+  const bare = await startChild('./mcp/bare-child.ts', 'commits', path.join(folder, 'bare.db'), file);
   const bareClients = await connectClients(bare.url, 16);
 
   const seen: Record<string, Throughput[]> = {};

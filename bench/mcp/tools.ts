@@ -4,9 +4,9 @@
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { type Child, startChild } from './child.ts';
-import { drive, median, type Row } from './measure.ts';
-import { startPeer } from './mcp-peer.ts';
+import { type Child, startChild } from '../child.ts';
+import { drive, median, type Row } from '../measure.ts';
+import { startPeer } from './peer.ts';
 import { connectRaw, type RawClient, type Revision } from './raw-client.ts';
 import { inputs } from './ring.ts';
 
@@ -35,8 +35,8 @@ interface Figures {
 }
 
 export async function benchMcpTools(folder: string): Promise<readonly Row[]> {
-  const upstream = await startChild('./mcp-bare-child.ts', 'echo');
-  const gateway = await startChild('./mcp-gateway-child.ts', 'tools', path.join(folder, 'tools.db'), upstream.url);
+  const upstream = await startChild('./mcp/bare-child.ts', 'echo');
+  const gateway = await startChild('./mcp/gateway-child.ts', 'tools', path.join(folder, 'tools.db'), upstream.url);
   const peer = await startPeer(folder, upstream.url);
   const sides: readonly Side[] = [
     { name: 'direct, 2026-07-28', server: upstream, revision: '2026-07-28', tool: 'step' },

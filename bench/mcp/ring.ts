@@ -1,6 +1,6 @@
 /** A workflow of twenty states in a ring, each with a guard that holds and one that does not: a large typical step. */
 import { createMachine } from 'xstate';
-import { mount } from '../src/index.ts';
+import { mount } from '../../src/index.ts';
 
 const states = 20;
 const name = (n: number) => `station_${n % states}`;

@@ -1,11 +1,11 @@
 /** A gateway over MCP HTTP: `steps FILE` serves the ring, `tools FILE URL` passes on to the server at that address. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createHttpHandler } from '../src/doors/mcp/http/http-handler.ts';
-import { createMcpDoor } from '../src/doors/mcp/mcp-door.ts';
-import { sameNames } from '../src/doors/mcp/model-names.ts';
-import { openGateway } from '../src/main.ts';
-import { handleCall, handleUnfit } from '../src/shell/call/handle-call.ts';
+import { createHttpHandler } from '../../src/doors/mcp/http/http-handler.ts';
+import { createMcpDoor } from '../../src/doors/mcp/mcp-door.ts';
+import { sameNames } from '../../src/doors/mcp/model-names.ts';
+import { openGateway } from '../../src/main.ts';
+import { handleCall, handleUnfit } from '../../src/shell/call/handle-call.ts';
 import { ring } from './ring.ts';
 
 const [mode, file = '', url = ''] = process.argv.slice(2);

@@ -5,10 +5,10 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Child } from './child.ts';
+import type { Child } from '../child.ts';
 
 export async function startPeer(folder: string, upstream: string): Promise<Child> {
-  const home = fileURLToPath(new URL('./peers/', import.meta.url));
+  const home = fileURLToPath(new URL('../peers/', import.meta.url));
   const command = path.join(home, 'node_modules/@fiberplane/mcp-gateway/bin/mcp-gateway.js');
   if (!existsSync(command)) {
     process.stderr.write('installing @fiberplane/mcp-gateway into bench/peers …\n');

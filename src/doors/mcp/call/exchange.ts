@@ -100,9 +100,11 @@ export function exchangeOf(context: ServerContext, server: Server, writes: Write
     push: envelope === undefined ? push : null,
     async written() {
       const request = context.http?.req;
-      const written = (request === undefined ? undefined : writtenWhole(request)) ?? writes.expect(mcpReq.id);
+      const overHttp = request === undefined ? undefined : writtenWhole(request);
+      // Since 2026-07-28 only closing the stream cancels; the SDK aborts the signal also when all is written.
+      if (overHttp !== undefined && envelope !== undefined) return overHttp;
       // The SDK does not answer a cancelled request.
-      return (await written) && !mcpReq.signal.aborted;
+      return (await (overHttp ?? writes.expect(mcpReq.id))) && !mcpReq.signal.aborted;
     },
     progress:
       progressToken === undefined

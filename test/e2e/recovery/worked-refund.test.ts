@@ -69,7 +69,7 @@ test('[C9-retry-1] an API that cannot be reached is asked again, with a plain wr
   const running = call('pay/add_note', { order: 'ord_2', text: 'call back' });
   await eventually('the first attempt has failed', async () => {
     const headers = { authorization: `Bearer ${up.operatorKey()}` };
-    return /^recourse_retries_total.* 1$/m.test(await (await fetch(`${up.url}/metrics`, { headers })).text());
+    return /^recourse_retries_total.* [1-9]/m.test(await (await fetch(`${up.url}/metrics`, { headers })).text());
   });
   const back = await openFaults(t, { port: Number(new URL(url).port), ledger });
   const reply = await running;

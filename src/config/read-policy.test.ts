@@ -158,12 +158,32 @@ const wrong: readonly (readonly [what: string, agent: string, problem: string])[
   [
     'a budget without a currency',
     'budgets: { d: { max: "500", cost: 1 } }',
-    '2:29 "500" is not usable here; use an amount and a currency, such as 500 USD',
+    '2:29 "500" is not usable here; use an amount and a unit, such as 500 USD, 1000 calls or 200000 tokens',
   ],
   [
-    'a formula of a budget that cannot be read',
-    'budgets: { d: { max: 5 USD, cost: args.a + } }',
-    '2:50 this expression is wrong: unexpected token: EOF; write an expression over args, agent, principal, session, state, tool, model, host, now',
+    'a budget of no time',
+    'budgets: { d: { max: 5 USD, cost: args.a } }',
+    '2:19 the budget d does not say over which time it counts; add window: hourly | daily | weekly | monthly | session | total',
+  ],
+  [
+    'a reserve in another currency',
+    'budgets: { daily: { max: 5 USD, cost: result.a, reserve: 1 EUR } }',
+    '2:65 this is not in USD; write it in USD, like max',
+  ],
+  [
+    'a part of a call',
+    'budgets: { daily: { max: 5.5 calls } }',
+    `2:33 this amount is too large, or in parts of something that has none; use an amount and a unit, such as 500 USD, 1000 calls or 200000 tokens`,
+  ],
+  [
+    'a time zone that nobody lives in',
+    'budgets: { daily: { max: 5 calls, time_zone: Mars/Base } }',
+    "2:53 there is no time zone 'Mars/Base'; use a name such as Europe/Berlin",
+  ],
+  [
+    'approvers of a budget that asks nobody',
+    'budgets: { daily: { max: 5 calls, approvers: [x] } }',
+    "2:42 'approvers' has no meaning without on_exceed: defer; leave it out, or add on_exceed: defer",
   ],
   [
     'a share beyond one',
@@ -214,11 +234,7 @@ workflows:
   assert.deepEqual(problems, ['2:23 the address of an API is called url here; write url']);
   assert.deepEqual(
     warnings.map((each) => each.replace(/; .*/, '')),
-    [
-      '16:5 limits: read and checked, not enforced by this version yet',
-      '17:5 budgets: read and checked, not enforced by this version yet',
-      '18:5 egress: read and checked, not enforced by this version yet',
-    ],
+    ['18:5 egress: read and checked, not enforced by this version yet'],
   );
 });
 
@@ -245,7 +261,7 @@ extensions: { e: ./e.ts }
   assert.deepEqual(problems, []);
   const names = warnings.map((each) => /^\S+ (\w+)/.exec(each)?.[1]).toSorted();
   const keys = unenforced.map(({ path }) => (path.startsWith('notify') ? 'POLICY_DENY' : path.split('.').at(-1)));
-  const expected = [...keys, 'limits'].toSorted();
+  const expected = keys.toSorted();
   assert.deepEqual(names, expected);
 });
 
@@ -257,10 +273,10 @@ test('a file with ten thousand rules is read, and one with more is told', () => 
 });
 
 test('more warnings than anybody reads are counted', () => {
-  const agents = Array.from({ length: 150 }, (_, at) => `  a${at}: { limits: [] }\n`).join('');
+  const agents = Array.from({ length: 150 }, (_, at) => `  a${at}: { approvers: [r] }\n`).join('');
   const { warnings } = toldIn(`agents:\n${agents}`);
   assert.equal(warnings.length, 101);
-  assert.match(warnings.at(-1) ?? '', /^102:11 50 more warnings, of which this is one: limits/);
+  assert.match(warnings.at(-1) ?? '', /^102:11 50 more warnings, of which this is one: approvers/);
 });
 
 test('a workflow and a server of one name are told apart by nobody', () => {

@@ -14,6 +14,7 @@ import {
   type WrittenPolicy,
   type WrittenRule,
 } from '../core/policy/policy.ts';
+import { readQuotas } from './read-quotas.ts';
 import { deferKeys, ruleShape } from './shape/agent-shape.ts';
 import type { AgentConfig, RuntimeConfig } from './config.ts';
 import { itemsOf, mapOf, textOf, numberOf } from './yaml/plain-values.ts';
@@ -62,10 +63,21 @@ export function readPolicy(
       agents.push({ name, at: keyAt, written });
     }
   const written = [...placed.values()].map((each) => each.written);
+  const shared = readQuotas(tree, 'tenant', { tell, refOf });
+  if (entry === undefined)
+    for (const key of Object.keys(shared))
+      tell(keyPlaceOf(tree, [key]), `${key} are of agents, and none is declared`, 'declare the agents under agents');
   return {
-    policy: entry === undefined ? null : { mode, ref: refOf(entry.keyAt), agents: written, ...rolesIn(read, tree) },
+    policy:
+      entry === undefined
+        ? null
+        : { mode, ref: refOf(entry.keyAt), agents: written, ...rolesIn(read, tree), ...shared },
     agents,
-    placeOfProblem: (problem) => placeOfProblem(problem, placed.get(problem.agent), entry?.keyAt ?? tree.at),
+    placeOfProblem: (problem) => {
+      const agent = placed.get(problem.agent);
+      if (problem.field === 'limits' || problem.field === 'budgets') return placeOfQuota(problem, agent?.tree ?? tree);
+      return placeOfProblem(problem, agent, entry?.keyAt ?? tree.at);
+    },
   };
 }
 
@@ -104,6 +116,7 @@ function readAgent(name: string, at: Place, read: JsonObject, tree: Tree, { tell
         : null,
     redact: itemsOf(read['redact']),
     ...('completion' in read ? { completion: readCompletion(mapOf(read['completion']), refTo('completion')) } : {}),
+    ...readQuotas(tree, 'agent', { tell, refOf }),
   };
   return { written, tree, rules };
 }
@@ -147,6 +160,12 @@ function placeOfProblem(problem: PolicyProblem, agent: PlacedAgent | undefined, 
   if (field === 'completion') return placeOfCompletion(problem, agent.tree);
   const path = field === 'models' ? ['model_policy', 'allow'] : [field];
   return index === undefined ? keyPlaceOf(agent.tree, path.slice(0, 1)) : placeOf(agent.tree, [...path, index]);
+}
+
+function placeOfQuota({ field, budget, index, at }: PolicyProblem, tree: Tree): Place {
+  if (budget === undefined) return placeOf(tree, index === undefined ? [field] : [field, index]);
+  const path = ['budgets', budget, 'cost'];
+  return hasKey(tree, path) ? placeInside(tree, path, at) : keyPlaceOf(tree, ['budgets', budget]);
 }
 
 /** In the rule if it has the key, or else in its agent. */

@@ -13,8 +13,6 @@ interface Unenforced {
 }
 
 export const unenforced: readonly Unenforced[] = [
-  { path: 'agents.*.limits' },
-  { path: 'agents.*.budgets' },
   { path: 'agents.*.egress' },
   { path: 'credentials' },
   {

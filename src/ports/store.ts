@@ -9,11 +9,13 @@ import type { Position, RecordDraft } from '../core/journal/record.ts';
 import type { StoredRecord } from '../core/journal/verify.ts';
 import type { Ticket } from '../core/recovery/ticket.ts';
 import type { CallState } from '../core/taxonomy.ts';
+import type { AccountReader, AccountWrite, Reservation, Settlement, TokenTake } from './store-accounts.ts';
 import type { ApprovalReader, ApprovalWrite, StoredTask, TaskChange } from './store-approvals.ts';
 import type { TicketReader, TicketWrite } from './store-tickets.ts';
 import type { StoreFault, StoreTrouble } from './store-trouble.ts';
 import type { FenceWrite, SnapshotDraft, WorkflowChange, WorkflowSession } from './store-workflows.ts';
 
+export type { AccountWrite, Reservation, Settlement, StoredAccount, TokenTake } from './store-accounts.ts';
 export type { ApprovalFilter, ApprovalWrite, StoredTask, TaskChange } from './store-approvals.ts';
 export type { TicketFilter, TicketWrite } from './store-tickets.ts';
 export type { StoreFault, StoreTrouble } from './store-trouble.ts';
@@ -80,22 +82,6 @@ export type SessionChange =
   | { readonly kind: 'complete'; readonly id: SessionId; readonly expectEntries: number }
   | { readonly kind: 'cancel_turn'; readonly id: SessionId; readonly turn: string };
 
-/** Reserves `amount` of an account if settled + held + amount stays within the limit. */
-export interface Reservation {
-  readonly tenant: string;
-  readonly account: string;
-  readonly amount: number;
-  readonly limit: number;
-}
-
-/** Releases what was held and charges what was spent. */
-export interface Settlement {
-  readonly tenant: string;
-  readonly account: string;
-  readonly release: number;
-  readonly charge: number;
-}
-
 export interface Blob {
   /** SHA-256 of the text, in hex: the same content is kept once. */
   readonly hash: string;
@@ -113,6 +99,8 @@ export interface Transition {
   readonly session: SessionChange | null;
   readonly reserve: readonly Reservation[];
   readonly settle: readonly Settlement[];
+  readonly tokens: readonly TokenTake[];
+  readonly accounts: readonly AccountWrite[];
   readonly approvals: readonly ApprovalWrite[];
   readonly tickets: readonly TicketWrite[];
   readonly task: TaskChange | null;
@@ -133,7 +121,8 @@ export type CommitResult =
   | { readonly kind: 'conflict'; readonly on: 'key'; readonly callId: CallId; readonly fingerprint: string }
   | { readonly kind: 'conflict'; readonly on: 'place'; readonly found: StoredCall }
   | { readonly kind: 'conflict'; readonly on: 'session'; readonly found: Session | null }
-  | { readonly kind: 'conflict'; readonly on: 'reserve'; readonly account: string }
+  | { readonly kind: 'conflict'; readonly on: 'reserve' | 'account'; readonly account: string }
+  | { readonly kind: 'conflict'; readonly on: 'rate'; readonly bucket: string }
   /** `found`: the conflicting approval; null if there is none, or there are too many. */
   | { readonly kind: 'conflict'; readonly on: 'approval'; readonly found: Approval | null }
   /** `found`: the ticket that is not open; null if there is none. */
@@ -217,7 +206,7 @@ export interface JournalEntry extends Position {
 }
 
 /** Point reads, which never wait for a commit. */
-export interface StoreReader extends ApprovalReader, TicketReader {
+export interface StoreReader extends ApprovalReader, TicketReader, AccountReader {
   call(id: CallId): Promise<StoredCall | null>;
   args(id: CallId): Promise<StoredText>;
   reply(id: CallId): Promise<StoredText>;

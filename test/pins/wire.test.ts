@@ -39,6 +39,8 @@ test('the kinds of journal records', () => {
     'session_completed',
     'task_opened',
     'task_reported',
+    'budget_warned',
+    'budget_changed',
     'runtime_gap',
     'refusals_repeated',
     'prepared',

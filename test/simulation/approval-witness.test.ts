@@ -58,6 +58,8 @@ const blank = {
   session: null,
   reserve: [],
   settle: [],
+  tokens: [],
+  accounts: [],
   task: null,
   tickets: [],
   blobs: [],

@@ -1,11 +1,12 @@
 /**
  * Applies one transition to the shared state of a memory store. Everything is examined first, in the order of the port
- * (call, key, place, session, reservations, approvals, tickets, task), so that a conflict changes nothing.
+ * (call, key, place, session, quotas, approvals, tickets, task), so that a conflict changes nothing.
  */
 import type { CallId } from '../../src/core/call/call.ts';
 import type { CallChange, CommitResult, StoredCall, Transition } from '../../src/ports/store.ts';
 import { approvalConflict, taskConflict, writeTask } from './memory-approvals.ts';
 import type { Chain, MemoryRecord } from './memory-journal.ts';
+import { quotaConflict, stageNothing, writeQuotas } from './limits/memory-quotas.ts';
 import { illegality } from './memory-legality.ts';
 import { changeSession, sessionConflict } from './memory-workflows.ts';
 import { ticketConflict } from './recovery/memory-tickets.ts';
@@ -28,21 +29,21 @@ export function applyTransition(transition: Transition, state: MemoryState, chai
   if (problem !== null) return { kind: 'conflict', on: 'illegal', problem };
   const earlier = appliedBefore(transition, state);
   if (earlier !== null) return earlier;
-  const accounts = new Map<string, { held: number; settled: number }>();
+  const quotas = stageNothing();
   const { approvals, tickets } = staged(transition, state);
   const conflict =
     callConflict(transition.call, state) ??
     keyConflict(transition, state) ??
     placeConflict(transition, state) ??
     sessionConflict(transition, state) ??
-    accountConflict(transition, accounts, state) ??
+    quotaConflict(transition, quotas, state) ??
     approvalConflict(transition.approvals, approvals) ??
     ticketConflict(transition.tickets, tickets) ??
     taskConflict(transition.task, state);
   if (conflict !== null) return conflict;
 
   // Nothing below can be refused.
-  for (const [name, account] of accounts) state.accounts.set(name, account);
+  writeQuotas(quotas, state);
   state.approvals = approvals;
   state.tickets = tickets;
   writeTask(transition.task, state);
@@ -112,36 +113,6 @@ function placeConflict({ call, nobodyLeftWithinMs: withinMs }: Transition, state
   if (withinMs === null || call === null || call.kind === 'mark') return null;
   const found = leftCalls(call.call, withinMs, state).find(({ id }) => id !== call.call.id);
   return found === undefined ? null : { kind: 'conflict', on: 'place', found };
-}
-
-function accountConflict(
-  { reserve, settle }: Transition,
-  staged: Map<string, { held: number; settled: number }>,
-  state: MemoryState,
-): Conflict | null {
-  const stage = (tenant: string, account: string) => {
-    const name = nameOf(tenant, account);
-    const copy = staged.get(name) ?? { ...(state.accounts.get(name) ?? { held: 0, settled: 0 }) };
-    staged.set(name, copy);
-    return copy;
-  };
-  for (const { tenant, account, amount, limit } of reserve) {
-    const after = stage(tenant, account);
-    if (after.settled + after.held + amount > limit) return { kind: 'conflict', on: 'reserve', account };
-    after.held += amount;
-  }
-  for (const { tenant, account, release, charge } of settle) {
-    const after = stage(tenant, account);
-    if (release > after.held)
-      return {
-        kind: 'conflict',
-        on: 'illegal',
-        problem: `'${account}' gives back ${release}, but holds only ${after.held}`,
-      };
-    after.held -= release;
-    after.settled += charge;
-  }
-  return null;
 }
 
 function appendRecords({ records, atMs }: Transition, state: MemoryState, chain: Chain): MemoryRecord[] {

@@ -80,7 +80,8 @@ export function approvalReads(state: MemoryState) {
       const newest = (wanted: ApprovalState) => found.findLast(({ state }) => state === wanted);
       return newest('denied') ?? newest('granted') ?? newest('pending') ?? found.at(-1) ?? null;
     },
-    approvalOfCall: (call: string) => where(({ callId }) => callId === call).at(-1) ?? null,
+    approvalOfCall: (call: string) =>
+      where(({ callId, spending }) => callId === call && spending === undefined).at(-1) ?? null,
     pendingApprovals: (tenant: string, agent: string) =>
       where((approval) => isOf(tenant, agent, approval) && approval.state === 'pending').length,
     listApprovals: (filter: ApprovalFilter): readonly Approval[] =>

@@ -1,6 +1,7 @@
 /** Can a transition be right at all, whatever the store holds? The memory store's own reading of the port. */
 import { legalTransitions } from '../../src/core/taxonomy.ts';
 import type { ApprovalWrite, CallChange, SessionChange, Transition } from '../../src/ports/store.ts';
+import { quotaIllegality } from './limits/memory-quotas.ts';
 import { ticketIllegality } from './recovery/memory-tickets.ts';
 
 const writtenByTheStore: ReadonlySet<string> = new Set(['epoch_open', 'epoch_close', 'anchor', 'erased']);
@@ -10,15 +11,13 @@ const isAmount = (value: number) => Number.isSafeInteger(value) && value >= 0;
 
 /** Why the transition is illegal, or null. */
 export function illegality(transition: Transition): string | null {
-  const { token, call, key, records, reserve, settle, session, approvals, task } = transition;
+  const { token, call, key, records, session, approvals, task } = transition;
   if (token === '') return 'a transition needs a token';
   if (records.length > maxRecords) return `a transition holds at most ${maxRecords} records`;
   const own = records.find(({ kind }) => writtenByTheStore.has(kind));
   if (own !== undefined) return `records of kind '${own.kind}' are written by the store alone`;
-  for (const { amount, limit, account } of reserve)
-    if (!isAmount(amount) || !Number.isSafeInteger(limit)) return `'${account}' is reserved in whole numbers from 0`;
-  for (const { release, charge, account } of settle)
-    if (!isAmount(release) || !Number.isSafeInteger(charge)) return `'${account}' is settled in whole numbers`;
+  const wrongQuota = quotaIllegality(transition);
+  if (wrongQuota !== null) return wrongQuota;
   if (approvals.length > maxApprovals) return `a transition writes at most ${maxApprovals} approvals`;
   if (!approvals.every(isWrite)) return 'a write of an approval contradicts itself';
   const wrong = ticketIllegality(transition.tickets) ?? wrongStep(session) ?? wrongDue(call);

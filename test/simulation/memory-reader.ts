@@ -11,6 +11,7 @@ import type {
 } from '../../src/ports/store.ts';
 import { approvalReads } from './memory-approvals.ts';
 import { hashing, type MemoryRecord } from './memory-journal.ts';
+import { quotaReads } from './limits/memory-quotas.ts';
 import { standingOf } from './memory-workflows.ts';
 import { type CallRow, leftCalls, type MemoryState, nameOf, type PayloadPlace, placeName } from './memory-state.ts';
 import { ticketReads } from './recovery/memory-tickets.ts';
@@ -65,6 +66,7 @@ export function createMemoryReader(state: MemoryState, epoch: number) {
     blob: (hash: string) => state.blobs.get(hash) ?? null,
     ...approvalReads(state),
     ...ticketReads(state),
+    ...quotaReads(state),
     listCalls: (filter: CallFilter): readonly StoredCall[] =>
       callsWhere(({ call }) => fits(call, filter), Infinity)
         .reverse()

@@ -7,7 +7,14 @@ import type { Call } from '../../src/core/call/call.ts';
 import type { Ticket } from '../../src/core/recovery/ticket.ts';
 import type { CallState } from '../../src/core/taxonomy.ts';
 import type { Position } from '../../src/core/journal/record.ts';
-import type { CommitResult, Session, StoredCall, StoredTask, Transition } from '../../src/ports/store.ts';
+import type {
+  CommitResult,
+  Session,
+  StoredAccount,
+  StoredCall,
+  StoredTask,
+  Transition,
+} from '../../src/ports/store.ts';
 import type { Chain, MemoryRecord } from './memory-journal.ts';
 import type { Random } from './random.ts';
 
@@ -47,7 +54,13 @@ export interface MemoryState {
   readonly turns: Set<string>;
   readonly snapshots: Map<string, string>;
   readonly fences: Map<string, { readonly session: string; readonly call: string; readonly operation: string }>;
-  readonly accounts: Map<string, { held: number; settled: number }>;
+  readonly accounts: Map<string, StoredAccount>;
+  /** What each call holds. */
+  readonly holds: Map<
+    string,
+    readonly { readonly tenant: string; readonly account: string; readonly amount: number }[]
+  >;
+  readonly buckets: Map<string, number>;
   /** Replaced whole with every write, as everything here. */
   approvals: Map<string, Approval>;
   tickets: Map<string, Ticket>;
@@ -78,6 +91,8 @@ export function createMemoryState(random: Random, forgetsTokens = false): Memory
     snapshots: new Map(),
     fences: new Map(),
     accounts: new Map(),
+    holds: new Map(),
+    buckets: new Map(),
     approvals: new Map(),
     tickets: new Map(),
     tasks: new Map(),

@@ -9,7 +9,7 @@ import type { TestContext } from 'node:test';
 import type { Tool } from '../../src/index.ts';
 import type { Decider } from '../../src/core/approval/approval.ts';
 import type { Limits } from '../../src/core/limits.ts';
-import type { Policy, WrittenAgent } from '../../src/core/policy/policy.ts';
+import type { Policy, WrittenAgent, WrittenPolicy } from '../../src/core/policy/policy.ts';
 import { compilePolicy } from '../../src/core/policy/compile-policy.ts';
 import type { Reply } from '../../src/core/call/reply.ts';
 import { openGateway as open } from '../../src/main.ts';
@@ -28,12 +28,14 @@ interface Parts {
   readonly roles?: Readonly<Record<string, readonly string[]>>;
   readonly mode?: 'enforce' | 'audit';
   readonly limits?: Partial<Limits>;
+  /** Rate limits and budgets that agents share. */
+  readonly shared?: Pick<WrittenPolicy, 'limits' | 'budgets'>;
   readonly clock?: Clock;
   readonly workflows?: readonly MountedWorkflow[];
 }
 
-export function policyOf({ agents, roles = {}, mode = 'enforce' }: Parts): Policy {
-  const compiled = compilePolicy({ mode, ref: 'recourse.yaml:4', agents, roles }, null);
+export function policyOf({ agents, roles = {}, mode = 'enforce', shared = {} }: Parts): Policy {
+  const compiled = compilePolicy({ mode, ref: 'recourse.yaml:4', agents, roles, ...shared }, null);
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.problems));
   return compiled.policy;
 }

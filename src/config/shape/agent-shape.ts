@@ -1,4 +1,7 @@
 /** Shape of the section agents. Data only; read-policy.ts checks what the parts mean together. */
+import { amountForm } from '../../core/budget/amount.ts';
+import { exceedings } from '../../core/budget/budget.ts';
+import { windowKinds } from '../../core/budget/window.ts';
 import { reaches, ruleEffects } from '../../core/policy/policy.ts';
 import { cel, count, duration, flag, type Field, listOf, named, nameKey, type Shape, text } from './shape.ts';
 
@@ -8,6 +11,8 @@ const maxRules = 10_000;
 /** The most people that one approval may need. */
 const maxNeeded = 20;
 const maxRequired = 100;
+/** The most tokens that a bucket may hold. */
+const maxBurst = 1_000_000_000;
 
 export const reachText = (says: string): Shape => text(says, { oneOf: reaches });
 
@@ -49,11 +54,12 @@ export const ruleShape: Shape = {
   },
 };
 
-const limit: Shape = {
+export const limitShape: Shape = {
   kind: 'fields',
   says: 'how often tools may be called',
   fields: {
     match: { shape: toolPattern, required: true },
+    burst: { shape: count('how many may come at once; as many as the rate names if not given', 1, maxBurst) },
     rate: {
       shape: text('how often, such as 10/minute', {
         pattern: [
@@ -66,23 +72,44 @@ const limit: Shape = {
   },
 };
 
-const budget: Shape = {
+const amount = (says: string): Shape =>
+  text(says, { pattern: ['^[0-9]{1,12}(?:\\.[0-9]{1,6})? (?:[A-Z]{3}|calls|tokens)$', amountForm] });
+
+const budgetFields: Readonly<Record<string, Field>> = {
+  max: { shape: amount('how much may be spent, such as 500 USD, 1000 calls or 200000 tokens'), required: true },
+  match: { shape: toolPattern },
+  cost: {
+    shape: cel(
+      'what a call costs: over args, agent, session, tool and the rest, or with reserve over result and usage',
+    ),
+  },
+  reserve: { shape: amount('what a call holds whose cost only its result tells') },
+  window: { shape: text('over which time; its name says it if it is one of these', { oneOf: windowKinds }) },
+  time_zone: {
+    shape: text('whose hours and days these are, such as Europe/Berlin; UTC if not given', {
+      pattern: ['^[A-Za-z0-9_+/-]{1,64}$', 'the name of a time zone, such as Europe/Berlin'],
+    }),
+  },
+  warn_at: { shape: { kind: 'number', says: 'the share from which on it warns', least: 0, most: 1 } },
+  on_exceed: {
+    shape: text('what happens beyond it: deny, defer asks a person, audit only tells; deny if not given', {
+      oneOf: exceedings,
+    }),
+  },
+  raise: { shape: amount('by how much an approval raises it for the rest of its window; a tenth if not given') },
+  approvers: { shape: approvers('the roles that may approve spending beyond it') },
+  needs: { shape: count('how many different people must approve; 1 if not given', 1, maxNeeded) },
+  expires: { shape: duration('how long it may be approved; 24h if not given, its window at most', 1_000, year) },
+};
+
+export const budgetShape: Shape = { kind: 'fields', says: 'how much calls may cost together', fields: budgetFields };
+
+export const sharedBudgetShape: Shape = {
   kind: 'fields',
-  says: 'how much calls may cost together',
+  says: 'how much the calls of several agents may cost together',
   fields: {
-    max: {
-      shape: text('an amount such as 500 USD', {
-        pattern: ['^[0-9]{1,12}(?:\\.[0-9]{1,6})? [A-Z]{3}$', 'an amount and a currency, such as 500 USD'],
-      }),
-      required: true,
-    },
-    cost: {
-      shape: cel('over args, agent, principal, session, state, tool, model, host and now: what a call costs'),
-      required: true,
-    },
-    window: { shape: text('over which time', { oneOf: ['hourly', 'daily', 'weekly', 'monthly'] }) },
-    warn_at: { shape: { kind: 'number', says: 'the share from which on it warns', least: 0, most: 1 } },
-    on_exceed: { shape: text('what happens beyond it', { oneOf: ['deny', 'defer'] }) },
+    ...budgetFields,
+    agents: { shape: listOf('who shares it; every agent if not given', text('the name of an agent'), 1) },
   },
 };
 
@@ -117,8 +144,8 @@ const agentShape: Shape = {
       ),
     },
     redact: { shape: listOf('what is masked before it is written or shown', text('a path such as args.card.number')) },
-    limits: { shape: listOf('rate limits', limit) },
-    budgets: { shape: named('budgets by name', budget) },
+    limits: { shape: listOf('rate limits', limitShape) },
+    budgets: { shape: named('budgets by name', budgetShape) },
     egress: { shape: allow('which hosts its tools may reach', host) },
     completion: {
       shape: {

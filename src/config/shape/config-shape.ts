@@ -1,7 +1,7 @@
 /** Describes what recourse.yaml may contain. Data only: the reader and the published JSON Schema are made from it. */
 import { defaultLimits } from '../../core/limits.ts';
 import { effectClasses } from '../../core/taxonomy.ts';
-import { agentsShape, reachText } from './agent-shape.ts';
+import { agentsShape, limitShape, reachText, sharedBudgetShape } from './agent-shape.ts';
 import { errorMeanings } from '../config.ts';
 import { duration, type Field, listOf, named, type Shape, text } from './shape.ts';
 import { headersShape, httpShape, requestFields } from './http-shape.ts';
@@ -138,6 +138,8 @@ export const configShape: Shape = {
     include: { shape: listOf('other files, from the folder of this one', text('a path'), 0, maxIncludes) },
     tools: { shape: named('the servers behind the gateway', server) },
     agents: { shape: agentsShape },
+    limits: { shape: listOf('rate limits that all agents share', limitShape) },
+    budgets: { shape: named('budgets that several agents share, by name', sharedBudgetShape) },
     roles: { shape: rolesShape },
     credentials: { shape: credentialsShape },
     notify: { shape: notifyShape },

@@ -114,6 +114,18 @@ export interface Approval {
   readonly decided: { readonly by: string; readonly atMs: number; readonly reason: string | null } | null;
   readonly openedAtMs: number;
   readonly expiresAtMs: number;
+  /** What it lets be spent beyond a budget, in one window; absent for one that is bound to a call. */
+  readonly spending?: Spending;
+}
+
+export interface Spending {
+  readonly budget: string;
+  readonly account: string;
+  readonly unit: string;
+  readonly maxMicros: number;
+  readonly raiseMicros: number;
+  /** When the window ends; null if it does not. */
+  readonly endsAtMs: number | null;
 }
 
 /** All obligations of a call are met by one approval: the strictest of each term counts. */

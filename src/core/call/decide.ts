@@ -8,8 +8,17 @@ import type { Obligation } from '../approval/approval.ts';
 import type { Request } from './call.ts';
 import type { ToolEntry } from './catalogue.ts';
 import { argumentsIn, type FactName, type Facts } from '../gates/facts.ts';
-import { type Gate, type GateName, gateNames, type HeldFor, type MetBy } from '../gates/gate.ts';
+import {
+  type Gate,
+  type GateAnswer,
+  type GateName,
+  gateNames,
+  type HeldFor,
+  type MetBy,
+  type Take,
+} from '../gates/gate.ts';
 import { approval } from '../gates/approval.ts';
+import { budget } from '../gates/budget.ts';
 import { evidence } from '../gates/evidence.ts';
 import { fence } from '../gates/fence.ts';
 import { input, namedEvidence } from '../gates/input.ts';
@@ -17,10 +26,13 @@ import { known } from '../gates/known.ts';
 import { model } from '../gates/model.ts';
 import { neverPermitted, policy } from '../gates/policy.ts';
 import { reachable, reachableWithInputs } from '../gates/reachable.ts';
+import { rate } from '../gates/rate.ts';
 import { ready } from '../gates/ready.ts';
 import { session } from '../gates/session.ts';
 import type { Json } from '../values/json.ts';
+import type { SpendingAsk } from '../budget/judge-budgets.ts';
 import type { Refusal } from './refusal.ts';
+import type { Notice } from './reply.ts';
 import { invariant } from '../values/unreachable.ts';
 
 export type Decision =
@@ -34,8 +46,18 @@ export type Decision =
       readonly softened: readonly Softened[];
       /** How its obligations are met; null without any. */
       readonly approval: MetBy | null;
+      /** What its intent takes, and whom it asks. */
+      readonly takes: readonly Take[];
+      readonly asks: readonly SpendingAsk[];
+      /** What its reply says beside the outcome. */
+      readonly notices: readonly Notice[];
     }
-  | { readonly kind: 'refuse'; readonly gate: GateName; readonly refusal: Refusal }
+  | {
+      readonly kind: 'refuse';
+      readonly gate: GateName;
+      readonly refusal: Refusal;
+      readonly asks?: readonly SpendingAsk[];
+    }
   | {
       readonly kind: 'hold';
       readonly gate: GateName;
@@ -72,6 +94,8 @@ export const baseLadder: Ladder = [
   fence,
   policy,
   model,
+  rate,
+  budget,
   approval,
   evidence,
 ];
@@ -89,6 +113,8 @@ export const workflowLadder: Ladder = [
   fence,
   policy,
   model,
+  rate,
+  budget,
   approval,
   evidence,
 ];
@@ -127,18 +153,35 @@ export function decide(request: Request, facts: Facts, ladder: Ladder = baseLadd
   let met: MetBy | null = null;
   let obligations = none;
   const softened: Softened[] = [];
+  const passed: Passed[] = [];
   for (const gate of ladder) {
     const answer = gate.check(request, facts, obligations);
     if (answer.kind === 'pass') {
       rule ??= answer.rule ?? null;
       met ??= answer.approval ?? null;
       if (answer.obligation !== undefined) obligations = [...obligations, answer.obligation];
-    } else if (answer.kind !== 'need' && isSoftened(gate.name, facts))
+      passed.push(answer);
+    } else if (answer.kind !== 'need' && isSoftened(gate.name, facts)) {
       softened.push({ gate: gate.name, refusal: answer.refusal });
-    else if (answer.kind === 'hold') return { ...answer, gate: gate.name, obligations };
-    else return { ...answer, gate: gate.name };
+      // Nobody is asked for what audit mode lets pass.
+      passed.push(answer.kind === 'refuse' ? { takes: answer.takes ?? [] } : {});
+    } else if (answer.kind === 'hold') return { ...answer, gate: gate.name, obligations };
+    else return answer.kind === 'need' ? { ...answer, gate: gate.name } : refused(answer, gate.name);
   }
   const tool = facts.catalogue.get(request.tool);
   invariant(tool !== undefined, 'the ladder let an undeclared tool pass');
-  return { kind: 'run', tool, args: argumentsIn(request, facts), rule, softened, approval: met };
+  const args = argumentsIn(request, facts);
+  return { kind: 'run', tool, args, rule, softened, approval: met, ...joined(passed) };
+}
+
+type Passed = Pick<Extract<GateAnswer, { kind: 'pass' }>, 'takes' | 'asks' | 'notices'>;
+
+const joined = (passed: readonly Passed[]) => ({
+  takes: passed.flatMap(({ takes = [] }) => takes),
+  asks: passed.flatMap(({ asks = [] }) => asks),
+  notices: passed.flatMap(({ notices = [] }) => notices),
+});
+
+function refused({ refusal, asks = [] }: Extract<GateAnswer, { kind: 'refuse' }>, gate: GateName): Decision {
+  return { kind: 'refuse', gate, refusal, ...(asks.length === 0 ? {} : { asks }) };
 }

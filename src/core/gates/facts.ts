@@ -4,6 +4,7 @@
  */
 import type { Approval, ApprovalId } from '../approval/approval.ts';
 import type { CallId, Principal, Request, SessionId } from '../call/call.ts';
+import type { BudgetFact } from '../budget/judge-budgets.ts';
 import type { Catalogue, FieldError } from '../call/catalogue.ts';
 import type { Json } from '../values/json.ts';
 import type { AgentPolicy } from '../policy/policy.ts';
@@ -80,6 +81,11 @@ export interface UnlistedServer {
   readonly retryAfterSeconds: number;
 }
 
+/** When a bucket would be full again; null if nothing was ever taken from it. */
+export interface RateFact {
+  readonly fullAtMicros: number | null;
+}
+
 export interface Facts {
   readonly principal: Principal;
   readonly nowMs: number;
@@ -98,6 +104,10 @@ export interface Facts {
   readonly turnCancelled?: boolean;
   /** What the author's own validator said about the arguments. */
   readonly arguments?: ArgumentsFact;
+  /** Only of a call with rate limits, one for each. */
+  readonly rates?: readonly RateFact[];
+  /** Only of a call with budgets, one for each. */
+  readonly budgets?: readonly BudgetFact[];
   /** Only of a call that needs an approval. */
   readonly approval?: ApprovalFact;
   /** Only of a call that names evidence. */
@@ -112,4 +122,13 @@ export const argumentsIn = (request: Request, facts: Facts): Json =>
   facts.arguments?.ok ? facts.arguments.args : request.args;
 
 /** The facts that a gate can ask for; the shell fetches exactly one at a time. */
-export type FactName = 'session' | 'turnCancelled' | 'arguments' | 'fences' | 'approval' | 'evidence' | 'evidenceNow';
+export type FactName =
+  | 'session'
+  | 'turnCancelled'
+  | 'arguments'
+  | 'fences'
+  | 'rates'
+  | 'budgets'
+  | 'approval'
+  | 'evidence'
+  | 'evidenceNow';

@@ -4,6 +4,9 @@
  */
 import type { Approval, Obligation } from '../approval/approval.ts';
 import type { CallId, Request } from '../call/call.ts';
+import type { Hold, SpendingAsk } from '../budget/judge-budgets.ts';
+import type { Notice } from '../call/reply.ts';
+import type { RateLimit } from '../rate/rate-limit.ts';
 import type { FactName, Facts } from './facts.ts';
 import type { Refusal } from '../call/refusal.ts';
 import type { JsonObject } from '../values/json.ts';
@@ -35,11 +38,28 @@ export type GateAnswer =
       readonly rule?: string;
       readonly obligation?: Obligation;
       readonly approval?: MetBy;
+      /** What the intent takes, and whom it asks. */
+      readonly takes?: readonly Take[];
+      readonly asks?: readonly SpendingAsk[];
+      /** What the reply says beside the outcome. */
+      readonly notices?: readonly Notice[];
     }
-  | { readonly kind: 'refuse'; readonly refusal: Refusal }
+  /** `takes`: what is taken all the same if audit mode lets the call pass. `asks`: whom the refusal asks. */
+  | {
+      readonly kind: 'refuse';
+      readonly refusal: Refusal;
+      readonly takes?: readonly Take[];
+      readonly asks?: readonly SpendingAsk[];
+    }
   /** Nothing runs until a person decides; the reply says what is open. */
   | { readonly kind: 'hold'; readonly refusal: Refusal; readonly approval: HeldFor | null }
   | { readonly kind: 'need'; readonly fact: FactName };
+
+/** What the intent of a call takes, so that nobody else can: all of it or nothing. */
+export type Take =
+  /** `isForced`: taken whether or not there is one. */
+  | { readonly kind: 'token'; readonly limit: RateLimit; readonly isForced: boolean }
+  | ({ readonly kind: 'hold' } & Hold);
 
 /**
  * How the obligations of a call are met: by an approval that it uses up, or because it ran already, under this call.

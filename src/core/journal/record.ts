@@ -34,6 +34,8 @@ export const recordKinds = {
   session_completed: 'an agent said that it is done, and nothing stood against it',
   task_opened: 'the call succeeded, and its work goes on until it is reported',
   task_reported: 'the work of a call was reported as complete',
+  budget_warned: 'the call runs, and a budget is at or beyond its warning mark',
+  budget_changed: 'a person said what has been spent of a budget',
   runtime_gap: 'something happened on which policy cannot decide',
   refusals_repeated: 'the same refusal was given again, so many times',
   prepared: 'the call may run, and is on record before it does',

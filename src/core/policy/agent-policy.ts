@@ -28,10 +28,11 @@ export interface AgentParts {
   readonly models: readonly ToolPattern[] | null;
   readonly mask: Mask;
   readonly completion: CompletionRule | null;
+  readonly quotas: Pick<AgentPolicy, 'limitsFor' | 'budgetsFor'>;
 }
 
 export function createAgentPolicy(
-  { written, rules, models, mask, completion }: AgentParts,
+  { written, rules, models, mask, completion, quotas }: AgentParts,
   limits: PolicyLimits,
 ): AgentPolicy {
   const candidatesFor = createRuleIndex(rules, limits.maxKeptTools);
@@ -98,6 +99,8 @@ export function createAgentPolicy(
         candidatesFor(tool).map((rule) => rule.written),
       ),
     completion,
+    limitsFor: quotas.limitsFor,
+    budgetsFor: quotas.budgetsFor,
   };
 }
 

@@ -5,6 +5,8 @@
 import { type ApprovalTerms, defaultTerms } from '../approval/approval.ts';
 import { canonicalText } from '../values/canonical.ts';
 import type { Json } from '../values/json.ts';
+import type { WrittenBudget } from '../budget/budget.ts';
+import type { WrittenLimit } from '../rate/rate-limit.ts';
 import type { AgentPolicy, WrittenAgent, WrittenCompletion, WrittenPolicy, WrittenRule } from './policy.ts';
 
 const writeRule = ({ effect, match, when, terms }: WrittenRule): { readonly [key: string]: Json } => ({
@@ -44,8 +46,37 @@ function writeAgent(agent: WrittenAgent): Json {
     // What a rule says is part of what its caller was told.
     rules: agent.rules.map((rule) => ({ ...writeRule(rule), reason: rule.reason })),
     ...(agent.completion === undefined ? {} : { completion: writeCompletion(agent.completion) }),
+    ...writeQuotas(agent),
   };
 }
+
+/** No part of what an approval is bound to: they are asked again when the call runs. */
+const writeQuotas = ({ limits = [], budgets = [] }: Pick<WrittenAgent, 'limits' | 'budgets'>) => ({
+  ...(limits.length === 0 ? {} : { limits: Object.fromEntries(limits.map(writeLimit)) }),
+  ...(budgets.length === 0 ? {} : { budgets: Object.fromEntries(budgets.map(writeBudget)) }),
+});
+
+const writeLimit = ({ match, rate, burst }: WrittenLimit): readonly [string, Json] => [
+  `${match} by the ${rate.split('/')[1] ?? ''}`,
+  { rate: Number(rate.split('/')[0]), burst },
+];
+
+const writeBudget = (budget: WrittenBudget): readonly [string, Json] => [
+  budget.name,
+  {
+    max: { ...budget.max },
+    match: budget.match,
+    cost: writeCondition(budget.cost),
+    reserve: budget.reserve === null ? null : { ...budget.reserve },
+    window: budget.window,
+    time_zone: budget.timeZone,
+    warn_at: budget.warnAt,
+    on_exceed: budget.onExceed,
+    raise: { ...budget.raise },
+    ...writeTerms(budget.onExceed === 'defer' ? 'defer' : 'deny', budget.terms),
+    agents: budget.agents === null ? null : writeSet(budget.agents),
+  },
+];
 
 const writeCompletion = ({ require, when, condition }: WrittenCompletion): Json => ({
   require: writeSet(require),
@@ -59,11 +90,12 @@ export const canonicalAgent = (agent: WrittenAgent): string => canonicalText(wri
 const writeRoles = (roles: NonNullable<WrittenPolicy['roles']>): Json =>
   Object.fromEntries(Object.entries(roles).map(([role, people]) => [role, writeSet(people)]));
 
-export const canonicalPolicy = ({ mode, agents, roles = {} }: WrittenPolicy): string =>
+export const canonicalPolicy = ({ mode, agents, roles = {}, limits, budgets }: WrittenPolicy): string =>
   canonicalText({
     mode,
     agents: Object.fromEntries(agents.map((agent) => [agent.agent, writeAgent(agent)])),
     ...(Object.keys(roles).length === 0 ? {} : { roles: writeRoles(roles) }),
+    ...writeQuotas({ ...(limits === undefined ? {} : { limits }), ...(budgets === undefined ? {} : { budgets }) }),
   });
 
 /** Only what decides about one tool: other rules may come, go and move, and an approval of this one still stands. */

@@ -50,7 +50,8 @@ export const completionVariables = {
   now: others.now,
 } as const satisfies Variables;
 
-const untyped: Variables = { args: 'dyn', ...others };
+/** Of a call whose tool may be any. */
+export const callVariables: Variables = { args: 'dyn', ...others };
 
 export const conditionVariables: readonly string[] = ['args', ...Object.keys(others)];
 
@@ -122,7 +123,7 @@ function createScope(about: readonly string[], shapes: ReadonlyMap<string, Argum
   const known = about.map((name) => shapes.get(name) ?? null);
   const unknown = about.filter((_, index) => known[index] === null);
   const args = unknown.length > 0 ? 'dyn' : argumentTypes(known.filter((shape) => shape !== null));
-  return { variables: args === 'dyn' ? untyped : { args, ...others }, unknown, compiled: new Map() };
+  return { variables: args === 'dyn' ? callVariables : { args, ...others }, unknown, compiled: new Map() };
 }
 
 function compileCondition(text: string, variables: Variables) {

@@ -3,6 +3,9 @@ import { createAgentPolicy } from './agent-policy.ts';
 import { canonicalPolicy } from './canonical-policy.ts';
 import { compileCompletion } from './compile-completion.ts';
 import { conditionVariables, type Conditions, createConditions } from './compile-conditions.ts';
+import { compileBudget, compileLimits, findByTool, type TellQuota } from './compile-quotas.ts';
+import type { Budget } from '../budget/budget.ts';
+import type { RateLimit } from '../rate/rate-limit.ts';
 import type {
   AgentPolicy,
   Policy,
@@ -33,15 +36,20 @@ export function compilePolicy(
   if (problems.length > 0) return { ok: false, problems };
   const conditions = createConditions(tools);
   const agents = new Map<string, AgentPolicy>();
+  const tellOf = (agent: string) => (problem: Omit<PolicyProblem, 'agent'>) => {
+    if (problems.length < limits.maxProblems) problems.push({ agent, ...problem });
+  };
+  const shared = compileShared(written, limits, tellOf(''));
+  const budgets = shared.budgets.map(({ budget }) => budget);
   for (const agent of written.agents) {
-    const tell = (problem: Omit<PolicyProblem, 'agent'>): void => {
-      if (problems.length < limits.maxProblems) problems.push({ agent: agent.agent, ...problem });
-    };
+    const tell = tellOf(agent.agent);
     if (agents.has(agent.agent)) tell({ rule: null, field: 'rules', ...declaredTwice(agent.agent) });
-    agents.set(agent.agent, compileAgent(agent, conditions, limits, tell));
+    const quotas = compileQuotas(agent, shared, limits, tell);
+    budgets.push(...quotas.own);
+    agents.set(agent.agent, compileAgent(agent, quotas, conditions, limits, tell));
   }
   if (problems.length > 0) return { ok: false, problems };
-  const policy = { written, agents, canonical: canonicalPolicy(written) };
+  const policy = { written, agents, canonical: canonicalPolicy(written), budgets };
   return { ok: true, policy, warnings: conditions.warnings() };
 }
 
@@ -78,13 +86,66 @@ const declaredTwice = (agent: string) => ({
   fix: 'put its rules into one place',
 });
 
-function compileAgent(written: WrittenAgent, conditions: Conditions, limits: PolicyLimits, tell: Tell): AgentPolicy {
+/** The limits and budgets that agents share, and the agents that share each budget. */
+interface Shared {
+  readonly limits: readonly RateLimit[];
+  readonly budgets: readonly { readonly budget: Budget; readonly agents: ReadonlySet<string> | null }[];
+}
+
+function compileShared({ limits = [], budgets = [], agents }: WrittenPolicy, bounds: PolicyLimits, tell: Tell): Shared {
+  const tellQuota: TellQuota = (problem) => tell({ rule: null, ...problem });
+  const known = new Set(agents.map(({ agent }) => agent));
+  return {
+    limits: compileLimits(limits, 'tenant', bounds, tellQuota),
+    budgets: budgets.flatMap((written) => {
+      const budget = compileBudget(written, `pool/${written.name}`, bounds, tellQuota);
+      const stranger = written.agents?.find((agent) => !known.has(agent));
+      if (stranger !== undefined)
+        tellQuota({ field: 'budgets', budget: written.name, ...notAnAgent(stranger, written.name) });
+      return budget === null ? [] : [{ budget, agents: written.agents === null ? null : new Set(written.agents) }];
+    }),
+  };
+}
+
+const notAnAgent = (agent: string, budget: string) => ({
+  message: `the budget ${budget} is shared by ${agent}, and no agent has that name`,
+  fix: 'declare it under agents, or take it out of the list',
+});
+
+interface Quotas extends Pick<AgentPolicy, 'limitsFor' | 'budgetsFor'> {
+  readonly own: readonly Budget[];
+}
+
+function compileQuotas(
+  { agent, limits = [], budgets = [] }: WrittenAgent,
+  shared: Shared,
+  bounds: PolicyLimits,
+  tell: Tell,
+): Quotas {
+  const tellQuota: TellQuota = (problem) => tell({ rule: null, ...problem });
+  const own = budgets.flatMap((each) => compileBudget(each, `agent/${agent}/${each.name}`, bounds, tellQuota) ?? []);
+  const joined = shared.budgets.flatMap(({ budget, agents }) => (agents?.has(agent) === false ? [] : [budget]));
+  const rates = [...compileLimits(limits, `agent/${agent}`, bounds, tellQuota), ...shared.limits];
+  return {
+    own,
+    limitsFor: findByTool(rates, bounds.maxKeptTools),
+    budgetsFor: findByTool([...own, ...joined], bounds.maxKeptTools),
+  };
+}
+
+function compileAgent(
+  written: WrittenAgent,
+  quotas: Quotas,
+  conditions: Conditions,
+  limits: PolicyLimits,
+  tell: Tell,
+): AgentPolicy {
   const rules = compileRules(written, conditions, limits, tell);
   const models = written.models === null ? null : compileModels(written.models.allow, limits, tell);
   const { mask, problems } = compileRedact(written.redact, limits);
   for (const problem of problems) tell({ rule: null, field: 'redact', ...problem });
   const completion = written.completion === undefined ? null : compileCompletion(written.completion, tell);
-  return createAgentPolicy({ written, rules, models, mask, completion }, limits);
+  return createAgentPolicy({ written, rules, models, mask, completion, quotas }, limits);
 }
 
 function compileRules(

@@ -5,6 +5,8 @@
 import type { ApprovalTerms } from '../approval/approval.ts';
 import type { Json } from '../values/json.ts';
 import type { EffectClass } from '../taxonomy.ts';
+import type { Budget, WrittenBudget } from '../budget/budget.ts';
+import type { RateLimit, WrittenLimit } from '../rate/rate-limit.ts';
 
 export const ruleEffects = ['permit', 'defer', 'deny'] as const;
 export type RuleEffect = (typeof ruleEffects)[number];
@@ -66,6 +68,8 @@ export interface WrittenAgent {
   /** Paths such as `args.card.number`, `result.users.*.email`, `args.**.password`. */
   readonly redact: readonly string[];
   readonly completion?: WrittenCompletion;
+  readonly limits?: readonly WrittenLimit[];
+  readonly budgets?: readonly WrittenBudget[];
 }
 
 export interface WrittenPolicy {
@@ -75,6 +79,10 @@ export interface WrittenPolicy {
   readonly agents: readonly WrittenAgent[];
   /** Who has which role, by the names of their keys. */
   readonly roles?: Readonly<Record<string, readonly string[]>>;
+  /** Of the whole tenant: every agent draws from the same bucket. */
+  readonly limits?: readonly WrittenLimit[];
+  /** That several agents share, or all of the tenant. */
+  readonly budgets?: readonly WrittenBudget[];
 }
 
 /**
@@ -145,6 +153,9 @@ export interface AgentPolicy {
   canonicalFor(tool: string): string;
   /** Whether its completion may be said; null if nothing more is asked for. */
   readonly completion: CompletionRule | null;
+  /** The rate limits and the budgets of a tool: its own, then those that it shares. */
+  limitsFor(tool: string): readonly RateLimit[];
+  budgetsFor(tool: string): readonly Budget[];
 }
 
 /** The conditions of a completion, ready to ask. Never throws: a condition that cannot be evaluated does not hold. */
@@ -162,6 +173,8 @@ export interface Policy {
   readonly written: WrittenPolicy;
   readonly agents: ReadonlyMap<string, AgentPolicy>;
   readonly canonical: string;
+  /** Every budget, each once. */
+  readonly budgets: readonly Budget[];
 }
 
 /** What is wrong with a policy, and where in what was written. */
@@ -169,7 +182,20 @@ export interface PolicyProblem {
   readonly agent: string;
   /** Counted from 0; null if it is not about a rule. */
   readonly rule: number | null;
-  readonly field: 'match' | 'when' | 'redact' | 'models' | 'rules' | 'completion' | 'approvers' | 'needs' | 'expires';
+  readonly field:
+    | 'match'
+    | 'when'
+    | 'redact'
+    | 'models'
+    | 'rules'
+    | 'completion'
+    | 'approvers'
+    | 'needs'
+    | 'expires'
+    | 'limits'
+    | 'budgets';
+  /** The name of the budget that it is about. */
+  readonly budget?: string;
   /** Which of the paths, globs or approvers, or of `completionParts`, counted from 0. */
   readonly index?: number;
   readonly message: string;

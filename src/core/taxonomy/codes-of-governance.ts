@@ -35,11 +35,11 @@ export const codesOfGovernance = {
   BUDGET_EXCEEDED: {
     title: 'Budget reached',
     meaning: 'What was spent, what is held and this call together exceed the budget.',
-    agent: 'Stop spending, mention when the budget opens again, and go on after that.',
+    agent: 'Stop spending, mention when the budget opens again, and go on after that. With rule_block it never does.',
     operator: 'Raise the budget, or settle calls in doubt that still hold part of it.',
     class: 'Governance',
     http: 429,
-    resolutions: ['budget_reset'],
+    resolutions: ['budget_reset', 'rule_block'],
   },
   BUDGET_WARNING: {
     title: 'Budget is running low',
@@ -48,7 +48,7 @@ export const codesOfGovernance = {
     operator: 'Decide in time whether the budget should be raised.',
     class: 'Governance',
     http: null,
-    resolutions: ['budget_reset', 'pending_approval'],
+    resolutions: ['budget_reset', 'pending_approval', 'manual_audit'],
   },
   DAEMON_NOT_READY: {
     title: 'Gateway is not ready',

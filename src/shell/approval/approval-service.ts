@@ -9,6 +9,7 @@ import {
   stateAt,
   type Approval,
 } from '../../core/approval/approval.ts';
+import { shownSpending } from './spending.ts';
 import type { ApprovalView } from '../../core/approval/approval-view.ts';
 import type { Json } from '../../core/values/json.ts';
 import type { Principal } from '../../core/call/call.ts';
@@ -128,7 +129,8 @@ export async function viewOf(approval: Approval, shell: Shell): Promise<Approval
  * The arguments as the agent asked for them; null once they were erased. Once an edited call has run, the store has its
  * edited arguments, so the original ones come from the record.
  */
-async function askedArgs({ callId, edit }: Approval, { ports: { store } }: Shell): Promise<string | null> {
+async function askedArgs({ callId, edit, spending }: Approval, { ports: { store } }: Shell): Promise<string | null> {
+  if (spending !== undefined) return canonicalText(shownSpending(spending));
   if (edit !== null) {
     const held = (await store.recordsOf(callId)).find(({ kind }) => kind === 'held');
     return held?.payloads.find(({ part }) => part === 'args')?.text ?? null;

@@ -29,6 +29,7 @@ import {
 import { onAbort } from '../call/requester.ts';
 import { hasCurrentRules, endApproval, expireOrVoid, notifyWaiters } from './end-approval.ts';
 import { commit, pause } from '../upkeep/commit.ts';
+import { allowing, unattached } from './spending.ts';
 import { checkEdit } from './edit-approval.ts';
 import { runApproved } from './run-approved.ts';
 import type { Scope, Shell } from '../shell.ts';
@@ -105,6 +106,8 @@ async function approveOnce(approval: Approval, by: Decider, input: DecisionInput
     return problem('not_pending', 'it is void: the rules it was asked for under have changed; the agent asks anew');
   }
   const name = nameOf(by);
+  if (input.args !== undefined && approval.spending !== undefined)
+    return problem('bad_edit', 'an amount is approved as it is, or denied; change the budget to change it');
   const edit = input.args === undefined ? null : await checkEdit(approval, input.args, name, shell);
   if (edit !== null && 'problem' in edit) return problem('bad_edit', edit.problem);
   // A vote covers one form of the call: the same person may vote again with an edit, or after somebody else's edit.
@@ -136,7 +139,7 @@ interface CastVote {
 /** Commits the approval with one more vote, and the record of that vote. */
 async function recordVote(approval: Approval, next: Approval, vote: CastVote, shell: Shell): Promise<CommitResult> {
   const { by, saw, edit, reason } = vote;
-  const call = await shell.ports.store.call(approval.callId);
+  const call = approval.spending === undefined ? await shell.ports.store.call(approval.callId) : unattached(approval);
   const body = {
     approval: approval.id,
     by: nameOf(by),
@@ -154,6 +157,8 @@ async function recordVote(approval: Approval, next: Approval, vote: CastVote, sh
     {
       ...bare(shell),
       approvals: [{ approval: next, expect: approval.version, maxPending: null }],
+      // INVARIANT: what is allowed beyond a budget is allowed by the commit that grants it.
+      accounts: next.state === 'granted' ? allowing(next, next.spending?.raiseMicros ?? 0) : [],
       ...(call === null ? {} : { session: numbered(call), records: [note('approval_approved', call, body, payloads)] }),
     },
     shell,

@@ -19,6 +19,7 @@ import { type Shell, policyOf } from '../shell.ts';
 import { bare, note, numbered } from '../ending/transition.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import type { StoredCall } from '../../ports/store.ts';
+import { allowing, hasCurrentBudget, unattached } from './spending.ts';
 import { rulesOf } from './fetch-approval.ts';
 import { toolOf } from '../session/position.ts';
 
@@ -46,11 +47,12 @@ export async function endApproval(approval: Approval, end: ApprovalEnd, shell: S
   const decided = end.kind === 'denied' || end.kind === 'revoked' ? { by: end.by, atMs, reason: end.reason } : null;
   const state = end.kind === 'cancelled' ? 'void' : end.kind;
   const next = ended(approval, state, decided);
-  const call = await shell.ports.store.call(approval.callId);
+  const call = approval.spending === undefined ? await shell.ports.store.call(approval.callId) : null;
   const about = { approval: approval.id, became: state, ...detailsOf(end) };
   const approvals = [{ approval: next, expect: approval.version, maxPending: null }];
   const waits = call !== null && call.state === 'AWAITING_APPROVAL';
-  const notes = call === null ? [] : [note(endings[end.kind].record, call, about)];
+  const subject = approval.spending === undefined ? call : unattached(approval);
+  const notes = subject === null ? [] : [note(endings[end.kind].record, subject, about)];
   const ending: Ending = {
     events: [endings[end.kind].event],
     say: (envelope) => replyTo(call?.effectClass ?? 'plain', next, end, envelope, shell),
@@ -62,7 +64,10 @@ export async function endApproval(approval: Approval, end: ApprovalEnd, shell: S
   const transition = concluded?.transition ?? {
     ...bare(shell),
     approvals,
-    ...(call === null ? {} : { session: numbered(call), records: notes }),
+    // What was allowed beyond a budget and is taken back allows nothing more.
+    accounts: end.kind === 'revoked' ? allowing(approval, 0) : [],
+    records: notes,
+    ...(call === null ? {} : { session: numbered(call) }),
   };
   const result = await commit(transition, shell);
   markAnswered(result, shell);
@@ -148,6 +153,7 @@ export function notifyWaiters(id: Approval['id'], { live }: Shell): void {
 
 /** Whether the rules about its tool are still those that it was asked for under. */
 export async function hasCurrentRules(approval: Approval, shell: Shell): Promise<boolean> {
+  if (approval.spending !== undefined) return hasCurrentBudget(approval.spending, shell);
   const agent = policyOf(approval.agent, shell)?.agent ?? null;
   if (agent === null) return false;
   const call = await shell.ports.store.call(approval.callId);

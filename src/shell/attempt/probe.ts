@@ -20,7 +20,7 @@ export async function probe(call: Call, args: Json, { reconcile }: ToolRecovery,
   if (tool.effectClass !== 'pure') return unclear(`'${reconcile.tool}' is not a read`);
   const asked = reconcile.ask(args);
   if (asked === null) return unclear('the arguments of the read could not be made');
-  const work = { tool, args: asked, step: null, client: null };
+  const work = { tool, args: asked, step: null, client: null, holds: [] };
   // The read has its own time, whatever is left of the call's.
   const reading = { ...call, deadlineAtMs: shell.ports.clock.nowMs() + tool.timeoutMs };
   const end = await sendAttempt(attemptOf(reading, work, shell), () => undefined, shell).end;

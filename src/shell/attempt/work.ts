@@ -20,6 +20,7 @@ import { suppressedIn } from '../upkeep/record-suppressed.ts';
 import { advanceAll, bare, type CommitParts, note, numbered, toTransition } from '../ending/transition.ts';
 import { recheck } from '../../core/call/recheck.ts';
 import type { Facts } from '../../core/gates/facts.ts';
+import type { HeldAmount } from '../ending/held-amounts.ts';
 import type { StoredCall } from '../../ports/store.ts';
 
 /** A tool and the arguments it will get. */
@@ -34,6 +35,8 @@ export interface Work {
   readonly bodyOf?: BodyOf | undefined;
   /** What its reply says beside the outcome. */
   readonly notices?: readonly Notice[];
+  /** What it holds of budgets. */
+  readonly holds: readonly HeldAmount[];
   /** The reads that it relies on, and what they said. */
   readonly evidence?: { readonly refs: readonly string[]; readonly contents: readonly string[]; readonly hash: string };
 }

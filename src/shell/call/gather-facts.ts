@@ -12,9 +12,9 @@ import type {
   EvidenceNowFact,
 } from '../../core/gates/facts.ts';
 import { stepOf } from '../../core/gates/reachable.ts';
-import { unreachable } from '../../core/values/unreachable.ts';
 import type { StepFact } from '../../core/workflow/step.ts';
 import { fetchApproval } from '../approval/fetch-approval.ts';
+import { fetchBudgets, fetchRates } from './fetch-quotas.ts';
 import { type Asking, fetchSession, lookAtSession, type Unopened } from '../session/fetch-session.ts';
 import { fencesOf, toolOf } from '../session/position.ts';
 import type { BodyOf, Shell } from '../shell.ts';
@@ -40,35 +40,34 @@ export interface FactsFor {
 export async function gather(fact: FactName, facts: Facts, wanted: FactsFor, shell: Shell): Promise<Gathered> {
   const { request, who, asking } = wanted;
   if (fact === 'session') return withSession(await fetchSession(request.session, who, asking, shell), facts);
-  return { kind: 'facts', facts: { ...facts, ...(await fetchOne(fact, facts, wanted, shell)) } };
+  return { kind: 'facts', facts: { ...facts, ...(await fetchers[fact](facts, wanted, shell)) } };
 }
 
-async function fetchOne(
-  fact: Exclude<FactName, 'session'>,
-  facts: Facts,
-  { request, who, asking }: FactsFor,
-  shell: Shell,
-): Promise<Partial<Facts>> {
-  const refs = request.evidence ?? [];
-  switch (fact) {
-    case 'turnCancelled':
-      return { turnCancelled: await isTurnCancelled(request, facts, shell) };
-    case 'fences':
-      return { fences: facts.session?.found === true ? await fencesOf(facts.session.id, shell) : [] };
-    case 'arguments':
-      return { arguments: await validated(request, stepOf(facts), shell) };
-    case 'approval':
-      return { approval: await fetchApproval(request, facts, who, asking?.approval ?? null, shell) };
-    case 'evidence':
-      return { evidence: await fetchEvidence(refs, who, shell) };
-    case 'evidenceNow':
-      return {
-        evidenceNow: await readEvidenceAgain(refs, facts.evidence?.ok === true ? facts.evidence.contents : [], shell),
-      };
-    default:
-      return unreachable(fact);
-  }
-}
+type Fetch = (facts: Facts, wanted: FactsFor, shell: Shell) => Promise<Partial<Facts>>;
+
+/** How each fact is fetched. */
+const fetchers: Readonly<Record<Exclude<FactName, 'session'>, Fetch>> = {
+  turnCancelled: async (facts, { request }, shell) => ({
+    turnCancelled: await isTurnCancelled(request, facts, shell),
+  }),
+  fences: async ({ session }, _wanted, shell) => ({
+    fences: session?.found === true ? await fencesOf(session.id, shell) : [],
+  }),
+  arguments: async (facts, { request }, shell) => ({ arguments: await validated(request, stepOf(facts), shell) }),
+  rates: async (facts, { request, who }, shell) => ({ rates: await fetchRates(request, facts, who, shell) }),
+  budgets: async (facts, { request, who, asking }, shell) => ({
+    budgets: await fetchBudgets(request, facts, who, asking !== null, shell),
+  }),
+  approval: async (facts, { request, who, asking }, shell) => ({
+    approval: await fetchApproval(request, facts, who, asking?.approval ?? null, shell),
+  }),
+  evidence: async (_facts, { request, who }, shell) => ({
+    evidence: await fetchEvidence(request.evidence ?? [], who, shell),
+  }),
+  evidenceNow: async ({ evidence }, { request }, shell) => ({
+    evidenceNow: await readEvidenceAgain(request.evidence ?? [], evidence?.ok === true ? evidence.contents : [], shell),
+  }),
+};
 
 async function isTurnCancelled({ turn }: Request, { session }: Facts, { ports }: Shell): Promise<boolean> {
   return session?.found === true && turn !== null && (await ports.store.turnCancelled(session.id, turn));
@@ -174,7 +173,7 @@ async function readAgain(
   const name = `${call.tool} (${call.id})`;
   if (tool === undefined || args.kind !== 'text' || isMasked(args.text) || tool.effectClass !== 'pure')
     return { problem: `${name} cannot be read again` };
-  const work: Work = { tool, args: JSON.parse(args.text) as Json, step, client: null };
+  const work: Work = { tool, args: JSON.parse(args.text) as Json, step, client: null, holds: [] };
   if ((await whyNotResend(call, work, shell)) !== null) return { problem: `${name} may not be read any more` };
   const limitMs = Math.min(tool.timeoutMs, shell.limits.factTimeoutMs);
   const attempt = attemptOf({ ...call, attempt: call.attempt + 1, deadlineAtMs: clock.nowMs() + limitMs }, work, shell);

@@ -7,7 +7,9 @@ import type { Call, CallId, Request } from '../../core/call/call.ts';
 import type { ToolEntry } from '../../core/call/catalogue.ts';
 import { type Decision, type Softened, standingGates } from '../../core/call/decide.ts';
 import type { Notice } from '../../core/call/reply.ts';
+import type { BudgetFact } from '../../core/budget/judge-budgets.ts';
 import type { Facts } from '../../core/gates/facts.ts';
+import { spendingParts } from '../approval/open-spending.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
@@ -88,6 +90,44 @@ const toolRider: IntentRider = ({ decision: { tool } }, shell) => {
   };
 };
 
+/** INVARIANT: tokens and budgets are taken with the intent or not at all. */
+const quotaRider: IntentRider = ({ call, decision, facts }, shell) => {
+  const { takes, asks, notices } = decision;
+  if (takes.length === 0) return {};
+  const { tenant } = call;
+  const holds = takes.flatMap((take) => (take.kind === 'hold' ? [take] : []));
+  const warned = notices.map((notice) => note('budget_warned', call, warnedBody(notice, call, facts)));
+  return mergeParts([
+    {
+      tokens: takes.flatMap((take) => {
+        if (take.kind !== 'token') return [];
+        const { bucket, intervalMicros, burst } = take.limit;
+        return [{ tenant, bucket, intervalMicros, burst, isForced: take.isForced }];
+      }),
+      reserve: holds.map(({ account, micros: amount, limit }) => ({ tenant, account, amount, limit })),
+      ...(holds.length === 0
+        ? {}
+        : { body: { prepared: { budgets: holds.map(({ account, micros }) => ({ account, held: micros })) } } }),
+      notes: warned,
+    },
+    spendingParts(asks, call, shell),
+  ]);
+};
+
+function warnedBody(notice: Notice, { agent, tool }: Call, { budgets = [] }: Facts): JsonObject {
+  const { budget_id: budget = null, human_message, resolution } = notice;
+  const accounts = budgets.map(({ account }) => account);
+  return {
+    agent,
+    tool,
+    budget_id: budget,
+    human_message,
+    accounts,
+    resolution: resolution as unknown as JsonObject,
+    notices: [notice as unknown as JsonObject],
+  };
+}
+
 /** What would be done about its failures. */
 const playbookRider: IntentRider = ({ decision: { tool } }, shell) => {
   const { hash, blobs } = playbookOnRecord(recoveryOf(tool, shell), shell);
@@ -152,6 +192,7 @@ const riders: readonly IntentRider[] = [
   policyRider,
   workflowRider,
   approvalRider,
+  quotaRider,
 ];
 
 const hashes = new WeakMap<ToolEntry, string>();
@@ -185,10 +226,20 @@ export function factsOf(facts: Facts, shell: Shell): JsonObject {
   if (facts.evidence?.ok === true) seen['evidence'] = facts.evidence.hash;
   if (facts.evidenceNow !== undefined)
     seen['evidence_now'] = facts.evidenceNow.kind === 'read' ? facts.evidenceNow.hash : facts.evidenceNow.problem;
+  if (facts.rates !== undefined) seen['rates'] = facts.rates.map(({ fullAtMicros }) => fullAtMicros);
+  if (facts.budgets !== undefined) seen['budgets'] = facts.budgets.map(budgetSeen);
   if (facts.approval !== undefined) seen['approval'] = approvalSeen(facts.approval);
   if (facts.arguments !== undefined) seen['validator'] = facts.arguments.ok ? 'accepted' : 'refused';
   return seen;
 }
+
+const budgetSeen = ({ account, settled, held, allowed, approval }: BudgetFact): JsonObject => ({
+  account,
+  settled,
+  held,
+  allowed,
+  approval: approval?.id ?? null,
+});
 
 function approvalSeen({ rules, found }: NonNullable<Facts['approval']>): JsonObject {
   return { rules, found: found?.id ?? null, version: found?.version ?? null, state: found?.state ?? null };

@@ -12,6 +12,9 @@ import { invariant } from '../../core/values/unreachable.ts';
 import type { StepFact } from '../../core/workflow/step.ts';
 import type { StoreFault } from '../../ports/store.ts';
 import { expireOrVoid } from '../approval/end-approval.ts';
+import { spendingTransition } from '../approval/open-spending.ts';
+import { bare } from '../ending/transition.ts';
+import { commit } from '../upkeep/commit.ts';
 import { holdCall } from '../approval/hold-call.ts';
 import { voidForEvidence, refuseUnattended } from '../approval/take-approval.ts';
 import { withStateNow } from '../ending/adopt-own-result.ts';
@@ -97,12 +100,20 @@ async function refuse(
   call: Call,
   decision: Extract<Decision, { kind: 'refuse' }>,
   facts: Facts,
-  { request }: Asked,
+  asked: Asked,
   shell: Shell,
 ): Promise<Stop> {
+  const { asks = [] } = decision;
+  if (asks.length > 0) {
+    const asking = await commit({ ...bare(shell), ...spendingTransition(asks, call, shell) }, shell);
+    // Somebody else has asked meanwhile: the refusal names what they asked for.
+    if (asking.kind === 'conflict') return again(asked);
+    if (asking.kind === 'unavailable')
+      return replyWith(storeUnavailable(refusal(call, atAdmission, asked.request, null, shell), asking.fault));
+  }
   // INVARIANT: what was approved upon evidence that has changed covers nothing any more.
   if (decision.gate === 'evidence' && facts.evidenceNow?.kind === 'read') await voidForEvidence(facts, shell);
-  return replyWith(await refuseByGate(call, decision, facts, request, shell));
+  return replyWith(await refuseByGate(call, decision, facts, asked.request, shell));
 }
 
 async function decideWithFacts(

@@ -2,6 +2,7 @@
 import type { Request } from '../../core/call/call.ts';
 import type { Facts } from '../../core/gates/facts.ts';
 import type { MetBy } from '../../core/gates/gate.ts';
+import { heldBy } from '../ending/held-amounts.ts';
 import type { Work } from '../attempt/work.ts';
 import { approvalMetBy, type Asked, type Phase, replyWith } from './asked.ts';
 import type { Shell } from '../shell.ts';
@@ -43,7 +44,16 @@ export async function prepare(asked: Asked, judged: Judged, shell: Shell): Promi
     ...judged,
     kind: 'next',
     intent: { call, request, decision, facts, step, policy, uses: null },
-    work: { tool: decision.tool, args: decision.args, step, client, bodyOf, ...evidenceOf(request, facts) },
+    work: {
+      tool: decision.tool,
+      args: decision.args,
+      step,
+      client,
+      bodyOf,
+      notices: decision.notices,
+      holds: heldBy(decision.takes, decision.args),
+      ...evidenceOf(request, facts),
+    },
     met: approvalMetBy(decision, asked),
     nobodyLeftWithinMs,
   };

@@ -9,6 +9,7 @@ import { takeApproval } from '../approval/take-approval.ts';
 import { contextHere, type Ending } from '../ending/ending.ts';
 import { conclude } from '../ending/conclude.ts';
 import type { Shell } from '../shell.ts';
+import { untaken } from '../ending/transition.ts';
 import { commit, markAnswered } from '../upkeep/commit.ts';
 import { type Asked, again, againAsSent, type Phase, replyWith, type Stop } from './asked.ts';
 import { type Intent, intentParts } from './intent.ts';
@@ -31,7 +32,11 @@ export async function take(asked: Asked, prepared: Prepared, shell: Shell): Prom
   switch (taken.kind) {
     case 'taken': {
       const { uses } = taken;
-      return { kind: 'next', intent: { ...intent, call: taken.call, uses }, work: { ...work, notices: uses.notices } };
+      return {
+        kind: 'next',
+        intent: { ...intent, call: taken.call, uses },
+        work: { ...work, notices: [...(work.notices ?? []), ...uses.notices] },
+      };
     }
     case 'edited':
       return again(taken.asked);
@@ -47,8 +52,8 @@ async function expire(asked: Asked, { call, intent, work, step }: Prepared, shel
   const ending: Ending = {
     events: [{ kind: 'admitted' }, { kind: 'expired' }],
     say: (envelope, effect) => timedOut(envelope, call.deadlineAtMs - call.createdAtMs, effect),
-    // What never runs takes no turn.
-    parts: { ...intentParts(intent, shell), workflow: null },
+    // What never runs takes no turn, no token and no budget.
+    parts: { ...untaken(intentParts(intent, shell)), workflow: null },
   };
   const { reply, transition } = conclude(call, ending, contextHere(work, shell), shell);
   const result = await commit(transition, shell);

@@ -15,7 +15,7 @@ import { fingerprintIn } from '../call/asked.ts';
 import { contextHere, type Ending } from './ending.ts';
 import { conclude } from './conclude.ts';
 import { me, type Shell } from '../shell.ts';
-import { bare, type CommitParts, mergeParts, note, numbered } from './transition.ts';
+import { bare, type CommitParts, mergeParts, note, numbered, untaken } from './transition.ts';
 import type { Work } from '../attempt/work.ts';
 
 /** The earlier equal step whose result can be taken; null if there is none. */
@@ -64,7 +64,7 @@ export async function adopt(
       // The key of the earlier step is answered by the call that moved the state for it, in its own session.
       ...(isInherited ? [] : [note('adopted', { ...next, id: earlier }, { by: next.id })]),
     ],
-    parts: mergeParts([parts, { body: { dispatched: { attempt: 0, adopted_from: earlier } } }]),
+    parts: mergeParts([untaken(parts), { body: { dispatched: { attempt: 0, adopted_from: earlier } } }]),
   };
   const { call: adopter, reply, transition } = conclude(call, ending, contextHere(work, shell), shell);
   const committed = await commit(transition, shell);

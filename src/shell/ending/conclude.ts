@@ -14,6 +14,7 @@ import type { Shell } from '../shell.ts';
 import { type CallContext, contextElsewhere, type End, type Ending, type EndRider, type Move } from './ending.ts';
 import { advanceAll, type CommitParts, effectOf, mergeParts, note, toTransition } from './transition.ts';
 import { viewOf } from '../../core/recovery/dispatch.ts';
+import { budgetRider } from './budget-rider.ts';
 import { recoveryRider } from './recovery-rider.ts';
 import { workflowRider } from './workflow-rider.ts';
 
@@ -81,4 +82,4 @@ export const taskRider: EndRider = ({ from, next, ending, context: { reportsWith
 };
 
 /** In the order in which their records are written. */
-const riders: readonly EndRider[] = [workflowRider, recoveryRider, taskRider];
+const riders: readonly EndRider[] = [workflowRider, recoveryRider, taskRider, budgetRider];

@@ -9,6 +9,7 @@ import type { Payload, RecordDraft } from '../../core/journal/record.ts';
 import type { Effect } from '../../core/taxonomy.ts';
 import { type Json, type JsonObject, isObject } from '../../core/values/json.ts';
 import { type Shell, nextActions, recoveryOf } from '../shell.ts';
+import { type HeldAmount, heldOnRecord } from './held-amounts.ts';
 import type { CommitParts } from './transition.ts';
 import type { Notice } from '../../core/call/reply.ts';
 import { operationOf, type StepFact, withDueFired } from '../../core/workflow/step.ts';
@@ -84,6 +85,8 @@ export interface CallContext {
   readonly recovery: ToolRecovery;
   /** Outside workflows: which operation it is; null if its tool declares no key. */
   readonly operation: string | null;
+  /** What it holds of budgets. */
+  readonly holds: readonly HeldAmount[];
 }
 
 export function contextHere(work: Work, shell: Shell): CallContext {
@@ -96,6 +99,7 @@ export function contextHere(work: Work, shell: Shell): CallContext {
     reportsWithinMs: work.tool.reportsWithinMs,
     recovery: recoveryOf(work.tool, shell),
     operation: step === null ? operationOfCall(work.tool, work.args) : null,
+    holds: work.holds,
   };
 }
 
@@ -114,6 +118,7 @@ export async function contextElsewhere(call: StoredCall, next: Call, shell: Shel
     reportsWithinMs: next.state === 'SUCCEEDED' ? await reportsWithinAsDeclared(call.id, shell) : null,
     recovery: tool === undefined ? recoveryOfUpstream(call.tool) : recoveryOf(tool, shell),
     operation: tool === undefined || session?.workflow !== null ? null : await operationElsewhere(call.id, tool, shell),
+    holds: await heldOnRecord(call, shell),
   };
 }
 
@@ -124,12 +129,12 @@ async function operationElsewhere(id: CallId, tool: ToolEntry, { ports }: Shell)
   return args.kind === 'text' ? operationOfCall(tool, JSON.parse(args.text) as Json) : tool.policyName;
 }
 
-/** What the journal says that an approver changed: whichever process ends the call, its reply says so. */
+/** The notices that the journal keeps with the intent: whichever process ends the call, its reply says the same. */
 export async function noticesOf(id: CallId, { ports }: Shell): Promise<readonly Notice[]> {
-  const approval = await ports.store.approvalOfCall(id);
-  if (approval === null || approval.edit === null) return [];
-  const used = (await ports.store.recordsOf(id)).find(({ kind }) => kind === 'approval_used');
-  return used === undefined ? [] : ((JSON.parse(used.body) as { notices?: readonly Notice[] }).notices ?? []);
+  const kept = (await ports.store.recordsOf(id)).filter(
+    ({ kind }) => kind === 'approval_used' || kind === 'budget_warned',
+  );
+  return kept.flatMap(({ body }) => (JSON.parse(body) as { notices?: readonly Notice[] }).notices ?? []);
 }
 
 /** As the tool was declared when the call was prepared: whoever ends the call need not have the tool. */

@@ -7,14 +7,18 @@ import { advance, type CallEvent, type SideEffect } from '../../core/call/lifecy
 import type { CallState, Effect } from '../../core/taxonomy.ts';
 import { invariant } from '../../core/values/unreachable.ts';
 import type {
+  AccountWrite,
   ApprovalWrite,
   Blob,
   CallChange,
   FenceWrite,
   KeyClaim,
+  Reservation,
   SessionChange,
+  Settlement,
   TaskChange,
   TicketWrite,
+  TokenTake,
   Transition,
   WorkflowChange,
 } from '../../ports/store.ts';
@@ -35,6 +39,11 @@ export interface CommitParts {
   /** What becomes of approvals in the same commit. */
   readonly approvals?: readonly ApprovalWrite[];
   readonly tickets?: readonly TicketWrite[];
+  /** What is held, given back, taken and changed of accounts and buckets. */
+  readonly reserve?: readonly Reservation[];
+  readonly settle?: readonly Settlement[];
+  readonly tokens?: readonly TokenTake[];
+  readonly accounts?: readonly AccountWrite[];
   /** Outside workflows: the operation of the call is in doubt, or is not any more. */
   readonly fence?: FenceWrite;
   /** Work that its success leaves to be reported. */
@@ -44,6 +53,9 @@ export interface CommitParts {
   /** Records that are not a change of state, after those that are. */
   readonly notes?: readonly RecordDraft[];
 }
+
+/** The same without what only a call that runs takes. */
+export const untaken = (parts: CommitParts): CommitParts => ({ ...parts, reserve: [], tokens: [] });
 
 /** Several events in a row, as one step. */
 export function advanceAll(call: Call, events: readonly CallEvent[]) {
@@ -71,6 +83,10 @@ export function mergeParts(all: readonly CommitParts[]): CommitParts {
     blobs: [] as Blob[],
     approvals: [] as ApprovalWrite[],
     tickets: [] as TicketWrite[],
+    reserve: [] as Reservation[],
+    settle: [] as Settlement[],
+    tokens: [] as TokenTake[],
+    accounts: [] as AccountWrite[],
     resumption: [] as RecordDraft[],
     notes: [] as RecordDraft[],
   };
@@ -84,6 +100,10 @@ export function mergeParts(all: readonly CommitParts[]): CommitParts {
     lists.blobs.push(...(part.blobs ?? []));
     lists.approvals.push(...(part.approvals ?? []));
     lists.tickets.push(...(part.tickets ?? []));
+    lists.reserve.push(...(part.reserve ?? []));
+    lists.settle.push(...(part.settle ?? []));
+    lists.tokens.push(...(part.tokens ?? []));
+    lists.accounts.push(...(part.accounts ?? []));
     lists.resumption.push(...(part.resumption ?? []));
     lists.notes.push(...(part.notes ?? []));
   }
@@ -123,6 +143,10 @@ export function toTransition(
     session: step(next, path.includes('SUCCEEDED'), parts),
     approvals: parts.approvals ?? [],
     tickets: parts.tickets ?? [],
+    reserve: parts.reserve ?? [],
+    settle: parts.settle ?? [],
+    tokens: parts.tokens ?? [],
+    accounts: parts.accounts ?? [],
     task: parts.task ?? null,
     blobs: parts.blobs ?? [],
     records: [...(parts.resumption ?? []), ...records, ...(parts.notes ?? [])],
@@ -137,6 +161,8 @@ export const nothingYet: Omit<Transition, 'token' | 'atMs'> = {
   session: null,
   reserve: [],
   settle: [],
+  tokens: [],
+  accounts: [],
   approvals: [],
   tickets: [],
   task: null,
@@ -151,7 +177,12 @@ export function bare(shell: Shell): Transition {
   return { token, atMs, ...nothingYet };
 }
 
-export function note(kind: RecordKind, call: Call, body: JsonObject, payloads: readonly Payload[] = []): RecordDraft {
+export function note(
+  kind: RecordKind,
+  call: Pick<Call, 'id' | 'session'>,
+  body: JsonObject,
+  payloads: readonly Payload[] = [],
+): RecordDraft {
   return { kind, call: call.id, session: call.session, body: canonicalText(body), payloads };
 }
 
@@ -169,7 +200,7 @@ export function leaving(call: Call, shell: Shell): Transition {
  * Numbers records within the session that moves no sequence and asks nothing of it, but that it is open if that is
  * said.
  */
-export function numbered(call: Call, expectOpen = false): SessionChange | null {
+export function numbered(call: Pick<Call, 'session'>, expectOpen = false): SessionChange | null {
   return call.session === null
     ? null
     : { kind: 'step', id: call.session, advance: false, expectSeq: null, expectOpen, workflow: null };

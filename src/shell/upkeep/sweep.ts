@@ -14,6 +14,7 @@ import { markAnswered, storeIsBack } from './commit.ts';
 import { whyNotResend } from '../attempt/work.ts';
 import { expireOrVoid } from '../approval/end-approval.ts';
 import { isMasked } from '../mask.ts';
+import { heldOnRecord } from '../ending/held-amounts.ts';
 import { noticesOf } from '../ending/ending.ts';
 import { closeOverdueTasks } from '../completion/tasks.ts';
 import { probeDoubt } from './probe-doubts.ts';
@@ -31,6 +32,7 @@ export async function sweep(shell: Shell): Promise<void> {
   const due = await shell.ports.store.due(shell.ports.clock.nowMs(), shell.limits.sweepBatch);
   await Promise.all(due.map((call) => sweepCall(call, shell)));
   await runAllApproved(shell);
+  await endOverdueSpending(shell);
   await countRepeats(shell);
   await fireAllDue(shell);
   await closeUnusedSessions(shell);
@@ -65,6 +67,13 @@ async function sweepCall(call: StoredCall, shell: Shell): Promise<void> {
   }
 }
 
+/** No call waits for an approval of spending, so nothing else ends one whose time is up. */
+async function endOverdueSpending(shell: Shell): Promise<void> {
+  const { store, clock } = shell.ports;
+  const overdue = await store.overdueSpending(clock.nowMs(), shell.limits.sweepBatch);
+  for (const approval of overdue) await expireOrVoid(approval, shell);
+}
+
 /** Runs approved calls that have not run yet: the process that had to is gone, or could not at the time. */
 async function runAllApproved(shell: Shell): Promise<void> {
   const { sweepBatch } = shell.limits;
@@ -93,7 +102,8 @@ async function resume(call: StoredCall, nowMs: number, shell: Shell): Promise<vo
   // INVARIANT: a call of unknown effect is sent again only inside its dedupe window, by the clock at this moment.
   if (call.tainted && !mayResend(call, shell.ports.clock.nowMs(), tool.dedupeWindowMs)) return expire(call, shell);
   const notices = await noticesOf(call.id, shell);
-  const work = { tool, args: JSON.parse(found.argsText) as Json, step, client: null, notices };
+  const holds = await heldOnRecord(call, shell);
+  const work = { tool, args: JSON.parse(found.argsText) as Json, step, client: null, notices, holds };
   // INVARIANT: nothing is sent again that the policy now in force does not permit.
   const denial = await whyNotResend(call, work, shell);
   if (denial !== null) return expire(call, shell, { errorType: 'PolicyDenied', message: denial });

@@ -146,8 +146,24 @@ CREATE INDEX tickets_queue ON tickets (tenant, queue, opened_at, id);
 CREATE INDEX tickets_queue_state ON tickets (tenant, queue, state, opened_at, id);
 `;
 
+/** What each call holds is a row of its own, so that it is given back exactly once. */
+const quotas = `
+ALTER TABLE accounts ADD COLUMN allowed INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE accounts ADD COLUMN approval TEXT;
+CREATE TABLE holds (
+  call_id TEXT NOT NULL, tenant TEXT NOT NULL, account TEXT NOT NULL, amount INTEGER NOT NULL,
+  PRIMARY KEY (call_id, tenant, account)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE buckets (
+  tenant TEXT NOT NULL, bucket TEXT NOT NULL, full_at INTEGER NOT NULL, PRIMARY KEY (tenant, bucket)
+) STRICT, WITHOUT ROWID;
+ALTER TABLE approvals ADD COLUMN account TEXT;
+CREATE INDEX approvals_spending ON approvals (expires_at)
+  WHERE account IS NOT NULL AND state IN ('pending', 'granted', 'denied');
+`;
+
 /** The migration at index n makes a file of version n one of version n + 1. */
-export const migrations: readonly string[] = [first, workflows, approvals, pins, age, tickets];
+export const migrations: readonly string[] = [first, workflows, approvals, pins, age, tickets, quotas];
 export const schemaVersion = migrations.length;
 
 /** Brings a file to today's version, each step in a transaction of its own. */

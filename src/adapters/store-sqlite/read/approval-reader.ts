@@ -37,7 +37,7 @@ export function createApprovalReader(database: DatabaseSync): ApprovalReader {
      ) ORDER BY (state = 'denied') DESC, (state = 'granted') DESC, (state = 'pending') DESC, id DESC LIMIT 1`,
   );
   const byCall = database.prepare(
-    'SELECT * FROM approvals INDEXED BY approvals_call WHERE call_id = ? ORDER BY id DESC LIMIT 1',
+    'SELECT * FROM approvals INDEXED BY approvals_call WHERE call_id = ? AND account IS NULL ORDER BY id DESC LIMIT 1',
   );
   const pending = database.prepare(
     `SELECT count(*) AS pending FROM approvals INDEXED BY approvals_pending

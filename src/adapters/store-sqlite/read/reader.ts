@@ -7,6 +7,7 @@ import { setImmediate as giveWay } from 'node:timers/promises';
 
 import type { CallId } from '../../../core/call/call.ts';
 import type { CallFilter, StoredCall, StoreReader } from '../../../ports/store.ts';
+import { createAccountReader } from './account-reader.ts';
 import { createApprovalReader } from './approval-reader.ts';
 import { createAgeReader, unansweredFrom } from '../file/epoch.ts';
 import { createJournalReader } from './journal-reader.ts';
@@ -81,6 +82,7 @@ export function createReader(database: DatabaseSync, age = createAgeReader(datab
     blob: async (hash) => blob(hash)?.text ?? null,
     ...createApprovalReader(database),
     ...createTicketReader(database),
+    ...createAccountReader(database),
     listCalls: (filter) => listCalls(database, filter),
     ...createJournalReader(database),
   };

@@ -141,7 +141,7 @@ export interface ApprovalRow {
 
 type Body = Pick<
   Approval,
-  'tool' | 'rules' | 'evidence' | 'refs' | 'reason' | 'terms' | 'shown' | 'model' | 'votes' | 'decided'
+  'tool' | 'rules' | 'evidence' | 'refs' | 'reason' | 'terms' | 'shown' | 'model' | 'votes' | 'decided' | 'spending'
 > & { readonly editedBy: string | null };
 
 export function approvalOf(row: ApprovalRow): Approval {
@@ -168,9 +168,10 @@ export function approvalOf(row: ApprovalRow): Approval {
 
 /** What an update writes, in the order of its statement; the opening adds what never changes. */
 export function changingColumns(approval: Approval) {
-  const { tool, rules, evidence, refs, reason, terms, shown, model, votes, decided, edit } = approval;
+  const { tool, rules, evidence, refs, reason, terms, shown, model, votes, decided, edit, spending } = approval;
   const editedBy = edit?.by ?? null;
-  const body: Body = { tool, rules, evidence, refs, reason, terms, shown, model, votes, decided, editedBy };
+  const common = { tool, rules, evidence, refs, reason, terms, shown, model, votes, decided, editedBy };
+  const body: Body = spending === undefined ? common : { ...common, spending };
   return [
     approval.state,
     approval.version,

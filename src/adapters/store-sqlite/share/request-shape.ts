@@ -166,6 +166,16 @@ const approval = object({
   decided: orNull(object({ by: text, atMs: whole, reason: orNull(text) })),
   openedAtMs: whole,
   expiresAtMs: whole,
+  spending: optional(
+    object({
+      budget: text,
+      account: text,
+      unit: text,
+      maxMicros: whole,
+      raiseMicros: whole,
+      endsAtMs: orNull(whole),
+    }),
+  ),
 });
 
 const ticket = object({
@@ -202,6 +212,14 @@ const record = object({
   payloads: list(object({ part: text, text })),
 });
 
+const charge = object({ account: text, amount: whole });
+
+const accountWrite = anyOf(
+  object({ kind: literal('ask'), tenant: text, account: text, approval: text, expect: orNull(text) }),
+  object({ kind: literal('allow'), tenant: text, account: text, amount: whole }),
+  object({ kind: literal('correct'), tenant: text, account: text, settled: whole, expect: whole }),
+);
+
 const transition = object({
   token: text,
   atMs: whole,
@@ -209,8 +227,10 @@ const transition = object({
   nobodyLeftWithinMs: orNull(whole),
   key: orNull(object({ tenant: text, agent: text, key: text, fingerprint: text, callId: text, keepMs: whole })),
   session: orNull(sessionChange),
-  reserve: list(object({ tenant: text, account: text, amount: whole, limit: whole })),
-  settle: list(object({ tenant: text, account: text, release: whole, charge: whole })),
+  reserve: list(object({ tenant: text, account: text, amount: whole, limit: orNull(whole) })),
+  settle: list(object({ call: text, spent: anyOf(literal('held'), literal('nothing'), list(charge)) })),
+  tokens: list(object({ tenant: text, bucket: text, intervalMicros: whole, burst: whole, isForced: flag })),
+  accounts: list(accountWrite),
   approvals: list(object({ approval, expect: orNull(whole), maxPending: orNull(whole) })),
   tickets: list(ticketWrite),
   task: orNull(taskChange),

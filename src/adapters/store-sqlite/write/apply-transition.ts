@@ -1,12 +1,13 @@
 /**
  * Writes one transition as rows. Everything is checked before anything is written, so a conflict leaves nothing to
- * undo. The order of checks is call, key, place, session, reservations, approvals, tickets, task.
+ * undo. The order of checks is call, key, place, session, quotas, approvals, tickets, task.
  */
 import { invariant } from '../../../core/values/unreachable.ts';
 import type { CallChange, CommitResult, SessionChange, Transition } from '../../../ports/store.ts';
 import { type Chain, seqAfter } from './chain.ts';
-import { type Conflict, illegal, recordsConflict, sessionConflict, stageAccounts } from './examine.ts';
-import type { Account, Ledger, MutableSession } from './ledger.ts';
+import { type Conflict, illegal, recordsConflict, sessionConflict } from './examine.ts';
+import type { Ledger, MutableSession } from './ledger.ts';
+import { type StagedQuotas, stageQuotas, writeQuotas } from './quotas.ts';
 import { changeWorkflow, completeSession, dropTimer, keepSnapshot, writeFence } from './change-workflow.ts';
 import { findIllegality } from './legality.ts';
 import { callOf, type CallRow, positionOf } from '../read/rows.ts';
@@ -15,8 +16,6 @@ import type { Statements } from './statements.ts';
 import { approvalConflict, taskConflict, writeApprovals, writeTask } from './write-approvals.ts';
 import { ticketConflict, writeTickets } from './write-tickets.ts';
 import { findConflict, type Move, moveTimer, type Outline, writeFast, writeMark, writeSlow } from './write-call.ts';
-
-const noAccounts: readonly Account[] = [];
 
 export interface Writing {
   readonly statements: Statements;
@@ -40,13 +39,13 @@ export function applyTransition(transition: Transition, writing: Writing): Commi
     move === null
       ? (markConflict(call, statements) ?? checked.conflict)
       : writeMove(move, transition, outline, checked.conflict, statements);
-  return answer ?? writeRest(transition, outline, checked.accounts, writing);
+  return answer ?? writeRest(transition, outline, checked.quotas, writing);
 }
 
 interface Checked {
   readonly conflict: Conflict | null;
-  /** The accounts as they will be. */
-  readonly accounts: readonly Account[];
+  /** Accounts and buckets as they will be; null where something conflicts. */
+  readonly quotas: StagedQuotas | null;
 }
 
 /** Everything but the call and its key, which are checked as they are written. */
@@ -56,16 +55,12 @@ function checkExpectations(transition: Transition, writing: Writing): Checked {
   let conflict: Conflict | null = placeConflict(transition, writing);
   if (session !== null) conflict ??= sessionConflict(session, ledger);
   conflict ??= recordsConflict(transition, ledger);
-  let accounts = noAccounts;
-  if (conflict === null && transition.reserve.length + transition.settle.length > 0) {
-    const staged = stageAccounts(transition, ledger);
-    if ('kind' in staged) conflict = staged;
-    else accounts = staged;
-  }
+  const staged = stageQuotas(transition, statements);
+  if ('kind' in staged) conflict ??= staged;
   if (approvals.length > 0) conflict ??= approvalConflict(approvals, statements);
   if (tickets.length > 0) conflict ??= ticketConflict(tickets, statements);
   if (task !== null) conflict ??= taskConflict(task, statements);
-  return { conflict, accounts };
+  return { conflict, quotas: 'kind' in staged ? null : staged };
 }
 
 /** Null if call and key were written. A conflict of the call or its key comes before `other`. */
@@ -86,15 +81,14 @@ function writeMove(
 function writeRest(
   transition: Transition,
   outline: Outline,
-  accounts: readonly Account[],
+  quotas: StagedQuotas | null,
   writing: Writing,
 ): CommitResult {
-  const { statements, ledger } = writing;
+  const { statements } = writing;
   const { call, session } = transition;
   if (call?.kind === 'mark') writeMark(call, transition, outline, statements);
   else if (call !== null) moveTimer(call, statements);
-  for (const { tenant, account, held, settled } of accounts)
-    Object.assign(ledger.account(tenant, account), { held, settled, changed: true });
+  if (quotas !== null) writeQuotas(transition, quotas, statements);
   if (transition.approvals.length > 0) writeApprovals(transition.approvals, statements);
   if (transition.tickets.length > 0) writeTickets(transition.tickets, statements);
   if (transition.task !== null) writeTask(transition.task, statements);

@@ -1,8 +1,8 @@
 /**
- * Checks what a transition expects of its session and its accounts. Reads only, so a conflict leaves nothing to undo.
+ * Checks what a transition expects of its session. Reads only, so a conflict leaves nothing to undo.
  */
 import type { CommitResult, SessionChange, Transition } from '../../../ports/store.ts';
-import { type Account, asItStands, type Ledger, type MutableSession } from './ledger.ts';
+import { asItStands, type Ledger, type MutableSession } from './ledger.ts';
 
 export type Conflict = Extract<CommitResult, { kind: 'conflict' }>;
 
@@ -68,28 +68,4 @@ export function recordsConflict(transition: Transition, ledger: Ledger): Conflic
     return { kind: 'conflict', on: 'session', found: null };
   }
   return null;
-}
-
-/** What accounts would hold after the transition; nothing is changed before all of it fits. */
-export function stageAccounts(transition: Transition, ledger: Ledger): Conflict | readonly Account[] {
-  const staged = new Map<Account, Account>();
-  const stage = (tenant: string, account: string): Account => {
-    const real = ledger.account(tenant, account);
-    const copy = staged.get(real) ?? { ...real };
-    staged.set(real, copy);
-    return copy;
-  };
-  for (const { tenant, account, amount, limit } of transition.reserve) {
-    const after = stage(tenant, account);
-    // INVARIANT: settled + held never passes the limit.
-    if (after.settled + after.held + amount > limit) return { kind: 'conflict', on: 'reserve', account };
-    after.held += amount;
-  }
-  for (const { tenant, account, release, charge } of transition.settle) {
-    const after = stage(tenant, account);
-    if (release > after.held) return illegal(`'${account}' gives back ${release}, but holds only ${after.held}`);
-    after.held -= release;
-    after.settled += charge;
-  }
-  return [...staged.values()];
 }

@@ -1,5 +1,5 @@
 /**
- * Holds the sessions and accounts that a batch changes. Rows are read once and written back once, before COMMIT.
+ * Holds the sessions that a batch changes. Rows are read once and written back once, before COMMIT.
  * Sessions are remembered from batch to batch, since nobody else writes them; a batch that was not committed is
  * forgotten.
  */
@@ -9,14 +9,6 @@ import type { Statements } from './statements.ts';
 
 export type MutableSession = { -readonly [Name in keyof Session]: Session[Name] } & { changed: boolean };
 
-export interface Account {
-  readonly tenant: string;
-  readonly account: string;
-  held: number;
-  settled: number;
-  changed: boolean;
-}
-
 const maxRemembered = 1_024;
 /** More than this many changed sessions of one batch are not listed. */
 const maxTold = 64;
@@ -25,7 +17,6 @@ export type Ledger = ReturnType<typeof createLedger>;
 
 export function createLedger(statements: Statements) {
   const sessions = new Map<string, MutableSession>();
-  const accounts = new Map<string, Account>();
   /** Written since the last `changed()`. */
   const written = new Set<MutableSession>();
   let forgotten = false;
@@ -55,15 +46,6 @@ export function createLedger(statements: Statements) {
       sessions.set(id, opened);
       return opened;
     },
-    account(tenant: string, account: string): Account {
-      const name = `${tenant.length} ${tenant} ${account}`;
-      const known = accounts.get(name);
-      if (known !== undefined) return known;
-      const row = statements.account.get(tenant, account) as { held: number; settled: number } | undefined;
-      const found = { tenant, account, held: row?.held ?? 0, settled: row?.settled ?? 0, changed: false };
-      accounts.set(name, found);
-      return found;
-    },
     /** Writes back what changed; the batch commits right after. */
     flush(): void {
       for (const session of sessions.values()) {
@@ -72,9 +54,6 @@ export function createLedger(statements: Statements) {
         written.add(session);
         session.changed = false;
       }
-      for (const { tenant, account, held, settled, changed } of accounts.values())
-        if (changed) statements.writeAccount.run(tenant, account, held, settled);
-      accounts.clear();
     },
     /** After a COMMIT: what is remembered is what the file holds. */
     committed(): void {
@@ -90,7 +69,6 @@ export function createLedger(statements: Statements) {
     forget(): void {
       forgotten = true;
       sessions.clear();
-      accounts.clear();
     },
   };
 }

@@ -2,6 +2,7 @@
  * Checks what a transition says about itself, before the file is read. What passes here and meets its expectations
  * is written.
  */
+import { wrongQuotas } from './quotas.ts';
 import { ticketIdOf } from '../../../core/recovery/ticket.ts';
 import { legalTransitions } from '../../../core/taxonomy.ts';
 import type { ApprovalWrite, CallChange, TicketWrite, Transition } from '../../../ports/store.ts';
@@ -22,7 +23,7 @@ export function findIllegality(transition: Transition): string | null {
   if (transition.token === '') return 'a transition needs a token';
   return (
     wrongKinds(transition) ??
-    wrongAmounts(transition) ??
+    wrongQuotas(transition) ??
     wrongApprovals(transition.approvals) ??
     wrongTickets(transition.tickets) ??
     wrongTask(transition) ??
@@ -35,14 +36,6 @@ function wrongKinds({ records }: Transition): string | null {
   if (records.length > maxRecords) return `a transition holds at most ${maxRecords} records`;
   for (const record of records)
     if (ownKinds.has(record.kind)) return `records of kind '${record.kind}' are written by the store alone`;
-  return null;
-}
-
-function wrongAmounts({ reserve, settle }: Transition): string | null {
-  for (const { amount, limit, account } of reserve)
-    if (!isAmount(amount) || !Number.isSafeInteger(limit)) return `'${account}' is reserved in whole numbers from 0`;
-  for (const { release, charge, account } of settle)
-    if (!isAmount(release) || !Number.isSafeInteger(charge)) return `'${account}' is settled in whole numbers`;
   return null;
 }
 

@@ -85,11 +85,9 @@ export function prepareStatements(database: DatabaseSync) {
     insertTimer: prepare(`INSERT OR REPLACE INTO timers (due_at, kind, subject) VALUES (?, 'call', ?)`),
     deleteTimer: prepare(`DELETE FROM timers WHERE due_at = ? AND kind = 'call' AND subject = ?`),
 
-    account: prepare('SELECT held, settled FROM accounts WHERE tenant = ? AND account = ?'),
-    writeAccount: prepare('INSERT OR REPLACE INTO accounts (tenant, account, held, settled) VALUES (?, ?, ?, ?)'),
-
     insertBlob: prepare('INSERT INTO blobs (hash, text) VALUES (?, ?) ON CONFLICT DO NOTHING'),
 
+    ...accountStatements(database),
     ...approvalStatements(database),
     ...ticketStatements(database),
 
@@ -110,6 +108,24 @@ export function prepareStatements(database: DatabaseSync) {
   };
 }
 
+function accountStatements(database: DatabaseSync) {
+  const prepare = (text: string) => database.prepare(text);
+  return {
+    account: prepare('SELECT held, settled, allowed, approval FROM accounts WHERE tenant = ? AND account = ?'),
+    writeAccount: prepare(
+      'INSERT OR REPLACE INTO accounts (tenant, account, held, settled, allowed, approval) VALUES (?, ?, ?, ?, ?, ?)',
+    ),
+    holds: prepare('SELECT tenant, account, amount FROM holds WHERE call_id = ?'),
+    writeHold: prepare(
+      `INSERT INTO holds (call_id, tenant, account, amount) VALUES (?, ?, ?, ?)
+       ON CONFLICT (call_id, tenant, account) DO UPDATE SET amount = amount + excluded.amount`,
+    ),
+    dropHolds: prepare('DELETE FROM holds WHERE call_id = ?'),
+    bucket: prepare('SELECT full_at FROM buckets WHERE tenant = ? AND bucket = ?'),
+    writeBucket: prepare('INSERT OR REPLACE INTO buckets (tenant, bucket, full_at) VALUES (?, ?, ?)'),
+  };
+}
+
 function approvalStatements(database: DatabaseSync) {
   const prepare = (text: string) => database.prepare(text);
   return {
@@ -124,8 +140,8 @@ function approvalStatements(database: DatabaseSync) {
     ),
     insertApproval: prepare(
       `INSERT INTO approvals (state, version, call_id, session, expires_at, on_approve, edited_subject, edited_args, body,
-         id, tenant, agent, subject, opened_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         id, tenant, agent, subject, opened_at, account)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     updateApproval: prepare(
       `UPDATE approvals SET state = ?, version = ?, call_id = ?, session = ?, expires_at = ?, on_approve = ?,

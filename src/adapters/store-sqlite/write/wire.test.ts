@@ -39,7 +39,9 @@ const requests: readonly WriteRequest[] = [
   aTransition({ session: { kind: 'cancel_turn', id, turn: 't' } }),
   aTransition({
     reserve: [{ tenant: 'a', account: 'b', amount: 1, limit: 2 }],
-    settle: [{ tenant: 'a', account: 'b', release: 1, charge: 2 }],
+    settle: [{ call: call.id, spent: [{ account: 'b', amount: 2 }] }],
+    tokens: [{ tenant: 'a', bucket: 'b', intervalMicros: 1, burst: 2, isForced: false }],
+    accounts: [{ kind: 'allow', tenant: 'a', account: 'b', amount: 3 }],
     blobs: [{ hash: 'h', text: 't' }],
   }),
   aTransition({ session: { kind: 'complete', id, expectEntries: 4 } }),

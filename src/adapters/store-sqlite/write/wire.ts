@@ -22,17 +22,27 @@ type Update = Extract<CallChange, { kind: 'update' }>;
 type Step = Extract<SessionChange, { kind: 'step' }>;
 
 /** Parts that few transitions have are sent as they are. */
-type Rest = Pick<Transition, 'reserve' | 'settle' | 'approvals' | 'tickets' | 'task' | 'blobs'>;
-const noRest: Rest = { reserve: [], settle: [], approvals: [], tickets: [], task: null, blobs: [] };
+type Rest = Pick<Transition, 'reserve' | 'settle' | 'tokens' | 'accounts' | 'approvals' | 'tickets' | 'task' | 'blobs'>;
+const noRest: Rest = {
+  reserve: [],
+  settle: [],
+  tokens: [],
+  accounts: [],
+  approvals: [],
+  tickets: [],
+  task: null,
+  blobs: [],
+};
 
 export type FlatRequest = Flat | EraseRequest;
 
 export function flatten(request: WriteRequest): FlatRequest {
   if ('erase' in request) return request;
   const { token, atMs, call, nobodyLeftWithinMs, key, session, records } = request;
-  const { reserve, settle, approvals, tickets, task, blobs } = request;
-  const lists = reserve.length + settle.length + approvals.length + tickets.length + blobs.length;
-  const rest: Rest | null = lists > 0 || task !== null ? { reserve, settle, approvals, tickets, task, blobs } : null;
+  const { reserve, settle, tokens, accounts, approvals, tickets, task, blobs } = request;
+  const lists = [reserve, settle, tokens, accounts, approvals, tickets, blobs];
+  const isPlain = task === null && lists.every((list) => list.length === 0);
+  const rest: Rest | null = isPlain ? null : { reserve, settle, tokens, accounts, approvals, tickets, task, blobs };
   const flat: unknown[] = [token, atMs, call, null, null, flatKey(key), flatSession(session), rest, nobodyLeftWithinMs];
   if (call !== null && call.kind !== 'mark') {
     flat[2] = flatCall(call.call);
@@ -58,6 +68,8 @@ export function restore(flat: FlatRequest): WriteRequest {
     session: restoreSession(flat[6] as Flat | Exclude<SessionChange, Step> | null),
     reserve: rest.reserve,
     settle: rest.settle,
+    tokens: rest.tokens,
+    accounts: rest.accounts,
     approvals: rest.approvals,
     tickets: rest.tickets,
     task: rest.task,

@@ -70,8 +70,9 @@ function openingConflict(
 export function writeApprovals(writes: readonly ApprovalWrite[], statements: Statements): void {
   for (const { approval, expect } of writes) {
     const columns = changingColumns(approval);
-    const { id, tenant, agent, subject, openedAtMs } = approval;
-    if (expect === null) statements.insertApproval.run(...columns, id, tenant, agent, subject, openedAtMs);
+    const { id, tenant, agent, subject, openedAtMs, spending } = approval;
+    const account = spending?.account ?? null;
+    if (expect === null) statements.insertApproval.run(...columns, id, tenant, agent, subject, openedAtMs, account);
     else statements.updateApproval.run(...columns, id);
   }
 }

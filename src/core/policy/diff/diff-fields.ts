@@ -2,6 +2,7 @@
  * Compares two objects of a canonical policy field by field, with the direction of each change. A field that its table
  * does not list is reported as changed, so that none is forgotten.
  */
+import { amountText } from '../../budget/amount.ts';
 import { canonicalText } from '../../values/canonical.ts';
 import { durationText } from '../../values/duration.ts';
 import type { Json } from '../../values/json.ts';
@@ -19,22 +20,41 @@ export interface Field {
   readonly direction?: (was: Value, is: Value) => Direction;
   readonly text?: (value: Value) => string;
   /** Its own fields are told one by one. */
-  readonly fields?: Table | 'each';
+  readonly fields?: Table | Each;
+  /** Told as a whole where it comes or goes. */
+  readonly isWhole?: true;
 }
 
 export type Table = Readonly<Record<string, Field>>;
 
-export function diffFields(was: Fields, is: Fields, table: Table | 'each', of = ''): readonly PolicyDetail[] {
+/** Names of any kind, all with the same sort of value. */
+interface Each {
+  readonly each: Field;
+}
+
+const isEach = (table: Table | Each): table is Each => 'each' in table;
+
+export function diffFields(was: Fields, is: Fields, table: Table | Each, of = ''): readonly PolicyDetail[] {
   return [...new Set([...Object.keys(was), ...Object.keys(is)])].flatMap((name): readonly PolicyDetail[] => {
     const [before, after] = [was[name], is[name]];
     if (isSame(before, after)) return [];
-    const { label = name, fields, direction, text = plainText } = (table === 'each' ? people : table[name]) ?? {};
-    const full = `${of}${table === 'each' ? quoteName(label) : label}`;
-    const [inner, now] = [before ?? {}, after ?? {}];
-    if (fields !== undefined && isFields(inner) && isFields(now)) return diffFields(inner, now, fields, `${full}: `);
+    const field = (isEach(table) ? table.each : table[name]) ?? {};
+    const { label = name, direction, text = plainText } = field;
+    const full = `${of}${isEach(table) ? quoteName(label) : label}`;
+    const inner = insideOf(field, before, after);
+    if (inner !== null) return diffFields(...inner, `${full}: `);
     const says = `${full}: ${text(before)} → ${text(after)}`;
     return [{ says, direction: direction?.(before, after) ?? 'other' }];
   });
+}
+
+/** What is told one by one; null for what is told as a whole. */
+function insideOf(
+  { fields, isWhole }: Field,
+  before: Value = isWhole === true ? null : {},
+  after: Value = isWhole === true ? null : {},
+): readonly [Fields, Fields, Table | Each] | null {
+  return fields !== undefined && isFields(before) && isFields(after) ? [before, after, fields] : null;
 }
 
 export const isFields = (value: Value): value is { readonly [key: string]: Json } =>
@@ -116,6 +136,50 @@ const completionTable: Table = {
   condition: { direction: dropped },
 };
 
+/** Amounts of one unit can be compared. */
+const moreMoney: Field['direction'] = (was, is) => {
+  if (!isFields(was) || !isFields(is) || was['unit'] !== is['unit']) return 'other';
+  return amount('weaker', 'stronger')(was['micros'], is['micros']);
+};
+
+const moneyText = (value: Value): string => {
+  if (!isFields(value)) return plainText(value);
+  return amountText(Number(value['micros']), String(value['unit']));
+};
+
+const limitTable: Table = {
+  rate: { direction: amount('weaker', 'stronger') },
+  burst: { direction: amount('weaker', 'stronger') },
+};
+
+const budgetTable: Table = {
+  max: { direction: moreMoney, text: moneyText },
+  reserve: { text: moneyText },
+  raise: { direction: moreMoney, text: moneyText },
+  warn_at: {},
+  on_exceed: { direction: rank(['deny', 'defer', 'audit']) },
+  terms: { fields: termsTable },
+  match: {},
+  cost: {},
+  window: {},
+  time_zone: {},
+  agents: { direction: shrunk, text: anyText },
+};
+
+/** A limit or a budget that goes lets more pass, and one that comes less. */
+const quotaTable: Table = {
+  limits: { fields: { each: { direction: dropped, fields: limitTable, isWhole: true, text: limitText } } },
+  budgets: { fields: { each: { direction: dropped, fields: budgetTable, isWhole: true, text: budgetText } } },
+};
+
+function limitText(value: Value): string {
+  return isFields(value) ? plainText(value['rate']) : plainText(value);
+}
+
+function budgetText(value: Value): string {
+  return isFields(value) ? `${moneyText(value['max'])} ${plainText(value['window'])}` : plainText(value);
+}
+
 /** Its rules are told by diff-rules.ts, and whether there is a completion at all by diff-policies.ts. */
 export const agentTable: Table = {
   default: { direction: rank(effectRanks) },
@@ -124,11 +188,13 @@ export const agentTable: Table = {
   models: { direction: grown, text: anyText },
   redact: { direction: shrunk },
   completion: { fields: completionTable },
+  ...quotaTable,
 };
 
 export const policyTable: Table = {
   mode: { direction: rank(['enforce', 'audit']) },
-  roles: { fields: 'each' },
+  roles: { fields: { each: people } },
+  ...quotaTable,
 };
 
 export const ruleTable: Table = { effect: { direction: rank(effectRanks) }, terms: { fields: termsTable } };

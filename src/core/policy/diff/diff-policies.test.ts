@@ -32,7 +32,7 @@ const agent = (rules: readonly WrittenRule[], more: Partial<WrittenAgent> = {}):
   redact: [],
   ...more,
 });
-const policy = (agents: readonly WrittenAgent[], more: Partial<WrittenPolicy> = {}): Policy =>
+const policy = (agents: readonly WrittenAgent[], more: Partial<Pick<WrittenPolicy, 'mode' | 'roles'>> = {}): Policy =>
   policyOf({ agents, mode: 'enforce', roles: { finance: ['ann'], legal: ['eve'] }, ...more });
 
 /** `! weaker`, `? maybe_weaker`, `~ other`, `^ stronger`, in the order in which they are told. */

@@ -1,0 +1,81 @@
+/**
+ * Gate 11: whether every budget that applies has room for what the call costs. Beyond one that defers, a person may let
+ * more be spent; near its end the reply carries a warning.
+ */
+import { type BudgetJudgement, judgeBudget, unpriced } from '../budget/judge-budgets.ts';
+import { amountText } from '../budget/amount.ts';
+import type { Budget } from '../budget/budget.ts';
+import type { Request } from '../call/call.ts';
+import { ruleCallOf } from '../policy/rule-call.ts';
+import { instantText } from '../values/instant.ts';
+import { invariant } from '../values/unreachable.ts';
+import type { Facts } from './facts.ts';
+import { type Gate, type GateAnswer, pass } from './gate.ts';
+
+/** The budgets that the call is charged to. */
+export function budgetsOf({ tool }: Request, { catalogue, policy }: Facts): readonly Budget[] {
+  const entry = catalogue.get(tool);
+  return entry === undefined ? [] : (policy?.agent?.budgetsFor(entry.policyName) ?? []);
+}
+
+export const budget: Gate = {
+  name: 'budget',
+  check(request, facts) {
+    const budgets = budgetsOf(request, facts);
+    if (budgets.length === 0) return pass;
+    const entry = facts.catalogue.get(request.tool);
+    invariant(entry !== undefined, 'budgets are of tools that exist');
+    const call = ruleCallOf(request, facts, entry);
+    const judged: BudgetJudgement[] = [];
+    // Audit mode opens no approvals.
+    const priced = { tool: entry.policyName, nowMs: facts.nowMs, mayAsk: facts.policy?.mode !== 'audit' };
+    for (const [at, each] of budgets.entries()) {
+      const cost = each.hold(call);
+      if (!cost.ok) return { kind: 'refuse', refusal: unpriced(entry.policyName, each, cost.problem) };
+      if (facts.budgets === undefined) return { kind: 'need', fact: 'budgets' };
+      const fact = facts.budgets[at];
+      invariant(fact !== undefined, 'each budget has its account');
+      judged.push(judgeBudget(each, fact, { ...priced, micros: cost.micros }));
+    }
+    return answerOf(judged);
+  },
+  saw: (request, facts) => {
+    const budgets = budgetsOf(request, facts).map((each, at) => {
+      const fact = facts.budgets?.[at];
+      const { name, max, ref } = each.written;
+      const limit = max.micros + (fact?.allowed ?? 0);
+      const left = Math.max(0, limit - (fact?.settled ?? 0) - (fact?.held ?? 0));
+      const ends = fact?.endsAtMs ?? null;
+      const amount = (micros: number) => amountText(micros, max.unit);
+      return {
+        budget: name,
+        ref,
+        max: amount(limit),
+        spent: amount(fact?.settled ?? 0),
+        held: amount(fact?.held ?? 0),
+        left: amount(left),
+        resets_at: ends === null ? null : instantText(ends),
+      };
+    });
+    return budgets.length === 0 ? {} : { budgets };
+  },
+};
+
+/** A plain no comes before a question to a person: it would be asked in vain. */
+function answerOf(judged: readonly BudgetJudgement[]): GateAnswer {
+  const refused =
+    judged.find(({ refusal }) => refusal !== null && refusal.code !== 'POLICY_DEFER') ??
+    judged.find(({ refusal }) => refusal !== null);
+  const takes = judged.map(({ hold }) => {
+    const limit = refused === undefined ? hold.limit : null;
+    return { kind: 'hold', ...hold, limit } as const;
+  });
+  if (refused !== undefined && refused.refusal !== null)
+    return { kind: 'refuse', refusal: refused.refusal, takes, asks: refused.ask === null ? [] : [refused.ask] };
+  return {
+    kind: 'pass',
+    takes,
+    asks: judged.flatMap(({ ask }) => ask ?? []),
+    notices: judged.flatMap(({ notice }) => notice ?? []),
+  };
+}

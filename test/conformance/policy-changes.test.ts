@@ -75,6 +75,8 @@ describe('modes and changes', () => {
         ['fence', 'passed'],
         ['policy', 'refused'],
         ['model', 'not_asked'],
+        ['rate', 'not_asked'],
+        ['budget', 'not_asked'],
         ['approval', 'not_asked'],
         ['evidence', 'not_asked'],
       ],

@@ -27,6 +27,9 @@ interface Ending {
   readonly problem: string | null;
 }
 
+/** What the sweeper reads every second, whether or not there is anything to do. */
+const sweeps: ReadonlySet<string> = new Set(['read due', 'read uncounted', 'read overdueSpending']);
+
 async function live(
   tool: ToolName,
   key: string | null,
@@ -36,7 +39,7 @@ async function live(
   const acts: string[] = [];
   let counting = false;
   const fate = (_life: unknown, act: string): Fate => {
-    if (!counting || act === 'read due' || act === 'read uncounted') return 'lives';
+    if (!counting || sweeps.has(act)) return 'lives';
     acts.push(act);
     return deaths.find((death) => death.act === acts.length - 1)?.fate ?? 'lives';
   };

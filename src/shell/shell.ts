@@ -16,6 +16,7 @@ import { ceilingOf } from '../core/policy/session-ceiling.ts';
 import type { Breaker } from '../core/recovery/breaker.ts';
 import { joinRecovery } from '../core/recovery/declared.ts';
 import type { ToolRecovery } from '../core/recovery/playbook.ts';
+import type { ErrorKind } from '../core/taxonomy.ts';
 import type { Notice, Reply } from '../core/call/reply.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
@@ -136,6 +137,8 @@ export interface Live {
   readonly runsApproved: Set<ApprovalId>;
   /** Breaker and retry budget of each upstream, as this process sees it. */
   readonly health: Map<string, UpstreamHealth>;
+  /** What the journal has of each breaker: record-breakers.ts. */
+  readonly breakersOnRecord: Map<string, BreakerOnRecord>;
   /** Lets go of calls that wait for their next attempt: they stay on record, for the next start. */
   readonly backoffs: Set<() => void>;
   /** The gateway closes: no pause is begun any more. */
@@ -150,6 +153,18 @@ export interface UpstreamHealth {
   readonly tokens: number;
   /** Retries that were sent since the process began. */
   readonly retries: number;
+  /** How often the breaker opened since the process began, and the last failure that counted; null if none did. */
+  readonly openings: number;
+  readonly lastFailure: ErrorKind | null;
+}
+
+export interface BreakerOnRecord {
+  readonly state: 'open' | 'closed';
+  /** Openings that are covered by it. */
+  readonly seen: number;
+  /** When each was recorded last, by the monotonic clock. */
+  readonly openedMs: number | null;
+  readonly closedMs: number | null;
 }
 
 /** `ifMovedOn` says what to do when the call is no longer where the transition expects it. */
@@ -220,6 +235,7 @@ export function createShell(parts: Omit<Shell, 'live'>): Shell {
       approvalWaiters: new Map(),
       runsApproved: new Set(),
       health: new Map(),
+      breakersOnRecord: new Map(),
       backoffs: new Set(),
       draining: false,
       callTool: () => Promise.reject(new Error('the gateway is not open yet')),

@@ -9,7 +9,13 @@ import { giveTokens, maxTokens, mayTakeToken, takeToken } from '../../core/recov
 import type { Shell, UpstreamHealth } from '../shell.ts';
 
 const healthOf = ({ upstream }: ToolRecovery, { live }: Shell): UpstreamHealth =>
-  live.health.get(upstream) ?? { breaker: closedBreaker, tokens: maxTokens, retries: 0 };
+  live.health.get(upstream) ?? {
+    breaker: closedBreaker,
+    tokens: maxTokens,
+    retries: 0,
+    openings: 0,
+    lastFailure: null,
+  };
 
 /** How long the breaker stays open; null if a call may be sent. */
 export function breakerWaitMs(recovery: ToolRecovery, shell: Shell): number | null {
@@ -29,7 +35,9 @@ export function noteAttempt(recovery: ToolRecovery, trouble: Trouble | null, she
     recovery.breaker === null
       ? health.breaker
       : afterAttempt(health.breaker, recovery.breaker, !isDown(trouble), shell.ports.clock.monotonicMs());
-  keep(recovery, { ...health, breaker, tokens }, shell);
+  const lastFailure = isDown(trouble) ? (trouble?.error.kind ?? null) : health.lastFailure;
+  const opens = health.breaker.kind === 'closed' && breaker.kind === 'open' ? 1 : 0;
+  keep(recovery, { ...health, breaker, tokens, lastFailure, openings: health.openings + opens }, shell);
 }
 
 /** No answer, or an error on its own side: the upstream may be down. */

@@ -17,6 +17,7 @@ import { isMasked } from '../mask.ts';
 import { noticesOf } from '../ending/ending.ts';
 import { closeOverdueTasks } from '../completion/tasks.ts';
 import { probeDoubt } from './probe-doubts.ts';
+import { recordBreakers } from './record-breakers.ts';
 import { endUnowned, takeOver } from './recover.ts';
 import { countRepeats } from '../call/record-refusal.ts';
 import { resumption, toolToResend } from '../session/position.ts';
@@ -36,6 +37,7 @@ export async function sweep(shell: Shell): Promise<void> {
   await closeUnusedSessions(shell);
   await trimSessions(shell);
   await closeOverdueTasks(shell);
+  await recordBreakers(shell);
 }
 
 async function sweepCall(call: StoredCall, shell: Shell): Promise<void> {

@@ -50,7 +50,8 @@ function readMailing(one: Read): NotifyConfig {
   const { read, here, tree, tell } = one;
   const [server, from] = [textOf(read['smtp']), textOf(read['from'])];
   checkAddress('smtp', server, one);
-  refuseKeys(['secret', 'format'], 'only a webhook has', one);
+  // With both, that they exclude each other is told already.
+  if (!hasKey(tree, [...here, 'webhook'])) refuseKeys(['secret', 'format'], 'only a webhook has', one);
   for (const [key, fix] of [
     ['from', 'add from: recourse@example.com'],
     ['to', 'add to: [ops@example.com]'],

@@ -29,6 +29,8 @@ export function breakerWaitMs(recovery: ToolRecovery, shell: Shell): number | nu
 
 /** `trouble` is null for a success. */
 export function noteAttempt(recovery: ToolRecovery, trouble: Trouble | null, shell: Shell): void {
+  // INVARIANT: what the breaker itself held back says nothing about the upstream, and does not keep it open.
+  if (trouble?.error.subject === 'breaker_open') return;
   const health = healthOf(recovery, shell);
   const tokens = trouble === null ? giveTokens(health.tokens) : health.tokens;
   const breaker =

@@ -18,19 +18,21 @@ export async function recordBreakers(shell: Shell): Promise<void> {
     const state = health.breaker.kind === 'closed' ? 'closed' : 'open';
     const change = changeOf(known, state, health.openings);
     if (change === null || !isAllowed(known, change, shell)) continue;
-    const record = draft(upstream, change, health, shell);
-    const result = await commit({ ...bare(shell), records: [record] }, shell);
-    // While the store is away nothing is queued: the next sweep sees the state as it is then.
-    if (result.kind !== 'committed') return;
     const now = shell.ports.clock.monotonicMs();
     const times = change === 'breaker_opened' ? { openedMs: now } : { closedMs: now };
-    shell.live.breakersOnRecord.set(upstream, { ...known, ...times, state: stateAfter(change), seen: health.openings });
+    const next = { ...known, ...times, state: stateAfter(change), seen: health.openings };
+    shell.live.breakersOnRecord.set(upstream, next);
+    const result = await commit({ ...bare(shell), records: [draft(upstream, change, health, shell)] }, shell);
+    if (result.kind === 'committed') continue;
+    // While the store is away nothing is queued: a later sweep records the state as it is then.
+    shell.live.breakersOnRecord.set(upstream, known);
+    return;
   }
 }
 
 type Change = 'breaker_opened' | 'breaker_closed';
 
-const stateAfter = (change: Change) => (change === 'breaker_opened' ? 'open' : 'closed');
+const stateAfter = (change: Change): BreakerOnRecord['state'] => (change === 'breaker_opened' ? 'open' : 'closed');
 
 /** One that opened and closed between two sweeps is recorded as opened first, and as closed by the next sweep. */
 function changeOf(known: BreakerOnRecord, state: 'open' | 'closed', openings: number): Change | null {

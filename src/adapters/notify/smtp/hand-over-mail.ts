@@ -88,10 +88,10 @@ function optionsFor(
     ignoreTLS: tls === 'none',
     tls: { minVersion: 'TLSv1.2' as const },
     // Ours is the time that counts; these only end what it would have ended.
-    connectionTimeout: timeoutMs,
-    greetingTimeout: timeoutMs,
-    socketTimeout: timeoutMs,
-    dnsTimeout: timeoutMs,
+    connectionTimeout: 2 * timeoutMs,
+    greetingTimeout: 2 * timeoutMs,
+    socketTimeout: 2 * timeoutMs,
+    dnsTimeout: 2 * timeoutMs,
     maxResponseSize: maxAnswerBytes,
     logger: false,
   };

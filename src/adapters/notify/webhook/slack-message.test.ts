@@ -154,3 +154,13 @@ test('a ticket is named with its queue, and the reason is the message', () => {
   for (const part of ['*Ticket*\\ntkt_1_in_doubt', '*Queue*\\nmoney &lt;first&gt;', '*Reason* nobody knows'])
     assert.ok(text.includes(part), `${part} in ${text}`);
 });
+
+test('a batch in Slack names the first, lists some, and counts the rest', () => {
+  const { link, ...other } = aMessage({ tool: 'a/<b>', approval: null });
+  const batch = { count: 40, others: Array.from({ length: 19 }, () => ({ ...other, link })), omitted: {} };
+  const { text, blocks } = slackMessage(aMessage({ batch }));
+  assert.equal(text, 'Approval wanted: stripe/refund and 39 more');
+  const [, , list] = blocks as readonly { readonly text: { readonly text: string } }[];
+  const lines = list?.text.text.split('\n') ?? [];
+  assert.deepEqual([lines.length, lines[0], lines.at(-1)], [11, '• Approval wanted: a/&lt;b&gt;', '• and 29 more']);
+});

@@ -44,3 +44,17 @@ test('what fits is whole; what does not goes without arguments, and says so', ()
   assert.deepEqual(approval, { ...aView(), args: null });
   assert.equal(omitted, true);
 });
+
+test('of a batch everything is listed or counted, however little room there is', () => {
+  const view = aView({ args: { text: 'x'.repeat(3_000) } });
+  const others = Array.from({ length: 9 }, () => told(view));
+  const batch = { count: 15, others, omitted: { POLICY_DENY: 5 } } as const;
+  for (const maxBytes of [1_000_000, 40_000, 8_000, 3_000, 1]) {
+    const text = writeMessage(told(view), { format: 'json', link: null }, maxBytes, batch);
+    const message = JSON.parse(text) as WebhookMessage;
+    const { count = 0, others: listed = [], omitted = {} } = message.batch ?? {};
+    const counted = Object.values(omitted).reduce((sum, each) => sum + each, 0);
+    assert.equal(1 + listed.length + counted, count, `${maxBytes}`);
+    if (maxBytes > 1) assert.ok(Buffer.byteLength(text) <= maxBytes, `${Buffer.byteLength(text)} of ${maxBytes}`);
+  }
+});

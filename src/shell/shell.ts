@@ -13,10 +13,8 @@ import { offerTools } from '../core/call/offer-tools.ts';
 import { listedTools } from '../core/policy/listed-tools.ts';
 import type { Policy, Reach } from '../core/policy/policy.ts';
 import { ceilingOf } from '../core/policy/session-ceiling.ts';
-import type { Breaker } from '../core/recovery/breaker.ts';
 import { joinRecovery } from '../core/recovery/declared.ts';
 import type { ToolRecovery } from '../core/recovery/playbook.ts';
-import type { ErrorKind } from '../core/taxonomy.ts';
 import type { Notice, Reply } from '../core/call/reply.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
@@ -27,6 +25,7 @@ import type { Validator } from '../ports/validator.ts';
 import { nextActions as nextOf, type StepFact } from '../core/workflow/step.ts';
 import type { Snapshot, Workflow } from '../core/workflow/workflow.ts';
 import type { Asker, BodyOf, Requester } from './call/requester.ts';
+import type { BreakerOnRecord, UpstreamHealth } from './health.ts';
 
 export interface Ports {
   readonly store: Store;
@@ -145,26 +144,6 @@ export interface Live {
   draining: boolean;
   /** How a body calls another tool: nested-call.ts. Set by the composition root. */
   callTool: (request: NestedRequest, who: Principal, bodyOf: BodyOf, ceiling: Reach | null) => Promise<Reply>;
-}
-
-export interface UpstreamHealth {
-  readonly breaker: Breaker;
-  /** Tokens of the retry budget. */
-  readonly tokens: number;
-  /** Retries that were sent since the process began. */
-  readonly retries: number;
-  /** How often the breaker opened since the process began, and the last failure that counted; null if none did. */
-  readonly openings: number;
-  readonly lastFailure: ErrorKind | null;
-}
-
-export interface BreakerOnRecord {
-  readonly state: 'open' | 'closed';
-  /** Openings that are covered by it. */
-  readonly seen: number;
-  /** When each was recorded last, by the monotonic clock. */
-  readonly openedMs: number | null;
-  readonly closedMs: number | null;
 }
 
 /** `ifMovedOn` says what to do when the call is no longer where the transition expects it. */

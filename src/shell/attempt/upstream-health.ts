@@ -6,7 +6,8 @@ import { afterAttempt, closedBreaker, passBreaker } from '../../core/recovery/br
 import type { Trouble } from '../../core/recovery/plan.ts';
 import type { ToolRecovery } from '../../core/recovery/playbook.ts';
 import { giveTokens, maxTokens, mayTakeToken, takeToken } from '../../core/recovery/retry-budget.ts';
-import type { Shell, UpstreamHealth } from '../shell.ts';
+import type { UpstreamHealth } from '../health.ts';
+import type { Shell } from '../shell.ts';
 
 const healthOf = ({ upstream }: ToolRecovery, { live }: Shell): UpstreamHealth =>
   live.health.get(upstream) ?? {

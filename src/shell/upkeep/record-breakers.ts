@@ -6,7 +6,8 @@
 import type { RecordDraft } from '../../core/journal/record.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
 import { bare } from '../ending/transition.ts';
-import { type BreakerOnRecord, me, type Shell, type UpstreamHealth } from '../shell.ts';
+import type { BreakerOnRecord, UpstreamHealth } from '../health.ts';
+import { me, type Shell } from '../shell.ts';
 import { commit } from './commit.ts';
 
 const closedFirst: BreakerOnRecord = { state: 'closed', seen: 0, openedMs: null, closedMs: null };

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
-import { type MailReceiver, startMailReceiver } from '../../support/mail-receiver.ts';
+import { type MailReceiver, startMailReceiver } from './mail-receiver.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { aHook, aMailing, openNoticeHome, quickLimits } from '../../support/notice-home.ts';
 import { startReceiver } from '../../support/webhook-receiver.ts';

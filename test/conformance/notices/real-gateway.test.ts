@@ -8,7 +8,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
 import { startGoverned } from '../../support/governed-up.ts';
-import { startMailReceiver } from '../../support/mail-receiver.ts';
+import { startMailReceiver } from './mail-receiver.ts';
 import { introduce } from '../../support/mcp-raw.ts';
 import { startReceiver } from '../../support/webhook-receiver.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
-import { startMailReceiver } from '../../support/mail-receiver.ts';
+import { startMailReceiver } from './mail-receiver.ts';
 import { aHook, aMailing, openNoticeHome, type Recorded } from '../../support/notice-home.ts';
 import { startReceiver } from '../../support/webhook-receiver.ts';
 import type { DeniedCode } from '../../../src/core/taxonomy.ts';

@@ -1,7 +1,7 @@
 /** Runs one subscriber until it is closed: delivers what is next, retries what was set aside, rests, and begins again. */
 import { type Batch, nameOfBatch } from './batch.ts';
 import { chooseBatches } from './choose-batch.ts';
-import { deliverInOrder } from './deliver-in-order.ts';
+import { createDelivery } from './delivery.ts';
 import type { Page } from './follow-journal.ts';
 import type { CursorKeeper } from './keep-cursors.ts';
 import { trackRetries } from './retries.ts';
@@ -49,15 +49,15 @@ export function runSubscriber(parts: SubscriberParts): RunningSubscriber {
   };
   const chooser = chooseBatches({ subscriber, after, clock, limits, pause });
   const retries = trackRetries({ clock, random, limits, report, onGivenUp });
-  const inOrder = deliverInOrder({ subscriber, keeper, chooser, retries, clock, limits, deliver });
+  const delivery = createDelivery({ subscriber, keeper, chooser, retries, clock, limits, deliver });
 
   let lastProblem = '';
   const loop = async () => {
     while (!stopping) {
       let hasMore = false;
       try {
-        hasMore = await inOrder.deliverNext();
-        if (!stopping) await inOrder.retryAside();
+        hasMore = await delivery.deliverNext();
+        if (!stopping) await delivery.retryAside();
         lastProblem = '';
       } catch (error) {
         if (error instanceof Stopped) return;

@@ -24,7 +24,7 @@ export interface OrderParts {
   readonly deliver: (batch: Batch) => Promise<Delivered | null>;
 }
 
-export interface InOrder {
+export interface Delivery {
   /** True if there may be more to do at once. */
   deliverNext(): Promise<boolean>;
   /** One at a time, so that dead messages do not delay the others. */
@@ -33,7 +33,7 @@ export interface InOrder {
 
 type Failure = Extract<Delivered, { kind: 'failed' }>;
 
-export function deliverInOrder(parts: OrderParts): InOrder {
+export function createDelivery(parts: OrderParts): Delivery {
   const { subscriber, keeper, chooser, retries, clock, limits, deliver } = parts;
   const cursor = () => keeper.of(subscriber.name);
   const move = (to: Partial<Cursor>) => keeper.move(subscriber.name, { ...cursor(), ...to });

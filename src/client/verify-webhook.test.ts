@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
-import { signWebhook } from '../adapters/notify-webhook/write-message.ts';
+import { signWebhook } from '../adapters/notify/webhook/write-message.ts';
 import { type ReceivedWebhook, verifyWebhook } from './verify-webhook.ts';
 
 const secret = 'a secret of sixteen characters';

@@ -43,18 +43,30 @@ export interface WrittenRecovery {
   readonly places: ReadonlyMap<string, Place>;
 }
 
-/** A webhook. */
-export interface NotifyConfig {
+interface NotifyBase {
   readonly name: string;
-  readonly url: string;
-  /** The codes that it is notified about. */
+  /** The events that it is notified about. */
   readonly events: readonly string[];
-  /** What its messages are signed with; null leaves them unsigned. */
-  readonly secret: string | null;
-  readonly format: NotifyFormat;
+  /** Events within this time go into one message; 0 sends a message for each. */
+  readonly batchMs: number;
+  /** At most so many messages in each period. */
+  readonly limit: { readonly messages: number; readonly perMs: number } | null;
   /** A link to the approval for a person; `{approval_id}` is replaced by its id. */
   readonly link: string | null;
 }
+
+/** A webhook, or people who are told by mail. */
+export type NotifyConfig = NotifyBase &
+  (
+    | {
+        readonly via: 'webhook';
+        readonly url: string;
+        /** What its messages are signed with; null leaves them unsigned. */
+        readonly secret: string | null;
+        readonly format: NotifyFormat;
+      }
+    | { readonly via: 'smtp'; readonly server: string; readonly from: string; readonly to: readonly string[] }
+  );
 
 export const notifyFormats = ['json', 'slack'] as const;
 export type NotifyFormat = (typeof notifyFormats)[number];

@@ -13,7 +13,6 @@ import { offerTools } from '../core/call/offer-tools.ts';
 import { listedTools } from '../core/policy/listed-tools.ts';
 import type { Policy, Reach } from '../core/policy/policy.ts';
 import { ceilingOf } from '../core/policy/session-ceiling.ts';
-import type { Breaker } from '../core/recovery/breaker.ts';
 import { joinRecovery } from '../core/recovery/declared.ts';
 import type { ToolRecovery } from '../core/recovery/playbook.ts';
 import type { Notice, Reply } from '../core/call/reply.ts';
@@ -26,6 +25,7 @@ import type { Validator } from '../ports/validator.ts';
 import { nextActions as nextOf, type StepFact } from '../core/workflow/step.ts';
 import type { Snapshot, Workflow } from '../core/workflow/workflow.ts';
 import type { Asker, BodyOf, Requester } from './call/requester.ts';
+import type { BreakerOnRecord, UpstreamHealth } from './health.ts';
 
 export interface Ports {
   readonly store: Store;
@@ -136,20 +136,14 @@ export interface Live {
   readonly runsApproved: Set<ApprovalId>;
   /** Breaker and retry budget of each upstream, as this process sees it. */
   readonly health: Map<string, UpstreamHealth>;
+  /** What the journal has of each breaker: record-breakers.ts. */
+  readonly breakersOnRecord: Map<string, BreakerOnRecord>;
   /** Lets go of calls that wait for their next attempt: they stay on record, for the next start. */
   readonly backoffs: Set<() => void>;
   /** The gateway closes: no pause is begun any more. */
   draining: boolean;
   /** How a body calls another tool: nested-call.ts. Set by the composition root. */
   callTool: (request: NestedRequest, who: Principal, bodyOf: BodyOf, ceiling: Reach | null) => Promise<Reply>;
-}
-
-export interface UpstreamHealth {
-  readonly breaker: Breaker;
-  /** Tokens of the retry budget. */
-  readonly tokens: number;
-  /** Retries that were sent since the process began. */
-  readonly retries: number;
 }
 
 /** `ifMovedOn` says what to do when the call is no longer where the transition expects it. */
@@ -220,6 +214,7 @@ export function createShell(parts: Omit<Shell, 'live'>): Shell {
       approvalWaiters: new Map(),
       runsApproved: new Set(),
       health: new Map(),
+      breakersOnRecord: new Map(),
       backoffs: new Set(),
       draining: false,
       callTool: () => Promise.reject(new Error('the gateway is not open yet')),

@@ -19,6 +19,14 @@ export const ofGovernance: Readonly<Record<string, string>> = {
   'C4-gap-1': 'a gap is told beside another decision, is on record for its tenant alone, and is counted',
   'C4-gap-2':
     'work that is not reported in time is a gap, told once to its agent and always beside the reply of its call',
+  'C8-notice-1': 'every event that recourse.yaml accepts is told, to webhooks and by mail, from what is on record',
+  'C8-notice-2': 'a breaker that opens or closes is on record and told, limited in rate, and no call waits for it',
+  'C8-notice-3': 'events are told at least once, in order, as the same message at every try, also after a restart',
+  'C8-notice-4': 'events are collected and messages limited; what is not listed is counted, and nothing is lost',
+  'C8-notice-5': 'whoever is told never delays a call',
+  'C8-notice-6': 'what agents and tools wrote reaches no header of a mail and makes no line of its own',
+  'C8-notice-7': 'a password of a mail server leaves the machine only over TLS',
+  'C8-notice-8': 'a message that is given up is told to the operator and is on record',
   'C4-defer-1':
     'POLICY_DEFER has the form of seed 002, with rule_ref, the reason of the rule and approval_id, 202, and nothing runs',
   'C6-approval-1': 'an approved call waits for its caller, who asks again, and runs once',

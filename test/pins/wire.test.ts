@@ -41,6 +41,8 @@ test('the kinds of journal records', () => {
     'task_reported',
     'budget_warned',
     'budget_changed',
+    'breaker_opened',
+    'breaker_closed',
     'runtime_gap',
     'refusals_repeated',
     'prepared',

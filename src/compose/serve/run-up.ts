@@ -215,13 +215,13 @@ async function serveUntil(
   { governance, gateway, identity, reporter, tools, file }: Started,
   { order, router, server, connections, url, host }: Stage,
 ): Promise<void> {
-  const [{ openDoors, toolsPath }, { openWebhooks }] = await Promise.all([
+  const [{ openDoors, toolsPath }, { openNotices }] = await Promise.all([
     import('./open-doors.ts'),
-    import('./open-webhooks.ts'),
+    import('./open-notices.ts'),
   ]);
   const { workflows, warnings, policy, config } = governance.project();
   const doors = openDoors({ ...order, host, file, connections }, { gateway, governance, identity });
-  const webhooks = await openWebhooks({ hooks: config.notify, store: file, onTrouble: order.onTrouble }, gateway);
+  const notices = await openNotices({ subscribers: config.notify, store: file, onTrouble: order.onTrouble }, gateway);
   tools.on('changed', () => doors.toolsChanged());
   doors.guard(server);
   router.open(doors);
@@ -249,7 +249,7 @@ async function serveUntil(
   reporter.close();
   router.close();
   // Calls that outlive the gateway's drain are cancelled, and their callers get a reply before a door closes.
-  await Promise.all([doors.close(doorsDrain), webhooks.close().then(() => gateway.close())]);
+  await Promise.all([doors.close(doorsDrain), notices.close().then(() => gateway.close())]);
   await identity.close();
 }
 

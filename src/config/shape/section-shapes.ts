@@ -2,10 +2,10 @@
  * Shapes of the sections roles, credentials, notify and extensions. Data only. warn-unenforced.ts lists what is not
  * used yet.
  */
-import { codes } from '../../core/taxonomy.ts';
+import { webhookEvents } from '../../core/http/webhook-message.ts';
 import { toolPattern } from './agent-shape.ts';
 import { notifyFormats } from '../config.ts';
-import { listOf, named, type Shape, text } from './shape.ts';
+import { duration, listOf, named, type Shape, text } from './shape.ts';
 
 const person = text('a person, as their key names them', {
   pattern: ['^[^\\u0000-\\u0020\\u007f]{1,128}$', 'a name without spaces, at most 128 characters'],
@@ -30,27 +30,50 @@ export const credentialsShape: Shape = named('where secrets come from', {
   },
 });
 
-const governanceCodes = Object.entries(codes).flatMap(([code, entry]) => (entry.class === 'Governance' ? [code] : []));
-const toldEvents = [...governanceCodes, 'ticket_opened'];
+const mailAddress = text('an address of mail', {
+  pattern: [
+    "^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9-]{1,63}(?:\\.[A-Za-z0-9-]{1,63}){0,8}$",
+    'an address such as ops@example.com, without a name',
+  ],
+});
 
 export const notifyShape: Shape = named('who is told when something happens', {
   kind: 'fields',
-  says: 'an address, and what it is told',
+  says: 'a webhook or a mail server, and what is told',
+  oneOf: ['webhook', 'smtp'],
   fields: {
     webhook: {
       shape: text('the address that is posted to', {
         template: true,
         pattern: ['^https?://[^\\s]+$', 'an address that begins with http:// or https://'],
       }),
-      required: true,
     },
+    smtp: {
+      shape: text('the mail server, with user and password if it wants them', {
+        template: true,
+        pattern: ['^smtps?://[^\\s]+$', 'an address such as smtp://user:password@host:587'],
+      }),
+    },
+    from: { shape: mailAddress },
+    to: { shape: listOf('who gets the mail', mailAddress, 1, 50) },
     events: {
       shape: listOf(
-        'the codes that it is told about',
-        text('a code of a denial, or ticket_opened', { oneOf: toldEvents }),
+        'the events that are told',
+        text('a code of a denial or a notice, or another event', { oneOf: webhookEvents }),
         1,
       ),
       required: true,
+    },
+    batch: {
+      shape: duration(
+        'events within this time go into one message; 60s for mail if not given, else one message for each event',
+        1_000,
+      ),
+    },
+    limit: {
+      shape: text('how many messages, such as 60/hour; for mail if not given', {
+        pattern: ['^[1-9][0-9]{0,5}/(?:minute|hour|day)$', 'a number per minute, hour or day, such as 60/hour'],
+      }),
     },
     secret: {
       shape: text('what its messages are signed with: ${NAME}', {

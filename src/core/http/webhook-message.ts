@@ -1,25 +1,43 @@
-/** The messages that webhooks receive. Data only; adapters/notify-webhook sends them. */
+/** The events that people are told about, and the messages that webhooks receive. Data only; adapters/notify sends. */
 import type { ApprovalView } from '../approval/approval-view.ts';
+import type { RecordKind } from '../journal/record.ts';
 import type { TicketView } from '../recovery/ticket-view.ts';
+import type { GovernanceCode } from '../taxonomy.ts';
+import { codesOfGovernance } from '../taxonomy/codes-of-governance.ts';
 
-/** The codes that webhooks can subscribe to, and the opening of a ticket, which is no denial. */
-export const webhookEvents = ['POLICY_DEFER', 'COMPLETION_BLOCKED', 'RUNTIME_GAP', 'ticket_opened'] as const;
-export type WebhookEvent = (typeof webhookEvents)[number];
+/** What is no code of a denial or a notice. */
+const otherEvents = ['ticket_opened', 'in_doubt', 'breaker_opened', 'breaker_closed'] as const;
 
-/** The kinds of records that are told, each under the code that a hook asks for. */
+export type WebhookEvent = GovernanceCode | (typeof otherEvents)[number];
+
+/** Everything that somebody can ask to be told about. */
+export const webhookEvents: readonly WebhookEvent[] = [
+  ...(Object.keys(codesOfGovernance) as GovernanceCode[]),
+  ...otherEvents,
+];
+
+/** The kinds of records that are told, each under the event that is asked for; `its_code`: the code of its reply. */
 export const toldKinds = {
   approval_opened: 'POLICY_DEFER',
   approval_approved: 'POLICY_DEFER',
   approval_denied: 'POLICY_DEFER',
   approval_revoked: 'POLICY_DEFER',
+  /** APPROVAL_EDITED too, if the arguments were changed. */
   approval_used: 'POLICY_DEFER',
   approval_expired: 'POLICY_DEFER',
   approval_voided: 'POLICY_DEFER',
-  /** Of the refusals only those with this code. */
-  refused: 'COMPLETION_BLOCKED',
+  refused: 'its_code',
+  /** Only if the call ended by a code of governance: it was denied after it was sent, or before it was sent again. */
+  settled: 'its_code',
+  budget_warned: 'BUDGET_WARNING',
   runtime_gap: 'RUNTIME_GAP',
+  attached: 'EARLIER_RESULT',
+  adopted: 'EARLIER_RESULT',
   ticket_opened: 'ticket_opened',
-} as const satisfies Readonly<Record<string, WebhookEvent>>;
+  doubted: 'in_doubt',
+  breaker_opened: 'breaker_opened',
+  breaker_closed: 'breaker_closed',
+} as const satisfies Readonly<Partial<Record<RecordKind, WebhookEvent | 'its_code'>>>;
 
 export type WebhookKind = keyof typeof toldKinds;
 
@@ -42,8 +60,22 @@ export interface WebhookMessage {
   readonly approval: ApprovalView | null;
   /** As it is when it is sent; null if it is about none. Without the call: ask for the ticket. */
   readonly ticket: TicketView | null;
+  /** Whose breaker it is. Absent if it is about none. */
+  readonly upstream?: string;
   /** The arguments are too large for a message: `args` is null, ask for the approval. Absent otherwise. */
   readonly args_omitted?: true;
   /** Where a person finds it. */
   readonly link: string | null;
+  /** The message tells more than one event; this one is the first. Absent otherwise. */
+  readonly batch?: WebhookBatch;
+}
+
+/** Further events of one message, for those who asked for `batch` or `limit`. */
+export interface WebhookBatch {
+  /** All of them, with the first. */
+  readonly count: number;
+  /** In order, each with an id of its own. */
+  readonly others: readonly Omit<WebhookMessage, 'batch'>[];
+  /** How many are counted only, by event. */
+  readonly omitted: Readonly<Partial<Record<WebhookEvent, number>>>;
 }

@@ -36,6 +36,8 @@ export const recordKinds = {
   task_reported: 'the work of a call was reported as complete',
   budget_warned: 'the call runs, and a budget is at or beyond its warning mark',
   budget_changed: 'a person said what has been spent of a budget',
+  breaker_opened: 'an upstream failed so often that one process sends nothing to it for a while',
+  breaker_closed: 'an upstream answered again, and the process that had stopped sends to it as before',
   runtime_gap: 'something happened on which policy cannot decide',
   refusals_repeated: 'the same refusal was given again, so many times',
   prepared: 'the call may run, and is on record before it does',

@@ -1,7 +1,7 @@
 /** Names and values that others chose, on every screen: they make no line of their own, and hide nothing. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { aView } from '../../../test/support/webhook-home.ts';
+import { aView } from '../../../test/support/notice-home.ts';
 import { errorSamples, pendingSample, successSample } from '../../../test/support/reply-samples.ts';
 import type { Explanation } from '../../core/gates/explain.ts';
 import type { ExplainedRecord } from '../../shell/look/inspect.ts';

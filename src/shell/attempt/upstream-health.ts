@@ -6,10 +6,17 @@ import { afterAttempt, closedBreaker, passBreaker } from '../../core/recovery/br
 import type { Trouble } from '../../core/recovery/plan.ts';
 import type { ToolRecovery } from '../../core/recovery/playbook.ts';
 import { giveTokens, maxTokens, mayTakeToken, takeToken } from '../../core/recovery/retry-budget.ts';
-import type { Shell, UpstreamHealth } from '../shell.ts';
+import type { UpstreamHealth } from '../health.ts';
+import type { Shell } from '../shell.ts';
 
 const healthOf = ({ upstream }: ToolRecovery, { live }: Shell): UpstreamHealth =>
-  live.health.get(upstream) ?? { breaker: closedBreaker, tokens: maxTokens, retries: 0 };
+  live.health.get(upstream) ?? {
+    breaker: closedBreaker,
+    tokens: maxTokens,
+    retries: 0,
+    openings: 0,
+    lastFailure: null,
+  };
 
 /** How long the breaker stays open; null if a call may be sent. */
 export function breakerWaitMs(recovery: ToolRecovery, shell: Shell): number | null {
@@ -23,13 +30,17 @@ export function breakerWaitMs(recovery: ToolRecovery, shell: Shell): number | nu
 
 /** `trouble` is null for a success. */
 export function noteAttempt(recovery: ToolRecovery, trouble: Trouble | null, shell: Shell): void {
+  // INVARIANT: what the breaker itself held back says nothing about the upstream, and does not keep it open.
+  if (trouble?.error.subject === 'breaker_open') return;
   const health = healthOf(recovery, shell);
   const tokens = trouble === null ? giveTokens(health.tokens) : health.tokens;
   const breaker =
     recovery.breaker === null
       ? health.breaker
       : afterAttempt(health.breaker, recovery.breaker, !isDown(trouble), shell.ports.clock.monotonicMs());
-  keep(recovery, { ...health, breaker, tokens }, shell);
+  const lastFailure = isDown(trouble) ? (trouble?.error.kind ?? null) : health.lastFailure;
+  const opens = health.breaker.kind === 'closed' && breaker.kind === 'open' ? 1 : 0;
+  keep(recovery, { ...health, breaker, tokens, lastFailure, openings: health.openings + opens }, shell);
 }
 
 /** No answer, or an error on its own side: the upstream may be down. */

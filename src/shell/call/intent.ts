@@ -7,7 +7,7 @@ import type { Call, CallId, Request } from '../../core/call/call.ts';
 import type { ToolEntry } from '../../core/call/catalogue.ts';
 import { type Decision, type Softened, standingGates } from '../../core/call/decide.ts';
 import type { Notice } from '../../core/call/reply.ts';
-import type { BudgetFact } from '../../core/budget/judge-budgets.ts';
+import type { BudgetFact, Hold } from '../../core/budget/judge-budgets.ts';
 import type { Facts } from '../../core/gates/facts.ts';
 import { spendingParts } from '../approval/open-spending.ts';
 import type { Policy } from '../../core/policy/policy.ts';
@@ -96,7 +96,7 @@ const quotaRider: IntentRider = ({ call, decision, facts }, shell) => {
   if (takes.length === 0) return {};
   const { tenant } = call;
   const holds = takes.flatMap((take) => (take.kind === 'hold' ? [take] : []));
-  const warned = notices.map((notice) => note('budget_warned', call, warnedBody(notice, call, facts)));
+  const warned = notices.map((notice) => note('budget_warned', call, warnedBody(notice, call, holds, facts)));
   return mergeParts([
     {
       tokens: takes.flatMap((take) => {
@@ -114,15 +114,25 @@ const quotaRider: IntentRider = ({ call, decision, facts }, shell) => {
   ]);
 };
 
-function warnedBody(notice: Notice, { agent, tool }: Call, { budgets = [] }: Facts): JsonObject {
-  const { budget_id: budget = null, human_message, resolution } = notice;
-  const accounts = budgets.map(({ account }) => account);
+/** `first`: this very call reached the mark of the budget. */
+function warnedBody(
+  notice: Notice,
+  { agent, tool }: Call,
+  holds: readonly Hold[],
+  { budgets = [] }: Facts,
+): JsonObject {
+  const { budget_id: name = null, human_message, resolution } = notice;
+  const hold = holds.find(({ budget }) => budget.written.name === name);
+  const fact = budgets.find(({ account }) => account === hold?.account);
+  const { warnAt, max } = hold?.budget.written ?? { warnAt: null, max: { micros: 0 } };
+  const before = (fact?.settled ?? 0) + (fact?.held ?? 0);
   return {
     agent,
     tool,
-    budget_id: budget,
+    budget_id: name,
+    account: hold?.account ?? null,
     human_message,
-    accounts,
+    first: before < (warnAt ?? 1) * max.micros,
     resolution: resolution as unknown as JsonObject,
     notices: [notice as unknown as JsonObject],
   };

@@ -18,6 +18,7 @@ import { heldOnRecord } from '../ending/held-amounts.ts';
 import { noticesOf } from '../ending/ending.ts';
 import { closeOverdueTasks } from '../completion/tasks.ts';
 import { probeDoubt } from './probe-doubts.ts';
+import { recordBreakers } from './record-breakers.ts';
 import { endUnowned, takeOver } from './recover.ts';
 import { countRepeats } from '../call/record-refusal.ts';
 import { resumption, toolToResend } from '../session/position.ts';
@@ -38,6 +39,7 @@ export async function sweep(shell: Shell): Promise<void> {
   await closeUnusedSessions(shell);
   await trimSessions(shell);
   await closeOverdueTasks(shell);
+  await recordBreakers(shell);
 }
 
 async function sweepCall(call: StoredCall, shell: Shell): Promise<void> {

@@ -1,4 +1,5 @@
 /** The composition root: opens the store, builds the shell, recovers calls, then opens the library's door. */
+import { createResolver } from './adapters/shared/node-resolver.ts';
 import { nodeClock } from './adapters/system-node/clock.ts';
 import { nodeIds } from './adapters/system-node/ids.ts';
 import type { Begin } from './adapters/store-sqlite/file/head-file.ts';
@@ -30,6 +31,7 @@ import { addOperationKeys, createRecovery, type RecoveryConfig } from './compose
 import type { Clock } from './ports/clock.ts';
 import type { Ids } from './ports/ids.ts';
 import type { Notifier } from './ports/notifier.ts';
+import type { Resolver } from './ports/resolver.ts';
 import { createApprovals } from './shell/approval/approvals.ts';
 import { createTickets } from './shell/ticket/ticket-service.ts';
 import { voidOutdated } from './shell/approval/end-approval.ts';
@@ -82,6 +84,8 @@ export interface SystemParts {
   readonly onServer?: Behind['onServer'];
   readonly onTools?: Behind['onTools'];
   readonly recovery?: RecoveryConfig | undefined;
+  /** Without one, the system is asked, or the DNS servers of the options. */
+  readonly resolver?: Resolver;
 }
 
 type Named<Tools extends readonly Tool[], Name> = Extract<Tools[number], { readonly name: Name }>;
@@ -146,6 +150,8 @@ export type OpenOptions<Tools extends readonly Tool[], Workflows extends readonl
   readonly apis?: readonly HttpApi[];
   /** Asked for each call: it may change while the gateway runs. */
   readonly policy?: () => Policy | null;
+  /** DNS servers that resolve names of hosts; without any, the system does. */
+  readonly dns?: readonly string[] | undefined;
 };
 
 /** The gateway and its parts, for the other doors of a process. */
@@ -160,7 +166,7 @@ export async function openGateway<
   const Tools extends readonly Tool[],
   const Workflows extends readonly MountedWorkflow[],
 >(options: OpenOptions<Tools, Workflows>, system: SystemParts = {}): Promise<OpenGateway<Tools, Workflows>> {
-  const { apis: _, ...checked } = options;
+  const { apis: _, dns: _dns, ...checked } = options;
   const problem = problemWithOptions(checked);
   if (problem !== null) throw new GatewayError('bad_options', problem);
   const self: Principal = { tenant: options.tenant ?? 'default', agent: options.agent ?? 'local' };
@@ -226,7 +232,8 @@ async function openParts(options: AnyOptions, system: SystemParts) {
   const tell = (message: string) => notify({ kind: 'store_place', message });
   const file = options.file ?? (await defaultStoreOf(process.cwd(), tell));
   const { onServer, onTools } = system;
-  const behind = { ...options, onServer, onTools, complete: addOperationKeys(system.recovery) };
+  const resolver = system.resolver ?? createResolver(options.dns);
+  const behind = { ...options, onServer, onTools, resolver, complete: addOperationKeys(system.recovery) };
   const upstreams = await joinUpstreams(behind, limits, notify, `${file}.tools`);
   const clocks = { nowMs: () => clock.nowMs(), monotonicMs: () => clock.monotonicMs() };
   const opening = { begin: system.begin ?? 'if_none', recovers: system.recovers !== false };
@@ -242,7 +249,7 @@ async function openParts(options: AnyOptions, system: SystemParts) {
     await upstreams.close();
     throw new GatewayError('bad_options', bound.problems.join('\n'));
   }
-  return { limits, notify, recordWith, clock, file, upstreams, store, role, workflows: bound.workflows };
+  return { limits, notify, recordWith, clock, file, upstreams, store, role, resolver, workflows: bound.workflows };
 }
 
 type OpenedParts = Awaited<ReturnType<typeof openParts>>;
@@ -250,7 +257,7 @@ type OpenedParts = Awaited<ReturnType<typeof openParts>>;
 async function buildShell(
   options: AnyOptions,
   system: SystemParts,
-  { limits, notify, recordWith, clock, file, upstreams, store, workflows }: OpenedParts,
+  { limits, notify, recordWith, clock, file, upstreams, store, resolver, workflows }: OpenedParts,
   onHeldBack: (behindMs: number) => void,
 ): Promise<{ readonly shell: Shell; readonly guard: KeyGuard }> {
   const policy = options.policy ?? (() => null);
@@ -268,6 +275,7 @@ async function buildShell(
       clock: steadyClock(clock, store.highestTimeMs, onHeldBack),
       ids: system.ids ?? nodeIds,
       notify,
+      resolver,
       sha256: (text) => crypto.hash('sha256', text, 'hex'),
     },
     limits,

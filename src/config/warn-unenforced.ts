@@ -15,7 +15,6 @@ interface Unenforced {
 export const unenforced: readonly Unenforced[] = [
   { path: 'agents.*.limits' },
   { path: 'agents.*.budgets' },
-  { path: 'agents.*.egress' },
   { path: 'credentials' },
   {
     path: 'notify.*.events.*',

@@ -36,6 +36,7 @@ export function interpretAnswer(
         ? interpretRefusal(answer, server)
         : interpretError(answer.said, answer.status, limits);
     case 'unsent':
+      if (answer.isDenied === true) return denied('never_sent', answer.reason);
       return failed('never_sent', `server '${server}': ${answer.reason}`, {
         errorType: 'NotConnected',
         subject: answer.retryAfterSeconds === undefined ? null : 'not_connected',
@@ -59,6 +60,10 @@ export function interpretAnswer(
       return unreachable(answer);
   }
 }
+
+/** Stopped by an egress list: before it was sent, or while it ran. */
+const denied = (kind: 'never_sent' | 'unknown', message: string): UpstreamResult =>
+  failed(kind, message, { errorType: 'EgressDenied', subject: 'egress' });
 
 /** The same ends in a few words, for the status of a server. */
 export function describeAnswer(answer: WireAnswer): string {

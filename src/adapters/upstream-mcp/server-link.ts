@@ -2,6 +2,7 @@
  * One server over its whole life: connects, reconnects with backoff, closes. Keeps its tools listed while it is away.
  * Independent of every other server.
  */
+import type { Resolver } from '../../ports/resolver.ts';
 import type { ToolEntry } from '../../core/call/catalogue.ts';
 import { createBackoff, createDelay, waitFor } from './backoff.ts';
 import { createToolCache, type LeftOut } from './tools/tool-cache.ts';
@@ -39,6 +40,7 @@ export interface LinkParts {
   /** It is in another state than before. */
   readonly onState: (status: UpstreamStatus) => void;
   readonly kept: StoredTools | null;
+  readonly resolver?: Resolver | undefined;
 }
 
 export interface ServerLink {
@@ -137,6 +139,7 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
       client: parts.client,
       onStderr: (text) => stderr.push(text),
       onToolsChanged: () => tools.refreshSoon(),
+      resolver: parts.resolver,
     });
     attempted = attempt;
     const opening = await attempt.opening;

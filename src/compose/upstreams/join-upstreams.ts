@@ -16,6 +16,7 @@ import type { Catalogue, ToolEntry } from '../../core/call/catalogue.ts';
 import type { Limits } from '../../core/limits.ts';
 import type { Workflow } from '../../core/workflow/workflow.ts';
 import type { Notifier } from '../../ports/notifier.ts';
+import type { Resolver } from '../../ports/resolver.ts';
 import type { Upstream } from '../../ports/upstream.ts';
 import type { Validator } from '../../ports/validator.ts';
 import { httpPartsOf } from './http-tool.ts';
@@ -31,6 +32,8 @@ export interface Behind {
   readonly onServer?: ((status: UpstreamStatus) => void) | undefined;
   /** The tools of servers changed. */
   readonly onTools?: (() => void) | undefined;
+  /** For names of hosts; the system's if not given. */
+  readonly resolver?: Resolver;
   /** Adds what the operator declares to a tool of a server. The same entry must give the same object. */
   readonly complete?: ((tool: ToolEntry) => ToolEntry) | undefined;
 }
@@ -83,13 +86,14 @@ export async function joinUpstreams(
   const served = [...configs, ...(behind.apis ?? []).map(({ target: { name }, names }) => ({ name, names }))];
   // Their schemas are judged like those of functions; only what is sent differs.
   const requests = tools.flatMap((each) => httpPartsOf(each) ?? []);
-  const apis = await joinApis(behind.apis ?? [], requests, limits.defaultTimeoutMs);
+  const apis = await joinApis(behind.apis ?? [], requests, limits.defaultTimeoutMs, behind.resolver);
   const servers =
     configs.length === 0
       ? null
       : await connect(configs, {
           defaultTimeoutMs: limits.defaultTimeoutMs,
           listsIn,
+          ...(behind.resolver === undefined ? {} : { resolver: behind.resolver }),
           onState: (status) => behind.onServer?.(status),
           onChange: () => behind.onTools?.(),
         });

@@ -8,8 +8,9 @@ import type { Obligation } from '../approval/approval.ts';
 import type { Request } from './call.ts';
 import type { ToolEntry } from './catalogue.ts';
 import { argumentsIn, type FactName, type Facts } from '../gates/facts.ts';
-import { type Gate, type GateName, gateNames, type HeldFor, type MetBy } from '../gates/gate.ts';
+import { type Gate, type GateAnswer, type GateName, gateNames, type HeldFor, type MetBy } from '../gates/gate.ts';
 import { approval } from '../gates/approval.ts';
+import { egress } from '../gates/egress.ts';
 import { evidence } from '../gates/evidence.ts';
 import { fence } from '../gates/fence.ts';
 import { input, namedEvidence } from '../gates/input.ts';
@@ -55,8 +56,8 @@ export type Ladder = readonly Gate[];
 /** The gates that audit mode softens: 7 to 12. */
 const softGates: ReadonlySet<GateName> = new Set(['policy', 'model', 'egress', 'rate', 'budget', 'approval']);
 
-export const isSoftened = (gate: GateName, { policy }: Facts): boolean =>
-  policy?.mode === 'audit' && softGates.has(gate);
+export const isSoftened = (gate: GateName, answer: GateAnswer, { policy }: Facts): boolean =>
+  policy?.mode === 'audit' && softGates.has(gate) && !('hard' in answer && answer.hard === true);
 
 /**
  * The ladder of a gateway without workflows. Policy is asked twice: a tool that it could never permit is refused before
@@ -72,6 +73,7 @@ export const baseLadder: Ladder = [
   fence,
   policy,
   model,
+  egress,
   approval,
   evidence,
 ];
@@ -89,6 +91,7 @@ export const workflowLadder: Ladder = [
   fence,
   policy,
   model,
+  egress,
   approval,
   evidence,
 ];
@@ -133,10 +136,11 @@ export function decide(request: Request, facts: Facts, ladder: Ladder = baseLadd
       rule ??= answer.rule ?? null;
       met ??= answer.approval ?? null;
       if (answer.obligation !== undefined) obligations = [...obligations, answer.obligation];
-    } else if (answer.kind !== 'need' && isSoftened(gate.name, facts))
+    } else if (answer.kind !== 'need' && isSoftened(gate.name, answer, facts))
       softened.push({ gate: gate.name, refusal: answer.refusal });
     else if (answer.kind === 'hold') return { ...answer, gate: gate.name, obligations };
-    else return { ...answer, gate: gate.name };
+    else if (answer.kind === 'need') return { ...answer, gate: gate.name };
+    else return { kind: 'refuse', refusal: answer.refusal, gate: gate.name };
   }
   const tool = facts.catalogue.get(request.tool);
   invariant(tool !== undefined, 'the ladder let an undeclared tool pass');

@@ -74,6 +74,12 @@ export type EvidenceNowFact =
   | { readonly kind: 'read'; readonly hash: string; readonly changed: string }
   | { readonly kind: 'unreadable'; readonly problem: string };
 
+/** Empty if the name could not be resolved. */
+export interface HostAddresses {
+  readonly host: string;
+  readonly addresses: readonly string[];
+}
+
 /** A server whose tools nobody knows, because it has never been reached. */
 export interface UnlistedServer {
   readonly name: string;
@@ -103,6 +109,8 @@ export interface Facts {
   /** Only of a call that names evidence. */
   readonly evidence?: EvidenceFact;
   readonly evidenceNow?: EvidenceNowFact;
+  /** Only of a call that is about hosts: what their names resolve to now. */
+  readonly addresses?: readonly HostAddresses[];
   /** How many calls are under way, and how many may be. */
   readonly inFlight: { readonly now: number; readonly max: number };
 }
@@ -112,4 +120,12 @@ export const argumentsIn = (request: Request, facts: Facts): Json =>
   facts.arguments?.ok ? facts.arguments.args : request.args;
 
 /** The facts that a gate can ask for; the shell fetches exactly one at a time. */
-export type FactName = 'session' | 'turnCancelled' | 'arguments' | 'fences' | 'approval' | 'evidence' | 'evidenceNow';
+export type FactName =
+  | 'session'
+  | 'turnCancelled'
+  | 'arguments'
+  | 'fences'
+  | 'addresses'
+  | 'approval'
+  | 'evidence'
+  | 'evidenceNow';

@@ -36,7 +36,8 @@ export type GateAnswer =
       readonly obligation?: Obligation;
       readonly approval?: MetBy;
     }
-  | { readonly kind: 'refuse'; readonly refusal: Refusal }
+  /** `hard`: audit mode does not soften it. */
+  | { readonly kind: 'refuse'; readonly refusal: Refusal; readonly hard?: boolean }
   /** Nothing runs until a person decides; the reply says what is open. */
   | { readonly kind: 'hold'; readonly refusal: Refusal; readonly approval: HeldFor | null }
   | { readonly kind: 'need'; readonly fact: FactName };

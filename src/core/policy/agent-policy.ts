@@ -5,6 +5,7 @@
 import { type ApprovalTerms, defaultTerms } from '../approval/approval.ts';
 import { canonicalAgent, canonicalRules } from './canonical-policy.ts';
 import {
+  type AgentEgress,
   type AgentPolicy,
   type CompletionRule,
   type Judgement,
@@ -28,10 +29,11 @@ export interface AgentParts {
   readonly models: readonly ToolPattern[] | null;
   readonly mask: Mask;
   readonly completion: CompletionRule | null;
+  readonly egress: AgentEgress | null;
 }
 
 export function createAgentPolicy(
-  { written, rules, models, mask, completion }: AgentParts,
+  { written, rules, models, mask, completion, egress }: AgentParts,
   limits: PolicyLimits,
 ): AgentPolicy {
   const candidatesFor = createRuleIndex(rules, limits.maxKeptTools);
@@ -98,6 +100,7 @@ export function createAgentPolicy(
         candidatesFor(tool).map((rule) => rule.written),
       ),
     completion,
+    egress,
   };
 }
 

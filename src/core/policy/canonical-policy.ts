@@ -5,7 +5,14 @@
 import { type ApprovalTerms, defaultTerms } from '../approval/approval.ts';
 import { canonicalText } from '../values/canonical.ts';
 import type { Json } from '../values/json.ts';
-import type { AgentPolicy, WrittenAgent, WrittenCompletion, WrittenPolicy, WrittenRule } from './policy.ts';
+import type {
+  AgentPolicy,
+  WrittenAgent,
+  WrittenCompletion,
+  WrittenEgress,
+  WrittenPolicy,
+  WrittenRule,
+} from './policy.ts';
 
 const writeRule = ({ effect, match, when, terms }: WrittenRule): { readonly [key: string]: Json } => ({
   effect,
@@ -29,11 +36,17 @@ function writeTerms(
 /** The order of globs and paths means nothing. */
 const writeSet = (items: readonly string[]): readonly string[] => [...new Set(items)].sort();
 
-const writeFrame = ({ default: fallback, ceiling, redact }: WrittenAgent) => ({
+const writeFrame = ({ default: fallback, ceiling, redact, egress }: WrittenAgent) => ({
   default: fallback?.effect ?? 'deny',
   ...writeTerms(fallback?.effect ?? 'deny', fallback?.terms),
   ceiling: ceiling?.reach ?? null,
   redact: writeSet(redact),
+  ...(egress === undefined ? {} : { egress: writeEgress(egress) }),
+});
+
+const writeEgress = ({ allow, urls }: WrittenEgress): Json => ({
+  allow: writeSet(allow),
+  urls: Object.fromEntries(Object.entries(urls).map(([match, paths]) => [match, writeSet(paths)])),
 });
 
 function writeAgent(agent: WrittenAgent): Json {

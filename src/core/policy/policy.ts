@@ -3,6 +3,8 @@
  * compile-policy.ts compiles.
  */
 import type { ApprovalTerms } from '../approval/approval.ts';
+import type { EgressList } from '../egress/egress-list.ts';
+import type { ArgumentPath } from '../egress/find-urls.ts';
 import type { Json } from '../values/json.ts';
 import type { EffectClass } from '../taxonomy.ts';
 
@@ -46,6 +48,23 @@ export interface WrittenCompletion {
 /** The parts of a completion that are conditions. */
 export const completionParts = ['when', 'condition'] as const;
 
+/** Which hosts the tools of an agent may reach, and in which arguments they are given URLs. */
+export interface WrittenEgress {
+  /** Names, `*.` and a name, addresses and ranges, each with a port if wanted. */
+  readonly allow: readonly string[];
+  /** Paths such as `args.url`, by a glob over names of tools. */
+  readonly urls: Readonly<Record<string, readonly string[]>>;
+  /** `file:line` of it. */
+  readonly ref: string;
+}
+
+/** The same, ready to ask. */
+export interface AgentEgress {
+  readonly list: EgressList;
+  /** Where the arguments of this tool have URLs. */
+  pathsFor(tool: string): readonly ArgumentPath[];
+}
+
 /** Everything that is written about one agent and decides calls. */
 export interface WrittenAgent {
   readonly agent: string;
@@ -66,6 +85,8 @@ export interface WrittenAgent {
   /** Paths such as `args.card.number`, `result.users.*.email`, `args.**.password`. */
   readonly redact: readonly string[];
   readonly completion?: WrittenCompletion;
+  /** Absent: any host with a public address. */
+  readonly egress?: WrittenEgress;
 }
 
 export interface WrittenPolicy {
@@ -145,6 +166,8 @@ export interface AgentPolicy {
   canonicalFor(tool: string): string;
   /** Whether its completion may be said; null if nothing more is asked for. */
   readonly completion: CompletionRule | null;
+  /** Null: any host with a public address. */
+  readonly egress: AgentEgress | null;
 }
 
 /** The conditions of a completion, ready to ask. Never throws: a condition that cannot be evaluated does not hold. */
@@ -169,7 +192,17 @@ export interface PolicyProblem {
   readonly agent: string;
   /** Counted from 0; null if it is not about a rule. */
   readonly rule: number | null;
-  readonly field: 'match' | 'when' | 'redact' | 'models' | 'rules' | 'completion' | 'approvers' | 'needs' | 'expires';
+  readonly field:
+    | 'match'
+    | 'when'
+    | 'redact'
+    | 'models'
+    | 'rules'
+    | 'completion'
+    | 'approvers'
+    | 'needs'
+    | 'expires'
+    | 'egress';
   /** Which of the paths, globs or approvers, or of `completionParts`, counted from 0. */
   readonly index?: number;
   readonly message: string;

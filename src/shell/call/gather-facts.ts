@@ -11,6 +11,7 @@ import type {
   EvidenceFact,
   EvidenceNowFact,
 } from '../../core/gates/facts.ts';
+import { egressHosts } from '../../core/gates/egress.ts';
 import { stepOf } from '../../core/gates/reachable.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
 import type { StepFact } from '../../core/workflow/step.ts';
@@ -23,6 +24,7 @@ import type { Json } from '../../core/values/json.ts';
 import { isSuccess, type Reply } from '../../core/call/reply.ts';
 import type { StoredCall } from '../../ports/store.ts';
 import { whyNotResend, attemptOf, type Work } from '../attempt/work.ts';
+import { fetchAddresses } from './fetch-addresses.ts';
 import { isMasked } from '../mask.ts';
 import { storedReply } from '../ending/stored-reply.ts';
 
@@ -57,6 +59,8 @@ async function fetchOne(
       return { fences: facts.session?.found === true ? await fencesOf(facts.session.id, shell) : [] };
     case 'arguments':
       return { arguments: await validated(request, stepOf(facts), shell) };
+    case 'addresses':
+      return { addresses: await fetchAddresses(egressHosts(request, facts), shell) };
     case 'approval':
       return { approval: await fetchApproval(request, facts, who, asking?.approval ?? null, shell) };
     case 'evidence':

@@ -185,6 +185,8 @@ export function factsOf(facts: Facts, shell: Shell): JsonObject {
   if (facts.evidence?.ok === true) seen['evidence'] = facts.evidence.hash;
   if (facts.evidenceNow !== undefined)
     seen['evidence_now'] = facts.evidenceNow.kind === 'read' ? facts.evidenceNow.hash : facts.evidenceNow.problem;
+  if (facts.addresses !== undefined)
+    seen['addresses'] = facts.addresses.map(({ host, addresses }) => ({ host, addresses: [...addresses] }));
   if (facts.approval !== undefined) seen['approval'] = approvalSeen(facts.approval);
   if (facts.arguments !== undefined) seen['validator'] = facts.arguments.ok ? 'accepted' : 'refused';
   return seen;

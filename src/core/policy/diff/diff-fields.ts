@@ -116,6 +116,20 @@ const completionTable: Table = {
   condition: { direction: dropped },
 };
 
+/** Paths in which URLs are judged, with their tools. */
+function urlsShrunk(was: Value, is: Value): Direction {
+  const all = (value: Value) =>
+    Object.entries(isFields(value) ? value : {}).flatMap(([match, paths]) =>
+      isNames(paths) ? paths.map((path) => `${match} ${path}`) : [],
+    );
+  return shrunk(all(was), all(is));
+}
+
+const egressTable: Table = {
+  allow: { direction: (was, is) => grown(was ?? null, is ?? null), text: anyText },
+  urls: { direction: urlsShrunk },
+};
+
 /** Its rules are told by diff-rules.ts, and whether there is a completion at all by diff-policies.ts. */
 export const agentTable: Table = {
   default: { direction: rank(effectRanks) },
@@ -124,6 +138,7 @@ export const agentTable: Table = {
   models: { direction: grown, text: anyText },
   redact: { direction: shrunk },
   completion: { fields: completionTable },
+  egress: { fields: egressTable },
 };
 
 export const policyTable: Table = {

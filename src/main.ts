@@ -31,7 +31,6 @@ import { addOperationKeys, createRecovery, type RecoveryConfig } from './compose
 import type { Clock } from './ports/clock.ts';
 import type { Ids } from './ports/ids.ts';
 import type { Notifier } from './ports/notifier.ts';
-import type { Resolver } from './ports/resolver.ts';
 import { createApprovals } from './shell/approval/approvals.ts';
 import { createTickets } from './shell/ticket/ticket-service.ts';
 import { voidOutdated } from './shell/approval/end-approval.ts';
@@ -74,18 +73,14 @@ export interface GatewayOptions<
 }
 
 /** For the primer and for tests that must not depend on the time of day. */
-export interface SystemParts {
+export interface SystemParts extends Pick<Behind, 'onServer' | 'onTools' | 'dns'> {
   readonly clock?: Clock;
   readonly ids?: Ids;
   /** False for a process that only reads or settles. */
   readonly recovers?: boolean;
   /** Whether a store may be created. */
   readonly begin?: Begin;
-  readonly onServer?: Behind['onServer'];
-  readonly onTools?: Behind['onTools'];
   readonly recovery?: RecoveryConfig | undefined;
-  /** Without one, the system is asked, or the DNS servers of the options. */
-  readonly resolver?: Resolver;
 }
 
 type Named<Tools extends readonly Tool[], Name> = Extract<Tools[number], { readonly name: Name }>;
@@ -150,8 +145,6 @@ export type OpenOptions<Tools extends readonly Tool[], Workflows extends readonl
   readonly apis?: readonly HttpApi[];
   /** Asked for each call: it may change while the gateway runs. */
   readonly policy?: () => Policy | null;
-  /** DNS servers that resolve names of hosts; without any, the system does. */
-  readonly dns?: readonly string[] | undefined;
 };
 
 /** The gateway and its parts, for the other doors of a process. */
@@ -166,7 +159,7 @@ export async function openGateway<
   const Tools extends readonly Tool[],
   const Workflows extends readonly MountedWorkflow[],
 >(options: OpenOptions<Tools, Workflows>, system: SystemParts = {}): Promise<OpenGateway<Tools, Workflows>> {
-  const { apis: _, dns: _dns, ...checked } = options;
+  const { apis: _, ...checked } = options;
   const problem = problemWithOptions(checked);
   if (problem !== null) throw new GatewayError('bad_options', problem);
   const self: Principal = { tenant: options.tenant ?? 'default', agent: options.agent ?? 'local' };
@@ -231,9 +224,8 @@ async function openParts(options: AnyOptions, system: SystemParts) {
   const clock = system.clock ?? nodeClock;
   const tell = (message: string) => notify({ kind: 'store_place', message });
   const file = options.file ?? (await defaultStoreOf(process.cwd(), tell));
-  const { onServer, onTools } = system;
-  const resolver = system.resolver ?? createResolver(options.dns);
-  const behind = { ...options, onServer, onTools, resolver, complete: addOperationKeys(system.recovery) };
+  const { onServer, onTools, dns } = system;
+  const behind = { ...options, onServer, onTools, dns, complete: addOperationKeys(system.recovery) };
   const upstreams = await joinUpstreams(behind, limits, notify, `${file}.tools`);
   const clocks = { nowMs: () => clock.nowMs(), monotonicMs: () => clock.monotonicMs() };
   const opening = { begin: system.begin ?? 'if_none', recovers: system.recovers !== false };
@@ -249,7 +241,7 @@ async function openParts(options: AnyOptions, system: SystemParts) {
     await upstreams.close();
     throw new GatewayError('bad_options', bound.problems.join('\n'));
   }
-  return { limits, notify, recordWith, clock, file, upstreams, store, role, resolver, workflows: bound.workflows };
+  return { limits, notify, recordWith, clock, file, upstreams, store, role, workflows: bound.workflows };
 }
 
 type OpenedParts = Awaited<ReturnType<typeof openParts>>;
@@ -257,7 +249,7 @@ type OpenedParts = Awaited<ReturnType<typeof openParts>>;
 async function buildShell(
   options: AnyOptions,
   system: SystemParts,
-  { limits, notify, recordWith, clock, file, upstreams, store, resolver, workflows }: OpenedParts,
+  { limits, notify, recordWith, clock, file, upstreams, store, workflows }: OpenedParts,
   onHeldBack: (behindMs: number) => void,
 ): Promise<{ readonly shell: Shell; readonly guard: KeyGuard }> {
   const policy = options.policy ?? (() => null);
@@ -275,7 +267,7 @@ async function buildShell(
       clock: steadyClock(clock, store.highestTimeMs, onHeldBack),
       ids: system.ids ?? nodeIds,
       notify,
-      resolver,
+      resolver: createResolver(system.dns),
       sha256: (text) => crypto.hash('sha256', text, 'hex'),
     },
     limits,

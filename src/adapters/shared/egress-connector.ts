@@ -113,6 +113,7 @@ function timerFor(timeoutMs: number) {
       timeoutMs,
     );
   });
+  // Ignored: whoever races against it hears it; nobody may be left when it comes.
   late.catch(() => undefined);
   return { late, clear: () => clearTimeout(timer) };
 }

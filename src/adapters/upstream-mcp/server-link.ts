@@ -134,12 +134,10 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
     // After the first connection its program is known to be installed.
     const isFirst = config.connect.kind === 'stdio' && reconnects < 0;
     const attempt = openWire(config, {
-      limits,
+      ...parts,
       timeoutMs: isFirst ? limits.firstConnectTimeoutMs : limits.connectTimeoutMs,
-      client: parts.client,
       onStderr: (text) => stderr.push(text),
       onToolsChanged: () => tools.refreshSoon(),
-      resolver: parts.resolver,
     });
     attempted = attempt;
     const opening = await attempt.opening;

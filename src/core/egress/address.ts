@@ -45,13 +45,18 @@ function parseBytes(text: string): bigint | null {
   return parts.reduce((sum, part) => (sum << 8n) | BigInt(part), 0n);
 }
 
-function parseIpv6(text: string): Address | null {
+/** `::ffff:1.2.3.4` with the last two groups in place of the dots; null if those are no bytes. */
+function withoutDots(text: string): string | null {
   const dotted = /^(.*:)([\d.]+\.[\d.]+)$/.exec(text);
-  const tail = dotted === null ? null : parseBytes(dotted[2] ?? '');
-  if (dotted !== null && tail === null) return null;
-  const groups = tail === null ? text : `${dotted?.[1]}${(tail >> 16n).toString(16)}:${(tail & 0xffffn).toString(16)}`;
-  const halves = groups.split('::');
-  if (halves.length > 2) return null;
+  if (dotted === null) return text;
+  const tail = parseBytes(dotted[2] ?? '');
+  return tail === null ? null : `${dotted[1]}${(tail >> 16n).toString(16)}:${(tail & 0xffffn).toString(16)}`;
+}
+
+function parseIpv6(text: string): Address | null {
+  const groups = withoutDots(text);
+  const halves = groups?.split('::') ?? [];
+  if (halves.length === 0 || halves.length > 2) return null;
   const [head, rest] = halves.map((half) => (half === '' ? [] : half.split(':')));
   if (head === undefined || ![...head, ...(rest ?? [])].every((group) => /^[0-9a-fA-F]{1,4}$/.test(group))) return null;
   const gap = 8 - head.length - (rest?.length ?? 0);

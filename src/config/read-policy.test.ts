@@ -173,7 +173,7 @@ const wrong: readonly (readonly [what: string, agent: string, problem: string])[
   [
     'a host that is an address',
     'egress: { allow: ["https://x"] }',
-    '2:26 "https://x" is not usable here; use the name of a host, such as api.example.com or *.example.com',
+    '2:26 "https://x" is not usable here; use the name of a host, such as api.example.com or *.example.com, or a range such as 10.0.0.0/8',
   ],
 ];
 
@@ -217,7 +217,6 @@ workflows:
     [
       '16:5 limits: read and checked, not enforced by this version yet',
       '17:5 budgets: read and checked, not enforced by this version yet',
-      '18:5 egress: read and checked, not enforced by this version yet',
     ],
   );
 });

@@ -87,7 +87,10 @@ const budget: Shape = {
 };
 
 const host = text('a host, *. and a host, an address or a range of addresses; a port if wanted', {
-  pattern: ['^[^\\s\\u0000-\\u001f]{1,300}$', 'a host, such as api.example.com, *.example.com:8443 or 10.0.0.0/8'],
+  pattern: [
+    '^(?:(?:\\*\\.)?[^\\s:/@?#\\\\\\[\\]*]{1,253}(?:/[0-9]{1,3})?(?::[0-9]{1,5})?|\\[[0-9a-fA-F:.]+(?:/[0-9]{1,3})?\\](?::[0-9]{1,5})?|[0-9a-fA-F:.]+(?:/[0-9]{1,3})?)$',
+    'the name of a host, such as api.example.com or *.example.com, or a range such as 10.0.0.0/8',
+  ],
 });
 
 export const hostList: Field = { shape: listOf('these and no others', host), required: true };

@@ -8,9 +8,9 @@ import { joinUpstreams } from '../../../src/compose/upstreams/join-upstreams.ts'
 import { serverConfig, type ServerOptions } from '../../../src/compose/upstreams/server-options.ts';
 import { defaultLimits } from '../../../src/index.ts';
 import { errorOf, successOf } from '../../support/check-reply.ts';
-import { listenEverywhere, openWorld } from './egress-world.ts';
+import { listenEverywhere, openWorld } from '../../support/egress/egress-world.ts';
 
-const child = path.join(import.meta.dirname, '../../support/fetching-child.ts');
+const child = path.join(import.meta.dirname, '../../support/egress/fetching-child.ts');
 const names = ['fetch', 'write', 'raw', 'variables'];
 const zone = {
   'allowed.test': ['127.0.0.2'],
@@ -101,7 +101,7 @@ describe('a child behind the proxy', () => {
     assert.deepEqual([byName.get('NO_PROXY'), byName.get('no_proxy'), byName.get('NODE_USE_ENV_PROXY')], ['', '', '1']);
   });
 
-  test('what it cannot hold: a child that ignores the proxy connects by itself', async (t) => {
+  test('[C4-egress-3] what it cannot hold: a child that ignores the proxy connects by itself', async (t) => {
     const site = await listenEverywhere(t);
     assert.equal(await saidBy(await open(t, { allow: [] }), 'web/raw', { port: site.port }), 'connected');
   });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startGoverned } from '../../support/governed-up.ts';
-import { listenEverywhere, openWorld, reads } from './egress-world.ts';
+import { listenEverywhere, openWorld, reads } from '../../support/egress/egress-world.ts';
 
 const sentence = "denied: host '127.0.0.1' not in egress allow list";
 

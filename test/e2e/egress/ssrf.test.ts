@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { errorOf, successOf } from '../../support/check-reply.ts';
 import { createCountingTool } from '../../support/tools.ts';
-import { listenEverywhere, openWorld, reads } from './egress-world.ts';
+import { listenEverywhere, openWorld, reads } from '../../support/egress/egress-world.ts';
 
 /** Each is 127.0.0.1, this machine, or a place that is not public. */
 const notations: readonly (readonly [string, string])[] = [

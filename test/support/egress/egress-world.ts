@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { httpTool, type HttpToolDefinition } from '../../../src/index.ts';
 import type { WrittenEgress } from '../../../src/core/policy/policy.ts';
-import { aPolicy, anAgent } from '../../support/a-policy.ts';
-import { startDns, type Zone } from '../../support/dns-server.ts';
-import { openGateway, type OpenOptions } from '../../support/open-gateway.ts';
+import { aPolicy, anAgent } from '../a-policy.ts';
+import { startDns, type Zone } from './dns-server.ts';
+import { openGateway, type OpenOptions } from '../open-gateway.ts';
 
 export interface Site {
   readonly port: number;

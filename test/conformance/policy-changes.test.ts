@@ -75,6 +75,7 @@ describe('modes and changes', () => {
         ['fence', 'passed'],
         ['policy', 'refused'],
         ['model', 'not_asked'],
+        ['egress', 'not_asked'],
         ['approval', 'not_asked'],
         ['evidence', 'not_asked'],
       ],

@@ -5,6 +5,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { errorOf, successOf } from '../../support/check-reply.ts';
+import { joinUpstreams } from '../../../src/compose/upstreams/join-upstreams.ts';
+import { defaultLimits } from '../../../src/index.ts';
+import { startDns } from '../../support/egress/dns-server.ts';
+import { listenModern } from '../../support/upstream-http.ts';
+import { httpServer } from '../../support/upstream-mcp.ts';
 import { createCountingTool } from '../../support/tools.ts';
 import { listenEverywhere, openWorld, reads } from '../../support/egress/egress-world.ts';
 
@@ -205,6 +210,20 @@ describe('our own connections', () => {
       file: `${gateway.folder}/strict.db`,
     });
     assert.equal(errorOf(await strict.call({ tool: 'site/away' }), 'action_error').code, 'EGRESS_DENIED');
+  });
+
+  test('[C4-egress-2] an MCP server whose name leads to a private address is not connected to', async (t) => {
+    const { url } = await listenModern(t);
+    const dns = await startDns(t, { ...zone, 'server.test': ['127.0.0.1'] });
+    const servers = [httpServer('named', url.replace('127.0.0.1', 'server.test')), httpServer('literal', url)];
+    const joined = await joinUpstreams({ servers, dns: [dns.address] }, defaultLimits, () => undefined);
+    t.after(joined.close);
+    await joined.servers?.ready(60_000);
+    const states = joined.status().map(({ name, problem, tools }) => [name, problem, tools > 0]);
+    assert.deepEqual(states, [
+      ['named', "denied: host 'server.test' not in egress allow list", false],
+      ['literal', null, true],
+    ]);
   });
 
   test('[C4-egress-2] proxies in our own environment are not used', async (t) => {

@@ -86,6 +86,24 @@ describe('a redirect', () => {
     assert.deepEqual(result.kind === 'failed' && [result.failure.kind, result.failure.effect], ['timeout', null]);
   });
 
+  /** Status, effect class, and what is known when the list does not let us follow. */
+  const stopped = [
+    [302, 'pure', null],
+    [302, 'plain', null],
+    [307, 'plain', 'none'],
+  ] as const;
+  for (const [status, effectClass, effect] of stopped)
+    test(`${status} of a ${effectClass} call to a host that is not listed: effect ${effect ?? 'by the table'}`, async (t) => {
+      const { here, there } = await world(t, status, 'there');
+      const target = targetOf(here.url, { redirects: 'follow', key: { kind: 'none' } });
+      const result = await upstreamOf(t, target, toolOf({ method: 'GET' }, { effectClass }))();
+      assert.deepEqual(
+        result.kind === 'failed' && [result.failure.kind, result.failure.subject, result.failure.effect],
+        ['unknown', 'egress', effect],
+      );
+      assert.deepEqual([here.heard.length, there.heard.length], [1, 0]);
+    });
+
   test('to another scheme is not followed', async (t) => {
     const api = await listenApi(t, (_, response) => response.writeHead(302, { location: 'file:///etc/passwd' }).end());
     const result = await upstreamOf(t, targetOf(api.url, { redirects: 'follow' }), toolOf({ method: 'GET' }))();

@@ -1,6 +1,7 @@
 /** EGRESS_DENIED field by field: over the library, and over HTTP from a project that somebody wrote. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { startDns } from '../../support/egress/dns-server.ts';
 import { startGoverned } from '../../support/governed-up.ts';
 import { listenEverywhere, openWorld, reads } from '../../support/egress/egress-world.ts';
 
@@ -59,4 +60,25 @@ tools:
   assert.equal(applied.status, 200, JSON.stringify(applied.body));
   assert.equal((await ask()).status, 200);
   assert.equal(site.heard.length, 1);
+});
+
+test('[C4-egress-2] without agents too, over HTTP: 502 each time, for the breaker counts failures of others', async (t) => {
+  const site = await listenEverywhere(t);
+  const dns = await startDns(t, { 'inside.test': ['127.0.0.1'] });
+  const yaml = `runtime: { dns: ["${dns.address}"] }
+tools:
+  site:
+    http: { url: "http://inside.test:${site.port}" }
+    tools: { read: { description: reads, request: { method: GET, path: / } } }
+`;
+  const up = await startGoverned(t, yaml, ['--agent', 'local']);
+  await up.ready();
+  for (let asked = 0; asked < 7; asked++) {
+    const { status, body } = await up.ask('/v1/calls', { body: { tool: 'site/read', args: {} } });
+    assert.deepEqual(
+      [status, body['error'], body['code'], body['effect'], body['resolution']],
+      [502, 'action_error', 'EGRESS_DENIED', 'none', { type: 'rule_block', rule_id: 'egress' }],
+    );
+  }
+  assert.deepEqual(site.heard, []);
 });

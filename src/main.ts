@@ -1,4 +1,5 @@
 /** The composition root: opens the store, builds the shell, recovers calls, then opens the library's door. */
+import { createResolver } from './adapters/shared/node-resolver.ts';
 import { nodeClock } from './adapters/system-node/clock.ts';
 import { nodeIds } from './adapters/system-node/ids.ts';
 import type { Begin } from './adapters/store-sqlite/file/head-file.ts';
@@ -72,15 +73,13 @@ export interface GatewayOptions<
 }
 
 /** For the primer and for tests that must not depend on the time of day. */
-export interface SystemParts {
+export interface SystemParts extends Pick<Behind, 'onServer' | 'onTools' | 'dns'> {
   readonly clock?: Clock;
   readonly ids?: Ids;
   /** False for a process that only reads or settles. */
   readonly recovers?: boolean;
   /** Whether a store may be created. */
   readonly begin?: Begin;
-  readonly onServer?: Behind['onServer'];
-  readonly onTools?: Behind['onTools'];
   readonly recovery?: RecoveryConfig | undefined;
 }
 
@@ -225,8 +224,8 @@ async function openParts(options: AnyOptions, system: SystemParts) {
   const clock = system.clock ?? nodeClock;
   const tell = (message: string) => notify({ kind: 'store_place', message });
   const file = options.file ?? (await defaultStoreOf(process.cwd(), tell));
-  const { onServer, onTools } = system;
-  const behind = { ...options, onServer, onTools, complete: addOperationKeys(system.recovery) };
+  const { onServer, onTools, dns } = system;
+  const behind = { ...options, onServer, onTools, dns, complete: addOperationKeys(system.recovery) };
   const upstreams = await joinUpstreams(behind, limits, notify, `${file}.tools`);
   const clocks = { nowMs: () => clock.nowMs(), monotonicMs: () => clock.monotonicMs() };
   const opening = { begin: system.begin ?? 'if_none', recovers: system.recovers !== false };
@@ -268,6 +267,7 @@ async function buildShell(
       clock: steadyClock(clock, store.highestTimeMs, onHeldBack),
       ids: system.ids ?? nodeIds,
       notify,
+      resolver: createResolver(system.dns),
       sha256: (text) => crypto.hash('sha256', text, 'hex'),
     },
     limits,

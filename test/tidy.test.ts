@@ -84,6 +84,7 @@ const bad: Readonly<Record<RuleName, readonly Readonly<Record<string, string>>[]
     sayIn('src/doors/http/x.ts', "import { start } from '../cli/start.ts';"),
     sayIn('src/doors/shared/x.ts', "import { start } from '../cli/start.ts';"),
     sayIn('src/adapters/pg/x.ts', "import type { Row } from '../store/store.ts';"),
+    sayIn('src/adapters/shared/x.ts', "import type { Row } from '../store/store.ts';"),
   ],
   'no import goes in a circle, types included': [
     { 'src/core/a.ts': "import type { B } from './b.ts';", 'src/core/b.ts': "export {\n  type A,\n} from './a.ts';" },

@@ -84,6 +84,8 @@ export interface RuntimeConfig {
   readonly store: string | null;
   readonly listen: { readonly host: string; readonly port: number } | null;
   readonly limits: Partial<Limits>;
+  /** DNS servers, in place of the system's. */
+  readonly dns?: readonly string[];
 }
 
 /** A server whose tools become tools of the gateway. */
@@ -99,8 +101,17 @@ export interface ServerConfig {
   readonly rules: readonly ToolRule[];
   /** `bare` leaves the server out where its tools are listed over MCP. */
   readonly names?: 'bare';
+  /** What its process may reach, and how it is held to that; absent if nothing is written. */
+  readonly egress?: ServerEgress;
   /** Its playbook and its breaker; absent if nothing is written. */
   readonly recovery?: WrittenRecovery;
+}
+
+export const egressHolds = ['proxy', 'namespace'] as const;
+
+export interface ServerEgress {
+  readonly allow: readonly string[];
+  readonly hold: (typeof egressHolds)[number];
 }
 
 export type Connection =

@@ -34,7 +34,7 @@ function toApi(name: string, read: JsonObject, tree: Tree, tell: Tell): ApiConfi
   const url = textOf(http['url']) ?? '';
   if (url !== '' && !url.includes('${') && URL.parse(url) === null)
     tell(placeOf(tree, ['tools', name, 'http', 'url']), 'this is no address', 'write the whole of it');
-  for (const key of ['annotations', 'on_error'])
+  for (const key of ['annotations', 'on_error', 'egress'])
     if (key in read) tell(at(key), `'${key}' has no meaning with http`, 'leave it out');
   const key = toKey(http['key']);
   const openapi = toOpenApi(http['openapi'], at);

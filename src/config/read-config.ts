@@ -13,7 +13,7 @@ import { problemWithOptions } from './check-options.ts';
 import { configShape, snakeCase } from './shape/config-shape.ts';
 import { type Config, emptyConfig, type RuntimeConfig, type WorkflowConfig } from './config.ts';
 import { type IncludedFiles, mergeFiles } from './yaml/merge-files.ts';
-import { mapOf, numberOf, textOf } from './yaml/plain-values.ts';
+import { itemsOf, mapOf, numberOf, textOf } from './yaml/plain-values.ts';
 import {
   createProblemList,
   type Place,
@@ -121,6 +121,7 @@ function toRuntime(runtime: JsonObject, tree: Tree, tell: Tell): RuntimeConfig {
     coldStartGraceMs: numberOf(runtime['cold_start_grace']) ?? emptyConfig.runtime.coldStartGraceMs,
     store: textOf(runtime['store']),
     listen: toListen(runtime['listen'], tree, tell),
+    ...('dns' in runtime ? { dns: itemsOf(runtime['dns']) } : {}),
     limits: toLimits(mapOf(runtime['limits']), tree, tell),
   };
 }

@@ -11,6 +11,7 @@ import {
   ruleEffects,
   type WrittenAgent,
   type WrittenCompletion,
+  type WrittenEgress,
   type WrittenPolicy,
   type WrittenRule,
 } from '../core/policy/policy.ts';
@@ -115,11 +116,18 @@ function readAgent(name: string, at: Place, read: JsonObject, tree: Tree, { tell
         ? { allow: itemsOf(mapOf(read['model_policy'])['allow']), ref: refTo('model_policy') }
         : null,
     redact: itemsOf(read['redact']),
+    ...('egress' in read ? { egress: readEgress(mapOf(read['egress']), refTo('egress')) } : {}),
     ...('completion' in read ? { completion: readCompletion(mapOf(read['completion']), refTo('completion')) } : {}),
     ...readQuotas(tree, 'agent', { tell, refOf }),
   };
   return { written, tree, rules };
 }
+
+const readEgress = (read: JsonObject, ref: string): WrittenEgress => ({
+  allow: itemsOf(read['allow']),
+  urls: Object.fromEntries(Object.entries(mapOf(read['urls'])).map(([match, paths]) => [match, itemsOf(paths)])),
+  ref,
+});
 
 const readCompletion = (read: JsonObject, ref: string): WrittenCompletion => ({
   require: itemsOf(read['require']),
@@ -158,7 +166,7 @@ function placeOfProblem(problem: PolicyProblem, agent: PlacedAgent | undefined, 
   if (field === 'approvers' || field === 'needs' || field === 'expires')
     return placeOfTerm(field, index, agent.tree, placed?.tree);
   if (field === 'completion') return placeOfCompletion(problem, agent.tree);
-  const path = field === 'models' ? ['model_policy', 'allow'] : [field];
+  const path = field === 'models' ? ['model_policy', 'allow'] : field === 'egress' ? ['egress', 'allow'] : [field];
   return index === undefined ? keyPlaceOf(agent.tree, path.slice(0, 1)) : placeOf(agent.tree, [...path, index]);
 }
 

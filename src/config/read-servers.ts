@@ -2,8 +2,9 @@
 import type { JsonObject } from '../core/values/json.ts';
 import type { Reach } from '../core/policy/policy.ts';
 import type { EffectClass } from '../core/taxonomy.ts';
-import type { Connection, ErrorMeaning, ServerConfig, ToolRule } from './config.ts';
-import { mapOf, numberOf, textOf, textsOf } from './yaml/plain-values.ts';
+import type { Connection, ErrorMeaning, ServerConfig, ServerEgress, ToolRule } from './config.ts';
+import { readEntry } from '../core/egress/egress-list.ts';
+import { itemsOf, mapOf, numberOf, textOf, textsOf } from './yaml/plain-values.ts';
 import type { Tell } from './problem.ts';
 import { requestFields } from './shape/http-shape.ts';
 import { readServerRecovery, readToolRecovery } from './read-recovery.ts';
@@ -50,8 +51,28 @@ function toServer(name: string, read: JsonObject, tree: Tree, tell: Tell): Serve
     onError: textOf(read['on_error']) as ErrorMeaning | null,
     rules,
     ...(read['names'] === 'bare' ? { names: 'bare' } : {}),
+    ...readEgress(mcp, read, here, { tree, tell }),
     ...readServerRecovery(read, here, { tree, tell }),
   };
+}
+
+/** Only of a process that we start: an address has the list of whoever calls it. */
+function readEgress(
+  mcp: JsonObject,
+  read: JsonObject,
+  here: readonly string[],
+  { tree, tell }: { readonly tree: Tree; readonly tell: Tell },
+): Pick<ServerConfig, 'egress'> {
+  if (!('egress' in read)) return {};
+  if ('url' in mcp)
+    tell(keyPlaceOf(tree, [...here, 'egress']), "'egress' has no meaning with url", 'use egress of the agents');
+  const written = mapOf(read['egress']);
+  const allow = itemsOf(written['allow']);
+  for (const [index, entry] of allow.entries()) {
+    const judged = readEntry(entry);
+    if (!judged.ok) tell(placeOf(tree, [...here, 'egress', 'allow', index]), judged.message, judged.fix);
+  }
+  return { egress: { allow, hold: (textOf(written['hold']) ?? 'proxy') as ServerEgress['hold'] } };
 }
 
 function toConnection(mcp: JsonObject): Connection {

@@ -29,6 +29,8 @@ export type OperatorNotice =
     }
   /** The store was moved, or is in another place than before. */
   | { readonly kind: 'store_place'; readonly message: string }
+  /** The process of a server wanted to reach a host that its egress list does not allow; told once for each host. */
+  | { readonly kind: 'egress_denied'; readonly server: string; readonly host: string }
   /** The circuit breaker of an upstream changed its state. */
   | { readonly kind: 'breaker'; readonly upstream: string; readonly state: 'closed' | 'open' | 'half_open' }
   /** An error ignored on purpose, with the reason. */

@@ -19,6 +19,7 @@ import type { Notice, Reply } from '../core/call/reply.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { Notifier } from '../ports/notifier.ts';
+import type { Resolver } from '../ports/resolver.ts';
 import type { Store, StoreTrouble, Transition } from '../ports/store.ts';
 import type { Upstream } from '../ports/upstream.ts';
 import type { Validator } from '../ports/validator.ts';
@@ -34,6 +35,7 @@ export interface Ports {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly notify: Notifier;
+  readonly resolver: Resolver;
   /** SHA-256 of a text, in hex. */
   readonly sha256: (text: string) => string;
 }

@@ -75,6 +75,7 @@ describe('modes and changes', () => {
         ['fence', 'passed'],
         ['policy', 'refused'],
         ['model', 'not_asked'],
+        ['egress', 'not_asked'],
         ['rate', 'not_asked'],
         ['budget', 'not_asked'],
         ['approval', 'not_asked'],

@@ -16,6 +16,13 @@ export const ofGovernance: Readonly<Record<string, string>> = {
   'C4-complete-3':
     'required actions must have succeeded in the session, and a condition that cannot be judged does not hold',
   'C4-complete-4': 'a session is completed once, by its agent, and no call slips through while it is',
+  'C4-egress-1':
+    'a host that the list does not allow, or a private address that nobody named, is EGRESS_DENIED in the form of seed 002, 403, for tools and for URLs in arguments, in every notation',
+  'C4-egress-2':
+    'our own connections go to checked addresses alone: whatever DNS says the second time, wherever a redirect points, whatever proxy is set',
+  'C4-egress-3':
+    'a child process is held to its list by the proxy; a call that fails while it was stopped there is action_error, EGRESS_DENIED, with an honest effect',
+  'C4-egress-4': 'a child in a namespace has no other way out, and is not started where the system does not permit one',
   'C4-gap-1': 'a gap is told beside another decision, is on record for its tenant alone, and is counted',
   'C4-gap-2':
     'work that is not reported in time is a gap, told once to its agent and always beside the reply of its call',
@@ -60,6 +67,7 @@ export const ofGovernance: Readonly<Record<string, string>> = {
   'C8-redact-2': 'a call whose record is masked is not sent again',
   'C8-redact-3': 'what is masked is in no failure, no item and no refusal that quotes it, nor in their records',
   'C9-broken-1': 'a missing field or an error in a condition denies, by name, whatever the rule says',
+  'C9-audit-3': 'audit mode softens hosts by name, and never private addresses',
   'C9-audit-1':
     'audit mode lets pass what policy denies, records what enforcing would have said, and softens nothing else',
   'C9-change-1': 'a change of policy applies to the next call',
@@ -92,5 +100,5 @@ export const ofGovernance: Readonly<Record<string, string>> = {
   'C9-budget-1': 'a cost that only the result tells holds its reserve, and what goes over is recorded and counts',
   'C9-budget-2': 'a cost can be what the tool says that it used',
   'C6-approval-20': 'RATE_EXCEEDED keeps an approved call waiting, and it takes one token',
-  'C9-audit-3': 'audit mode only tells of rate limits and budgets, and counts',
+  'C9-audit-4': 'audit mode only tells of rate limits and budgets, and counts',
 };

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { requirements } from './requirements.ts';
 
-const folders = ['.', 'errors', 'limits', 'notices', 'recovery', 'upstream', '../chaos'].map((name) =>
+const folders = ['.', 'errors', 'limits', 'notices', 'recovery', 'upstream', '../chaos', '../e2e/egress'].map((name) =>
   path.join(import.meta.dirname, name),
 );
 

@@ -39,7 +39,7 @@ describe('without a gateway', () => {
     assert.match(denied.stdout, /change {2}change what stands at recourse\.yaml:6/);
     assert.match(denied.stdout, /^ {2}recourse\.yaml:6 {2}matched: it decides$/m);
     assert.match(denied.stdout, /^ {2}· model +not asked$/m);
-    assert.match(denied.stdout, /^ {2}– egress +absent/m);
+    assert.match(denied.stdout, /^ {2}– credential +absent/m);
 
     const broken = explain('small/fails', '--agent', 'bot', '--model', 'opus');
     assert.equal(broken.status, 1);

@@ -32,7 +32,7 @@ test('a gateway that is ready tells what it enforces; audit mode is loud', async
   assert.match(stdout, /^ {2}servers +small: connected, \d+ tools$/m);
   assert.match(stdout, /^ {2}policy +sha256 [0-9a-f]{64}\n +bot: 1 rule, default deny$/m);
   assert.match(stdout, /^ {2}calls +0 under way, 0 in doubt$/m);
-  assert.match(stdout, /absent: .*egress/);
+  assert.match(stdout, /absent: .*credential/);
   assert.match(stdout, /recourse\.yaml:\d+ budgets: read and checked, not enforced/);
   const report = JSON.parse(recourse(['status', '--url', up.url, '--json'], { cwd: up.home }).stdout) as Record<
     string,

@@ -150,6 +150,7 @@ describe('the tables of the guides', () => {
       key_masked: true,
       store_place: true,
       breaker: true,
+      egress_denied: true,
       suppressed: true,
     } satisfies Record<OperatorNotice['kind'], true>;
     assert.deepEqual(namesIn('operations', 'notice'), Object.keys(known).sort());

@@ -54,15 +54,15 @@ const layers: Rule = (tree) =>
     return wrong.map((target) => `${file}: ${layerOf(file)} may not import ${target}`);
   });
 
-/** What several doors need. It knows none of them. */
-const isSharedByDoors = (file: string) => file.startsWith('src/doors/shared/');
+/** What several doors, or several adapters, need. It knows none of them. */
+const isShared = (file: string) => /^src\/(?:doors|adapters)\/shared\//.test(file);
 
 const siblings: Rule = (tree) =>
   filesOf(tree, isSource).flatMap(([file, text]) => {
     const layer = layerOf(file);
     if (layer !== 'doors' && layer !== 'adapters') return [];
     const isSibling = (to: string) => layerOf(to) === layer && partOf(to, 2) !== partOf(file, 2);
-    const wrong = edgesOf(tree, file, text).filter((to) => isSibling(to) && !isSharedByDoors(to));
+    const wrong = edgesOf(tree, file, text).filter((to) => isSibling(to) && !isShared(to));
     return wrong.map((target) => `${file}: imports its sibling ${target}`);
   });
 

@@ -219,10 +219,12 @@ describe('the taxonomy is public and frozen', () => {
   test('the subjects of each kind', () => {
     const withSubjects = Object.entries(kinds).filter(([, entry]) => entry.subjects.length > 0);
     assert.deepEqual(Object.fromEntries(withSubjects.map(([kind, entry]) => [kind, entry.subjects])), {
-      never_sent: ['breaker_open', 'not_connected'],
+      never_sent: ['breaker_open', 'not_connected', 'egress'],
       '409_conflict': ['in_flight', 'completed', 'mismatch'],
       '412_precondition': ['evidence'],
       schema_validation: ['request', 'response'],
+      threw: ['egress'],
+      unknown: ['egress'],
     });
   });
 

@@ -107,6 +107,7 @@ export function createGateway(name: string, skewMs: number, world: GatewayWorld)
           }),
       },
       notify: (notice) => world.onNotice(own, notice),
+      resolver: { resolve: async () => ({ ok: false, code: 'ENOTFOUND' }) },
     };
     return world.tampering.ports?.(ports, owner, own) ?? ports;
   };

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openSqliteStore } from '../../src/adapters/store-sqlite/open-store.ts';
 import { nodeClock } from '../../src/adapters/system-node/clock.ts';
+import { systemResolver } from '../../src/adapters/shared/node-resolver.ts';
 import { nodeIds } from '../../src/adapters/system-node/ids.ts';
 import { failureOf } from '../../src/adapters/upstream-function/describe-throw.ts';
 import { createFunctionUpstream } from '../../src/adapters/upstream-function/function-upstream.ts';
@@ -94,6 +95,7 @@ export async function openDoor(t: Closing, options: DoorOptions): Promise<Opened
       },
       clock: nodeClock,
       ids: nodeIds,
+      resolver: systemResolver,
       notify,
       sha256: (text) => crypto.hash('sha256', text, 'hex'),
     },

@@ -55,6 +55,8 @@ export interface OpenedGateway extends Pick<
 export interface OpenOptions extends Partial<Omit<GatewayOptions<readonly Tool[]>, 'tools'>> {
   readonly clock?: Clock;
   readonly ids?: Ids;
+  /** DNS servers. */
+  readonly dns?: readonly string[];
   /** Of its servers, as they list them. */
   readonly serverTools?: readonly string[];
 }
@@ -75,13 +77,13 @@ export function folderOf(t: TestContext): string {
 export async function openGateway(
   t: TestContext,
   tools: readonly Tool[],
-  { clock, ids, serverTools = [], ...options }: OpenOptions = {},
+  { clock, ids, dns, serverTools = [], ...options }: OpenOptions = {},
 ): Promise<OpenedGateway> {
   const { folder, files, gateways } = heldBy(t);
   const file = options.file ?? path.join(folder, 'recourse.db');
   const notices: OperatorNotice[] = [];
   const onNotice = options.onNotice ?? ((notice: OperatorNotice) => notices.push(notice));
-  const parts = { ...(clock === undefined ? {} : { clock }), ...(ids === undefined ? {} : { ids }) };
+  const parts = { ...(clock === undefined ? {} : { clock }), ...(ids === undefined ? {} : { ids }), dns };
   const gateway = await createGateway({ ...options, tools, file, onNotice }, parts);
   files.add(file);
   const around = { tools: [...tools.map(({ name }) => name), ...serverTools], folder };

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { nodeClock } from '../../src/adapters/system-node/clock.ts';
 import { nodeIds } from '../../src/adapters/system-node/ids.ts';
+import { systemResolver } from '../../src/adapters/shared/node-resolver.ts';
 import { joinUpstreams } from '../../src/compose/upstreams/join-upstreams.ts';
 import { workflowLadder } from '../../src/core/call/decide.ts';
 import { defaultLimits } from '../../src/core/limits.ts';
@@ -32,6 +33,7 @@ export async function openInMemory(workflow: MountedWorkflow) {
       notify: (notice) => {
         throw new Error(`unexpected notice: ${JSON.stringify(notice)}`);
       },
+      resolver: systemResolver,
       sha256: (text) => createHash('sha256').update(text).digest('hex'),
     },
     limits: defaultLimits,

@@ -2,7 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { listenApi, targetOf, toolOf, upstreamOf } from '../../../test/support/http/api.ts';
+import { compileList } from '../../core/egress/egress-list.ts';
 import type { HttpTarget } from './http-config.ts';
+
+/** Another server of this machine may be reached. */
+const local = { attempt: { egress: compileList(['127.0.0.1']) } };
 
 /** Two servers; the first redirects `/it` to `to`, on itself or on the second. */
 async function world(t: TestContext, status: number, to: 'here' | 'there') {
@@ -37,7 +41,7 @@ describe('a redirect', () => {
       const { here, there } = await world(t, status, to);
       const effectClass = method === 'GET' ? 'pure' : 'plain';
       const target = targetOf(here.url, { redirects, headers });
-      const result = await upstreamOf(t, target, toolOf({ method }, { effectClass }))({ n: 1 });
+      const result = await upstreamOf(t, target, toolOf({ method }, { effectClass }))({ n: 1 }, undefined, local);
       if (output !== null) assert.deepEqual(result, { kind: 'returned', output, errors: [] });
       else {
         assert.equal(result.kind === 'failed' && result.failure.kind, 'unknown');
@@ -61,7 +65,7 @@ describe('a redirect', () => {
   test('to another origin carries no credential and no configured header', async (t) => {
     const { here, there } = await world(t, 307, 'there');
     const target = targetOf(here.url, { redirects: 'follow', headers, key: { kind: 'none' } });
-    await upstreamOf(t, target)({ n: 1 });
+    await upstreamOf(t, target)({ n: 1 }, undefined, local);
     const [second] = there.heard;
     assert.equal(second?.body, '{"n":1}');
     assert.deepEqual([second?.headers.authorization, second?.headers['x-api']], [undefined, undefined]);
@@ -78,9 +82,27 @@ describe('a redirect', () => {
     const { here, there } = await world(t, 307, 'there');
     await there.stop();
     const target = targetOf(here.url, { redirects: 'follow', key: { kind: 'none' } });
-    const result = await upstreamOf(t, target)();
+    const result = await upstreamOf(t, target)({}, undefined, local);
     assert.deepEqual(result.kind === 'failed' && [result.failure.kind, result.failure.effect], ['timeout', null]);
   });
+
+  /** Status, effect class, and what is known when the list does not let us follow. */
+  const stopped = [
+    [302, 'pure', null],
+    [302, 'plain', null],
+    [307, 'plain', 'none'],
+  ] as const;
+  for (const [status, effectClass, effect] of stopped)
+    test(`${status} of a ${effectClass} call to a host that is not listed: effect ${effect ?? 'by the table'}`, async (t) => {
+      const { here, there } = await world(t, status, 'there');
+      const target = targetOf(here.url, { redirects: 'follow', key: { kind: 'none' } });
+      const result = await upstreamOf(t, target, toolOf({ method: 'GET' }, { effectClass }))();
+      assert.deepEqual(
+        result.kind === 'failed' && [result.failure.kind, result.failure.subject, result.failure.effect],
+        ['unknown', 'egress', effect],
+      );
+      assert.deepEqual([here.heard.length, there.heard.length], [1, 0]);
+    });
 
   test('to another scheme is not followed', async (t) => {
     const api = await listenApi(t, (_, response) => response.writeHead(302, { location: 'file:///etc/passwd' }).end());

@@ -4,6 +4,7 @@
  */
 import type { FieldError, ToolEntry } from '../../core/call/catalogue.ts';
 import { type Reach, reachOf } from '../../core/policy/policy.ts';
+import { destinationOf } from '../../core/egress/destination.ts';
 import { compileSchema } from '../../core/schema/compile-schema.ts';
 import type { EffectClass } from '../../core/taxonomy.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
@@ -72,7 +73,7 @@ function entryOf({ target, timeoutMs: common }: HttpApi, tool: DeclaredHttpTool,
     listing: null,
     policyName: name,
     reach: tool.reach ?? reachOf(effectClass),
-    host: new URL(target.url).hostname,
+    ...(destinationOf(target.url) ?? { host: null }),
     manifest: canonicalText({
       name,
       effect: effectClass,

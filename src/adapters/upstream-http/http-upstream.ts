@@ -1,32 +1,40 @@
 /**
- * Runs tools that are requests to one HTTP API; implements the port `Upstream`. One dispatcher, with kept connections.
+ * Runs tools that are requests to one HTTP API; implements the port `Upstream`. One client for each egress list.
  * Never rejects, and never sends an attempt twice. Sets no timeouts for calls: the shell does.
  */
 import { isObject, type JsonObject } from '../../core/values/json.ts';
 import { type Attempt, type HearLate, isTimeout, type Upstream, type UpstreamResult } from '../../ports/upstream.ts';
 import { buildRequest, type HttpRequest } from './build-request.ts';
-import { redirected } from './follow-redirects.ts';
+import { provesNothingDone, redirected } from './follow-redirects.ts';
 import { secretsOf } from './hide-secrets.ts';
 import { HttpConfigError, type HttpTarget, type HttpTool } from './http-config.ts';
 import { defaultHttpLimits, type HttpLimits } from './http-limits.ts';
 import { failed, interpretEnd, type Reading } from './interpret-end.ts';
 import { createLateAnswers } from './late-answers.ts';
-import { createHttpClient, type HttpEnd, type Sending } from './send-request.ts';
+import { createClients } from './http-clients.ts';
+import type { HttpClient, HttpEnd, Sending } from './send-request.ts';
+import { type Destination, destinationOf } from '../../core/egress/destination.ts';
+import type { Resolver } from '../../ports/resolver.ts';
+import { systemResolver } from '../shared/node-resolver.ts';
 
 export interface HttpUpstream {
   readonly upstream: Upstream;
   close(): Promise<void>;
 }
 
+export interface HttpUpstreamParts {
+  readonly nowMs?: () => number;
+  readonly resolver?: Resolver;
+}
+
 /** By the names that attempts have. Throws only for an address that cannot work. */
 export function createHttpUpstream(
   target: HttpTarget,
   tools: ReadonlyMap<string, HttpTool>,
-  nowMs: () => number = Date.now,
+  { nowMs = Date.now, resolver = systemResolver }: HttpUpstreamParts = {},
 ): HttpUpstream {
-  checkTarget(target);
   const limits: HttpLimits = { ...defaultHttpLimits, ...target.limits };
-  const client = createHttpClient(limits);
+  const clients = createClients(limits, resolver, checkTarget(target));
   const lateAnswers = createLateAnswers(limits);
   const hide = secretsOf(target);
   let isClosed = false;
@@ -46,7 +54,8 @@ export function createHttpUpstream(
     const reading: Reading = { target, tool, limits, hide, nowMs };
     const until = performance.now() + attempt.timeoutMs;
     const mayGoOn = () => !signal.aborted && performance.now() < until;
-    const exchange = follow(client.send(built.request, sendBy), built.request, mayGoOn);
+    const client = clients.of(attempt.egress ?? null);
+    const exchange = follow(client, client.send(built.request, sendBy), built.request, mayGoOn);
     const aborted = new Promise<'aborted'>((resolve) =>
       signal.addEventListener('abort', () => resolve('aborted'), { once: true }),
     );
@@ -61,16 +70,19 @@ export function createHttpUpstream(
   }
 
   /** The exchange of an attempt over all redirects that are followed while somebody waits for it. */
-  function follow(first: Sending, request: HttpRequest, mayGoOn: () => boolean): Sending {
+  function follow(client: HttpClient, first: Sending, request: HttpRequest, mayGoOn: () => boolean): Sending {
     let current = first;
     const end = async (): Promise<HttpEnd> => {
       let asked = request;
+      let wasRefused = true;
       for (let hops = 0; ; hops++) {
         const ended = await current.end;
-        if (ended.kind !== 'answered' || !mayGoOn() || hops >= limits.maxRedirects) return afterHops(ended, hops);
+        if (ended.kind !== 'answered' || !mayGoOn() || hops >= limits.maxRedirects)
+          return afterHops(ended, hops, wasRefused);
         const next = redirected(target, asked, ended);
         if (next === null) return ended;
         asked = next;
+        wasRefused &&= provesNothingDone(ended.status);
         current = client.send(next, performance.now() + limits.maxSendDelayMs);
       }
     };
@@ -97,13 +109,14 @@ export function createHttpUpstream(
     async close() {
       isClosed = true;
       lateAnswers.close();
-      await client.close();
+      await clients.close();
     },
   };
 }
 
 /** INVARIANT: what a redirect led to may be unreachable, but the first server has had the request. */
-function afterHops(ended: HttpEnd, hops: number): HttpEnd {
+function afterHops(ended: HttpEnd, hops: number, wasRefused: boolean): HttpEnd {
+  if (hops > 0 && ended.kind === 'denied') return { ...ended, after: wasRefused ? 'refusals' : 'redirects' };
   if (ended.kind !== 'unsent' || hops === 0) return ended;
   return { kind: 'lost', how: 'closed', cause: `after a redirect: ${ended.cause}` };
 }
@@ -128,13 +141,14 @@ function stopped({ reason }: AbortSignal, sent: boolean, { name }: HttpTarget): 
   });
 }
 
-function checkTarget({ name, url, headers }: HttpTarget): void {
-  const protocol = URL.parse(url)?.protocol;
-  if (protocol !== 'http:' && protocol !== 'https:')
+function checkTarget({ name, url, headers }: HttpTarget): Destination {
+  const destination = destinationOf(url);
+  if (destination === null)
     throw new HttpConfigError(name, 'its url is no http or https address', 'write the whole address');
   try {
     new Headers(headers);
   } catch {
     throw new HttpConfigError(name, 'one of its headers cannot be sent', 'use plain names and one line for each value');
   }
+  return destination;
 }

@@ -5,6 +5,7 @@
 import { cut } from '../../core/values/canonical.ts';
 import type { Json } from '../../core/values/json.ts';
 import { redacted } from '../../core/policy/redact-paths.ts';
+import { egressSentence } from '../../core/policy/policy-refusal.ts';
 import { describeMismatch } from '../../core/schema/field-errors.ts';
 import type { ErrorKind } from '../../core/taxonomy.ts';
 import { safeText } from '../../core/values/redact.ts';
@@ -40,6 +41,13 @@ export async function interpretEnd(end: HttpEnd, reading: Reading): Promise<Upst
         errorType: 'NotConnected',
         effect: 'none',
         cause: reading.hide(end.cause),
+      });
+    case 'denied':
+      // After a redirect another server had the request: only its refusal proves that it did nothing.
+      return failed(end.after === 'nothing' ? 'never_sent' : 'unknown', egressSentence(end.host), {
+        errorType: 'EgressDenied',
+        subject: 'egress',
+        effect: end.after === 'redirects' ? null : 'none',
       });
     case 'lost':
       return interpretLoss(end, reading);

@@ -4,7 +4,8 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { createRequire } from 'node:module';
-import type { Agent as UndiciAgent, buildConnector as buildUndiciConnector, Dispatcher } from 'undici';
+import type { Agent as UndiciAgent, buildConnector, Dispatcher } from 'undici';
+import { denialIn } from '../shared/egress-connector.ts';
 import type { HttpRequest } from './build-request.ts';
 import type { HttpLimits } from './http-limits.ts';
 
@@ -12,6 +13,8 @@ export type HttpEnd =
   | HttpAnswer
   /** No byte of it was written to a connection. */
   | { readonly kind: 'unsent'; readonly reason: string; readonly cause: string }
+  /** A connection would have gone where the egress list does not allow. `after`: what was answered before. */
+  | { readonly kind: 'denied'; readonly host: string; readonly after: 'nothing' | 'refusals' | 'redirects' }
   /** It may have arrived; the answer is lost, or is no HTTP. */
   | { readonly kind: 'lost'; readonly how: 'closed' | 'timeout' | 'malformed' | 'too_large'; readonly cause: string }
   | { readonly kind: 'stopped'; readonly sent: boolean };
@@ -35,27 +38,23 @@ export interface Sending {
 export interface HttpClient {
   /** `sendBy`: by `performance.now()`; a request that still waits for a connection then is not sent. */
   send(request: HttpRequest, sendBy: number): Sending;
+  /** Closes when every request is done. */
+  retire(): Promise<void>;
   close(): Promise<void>;
 }
 
-// The package's entry point replaces the dispatcher behind the global `fetch` of the whole process. The two modules are
-// therefore loaded by themselves; the version is pinned.
+// The package's entry point replaces the dispatcher behind the global `fetch` of the whole process. The module is
+// therefore loaded by itself; the version is pinned.
 const load = createRequire(import.meta.url);
 const Agent = load('undici/lib/dispatcher/agent.js') as typeof UndiciAgent;
-const buildConnector = load('undici/lib/core/connect.js') as typeof buildUndiciConnector;
 
 /** A server closes a connection at the time that it announces; it is not used in the last second before. */
 const idleMarginMs = 1_000;
 
-export function createHttpClient(limits: HttpLimits): HttpClient {
-  const connect = buildConnector({ allowH2: false, timeout: limits.connectTimeoutMs });
+/** `connect` is the only place where a connection of this client is opened. */
+export function createHttpClient(limits: HttpLimits, connect: buildConnector.connector): HttpClient {
   const agent = new Agent({
-    /** The only place where a connection of this upstream is opened. */
-    connect: (options, callback) => {
-      // The certificate must be for the host in the address, whatever Host header is configured.
-      const { servername: _, ...address } = options;
-      connect(address, callback);
-    },
+    connect,
     connections: limits.maxConnections,
     allowH2: false,
     pipelining: 1,
@@ -68,6 +67,7 @@ export function createHttpClient(limits: HttpLimits): HttpClient {
   });
   return {
     send: (request, sendBy) => new Exchange(agent, request, sendBy, limits),
+    retire: () => agent.close(),
     close: () => agent.destroy(),
   };
 }
@@ -179,6 +179,8 @@ class Exchange implements Dispatcher.DispatchHandler, Sending {
   }
 
   #faultOf(error: Error & { readonly code?: string }): HttpEnd {
+    const denied = denialIn(error);
+    if (denied !== null && !this.#sent) return { kind: 'denied', host: denied.host, after: 'nothing' };
     const { code = '' } = error;
     const cause = `${error.name}${code === '' ? '' : ` ${code}`}: ${error.message}`.slice(
       0,

@@ -11,7 +11,7 @@ import type { McpLimits } from './mcp-limits.ts';
 import type { OpenWire } from './open-wire.ts';
 import { paramHeaders } from './http/param-headers.ts';
 import type { ServerLink } from './server-link.ts';
-import { describeAnswer, failed, interpretAnswer } from './interpret-answer.ts';
+import { deniedOnTheWay, describeAnswer, failed, interpretAnswer } from './interpret-answer.ts';
 import type { WireAnswer } from './wire-answer.ts';
 
 const unsupportedVersion = -32_022;
@@ -40,8 +40,14 @@ export async function callTool(
     const more = { subject: 'request', errorType: 'InputInvalid', effect: 'none' } as const;
     return failed('schema_validation', 'the arguments of a tool of an MCP server are an object', more);
   }
-  const interpret = (answer: WireAnswer) =>
-    checkOutput(interpretAnswer(answer, name, limits, errorMeaning(link.config, tool)), entry, limits);
+  const { connect } = link.config;
+  const denied = connect.kind === 'stdio' ? connect.confinement?.denied : undefined;
+  const before = denied?.().count ?? 0;
+  const interpret = (answer: WireAnswer) => {
+    const result = checkOutput(interpretAnswer(answer, name, limits, errorMeaning(link.config, tool)), entry, limits);
+    const now = denied?.() ?? { count: 0, host: '' };
+    return now.count > before ? deniedOnTheWay(result, now.host) : result;
+  };
   // The late answer of a read is of no use.
   const isWrite = entry?.effectClass !== 'pure';
   const receiveLate = (answer: WireAnswer) => late?.(interpret(answer));

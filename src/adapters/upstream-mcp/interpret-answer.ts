@@ -4,6 +4,7 @@
  */
 import { canonicalise, cut } from '../../core/values/canonical.ts';
 import { isObject, type Json } from '../../core/values/json.ts';
+import { egressSentence } from '../../core/policy/policy-refusal.ts';
 import { redacted } from '../../core/policy/redact-paths.ts';
 import type { ErrorKind } from '../../core/taxonomy.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
@@ -36,6 +37,7 @@ export function interpretAnswer(
         ? interpretRefusal(answer, server)
         : interpretError(answer.said, answer.status, limits);
     case 'unsent':
+      if (answer.isDenied === true) return denied('never_sent', answer.reason);
       return failed('never_sent', `server '${server}': ${answer.reason}`, {
         errorType: 'NotConnected',
         subject: answer.retryAfterSeconds === undefined ? null : 'not_connected',
@@ -58,6 +60,23 @@ export function interpretAnswer(
     default:
       return unreachable(answer);
   }
+}
+
+/** Stopped by an egress list: before it was sent, or while it ran. */
+const denied = (kind: ErrorKind, message: string, more: Partial<Failure> = {}): UpstreamResult =>
+  failed(kind, message, { errorType: 'EgressDenied', subject: 'egress', ...more });
+
+/**
+ * What a failure means while which the server was denied a host. What it did before and after that is not known, so the
+ * effect is what the failure itself proves.
+ */
+export function deniedOnTheWay(result: UpstreamResult, host: string): UpstreamResult {
+  if (result.kind !== 'failed' || result.failure.kind === 'never_sent' || result.failure.kind === 'cancelled')
+    return result;
+  const { kind, effect, cause, given } = result.failure;
+  const message = egressSentence(host);
+  const tell = given && { ...given, tell: (output: Json) => ({ message, cause: given.tell(output).cause }) };
+  return denied(kind === 'threw' ? 'threw' : 'unknown', message, { effect, cause, ...(tell && { given: tell }) });
 }
 
 /** The same ends in a few words, for the status of a server. */

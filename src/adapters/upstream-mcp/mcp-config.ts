@@ -4,6 +4,18 @@ import type { Reach } from '../../core/policy/policy.ts';
 import type { EffectClass } from '../../core/taxonomy.ts';
 import { matchesGlob } from './tools/matches-glob.ts';
 
+/** How the process of a server is held to its egress list. */
+export interface Confinement {
+  /** Variables that the child gets over all others. */
+  readonly env: Readonly<Record<string, string>>;
+  /** What stands before its command; empty if it is started as it is. */
+  readonly launcher: readonly string[];
+  /** Why it cannot be held as it is written: then it is not started. */
+  readonly problem: string | null;
+  /** How often a connection of it was denied so far, and the last host. */
+  readonly denied: () => { readonly count: number; readonly host: string };
+}
+
 export interface StdioConnection {
   readonly kind: 'stdio';
   readonly command: string;
@@ -11,6 +23,8 @@ export interface StdioConnection {
   /** Beside the few harmless variables that every child gets. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string | null;
+  /** Absent if it has no egress list. */
+  readonly confinement?: Confinement;
 }
 
 export interface HttpConnection {
@@ -48,6 +62,8 @@ export interface McpUpstreamConfig {
   readonly names?: 'bare';
   /** `unknown` if not given. */
   readonly onError?: ErrorMeaning | null;
+  /** What its process may reach, as it is written. */
+  readonly egress?: { readonly allow: readonly string[]; readonly hold: 'proxy' | 'namespace' };
   /** What its tools said of themselves when they were pinned. Without it, what they say now. */
   readonly pinnedHints?: ReadonlyMap<string, JsonObject | null> | null;
 }

@@ -5,6 +5,7 @@
 import type { Catalogue } from '../../core/call/catalogue.ts';
 import type { UnlistedServer } from '../../core/gates/facts.ts';
 import { defaultLimits } from '../../core/limits.ts';
+import type { Resolver } from '../../ports/resolver.ts';
 import type { Attempt, HearLate, Upstream, UpstreamResult } from '../../ports/upstream.ts';
 import { callTool } from './call-tool.ts';
 import { createStoredTools } from './tools/stored-tools.ts';
@@ -25,6 +26,8 @@ export interface McpUpstreamsOptions {
   readonly onChange?: () => void;
   /** A server is in another state than before. */
   readonly onState?: (status: UpstreamStatus) => void;
+  /** For names of hosts; the system's if not given. */
+  readonly resolver?: Resolver;
   /** The folder in which the lists of tools are kept from one process to the next; null, or absent, for nowhere. */
   readonly listsIn?: string | null;
 }
@@ -57,6 +60,7 @@ export function createMcpUpstreams(
   for (const config of configs) {
     const link = createServerLink(config, {
       limits,
+      resolver: options.resolver,
       client: options.client ?? { name: 'recourse', version: '0.0.0' },
       defaultTimeoutMs: options.defaultTimeoutMs ?? defaultLimits.defaultTimeoutMs,
       onStderr: (line) => notify(() => options.onStderr?.(config.name, line)),

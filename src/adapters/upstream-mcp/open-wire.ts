@@ -4,6 +4,8 @@
  * client capabilities.
  */
 import { Client } from '@modelcontextprotocol/client';
+import type { Resolver } from '../../ports/resolver.ts';
+import { denialIn } from '../shared/egress-connector.ts';
 import { createWire, type Wire } from './wire.ts';
 import { HttpTransport } from './http/http-transport.ts';
 import type { McpUpstreamConfig } from './mcp-config.ts';
@@ -18,6 +20,8 @@ export interface WireParts {
   readonly client: { readonly name: string; readonly version: string };
   readonly onStderr: (text: string) => void;
   readonly onToolsChanged: () => void;
+  /** For names of hosts; the system's if not given. */
+  readonly resolver?: Resolver | undefined;
   /** For the handshake. */
   readonly timeoutMs: number;
 }
@@ -45,7 +49,7 @@ export interface Attempted {
 export function openWire(config: McpUpstreamConfig, parts: WireParts): Attempted {
   const { limits, timeoutMs } = parts;
   const child = config.connect.kind === 'stdio' ? createStdioTransport(config.connect, limits, parts.onStderr) : null;
-  const http = config.connect.kind === 'http' ? new HttpTransport(config.connect, limits) : null;
+  const http = config.connect.kind === 'http' ? new HttpTransport(config.connect, limits, parts.resolver) : null;
   const inner = child ?? http;
   if (inner === null) throw new Error('bug: a connection is a child or an address');
   const ending = () => child?.ending() ?? 'the connection was closed';
@@ -79,6 +83,8 @@ export function openWire(config: McpUpstreamConfig, parts: WireParts): Attempted
 
   function whyNot(error: unknown): string {
     if (error instanceof NotSent) return error.message;
+    const denied = denialIn(error);
+    if (denied !== null) return denied.message;
     // The SDK wraps what ends its first question.
     const inner = error instanceof Error && error.cause instanceof HttpRefusal ? error.cause : error;
     if (inner instanceof HttpRefusal) return describeAnswer(answerOfFault(inner, limits.maxCauseChars));

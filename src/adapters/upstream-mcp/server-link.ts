@@ -2,6 +2,7 @@
  * One server over its whole life: connects, reconnects with backoff, closes. Keeps its tools listed while it is away.
  * Independent of every other server.
  */
+import type { Resolver } from '../../ports/resolver.ts';
 import type { ToolEntry } from '../../core/call/catalogue.ts';
 import { createBackoff, createDelay, waitFor } from './backoff.ts';
 import { createToolCache, type LeftOut } from './tools/tool-cache.ts';
@@ -39,6 +40,7 @@ export interface LinkParts {
   /** It is in another state than before. */
   readonly onState: (status: UpstreamStatus) => void;
   readonly kept: StoredTools | null;
+  readonly resolver?: Resolver | undefined;
 }
 
 export interface ServerLink {
@@ -132,9 +134,8 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
     // After the first connection its program is known to be installed.
     const isFirst = config.connect.kind === 'stdio' && reconnects < 0;
     const attempt = openWire(config, {
-      limits,
+      ...parts,
       timeoutMs: isFirst ? limits.firstConnectTimeoutMs : limits.connectTimeoutMs,
-      client: parts.client,
       onStderr: (text) => stderr.push(text),
       onToolsChanged: () => tools.refreshSoon(),
     });

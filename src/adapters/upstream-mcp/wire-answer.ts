@@ -3,6 +3,7 @@
  * errors of transports and of the network by their codes; messages are only for the audit.
  */
 import type { RpcError } from './rpc-message.ts';
+import { denialIn } from '../shared/egress-connector.ts';
 import { HttpRefusal, MessageTooLarge, NotSent } from './transport-faults.ts';
 
 export type WireAnswer =
@@ -20,7 +21,14 @@ export type WireAnswer =
       readonly redirectsTo: string | null;
     }
   /** Nothing of it left this process, or no connection was made that could carry it. */
-  | { readonly kind: 'unsent'; readonly reason: string; readonly cause: string; readonly retryAfterSeconds?: number }
+  | {
+      readonly kind: 'unsent';
+      readonly reason: string;
+      readonly cause: string;
+      readonly retryAfterSeconds?: number;
+      /** Our own list did not let the connection out. */
+      readonly isDenied?: true;
+    }
   /** It may have arrived; no answer will come. */
   | { readonly kind: 'lost'; readonly reason: string; readonly cause: string }
   | { readonly kind: 'timed_out' }
@@ -34,6 +42,8 @@ const ranOutOfTime = /^(?:UND_ERR_HEADERS_TIMEOUT|UND_ERR_BODY_TIMEOUT)$/;
 /** Reads what a transport threw while it sent a request or waited for its answer. */
 export function answerOfFault(error: unknown, maxCauseChars: number): WireAnswer {
   const cause = messageIn(error, maxCauseChars);
+  const denied = denialIn(error);
+  if (denied !== null) return { kind: 'unsent', reason: denied.message, cause, isDenied: true };
   if (error instanceof NotSent) return { kind: 'unsent', reason: error.message, cause };
   if (error instanceof HttpRefusal) {
     const { status, retryAfterSeconds, said, redirectsTo } = error;

@@ -4,6 +4,7 @@
  */
 import crypto from 'node:crypto';
 import { nodeIds } from '../../adapters/system-node/ids.ts';
+import { createResolver } from '../../adapters/shared/node-resolver.ts';
 import { nodeClock } from '../../adapters/system-node/clock.ts';
 import type { Catalogue } from '../../core/call/catalogue.ts';
 import { baseLadder, workflowLadder } from '../../core/call/decide.ts';
@@ -42,6 +43,7 @@ export async function explainOffline({
       clock: { ...nodeClock, nowMs: () => nowMs ?? nodeClock.nowMs() },
       ids: nodeIds,
       notify: () => undefined,
+      resolver: createResolver(project.config.runtime.dns),
       sha256: (text) => crypto.hash('sha256', text, 'hex'),
     },
     limits: { ...defaultLimits, ...project.config.runtime.limits },

@@ -2,6 +2,7 @@
  * Lists the tools and actions of a project as rules see them, without starting a server. They come from recourse.lock
  * and the configuration. A tool that is not pinned counts as the most dangerous kind. Must not run any body.
  */
+import { destinationOf } from '../../core/egress/destination.ts';
 import type { MountedWorkflow } from '../../adapters/upstream-function/workflow/mount.ts';
 import { matchesGlob } from '../../adapters/upstream-mcp/tools/matches-glob.ts';
 import { defaultMcpLimits } from '../../adapters/upstream-mcp/mcp-limits.ts';
@@ -122,7 +123,8 @@ export function unpinned(name: string, servers: readonly ServerConfig[]): ToolEn
     listing: null,
     policyName: name,
     reach: rule?.reach ?? reachOf(effectClass),
-    host: server?.connect.kind === 'http' ? (URL.parse(server.connect.url)?.hostname ?? null) : null,
+    host: null,
+    ...(server?.connect.kind === 'http' ? destinationOf(server.connect.url) : null),
     manifest: '{}',
   };
 }

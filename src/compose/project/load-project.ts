@@ -17,6 +17,7 @@ import { nearest } from '../../core/values/nearest.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import type { HttpApi } from '../../adapters/upstream-http/http-api.ts';
 import { loadApis } from './load-apis.ts';
+import { warnEgress } from './warn-egress.ts';
 import { warnExposed } from './warn-exposed.ts';
 import { checkReconcile } from './check-reconcile.ts';
 import { knownShapes } from './known-catalogue.ts';
@@ -81,6 +82,7 @@ export async function loadProject(request: ProjectRequest): Promise<LoadedProjec
   const shapes = wanted === undefined ? knownShapes({ config: config.config, workflows }) : null;
   const policy = compileConfigPolicy(config, shapes, await holdersFor(config.config, request));
   checkReconcile(config.config, config.tell);
+  warnEgress(config.config, policy, config.warn);
   const inPlace = inFolder(config.config, cwd, file);
   const store = (await request.storeOf?.(inPlace.runtime.store)) ?? null;
   if (store !== null) warnExposed(inPlace.tools, store, cwd, config.warn);

@@ -24,6 +24,7 @@ export interface ServingOptions {
   readonly begin?: Begin;
   readonly agent: string;
   readonly limits: Partial<Limits>;
+  readonly dns?: readonly string[] | undefined;
   readonly onNotice: Notifier;
   /** Asked for each call; absent without a policy. */
   readonly policy?: () => Policy | null;
@@ -55,6 +56,7 @@ export function servingOptions(project: Project, servers: readonly McpUpstreamCo
     file: who.file,
     agent: who.agent,
     limits: project.config.runtime.limits,
+    dns: project.config.runtime.dns,
     recovery: recoveryOf(project.config),
     onNotice: who.onNotice,
   };
@@ -62,10 +64,14 @@ export function servingOptions(project: Project, servers: readonly McpUpstreamCo
 
 /** Server configurations as the adapter takes them. */
 export function serversOf({ tools, lock }: Config): readonly McpUpstreamConfig[] {
-  return tools.map(({ name, connect, timeoutMs, trustAnnotations, rules, onError, names }) => {
+  return tools.map(({ name, connect, timeoutMs, trustAnnotations, rules, onError, names, egress }) => {
     const pinned = lock?.servers.get(name);
     const pinnedHints = pinned && new Map([...pinned].map(([tool, { annotations }]) => [tool, annotations]));
-    const known = { pinnedHints: pinnedHints ?? null, ...(names === undefined ? {} : { names }) };
+    const known = {
+      pinnedHints: pinnedHints ?? null,
+      ...(names === undefined ? {} : { names }),
+      ...(egress === undefined ? {} : { egress }),
+    };
     return { name, connect, timeoutMs, trustAnnotations, rules, onError, ...known };
   });
 }

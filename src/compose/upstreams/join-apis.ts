@@ -3,8 +3,10 @@ import { entriesOf, type HttpApi, toolsOf } from '../../adapters/upstream-http/h
 import type { HttpUpstream } from '../../adapters/upstream-http/http-upstream.ts';
 import type { UpstreamStatus } from '../../adapters/upstream-mcp/server-link.ts';
 import type { Catalogue, ToolEntry } from '../../core/call/catalogue.ts';
+import { destinationOf } from '../../core/egress/destination.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
 import type { JsonObject } from '../../core/values/json.ts';
+import type { Resolver } from '../../ports/resolver.ts';
 import type { Upstream } from '../../ports/upstream.ts';
 import type { HttpToolParts } from './http-tool.ts';
 
@@ -28,6 +30,7 @@ export async function joinApis(
   apis: readonly HttpApi[],
   own: readonly HttpToolParts[],
   defaultTimeoutMs: number,
+  resolver?: Resolver,
 ): Promise<JoinedApis> {
   if (apis.length + own.length === 0) return none;
   // Loaded only if there is something to send.
@@ -39,7 +42,7 @@ export async function joinApis(
     ...own.map(({ target, tool }) => ({ target, tools: new Map([[tool.name, tool]]) })),
   ];
   for (const { target, tools } of groups) {
-    const made = createHttpUpstream(target, tools);
+    const made = createHttpUpstream(target, tools, resolver === undefined ? {} : { resolver });
     upstreams.push(made);
     for (const name of tools.keys()) byTool.set(name, made.upstream);
   }
@@ -71,5 +74,5 @@ function statusOf({ target, tools, leftOut }: HttpApi): UpstreamStatus {
 /** The entry of a program's HTTP tool: rules see its host, and the record its request. */
 export function withRequest(entry: ToolEntry, { target, shown }: HttpToolParts): ToolEntry {
   const manifest = canonicalText({ ...(JSON.parse(entry.manifest) as JsonObject), http: shown });
-  return { ...entry, host: new URL(target.url).hostname, manifest };
+  return { ...entry, ...destinationOf(target.url), manifest };
 }

@@ -10,14 +10,16 @@ import type { Tool } from '../../adapters/upstream-function/tool.ts';
 import type { HttpApi } from '../../adapters/upstream-http/http-api.ts';
 import type { McpUpstreamConfig } from '../../adapters/upstream-mcp/mcp-config.ts';
 import { defaultMcpLimits } from '../../adapters/upstream-mcp/mcp-limits.ts';
-import type { McpUpstreams, McpUpstreamsOptions } from '../../adapters/upstream-mcp/mcp-upstreams.ts';
+import type { McpUpstreams } from '../../adapters/upstream-mcp/mcp-upstreams.ts';
 import type { UpstreamStatus } from '../../adapters/upstream-mcp/server-link.ts';
+import { createResolver } from '../../adapters/shared/node-resolver.ts';
 import type { Catalogue, ToolEntry } from '../../core/call/catalogue.ts';
 import type { Limits } from '../../core/limits.ts';
 import type { Workflow } from '../../core/workflow/workflow.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { Upstream } from '../../ports/upstream.ts';
 import type { Validator } from '../../ports/validator.ts';
+import { holdEgress } from './hold-egress.ts';
 import { httpPartsOf } from './http-tool.ts';
 import { joinApis, type JoinedApis, withRequest } from './join-apis.ts';
 import { reasonOf } from './report-servers.ts';
@@ -31,6 +33,8 @@ export interface Behind {
   readonly onServer?: ((status: UpstreamStatus) => void) | undefined;
   /** The tools of servers changed. */
   readonly onTools?: (() => void) | undefined;
+  /** DNS servers that resolve names of hosts; without any, the system does. */
+  readonly dns?: readonly string[] | undefined;
   /** Adds what the operator declares to a tool of a server. The same entry must give the same object. */
   readonly complete?: ((tool: ToolEntry) => ToolEntry) | undefined;
 }
@@ -83,16 +87,8 @@ export async function joinUpstreams(
   const served = [...configs, ...(behind.apis ?? []).map(({ target: { name }, names }) => ({ name, names }))];
   // Their schemas are judged like those of functions; only what is sent differs.
   const requests = tools.flatMap((each) => httpPartsOf(each) ?? []);
-  const apis = await joinApis(behind.apis ?? [], requests, limits.defaultTimeoutMs);
-  const servers =
-    configs.length === 0
-      ? null
-      : await connect(configs, {
-          defaultTimeoutMs: limits.defaultTimeoutMs,
-          listsIn,
-          onState: (status) => behind.onServer?.(status),
-          onChange: () => behind.onTools?.(),
-        });
+  const apis = await joinApis(behind.apis ?? [], requests, limits.defaultTimeoutMs, createResolver(behind.dns));
+  const servers = configs.length === 0 ? null : await connect(configs, behind, { limits, notify, listsIn });
   // Known from the start, unlike the tools of servers.
   const own = new Map([...ownEntries(tools, functions.catalogue), ...apis.catalogue]);
   const catalogue = mergedCatalogue(own, servers, behind.complete ?? ((tool) => tool));
@@ -213,8 +209,33 @@ function mergedCatalogue(
   };
 }
 
+interface ConnectParts {
+  readonly limits: Limits;
+  readonly notify: Notifier;
+  readonly listsIn: string | null;
+}
+
 /** Loaded only if there are servers: the MCP client is most of what a gateway loads. */
-async function connect(configs: readonly McpUpstreamConfig[], options: McpUpstreamsOptions): Promise<McpUpstreams> {
+async function connect(
+  configs: readonly McpUpstreamConfig[],
+  behind: Behind,
+  { limits, notify, listsIn }: ConnectParts,
+): Promise<McpUpstreams> {
   const { createMcpUpstreams } = await import('../../adapters/upstream-mcp/mcp-upstreams.ts');
-  return createMcpUpstreams(configs, options);
+  const resolver = createResolver(behind.dns);
+  const held = await holdEgress(configs, resolver, notify);
+  const servers = createMcpUpstreams(held.configs, {
+    defaultTimeoutMs: limits.defaultTimeoutMs,
+    listsIn,
+    resolver,
+    onState: (status) => behind.onServer?.(status),
+    onChange: () => behind.onTools?.(),
+  });
+  return {
+    ...servers,
+    async close() {
+      await servers.close();
+      await held.close();
+    },
+  };
 }

@@ -9,6 +9,7 @@ import {
 } from '../../adapters/upstream-function/declared-recovery.ts';
 import type { ErrorMeaning, McpRule, McpUpstreamConfig } from '../../adapters/upstream-mcp/mcp-config.ts';
 import type { WrittenRecovery } from '../../config/config.ts';
+import { readEntry } from '../../core/egress/egress-list.ts';
 import { type DeclaredRecovery, defaultBreaker } from '../../core/recovery/declared.ts';
 import type { BreakerRule } from '../../core/recovery/playbook.ts';
 import { readPlaybook, type WrittenPlaybook } from '../../core/recovery/read-playbook.ts';
@@ -47,6 +48,8 @@ interface CommonServerOptions {
   readonly annotations?: 'ignore' | 'trust';
   /** 'none': an error answer (`isError`) of any of its tools proves that nothing happened. 'unknown' if not given. */
   readonly on_error?: ErrorMeaning;
+  /** Which hosts the program may reach, and how it is held to them; for `command` only. */
+  readonly egress?: { readonly allow: readonly string[]; readonly hold?: 'proxy' | 'namespace' };
   /** What is done about failures of its tools, by verdict. */
   readonly playbook?: WrittenPlaybook;
   /** After so many failures in a row nothing is sent for a while: 5 and 30 seconds if not given. */
@@ -85,7 +88,19 @@ export function serverConfig(options: ServerOptions): McpUpstreamConfig {
     trustAnnotations: options.annotations === 'trust',
     rules,
     onError: options.on_error ?? null,
+    ...(options.egress === undefined ? {} : { egress: egressOf(options) }),
   };
+}
+
+function egressOf({ name, egress, command }: ServerOptions): NonNullable<McpUpstreamConfig['egress']> {
+  const { allow = [], hold = 'proxy' } = egress ?? {};
+  if (command === undefined) refuse(`\`egress\` of server '${name}' has no meaning with url; use egress of the agents`);
+  if (hold !== 'proxy' && hold !== 'namespace') refuse(`\`egress.hold\` of server '${name}' is 'proxy' or 'namespace'`);
+  for (const entry of allow) {
+    const read = readEntry(entry);
+    if (!read.ok) refuse(`\`egress.allow\` of server '${name}': ${read.message}; ${read.fix}`);
+  }
+  return { allow, hold };
 }
 
 export function recoveryConfig(

@@ -113,12 +113,29 @@ export const sharedBudgetShape: Shape = {
   },
 };
 
-const host = text('a host, with * for its first part, and a port if wanted', {
+const host = text('a host, *. and a host, an address or a range of addresses; a port if wanted', {
   pattern: [
-    '^(?:(?:\\*\\.)?[A-Za-z0-9-]+(?:\\.[A-Za-z0-9-]+)*|\\[[0-9a-fA-F:.]+\\])(?::[0-9]{1,5})?$',
-    'the name of a host, such as api.example.com or *.example.com',
+    '^(?:(?:\\*\\.)?[^\\s:/@?#\\\\\\[\\]*]{1,253}(?:/[0-9]{1,3})?(?::[0-9]{1,5})?|\\[[0-9a-fA-F:.]+(?:/[0-9]{1,3})?\\](?::[0-9]{1,5})?|[0-9a-fA-F:.]+(?:/[0-9]{1,3})?)$',
+    'the name of a host, such as api.example.com or *.example.com, or a range such as 10.0.0.0/8',
   ],
 });
+
+export const hostList: Field = { shape: listOf('these and no others', host), required: true };
+
+const egress: Shape = {
+  kind: 'fields',
+  says: 'which hosts its tools may reach',
+  fields: {
+    allow: hostList,
+    urls: {
+      shape: named(
+        'in which arguments tools are given URLs, by tool; each is judged by the list',
+        listOf('paths', text('a path such as args.url or args.items.*.href'), 1, 100),
+        ['^\\S{1,256}$', 'the name of a tool such as web/fetch or web/*, at most 256 characters'],
+      ),
+    },
+  },
+};
 
 const allow = (says: string, item: Shape): Shape => ({
   kind: 'fields',
@@ -146,7 +163,7 @@ const agentShape: Shape = {
     redact: { shape: listOf('what is masked before it is written or shown', text('a path such as args.card.number')) },
     limits: { shape: listOf('rate limits', limitShape) },
     budgets: { shape: named('budgets by name', budgetShape) },
-    egress: { shape: allow('which hosts its tools may reach', host) },
+    egress: { shape: egress },
     completion: {
       shape: {
         kind: 'fields',

@@ -1,8 +1,8 @@
 /** Describes what recourse.yaml may contain. Data only: the reader and the published JSON Schema are made from it. */
 import { defaultLimits } from '../../core/limits.ts';
 import { effectClasses } from '../../core/taxonomy.ts';
-import { agentsShape, limitShape, reachText, sharedBudgetShape } from './agent-shape.ts';
-import { errorMeanings } from '../config.ts';
+import { agentsShape, hostList, limitShape, reachText, sharedBudgetShape } from './agent-shape.ts';
+import { egressHolds, errorMeanings } from '../config.ts';
 import { duration, type Field, listOf, named, type Shape, text } from './shape.ts';
 import { headersShape, httpShape, requestFields } from './http-shape.ts';
 import { credentialsShape, extensionsShape, notifyShape, rolesShape } from './section-shapes.ts';
@@ -79,6 +79,19 @@ const rule: Shape = {
   },
 };
 
+const serverEgress: Shape = {
+  kind: 'fields',
+  says: 'which hosts the process of an MCP server may reach',
+  fields: {
+    allow: hostList,
+    hold: {
+      shape: text('proxy: by its proxy variables, if not given; namespace: it has no other network', {
+        oneOf: egressHolds,
+      }),
+    },
+  },
+};
+
 const server: Shape = {
   kind: 'fields',
   says: 'a server whose tools are used',
@@ -94,6 +107,7 @@ const server: Shape = {
       }),
     },
     on_error: { shape: onError },
+    egress: { shape: serverEgress },
     ...serverRecoveryFields,
     tools: {
       shape: named('what is declared about its tools; * stands for anything, the first that fits counts', rule, [
@@ -131,6 +145,16 @@ export const configShape: Shape = {
             }),
           },
           cold_start_grace: { shape: duration('how long a start may take; 5s if not given', 0, 3_600_000) },
+          dns: {
+            shape: listOf(
+              "DNS servers that resolve names of hosts; the system's if not given",
+              text('an address, with a port if wanted', {
+                pattern: ['^(?:[0-9.]+|\\[[0-9a-fA-F:]+\\])(?::[0-9]{1,5})?$', 'an address, such as 127.0.0.1:5353'],
+              }),
+              1,
+              8,
+            ),
+          },
           limits: { shape: { kind: 'fields', says: 'limits by name', fields: limitFields } },
         },
       },

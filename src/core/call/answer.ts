@@ -74,13 +74,14 @@ export interface FailureFacts {
 export function failed(envelope: Envelope, failure: FailureFacts): ErrorReply {
   const { classification, effect } = failure;
   const { errorType, message } = renderForModel(failure, failure.maxMessageChars);
+  const isEgress = classification.code === 'EGRESS_DENIED';
   return {
     error: 'action_error',
     class: classification.class,
     code: classification.code,
     message: `action '${envelope.requested ?? ''}' failed: ${message}`,
     effect,
-    resolution: afterFailure(envelope, effect, failure.retryAfterSeconds),
+    resolution: isEgress && effect === 'none' ? ofEgress : afterFailure(envelope, effect, failure.retryAfterSeconds),
     error_type: errorType,
     error_message: message,
     verdict: classification.verdict,
@@ -90,6 +91,9 @@ export function failed(envelope: Envelope, failure: FailureFacts): ErrorReply {
     ...common(envelope),
   };
 }
+
+/** The list stays as it is: asking again does not help. */
+const ofEgress: Resolution = { type: 'rule_block', rule_id: 'egress' };
 
 export function timedOut(envelope: Envelope, timeoutMs: number, effect: Effect): ErrorReply {
   const seconds = timeoutMs / 1_000;

@@ -53,6 +53,8 @@ export interface ToolEntry {
   readonly reach: Reach;
   /** Where its server is reached; null if that is no host. */
   readonly host: string | null;
+  /** Its port there; absent without a host. */
+  readonly port?: number;
   /** What its author declares about its recovery; absent: nothing. */
   readonly recovery?: DeclaredRecovery;
   /** Which calls are the same operation: one in doubt fences the others of its session. Absent: no two are. */

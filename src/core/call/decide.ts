@@ -19,6 +19,7 @@ import {
 } from '../gates/gate.ts';
 import { approval } from '../gates/approval.ts';
 import { budget } from '../gates/budget.ts';
+import { egress } from '../gates/egress.ts';
 import { evidence } from '../gates/evidence.ts';
 import { fence } from '../gates/fence.ts';
 import { input, namedEvidence } from '../gates/input.ts';
@@ -77,8 +78,8 @@ export type Ladder = readonly Gate[];
 /** The gates that audit mode softens: 7 to 12. */
 const softGates: ReadonlySet<GateName> = new Set(['policy', 'model', 'egress', 'rate', 'budget', 'approval']);
 
-export const isSoftened = (gate: GateName, { policy }: Facts): boolean =>
-  policy?.mode === 'audit' && softGates.has(gate);
+export const isSoftened = (gate: GateName, answer: GateAnswer, { policy }: Facts): boolean =>
+  policy?.mode === 'audit' && softGates.has(gate) && !('hard' in answer && answer.hard === true);
 
 /**
  * The ladder of a gateway without workflows. Policy is asked twice: a tool that it could never permit is refused before
@@ -94,6 +95,7 @@ export const baseLadder: Ladder = [
   fence,
   policy,
   model,
+  egress,
   rate,
   budget,
   approval,
@@ -113,6 +115,7 @@ export const workflowLadder: Ladder = [
   fence,
   policy,
   model,
+  egress,
   rate,
   budget,
   approval,
@@ -161,7 +164,7 @@ export function decide(request: Request, facts: Facts, ladder: Ladder = baseLadd
       met ??= answer.approval ?? null;
       if (answer.obligation !== undefined) obligations = [...obligations, answer.obligation];
       passed.push(answer);
-    } else if (answer.kind !== 'need' && isSoftened(gate.name, facts)) {
+    } else if (answer.kind !== 'need' && isSoftened(gate.name, answer, facts)) {
       softened.push({ gate: gate.name, refusal: answer.refusal });
       // Nobody is asked for what audit mode lets pass.
       passed.push(answer.kind === 'refuse' ? { takes: answer.takes ?? [] } : {});

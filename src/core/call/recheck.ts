@@ -4,6 +4,7 @@
  */
 import type { Approval } from '../approval/approval.ts';
 import { approval as approvalGate } from '../gates/approval.ts';
+import { egress } from '../gates/egress.ts';
 import type { FactName, Facts } from '../gates/facts.ts';
 import { policy } from '../gates/policy.ts';
 import type { Request } from './call.ts';
@@ -13,7 +14,7 @@ import { decide, type Ladder } from './decide.ts';
  * The gates whose answer may have changed since the call was decided. `model` is not among them: which model asked is
  * not on record, so a rule that reads it denies.
  */
-export const resendLadder: Ladder = [policy, approvalGate];
+export const resendLadder: Ladder = [policy, egress, approvalGate];
 
 export type Recheck =
   | { readonly kind: 'permitted' }

@@ -63,7 +63,7 @@ export function explainLadder(request: Request, facts: Facts, ladder: Ladder): E
     // refuses.
     if (answer.kind !== 'pass' || gate !== neverPermitted) asked.set(gate.name, { gate, answer });
     if (answer.kind === 'pass' && answer.obligation !== undefined) obligations = [...obligations, answer.obligation];
-    if (answer.kind === 'pass' || isSoftened(gate.name, facts)) continue;
+    if (answer.kind === 'pass' || isSoftened(gate.name, answer, facts)) continue;
     no = answer;
     break;
   }
@@ -93,7 +93,7 @@ function told({ gate, answer }: Asked, request: Request, facts: Facts): Rung {
     const why = answer.rule === undefined ? null : `${how} by ${answer.rule}`;
     return { ...rung(gate.name, 'passed'), saw, why };
   }
-  const said = isSoftened(gate.name, facts) ? 'softened' : answer.kind === 'hold' ? 'held' : 'refused';
+  const said = isSoftened(gate.name, answer, facts) ? 'softened' : answer.kind === 'hold' ? 'held' : 'refused';
   return { gate: gate.name, answer: said, saw, why: answer.refusal.message, change: changeFor(answer.refusal, facts) };
 }
 
@@ -112,6 +112,8 @@ function changeFor(refusal: Refusal, { principal, policy }: Facts): string {
         return `declare the agent '${principal.agent}' under agents (${ref}), with a rule that permits it`;
       return `change what stands at ${ref}, or put a rule before it that permits the call`;
     }
+    case 'EGRESS_DENIED':
+      return `add the host to egress.allow of '${principal.agent}', and an address that is not public as an address`;
     case 'MODEL_DENIED':
       return `add the model to model_policy.allow of '${principal.agent}'`;
     default:

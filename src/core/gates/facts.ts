@@ -75,6 +75,12 @@ export type EvidenceNowFact =
   | { readonly kind: 'read'; readonly hash: string; readonly changed: string }
   | { readonly kind: 'unreadable'; readonly problem: string };
 
+/** Empty if the name could not be resolved. */
+export interface HostAddresses {
+  readonly host: string;
+  readonly addresses: readonly string[];
+}
+
 /** A server whose tools nobody knows, because it has never been reached. */
 export interface UnlistedServer {
   readonly name: string;
@@ -113,6 +119,8 @@ export interface Facts {
   /** Only of a call that names evidence. */
   readonly evidence?: EvidenceFact;
   readonly evidenceNow?: EvidenceNowFact;
+  /** Only of a call that is about hosts: what their names resolve to now. */
+  readonly addresses?: readonly HostAddresses[];
   /** How many calls are under way, and how many may be. */
   readonly inFlight: { readonly now: number; readonly max: number };
 }
@@ -127,6 +135,7 @@ export type FactName =
   | 'turnCancelled'
   | 'arguments'
   | 'fences'
+  | 'addresses'
   | 'rates'
   | 'budgets'
   | 'approval'

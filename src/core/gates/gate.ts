@@ -44,10 +44,14 @@ export type GateAnswer =
       /** What the reply says beside the outcome. */
       readonly notices?: readonly Notice[];
     }
-  /** `takes`: what is taken all the same if audit mode lets the call pass. `asks`: whom the refusal asks. */
+  /**
+   * `hard`: audit mode does not soften it. `takes`: what is taken all the same if it lets the call pass. `asks`: whom
+   * the refusal asks.
+   */
   | {
       readonly kind: 'refuse';
       readonly refusal: Refusal;
+      readonly hard?: boolean;
       readonly takes?: readonly Take[];
       readonly asks?: readonly SpendingAsk[];
     }

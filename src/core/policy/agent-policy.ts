@@ -5,6 +5,7 @@
 import { type ApprovalTerms, defaultTerms } from '../approval/approval.ts';
 import { canonicalAgent, canonicalRules } from './canonical-policy.ts';
 import {
+  type AgentEgress,
   type AgentPolicy,
   type CompletionRule,
   type Judgement,
@@ -29,10 +30,11 @@ export interface AgentParts {
   readonly mask: Mask;
   readonly completion: CompletionRule | null;
   readonly quotas: Pick<AgentPolicy, 'limitsFor' | 'budgetsFor'>;
+  readonly egress: AgentEgress | null;
 }
 
 export function createAgentPolicy(
-  { written, rules, models, mask, completion, quotas }: AgentParts,
+  { written, rules, models, mask, completion, quotas, egress }: AgentParts,
   limits: PolicyLimits,
 ): AgentPolicy {
   const candidatesFor = createRuleIndex(rules, limits.maxKeptTools);
@@ -101,6 +103,7 @@ export function createAgentPolicy(
     completion,
     limitsFor: quotas.limitsFor,
     budgetsFor: quotas.budgetsFor,
+    egress,
   };
 }
 

@@ -7,7 +7,14 @@ import { canonicalText } from '../values/canonical.ts';
 import type { Json } from '../values/json.ts';
 import type { WrittenBudget } from '../budget/budget.ts';
 import type { WrittenLimit } from '../rate/rate-limit.ts';
-import type { AgentPolicy, WrittenAgent, WrittenCompletion, WrittenPolicy, WrittenRule } from './policy.ts';
+import type {
+  AgentPolicy,
+  WrittenAgent,
+  WrittenCompletion,
+  WrittenEgress,
+  WrittenPolicy,
+  WrittenRule,
+} from './policy.ts';
 
 const writeRule = ({ effect, match, when, terms }: WrittenRule): { readonly [key: string]: Json } => ({
   effect,
@@ -31,11 +38,17 @@ function writeTerms(
 /** The order of globs and paths means nothing. */
 const writeSet = (items: readonly string[]): readonly string[] => [...new Set(items)].sort();
 
-const writeFrame = ({ default: fallback, ceiling, redact }: WrittenAgent) => ({
+const writeFrame = ({ default: fallback, ceiling, redact, egress }: WrittenAgent) => ({
   default: fallback?.effect ?? 'deny',
   ...writeTerms(fallback?.effect ?? 'deny', fallback?.terms),
   ceiling: ceiling?.reach ?? null,
   redact: writeSet(redact),
+  ...(egress === undefined ? {} : { egress: writeEgress(egress) }),
+});
+
+const writeEgress = ({ allow, urls }: WrittenEgress): Json => ({
+  allow: writeSet(allow),
+  urls: Object.fromEntries(Object.entries(urls).map(([match, paths]) => [match, writeSet(paths)])),
 });
 
 function writeAgent(agent: WrittenAgent): Json {

@@ -1,4 +1,5 @@
 /** Compiles a written policy, or reports every problem with its fix. Reads no files. */
+import { compileEgress, type TellEgress } from '../egress/compile-egress.ts';
 import { createAgentPolicy } from './agent-policy.ts';
 import { canonicalPolicy } from './canonical-policy.ts';
 import { compileCompletion } from './compile-completion.ts';
@@ -60,7 +61,7 @@ function checkSizes({ agents }: WrittenPolicy, limits: PolicyLimits): PolicyProb
   if (agents.length > limits.maxAgents)
     problems.push(tooMany(agents[limits.maxAgents]?.agent ?? '', 'rules', 'agents', limits.maxAgents));
   let rulesLeft = limits.maxRules;
-  for (const { agent, rules, redact, models } of agents.slice(0, limits.maxAgents)) {
+  for (const { agent, rules, redact, models, egress } of agents.slice(0, limits.maxAgents)) {
     if (rules.length > limits.maxRulesPerAgent)
       problems.push(tooMany(agent, 'rules', 'rules', limits.maxRulesPerAgent));
     if (rulesLeft >= 0 && (rulesLeft -= rules.length) < 0)
@@ -69,6 +70,8 @@ function checkSizes({ agents }: WrittenPolicy, limits: PolicyLimits): PolicyProb
       problems.push(tooMany(agent, 'redact', 'paths to redact', limits.maxRedactPaths));
     if ((models?.allow.length ?? 0) > limits.maxModels)
       problems.push(tooMany(agent, 'models', 'globs over models', limits.maxModels));
+    if ((egress?.allow.length ?? 0) > limits.maxHosts)
+      problems.push(tooMany(agent, 'egress', 'hosts', limits.maxHosts));
   }
   return problems.slice(0, limits.maxProblems);
 }
@@ -145,7 +148,10 @@ function compileAgent(
   const { mask, problems } = compileRedact(written.redact, limits);
   for (const problem of problems) tell({ rule: null, field: 'redact', ...problem });
   const completion = written.completion === undefined ? null : compileCompletion(written.completion, tell);
-  return createAgentPolicy({ written, rules, models, mask, completion, quotas }, limits);
+  const tellEgress: TellEgress = ({ index, ...problem }) =>
+    tell({ rule: null, field: 'egress', ...(index === null ? {} : { index }), ...problem });
+  const egress = written.egress === undefined ? null : compileEgress(written.egress, limits, tellEgress);
+  return createAgentPolicy({ written, rules, models, mask, completion, quotas, egress }, limits);
 }
 
 function compileRules(

@@ -13,6 +13,8 @@ export interface PolicyLimits extends PatternLimits {
   readonly maxRules: number;
   /** Globs over models, of one agent. */
   readonly maxModels: number;
+  /** Entries of an egress allow list, of one agent. */
+  readonly maxHosts: number;
   /** Paths to mask, of one agent. */
   readonly maxRedactPaths: number;
   readonly maxRedactSteps: number;
@@ -38,6 +40,7 @@ export const defaultPolicyLimits: PolicyLimits = {
   maxRulesPerAgent: 20_000,
   maxRules: 100_000,
   maxModels: 200,
+  maxHosts: 1_000,
   maxRedactPaths: 200,
   maxRedactSteps: 32,
   maxMaskDepth: 256,

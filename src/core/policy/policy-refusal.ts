@@ -74,6 +74,21 @@ function denied(sentence: string, ref: string): Refusal {
   };
 }
 
+/** The same words by name and by address: which addresses are private is nothing that an agent is told. */
+export function egressRefusal(host: string): Refusal {
+  const sentence = egressSentence(host);
+  return {
+    error: 'denied',
+    class: 'Governance',
+    code: 'EGRESS_DENIED',
+    message: sentence,
+    human_message: sentence,
+    resolution: { type: 'rule_block', rule_id: 'egress' },
+  };
+}
+
+export const egressSentence = (host: string): string => `denied: host '${host}' not in egress allow list`;
+
 export function modelRefusal(model: string | null): Refusal {
   const sentence = `denied: model '${model ?? ''}' is not permitted`;
   return {

@@ -3,6 +3,8 @@
  * compile-policy.ts compiles.
  */
 import type { ApprovalTerms } from '../approval/approval.ts';
+import type { EgressList } from '../egress/egress-list.ts';
+import type { ArgumentPath } from '../egress/find-urls.ts';
 import type { Json } from '../values/json.ts';
 import type { EffectClass } from '../taxonomy.ts';
 import type { Budget, WrittenBudget } from '../budget/budget.ts';
@@ -48,6 +50,23 @@ export interface WrittenCompletion {
 /** The parts of a completion that are conditions. */
 export const completionParts = ['when', 'condition'] as const;
 
+/** Which hosts the tools of an agent may reach, and in which arguments they are given URLs. */
+export interface WrittenEgress {
+  /** Names, `*.` and a name, addresses and ranges, each with a port if wanted. */
+  readonly allow: readonly string[];
+  /** Paths such as `args.url`, by a glob over names of tools. */
+  readonly urls: Readonly<Record<string, readonly string[]>>;
+  /** `file:line` of it. */
+  readonly ref: string;
+}
+
+/** The same, ready to ask. */
+export interface AgentEgress {
+  readonly list: EgressList;
+  /** Where the arguments of this tool have URLs. */
+  pathsFor(tool: string): readonly ArgumentPath[];
+}
+
 /** Everything that is written about one agent and decides calls. */
 export interface WrittenAgent {
   readonly agent: string;
@@ -70,6 +89,8 @@ export interface WrittenAgent {
   readonly completion?: WrittenCompletion;
   readonly limits?: readonly WrittenLimit[];
   readonly budgets?: readonly WrittenBudget[];
+  /** Absent: any host with a public address. */
+  readonly egress?: WrittenEgress;
 }
 
 export interface WrittenPolicy {
@@ -156,6 +177,8 @@ export interface AgentPolicy {
   /** The rate limits and the budgets of a tool: its own, then those that it shares. */
   limitsFor(tool: string): readonly RateLimit[];
   budgetsFor(tool: string): readonly Budget[];
+  /** Null: any host with a public address. */
+  readonly egress: AgentEgress | null;
 }
 
 /** The conditions of a completion, ready to ask. Never throws: a condition that cannot be evaluated does not hold. */
@@ -193,7 +216,8 @@ export interface PolicyProblem {
     | 'needs'
     | 'expires'
     | 'limits'
-    | 'budgets';
+    | 'budgets'
+    | 'egress';
   /** The name of the budget that it is about. */
   readonly budget?: string;
   /** Which of the paths, globs or approvers, or of `completionParts`, counted from 0. */

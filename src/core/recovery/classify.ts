@@ -59,6 +59,9 @@ function only(row: Row): KindRows {
 
 const unreadableResponse = lost('OutputMalformed', 'schema_mismatch', 'response');
 
+/** A part of the work was not allowed out; what was done before is not known. */
+const stoppedOnTheWay = lost('EGRESS_DENIED', 'policy_denied', 'egress');
+
 const rows: Readonly<Record<ErrorKind, KindRows>> = {
   timeout: only(lost('ExecutionTimeout', 'transient_timeout', 'no_answer')),
   never_sent: {
@@ -66,6 +69,7 @@ const rows: Readonly<Record<ErrorKind, KindRows>> = {
     bySubject: {
       breaker_open: refused('ResourceBusy', 'transient_timeout', 'breaker_open'),
       not_connected: refused('ResourceBusy', 'transient_timeout', 'not_connected'),
+      egress: refused('EGRESS_DENIED', 'policy_denied', 'egress'),
     },
   },
   '5xx': only(lost('Provider5xx', 'server_error_5xx', 'upstream_error')),
@@ -95,8 +99,8 @@ const rows: Readonly<Record<ErrorKind, KindRows>> = {
     },
   },
   cancelled: only(lost('ToolCancelled', 'cancelled', 'cancelled')),
-  threw: only(unrecognised('threw', 'lost')),
-  unknown: only(unrecognised('unknown', 'lost')),
+  threw: { withoutSubject: unrecognised('threw', 'lost'), bySubject: { egress: stoppedOnTheWay } },
+  unknown: { withoutSubject: unrecognised('unknown', 'lost'), bySubject: { egress: stoppedOnTheWay } },
 };
 
 export function classify(kind: ErrorKind, subject: ErrorSubject | undefined, effectClass: EffectClass): Classification {

@@ -41,7 +41,7 @@ export interface Guard {
 }
 
 /** Settled by a rule of their own, which is listed beside the table. */
-const fixedDetails: ReadonlySet<string> = new Set(['in_flight', 'mismatch', 'breaker_open', 'not_connected']);
+const fixedDetails: ReadonlySet<string> = new Set(['in_flight', 'mismatch', 'breaker_open', 'not_connected', 'egress']);
 
 export function effectiveRows(recovery: ToolRecovery, classes: readonly EffectClass[]): readonly EffectiveRow[] {
   return (Object.keys(verdicts) as Verdict[]).flatMap((verdict) =>
@@ -90,6 +90,7 @@ export function fixedRules(maxRetryAfterMs: number): readonly string[] {
     `Retry-After is waited for exactly, without jitter, up to ${maxRetryAfterMs / 1_000} s and the deadline of the call`,
     `never retried, whatever is declared: ${[...neverRetried].join(', ')}`,
     'while a breaker is open nothing is sent: ResourceBusy, effect none, with retry_after',
+    'a connection that an egress list refuses is not tried again: EGRESS_DENIED, without a ticket',
   ];
 }
 

@@ -111,6 +111,8 @@ export function entryFor({ call, trouble, recovery }: EntryFacts): Entry {
   const { verdict, detail, recognised, code } = trouble.classification;
   if (!recognised) return unrecognisedEntry;
   if (detail === 'mismatch') return mismatchEntry;
+  // Our own list said no, and says so again: nothing is tried, and nobody is asked.
+  if (detail === 'egress') return noRetry;
   // It is known when anything can be sent again: that pause is the next move, and it is the caller's.
   if (detail === 'breaker_open' || detail === 'not_connected') return noRetry;
   const isPolled = detail === 'in_flight';

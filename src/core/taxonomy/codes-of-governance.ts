@@ -75,7 +75,7 @@ export const codesOfGovernance = {
     operator: 'Add the host to the egress allow list if the agent should reach it.',
     class: 'Governance',
     http: 403,
-    resolutions: ['rule_block'],
+    resolutions: ['rule_block', 'reconcile'],
   },
   MODEL_DENIED: {
     title: 'Model not allowed',

@@ -22,7 +22,7 @@ export const kinds = {
     meaning: 'The transport proves that no byte of the request reached the upstream.',
     agent: 'Nothing happened, so the call may be asked again later.',
     operator: 'Check that the upstream is running and reachable from the gateway.',
-    subjects: ['breaker_open', 'not_connected'],
+    subjects: ['breaker_open', 'not_connected', 'egress'],
   },
   '5xx': {
     title: 'Upstream error',
@@ -99,14 +99,14 @@ export const kinds = {
     meaning: 'The function behind the tool raised an error of its own.',
     agent: 'Read the error type and message; they are those of the tool.',
     operator: "Look at the tool's own code or logs.",
-    subjects: [],
+    subjects: ['egress'],
   },
   unknown: {
     title: 'Not recognised',
     meaning: 'The adapter could not tell what went wrong.',
     agent: 'Treat the call as possibly done and follow the resolution.',
     operator: 'Extend the adapter so that it names this failure.',
-    subjects: [],
+    subjects: ['egress'],
   },
 } as const satisfies Record<string, KindEntry>;
 

@@ -45,6 +45,8 @@ export function noteAttempt(recovery: ToolRecovery, trouble: Trouble | null, she
 
 /** No answer, or an error on its own side: the upstream may be down. */
 function isDown(trouble: Trouble | null): boolean {
+  // Where our own list says no, the upstream was not even asked.
+  if (trouble?.classification.detail === 'egress') return false;
   const kind = trouble?.error.kind;
   return kind === 'timeout' || kind === 'never_sent' || kind === '5xx';
 }

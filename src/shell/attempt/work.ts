@@ -5,12 +5,15 @@
 import type { Call, Request } from '../../core/call/call.ts';
 import type { ToolEntry } from '../../core/call/catalogue.ts';
 import type { Json } from '../../core/values/json.ts';
+import { type EgressList, withoutNames } from '../../core/egress/egress-list.ts';
+import { egressHosts } from '../../core/gates/egress.ts';
+import { fetchAddresses } from '../call/fetch-addresses.ts';
 import { ceilingOf } from '../../core/policy/session-ceiling.ts';
 import type { StepFact } from '../../core/workflow/step.ts';
 import type { Notice, Reply } from '../../core/call/reply.ts';
 import type { Effect } from '../../core/taxonomy.ts';
 import type { AgentClient, Attempt } from '../../ports/upstream.ts';
-import { type BodyOf, firstFacts, me, type Shell } from '../shell.ts';
+import { type BodyOf, firstFacts, me, policyOf, type Shell } from '../shell.ts';
 import type { CancelScope } from '../../core/call/answer.ts';
 import type { CallEvent } from '../../core/call/lifecycle.ts';
 import { canonicalText, preview } from '../../core/values/canonical.ts';
@@ -68,7 +71,15 @@ export function attemptOf(call: Call, work: Work, shell: Shell): Attempt {
     client: work.client === null ? null : recordedClient(work.client, call, shell),
     callTool: callToolFor(call, work.bodyOf ?? call, shell),
     suppressed: suppressedIn(call, shell),
+    egress: egressOf(call.agent, shell),
   };
+}
+
+/** What our own connections hold this agent to. Audit mode softens names, never addresses. */
+function egressOf(agent: string, shell: Shell): EgressList | null {
+  const policy = policyOf(agent, shell);
+  const list = policy?.agent?.egress?.list ?? null;
+  return list === null || policy?.mode === 'enforce' ? list : withoutNames(list);
 }
 
 /** The same key for the same call of the same body, however often the body is sent. */
@@ -148,8 +159,13 @@ export async function whyNotResend(call: StoredCall, { tool, args, step }: Work,
     catalogue: new Map([[tool.name, tool]]),
     ...(session === null ? {} : { session: { found: true, id: session, state: 'open', reason: null, seq, step } }),
   };
-  const first = recheck(request, facts);
-  const answer = first.kind === 'need' ? recheck(request, facts, await shell.ports.store.approvalOfCall(id)) : first;
+  const asked = recheck(request, facts);
+  const resolved =
+    asked.kind === 'need' && asked.fact === 'addresses'
+      ? { ...facts, addresses: await fetchAddresses(egressHosts(request, facts), shell) }
+      : facts;
+  const first = resolved === facts ? asked : recheck(request, resolved);
+  const answer = first.kind === 'need' ? recheck(request, resolved, await shell.ports.store.approvalOfCall(id)) : first;
   return answer.kind === 'denied' ? answer.message : null;
 }
 

@@ -11,6 +11,7 @@ import type {
   EvidenceFact,
   EvidenceNowFact,
 } from '../../core/gates/facts.ts';
+import { egressHosts } from '../../core/gates/egress.ts';
 import { stepOf } from '../../core/gates/reachable.ts';
 import type { StepFact } from '../../core/workflow/step.ts';
 import { fetchApproval } from '../approval/fetch-approval.ts';
@@ -23,6 +24,7 @@ import type { Json } from '../../core/values/json.ts';
 import { isSuccess, type Reply } from '../../core/call/reply.ts';
 import type { StoredCall } from '../../ports/store.ts';
 import { whyNotResend, attemptOf, type Work } from '../attempt/work.ts';
+import { fetchAddresses } from './fetch-addresses.ts';
 import { isMasked } from '../mask.ts';
 import { storedReply } from '../ending/stored-reply.ts';
 
@@ -54,6 +56,9 @@ const fetchers: Readonly<Record<Exclude<FactName, 'session'>, Fetch>> = {
     fences: session?.found === true ? await fencesOf(session.id, shell) : [],
   }),
   arguments: async (facts, { request }, shell) => ({ arguments: await validated(request, stepOf(facts), shell) }),
+  addresses: async (facts, { request }, shell) => ({
+    addresses: await fetchAddresses(egressHosts(request, facts), shell),
+  }),
   rates: async (facts, { request, who }, shell) => ({ rates: await fetchRates(request, facts, who, shell) }),
   budgets: async (facts, { request, who, asking }, shell) => ({
     budgets: await fetchBudgets(request, facts, who, asking !== null, shell),

@@ -238,6 +238,8 @@ export function factsOf(facts: Facts, shell: Shell): JsonObject {
     seen['evidence_now'] = facts.evidenceNow.kind === 'read' ? facts.evidenceNow.hash : facts.evidenceNow.problem;
   if (facts.rates !== undefined) seen['rates'] = facts.rates.map(({ fullAtMicros }) => fullAtMicros);
   if (facts.budgets !== undefined) seen['budgets'] = facts.budgets.map(budgetSeen);
+  if (facts.addresses !== undefined)
+    seen['addresses'] = facts.addresses.map(({ host, addresses }) => ({ host, addresses: [...addresses] }));
   if (facts.approval !== undefined) seen['approval'] = approvalSeen(facts.approval);
   if (facts.arguments !== undefined) seen['validator'] = facts.arguments.ok ? 'accepted' : 'refused';
   return seen;

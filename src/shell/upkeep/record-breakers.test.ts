@@ -4,6 +4,8 @@ import { test, type TestContext } from 'node:test';
 import path from 'node:path';
 import { createManualClock } from '../../../test/support/manual-clock.ts';
 import { folderOf } from '../../../test/support/open-gateway.ts';
+import { classify } from '../../core/recovery/classify.ts';
+import type { ErrorKind, ErrorSubject } from '../../core/taxonomy.ts';
 import { joinRecovery } from '../../core/recovery/declared.ts';
 import type { Trouble } from '../../core/recovery/plan.ts';
 import { openGateway } from '../../main.ts';
@@ -11,7 +13,11 @@ import { breakerWaitMs, noteAttempt } from '../attempt/upstream-health.ts';
 import { recordBreakers } from './record-breakers.ts';
 
 const recovery = { ...joinRecovery('pay', []), breaker: { failures: 1, openMs: 10_000 } };
-const trouble = (kind: string, subject?: string) => ({ error: { kind, subject, message: 'x' } }) as unknown as Trouble;
+function trouble(kind: ErrorKind, subject?: ErrorSubject): Trouble {
+  const classification = classify(kind, subject, 'plain');
+  const error = { kind, message: 'x', ...(subject === undefined ? {} : { subject }) };
+  return { error, classification, effect: classification.effect };
+}
 
 async function open(t: TestContext) {
   const clock = createManualClock();

@@ -199,7 +199,7 @@ describe('a budget', () => {
     assert.deepEqual(await account(today), [15, 0]);
   });
 
-  test('[C9-audit-3] is only told in audit mode, and counts', async (t) => {
+  test('[C9-audit-4] is only told in audit mode, and counts', async (t) => {
     const { spend, account, all } = await budgeted(t, [priced('10 USD', { onExceed: 'defer', warnAt: 0.5 })], {
       mode: 'audit',
     });

@@ -102,7 +102,7 @@ describe('a rate limit', () => {
     assert.equal(tool.runs(), 7);
   });
 
-  test('[C9-audit-3] is only told in audit mode', async (t) => {
+  test('[C9-audit-4] is only told in audit mode', async (t) => {
     const { call, tool } = await limited(t, [aLimit('**', '1/hour')], { mode: 'audit' });
     for (let made = 0; made < 3; made++) successOf(await call(charge));
     assert.equal(tool.runs(), 3);

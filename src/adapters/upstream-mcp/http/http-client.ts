@@ -1,12 +1,18 @@
 /**
  * Sends one HTTP request to an MCP server by undici. Reads the body whole, up to a limit; an event stream is handed on
- * as a stream. Never sends a request twice and never follows a redirect. Every connection to a server is opened by
- * `openSocket`.
+ * as a stream. Never sends a request twice and never follows a redirect. Every connection to a server is opened by the
+ * connector that holds it to its own address.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { createRequire } from 'node:module';
 import { Readable } from 'node:stream';
-import type { Agent as UndiciAgent, buildConnector as buildUndiciConnector, Dispatcher } from 'undici';
+import type { Agent as UndiciAgent, Dispatcher } from 'undici';
+import { destinationOf } from '../../../core/egress/destination.ts';
+import { onlyHost } from '../../../core/egress/egress-list.ts';
+import { invariant } from '../../../core/values/unreachable.ts';
+import type { Resolver } from '../../../ports/resolver.ts';
+import { createEgressConnector } from '../../shared/egress-connector.ts';
+import { systemResolver } from '../../shared/node-resolver.ts';
 import { createTokenBucket, type TokenBucket } from '../token-bucket.ts';
 import { MessageTooLarge } from '../transport-faults.ts';
 import type { Target } from './http-target.ts';
@@ -30,10 +36,9 @@ export interface HttpAnswer {
 }
 
 // The package's entry point replaces the dispatcher behind the global `fetch` of the whole process, also of a program
-// that embeds the gateway. The two modules are therefore loaded by themselves; the version is pinned.
+// that embeds the gateway. The module is therefore loaded by itself; the version is pinned.
 const load = createRequire(import.meta.url);
 const Agent = load('undici/lib/dispatcher/agent.js') as typeof UndiciAgent;
-const buildConnector = load('undici/lib/core/connect.js') as typeof buildUndiciConnector;
 
 const connectTimeoutMs = 10_000;
 const idleMs = 30_000;
@@ -49,34 +54,44 @@ const noContent = 204;
 const resetContent = 205;
 const notModified = 304;
 
-const connect = buildConnector({ allowH2: false, timeout: connectTimeoutMs });
+const agents = new WeakMap<Resolver, Map<string, UndiciAgent>>();
 
-/** The only place where a connection to a server over HTTP or TLS is opened. */
-const openSocket: typeof connect = (options, callback) => {
-  // The certificate must be for the host in the address, whatever Host header is configured.
-  const { servername: _, ...address } = options;
-  connect(address, callback);
-};
+/** The connections to one origin. The address that the operator wrote is the only one that they may go to. */
+export function agentFor(origin: string, resolver: Resolver): UndiciAgent {
+  const known = agents.get(resolver) ?? new Map<string, UndiciAgent>();
+  agents.set(resolver, known);
+  const agent = known.get(origin) ?? createAgent(origin, resolver);
+  known.set(origin, agent);
+  return agent;
+}
 
-const agent = new Agent({
-  connect: openSocket,
-  connections: maxConnections,
-  allowH2: false,
-  pipelining: 1,
-  maxHeaderSize: maxHeaderBytes,
-  keepAliveTimeout: idleMs,
-  keepAliveMaxTimeout: idleMs,
-  keepAliveTimeoutThreshold: idleMarginMs,
-  // Whoever sends a request sets its time limit, and a stream may be silent for long.
-  headersTimeout: 0,
-  bodyTimeout: 0,
-});
+function createAgent(origin: string, resolver: Resolver): UndiciAgent {
+  const own = destinationOf(origin);
+  invariant(own !== null, 'the address of a server was checked');
+  return new Agent({
+    connect: createEgressConnector({ list: onlyHost(own), resolver, timeoutMs: connectTimeoutMs }),
+    connections: maxConnections,
+    allowH2: false,
+    pipelining: 1,
+    maxHeaderSize: maxHeaderBytes,
+    keepAliveTimeout: idleMs,
+    keepAliveMaxTimeout: idleMs,
+    keepAliveTimeoutThreshold: idleMarginMs,
+    // Whoever sends a request sets its time limit, and a stream may be silent for long.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+}
 
 /**
  * Rejects with the reason of the signal, with MessageTooLarge, or as `fetch` does: with a TypeError that has the fault
  * as its cause.
  */
-export function send(target: Target, request: HttpRequest): Promise<HttpAnswer> {
+export function send(
+  target: Target,
+  request: HttpRequest,
+  agent: UndiciAgent = agentFor(target.origin, systemResolver),
+): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     request.signal?.throwIfAborted();
     const { origin, path } = target;

@@ -12,7 +12,9 @@ import {
 import { boundEvents, createPace } from './bound-events.ts';
 import type { TokenBucket } from '../token-bucket.ts';
 import { type Following, followStream } from './follow-stream.ts';
-import { type HttpAnswer, isEventStream, send } from './http-client.ts';
+import { agentFor, type HttpAnswer, isEventStream, send } from './http-client.ts';
+import type { Resolver } from '../../../ports/resolver.ts';
+import { systemResolver } from '../../shared/node-resolver.ts';
 import { headersFor, type Target, targetOf } from './http-target.ts';
 import { fieldValue } from './param-headers.ts';
 import { readRedirect, readRefusal, readRetryAfter } from './read-refusal.ts';
@@ -40,13 +42,15 @@ export class HttpTransport extends StreamableHTTPClientTransport {
   readonly #server: HttpConnection;
   readonly #limits: McpLimits;
   readonly #target: Target;
+  readonly #agent: ReturnType<typeof agentFor>;
   /** By the tool that is called. Calls of one tool have the same headers while session and version stay the same. */
   readonly #headers = new Map<string, readonly string[]>();
   #headersOf = '';
   #version: string | null = null;
   #marks = 0;
 
-  constructor(server: HttpConnection, limits: McpLimits) {
+  constructor(server: HttpConnection, limits: McpLimits, resolver: Resolver = systemResolver) {
+    const agent = agentFor(new URL(server.url).origin, resolver);
     const heads = new Map<string, Head>();
     const pace = createPace(limits);
     super(new URL(server.url), {
@@ -55,7 +59,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
         const headers = new Headers(init?.headers);
         const head = heads.get(headers.get(markHeader) ?? '');
         headers.delete(markHeader);
-        const answer = await sendForSdk(url, { ...init, headers }, limits);
+        const answer = await sendForSdk(agent, url, { ...init, headers }, limits);
         const redirectsTo = readRedirect(answer.status, answer.headers['location'] ?? null, url);
         // Calls go to one address. A connection that followed a redirect would list tools that no call can reach.
         if (redirectsTo !== null && init?.method === 'POST') {
@@ -74,6 +78,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     this.#pace = pace;
     this.#server = server;
     this.#limits = limits;
+    this.#agent = agent;
     this.#target = targetOf(new URL(server.url));
   }
 
@@ -88,7 +93,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     const headers = this.#headersFor(message, name, options.headers ?? {});
     const maxBodyBytes = this.#limits.maxMessageBytes;
     const body = JSON.stringify(message);
-    const answer = await send(this.#target, { method: 'POST', headers, body, signal, maxBodyBytes });
+    const answer = await send(this.#target, { method: 'POST', headers, body, signal, maxBodyBytes }, this.#agent);
     const receive = (received: unknown) => this.onmessage?.(received as JSONRPCMessage);
     if (answer.status >= 300) throw readRefusal(answer, message.id, this.#server.url, this.#limits);
     if (!Buffer.isBuffer(answer.body)) {
@@ -119,7 +124,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     return (lastEventId) => {
       const headers = headersFor(this.#target, this.#server.headers, { ...known, 'last-event-id': lastEventId });
       const maxBodyBytes = this.#limits.maxMessageBytes;
-      return send(this.#target, { method: 'GET', headers, body: null, signal, maxBodyBytes });
+      return send(this.#target, { method: 'GET', headers, body: null, signal, maxBodyBytes }, this.#agent);
     };
   }
 
@@ -179,12 +184,17 @@ function calledTool(message: JSONRPCMessage | JSONRPCMessage[]): string | null {
 type SdkRequest = RequestInit & { readonly headers: Headers };
 
 /** The SDK's requests use the same client as calls: `fetch` refuses logins in addresses and some configured headers. */
-function sendForSdk(url: string | URL, init: SdkRequest, { maxMessageBytes }: McpLimits): Promise<HttpAnswer> {
+function sendForSdk(
+  agent: ReturnType<typeof agentFor>,
+  url: string | URL,
+  init: SdkRequest,
+  { maxMessageBytes }: McpLimits,
+): Promise<HttpAnswer> {
   const { method = 'GET', signal } = init;
   const target = targetOf(new URL(url));
   const headers = headersFor(target, Object.fromEntries(init.headers));
   const body = typeof init.body === 'string' ? init.body : null;
-  return send(target, { method, headers, body, signal, maxBodyBytes: maxMessageBytes });
+  return send(target, { method, headers, body, signal, maxBodyBytes: maxMessageBytes }, agent);
 }
 
 /** What `fetch` would return. */

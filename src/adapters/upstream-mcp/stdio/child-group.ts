@@ -5,7 +5,8 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
-import type { StdioConnection } from '../mcp-config.ts';
+import { NotSent } from '../transport-faults.ts';
+import type { Confinement, StdioConnection } from '../mcp-config.ts';
 
 export interface ChildGroup {
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
@@ -18,8 +19,13 @@ let guards = false;
 
 /** Throws, or the child emits `error`, if it cannot be started. */
 export function startGroup(server: StdioConnection): ChildGroup {
-  const child = spawn(server.command, server.args, {
-    env: childEnvironment(server.env),
+  const { confinement } = server;
+  const problem = confinement?.problem ?? null;
+  // INVARIANT: a child that cannot be held as it is written is not started at all.
+  if (problem !== null) throw new NotSent(problem);
+  const [command = '', ...args] = [...(confinement?.launcher ?? []), server.command, ...server.args];
+  const child = spawn(command, args, {
+    env: confinedEnvironment(childEnvironment(server.env), confinement),
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: hasGroups,
     windowsHide: true,
@@ -94,6 +100,13 @@ export function childEnvironment(
   // INVARIANT: no variable of the gateway itself, a key for example, reaches a tool.
   const harmless = passedOn.filter(([name]) => !name.toUpperCase().startsWith('RECOURSE_'));
   return { ...Object.fromEntries(harmless), ...own };
+}
+
+/** INVARIANT: no proxy of ours or of the configuration is left beside the one that holds the child to its list. */
+function confinedEnvironment(env: Record<string, string>, confinement: Confinement | undefined) {
+  if (confinement === undefined) return env;
+  const others = Object.entries(env).filter(([name]) => !/proxy$/i.test(name));
+  return { ...Object.fromEntries(others), ...confinement.env };
 }
 
 /** Proxies and settings of npm are also read in lower case. */

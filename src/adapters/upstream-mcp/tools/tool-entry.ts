@@ -4,6 +4,7 @@ import { canonicalText, canonicalise, preview } from '../../../core/values/canon
 import type { ToolEntry } from '../../../core/call/catalogue.ts';
 import { isObject, type JsonObject } from '../../../core/values/json.ts';
 import type { CompiledSchema } from '../../../core/schema/compile-schema.ts';
+import { destinationOf } from '../../../core/egress/destination.ts';
 import { type Reach, reachOf } from '../../../core/policy/policy.ts';
 import type { EffectClass } from '../../../core/taxonomy.ts';
 import { type McpRule, type McpUpstreamConfig, ruleFor } from '../mcp-config.ts';
@@ -46,7 +47,8 @@ export function entryOf(server: McpUpstreamConfig, listed: unknown, parts: Entry
     hints,
     policyName: fullName,
     reach,
-    host: hostOf(server),
+    host: null,
+    ...destinationIn(server),
     manifest: canonicalText({
       name: fullName,
       effect: effectClass,
@@ -142,9 +144,7 @@ function hintsOf({ pinnedHints }: McpUpstreamConfig, tool: string, { annotations
   return isObject(annotations) ? annotations : {};
 }
 
-function hostOf({ connect }: McpUpstreamConfig): string | null {
-  return connect.kind === 'http' ? new URL(connect.url).hostname : null;
-}
+const destinationIn = ({ connect }: McpUpstreamConfig) => (connect.kind === 'http' ? destinationOf(connect.url) : null);
 
 /** A tool that also calls itself destructive does not count as read-only. */
 export function saysReadOnly(hints: JsonObject): boolean {

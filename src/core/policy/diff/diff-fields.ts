@@ -179,6 +179,19 @@ function limitText(value: Value): string {
 function budgetText(value: Value): string {
   return isFields(value) ? `${moneyText(value['max'])} ${plainText(value['window'])}` : plainText(value);
 }
+/** Paths in which URLs are judged, with their tools. */
+function urlsShrunk(was: Value, is: Value): Direction {
+  const all = (value: Value) =>
+    Object.entries(isFields(value) ? value : {}).flatMap(([match, paths]) =>
+      isNames(paths) ? paths.map((path) => `${match} ${path}`) : [],
+    );
+  return shrunk(all(was), all(is));
+}
+
+const egressTable: Table = {
+  allow: { direction: (was, is) => grown(was ?? null, is ?? null), text: anyText },
+  urls: { direction: urlsShrunk },
+};
 
 /** Its rules are told by diff-rules.ts, and whether there is a completion at all by diff-policies.ts. */
 export const agentTable: Table = {
@@ -189,6 +202,7 @@ export const agentTable: Table = {
   redact: { direction: shrunk },
   completion: { fields: completionTable },
   ...quotaTable,
+  egress: { fields: egressTable },
 };
 
 export const policyTable: Table = {

@@ -99,5 +99,4 @@ export function viewOfBudget(budget: Budget, account: OnAccount, session: string
   };
 }
 
-const isWarned = (used: number, max: number, warnAt: number | null): boolean =>
-  warnAt !== null && used >= warnAt * max;
+const isWarned = (used: number, max: number, warnAt: number | null): boolean => warnAt !== null && used >= warnAt * max;

@@ -34,8 +34,14 @@ async function open(t: TestContext) {
 
 test('a person sees the bars, sets, resets, and is told what is wrong', async (t) => {
   const { up, key, echo, run } = await open(t);
+  assert.match(run(['status']).stdout, /^ {2}budgets {2}2, 0 at or beyond their warning, 0 used up$/m);
   const { body } = await echo();
   const session = String(body['session']);
+  assert.match(
+    run(['status']).stdout,
+    /^ {2}budgets {2}2, 1 at or beyond their warning, 0 used up: recourse budgets$/m,
+  );
+  assert.deepEqual(objectsIn(run(['status', '--json']).stdout)[0]?.['budgets'], { all: 2, warned: 1, used_up: 0 });
   const list = run(['budgets']);
   assert.equal(list.status, 0, list.stderr);
   assert.equal(
@@ -97,9 +103,9 @@ test('explain shows what is left of each limit and budget, also where the gate p
   assert.match(empty.stdout, /^ {2}· budget +not asked$/m);
   // Looking takes nothing.
   const { rungs } = JSON.parse(explain('--json').stdout) as { readonly rungs: readonly Rung[] };
-  const rate = rungs.find(({ gate }) => gate === 'rate');
+  const limits = rungs.find(({ gate }) => gate === 'rate')?.saw['limits'] as readonly Record<string, unknown>[];
   assert.deepEqual(
-    (rate?.saw['limits'] as readonly Record<string, unknown>[]).map(({ match, left }) => [match, left]),
+    limits.map(({ match, left }) => [match, left]),
     [
       ['small/*', 0],
       ['**', 1_000],

@@ -22,7 +22,7 @@ async function aFreePort(): Promise<number> {
 }
 
 test('a gateway that is ready tells what it enforces; audit mode is loud', async (t) => {
-  const agents = `agents:\n${rules('bot', ['permit: small/echo'])}    budgets: { daily: { max: 5 USD, cost: '1' } }\n`;
+  const agents = `agents:\n${rules('bot', ['permit: small/echo'])}    egress: { allow: [example.com] }\n`;
   const up = await startGoverned(t, `runtime: { mode: audit }\n${agents}tools:\n${smallServer()}`);
   await up.ready();
   const { status, stdout, stderr } = recourse(['status', '--url', up.url], { cwd: up.home });
@@ -33,7 +33,7 @@ test('a gateway that is ready tells what it enforces; audit mode is loud', async
   assert.match(stdout, /^ {2}policy +sha256 [0-9a-f]{64}\n +bot: 1 rule, default deny$/m);
   assert.match(stdout, /^ {2}calls +0 under way, 0 in doubt$/m);
   assert.match(stdout, /absent: .*egress/);
-  assert.match(stdout, /recourse\.yaml:\d+ budgets: read and checked, not enforced/);
+  assert.match(stdout, /recourse\.yaml:\d+ egress: read and checked, not enforced/);
   const report = JSON.parse(recourse(['status', '--url', up.url, '--json'], { cwd: up.home }).stdout) as Record<
     string,
     unknown

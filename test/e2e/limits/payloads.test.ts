@@ -17,9 +17,10 @@ import { aTool } from '../../support/tools.ts';
 import { send } from '../http/open-http.ts';
 
 /** A zone in which it is noon, so that no day ends while the test runs; and when its day ends. */
-const hours = 12 - new Date().getUTCHours();
+const begun = new Date();
+const hours = 12 - begun.getUTCHours();
 const zone = `Etc/GMT${hours < 0 ? '+' : '-'}${Math.abs(hours)}`;
-const resetsAt = `${new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000 + 12 * 3_600_000).toISOString().slice(0, 19)}Z`;
+const resetsAt = `${new Date(Math.floor(begun.getTime() / 3_600_000) * 3_600_000 + 12 * 3_600_000).toISOString().slice(0, 19)}Z`;
 
 const budget = `max: 500 USD, cost: args.amount, warn_at: 0.8, time_zone: ${zone}`;
 const yaml = `agents:

@@ -15,6 +15,7 @@ export type { StepRequest } from './adapters/upstream-function/workflow/step-req
 export type { ToolContext } from './adapters/upstream-function/tool-context.ts';
 export { partial, ToolFailure } from './adapters/upstream-function/tool-failure.ts';
 export type { ApprovalView } from './core/approval/approval-view.ts';
+export type { BudgetView } from './core/budget/budget-view.ts';
 export type { TicketStory, TicketView } from './core/recovery/ticket-view.ts';
 export { httpStatusOf } from './core/http/http-status.ts';
 export { defaultLimits, type Limits } from './core/limits.ts';

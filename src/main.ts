@@ -20,6 +20,7 @@ import type { Reply } from './core/call/reply.ts';
 import { type CallOptions, createLibraryDoor } from './doors/library/library-door.ts';
 import { createWorkflowDoor } from './doors/library/workflow-door.ts';
 import { createApprovalDoor } from './doors/library/approval-door.ts';
+import { createBudgetDoor } from './doors/library/budget-door.ts';
 import { createTicketDoor } from './doors/library/ticket-door.ts';
 import { defaultStoreOf } from './compose/state/find-store.ts';
 import { guardKeys, type KeyGuard } from './compose/serve/guard-keys.ts';
@@ -32,6 +33,7 @@ import type { Clock } from './ports/clock.ts';
 import type { Ids } from './ports/ids.ts';
 import type { Notifier } from './ports/notifier.ts';
 import { createApprovals } from './shell/approval/approvals.ts';
+import { createBudgets } from './shell/budget/budget-service.ts';
 import { createTickets } from './shell/ticket/ticket-service.ts';
 import { voidOutdated } from './shell/approval/end-approval.ts';
 import { drain, drainSeconds, stopAll, startSweeping } from './shell/upkeep/sweep.ts';
@@ -101,7 +103,8 @@ export interface CallRequest<Tools extends readonly Tool[], Name extends Tools[n
 type Door = ReturnType<typeof createLibraryDoor> &
   ReturnType<typeof createWorkflowDoor> &
   ReturnType<typeof createApprovalDoor> &
-  ReturnType<typeof createTicketDoor>;
+  ReturnType<typeof createTicketDoor> &
+  ReturnType<typeof createBudgetDoor>;
 
 export interface Gateway<
   Tools extends readonly Tool[],
@@ -189,6 +192,7 @@ export async function openGateway<
     ...createWorkflowDoor(service, shell, self),
     ...createApprovalDoor(createApprovals(shell), shell, self),
     ...createTicketDoor(createTickets(shell), shell, self),
+    ...createBudgetDoor(createBudgets(shell), shell, self),
   };
 
   let closing: Promise<void> | null = null;

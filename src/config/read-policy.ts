@@ -170,9 +170,9 @@ function placeOfProblem(problem: PolicyProblem, agent: PlacedAgent | undefined, 
   return index === undefined ? keyPlaceOf(agent.tree, path.slice(0, 1)) : placeOf(agent.tree, [...path, index]);
 }
 
-function placeOfQuota({ field, budget, index, at }: PolicyProblem, tree: Tree): Place {
+function placeOfQuota({ field, budget, part = 'cost', index, at }: PolicyProblem, tree: Tree): Place {
   if (budget === undefined) return placeOf(tree, index === undefined ? [field] : [field, index]);
-  const path = ['budgets', budget, 'cost'];
+  const path = ['budgets', budget, part];
   return hasKey(tree, path) ? placeInside(tree, path, at) : keyPlaceOf(tree, ['budgets', budget]);
 }
 

@@ -82,6 +82,7 @@ export const ofGovernance: Readonly<Record<string, string>> = {
   'C4-rate-4': 'rate limits survive a restart',
   'C4-rate-5': 'a refusal takes no token, nor does a reply that is told again',
   'C4-rate-6': 'however many ask at once, no more run than there are tokens',
+  'C4-rate-7': 'RATE_EXCEEDED has the members of seed 002 at every door, and 429 carries the wait as Retry-After',
   'C4-budget-1': 'what settled, held and this call exceed is BUDGET_EXCEEDED, with the true reset',
   'C4-budget-2': 'at or beyond warn_at the reply carries BUDGET_WARNING, and the call runs',
   'C4-budget-3': 'a cost that is negative, not finite, missing or no number denies',
@@ -90,6 +91,10 @@ export const ofGovernance: Readonly<Record<string, string>> = {
   'C4-budget-6': 'a budget can be shared by agents, or by a whole tenant',
   'C4-budget-7': 'a budget that only audits lets the call run, and says so',
   'C4-budget-8': 'with on_exceed defer an approval is opened ahead, one for each window',
+  'C4-budget-9': 'what is spent, held and left of each budget can be looked at, and when it resets',
+  'C4-budget-10': 'an admin says what was spent, and that is on record with what was there before',
+  'C4-budget-11':
+    'BUDGET_WARNING and BUDGET_EXCEEDED have the members of seed 002 at every door, and 429 carries the time until the reset',
   'C6-budget-1': 'what had no effect is released, what is in doubt stays held, what nobody will ever know is charged',
   'C6-budget-2': 'a call is charged to the window in which it began',
   'C6-budget-3': 'however many ask at once, settled and held never pass the limit',

@@ -74,11 +74,11 @@ const clerk = `agents:
     rules:
       - permit: shop/refund
         when: args.amount < 500
-    limits: [{ match: "shop/*", rate: 10/minute }]
+    egress: { allow: [shop.example] }
 `;
 
 test('check: a policy that holds, with what this version does not enforce yet', (t) => {
-  const cwd = projectOf(t, { 'recourse.yaml': governed, 'clerk.yaml': clerk });
+  const cwd = projectOf(t, { 'recourse.yaml': governed, 'clerk.yaml': `${clerk}extensions: { later: ./later.ts }\n` });
   const { status, stdout, stderr } = recourse(['check'], { cwd });
   assert.deepEqual([status, stderr], [0, '']);
   const warnings = [
@@ -87,9 +87,9 @@ test('check: a policy that holds, with what this version does not enforce yet', 
     '  ^',
     '  fix run recourse pin, and commit the file it writes',
     '',
-    'clerk.yaml:6:5 warning limits: read and checked, not enforced by this version yet',
-    '      limits: [{ match: "shop/*", rate: 10/minute }]',
-    '      ^',
+    'clerk.yaml:7:1 warning extensions: read and checked, not enforced by this version yet',
+    '  extensions: { later: ./later.ts }',
+    '  ^',
     '  fix do not rely on it yet',
     '',
   ].join('\n');
@@ -109,7 +109,7 @@ test('check: a policy that holds, with what this version does not enforce yet', 
 });
 
 test('check: what is wrong in an included file and in a condition, each in its own file', (t) => {
-  const wrong = clerk.replace('args.amount < 500', 'agrs.amount < 500').replace('limits:', 'limit:');
+  const wrong = clerk.replace('args.amount < 500', 'agrs.amount < 500').replace('egress:', 'egres:');
   const cwd = projectOf(t, { 'recourse.yaml': `${governed}agents: { ops: { defualt: deny } }\n`, 'clerk.yaml': wrong });
   const { status, stdout } = recourse(['check'], { cwd });
   assert.equal(status, 1);
@@ -126,10 +126,10 @@ test('check: what is wrong in an included file and in a condition, each in its o
       '                ^',
       '  fix write a condition over args, agent, principal, session, tool, state, model, host, now that gives true or false',
       '',
-      "clerk.yaml:6:5 error ConfigSchemaViolation there is no key 'limit' here",
-      '      limit: [{ match: "shop/*", rate: 10/minute }]',
+      "clerk.yaml:6:5 error ConfigSchemaViolation there is no key 'egres' here",
+      '      egres: { allow: [shop.example] }',
       '      ^',
-      '  fix did you mean limits?',
+      '  fix did you mean egress?',
       '',
       '✗ recourse.yaml has 3 problems',
       '',

@@ -22,8 +22,11 @@ async function aFreePort(): Promise<number> {
 }
 
 test('a gateway that is ready tells what it enforces; audit mode is loud', async (t) => {
-  const agents = `agents:\n${rules('bot', ['permit: small/echo'])}    budgets: { daily: { max: 5 USD, cost: '1' } }\n`;
-  const up = await startGoverned(t, `runtime: { mode: audit }\n${agents}tools:\n${smallServer()}`);
+  const agents = `agents:\n${rules('bot', ['permit: small/echo'])}`;
+  const up = await startGoverned(
+    t,
+    `runtime: { mode: audit }\n${agents}tools:\n${smallServer()}extensions: { later: ./later.ts }\n`,
+  );
   await up.ready();
   const { status, stdout, stderr } = recourse(['status', '--url', up.url], { cwd: up.home });
   assert.equal(status, 0, stderr);
@@ -33,7 +36,7 @@ test('a gateway that is ready tells what it enforces; audit mode is loud', async
   assert.match(stdout, /^ {2}policy +sha256 [0-9a-f]{64}\n +bot: 1 rule, default deny$/m);
   assert.match(stdout, /^ {2}calls +0 under way, 0 in doubt$/m);
   assert.match(stdout, /absent: .*credential/);
-  assert.match(stdout, /recourse\.yaml:\d+ budgets: read and checked, not enforced/);
+  assert.match(stdout, /recourse\.yaml:\d+ extensions: read and checked, not enforced/);
   const report = JSON.parse(recourse(['status', '--url', up.url, '--json'], { cwd: up.home }).stdout) as Record<
     string,
     unknown

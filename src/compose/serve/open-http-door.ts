@@ -7,6 +7,7 @@ import { safeText } from '../../core/values/redact.ts';
 import { createHttpDoor, type HttpDoor } from '../../doors/http/http-door.ts';
 import type { HttpDoorOptions, HttpDoorParts, StatusReport, UpstreamRecovery } from '../../doors/http/parts.ts';
 import { createApprovals } from '../../shell/approval/approvals.ts';
+import { createBudgets } from '../../shell/budget/budget-service.ts';
 import { type CallCounts, countOpenTickets, countPending, createCallCounts } from '../../shell/look/counts.ts';
 import { completeSession } from '../../shell/completion/complete.ts';
 import { evaluateCall } from '../../shell/look/evaluate.ts';
@@ -78,6 +79,9 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
     },
     get tickets() {
       return createTickets(shell());
+    },
+    get budgets() {
+      return createBudgets(shell());
     },
     complete: (raw, who) => completeSession(raw, who, shell()),
     reportTask: (callId, who) => reportTask(callId, who, shell()),

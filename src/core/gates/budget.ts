@@ -2,12 +2,13 @@
  * Gate 11: whether every budget that applies has room for what the call costs. Beyond one that defers, a person may let
  * more be spent; near its end the reply carries a warning.
  */
-import { type BudgetJudgement, judgeBudget, unpriced } from '../budget/judge-budgets.ts';
+import { type BudgetFact, type BudgetJudgement, judgeBudget, unpriced } from '../budget/judge-budgets.ts';
 import { amountText } from '../budget/amount.ts';
 import type { Budget } from '../budget/budget.ts';
 import type { Request } from '../call/call.ts';
 import { ruleCallOf } from '../policy/rule-call.ts';
 import { instantText } from '../values/instant.ts';
+import type { JsonObject } from '../values/json.ts';
 import { invariant } from '../values/unreachable.ts';
 import type { Facts } from './facts.ts';
 import { type Gate, type GateAnswer, pass } from './gate.ts';
@@ -40,26 +41,27 @@ export const budget: Gate = {
     return answerOf(judged);
   },
   saw: (request, facts) => {
-    const budgets = budgetsOf(request, facts).map((each, at) => {
-      const fact = facts.budgets?.[at];
-      const { name, max, ref } = each.written;
-      const limit = max.micros + (fact?.allowed ?? 0);
-      const left = Math.max(0, limit - (fact?.settled ?? 0) - (fact?.held ?? 0));
-      const ends = fact?.endsAtMs ?? null;
-      const amount = (micros: number) => amountText(micros, max.unit);
-      return {
-        budget: name,
-        ref,
-        max: amount(limit),
-        spent: amount(fact?.settled ?? 0),
-        held: amount(fact?.held ?? 0),
-        left: amount(left),
-        resets_at: ends === null ? null : instantText(ends),
-      };
-    });
+    const budgets = budgetsOf(request, facts).map((each, at) => sawOf(each, facts.budgets?.[at]));
     return budgets.length === 0 ? {} : { budgets };
   },
 };
+
+/** Without its account where that was not looked at: a cost that cannot be told denies before. */
+function sawOf({ written: { name, max, ref } }: Budget, fact: BudgetFact | undefined): JsonObject {
+  const amount = (micros: number) => amountText(micros, max.unit);
+  if (fact === undefined) return { budget: name, ref, max: amount(max.micros) };
+  const { settled, held, allowed, endsAtMs } = fact;
+  const limit = max.micros + allowed;
+  return {
+    budget: name,
+    ref,
+    max: amount(limit),
+    spent: amount(settled),
+    held: amount(held),
+    left: amount(Math.max(0, limit - settled - held)),
+    resets_at: endsAtMs === null ? null : instantText(endsAtMs),
+  };
+}
 
 /** A plain no comes before a question to a person: it would be asked in vain. */
 function answerOf(judged: readonly BudgetJudgement[]): GateAnswer {

@@ -94,7 +94,13 @@ function told({ gate, answer }: Asked, request: Request, facts: Facts): Rung {
     return { ...rung(gate.name, 'passed'), saw, why };
   }
   const said = isSoftened(gate.name, answer, facts) ? 'softened' : answer.kind === 'hold' ? 'held' : 'refused';
-  return { gate: gate.name, answer: said, saw, why: answer.refusal.message, change: changeFor(answer.refusal, facts) };
+  return {
+    gate: gate.name,
+    answer: said,
+    saw,
+    why: answer.refusal.message,
+    change: changeFor(answer.refusal, gate.name, facts),
+  };
 }
 
 function looks(request: Request, facts: Facts): readonly RuleLook[] {
@@ -103,13 +109,14 @@ function looks(request: Request, facts: Facts): readonly RuleLook[] {
   return entry === undefined || agent === null ? [] : agent.explain(ruleCallOf(request, facts, entry)).looks;
 }
 
-function changeFor(refusal: Refusal, { principal, policy }: Facts): string {
+function changeFor(refusal: Refusal, gate: GateName, { principal, policy }: Facts): string {
   if (refusal.error !== 'denied') return codes[refusal.code].agent;
   switch (refusal.code) {
     case 'POLICY_DENY': {
       const ref = refusal.rule_ref ?? '';
       if (policy?.agent === null)
         return `declare the agent '${principal.agent}' under agents (${ref}), with a rule that permits it`;
+      if (gate === 'budget') return `correct the cost of the budget at ${ref}, or send what it reads`;
       return `change what stands at ${ref}, or put a rule before it that permits the call`;
     }
     case 'EGRESS_DENIED':

@@ -3,6 +3,7 @@
  * because the door validates with them.
  */
 import { approvalAnswerBodies, approvalRequestBodies } from './approval-bodies.ts';
+import { budgetAnswerBodies, budgetRequestBodies } from './budget-bodies.ts';
 import { gateNames } from '../gates/gate.ts';
 import { reaches, ruleEffects } from '../policy/policy.ts';
 import {
@@ -64,6 +65,7 @@ export const requestBodies = {
   ]),
   ...approvalRequestBodies,
   ...ticketRequestBodies,
+  ...budgetRequestBodies,
   ApplyRequest: closedObject({ force: truth }, ['force']),
   Nothing: closedObject({}),
 } as const satisfies Record<string, Schema>;
@@ -166,6 +168,7 @@ export type BodyName = RequestName | keyof ReturnType<typeof answerBodies>;
 function listBodies(ref: Ref) {
   return {
     ...ticketAnswerBodies(ref),
+    ...budgetAnswerBodies(ref),
     CallList: closedObject({ calls: listOf(ref('CallEntry')), next: textOrNull }),
     CallEntry: closedObject({
       call_id: text,

@@ -3,6 +3,7 @@
  * it, so the two cannot differ. Data only.
  */
 import { approvalRoutes } from './approval-routes.ts';
+import { budgetRoutes } from './budget-routes.ts';
 import { sessionStatusNames } from './http-bodies.ts';
 import { type HttpRoute, limit, text } from './http-route.ts';
 import { ticketRoutes } from './ticket-routes.ts';
@@ -139,6 +140,7 @@ export const httpRoutes = {
   },
   ...approvalRoutes,
   ...ticketRoutes,
+  ...budgetRoutes,
   listTools: {
     method: 'GET',
     path: '/v1/tools',

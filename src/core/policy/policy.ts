@@ -220,6 +220,8 @@ export interface PolicyProblem {
     | 'egress';
   /** The name of the budget that it is about. */
   readonly budget?: string;
+  /** The key of the budget that it is about; its cost if not given. */
+  readonly part?: string;
   /** Which of the paths, globs or approvers, or of `completionParts`, counted from 0. */
   readonly index?: number;
   readonly message: string;

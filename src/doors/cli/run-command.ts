@@ -149,6 +149,9 @@ const withoutStore = {
   'tickets ls': onDaemon(async () => (await import('./commands/tickets.ts')).listTickets),
   'tickets show': onDaemon(async () => (await import('./commands/tickets.ts')).showTicket),
   'tickets close': onDaemon(async () => (await import('./commands/tickets.ts')).closeTicket),
+  'budgets ls': onDaemon(async () => (await import('./budgets/budgets.ts')).listBudgets),
+  'budgets set': onDaemon(async () => (await import('./budgets/budgets.ts')).setBudget),
+  'budgets reset': onDaemon(async () => (await import('./budgets/budgets.ts')).resetBudget),
 } as const satisfies Partial<Record<CommandName, Run>>;
 
 const onKeys =

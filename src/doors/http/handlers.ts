@@ -11,6 +11,7 @@ import {
   reportTask,
   revoke,
 } from './approval-routes.ts';
+import { listBudgets, resetBudget, setBudget } from './budget-routes.ts';
 import { createCall, evaluate, listCalls, readCall, settleCall } from './call-routes.ts';
 import type { StreamRoute } from './event-streams.ts';
 import {
@@ -63,6 +64,9 @@ export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>
   listTickets,
   readTicket,
   closeTicket,
+  listBudgets,
+  setBudget,
+  resetBudget,
   listTools,
   readPolicy,
   applyPolicy,

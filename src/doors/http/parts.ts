@@ -11,6 +11,7 @@ import type { Reach, WrittenPolicy } from '../../core/policy/policy.ts';
 import type { ErrorReply, Reply } from '../../core/call/reply.ts';
 import type { CodesOfClass, EffectClass } from '../../core/taxonomy.ts';
 import type { ApprovalService } from '../../shell/approval/approval-service.ts';
+import type { BudgetService } from '../../shell/budget/budget-service.ts';
 import type { Requester } from '../../shell/call/await-outcome.ts';
 import type { CallCount } from '../../shell/look/counts.ts';
 import type { GapCount } from '../../shell/upkeep/record-runtime.ts';
@@ -114,6 +115,7 @@ export interface HttpDoorParts {
   readonly view: TenantView;
   readonly approvals: ApprovalService;
   readonly tickets: TicketService;
+  readonly budgets: BudgetService;
   /** `{ session? }`: the agent reports that its work is done. */
   complete(raw: unknown, who: Principal): Promise<Reply>;
   /** Reports that work which continued after its call is complete. */

@@ -77,6 +77,12 @@ describe('a reply', () => {
       assert.match(String(headers['retry-after']), header);
     });
 
+  test('429 says nothing of a time where no time helps', () => {
+    const resolution = { type: 'rule_block', rule_id: 'recourse.yaml:9' } as const;
+    const { status, headers } = written({ ...errorSamples.denied, code: 'BUDGET_EXCEEDED', resolution });
+    assert.deepEqual([status, headers['retry-after']], [429, undefined]);
+  });
+
   test('a door that closes says so', () => {
     assert.equal(written(successSample, true).headers['connection'], 'close');
     assert.ok(!('connection' in written(successSample).headers));

@@ -79,8 +79,9 @@ export function problemOf(reply: ErrorReply, status: number) {
 
 const atLeastSeconds = 1;
 
-/** 429 and 503 always have Retry-After; others if the reply says when. */
+/** 429 and 503 have Retry-After, unless waiting does not help; others if the reply says when. */
 function retryAfter(reply: Exclude<Reply, { action: string }>, status: number): Headers {
+  if (!isPending(reply) && reply.resolution.type === 'rule_block') return {};
   const seconds = isPending(reply) ? reply.retry_after_seconds : secondsIn(reply);
   if (seconds === null && status !== 429 && status !== 503) return {};
   return { 'retry-after': String(Math.max(atLeastSeconds, Math.ceil(seconds ?? atLeastSeconds))) };

@@ -4,9 +4,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
+import { aLimit } from '../../../../test/support/limits/written-quotas.ts';
 import { policyOf, ruleCall, writtenAgent } from '../../../../test/support/written-policy.ts';
 import type { Json } from '../../values/json.ts';
-import { type PolicyTool, reaches, type RuleCall, ruleEffects } from '../policy.ts';
+import { type AgentPolicy, type PolicyTool, reaches, type RuleCall, ruleEffects } from '../policy.ts';
 import { analysePolicy } from './analyse-policy.ts';
 import { mayPermit } from './may-permit.ts';
 import type { KnownTool } from './policy-analysis.ts';
@@ -96,6 +97,9 @@ const asked = fc.record({
   state: fc.constantFrom(...states),
 });
 
+const limitsOf = (agent: AgentPolicy, tool: string): readonly string[] =>
+  agent.limitsFor(tool).map(({ written }) => written.ref);
+
 const callsPerPolicy = 30;
 const policies = 700;
 
@@ -107,6 +111,10 @@ test('a rule that is said never to decide never decides, and an idle agent is ne
     idle_agent: 0,
     policy_dead_end: 0,
     never_completes: 0,
+    idle_limit: 0,
+    idle_budget: 0,
+    unmeetable_budget: 0,
+    always_warns: 0,
   };
   let judged = 0;
   let byCondition = 0;
@@ -117,6 +125,7 @@ test('a rule that is said never to decide never decides, and an idle agent is ne
       const more = {
         completion: { require: [required], when: null, condition: null, ref: 'recourse.yaml:9' },
         default: { effect, ref: 'recourse.yaml:9' },
+        limits: patterns.map((match) => aLimit(match, '1/day', { ref: match })),
         ceiling: ceiling === null ? null : { reach: ceiling, ref: 'recourse.yaml:9' },
       };
       const written = writtenAgent(rules, more);
@@ -143,7 +152,9 @@ test('a rule that is said never to decide never decides, and an idle agent is ne
         const judgement = clerk.judge(call);
         judged++;
         const says = `${JSON.stringify(rules)} on ${JSON.stringify(call)}: ${JSON.stringify(judgement)}`;
-        for (const { kind, rule: about, mayBreak } of findings) {
+        for (const { kind, rule: about, mayBreak, refs } of findings) {
+          if (kind === 'idle_limit' && limitsOf(clerk, tool.name).includes(refs[0] ?? ''))
+            assert.equal(judgement.effect, 'deny', `${refs[0]}: ${says}`);
           if (kind === 'never_completes' && tool.name === required) assert.equal(judgement.effect, 'deny', says);
           if (kind === 'idle_agent') assert.equal(judgement.effect, 'deny', says);
           if (kind === 'unknown_tool' && isPinned) assert.notEqual(judgement.rule, about, says);
@@ -159,6 +170,6 @@ test('a rule that is said never to decide never decides, and an idle agent is ne
   );
   assert.equal(judged, policies * callsPerPolicy);
   assert.ok(claims.shadowed_rule > 300 && claims.never_matches > 100 && claims.idle_agent > 15, JSON.stringify(claims));
-  assert.ok(claims.never_completes > 50, JSON.stringify(claims));
+  assert.ok(claims.never_completes > 50 && claims.idle_limit > 300, JSON.stringify(claims));
   assert.ok(byCondition > 30, `only ${byCondition} rules were shadowed by conditions`);
 });

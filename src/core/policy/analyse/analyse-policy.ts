@@ -4,10 +4,12 @@
  */
 import type { Policy } from '../policy.ts';
 import { callablesOf, type Callable } from './callable.ts';
+import { findIdleQuotas } from './find-idle-quotas.ts';
 import { findNeverComplete } from './find-never-complete.ts';
 import { findNeverMatching } from './find-never-matching.ts';
 import { explore, findPolicyDeadEnds } from './find-policy-dead-ends.ts';
 import { findShadowed } from './find-shadowed.ts';
+import { findUnmeetable } from './find-unmeetable.ts';
 import { type ReadAgent, mayPermit } from './may-permit.ts';
 import {
   type PolicyAnalysis,
@@ -34,7 +36,7 @@ export function analysePolicy(
   const agents = [...policy.agents].map(([name, each]): ReadAgent => {
     return { name, policy: each, rules: readRules(each.written) };
   });
-  const found = agents.flatMap((agent): readonly PolicyFinding[] => {
+  const ofAgents = agents.flatMap((agent): readonly PolicyFinding[] => {
     const { name, rules } = agent;
     const never = findNeverMatching(name, rules, callables, work);
     const unmatched = new Set(never.map(({ rule }) => rule));
@@ -50,6 +52,7 @@ export function analysePolicy(
       ...findNeverComplete(agent, callables, context, work),
     ];
   });
+  const found = [...ofAgents, ...findUnmeetable(policy), ...findIdleQuotas(policy, agents, callables, work)];
   const { findings, undecided } = listed(found, bounds.maxFindings);
   return {
     findings,

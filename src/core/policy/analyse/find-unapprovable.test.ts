@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { aBudget } from '../../../../test/support/limits/written-quotas.ts';
 import { writtenAgent } from '../../../../test/support/written-policy.ts';
 import { type ApprovalTerms, defaultTerms } from '../../approval/approval.ts';
 import type { WrittenPolicy } from '../policy.ts';
@@ -156,3 +157,55 @@ test('a thousand roles named by a hundred thousand rules are looked through once
   const policy: WrittenPolicy = { mode: 'enforce', ref: 'f:1', agents: [{ ...agent, rules: many }], roles: people };
   assert.equal(findUnapprovable(policy, { waitMs: 1, holders: null }).length, 1_000);
 });
+
+const budgetCases: readonly (readonly [what: string, given: Case, found: readonly string[]])[] = [
+  ['a role that somebody has', { terms: { roles: ['finance'] } }, []],
+  [
+    'a role that is not there',
+    { terms: { roles: ['finanse'] } },
+    ["error approvers: there is no role 'finanse' under roles: nobody could approve; did you mean finance?"],
+  ],
+  [
+    'a role that nobody has',
+    { terms: { roles: ['x'] }, roles: { x: [] } },
+    ["error approvers: nobody has the role 'x': nobody could approve; add x under roles, with its people"],
+  ],
+  [
+    'more people than there are',
+    { terms: { roles: ['finance'], needed: 3 } },
+    [
+      'error needs: 3 people must approve, and as finance only 2 could: ann, bob; add people to finance, or use needs: 2',
+    ],
+  ],
+  [
+    'no approvers at all',
+    { terms: {} },
+    [
+      'warning approvers: spending beyond the budget daily names no approvers: every key of role approver or admin may approve; add approvers: [role] to the budget, and who has it under roles',
+    ],
+  ],
+  [
+    'people without a key',
+    { terms: { roles: ['finance'] }, keys: ['zoe'] },
+    [`warning approvers: nobody of finance has a key of role approver or admin; ann, bob have none; ${add('ann')}`],
+  ],
+];
+
+for (const owner of ['clerk', ''])
+  for (const [what, { terms: change, roles = people, keys }, told] of budgetCases)
+    test(`the end of a ${owner === '' ? 'shared ' : ''}budget defers to ${what}`, () => {
+      const budgets = [
+        aBudget('5 USD', { onExceed: 'defer', terms: terms(change) }),
+        aBudget('5 USD', { name: 'free' }),
+      ];
+      const agent = writtenAgent(['permit **'], owner === '' ? {} : { budgets });
+      const shared = owner === '' ? { budgets } : {};
+      const policy: WrittenPolicy = { mode: 'enforce', ref: 'f:1', agents: [agent], roles, ...shared };
+      const found = findUnapprovable(policy, { waitMs: 60_000, holders: keys === undefined ? null : new Set(keys) });
+      assert.deepEqual(
+        found.map(({ severity, part, message, fix }) => `${severity} ${part}: ${message}; ${fix}`),
+        told,
+      );
+      for (const { agent: of, field, budget } of found)
+        assert.deepEqual([of, field, budget], [owner, 'budgets', 'daily']);
+    });

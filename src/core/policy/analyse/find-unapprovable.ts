@@ -24,6 +24,8 @@ interface Deferring {
   readonly agent: string;
   /** The first rule with these terms; null for the default. */
   readonly rule: number | null;
+  /** The budget whose end is deferred; of a rule there is none. */
+  readonly budget?: string;
   readonly terms: ApprovalTerms;
   /** Those who could approve by their roles, the agent left out; null for everybody. */
   readonly people: readonly string[] | null;
@@ -31,12 +33,18 @@ interface Deferring {
 
 export function findUnapprovable(policy: WrittenPolicy, context: ApprovalContext): readonly ApprovalFinding[] {
   const roles = new Map(Object.entries(policy.roles ?? {}));
-  const all = policy.agents.flatMap((agent) => deferringIn(agent, roles));
+  const budgets = budgetsIn(policy);
+  const peopleOf = createPeople(roles);
+  const all = [
+    ...policy.agents.flatMap((agent) => deferringIn(agent, roles, peopleOf)),
+    ...budgets.flatMap((each) => (hasEmptyRole(each.terms, roles) ? [] : [{ ...each, ...peopleFor(each, peopleOf) }])),
+  ];
   const wrong = all.map((each) => findFew(each));
   const sound = all.filter((_, at) => wrong[at]?.length === 0);
   const { holders } = context;
   return [
     ...policy.agents.flatMap((agent) => findNobody(agent, roles)),
+    ...budgets.flatMap((each) => (each.terms.roles ?? []).flatMap((role) => findEmpty(role, each, undefined, roles))),
     ...wrong.flat(),
     ...all.flatMap((each) => findShort(each, context.waitMs)),
     ...findOpen(all),
@@ -53,42 +61,79 @@ function termsIn({ rules, default: last }: WrittenAgent): ReadonlyMap<ApprovalTe
   return first;
 }
 
-function deferringIn(written: WrittenAgent, roles: Roles): readonly Deferring[] {
-  const { agent } = written;
+type PeopleOf = (named: readonly string[]) => readonly string[];
+
+/** Each list of roles is looked through once, however many rules use it. */
+function createPeople(roles: Roles): PeopleOf {
   const known = new Map<readonly string[], readonly string[]>();
-  const peopleOf = (named: readonly string[]): readonly string[] => {
+  return (named) => {
     const people = known.get(named) ?? [...new Set(named.flatMap((role) => roles.get(role) ?? []))];
     known.set(named, people);
     return people;
   };
-  return [...termsIn(written)].flatMap(([terms, rule]) => {
-    // Of a role that nobody has it is told; how many others there are does not matter then.
-    if (terms.roles?.some((role) => (roles.get(role)?.length ?? 0) === 0) === true) return [];
-    return [{ agent, rule, terms, people: terms.roles === null ? null : peopleOf(terms.roles) }];
-  });
 }
 
-/** Each list of roles is looked through once, however many rules use it. */
+/** Of a role that nobody has it is told; how many others there are does not matter then. */
+const hasEmptyRole = (terms: ApprovalTerms, roles: Roles): boolean =>
+  terms.roles?.some((role) => (roles.get(role)?.length ?? 0) === 0) === true;
+
+const peopleFor = ({ terms }: Pick<Deferring, 'terms'>, peopleOf: PeopleOf): Pick<Deferring, 'people'> => ({
+  people: terms.roles === null ? null : peopleOf(terms.roles),
+});
+
+function deferringIn(written: WrittenAgent, roles: Roles, peopleOf: PeopleOf): readonly Deferring[] {
+  const { agent } = written;
+  return [...termsIn(written)].flatMap(([terms, rule]) =>
+    hasEmptyRole(terms, roles) ? [] : [{ agent, rule, terms, ...peopleFor({ terms }, peopleOf) }],
+  );
+}
+
+/** Budgets beyond which a person is asked; the agent is empty where agents share one. */
+function budgetsIn({ agents, budgets = [] }: WrittenPolicy): readonly Omit<Deferring, 'people'>[] {
+  const owned = [{ agent: '', budgets }, ...agents.map(({ agent, budgets: own = [] }) => ({ agent, budgets: own }))];
+  return owned.flatMap(({ agent, budgets: all }) =>
+    all.flatMap(({ name: budget, onExceed, terms }) =>
+      onExceed === 'defer' ? [{ agent, rule: null, budget, terms }] : [],
+    ),
+  );
+}
+
+/** Each list of roles is told of once, however many rules use it. */
 function findNobody(written: WrittenAgent, roles: Roles): readonly ApprovalFinding[] {
   const { agent } = written;
   const lists = new Map<readonly string[], number | null>();
   for (const [{ roles: named }, rule] of termsIn(written))
     if (named !== null && !lists.has(named)) lists.set(named, rule);
   return [...lists].flatMap(([named, rule]) =>
-    named.flatMap((role, index): readonly ApprovalFinding[] => {
-      const people = roles.get(role);
-      if (people !== undefined && people.length > 0) return [];
-      const near = people === undefined ? nearest(role, [...roles.keys()]) : null;
-      const says = people === undefined ? `there is no role '${role}' under roles` : `nobody has the role '${role}'`;
-      const fix = near === null ? `add ${role} under roles, with its people` : `did you mean ${near}?`;
-      const message = `${says}: nobody could approve`;
-      return [{ severity: 'error', agent, rule, field: 'approvers', index, message, fix }];
-    }),
+    named.flatMap((role, index) => findEmpty(role, { agent, rule }, index, roles)),
   );
 }
 
+function findEmpty(role: string, at: Spot, index: number | undefined, roles: Roles): readonly ApprovalFinding[] {
+  const people = roles.get(role);
+  if (people !== undefined && people.length > 0) return [];
+  const near = people === undefined ? nearest(role, [...roles.keys()]) : null;
+  const says = people === undefined ? `there is no role '${role}' under roles` : `nobody has the role '${role}'`;
+  const fix = near === null ? `add ${role} under roles, with its people` : `did you mean ${near}?`;
+  const message = `${says}: nobody could approve`;
+  const place = { ...placeOf(at, 'approvers'), ...(index === undefined ? {} : { index }) };
+  return [{ severity: 'error', ...place, message, fix }];
+}
+
+type Spot = Pick<Deferring, 'agent' | 'rule' | 'budget'>;
+type Field = 'approvers' | 'needs' | 'expires';
+
+/** In the rule or the default, or in the budget. */
+function placeOf(
+  { agent, rule, budget }: Spot,
+  field: Field,
+): Pick<PolicyProblem, 'agent' | 'rule' | 'field' | 'budget' | 'part'> {
+  return budget === undefined ? { agent, rule, field } : { agent, rule, field: 'budgets', budget, part: field };
+}
+
 /** What no key could mend. */
-function findFew({ agent, rule, terms, people }: Deferring): readonly ApprovalFinding[] {
+function findFew(deferring: Deferring): readonly ApprovalFinding[] {
+  const { agent, terms, people } = deferring;
   if (people === null) return [];
   const { needed, clientMayApprove, roles } = terms;
   const others = people.filter((name) => name !== agent);
@@ -98,38 +143,52 @@ function findFew({ agent, rule, terms, people }: Deferring): readonly ApprovalFi
   if (most === 0) {
     const message = `only ${agent} itself could approve as ${named}, and who asks may not`;
     return [
-      { severity: 'error', agent, rule, field: 'approvers', message, fix: `add other people to ${named} under roles` },
+      {
+        severity: 'error',
+        ...placeOf(deferring, 'approvers'),
+        message,
+        fix: `add other people to ${named} under roles`,
+      },
     ];
   }
   const could = [...others.slice(0, maxNamed), ...(clientMayApprove ? ['the user of its client'] : [])];
   const but = others.length < people.length ? `; ${agent} itself may not` : '';
   const message = `${needed} people must approve, and as ${named} only ${most} could: ${could.join(', ')}${but}`;
   return [
-    { severity: 'error', agent, rule, field: 'needs', message, fix: `add people to ${named}, or use needs: ${most}` },
+    {
+      severity: 'error',
+      ...placeOf(deferring, 'needs'),
+      message,
+      fix: `add people to ${named}, or use needs: ${most}`,
+    },
   ];
 }
 
 /** Who waits for longer than an approval stands comes too late. */
-function findShort({ agent, rule, terms: { expiresMs } }: Deferring, waitMs: number): readonly ApprovalFinding[] {
+function findShort(deferring: Deferring, waitMs: number): readonly ApprovalFinding[] {
+  const { expiresMs } = deferring.terms;
   if (expiresMs >= waitMs) return [];
   const waits = durationText(waitMs);
   const message = `this expires after ${durationText(expiresMs)}, and a client waits ${waits} for an approval`;
   const fix = `use expires: ${waits} or longer, or a smaller approval_wait_ms under runtime.limits`;
-  return [{ severity: 'warning', agent, rule, field: 'expires', message, fix }];
+  return [{ severity: 'warning', ...placeOf(deferring, 'expires'), message, fix }];
 }
 
 /** Told once for each agent: it is a choice, and a wide one. */
 function findOpen(all: readonly Deferring[]): readonly ApprovalFinding[] {
   const first = new Map<string, Deferring>();
   for (const each of all) if (each.people === null && !first.has(each.agent)) first.set(each.agent, each);
-  return [...first.values()].map(({ agent, rule }) => ({
-    severity: 'warning',
-    agent,
-    rule,
-    field: 'approvers',
-    message: `what is deferred for ${agent} names no approvers: every key of role approver or admin may approve`,
-    fix: 'add approvers: [role] to the agent or the rule, and who has it under roles',
-  }));
+  return [...first.values()].map((each) => {
+    const { agent, budget } = each;
+    const what = budget === undefined ? `what is deferred for ${agent}` : `spending beyond the budget ${budget}`;
+    const where = budget === undefined ? 'the agent or the rule' : 'the budget';
+    return {
+      severity: 'warning',
+      ...placeOf(each, 'approvers'),
+      message: `${what} names no approvers: every key of role approver or admin may approve`,
+      fix: `add approvers: [role] to ${where}, and who has it under roles`,
+    };
+  });
 }
 
 /** What a key would mend. */
@@ -152,11 +211,9 @@ function findKeyless(all: readonly Deferring[], holders: ReadonlySet<string>): r
   return [keyless(first, 'calls are deferred, and nobody has a key of role approver or admin')];
 }
 
-const keyless = ({ agent, rule }: Deferring, message: string, person = 'NAME'): ApprovalFinding => ({
+const keyless = (deferring: Deferring, message: string, person = 'NAME'): ApprovalFinding => ({
   severity: 'warning',
-  agent,
-  rule,
-  field: 'approvers',
+  ...placeOf(deferring, 'approvers'),
   message,
   fix: `make one with: recourse agents add ${person} --role approver`,
 });

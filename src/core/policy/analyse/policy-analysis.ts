@@ -16,7 +16,15 @@ export type PolicyFindingKind =
   /** None of the tools could ever be permitted to this agent. */
   | 'idle_agent'
   /** Its completion requires what it can never have done. */
-  | 'never_completes';
+  | 'never_completes'
+  /** A rate limit that no call is counted by. */
+  | 'idle_limit'
+  /** A budget that no call is charged to. */
+  | 'idle_budget'
+  /** A budget that every call goes beyond, so that none is let through without a person. */
+  | 'unmeetable_budget'
+  /** A budget whose warning mark is its beginning. */
+  | 'always_warns';
 
 /** What proves a finding; `says` tells it to people. */
 export type Counterexample =
@@ -35,6 +43,8 @@ export type Counterexample =
       readonly steps: readonly string[];
       readonly denied: readonly Denied[];
     }
+  /** What a call costs beside what there is. */
+  | { readonly kind: 'amount'; readonly says: string }
   /** What denies each of the tools. */
   | { readonly kind: 'denied'; readonly says: string; readonly denied: readonly Denied[] };
 
@@ -49,6 +59,7 @@ export interface Denied {
 export interface PolicyFinding {
   readonly kind: PolicyFindingKind;
   readonly severity: 'error' | 'warning';
+  /** Empty if it is about what agents share. */
   readonly agent: string;
   /** Counted from 0; null if it is not about a rule. */
   readonly rule: number | null;

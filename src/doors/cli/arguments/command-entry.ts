@@ -97,6 +97,8 @@ export interface CommandEntry {
   readonly options: readonly OptionName[];
   /** Required options. */
   readonly needs?: readonly OptionName[];
+  /** Its first word alone means it too. */
+  readonly isDefault?: true;
   /** Descriptions of options that differ from the general ones. */
   readonly means?: Readonly<Partial<Record<OptionName, string>>>;
   readonly examples: readonly (readonly [line: string, says: string])[];

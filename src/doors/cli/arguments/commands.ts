@@ -3,6 +3,7 @@
  * only; loads nothing of the gateway.
  */
 import { agentCommands, approvalCommands, policyCommands } from './admin-commands.ts';
+import { budgetCommands } from './budget-commands.ts';
 import type { CommandEntry } from './command-entry.ts';
 import { recoveryCommands } from './recovery-commands.ts';
 import { ticketCommands } from './ticket-commands.ts';
@@ -196,6 +197,7 @@ export const commands = {
     ],
   },
   ...ticketCommands,
+  ...budgetCommands,
   'sessions ls': {
     group: 'Inspect',
     says: 'list workflow sessions, with their status',

@@ -15,6 +15,7 @@ describe('help and version', () => {
     ['help', ''],
     ['help calls', 'calls'],
     ['calls --help', 'calls'],
+    ['budgets --help', 'budgets'],
     ['help calls ls', 'calls ls'],
     ['calls ls --help', 'calls ls'],
     ['--help audit verify', 'audit verify'],
@@ -23,6 +24,17 @@ describe('help and version', () => {
   ];
   for (const [line, topic] of asked)
     test(`'recourse ${line}' asks for help on '${topic}'`, () => assert.deepEqual(read(line), { kind: 'help', topic }));
+
+  test('budgets alone lists them, with the options of its ls', () => {
+    for (const line of ['budgets', 'budgets ls']) {
+      const asked = read(`${line} --agent bot`);
+      assert.deepEqual(asked.kind === 'run' && [asked.name, asked.words, asked.said], [
+        'budgets ls',
+        [],
+        { agent: 'bot' },
+      ]);
+    }
+  });
 
   test('the version', () => {
     for (const line of ['--version', '-v']) assert.deepEqual(read(line), { kind: 'version' });

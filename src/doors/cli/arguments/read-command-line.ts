@@ -60,9 +60,9 @@ export function readCommandLine(words: readonly string[]): Asked {
     if (odd !== undefined && given.help === undefined) return wrong(`--${odd} needs a command before it`, '');
     return given.version === undefined ? { kind: 'help', topic: '' } : { kind: 'version' };
   }
+  if (given.help !== undefined && rest.length === 1 && isGroup(rest[0])) return helpOn(rest);
   const found = findCommand(rest);
-  if ('sentence' in found)
-    return given.help !== undefined && rest.length === 1 && isGroup(rest[0]) ? helpOn(rest) : found;
+  if ('sentence' in found) return found;
   if (given.help !== undefined) return { kind: 'help', topic: found.name };
   if (unknown !== null) return wrong(noOption(unknown, [...commands[found.name].options, 'help']), found.name);
   if (problem !== null) return wrong(problem, found.name);
@@ -86,6 +86,8 @@ function findCommand(
   const one = commandNames.find((name) => name === first);
   if (one !== undefined) return { name: one, rest: rest.slice(1) };
   if (!isGroup(first)) return wrong(`there is no command '${first}'${hint(first, everyWord())}`, '');
+  const usual = commandNames.find((name) => firstWord(name) === first && (commands[name] as CommandEntry).isDefault);
+  if (second === undefined && usual !== undefined) return { name: usual, rest: [] };
   const parts = new Map(commandNames.filter((name) => firstWord(name) === first).map((name) => [lastWord(name), name]));
   if (second === undefined) return wrong(`'${first}' needs one more word: ${[...parts.keys()].join(' or ')}`, first);
   return wrong(`there is no command '${first} ${second}'${hint(second, parts)}`, first);

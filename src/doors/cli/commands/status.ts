@@ -38,8 +38,8 @@ export async function runStatus(command: Command, parts: StatusParts, terminal: 
     reportFailure(answer, daemon, terminal);
     return exitCodes.no.code;
   }
-  const [policy, inDoubt] = [await policyIn(daemon), await inDoubtAt(daemon)];
-  const report = { url: daemon.url, listening: true, ...answer.body, in_doubt: inDoubt, ...policy };
+  const [policy, inDoubt, budgets] = [await policyIn(daemon), await inDoubtAt(daemon), await budgetsAt(daemon)];
+  const report = { url: daemon.url, listening: true, ...answer.body, in_doubt: inDoubt, budgets, ...policy };
   terminal.print(command.json ? `${JSON.stringify(report)}\n` : writeStatus(report, terminal.paint));
   return answer.body['ready'] ? exitCodes.done.code : exitCodes.no.code;
 }
@@ -60,6 +60,15 @@ async function policyIn(daemon: Daemon) {
 async function inDoubtAt(daemon: Daemon): Promise<number | null> {
   const answer = await daemon.ask({ method: 'GET', path: `/v1/calls?state=IN_DOUBT&limit=${maxCounted}` });
   return answer.kind === 'answered' && Array.isArray(answer.body['calls']) ? answer.body['calls'].length : null;
+}
+
+/** Null if the gateway does not tell: it may be older. */
+async function budgetsAt(daemon: Daemon) {
+  const answer = await daemon.ask({ method: 'GET', path: '/v1/budgets' });
+  if (answer.kind !== 'answered' || !Array.isArray(answer.body['budgets'])) return null;
+  const states = answer.body['budgets'].filter(isObject).map(({ state }) => state);
+  const count = (wanted: string) => states.filter((state) => state === wanted).length;
+  return { all: states.length, warned: count('warned'), used_up: count('used_up') };
 }
 
 async function reportNotReady({ json }: Command, daemon: Daemon, terminal: Terminal): Promise<ExitCode> {

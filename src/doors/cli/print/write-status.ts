@@ -27,6 +27,7 @@ export function writeStatus(report: Report, paint: Paint): string {
     ...lines('recovery', recoveryIn(report)),
     ...lines('policy', policyIn(report, governed)),
     ['calls', callsIn(report)],
+    ...lines('budgets', budgetsIn(report)),
     ...lines('gaps', gapsIn(report)),
     ...lines('gates', gatesIn(report)),
     ...lines('forced', placesIn(report['forced'])),
@@ -87,6 +88,16 @@ function callsIn({ in_flight: now, in_doubt: doubt }: Report): string {
   const count = typeof doubt !== 'number' ? 'an unknown number' : doubt >= 200 ? '200 or more' : String(doubt);
   const look = doubt === 0 ? '' : ': recourse calls ls --state IN_DOUBT';
   return `${textOf(now, '?')} under way, ${count} in doubt${look}`;
+}
+
+/** Nothing without budgets. Those that count by session are not among them. */
+function budgetsIn({ budgets }: Report): readonly string[] {
+  if (!isObject(budgets) || budgets['all'] === 0) return [];
+  const { all, warned, used_up: usedUp } = budgets;
+  const look = warned === 0 && usedUp === 0 ? '' : ': recourse budgets';
+  return [
+    `${textOf(all, '?')}, ${textOf(warned, '?')} at or beyond their warning, ${textOf(usedUp, '?')} used up${look}`,
+  ];
 }
 
 function gatesIn({ gates }: Report): readonly string[] {

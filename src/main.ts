@@ -17,11 +17,9 @@ import { GatewayError } from './core/values/gateway-error.ts';
 import { defaultLimits, type Limits } from './core/limits.ts';
 import type { Policy } from './core/policy/policy.ts';
 import type { Reply } from './core/call/reply.ts';
+import { createOperatorDoor } from './doors/library/operator-door.ts';
 import { type CallOptions, createLibraryDoor } from './doors/library/library-door.ts';
 import { createWorkflowDoor } from './doors/library/workflow-door.ts';
-import { createApprovalDoor } from './doors/library/approval-door.ts';
-import { createBudgetDoor } from './doors/library/budget-door.ts';
-import { createTicketDoor } from './doors/library/ticket-door.ts';
 import { defaultStoreOf } from './compose/state/find-store.ts';
 import { guardKeys, type KeyGuard } from './compose/serve/guard-keys.ts';
 import { hideOwn, ownOf } from './compose/serve/hide-own.ts';
@@ -32,9 +30,6 @@ import { addOperationKeys, createRecovery, type RecoveryConfig } from './compose
 import type { Clock } from './ports/clock.ts';
 import type { Ids } from './ports/ids.ts';
 import type { Notifier } from './ports/notifier.ts';
-import { createApprovals } from './shell/approval/approvals.ts';
-import { createBudgets } from './shell/budget/budget-service.ts';
-import { createTickets } from './shell/ticket/ticket-service.ts';
 import { voidOutdated } from './shell/approval/end-approval.ts';
 import { drain, drainSeconds, stopAll, startSweeping } from './shell/upkeep/sweep.ts';
 import { knownOnRecord } from './shell/call/hand-over.ts';
@@ -102,9 +97,7 @@ export interface CallRequest<Tools extends readonly Tool[], Name extends Tools[n
 
 type Door = ReturnType<typeof createLibraryDoor> &
   ReturnType<typeof createWorkflowDoor> &
-  ReturnType<typeof createApprovalDoor> &
-  ReturnType<typeof createTicketDoor> &
-  ReturnType<typeof createBudgetDoor>;
+  ReturnType<typeof createOperatorDoor>;
 
 export interface Gateway<
   Tools extends readonly Tool[],
@@ -190,9 +183,7 @@ export async function openGateway<
   const door = {
     ...createLibraryDoor(shell, self),
     ...createWorkflowDoor(service, shell, self),
-    ...createApprovalDoor(createApprovals(shell), shell, self),
-    ...createTicketDoor(createTickets(shell), shell, self),
-    ...createBudgetDoor(createBudgets(shell), shell, self),
+    ...createOperatorDoor(shell, self),
   };
 
   let closing: Promise<void> | null = null;

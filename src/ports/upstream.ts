@@ -1,5 +1,6 @@
 /** The tool behind the gateway. It may never answer: the shell limits the wait. */
 import type { CallId, SessionId } from '../core/call/call.ts';
+import type { CredentialHandle } from './credentials.ts';
 import type { Json, JsonObject } from '../core/values/json.ts';
 import type { Reply } from '../core/call/reply.ts';
 import type { Effect, ErrorCode, ErrorKind } from '../core/taxonomy.ts';
@@ -34,6 +35,8 @@ export interface Attempt {
   readonly client: AgentClient | null;
   /** Calls another tool of the gateway for the same agent; it passes every gate like any call. */
   readonly callTool: (tool: string, args: Json) => Promise<NestedReply>;
+  /** What goes with the request, beside the arguments; absent: nothing. */
+  readonly credentials?: readonly CredentialHandle[];
   /** Records that the body ignored an error on purpose. Never throws. Absent where nothing is recorded. */
   readonly suppressed?: ((told: SuppressedByBody) => void) | undefined;
 }

@@ -18,6 +18,7 @@ import { joinRecovery } from '../core/recovery/declared.ts';
 import type { ToolRecovery } from '../core/recovery/playbook.ts';
 import type { Notice, Reply } from '../core/call/reply.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { Credentials } from '../ports/credentials.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { Notifier } from '../ports/notifier.ts';
 import type { Store, StoreTrouble, Transition } from '../ports/store.ts';
@@ -34,6 +35,8 @@ export interface Ports {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly notify: Notifier;
+  /** Absent where no credential is declared. */
+  readonly credentials?: Credentials;
   /** SHA-256 of a text, in hex. */
   readonly sha256: (text: string) => string;
 }

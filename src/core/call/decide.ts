@@ -10,6 +10,7 @@ import type { ToolEntry } from './catalogue.ts';
 import { argumentsIn, type FactName, type Facts } from '../gates/facts.ts';
 import { type Gate, type GateName, gateNames, type HeldFor, type MetBy } from '../gates/gate.ts';
 import { approval } from '../gates/approval.ts';
+import { credential } from '../gates/credential.ts';
 import { evidence } from '../gates/evidence.ts';
 import { fence } from '../gates/fence.ts';
 import { input, namedEvidence } from '../gates/input.ts';
@@ -74,6 +75,7 @@ export const baseLadder: Ladder = [
   model,
   approval,
   evidence,
+  credential,
 ];
 
 /** With workflows. `reachable` is asked twice: guards that read inputs can be evaluated only after the input gate. */
@@ -91,7 +93,11 @@ export const workflowLadder: Ladder = [
   model,
   approval,
   evidence,
+  credential,
 ];
+
+/** For a gateway without credentials: the gate is absent, and listed as absent. */
+export const withoutCredential = (ladder: Ladder): Ladder => ladder.filter((gate) => gate !== credential);
 
 /** Every gate, and whether it is configured. */
 export function describeLadder(

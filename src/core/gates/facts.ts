@@ -74,10 +74,21 @@ export type EvidenceNowFact =
   | { readonly kind: 'read'; readonly hash: string; readonly changed: string }
   | { readonly kind: 'unreadable'; readonly problem: string };
 
+/** A credential of the call. `id`: null where somebody only looks, and it was never fetched. */
+export type CredentialFact = {
+  readonly name: string;
+  readonly provider: string;
+} & (
+  | { readonly ok: true; readonly id: string | null; readonly expiresAtMs: number | null }
+  | { readonly ok: false; readonly reason: string; readonly retryAfterSeconds: number }
+);
+
 /** A server whose tools nobody knows, because it has never been reached. */
 export interface UnlistedServer {
   readonly name: string;
   readonly retryAfterSeconds: number;
+  /** The secret without which it is not connected, and its provider's failure; absent if that is not the reason. */
+  readonly lacks?: { readonly provider: string; readonly reason: string; readonly retryAfterSeconds: number };
 }
 
 export interface Facts {
@@ -103,6 +114,8 @@ export interface Facts {
   /** Only of a call that names evidence. */
   readonly evidence?: EvidenceFact;
   readonly evidenceNow?: EvidenceNowFact;
+  /** Only of a tool that has a credential declared for the agent. */
+  readonly credentials?: readonly CredentialFact[];
   /** How many calls are under way, and how many may be. */
   readonly inFlight: { readonly now: number; readonly max: number };
 }
@@ -112,4 +125,12 @@ export const argumentsIn = (request: Request, facts: Facts): Json =>
   facts.arguments?.ok ? facts.arguments.args : request.args;
 
 /** The facts that a gate can ask for; the shell fetches exactly one at a time. */
-export type FactName = 'session' | 'turnCancelled' | 'arguments' | 'fences' | 'approval' | 'evidence' | 'evidenceNow';
+export type FactName =
+  | 'session'
+  | 'turnCancelled'
+  | 'arguments'
+  | 'fences'
+  | 'approval'
+  | 'evidence'
+  | 'evidenceNow'
+  | 'credentials';

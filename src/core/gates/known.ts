@@ -2,6 +2,7 @@
  * Gate 3: whether the tool exists. A tool that is not declared is refused; if its server was never reached, the caller
  * is asked to retry.
  */
+import { unavailable } from './credential.ts';
 import type { Facts, UnlistedServer } from './facts.ts';
 import { type Gate, pass } from './gate.ts';
 import { namedForModels, nearest, nearestServed } from '../values/nearest.ts';
@@ -19,6 +20,7 @@ export const known: Gate = {
     // A tool that exists and may never be used is for policy to refuse; it is only not mentioned to others.
     if (catalogue.has(request.tool)) return pass;
     const away = awayServer(request.tool, facts);
+    if (away?.lacks !== undefined) return { kind: 'refuse', refusal: unavailable(away.lacks) };
     if (away !== null) return { kind: 'refuse', refusal: notConnected(request.tool, away) };
     const listed = listedTools(catalogue, policy, ceilingOf(session?.found ? session.id : null));
     const names = [...listed.keys()];

@@ -14,6 +14,7 @@ import type {
 import { stepOf } from '../../core/gates/reachable.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
 import type { StepFact } from '../../core/workflow/step.ts';
+import { fetchCredentials, lookAtCredentials } from './fetch-credentials.ts';
 import { fetchApproval } from '../approval/fetch-approval.ts';
 import { type Asking, fetchSession, lookAtSession, type Unopened } from '../session/fetch-session.ts';
 import { fencesOf, toolOf } from '../session/position.ts';
@@ -65,6 +66,8 @@ async function fetchOne(
       return {
         evidenceNow: await readEvidenceAgain(refs, facts.evidence?.ok === true ? facts.evidence.contents : [], shell),
       };
+    case 'credentials':
+      return { credentials: await fetchCredentials(facts.catalogue.get(request.tool), who.agent, shell) };
     default:
       return unreachable(fact);
   }
@@ -83,6 +86,10 @@ export async function gatherLooking(
   shell: Shell,
 ): Promise<Gathered> {
   if (fact === 'session') return withSession(await lookAtSession(request.session, who, shell), facts);
+  if (fact === 'credentials') {
+    const credentials = lookAtCredentials(facts.catalogue.get(request.tool), who.agent, shell);
+    return { kind: 'facts', facts: { ...facts, credentials } };
+  }
   if (fact !== 'evidenceNow') return gather(fact, facts, { request, who, asking: null }, shell);
   const hash = facts.evidence?.ok === true ? facts.evidence.hash : '';
   return { kind: 'facts', facts: { ...facts, evidenceNow: { kind: 'read', hash, changed: '' } } };

@@ -7,6 +7,7 @@ import type { Call, CallId, Request } from '../../core/call/call.ts';
 import type { ToolEntry } from '../../core/call/catalogue.ts';
 import { type Decision, type Softened, standingGates } from '../../core/call/decide.ts';
 import type { Notice } from '../../core/call/reply.ts';
+import { credentialOnRecord } from '../../core/gates/credential.ts';
 import type { Facts } from '../../core/gates/facts.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
@@ -185,6 +186,7 @@ export function factsOf(facts: Facts, shell: Shell): JsonObject {
   if (facts.evidence?.ok === true) seen['evidence'] = facts.evidence.hash;
   if (facts.evidenceNow !== undefined)
     seen['evidence_now'] = facts.evidenceNow.kind === 'read' ? facts.evidenceNow.hash : facts.evidenceNow.problem;
+  if (facts.credentials !== undefined) seen['credentials'] = facts.credentials.map(credentialOnRecord);
   if (facts.approval !== undefined) seen['approval'] = approvalSeen(facts.approval);
   if (facts.arguments !== undefined) seen['validator'] = facts.arguments.ok ? 'accepted' : 'refused';
   return seen;

@@ -146,6 +146,7 @@ function entryOf(
     listing: null,
     policyName: operation,
     ...(tool?.recovery === undefined ? {} : { recovery: tool.recovery }),
+    ...(tool?.credentials === undefined ? {} : { credentials: tool.credentials }),
     reach: own.reach,
     reportsWithinMs: own.reportsWithinMs,
     host: own.host,

@@ -16,7 +16,6 @@ export const unenforced: readonly Unenforced[] = [
   { path: 'agents.*.limits' },
   { path: 'agents.*.budgets' },
   { path: 'agents.*.egress' },
-  { path: 'credentials' },
   {
     path: 'notify.*.events.*',
     except: ['POLICY_DEFER', 'COMPLETION_BLOCKED', 'RUNTIME_GAP', 'ticket_opened'],

@@ -2,13 +2,7 @@
  * Secrets for calls, by the name of their credential. Only the adapter that writes a request to the wire may reveal
  * one; nothing else of the gateway ever holds it.
  */
-
-/** Where a secret goes. */
-export interface Injection {
-  /** `meta`: the `_meta` of a call over MCP. `env`: the environment of a server that is started. */
-  readonly into: 'header' | 'query' | 'meta' | 'env';
-  readonly name: string;
-}
+import type { Injection } from '../core/credential/declared-credential.ts';
 
 export type CredentialAnswer =
   | {

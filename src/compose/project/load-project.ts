@@ -204,8 +204,15 @@ export function inFolder(config: Config, cwd: string, file: string): Config {
     const folder = path.resolve(cwd, path.dirname(server.at.file));
     return { ...server, connect: { ...connect, cwd: path.resolve(folder, connect.cwd ?? '.') } };
   });
+  const credentials = config.credentials.map((each) => {
+    const folder = path.resolve(cwd, path.dirname(each.places.get('name')?.file ?? file));
+    if (each.source.provider === 'exec') return { ...each, source: { ...each.source, cwd: folder } };
+    if (each.source.provider !== 'file') return each;
+    return { ...each, source: { ...each.source, path: path.resolve(folder, each.source.path) } };
+  });
   return {
     ...config,
+    credentials,
     runtime: { ...runtime, store: store === null ? null : path.resolve(path.dirname(file), store) },
     tools,
   };

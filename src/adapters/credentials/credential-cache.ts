@@ -149,7 +149,8 @@ export function createCredentialCache(config: DeclaredCredential, parts: CachePa
     fetch,
     refresh,
     known: () => (held === null && failure === null ? null : held !== null && isUsable(held) ? answer() : lapsed()),
-    current: () => (held === null ? null : { id: held.id, value: template.replaceAll('{secret}', () => secretOf(held)) }),
+    current: () =>
+      held === null ? null : { id: held.id, value: template.replaceAll('{secret}', () => secretOf(held)) },
     state: () => ({
       name,
       provider: provider.name,

@@ -37,7 +37,8 @@ export function provided(secret: string, lifetimeMs: number | null, renew?: Prov
   if (secret === '') return failed('an empty secret');
   if (secret.length < minSecretChars) return failed(`a secret of less than ${minSecretChars} characters`);
   if (Buffer.byteLength(secret) > maxSecretBytes) return failed('a secret that is too long');
-  if (/[^\t\u0020-\u007e\u0080-\u00ff]/.test(secret)) return failed('a secret that is not one line of plain characters');
+  if (/[^\t\u0020-\u007e\u0080-\u00ff]/.test(secret))
+    return failed('a secret that is not one line of plain characters');
   return { ok: true, secret, lifetimeMs, ...(renew === undefined ? {} : { renew }) };
 }
 

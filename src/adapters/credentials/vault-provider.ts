@@ -61,7 +61,8 @@ export function vaultProvider(source: VaultSource, client: ProviderClient, nowMs
     if (typeof value !== 'string') return failed(`no field '${field}'`);
     const { lease_id: lease, lease_duration: seconds, renewable } = body;
     const isLeased = typeof lease === 'string' && lease !== '';
-    const renew = isLeased && renewable === true ? (signal: AbortSignal) => renewLease(lease, value, signal) : undefined;
+    const renew =
+      isLeased && renewable === true ? (signal: AbortSignal) => renewLease(lease, value, signal) : undefined;
     return provided(value, lifetimeOf(seconds), renew);
   }
 

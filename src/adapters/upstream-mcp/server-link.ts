@@ -10,6 +10,8 @@ import type { StoredTools } from './tools/stored-tools.ts';
 import type { McpLimits } from './mcp-limits.ts';
 
 import { type Attempted, type OpenWire, openWire } from './open-wire.ts';
+import type { CredentialHandle } from '../../ports/credentials.ts';
+import type { ConnectionSecrets, LackingCredential } from './reveal-credentials.ts';
 import { createStderrTail } from './stdio/stderr-tail.ts';
 
 export interface UpstreamStatus {
@@ -39,6 +41,9 @@ export interface LinkParts {
   /** It is in another state than before. */
   readonly onState: (status: UpstreamStatus) => void;
   readonly kept: StoredTools | null;
+  /** Fetches the secrets of its connection. */
+  readonly connectWith: (failed: readonly CredentialHandle[]) => Promise<ConnectionSecrets>;
+  readonly hide: <Value>(value: Value) => Value;
 }
 
 export interface ServerLink {
@@ -47,6 +52,8 @@ export interface ServerLink {
   entry(name: string): ToolEntry | null;
   /** Whether its tools are known, from it or from an earlier process. */
   isListed(): boolean;
+  /** The secret without which it is not connected; null if that is not the reason. */
+  lacks(): LackingCredential | null;
   /** When to try again while it is away. */
   retryAfterSeconds(): number;
   status(): UpstreamStatus;
@@ -71,7 +78,7 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
   const backoff = createBackoff(limits);
   const restart = createDelay();
   const resubscribe = createDelay();
-  const stderr = createStderrTail(limits, parts.onStderr);
+  const stderr = createStderrTail(limits, (line) => parts.onStderr(parts.hide(line)));
   const tools = createToolCache(config, parts, (failure) => {
     note(failure);
     // Another server may stand at the address by now, with another revision. A child cannot change while it runs.
@@ -79,6 +86,9 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
   });
   let state: UpstreamStatus['state'] = 'connecting';
   let problem: string | null = null;
+  let lacks: LackingCredential | null = null;
+  /** Secrets with which it could not be opened: another one may be needed. */
+  let unaccepted: readonly CredentialHandle[] = [];
   let current: OpenWire | null = null;
   let attempted: Attempted | null = null;
   const retired = new Set<OpenWire>();
@@ -129,6 +139,12 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
   /** A connection whose tools are known; null, with the problem noted, if there is none. */
   async function open(): Promise<OpenWire | null> {
     triedAt = performance.now();
+    const secrets = await parts.connectWith(unaccepted);
+    lacks = secrets.ok ? null : secrets.lacks;
+    if (!secrets.ok) {
+      problem = `${secrets.lacks.provider} provider returned: ${secrets.lacks.reason}`;
+      return null;
+    }
     // After the first connection its program is known to be installed.
     const isFirst = config.connect.kind === 'stdio' && reconnects < 0;
     const attempt = openWire(config, {
@@ -137,9 +153,12 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
       client: parts.client,
       onStderr: (text) => stderr.push(text),
       onToolsChanged: () => tools.refreshSoon(),
+      credentials: secrets.handles,
+      hide: parts.hide,
     });
     attempted = attempt;
     const opening = await attempt.opening;
+    unaccepted = opening.ok ? [] : secrets.handles;
     if (!opening.ok) {
       problem = opening.problem;
       return null;
@@ -219,7 +238,7 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
   }
 
   function status(): UpstreamStatus {
-    return {
+    return parts.hide({
       name: config.name,
       kind: config.connect.kind,
       state,
@@ -231,7 +250,7 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
       leftOut: tools.leftOut(),
       reconnects: Math.max(0, reconnects),
       stderr: stderr.lines(),
-    };
+    });
   }
 
   return {
@@ -239,6 +258,7 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
     entries: tools.entries,
     entry: tools.entry,
     isListed: tools.isListed,
+    lacks: () => lacks,
     retryAfterSeconds: () => Math.max(leastRetrySeconds, Math.ceil((nextTryAt - performance.now()) / 1_000)),
     settled: settled.promise,
     connection,

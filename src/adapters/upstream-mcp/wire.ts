@@ -63,8 +63,13 @@ const firstId = 1_000_000_000;
 export function createWire(
   inner: Transport,
   limits: McpLimits,
-  on: { readonly toolsChanged: () => void; readonly ending: () => string },
+  on: {
+    readonly toolsChanged: () => void;
+    readonly ending: () => string;
+    readonly hide?: <Value>(value: Value) => Value;
+  },
 ): Wire {
+  const { hide = (value) => value } = on;
   const pending = new Map<number, (answer: WireAnswer) => void>();
   const lingering = createLingering(limits);
   const late = createLateAnswers(limits, closeIfRetired);
@@ -75,7 +80,9 @@ export function createWire(
   let closed = false;
   let retired = false;
 
-  inner.onmessage = (message) => {
+  inner.onmessage = (received) => {
+    // INVARIANT: what a server repeats of a secret gets no further, not even into its list of tools.
+    const message = hide(received);
     const read = readMessage(message);
     if (read?.kind === 'answer' && typeof read.id === 'number') {
       const settle = pending.get(read.id);

@@ -18,6 +18,7 @@ import type { Policy } from '../../core/policy/policy.ts';
 import type { HttpApi } from '../../adapters/upstream-http/http-api.ts';
 import { loadApis } from './load-apis.ts';
 import { warnExposed } from './warn-exposed.ts';
+import { checkCredentials } from './check-credentials.ts';
 import { checkReconcile } from './check-reconcile.ts';
 import { knownShapes } from './known-catalogue.ts';
 import { loadWorkflowModule, splitProblem } from './load-workflow-module.ts';
@@ -82,6 +83,7 @@ export async function loadProject(request: ProjectRequest): Promise<LoadedProjec
   const policy = compileConfigPolicy(config, shapes, await holdersFor(config.config, request));
   checkReconcile(config.config, config.tell);
   const inPlace = inFolder(config.config, cwd, file);
+  await checkCredentials(inPlace, { ...config, env: request.env ?? process.env });
   const store = (await request.storeOf?.(inPlace.runtime.store)) ?? null;
   if (store !== null) warnExposed(inPlace.tools, store, cwd, config.warn);
   const named = namedBy(request.file, beside.files, cwd);

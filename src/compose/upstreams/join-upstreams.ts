@@ -19,6 +19,7 @@ import type { Notifier } from '../../ports/notifier.ts';
 import type { Upstream } from '../../ports/upstream.ts';
 import type { Validator } from '../../ports/validator.ts';
 import { httpPartsOf } from './http-tool.ts';
+import type { JoinedCredentials } from './join-credentials.ts';
 import { joinApis, type JoinedApis, withRequest } from './join-apis.ts';
 import { reasonOf } from './report-servers.ts';
 
@@ -33,6 +34,8 @@ export interface Behind {
   readonly onTools?: (() => void) | undefined;
   /** Adds what the operator declares to a tool of a server. The same entry must give the same object. */
   readonly complete?: ((tool: ToolEntry) => ToolEntry) | undefined;
+  /** The secrets of connections, and how they are hidden. */
+  readonly credentials?: Pick<JoinedCredentials, 'connectWith' | 'hider'> | undefined;
 }
 
 export type Bound = { readonly workflows: ReadonlyMap<string, Workflow> } | { readonly problems: readonly string[] };
@@ -90,6 +93,10 @@ export async function joinUpstreams(
       : await connect(configs, {
           defaultTimeoutMs: limits.defaultTimeoutMs,
           listsIn,
+          ...(behind.credentials && {
+            connectWith: behind.credentials.connectWith,
+            hide: behind.credentials.hider.hide,
+          }),
           onState: (status) => behind.onServer?.(status),
           onChange: () => behind.onTools?.(),
         });

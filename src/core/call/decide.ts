@@ -75,7 +75,6 @@ export const baseLadder: Ladder = [
   model,
   approval,
   evidence,
-  credential,
 ];
 
 /** With workflows. `reachable` is asked twice: guards that read inputs can be evaluated only after the input gate. */
@@ -93,11 +92,10 @@ export const workflowLadder: Ladder = [
   model,
   approval,
   evidence,
-  credential,
 ];
 
-/** For a gateway without credentials: the gate is absent, and listed as absent. */
-export const withoutCredential = (ladder: Ladder): Ladder => ladder.filter((gate) => gate !== credential);
+/** Gate 14 is the last one of both. Where no credential is declared it is absent, and listed as absent. */
+export const withCredential = (ladder: Ladder): Ladder => [...ladder, credential];
 
 /** Every gate, and whether it is configured. */
 export function describeLadder(

@@ -9,7 +9,15 @@ import { isObject, type Json, type JsonObject } from '../values/json.ts';
 import { classify, withCode } from './classify.ts';
 import { dispatchOf, type FactsOnRecord } from './dispatch.ts';
 import { type DispatchRecord, recordOfTicket, recordsOfDispatch } from './dispatch-records.ts';
-import { type History, nothingTried, plan, planAfterCredential, planAfterRefresh, type PlanFacts, remember } from './plan.ts';
+import {
+  type History,
+  nothingTried,
+  plan,
+  planAfterCredential,
+  planAfterRefresh,
+  type PlanFacts,
+  remember,
+} from './plan.ts';
 import { missingPairs, type ToolRecovery } from './playbook.ts';
 
 export interface ReplayRecord {

@@ -13,6 +13,7 @@ import type { CodesOfClass, EffectClass } from '../../core/taxonomy.ts';
 import type { ApprovalService } from '../../shell/approval/approval-service.ts';
 import type { Requester } from '../../shell/call/await-outcome.ts';
 import type { CallCount } from '../../shell/look/counts.ts';
+import type { CredentialReport } from '../../shell/look/report-credentials.ts';
 import type { GapCount } from '../../shell/upkeep/record-runtime.ts';
 import type { TenantView } from '../../shell/look/tenant-view.ts';
 import type { TicketService } from '../../shell/ticket/ticket-service.ts';
@@ -65,6 +66,7 @@ export interface StatusReport {
   /** Messages that policy could not decide, counted since the process began. */
   readonly gaps: readonly GapCount[];
   readonly recovery: readonly UpstreamRecovery[];
+  readonly credentials: readonly CredentialReport[];
   /** More for operators. */
   readonly [more: string]: unknown;
 }

@@ -165,8 +165,7 @@ export async function whyNotResend(
   for (;;) {
     const answer = recheck(request, known, approval);
     if (answer.kind !== 'need') return answer.kind === 'denied' ? answer : null;
-    if (answer.fact === 'credentials')
-      known = { ...known, credentials: await fetchCredentials(tool, agent, shell) };
+    if (answer.fact === 'credentials') known = { ...known, credentials: await fetchCredentials(tool, agent, shell) };
     else {
       invariant(approval === undefined, 'a resend is decided by its approval and its credentials');
       approval = await shell.ports.store.approvalOfCall(id);

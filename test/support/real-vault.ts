@@ -18,12 +18,12 @@ export interface VaultBinary {
 export function findVault(): VaultBinary | null {
   const file = path.join(root, 'node_modules/.cache/vault/vault');
   if (!existsSync(file)) return null;
-  const [version = 'Vault'] = execFileSync(file, ['version'], { encoding: 'utf8' }).split('\n');
+  const [version = 'Vault'] = execFileSync(file, ['version'], { encoding: 'utf8' }).split(',');
   return { file, version };
 }
 
 export async function startRealVault(t: Pick<TestContext, 'after'>, { file }: VaultBinary): Promise<VaultServer> {
-  const token = 'hvs.realRootTokenOfTheTest';
+  const token = 'realRootTokenOfTheTest';
   const port = await freePort();
   const address = `http://127.0.0.1:${port}`;
   const args = [

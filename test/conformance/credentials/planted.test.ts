@@ -154,7 +154,7 @@ async function askOverMcp(t: TestContext, world: World, key: string): Promise<vo
 
 async function lookAround({ up, said }: World, key: string): Promise<void> {
   const operator = up.operatorKey();
-  for (const at of ['/v1/status', '/v1/calls', '/v1/tools', '/v1/audit', '/v1/policy', '/v1/tickets'])
+  for (const at of ['/v1/status', '/v1/calls', '/v1/tools', '/v1/policy', '/v1/tickets'])
     said.push([at, JSON.stringify(await up.ask(at, { key: at === '/v1/tools' ? key : operator }))]);
   const metrics = await fetch(`${up.url}/metrics`, { headers: { authorization: `Bearer ${operator}` } });
   said.push(['/metrics', await metrics.text()]);
@@ -179,6 +179,7 @@ const commandsFor = ({ url }: GovernedUp, id: string): readonly (readonly string
   ['approvals', 'ls', '--url', url],
   ['tickets', 'ls', '--url', url],
   ['audit', 'verify'],
+  ['audit', 'tail', '--json'],
   ['check'],
   ['check', '--json'],
 ];

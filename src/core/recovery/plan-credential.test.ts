@@ -38,6 +38,8 @@ const planned = (facts: PlanFacts, credential: CredentialNow) => planAfterCreden
 const unauthenticated = factsFor('401_unauthenticated');
 const tainted = factsFor('401_unauthenticated', 'plain', { call: { ...unauthenticated.call, tainted: true } });
 const claimsEffect = { ...unauthenticated, trouble: { ...unauthenticated.trouble, effect: 'unknown' as const } };
+const keyed = factsFor('401_unauthenticated', 'keyed', { dedupeWindowMs: 86_400_000 });
+const keyedClaim = { ...keyed, trouble: { ...keyed.trouble, effect: 'unknown' as const } };
 const again = { ...unauthenticated, history: { ...nothingTried, retries: { auth_expired: 1 } } };
 
 const cases: readonly (readonly [string, PlanFacts, CredentialNow, string])[] = [
@@ -48,6 +50,7 @@ const cases: readonly (readonly [string, PlanFacts, CredentialNow, string])[] = 
   ['not a second time', again, 'new', 'escalated'],
   ['not after an attempt that may have taken effect', tainted, 'new', 'escalated'],
   ['not if the tool itself does not say that nothing was done', claimsEffect, 'new', 'escalated'],
+  ['not even with a key that the upstream would recognise', keyedClaim, 'new', 'escalated'],
   ['not after a 403', factsFor('403_forbidden'), 'new', 'escalated'],
   ['not after a server error of a write', factsFor('5xx'), 'new', 'exhausted'],
 ];

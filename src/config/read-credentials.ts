@@ -34,15 +34,15 @@ export function readCredentials(read: JsonObject, { tree, tell }: Parts): readon
       const compiled = compileToolPattern(pattern);
       if (!compiled.ok) tell(placeOf(tree, [...here, 'match', index]), compiled.problem, compiled.fix);
     }
+    const vault = mapOf(fields['vault']);
+    if (vault['role_id'] !== undefined && vault['secret_id'] === undefined)
+      tell(keyPlaceOf(tree, [...here, 'vault']), 'role_id stands without secret_id', 'add secret_id: ${NAME}');
     const declared = declaredCredential(name, fields);
     if (declared === null) return [];
     const { provider } = declared.source;
     for (const [key, text] of addressesIn(declared.source))
       if (!text.includes('${') && URL.parse(text) === null)
         tell(placeOf(tree, [...here, provider, key]), 'this is no address', 'write the whole of it');
-    const vault = mapOf(fields['vault']);
-    if (vault['role_id'] !== undefined && vault['secret_id'] === undefined)
-      tell(keyPlaceOf(tree, [...here, 'vault']), 'role_id stands without secret_id', 'add secret_id: ${NAME}');
     const places = [
       ['name', keyPlaceOf(tree, here)],
       ['match', placeOf(tree, [...here, 'match', 0])],

@@ -8,10 +8,10 @@ import type { CredentialHandle, Credentials } from '../../ports/credentials.ts';
 import { createProviderClient, type ProviderClient } from './ask-provider.ts';
 import { configuredSecrets, type DeclaredCredential } from '../../core/credential/declared-credential.ts';
 import { createCredentialCache, type CredentialCache } from './credential-cache.ts';
-import { type Environment, envProvider, execProvider, fileProvider } from './local-providers.ts';
-import { oauthProvider } from './oauth-provider.ts';
+import { type Environment, createEnvProvider, createExecProvider, createFileProvider } from './local-providers.ts';
+import { createOAuthProvider } from './oauth-provider.ts';
 import type { Provider } from './provider.ts';
-import { vaultProvider } from './vault-provider.ts';
+import { createVaultProvider } from './vault-provider.ts';
 
 export interface CredentialParts {
   readonly clock: Clock;
@@ -75,15 +75,15 @@ export function createProvider(
 ): Provider {
   switch (source.provider) {
     case 'env':
-      return envProvider(source, env);
+      return createEnvProvider(source, env);
     case 'file':
-      return fileProvider(source);
+      return createFileProvider(source);
     case 'exec':
-      return execProvider(source, env);
+      return createExecProvider(source, env);
     case 'vault':
-      return vaultProvider(source, client, () => clock.nowMs());
+      return createVaultProvider(source, client, () => clock.nowMs());
     case 'oauth':
-      return oauthProvider(source, client);
+      return createOAuthProvider(source, client);
     default:
       return unreachable(source);
   }

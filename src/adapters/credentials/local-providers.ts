@@ -7,7 +7,7 @@ import { failed, lifetimeOf, maxSecretBytes, type Provided, type Provider, provi
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export function envProvider({ variable }: EnvSource, env: Environment): Provider {
+export function createEnvProvider({ variable }: EnvSource, env: Environment): Provider {
   return {
     name: 'env',
     // A process keeps its environment.
@@ -19,7 +19,7 @@ export function envProvider({ variable }: EnvSource, env: Environment): Provider
   };
 }
 
-export function fileProvider({ path }: FileSource): Provider {
+export function createFileProvider({ path }: FileSource): Provider {
   return {
     name: 'file',
     // Whoever rotates a secret writes the file again.
@@ -45,7 +45,7 @@ export function fileProvider({ path }: FileSource): Provider {
 /** What a program of this machine needs to run; no variable of the gateway's own. */
 const passedVariables = ['PATH', 'HOME', 'USER', 'LANG', 'TMPDIR', 'SystemRoot', 'SSL_CERT_FILE', 'XDG_CONFIG_HOME'];
 
-export function execProvider({ command, args, cwd }: ExecSource, env: Environment): Provider {
+export function createExecProvider({ command, args, cwd }: ExecSource, env: Environment): Provider {
   return {
     name: 'exec',
     usualAgeMs: 3_600_000,

@@ -1,10 +1,10 @@
 /** Client credentials: both ways to prove who asks, lifetimes, and what is told of a refusal. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { startTokenServer } from '../../../test/support/token-server.ts';
+import { startTokenServer } from '../../../test/support/credentials/token-server.ts';
 import type { OAuthSource } from '../../core/credential/declared-credential.ts';
 import { createProviderClient } from './ask-provider.ts';
-import { oauthProvider } from './oauth-provider.ts';
+import { createOAuthProvider } from './oauth-provider.ts';
 
 const signal = new AbortController().signal;
 
@@ -22,7 +22,7 @@ async function open(t: TestContext, more: Partial<OAuthSource> = {}) {
     clientAuth: 'basic',
     ...more,
   };
-  return { server, provider: oauthProvider(source, client) };
+  return { server, provider: createOAuthProvider(source, client) };
 }
 
 for (const clientAuth of ['basic', 'post'] as const)

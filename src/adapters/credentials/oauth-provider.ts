@@ -16,7 +16,7 @@ const errorCodes: readonly string[] = [
   'invalid_target',
 ];
 
-export function oauthProvider(source: OAuthSource, client: ProviderClient): Provider {
+export function createOAuthProvider(source: OAuthSource, client: ProviderClient): Provider {
   const { tokenUrl, clientId, clientSecret, scope, audience, clientAuth } = source;
   const form = new URLSearchParams({ grant_type: 'client_credentials' });
   if (scope !== null) form.set('scope', scope);

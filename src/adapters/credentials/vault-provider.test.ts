@@ -1,11 +1,11 @@
 /** Vault over its HTTP API: what is sent, how answers are read, leases, AppRole, and words for each status. */
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
-import { type OwnVault, startOwnVault } from '../../../test/support/vault-server.ts';
+import { type OwnVault, startOwnVault } from '../../../test/support/credentials/vault-server.ts';
 import { createManualClock } from '../../../test/support/manual-clock.ts';
 import type { VaultSource } from '../../core/credential/declared-credential.ts';
 import { createProviderClient } from './ask-provider.ts';
-import { vaultProvider } from './vault-provider.ts';
+import { createVaultProvider } from './vault-provider.ts';
 
 const signal = new AbortController().signal;
 
@@ -24,7 +24,7 @@ async function open(t: TestContext, more: (vault: OwnVault) => Partial<VaultSour
     auth: { kind: 'token', token: vault.token },
     ...more(vault),
   };
-  return { vault, clock, provider: vaultProvider(source, client, () => clock.nowMs()) };
+  return { vault, clock, provider: createVaultProvider(source, client, () => clock.nowMs()) };
 }
 
 test('a secret of KV v2 is read with token and namespace', async (t) => {

@@ -9,7 +9,7 @@ import { failed, lifetimeOf, type Provided, type Provider, provided } from './pr
 
 type Login = { readonly ok: true; readonly token: string } | Extract<Provided, { ok: false }>;
 
-export function vaultProvider(source: VaultSource, client: ProviderClient, nowMs: () => number): Provider {
+export function createVaultProvider(source: VaultSource, client: ProviderClient, nowMs: () => number): Provider {
   const { address, path, field, namespace, auth } = source;
   let session: { readonly token: string; readonly untilMs: number } | null = null;
 

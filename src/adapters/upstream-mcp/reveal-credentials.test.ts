@@ -7,7 +7,7 @@ import { attemptOf, never, openUpstreams, statusOf, stdioServer } from '../../..
 import type { CredentialHandle } from '../../ports/credentials.ts';
 import { revealAll } from './reveal-credentials.ts';
 
-const child = path.join(import.meta.dirname, '../../../test/support/credential-child.ts');
+const child = path.join(import.meta.dirname, '../../../test/support/credentials/credential-child.ts');
 const handle = (into: CredentialHandle['inject']['into'], name: string, value: string | null): CredentialHandle => ({
   name: 'it',
   inject: { into, name },

@@ -237,21 +237,8 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
     if (state === 'connected') problem = failure;
   }
 
-  function status(): UpstreamStatus {
-    return parts.hide({
-      name: config.name,
-      kind: config.connect.kind,
-      state,
-      problem: problem ?? tools.problem(),
-      protocolVersion: current?.protocolVersion ?? null,
-      server: current?.serverInfo ?? null,
-      pid: current === null || current.isClosed() ? null : current.pid,
-      tools: tools.entries().length,
-      leftOut: tools.leftOut(),
-      reconnects: Math.max(0, reconnects),
-      stderr: stderr.lines(),
-    });
-  }
+  const status = (): UpstreamStatus =>
+    parts.hide(describe(config, { state, problem, wire: current, tools, reconnects, stderr: stderr.lines() }));
 
   return {
     config,
@@ -276,5 +263,27 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
       await attempted?.stop();
       await living;
     },
+  };
+}
+
+interface LinkNow extends Pick<UpstreamStatus, 'state' | 'problem' | 'reconnects' | 'stderr'> {
+  readonly wire: OpenWire | null;
+  readonly tools: Pick<ReturnType<typeof createToolCache>, 'problem' | 'entries' | 'leftOut'>;
+}
+
+function describe({ name, connect }: McpUpstreamConfig, now: LinkNow): UpstreamStatus {
+  const { state, problem, wire, tools, reconnects, stderr } = now;
+  return {
+    name,
+    kind: connect.kind,
+    state,
+    problem: problem ?? tools.problem(),
+    protocolVersion: wire?.protocolVersion ?? null,
+    server: wire?.serverInfo ?? null,
+    pid: wire === null || wire.isClosed() ? null : wire.pid,
+    tools: tools.entries().length,
+    leftOut: tools.leftOut(),
+    reconnects: Math.max(0, reconnects),
+    stderr,
   };
 }

@@ -90,16 +90,7 @@ export async function joinUpstreams(
   const servers =
     configs.length === 0
       ? null
-      : await connect(configs, {
-          defaultTimeoutMs: limits.defaultTimeoutMs,
-          listsIn,
-          ...(behind.credentials && {
-            connectWith: behind.credentials.connectWith,
-            hide: behind.credentials.hider.hide,
-          }),
-          onState: (status) => behind.onServer?.(status),
-          onChange: () => behind.onTools?.(),
-        });
+      : await connect(configs, { ...optionsFor(behind), defaultTimeoutMs: limits.defaultTimeoutMs, listsIn });
   // Known from the start, unlike the tools of servers.
   const own = new Map([...ownEntries(tools, functions.catalogue), ...apis.catalogue]);
   const catalogue = mergedCatalogue(own, servers, behind.complete ?? ((tool) => tool));
@@ -218,6 +209,11 @@ function mergedCatalogue(
     }
     return merged;
   };
+}
+
+function optionsFor({ credentials, onServer, onTools }: Behind): McpUpstreamsOptions {
+  const secrets = credentials && { connectWith: credentials.connectWith, hide: credentials.hider.hide };
+  return { ...secrets, onState: (status) => onServer?.(status), onChange: () => onTools?.() };
 }
 
 /** Loaded only if there are servers: the MCP client is most of what a gateway loads. */

@@ -20,7 +20,6 @@ export const known: Gate = {
     // A tool that exists and may never be used is for policy to refuse; it is only not mentioned to others.
     if (catalogue.has(request.tool)) return pass;
     const away = awayServer(request.tool, facts);
-    if (away?.lacks !== undefined) return { kind: 'refuse', refusal: unavailable(away.lacks) };
     if (away !== null) return { kind: 'refuse', refusal: notConnected(request.tool, away) };
     const listed = listedTools(catalogue, policy, ceilingOf(session?.found ? session.id : null));
     const names = [...listed.keys()];
@@ -65,7 +64,8 @@ function awayServer(tool: string, facts: Facts): UnlistedServer | null {
   return policy.agent?.couldPermit(asRead) === true ? server : null;
 }
 
-function notConnected(tool: string, { name, retryAfterSeconds }: UnlistedServer): Refusal {
+function notConnected(tool: string, { name, retryAfterSeconds, lacks }: UnlistedServer): Refusal {
+  if (lacks !== undefined) return unavailable(lacks);
   const message = `server '${name}' is not connected yet, and which tools it has is not known`;
   return {
     error: 'action_error',

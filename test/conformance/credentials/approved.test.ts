@@ -8,7 +8,7 @@ import { defaultTerms } from '../../../src/core/approval/approval.ts';
 import { httpTool, type Tool } from '../../../src/index.ts';
 import { anAgent, aPolicy } from '../../support/a-policy.ts';
 import { errorOf } from '../../support/check-reply.ts';
-import { bearerOf, listenCredentialApi } from '../../support/credential-api.ts';
+import { bearerOf, listenCredentialApi } from '../../support/credentials/credential-api.ts';
 import { eventually } from '../../support/eventually.ts';
 import { folderOf, openGateway } from '../../support/open-gateway.ts';
 

@@ -6,13 +6,18 @@ import { z } from 'zod';
 import { type CredentialOptions, httpTool, type Tool } from '../../../src/index.ts';
 import { anAgent, aPolicy } from '../../support/a-policy.ts';
 import { errorOf, successOf } from '../../support/check-reply.ts';
-import { bearerOf, type CredentialApi, listenCredentialApi, queryOf } from '../../support/credential-api.ts';
+import {
+  bearerOf,
+  type CredentialApi,
+  listenCredentialApi,
+  queryOf,
+} from '../../support/credentials/credential-api.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { folderOf, openGateway, type OpenedGateway, type OpenOptions } from '../../support/open-gateway.ts';
 import { withReader } from '../../support/read-journal.ts';
 import { aTool } from '../../support/tools.ts';
-import { startOwnVault } from '../../support/vault-server.ts';
+import { startOwnVault } from '../../support/credentials/vault-server.ts';
 
 const secret = 'plantedSecretOne';
 

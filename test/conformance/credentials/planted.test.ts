@@ -6,15 +6,15 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { bearerOf, listenCredentialApi, queryOf } from '../../support/credential-api.ts';
-import { listenCredentialMcp } from '../../support/credential-mcp.ts';
+import { bearerOf, listenCredentialApi, queryOf } from '../../support/credentials/credential-api.ts';
+import { listenCredentialMcp } from '../../support/credentials/credential-mcp.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type GovernedUp, startGoverned } from '../../support/governed-up.ts';
 import { connectHttp } from '../../support/mcp-connect.ts';
-import { assertNowhere, filesBelow, type Written } from '../../support/planted-secrets.ts';
+import { assertNowhere, filesBelow, type Written } from '../../support/credentials/planted-secrets.ts';
 import { folder, recourse, stateDir } from '../../support/recourse-process.ts';
-import { startTokenServer } from '../../support/token-server.ts';
-import { startOwnVault } from '../../support/vault-server.ts';
+import { startTokenServer } from '../../support/credentials/token-server.ts';
+import { startOwnVault } from '../../support/credentials/vault-server.ts';
 import { startReceiver } from '../../support/webhook-receiver.ts';
 
 const planted = {
@@ -28,7 +28,7 @@ const planted = {
 } as const;
 
 const node = JSON.stringify(process.execPath);
-const child = JSON.stringify(path.join(import.meta.dirname, '../../support/credential-child.ts'));
+const child = JSON.stringify(path.join(import.meta.dirname, '../../support/credentials/credential-child.ts'));
 const api = (name: string, url: string) =>
   `  ${name}: { http: { url: "${url}" }, tools: { pay: { request: { method: POST, path: /pay }, retry: { max_attempts: 1, backoff: fixed, base: 1ms } } } }\n`;
 

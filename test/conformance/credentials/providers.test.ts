@@ -4,9 +4,9 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { folder } from '../../support/recourse-process.ts';
-import { findVault, startRealVault } from '../../support/real-vault.ts';
-import { startTokenServer } from '../../support/token-server.ts';
-import { startOwnVault, type VaultServer } from '../../support/vault-server.ts';
+import { findVault, startRealVault } from '../../support/credentials/real-vault.ts';
+import { startTokenServer } from '../../support/credentials/token-server.ts';
+import { startOwnVault, type VaultServer } from '../../support/credentials/vault-server.ts';
 import { provesCredentials, type ProvidedSource } from './proves-credentials.ts';
 
 const numbered = (before: string) => {

@@ -4,11 +4,11 @@ import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { errorOf, successOf } from '../../support/check-reply.ts';
-import { listenCredentialMcp } from '../../support/credential-mcp.ts';
+import { listenCredentialMcp } from '../../support/credentials/credential-mcp.ts';
 import { eventually } from '../../support/eventually.ts';
 import { folderOf, openGateway } from '../../support/open-gateway.ts';
 
-const child = path.join(import.meta.dirname, '../../support/credential-child.ts');
+const child = path.join(import.meta.dirname, '../../support/credentials/credential-child.ts');
 const program = { name: 'shop', command: process.execPath, args: [child] } as const;
 const serverTools = ['shop/echo', 'shop/fail'];
 const textIn = (result: unknown): string => (result as { content: { text: string }[] }).content[0]?.text ?? '';

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createClient, httpTransport, ToolDeniedError } from '../../../src/client/index.ts';
-import { bearerOf, listenCredentialApi } from '../../support/credential-api.ts';
+import { bearerOf, listenCredentialApi } from '../../support/credentials/credential-api.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startGoverned } from '../../support/governed-up.ts';
 import { connectHttp } from '../../support/mcp-connect.ts';
 import { recourse } from '../../support/recourse-process.ts';
-import { startOwnVault } from '../../support/vault-server.ts';
+import { startOwnVault } from '../../support/credentials/vault-server.ts';
 
 test('CREDENTIAL_UNAVAILABLE is the same for everybody, shows in the status, and ends with the failure', async (t) => {
   const vault = await startOwnVault(t);

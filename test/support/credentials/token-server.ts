@@ -1,6 +1,6 @@
 /** An OAuth 2.0 token endpoint for tests (RFC 6749, client credentials). Each grant is another token. */
 import type { TestContext } from 'node:test';
-import { type Api, listenApi } from './http/api.ts';
+import { type Api, listenApi } from '../http/api.ts';
 
 export interface TokenServer {
   readonly url: string;

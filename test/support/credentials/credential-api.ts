@@ -1,6 +1,6 @@
 /** An HTTP API that demands a secret, counts what it does, and repeats whatever it was sent. */
 import type { TestContext } from 'node:test';
-import { type Api, type Heard, listenApi } from './http/api.ts';
+import { type Api, type Heard, listenApi } from '../http/api.ts';
 
 export interface CredentialApi extends Api {
   /** Only this is accepted from now on. */

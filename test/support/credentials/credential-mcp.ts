@@ -1,7 +1,7 @@
 /** An MCP server over HTTP that demands a secret of every request, and repeats it. Plain JSON answers. */
 import type { TestContext } from 'node:test';
 import { bearerOf } from './credential-api.ts';
-import { type Api, listenApi } from './http/api.ts';
+import { type Api, listenApi } from '../http/api.ts';
 
 export interface CredentialMcp extends Api {
   demand(secret: string): void;

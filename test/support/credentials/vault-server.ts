@@ -4,7 +4,7 @@
  */
 import type { TestContext } from 'node:test';
 import type { ServerResponse } from 'node:http';
-import { type Api, type Heard, listenApi } from './http/api.ts';
+import { type Api, type Heard, listenApi } from '../http/api.ts';
 
 export interface VaultServer {
   readonly address: string;

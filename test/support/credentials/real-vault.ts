@@ -5,8 +5,8 @@ import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
-import { eventually } from './eventually.ts';
-import { root } from './recourse-process.ts';
+import { eventually } from '../eventually.ts';
+import { root } from '../recourse-process.ts';
 import type { VaultServer } from './vault-server.ts';
 
 export interface VaultBinary {

@@ -33,6 +33,7 @@ export { replySchema } from './core/http/reply-schema.ts';
 export { taxonomy } from './core/taxonomy.ts';
 export { loadPolicy, type LoadPolicyOptions } from './compose/project/load-policy.ts';
 export { httpTool, type HttpToolDefinition } from './compose/upstreams/http-tool.ts';
+export type { CredentialOptions } from './compose/upstreams/credential-options.ts';
 export type { ServerOptions, ServerToolOptions } from './compose/upstreams/server-options.ts';
 export { GatewayError } from './core/values/gateway-error.ts';
 export { type CallRequest, createGateway, type Gateway, type GatewayOptions } from './main.ts';

@@ -6,12 +6,13 @@ import type { Begin } from './adapters/store-sqlite/file/head-file.ts';
 import { openSqliteStore } from './adapters/store-sqlite/open-store.ts';
 import type { MountedWorkflow } from './adapters/upstream-function/workflow/mount.ts';
 import type { StepRequest, StepResult } from './adapters/upstream-function/workflow/step-request.ts';
-import type { ResultOf, SentTo, Tool } from './adapters/upstream-function/tool.ts';
+import type { ResultOf, Tool } from './adapters/upstream-function/tool.ts';
 import type { HttpApi } from './adapters/upstream-http/http-api.ts';
 import type { McpUpstreamConfig } from './adapters/upstream-mcp/mcp-config.ts';
 import { problemWithOptions } from './config/check-options.ts';
 import type { Principal } from './core/call/call.ts';
-import { baseLadder, workflowLadder } from './core/call/decide.ts';
+import { baseLadder, withCredential, workflowLadder } from './core/call/decide.ts';
+import type { DeclaredCredential } from './core/credential/declared-credential.ts';
 import { whileClosing } from './core/gates/ready.ts';
 import { GatewayError } from './core/values/gateway-error.ts';
 import { defaultLimits, type Limits } from './core/limits.ts';
@@ -25,6 +26,11 @@ import { guardKeys, type KeyGuard } from './compose/serve/guard-keys.ts';
 import { hideOwn, ownOf } from './compose/serve/hide-own.ts';
 import { type Behind, joinUpstreams, type Joined } from './compose/upstreams/join-upstreams.ts';
 import { printNotice, recordingNotifier } from './compose/serve/print-notices.ts';
+import { recoverStore } from './compose/serve/recover-store.ts';
+import type { CallRequest, Named } from './compose/serve/call-request.ts';
+import { hideSecrets } from './compose/serve/secret-hider.ts';
+import { type CredentialOptions, credentialsOf } from './compose/upstreams/credential-options.ts';
+import { joinCredentials } from './compose/upstreams/join-credentials.ts';
 import { recoveryConfig, serverConfig, type ServerOptions } from './compose/upstreams/server-options.ts';
 import { addOperationKeys, createRecovery, type RecoveryConfig } from './compose/upstreams/tool-recovery.ts';
 import type { Clock } from './ports/clock.ts';
@@ -38,12 +44,13 @@ import { maskResults } from './shell/mask.ts';
 import { nestedCall } from './shell/call/handle-call.ts';
 import { recordHeldClock, recordMaskedKeys } from './shell/upkeep/record-runtime.ts';
 import { recordSuppressed } from './shell/upkeep/record-suppressed.ts';
-import { recover, settleForwarder } from './shell/upkeep/recover.ts';
 import { countRepeats } from './shell/call/record-refusal.ts';
 import { createShell, type Shell } from './shell/shell.ts';
 import { createWorkflowService } from './shell/session/workflow-service.ts';
 import crypto from 'node:crypto';
 import { suppressed } from './core/values/suppressed.ts';
+
+export type { CallRequest };
 
 export interface GatewayOptions<
   Tools extends readonly Tool[],
@@ -54,6 +61,8 @@ export interface GatewayOptions<
   readonly workflows?: Workflows;
   /** MCP servers whose tools become tools of the gateway, as `server/tool`. */
   readonly servers?: readonly ServerOptions[];
+  /** Secrets that go with calls of servers and HTTP tools, by name. */
+  readonly credentials?: Readonly<Record<string, CredentialOptions>>;
   readonly file?: string;
   /** Start with a new store although there was one here, or continue with an older copy of it. */
   readonly newStore?: boolean;
@@ -78,21 +87,6 @@ export interface SystemParts extends Pick<Behind, 'onServer' | 'onTools' | 'dns'
   /** Whether a store may be created. */
   readonly begin?: Begin;
   readonly recovery?: RecoveryConfig | undefined;
-}
-
-type Named<Tools extends readonly Tool[], Name> = Extract<Tools[number], { readonly name: Name }>;
-
-export interface CallRequest<Tools extends readonly Tool[], Name extends Tools[number]['name']> {
-  readonly tool: Name;
-  readonly args: SentTo<Named<Tools, Name>>;
-  readonly session?: string;
-  readonly key?: string;
-  readonly turn?: string;
-  readonly expected_seq?: number;
-  readonly wait_seconds?: number;
-  readonly deadline_seconds?: number;
-  /** Ids of reads that this call relies on. */
-  readonly evidence_refs?: readonly string[];
 }
 
 type Door = ReturnType<typeof createLibraryDoor> &
@@ -123,22 +117,24 @@ export async function createGateway<
   const Tools extends readonly Tool[] = readonly [],
   const Workflows extends readonly MountedWorkflow[] = readonly [],
 >(options: GatewayOptions<Tools, Workflows>, system: SystemParts = {}): Promise<Gateway<Tools, Workflows>> {
-  const { servers, policy, newStore, playbook, ...rest } = options;
+  const { servers, policy, newStore, playbook, credentials, ...rest } = options;
   const problem = problemWithOptions(options);
   if (problem !== null) throw new GatewayError('bad_options', problem);
   const configs = servers === undefined ? {} : { servers: servers.map(serverConfig) };
   const governed = policy === undefined ? {} : { policy: () => policy };
   const begin = newStore === true ? { begin: 'anew' as const } : {};
   const parts: SystemParts = { ...system, ...begin, recovery: recoveryConfig(playbook, servers) };
-  return (await openGateway<Tools, Workflows>({ ...rest, ...configs, ...governed }, parts)).gateway;
+  const declared = { ...rest, ...configs, ...governed, credentials: credentialsOf(credentials) };
+  return (await openGateway<Tools, Workflows>(declared, parts)).gateway;
 }
 
 export type OpenOptions<Tools extends readonly Tool[], Workflows extends readonly MountedWorkflow[]> = Omit<
   GatewayOptions<Tools, Workflows>,
-  'servers' | 'policy' | 'newStore' | 'playbook'
+  'servers' | 'policy' | 'newStore' | 'playbook' | 'credentials'
 > & {
   readonly servers?: readonly McpUpstreamConfig[];
   readonly apis?: readonly HttpApi[];
+  readonly credentials?: readonly DeclaredCredential[];
   /** Asked for each call: it may change while the gateway runs. */
   readonly policy?: () => Policy | null;
 };
@@ -165,7 +161,8 @@ export async function openGateway<
   const { shell, guard } = await buildShell(options, system, opened, (behindMs) => heldBack.push(behindMs));
   const recovers = system.recovers !== false;
   // A forwarder does not recover: the owner is alive, and the calls are its own.
-  if (role === 'owner' && recovers) await recoverStore(shell, opened, guard);
+  if (role === 'owner' && recovers)
+    await recoverStore(shell, opened.store, opened.notify, () => closeParts(opened, guard));
   opened.store.onEqualWrite((equal) => knownOnRecord(equal, shell));
   // The rules may have changed since the last run. Only an owner with a policy voids approvals of undeclared agents.
   const undeclared = role === 'owner' && options.policy !== undefined ? 'void' : 'leave';
@@ -196,9 +193,7 @@ export async function openGateway<
     // A store that cannot be read is closed all the same.
     await countRepeats(shell).catch((error: unknown) => opened.notify(suppressed('counting refusals', error)));
     shell.live.closed = true;
-    await shell.ports.store.close();
-    await upstreams.close();
-    await guard.close();
+    await closeParts({ ...opened, store: shell.ports.store }, guard);
   };
   const gateway: Gateway<Tools, Workflows> = {
     ...door,
@@ -215,12 +210,14 @@ type AnyOptions = OpenOptions<readonly Tool[], readonly MountedWorkflow[]>;
 /** The store and the upstreams, opened and bound to each other. On failure nothing stays open. */
 async function openParts(options: AnyOptions, system: SystemParts) {
   const limits = { ...defaultLimits, ...options.limits };
-  const { notify, recordWith } = recordingNotifier(options.onNotice ?? printNotice);
   const clock = system.clock ?? nodeClock;
+  const credentials = await joinCredentials(options.credentials ?? [], clock, process.env);
+  const { notify, recordWith } = recordingNotifier(credentials.hideNotices(options.onNotice ?? printNotice));
   const tell = (message: string) => notify({ kind: 'store_place', message });
   const file = options.file ?? (await defaultStoreOf(process.cwd(), tell));
   const { onServer, onTools, dns } = system;
-  const behind = { ...options, onServer, onTools, dns, complete: addOperationKeys(system.recovery) };
+  const complete = credentials.completing(addOperationKeys(system.recovery));
+  const behind = { ...options, onServer, onTools, dns, complete, credentials };
   const upstreams = await joinUpstreams(behind, limits, notify, `${file}.tools`);
   const clocks = { nowMs: () => clock.nowMs(), monotonicMs: () => clock.monotonicMs() };
   const opening = { begin: system.begin ?? 'if_none', recovers: system.recovers !== false };
@@ -236,7 +233,22 @@ async function openParts(options: AnyOptions, system: SystemParts) {
     await upstreams.close();
     throw new GatewayError('bad_options', bound.problems.join('\n'));
   }
-  return { limits, notify, recordWith, clock, file, upstreams, store, role, workflows: bound.workflows };
+  const { workflows } = bound;
+  return { limits, notify, recordWith, clock, file, upstreams, store, role, workflows, credentials };
+}
+
+async function closeParts(
+  {
+    store,
+    upstreams,
+    credentials,
+  }: Pick<OpenedParts, 'upstreams' | 'credentials'> & { store: { close(): Promise<void> } },
+  guard: KeyGuard,
+): Promise<void> {
+  await store.close();
+  await upstreams.close();
+  credentials.port?.close();
+  await guard.close();
 }
 
 type OpenedParts = Awaited<ReturnType<typeof openParts>>;
@@ -244,11 +256,13 @@ type OpenedParts = Awaited<ReturnType<typeof openParts>>;
 async function buildShell(
   options: AnyOptions,
   system: SystemParts,
-  { limits, notify, recordWith, clock, file, upstreams, store, workflows }: OpenedParts,
+  { limits, notify, recordWith, clock, file, upstreams, store, workflows, credentials }: OpenedParts,
   onHeldBack: (behindMs: number) => void,
 ): Promise<{ readonly shell: Shell; readonly guard: KeyGuard }> {
   const policy = options.policy ?? (() => null);
-  const guard = guardKeys(upstreams.upstream, {
+  const { port, hider } = credentials;
+  const ladder = workflows.size === 0 ? baseLadder : workflowLadder;
+  const guard = guardKeys(hideSecrets(upstreams.upstream, hider), {
     store: file,
     nowMs: () => clock.nowMs(),
     onMasked: (attempt, keys) => void recordMaskedKeys(attempt, keys, shell),
@@ -263,10 +277,11 @@ async function buildShell(
       ids: system.ids ?? nodeIds,
       notify,
       resolver: createResolver(system.dns),
+      ...(port === null ? {} : { credentials: port }),
       sha256: (text) => crypto.hash('sha256', text, 'hex'),
     },
     limits,
-    ladder: workflows.size === 0 ? baseLadder : workflowLadder,
+    ladder: port === null ? ladder : withCredential(ladder),
     policy,
     catalogue: upstreams.catalogue,
     unlisted: () => upstreams.servers?.unlisted() ?? [],
@@ -276,20 +291,4 @@ async function buildShell(
   });
   recordWith((notice) => recordSuppressed(notice, shell));
   return { shell, guard };
-}
-
-/** Recovers the calls of an earlier owner. On failure everything is closed, to free the file. */
-async function recoverStore(shell: Shell, { store, upstreams, notify }: OpenedParts, guard: KeyGuard): Promise<void> {
-  try {
-    const recovered = await recover(shell);
-    if (recovered.calls > 0) notify({ kind: 'recovered', ...recovered });
-  } catch (error) {
-    await store.close();
-    await upstreams.close();
-    await guard.close();
-    throw error;
-  }
-  // INVARIANT: no other process commits before what an earlier owner left is on record.
-  store.recovered();
-  store.onForwarderGone((incarnation) => settleForwarder(incarnation, shell));
 }

@@ -8,6 +8,7 @@ const optionNames = [
   'tools',
   'workflows',
   'servers',
+  'credentials',
   'file',
   'newStore',
   'agent',

@@ -7,6 +7,7 @@ import type { DeclaredRecovery, OperationKey } from '../core/recovery/declared.t
 import type { EffectClass } from '../core/taxonomy.ts';
 import type { Lock } from './lock.ts';
 import type { Place } from './problem.ts';
+import type { WrittenCredential } from './read-credentials.ts';
 import type { Tree } from './yaml/yaml-tree.ts';
 
 /** The file name of the configuration. */
@@ -26,7 +27,7 @@ export interface Config {
   /** All keys of each agent, as written. */
   readonly agents: readonly AgentConfig[];
   readonly roles: JsonObject;
-  readonly credentials: JsonObject;
+  readonly credentials: readonly WrittenCredential[];
   readonly notify: readonly NotifyConfig[];
   /** What is declared about recovery for all tools. */
   readonly playbook: WrittenRecovery;
@@ -235,7 +236,7 @@ export const emptyConfig: Config = {
   policy: null,
   agents: [],
   roles: {},
-  credentials: {},
+  credentials: [],
   notify: [],
   playbook: { declared: {}, places: new Map() },
   extensions: {},

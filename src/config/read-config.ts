@@ -25,6 +25,7 @@ import {
   type Warn,
   type Warning,
 } from './problem.ts';
+import { readCredentials } from './read-credentials.ts';
 import { readNotify } from './read-notify.ts';
 import { readPolicy } from './read-policy.ts';
 import { readGatewayPlaybook } from './read-recovery.ts';
@@ -102,7 +103,7 @@ function toConfig(read: JsonObject, tree: Tree, list: ProblemList, lockText: Loc
     policy,
     agents,
     roles: mapOf(read['roles']),
-    credentials: mapOf(read['credentials']),
+    credentials: readCredentials(mapOf(read['credentials']), { tree, tell }),
     notify: readNotify(mapOf(read['notify']), { tree, tell, warn }),
     playbook: readGatewayPlaybook(read['playbook'], { tree, tell }),
     extensions: mapOf(read['extensions']),

@@ -253,7 +253,7 @@ test('every use of what is not enforced yet is a warning, and nothing else is', 
     redact: [args.x]
   b: { default: deny, limits: [] }
 roles: { r: [ann] }
-credentials: { v: { provider: vault, settings: { path: x }, match: [x] } }
+credentials: { v: { env: { name: X }, match: [x], inject: { header: X-Key } } }
 notify: { ops: { webhook: "https://x/y", secret: 0123456789abcdef, events: [POLICY_DEFER, COMPLETION_BLOCKED, RUNTIME_GAP, POLICY_DENY] } }
 playbook: { server_error_5xx: escalate_to_human }
 extensions: { e: ./e.ts }

@@ -12,7 +12,7 @@ interface Unenforced {
   readonly says?: string;
 }
 
-export const unenforced: readonly Unenforced[] = [{ path: 'credentials' }, { path: 'extensions' }];
+export const unenforced: readonly Unenforced[] = [{ path: 'extensions' }];
 
 export function warnUnenforced(tree: Tree, warn: Warn): void {
   for (const { path, except, says = 'read and checked, not enforced by this version yet' } of unenforced) {

@@ -1,6 +1,7 @@
 /** The tool behind the gateway. It may never answer: the shell limits the wait. */
 import type { CallId, SessionId } from '../core/call/call.ts';
 import type { EgressList } from '../core/egress/egress-list.ts';
+import type { CredentialHandle } from './credentials.ts';
 import type { Json, JsonObject } from '../core/values/json.ts';
 import type { Reply } from '../core/call/reply.ts';
 import type { Effect, ErrorCode, ErrorKind } from '../core/taxonomy.ts';
@@ -37,6 +38,8 @@ export interface Attempt {
   readonly callTool: (tool: string, args: Json) => Promise<NestedReply>;
   /** Which hosts a connection for this attempt may reach; null, or absent: any with a public address. */
   readonly egress?: EgressList | null | undefined;
+  /** What goes with the request, beside the arguments; absent: nothing. */
+  readonly credentials?: readonly CredentialHandle[];
   /** Records that the body ignored an error on purpose. Never throws. Absent where nothing is recorded. */
   readonly suppressed?: ((told: SuppressedByBody) => void) | undefined;
 }

@@ -17,6 +17,7 @@ import { joinRecovery } from '../core/recovery/declared.ts';
 import type { ToolRecovery } from '../core/recovery/playbook.ts';
 import type { Notice, Reply } from '../core/call/reply.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { Credentials } from '../ports/credentials.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { Notifier } from '../ports/notifier.ts';
 import type { Resolver } from '../ports/resolver.ts';
@@ -36,6 +37,8 @@ export interface Ports {
   readonly ids: Ids;
   readonly notify: Notifier;
   readonly resolver: Resolver;
+  /** Absent where no credential is declared. */
+  readonly credentials?: Credentials;
   /** SHA-256 of a text, in hex. */
   readonly sha256: (text: string) => string;
 }

@@ -7,6 +7,9 @@ export const ofGovernance: Readonly<Record<string, string>> = {
   'C1-policy-5': 'an action is judged by the tool it is bound to, or by workflow/action',
   'C1-policy-6': 'a session reaches no further than the mode of its agent',
   'C1-model-1': 'a model that is not in the model policy is MODEL_DENIED',
+  'C1-credential-1': 'secrets come from env, file, exec, Vault and OAuth, and every provider keeps the same contract',
+  'C1-credential-2': 'a secret is injected at the wire alone: header, query, _meta, or the environment of a program',
+  'C1-credential-3': 'only calls of a tool that has a credential for the agent fetch one, and its id is on record',
   'C3-http-1': 'whatever arrives over HTTP gets a typed body, and never a 500',
   'C4-deny-1': 'POLICY_DENY has the forms of seed 002, with rule_ref and rule_id, 403',
   'C4-deny-2': 'a refusal by policy reaches no tool, takes no key and is on record with its rule',
@@ -34,6 +37,14 @@ export const ofGovernance: Readonly<Record<string, string>> = {
   'C8-notice-6': 'what agents and tools wrote reaches no header of a mail and makes no line of its own',
   'C8-notice-7': 'a password of a mail server leaves the machine only over TLS',
   'C8-notice-8': 'a message that is given up is told to the operator and is on record',
+  'C4-credential-1':
+    'CREDENTIAL_UNAVAILABLE has the form of seed 002 with provider and retry_after, 503, and nothing was sent; it recovers',
+  'C4-credential-2': 'a server that lacks its secret is not started, and its calls say so',
+  'C6-credential-1': 'an approved call that meets CREDENTIAL_UNAVAILABLE keeps waiting, with its approval intact',
+  'C6-credential-2':
+    'a resend whose secret cannot be had ends the call, with CREDENTIAL_UNAVAILABLE and an honest effect',
+  'C8-credential-1': 'no secret of a credential is in anything that the gateway ever writes or answers',
+  'C9-credential-1': 'a 401 is followed by one resend if the secret was refreshed and nothing was done, else by none',
   'C4-defer-1':
     'POLICY_DEFER has the form of seed 002, with rule_ref, the reason of the rule and approval_id, 202, and nothing runs',
   'C6-approval-1': 'an approved call waits for its caller, who asks again, and runs once',

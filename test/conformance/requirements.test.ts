@@ -5,7 +5,8 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { requirements } from './requirements.ts';
 
-const folders = ['.', 'errors', 'limits', 'notices', 'recovery', 'upstream', '../chaos', '../e2e/egress'].map((name) =>
+const names = ['.', 'credentials', 'errors', 'limits', 'notices', 'recovery', 'upstream'];
+const folders = [...names, '../chaos', '../e2e/egress', '../e2e/limits'].map((name) =>
   path.join(import.meta.dirname, name),
 );
 

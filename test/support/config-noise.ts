@@ -61,7 +61,7 @@ workflows:
 const included = `agents:
   ops: { default: permit, rules: [&r { deny: shop/pay }, *r] }
 roles: { finance: [ann, bob] }
-credentials: { v: { provider: vault, settings: { path: x }, match: [shop/pay] } }
+credentials: { v: { vault: { address: http://127.0.0.1:8200, path: secret/data/x, field: k, token: t }, match: [shop/pay], inject: { header: X-Key } } }
 notify: { ops: { webhook: "https://x/y", events: [POLICY_DENY, POLICY_DEFER], secret: 0123456789abcdef, format: slack, link: "https://x/{approval_id}" } }
 playbook: { server_error_5xx: escalate_to_human }
 `;

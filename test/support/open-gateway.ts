@@ -40,7 +40,7 @@ interface Who {
 
 export interface OpenedGateway extends Pick<
   Gateway<readonly Tool[]>,
-  'cancel' | 'openSession' | 'settle' | 'status' | 'close' | 'role'
+  'approvals' | 'cancel' | 'openSession' | 'settle' | 'status' | 'close' | 'role'
 > {
   readonly file: string;
   readonly folder: string;
@@ -93,6 +93,7 @@ export async function openGateway(
     folder,
     notices,
     role: gateway.role,
+    approvals: gateway.approvals,
     cancel: gateway.cancel,
     openSession: gateway.openSession,
     settle: gateway.settle,

@@ -21,6 +21,8 @@ export interface HttpRequest {
   readonly body: string | null;
   /** Whether the idempotency key is in it. */
   readonly hasKey: boolean;
+  /** Names of headers that hold a secret of a credential; absent: none does. */
+  readonly secretHeaders?: ReadonlySet<string>;
 }
 
 export type BuiltRequest =

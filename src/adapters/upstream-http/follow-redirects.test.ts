@@ -52,6 +52,25 @@ describe('a redirect', () => {
       for (const each of second) assert.equal(each.method, method);
     });
 
+  test('to another origin carries no secret of a credential', async (t) => {
+    const { here, there } = await world(t, 307, 'there');
+    const credentials = ['header', 'query'].map((into) => ({
+      name: into,
+      inject: { into: into as 'header' | 'query', name: 'X-Planted' },
+      reveal: () => 'plantedSecret',
+      usedId: () => null,
+    }));
+    const invoke = upstreamOf(
+      t,
+      targetOf(here.url, { redirects: 'follow' }),
+      toolOf({ method: 'GET' }, { effectClass: 'pure' }),
+    );
+    await invoke({}, undefined, { attempt: { credentials } });
+    assert.match(JSON.stringify(here.heard), /X-Planted=plantedSecret.*plantedSecret/);
+    assert.equal(there.heard.length, 1);
+    assert.doesNotMatch(JSON.stringify(there.heard), /planted/i);
+  });
+
   test('to the same origin carries headers, key and body', async (t) => {
     const { here } = await world(t, 307, 'here');
     await upstreamOf(t, targetOf(here.url, { redirects: 'same_origin', headers }))({ n: 1 });

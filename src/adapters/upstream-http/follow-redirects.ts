@@ -1,6 +1,7 @@
 /**
  * Decides which request a redirect leads to, if the configuration follows it. A write is sent again only for 307 and
- * 308. Another origin gets no credential: no configured header, no login, no cookie, and no request that has a key.
+ * 308. Another origin gets no secret: no configured header, no credential, no login, no cookie, and no request that has a
+ * key.
  */
 import type { HttpRequest } from './build-request.ts';
 import type { HttpTarget } from './http-config.ts';
@@ -26,7 +27,7 @@ export function redirected(target: HttpTarget, request: HttpRequest, answer: Htt
   if (url.origin === request.url.origin) return { ...request, url };
   // INVARIANT: the key stays with the server that remembers it; without it the write could happen twice elsewhere.
   if (target.redirects !== 'follow' || request.hasKey) return null;
-  const kept = [...request.headers].filter(([name]) => !isSecret(name, target));
+  const kept = [...request.headers].filter(([name]) => !isSecret(name, target) && !request.secretHeaders?.has(name));
   return { ...request, url, headers: new Map(kept) };
 }
 

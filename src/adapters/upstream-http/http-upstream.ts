@@ -5,6 +5,7 @@
 import { isObject, type JsonObject } from '../../core/values/json.ts';
 import { type Attempt, type HearLate, isTimeout, type Upstream, type UpstreamResult } from '../../ports/upstream.ts';
 import { buildRequest, type HttpRequest } from './build-request.ts';
+import { injectCredentials } from './inject-credentials.ts';
 import { provesNothingDone, redirected } from './follow-redirects.ts';
 import { secretsOf } from './hide-secrets.ts';
 import { HttpConfigError, type HttpTarget, type HttpTool } from './http-config.ts';
@@ -54,8 +55,10 @@ export function createHttpUpstream(
     const reading: Reading = { target, tool, limits, hide, nowMs };
     const until = performance.now() + attempt.timeoutMs;
     const mayGoOn = () => !signal.aborted && performance.now() < until;
+    const request = injectCredentials(built.request, attempt.credentials ?? []);
+    if (request === null) return failed('never_sent', 'its credential is not available', { effect: 'none' });
     const client = clients.of(attempt.egress ?? null);
-    const exchange = follow(client, client.send(built.request, sendBy), built.request, mayGoOn);
+    const exchange = follow(client, client.send(request, sendBy), request, mayGoOn);
     const aborted = new Promise<'aborted'>((resolve) =>
       signal.addEventListener('abort', () => resolve('aborted'), { once: true }),
     );

@@ -10,6 +10,7 @@ import { errorMeaning } from './mcp-config.ts';
 import type { McpLimits } from './mcp-limits.ts';
 import type { OpenWire } from './open-wire.ts';
 import { paramHeaders } from './http/param-headers.ts';
+import { revealAll } from './reveal-credentials.ts';
 import type { ServerLink } from './server-link.ts';
 import { deniedOnTheWay, describeAnswer, failed, interpretAnswer } from './interpret-answer.ts';
 import type { WireAnswer } from './wire-answer.ts';
@@ -56,8 +57,12 @@ export async function callTool(
   const sendBy = performance.now() + Math.min(limits.maxSendDelayMs, attempt.timeoutMs / 2);
   const ask = (wire: OpenWire): Promise<WireAnswer> => {
     if (performance.now() > sendBy) return Promise.resolve(notInTime);
-    const headers = wire.protocolVersion >= '2026' ? paramHeaders(entry?.inputSchema ?? null, args) : {};
-    const params: JsonObject = { name: tool, ...(args === null ? {} : { arguments: args }), _meta: metaOf(attempt) };
+    const secrets = revealAll(attempt.credentials ?? []);
+    if (secrets === null) return Promise.resolve(withoutSecret);
+    const own = wire.protocolVersion >= '2026' ? paramHeaders(entry?.inputSchema ?? null, args) : {};
+    const headers = { ...own, ...secrets.headers };
+    const _meta = { ...secrets.meta, ...metaOf(attempt) };
+    const params: JsonObject = { name: tool, ...(args === null ? {} : { arguments: args }), _meta };
     const timeoutMs = attempt.timeoutMs + limits.answerGraceMs;
     return wire.ask({
       method: 'tools/call',
@@ -86,6 +91,11 @@ const notInTime: WireAnswer = {
   kind: 'unsent',
   reason: 'it was not connected in time',
   cause: 'the time to send was over',
+};
+const withoutSecret: WireAnswer = {
+  kind: 'unsent',
+  reason: 'its credential is not available',
+  cause: 'there was no secret when it was to be sent',
 };
 const forgotten: WireAnswer = {
   kind: 'unsent',

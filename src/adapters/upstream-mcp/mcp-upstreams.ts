@@ -11,6 +11,8 @@ import { callTool } from './call-tool.ts';
 import { createStoredTools } from './tools/stored-tools.ts';
 import { checkConfigs, type McpUpstreamConfig } from './mcp-config.ts';
 import { defaultMcpLimits, type McpLimits } from './mcp-limits.ts';
+import type { CredentialHandle } from '../../ports/credentials.ts';
+import type { ConnectionSecrets } from './reveal-credentials.ts';
 import { createServerLink, type ServerLink, type UpstreamStatus } from './server-link.ts';
 import { failed } from './interpret-answer.ts';
 
@@ -30,6 +32,10 @@ export interface McpUpstreamsOptions {
   readonly resolver?: Resolver;
   /** The folder in which the lists of tools are kept from one process to the next; null, or absent, for nowhere. */
   readonly listsIn?: string | null;
+  /** Fetches the secrets that the connection to a server needs. `failed`: those with which it could not be opened. */
+  readonly connectWith?: (config: McpUpstreamConfig, failed: readonly CredentialHandle[]) => Promise<ConnectionSecrets>;
+  /** Hides secrets in whatever comes from a server. */
+  readonly hide?: <Value>(value: Value) => Value;
 }
 
 export interface McpUpstreams {
@@ -65,6 +71,8 @@ export function createMcpUpstreams(
       defaultTimeoutMs: options.defaultTimeoutMs ?? defaultLimits.defaultTimeoutMs,
       onStderr: (line) => notify(() => options.onStderr?.(config.name, line)),
       onState: (status) => notify(() => options.onState?.(status)),
+      connectWith: (failed) => options.connectWith?.(config, failed) ?? Promise.resolve({ ok: true, handles: [] }),
+      hide: options.hide ?? ((value) => value),
       kept: listsIn === null ? null : createStoredTools(listsIn, config, limits.maxListChars),
       onTools: () => {
         catalogue = null;
@@ -94,7 +102,11 @@ export function createMcpUpstreams(
     unlisted: () =>
       [...links.values()]
         .filter((link) => !link.isListed())
-        .map((link) => ({ name: link.config.name, retryAfterSeconds: link.retryAfterSeconds() })),
+        .map((link) => {
+          const lacks = link.lacks();
+          const away = { name: link.config.name, retryAfterSeconds: link.retryAfterSeconds() };
+          return lacks === null ? away : { ...away, lacks };
+        }),
     async ready(timeoutMs) {
       let timer: NodeJS.Timeout | undefined;
       const enough = new Promise<void>((resolve) => {

@@ -6,6 +6,8 @@
 import { Client } from '@modelcontextprotocol/client';
 import type { Resolver } from '../../ports/resolver.ts';
 import { denialIn } from '../shared/egress-connector.ts';
+import type { CredentialHandle } from '../../ports/credentials.ts';
+import { revealAll } from './reveal-credentials.ts';
 import { createWire, type Wire } from './wire.ts';
 import { HttpTransport } from './http/http-transport.ts';
 import type { McpUpstreamConfig } from './mcp-config.ts';
@@ -24,6 +26,9 @@ export interface WireParts {
   readonly resolver?: Resolver | undefined;
   /** For the handshake. */
   readonly timeoutMs: number;
+  /** The secrets of the connection. */
+  readonly credentials?: readonly CredentialHandle[];
+  readonly hide?: <Value>(value: Value) => Value;
 }
 
 export interface OpenWire extends Wire {
@@ -48,12 +53,18 @@ export interface Attempted {
 
 export function openWire(config: McpUpstreamConfig, parts: WireParts): Attempted {
   const { limits, timeoutMs } = parts;
-  const child = config.connect.kind === 'stdio' ? createStdioTransport(config.connect, limits, parts.onStderr) : null;
-  const http = config.connect.kind === 'http' ? new HttpTransport(config.connect, limits, parts.resolver) : null;
+  const { connect: to } = config;
+  const { credentials = [], hide } = parts;
+  const env = revealAll(credentials)?.env ?? {};
+  const program = to.kind === 'stdio' ? { ...to, env: { ...to.env, ...env } } : null;
+  const child = program === null ? null : createStdioTransport(program, limits, parts.onStderr);
+  const secrets = () => revealAll(credentials)?.headers ?? {};
+  const http = to.kind === 'http' ? new HttpTransport(to, limits, secrets, parts.resolver) : null;
   const inner = child ?? http;
   if (inner === null) throw new Error('bug: a connection is a child or an address');
   const ending = () => child?.ending() ?? 'the connection was closed';
-  const wire = createWire(inner, limits, { toolsChanged: parts.onToolsChanged, ending });
+  const heard = { toolsChanged: parts.onToolsChanged, ending, ...(hide === undefined ? {} : { hide }) };
+  const wire = createWire(inner, limits, heard);
   const client = new Client(
     { ...parts.client },
     {

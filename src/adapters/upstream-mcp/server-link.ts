@@ -11,6 +11,8 @@ import type { StoredTools } from './tools/stored-tools.ts';
 import type { McpLimits } from './mcp-limits.ts';
 
 import { type Attempted, type OpenWire, openWire } from './open-wire.ts';
+import type { CredentialHandle } from '../../ports/credentials.ts';
+import type { ConnectionSecrets, LackingCredential } from './reveal-credentials.ts';
 import { createStderrTail } from './stdio/stderr-tail.ts';
 
 export interface UpstreamStatus {
@@ -41,6 +43,9 @@ export interface LinkParts {
   readonly onState: (status: UpstreamStatus) => void;
   readonly kept: StoredTools | null;
   readonly resolver?: Resolver | undefined;
+  /** Fetches the secrets of its connection. */
+  readonly connectWith: (failed: readonly CredentialHandle[]) => Promise<ConnectionSecrets>;
+  readonly hide: <Value>(value: Value) => Value;
 }
 
 export interface ServerLink {
@@ -49,6 +54,8 @@ export interface ServerLink {
   entry(name: string): ToolEntry | null;
   /** Whether its tools are known, from it or from an earlier process. */
   isListed(): boolean;
+  /** The secret without which it is not connected; null if that is not the reason. */
+  lacks(): LackingCredential | null;
   /** When to try again while it is away. */
   retryAfterSeconds(): number;
   status(): UpstreamStatus;
@@ -73,7 +80,7 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
   const backoff = createBackoff(limits);
   const restart = createDelay();
   const resubscribe = createDelay();
-  const stderr = createStderrTail(limits, parts.onStderr);
+  const stderr = createStderrTail(limits, (line) => parts.onStderr(parts.hide(line)));
   const tools = createToolCache(config, parts, (failure) => {
     note(failure);
     // Another server may stand at the address by now, with another revision. A child cannot change while it runs.
@@ -81,6 +88,9 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
   });
   let state: UpstreamStatus['state'] = 'connecting';
   let problem: string | null = null;
+  let lacks: LackingCredential | null = null;
+  /** Secrets with which it could not be opened: another one may be needed. */
+  let unaccepted: readonly CredentialHandle[] = [];
   let current: OpenWire | null = null;
   let attempted: Attempted | null = null;
   const retired = new Set<OpenWire>();
@@ -131,6 +141,12 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
   /** A connection whose tools are known; null, with the problem noted, if there is none. */
   async function open(): Promise<OpenWire | null> {
     triedAt = performance.now();
+    const secrets = await parts.connectWith(unaccepted);
+    lacks = secrets.ok ? null : secrets.lacks;
+    if (!secrets.ok) {
+      problem = `${secrets.lacks.provider} provider returned: ${secrets.lacks.reason}`;
+      return null;
+    }
     // After the first connection its program is known to be installed.
     const isFirst = config.connect.kind === 'stdio' && reconnects < 0;
     const attempt = openWire(config, {
@@ -138,9 +154,12 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
       timeoutMs: isFirst ? limits.firstConnectTimeoutMs : limits.connectTimeoutMs,
       onStderr: (text) => stderr.push(text),
       onToolsChanged: () => tools.refreshSoon(),
+      credentials: secrets.handles,
+      hide: parts.hide,
     });
     attempted = attempt;
     const opening = await attempt.opening;
+    unaccepted = opening.ok ? [] : secrets.handles;
     if (!opening.ok) {
       problem = opening.problem;
       return null;
@@ -219,27 +238,15 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
     if (state === 'connected') problem = failure;
   }
 
-  function status(): UpstreamStatus {
-    return {
-      name: config.name,
-      kind: config.connect.kind,
-      state,
-      problem: problem ?? tools.problem(),
-      protocolVersion: current?.protocolVersion ?? null,
-      server: current?.serverInfo ?? null,
-      pid: current === null || current.isClosed() ? null : current.pid,
-      tools: tools.entries().length,
-      leftOut: tools.leftOut(),
-      reconnects: Math.max(0, reconnects),
-      stderr: stderr.lines(),
-    };
-  }
+  const status = (): UpstreamStatus =>
+    parts.hide(describe(config, { state, problem, wire: current, tools, reconnects, stderr: stderr.lines() }));
 
   return {
     config,
     entries: tools.entries,
     entry: tools.entry,
     isListed: tools.isListed,
+    lacks: () => lacks,
     retryAfterSeconds: () => Math.max(leastRetrySeconds, Math.ceil((nextTryAt - performance.now()) / 1_000)),
     settled: settled.promise,
     connection,
@@ -257,5 +264,27 @@ export function createServerLink(config: McpUpstreamConfig, parts: LinkParts): S
       await attempted?.stop();
       await living;
     },
+  };
+}
+
+interface LinkNow extends Pick<UpstreamStatus, 'state' | 'problem' | 'reconnects' | 'stderr'> {
+  readonly wire: OpenWire | null;
+  readonly tools: Pick<ReturnType<typeof createToolCache>, 'problem' | 'entries' | 'leftOut'>;
+}
+
+function describe({ name, connect }: McpUpstreamConfig, now: LinkNow): UpstreamStatus {
+  const { state, problem, wire, tools, reconnects, stderr } = now;
+  return {
+    name,
+    kind: connect.kind,
+    state,
+    problem: problem ?? tools.problem(),
+    protocolVersion: wire?.protocolVersion ?? null,
+    server: wire?.serverInfo ?? null,
+    pid: wire === null || wire.isClosed() ? null : wire.pid,
+    tools: tools.entries().length,
+    leftOut: tools.leftOut(),
+    reconnects: Math.max(0, reconnects),
+    stderr,
   };
 }

@@ -57,14 +57,17 @@ export interface Wire {
   close(): Promise<void>;
 }
 
+/** Who hears of it. `hide` removes secrets from every message before anything else sees it. */
+export interface WireListener {
+  readonly toolsChanged: () => void;
+  readonly ending: () => string;
+  readonly hide?: <Value>(value: Value) => Value;
+}
+
 /** Far above the SDK's own ids, which count from zero. Numbers, because some servers accept no others. */
 const firstId = 1_000_000_000;
 
-export function createWire(
-  inner: Transport,
-  limits: McpLimits,
-  on: { readonly toolsChanged: () => void; readonly ending: () => string },
-): Wire {
+export function createWire(inner: Transport, limits: McpLimits, on: WireListener): Wire {
   const pending = new Map<number, (answer: WireAnswer) => void>();
   const lingering = createLingering(limits);
   const late = createLateAnswers(limits, closeIfRetired);
@@ -75,8 +78,8 @@ export function createWire(
   let closed = false;
   let retired = false;
 
-  inner.onmessage = (message) => {
-    const read = readMessage(message);
+  inner.onmessage = (received) => {
+    const { message, read } = readHidden(received, on);
     if (read?.kind === 'answer' && typeof read.id === 'number') {
       const settle = pending.get(read.id);
       if (settle !== undefined) return settle(answerIn(read.body));
@@ -189,6 +192,12 @@ export function createWire(
     },
     close,
   };
+}
+
+/** INVARIANT: what a server repeats of a secret gets no further, not even into its list of tools. */
+function readHidden(received: JSONRPCMessage, { hide }: WireListener) {
+  const message = hide === undefined ? received : hide(received);
+  return { message, read: readMessage(message) };
 }
 
 /** Notifications that the SDK's client handles itself; all others are dropped. */

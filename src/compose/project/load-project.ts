@@ -19,6 +19,7 @@ import type { HttpApi } from '../../adapters/upstream-http/http-api.ts';
 import { loadApis } from './load-apis.ts';
 import { warnEgress } from './warn-egress.ts';
 import { warnExposed } from './warn-exposed.ts';
+import { checkCredentials } from './check-credentials.ts';
 import { checkReconcile } from './check-reconcile.ts';
 import { knownShapes } from './known-catalogue.ts';
 import { loadWorkflowModule, splitProblem } from './load-workflow-module.ts';
@@ -84,6 +85,7 @@ export async function loadProject(request: ProjectRequest): Promise<LoadedProjec
   checkReconcile(config.config, config.tell);
   warnEgress(config.config, policy, config.warn);
   const inPlace = inFolder(config.config, cwd, file);
+  await checkCredentials(inPlace, { ...config, env: request.env ?? process.env });
   const store = (await request.storeOf?.(inPlace.runtime.store)) ?? null;
   if (store !== null) warnExposed(inPlace.tools, store, cwd, config.warn);
   const named = namedBy(request.file, beside.files, cwd);
@@ -206,8 +208,15 @@ export function inFolder(config: Config, cwd: string, file: string): Config {
     const folder = path.resolve(cwd, path.dirname(server.at.file));
     return { ...server, connect: { ...connect, cwd: path.resolve(folder, connect.cwd ?? '.') } };
   });
+  const credentials = config.credentials.map((each) => {
+    const folder = path.resolve(cwd, path.dirname(each.places.get('name')?.file ?? file));
+    if (each.source.provider === 'exec') return { ...each, source: { ...each.source, cwd: folder } };
+    if (each.source.provider !== 'file') return each;
+    return { ...each, source: { ...each.source, path: path.resolve(folder, each.source.path) } };
+  });
   return {
     ...config,
+    credentials,
     runtime: { ...runtime, store: store === null ? null : path.resolve(path.dirname(file), store) },
     tools,
   };

@@ -5,6 +5,7 @@ import type { McpUpstreamConfig } from '../../adapters/upstream-mcp/mcp-config.t
 import type { HttpApi } from '../../adapters/upstream-http/http-api.ts';
 import type { UpstreamStatus } from '../../adapters/upstream-mcp/server-link.ts';
 import type { Config } from '../../config/config.ts';
+import type { DeclaredCredential } from '../../core/credential/declared-credential.ts';
 import { isObject } from '../../core/values/json.ts';
 import type { Limits } from '../../core/limits.ts';
 import type { Policy } from '../../core/policy/policy.ts';
@@ -20,6 +21,7 @@ export interface ServingOptions {
   readonly workflows: readonly MountedWorkflow[];
   readonly servers: readonly McpUpstreamConfig[];
   readonly apis: readonly HttpApi[];
+  readonly credentials: readonly DeclaredCredential[];
   readonly file: string;
   readonly begin?: Begin;
   readonly agent: string;
@@ -53,6 +55,7 @@ export function servingOptions(project: Project, servers: readonly McpUpstreamCo
     workflows: project.workflows,
     servers,
     apis: project.apis,
+    credentials: project.config.credentials,
     file: who.file,
     agent: who.agent,
     limits: project.config.runtime.limits,

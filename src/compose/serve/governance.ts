@@ -101,7 +101,7 @@ export function createGovernance(
 }
 
 /**
- * What a running process cannot change: servers, workflows, store, address, webhooks and playbooks. Compared as JSON,
+ * What a running process cannot change: servers, workflows, store, address, webhooks, playbooks and credentials. Compared as JSON,
  * which shows the text of expressions and no places.
  */
 function fixedParts(was: Config, is: Config): readonly string[] {
@@ -113,6 +113,7 @@ function fixedParts(was: Config, is: Config): readonly string[] {
     ['workflows', was.workflows.map(written), is.workflows.map(written)],
     ['notify', was.notify, is.notify],
     ['playbook', was.playbook, is.playbook],
+    ['credentials', was.credentials, is.credentials],
   ] as const;
   return parts.filter(([, before, after]) => JSON.stringify(before) !== JSON.stringify(after)).map(([name]) => name);
 }

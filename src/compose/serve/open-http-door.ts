@@ -10,6 +10,7 @@ import { createApprovals } from '../../shell/approval/approvals.ts';
 import { createBudgets } from '../../shell/budget/budget-service.ts';
 import { type CallCounts, countOpenTickets, countPending, createCallCounts } from '../../shell/look/counts.ts';
 import { completeSession } from '../../shell/completion/complete.ts';
+import { reportCredentials } from '../../shell/look/report-credentials.ts';
 import { evaluateCall } from '../../shell/look/evaluate.ts';
 import { handleCall, handleUnfit } from '../../shell/call/handle-call.ts';
 import { openPlainSession } from '../../shell/session/find-session.ts';
@@ -128,6 +129,7 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
         upstreams: upstreams().map((status) => tellTenant(summarizeServer(status), tenant)),
         gates: describeLadder(ladder, policy !== null),
         gaps: gapsOf(tenant, shell()),
+        credentials: reportCredentials(shell(), tenant === operatorTenant),
         recovery: recoveryNow(shell()),
       };
     },

@@ -21,6 +21,7 @@ import type { Upstream } from '../../ports/upstream.ts';
 import type { Validator } from '../../ports/validator.ts';
 import { holdEgress } from './hold-egress.ts';
 import { httpPartsOf } from './http-tool.ts';
+import type { JoinedCredentials } from './join-credentials.ts';
 import { joinApis, type JoinedApis, withRequest } from './join-apis.ts';
 import { reasonOf } from './report-servers.ts';
 
@@ -37,6 +38,8 @@ export interface Behind {
   readonly dns?: readonly string[] | undefined;
   /** Adds what the operator declares to a tool of a server. The same entry must give the same object. */
   readonly complete?: ((tool: ToolEntry) => ToolEntry) | undefined;
+  /** The secrets of connections, and how they are hidden. */
+  readonly credentials?: Pick<JoinedCredentials, 'connectWith' | 'hider'> | undefined;
 }
 
 export type Bound = { readonly workflows: ReadonlyMap<string, Workflow> } | { readonly problems: readonly string[] };
@@ -215,6 +218,9 @@ interface ConnectParts {
   readonly listsIn: string | null;
 }
 
+const secretsOf = ({ credentials }: Behind) =>
+  credentials && { connectWith: credentials.connectWith, hide: credentials.hider.hide };
+
 /** Loaded only if there are servers: the MCP client is most of what a gateway loads. */
 async function connect(
   configs: readonly McpUpstreamConfig[],
@@ -228,6 +234,7 @@ async function connect(
     defaultTimeoutMs: limits.defaultTimeoutMs,
     listsIn,
     resolver,
+    ...secretsOf(behind),
     onState: (status) => behind.onServer?.(status),
     onChange: () => behind.onTools?.(),
   });

@@ -106,6 +106,9 @@ export const goldenShape: Shape = {
     results: { shape: listOf('one result for each send', resultShape, 1, maxResults), required: true },
     probe: { shape: text('what the declared read answers', { oneOf: ['happened', 'did_not', 'unclear'] }) },
     evidence: { shape: text('what the evidence shows when it is read again', { oneOf: ['same', 'changed'] }) },
+    credential: {
+      shape: text('what asking for another secret gives', { oneOf: ['new', 'same', 'unavailable'] }),
+    },
     clock: { shape: text('when the call is made', { pattern: [instant, 'an instant such as 2026-01-01T12:00:00Z'] }) },
     chance: {
       shape: {

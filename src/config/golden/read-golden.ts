@@ -9,7 +9,7 @@ import {
   type Probed,
   type RetryRule,
 } from '../../core/recovery/playbook.ts';
-import type { EvidenceNow } from '../../core/recovery/plan.ts';
+import type { CredentialNow, EvidenceNow } from '../../core/recovery/plan.ts';
 import {
   type CallState,
   type Compensation,
@@ -71,6 +71,7 @@ function goldenOf(read: JsonObject, file: string, tree: Tree, tell: Tell): Golde
     results: listIn(read['results']).map(resultOf),
     probe: textOf(read['probe']) as Probed['kind'] | null,
     evidence: textOf(read['evidence']) as EvidenceNow,
+    credential: textOf(read['credential']) as CredentialNow,
     clockMs,
     chance: chancesIn(read['chance']),
     expect: {

@@ -5,7 +5,8 @@ import { agentsShape, hostList, limitShape, reachText, sharedBudgetShape } from 
 import { egressHolds, errorMeanings } from '../config.ts';
 import { duration, type Field, listOf, named, type Shape, text } from './shape.ts';
 import { headersShape, httpShape, requestFields } from './http-shape.ts';
-import { credentialsShape, extensionsShape, notifyShape, rolesShape } from './section-shapes.ts';
+import { credentialsShape } from './credentials-shape.ts';
+import { extensionsShape, notifyShape, rolesShape } from './section-shapes.ts';
 import { playbookShape, serverRecoveryFields, toolRecoveryFields } from './recovery-shape.ts';
 import { workflowShape } from '../workflow/workflow-shape.ts';
 

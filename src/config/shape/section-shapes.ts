@@ -1,9 +1,8 @@
 /**
- * Shapes of the sections roles, credentials, notify and extensions. Data only. warn-unenforced.ts lists what is not
+ * Shapes of the sections roles, notify and extensions. Data only. warn-unenforced.ts lists what is not
  * used yet.
  */
 import { webhookEvents } from '../../core/http/webhook-message.ts';
-import { toolPattern } from './agent-shape.ts';
 import { notifyFormats } from '../config.ts';
 import { duration, listOf, named, type Shape, text } from './shape.ts';
 
@@ -12,23 +11,6 @@ const person = text('a person, as their key names them', {
 });
 
 export const rolesShape: Shape = named('people by role', listOf('the people who have it', person, 1));
-
-export const credentialsShape: Shape = named('where secrets come from', {
-  kind: 'fields',
-  says: 'a source of secrets, and which tools get them',
-  fields: {
-    provider: {
-      shape: text('the sort of source, such as vault', {
-        pattern: ['^[a-z][a-z0-9_-]{0,63}$', 'a word in lower case'],
-      }),
-      required: true,
-    },
-    settings: {
-      shape: named('what the provider needs to know', text('a value, or ${NAME} in it', { template: true })),
-    },
-    match: { shape: listOf('the tools it is for', toolPattern, 1) },
-  },
-});
 
 const mailAddress = text('an address of mail', {
   pattern: [

@@ -20,6 +20,15 @@ export type InputRule =
   | { readonly kind: 'validator' }
   | { readonly kind: 'anything' };
 
+/** A credential of a tool. */
+export interface CredentialUse {
+  readonly name: string;
+  /** Only for calls of these; null for all. */
+  readonly agents: readonly string[] | null;
+  /** Where its secret goes, such as `header authorization`. */
+  readonly place: string;
+}
+
 export interface ToolEntry {
   readonly name: string;
   readonly description: string;
@@ -59,6 +68,8 @@ export interface ToolEntry {
   readonly recovery?: DeclaredRecovery;
   /** Which calls are the same operation: one in doubt fences the others of its session. Absent: no two are. */
   readonly operationKey?: OperationKey;
+  /** The credentials that its calls may need; absent: none. */
+  readonly credentials?: readonly CredentialUse[];
   /** Canonical text of what was declared (schemas, effect class, timeout), kept as a blob beside each decision. */
   readonly manifest: string;
 }

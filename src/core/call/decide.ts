@@ -20,6 +20,7 @@ import {
 import { approval } from '../gates/approval.ts';
 import { budget } from '../gates/budget.ts';
 import { egress } from '../gates/egress.ts';
+import { credential } from '../gates/credential.ts';
 import { evidence } from '../gates/evidence.ts';
 import { fence } from '../gates/fence.ts';
 import { input, namedEvidence } from '../gates/input.ts';
@@ -121,6 +122,9 @@ export const workflowLadder: Ladder = [
   approval,
   evidence,
 ];
+
+/** Gate 14 is the last one of both. Where no credential is declared it is absent, and listed as absent. */
+export const withCredential = (ladder: Ladder): Ladder => [...ladder, credential];
 
 /** Every gate, and whether it is configured. */
 export function describeLadder(

@@ -5,6 +5,7 @@
 import type { Approval } from '../approval/approval.ts';
 import { approval as approvalGate } from '../gates/approval.ts';
 import { egress } from '../gates/egress.ts';
+import { credential } from '../gates/credential.ts';
 import type { FactName, Facts } from '../gates/facts.ts';
 import { policy } from '../gates/policy.ts';
 import type { Request } from './call.ts';
@@ -15,14 +16,32 @@ import { decide, type Ladder } from './decide.ts';
  * not on record, so a rule that reads it denies.
  */
 export const resendLadder: Ladder = [policy, egress, approvalGate];
+/** Asked last, and also without a policy: no mode lets a call pass without its secret. */
+const credentialLadder: Ladder = [credential];
 
 export type Recheck =
   | { readonly kind: 'permitted' }
-  | { readonly kind: 'denied'; readonly message: string }
+  | { readonly kind: 'denied'; readonly message: string; readonly credential?: CredentialRefusal }
   | { readonly kind: 'need'; readonly fact: FactName };
+
+/** Its secret cannot be had; when to ask again. */
+export interface CredentialRefusal {
+  readonly retryAfterSeconds: number;
+}
 
 /** `approval`: the one that the call waited for or ran under, null if there is none; undefined until it is fetched. */
 export function recheck(request: Request, facts: Facts, approval?: Approval | null): Recheck {
+  const governed = recheckPolicy(request, facts, approval);
+  if (governed.kind !== 'permitted') return governed;
+  const decision = decide(request, facts, credentialLadder);
+  if (decision.kind === 'need') return { kind: 'need', fact: decision.fact };
+  if (decision.kind !== 'refuse') return { kind: 'permitted' };
+  const { message, resolution } = decision.refusal;
+  const retryAfterSeconds = resolution.type === 'retry_after' ? resolution.retry_after_seconds : 1;
+  return { kind: 'denied', message, credential: { retryAfterSeconds } };
+}
+
+function recheckPolicy(request: Request, facts: Facts, approval?: Approval | null): Recheck {
   if (facts.policy === undefined || facts.policy.mode === 'audit') return { kind: 'permitted' };
   const decision = decide(request, facts, resendLadder);
   if (decision.kind === 'refuse') return { kind: 'denied', message: decision.refusal.message };

@@ -80,11 +80,21 @@ export interface HostAddresses {
   readonly host: string;
   readonly addresses: readonly string[];
 }
+/** A credential of the call. `id`: null where somebody only looks, and it was never fetched. */
+export type CredentialFact = {
+  readonly name: string;
+  readonly provider: string;
+} & (
+  | { readonly ok: true; readonly id: string | null; readonly expiresAtMs: number | null }
+  | { readonly ok: false; readonly reason: string; readonly retryAfterSeconds: number }
+);
 
 /** A server whose tools nobody knows, because it has never been reached. */
 export interface UnlistedServer {
   readonly name: string;
   readonly retryAfterSeconds: number;
+  /** The secret without which it is not connected, and its provider's failure; absent if that is not the reason. */
+  readonly lacks?: { readonly provider: string; readonly reason: string; readonly retryAfterSeconds: number };
 }
 
 /** When a bucket would be full again; null if nothing was ever taken from it. */
@@ -121,6 +131,8 @@ export interface Facts {
   readonly evidenceNow?: EvidenceNowFact;
   /** Only of a call that is about hosts: what their names resolve to now. */
   readonly addresses?: readonly HostAddresses[];
+  /** Only of a tool that has a credential declared for the agent. */
+  readonly credentials?: readonly CredentialFact[];
   /** How many calls are under way, and how many may be. */
   readonly inFlight: { readonly now: number; readonly max: number };
 }
@@ -140,4 +152,5 @@ export type FactName =
   | 'budgets'
   | 'approval'
   | 'evidence'
-  | 'evidenceNow';
+  | 'evidenceNow'
+  | 'credentials';

@@ -2,6 +2,7 @@
  * Gate 3: whether the tool exists. A tool that is not declared is refused; if its server was never reached, the caller
  * is asked to retry.
  */
+import { unavailable } from './credential.ts';
 import type { Facts, UnlistedServer } from './facts.ts';
 import { type Gate, pass } from './gate.ts';
 import { namedForModels, nearest, nearestServed } from '../values/nearest.ts';
@@ -63,7 +64,8 @@ function awayServer(tool: string, facts: Facts): UnlistedServer | null {
   return policy.agent?.couldPermit(asRead) === true ? server : null;
 }
 
-function notConnected(tool: string, { name, retryAfterSeconds }: UnlistedServer): Refusal {
+function notConnected(tool: string, { name, retryAfterSeconds, lacks }: UnlistedServer): Refusal {
+  if (lacks !== undefined) return unavailable(lacks);
   const message = `server '${name}' is not connected yet, and which tools it has is not known`;
   return {
     error: 'action_error',

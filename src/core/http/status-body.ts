@@ -43,6 +43,16 @@ export function statusReport(): Schema {
     upstreams: listOf(upstream),
     gates: listOf(closedObject({ gate: oneOfNames(gateNames), configured: truth })),
     gaps: listOf(closedObject({ kind: oneOfNames(Object.keys(gapKinds)), count: wholeNumber })),
+    credentials: listOf(
+      closedObject({
+        name: text,
+        provider: text,
+        state: oneOfNames(['ok', 'failing', 'not_fetched']),
+        since: text,
+        reason: textOrNull,
+        expires_at: textOrNull,
+      }),
+    ),
     recovery: listOf(
       closedObject({ upstream: text, breaker: oneOfNames(breakerStates), retries: wholeNumber, tokens: notNegative }),
     ),

@@ -43,7 +43,12 @@ export function recordsOfDispatch(
     ...(changedFrom === null ? [] : [record('verdict_changed', { attempt, from: changedFrom, to: verdict })]),
     record('compensation_selected', { attempt, verdict, compensation: action as unknown as Json, facts, playbook }),
     then.kind === 'scheduled'
-      ? record('attempt_scheduled', { attempt: attempt + 1, at_ms: then.atMs, pause_ms: then.pauseMs })
+      ? record('attempt_scheduled', {
+          attempt: attempt + 1,
+          at_ms: then.atMs,
+          pause_ms: then.pauseMs,
+          ...(then.why === undefined ? {} : { why: then.why }),
+        })
       : record('dispatch_settled', { ...outcomeOnRecord(then.outcome), attempts: attempt, why: then.why }),
     ...(action.kind === 'issue_reversal'
       ? [record('reversal_refused', { reason: then.kind === 'settled' ? then.why : null })]

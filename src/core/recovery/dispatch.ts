@@ -5,7 +5,7 @@
 import type { DispatchView } from '../call/answer.ts';
 import type { Compensation, DispatchOutcome, Verdict } from '../taxonomy.ts';
 import { unreachable } from '../values/unreachable.ts';
-import type { EvidenceNow, Plan, PlanFacts, Trouble } from './plan.ts';
+import type { CredentialNow, EvidenceNow, Plan, PlanFacts, Trouble } from './plan.ts';
 import { ticketIdOf, type TicketReason } from './ticket.ts';
 
 export type Dispatch =
@@ -28,6 +28,8 @@ export interface Scheduled {
   readonly kind: 'scheduled';
   readonly atMs: number;
   readonly pauseMs: number;
+  /** What made it possible, where it is no retry of the playbook. */
+  readonly why?: string;
 }
 
 export interface Settled {
@@ -52,10 +54,19 @@ export interface FactsOnRecord {
   /** An earlier attempt may have taken effect. */
   readonly tainted: boolean;
   readonly evidence: EvidenceNow;
+  /** Absent if no secret was refreshed. */
+  readonly credential?: CredentialNow;
 }
 
-function factsOnRecord(facts: PlanFacts, evidence: EvidenceNow): FactsOnRecord {
+/** What was found out for the plan, after the failure. */
+export interface Refreshed {
+  readonly evidence: EvidenceNow;
+  readonly credential: CredentialNow;
+}
+
+function factsOnRecord(facts: PlanFacts, { evidence, credential }: Refreshed): FactsOnRecord {
   return {
+    ...(credential === null ? {} : { credential }),
     now_ms: facts.nowMs,
     chance: facts.chance,
     budget_left: facts.budgetLeft,
@@ -71,7 +82,7 @@ const adapterQueue = 'adapters';
 const reversalQueue = 'reversals';
 
 /** Writes down what follows from a plan. */
-export function dispatchOf(planning: PlanFacts, planned: Plan, evidence: EvidenceNow): Dispatch {
+export function dispatchOf(planning: PlanFacts, planned: Plan, refreshed: Refreshed): Dispatch {
   const { call, trouble, history } = planning;
   const { verdict } = trouble.classification;
   const changedFrom = history.last === null || history.last === verdict ? null : history.last;
@@ -80,7 +91,7 @@ export function dispatchOf(planning: PlanFacts, planned: Plan, evidence: Evidenc
     trouble,
     changedFrom,
     action: planned.action,
-    facts: factsOnRecord(planning, evidence),
+    facts: factsOnRecord(planning, refreshed),
   } as const;
   const settled = (outcome: DispatchOutcome, why: string | null = null): Settled => ({ kind: 'settled', outcome, why });
   const exhausted: DispatchOutcome = {
@@ -91,7 +102,7 @@ export function dispatchOf(planning: PlanFacts, planned: Plan, evidence: Evidenc
   };
   switch (planned.kind) {
     case 'retry':
-      return { ...found, then: { kind: 'scheduled', atMs: planned.atMs, pauseMs: planned.pauseMs }, ticket: null };
+      return { ...found, then: scheduledBy(planned), ticket: null };
     case 'exhausted':
       return { ...found, then: settled(exhausted, planned.why), ticket: null };
     case 'deprecated': {
@@ -116,6 +127,10 @@ export function dispatchOf(planning: PlanFacts, planned: Plan, evidence: Evidenc
     default:
       return unreachable(planned);
   }
+}
+
+function scheduledBy({ atMs, pauseMs, why }: Extract<Plan, { kind: 'retry' }>): Scheduled {
+  return { kind: 'scheduled', atMs, pauseMs, ...(why === undefined ? {} : { why }) };
 }
 
 const refreshAborts = 'refresh_evidence requested abort';

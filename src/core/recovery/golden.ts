@@ -5,7 +5,7 @@
 import type { CallState, DispatchOutcome, Effect, EffectClass, ErrorCode, ToolError } from '../taxonomy.ts';
 import { isObject, type Json, type JsonObject } from '../values/json.ts';
 import type { PartialPlaybook, Probed, RetryRule } from './playbook.ts';
-import type { EvidenceNow } from './plan.ts';
+import type { CredentialNow, EvidenceNow } from './plan.ts';
 
 export interface Golden {
   readonly name: string;
@@ -21,6 +21,8 @@ export interface Golden {
   /** What the declared read answers; null if none is declared. */
   readonly probe: Probed['kind'] | null;
   readonly evidence: EvidenceNow;
+  /** What asking for another secret gives; null if the tool has no credential. */
+  readonly credential: CredentialNow;
   readonly clockMs: number;
   /** One for all failures, or one for each. */
   readonly chance: readonly number[];

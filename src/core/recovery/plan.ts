@@ -54,7 +54,14 @@ export interface PlanFacts {
 }
 
 export type Plan =
-  | { readonly kind: 'retry'; readonly action: Compensation; readonly atMs: number; readonly pauseMs: number }
+  | {
+      readonly kind: 'retry';
+      readonly action: Compensation;
+      readonly atMs: number;
+      readonly pauseMs: number;
+      /** What made a resend possible that the playbook does not know; absent for its own retries. */
+      readonly why?: string;
+    }
   | { readonly kind: 'exhausted'; readonly action: Compensation; readonly why: string }
   | { readonly kind: 'deprecated'; readonly action: Compensation; readonly reason: string; readonly probe: boolean }
   | { readonly kind: 'escalated'; readonly action: Compensation; readonly queue: string }
@@ -93,6 +100,24 @@ export function planAfterRefresh(planned: Plan, facts: PlanFacts, evidence: Evid
   if (isRefreshed(facts.history))
     return { kind: 'deprecated', action, reason: 'post-refresh retry still failing', probe: false };
   return evidence === 'same' ? { kind: 'retry', action, atMs: facts.nowMs, pauseMs: 0 } : planned;
+}
+
+/** What asking for another secret gave; null if nobody asked. */
+export type CredentialNow = 'new' | 'same' | 'unavailable' | null;
+
+/** INVARIANT: once for a call, and only if the upstream refused it unauthenticated and nothing was done. */
+export const mayRefreshCredential = (facts: PlanFacts): boolean =>
+  facts.trouble.error.kind === '401_unauthenticated' &&
+  facts.trouble.effect === 'none' &&
+  facts.history.retries.auth_expired === undefined &&
+  mayRetry(facts);
+
+const resendOnce: Compensation = { kind: 'retry_with_backoff', max_attempts: 1, backoff_ms: [0] };
+
+/** A call that was refused unauthenticated is sent once more, at once, with a secret that the upstream has not seen. */
+export function planAfterCredential(planned: Plan, facts: PlanFacts, credential: CredentialNow): Plan {
+  if (credential !== 'new' || !mayRefreshCredential(facts)) return planned;
+  return { kind: 'retry', action: resendOnce, atMs: facts.nowMs, pauseMs: 0, why: 'the credential was refreshed' };
 }
 
 /** Evidence is refreshed once for a call. */

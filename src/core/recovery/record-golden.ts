@@ -76,6 +76,7 @@ function goldenOf({ call, args, failures, hasSucceeded, hasRead }: Script, recov
     results: [...resultsOf(failures, call), ...(hasSucceeded ? [{ tookMs: 0, failure: null }] : [])],
     probe: hasRead || probed === 'happened' ? probed : null,
     evidence: failures.findLast(({ facts }) => facts.evidence !== null)?.facts.evidence ?? null,
+    credential: failures.findLast(({ facts }) => facts.credential !== undefined)?.facts.credential ?? null,
     clockMs: createdAtMs,
     chance: failures.map(({ facts }) => facts.chance),
     expect: { events: [], outcome: null, sends: 0, state: call.state as CallState, effect: 'unknown' },
@@ -134,7 +135,7 @@ function expected(golden: Golden, { upstream }: ToolRecovery): Golden {
 
 /** The file of a golden. Its values are JSON, which is YAML too. `clock` is its clock as an instant. */
 export function writeGolden(golden: Golden, clock: string): string {
-  const { call, expect, retry, probe, evidence } = golden;
+  const { call, expect, retry, probe, evidence, credential } = golden;
   const line = (key: string, value: unknown) => `${key}: ${JSON.stringify(value)}`;
   const window = call.dedupeWindowMs === null ? {} : { dedupe_window: `${call.dedupeWindowMs}ms` };
   const entries = Object.entries(golden.playbook).flatMap(([verdict, byClass]) => {
@@ -154,6 +155,7 @@ export function writeGolden(golden: Golden, clock: string): string {
     ...(retry === null ? [] : [line('retry', retryText(retry))]),
     ...(probe === null ? [] : [line('probe', probe)]),
     ...(evidence === null ? [] : [line('evidence', evidence)]),
+    ...(credential === null ? [] : [line('credential', credential)]),
     line('clock', clock),
     line('chance', golden.chance),
     'results:',

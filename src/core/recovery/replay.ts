@@ -9,7 +9,15 @@ import { isObject, type Json, type JsonObject } from '../values/json.ts';
 import { classify, withCode } from './classify.ts';
 import { dispatchOf, type FactsOnRecord } from './dispatch.ts';
 import { type DispatchRecord, recordOfTicket, recordsOfDispatch } from './dispatch-records.ts';
-import { type History, nothingTried, plan, planAfterRefresh, type PlanFacts, remember } from './plan.ts';
+import {
+  type History,
+  nothingTried,
+  plan,
+  planAfterCredential,
+  planAfterRefresh,
+  type PlanFacts,
+  remember,
+} from './plan.ts';
 import { missingPairs, type ToolRecovery } from './playbook.ts';
 
 export interface ReplayRecord {
@@ -52,8 +60,9 @@ export function replay(call: ReplayCall, records: readonly ReplayRecord[], playb
     const recovery = readRecovery(playbooks.get(failure.playbook ?? '') ?? '');
     if (recovery === null) return impossible(`the playbook that decided about attempt ${failure.attempt}`);
     const facts = factsFor(call, failure, history, recovery);
-    const planned = planAfterRefresh(plan(facts), facts, failure.facts.evidence);
-    const dispatch = dispatchOf(facts, planned, failure.facts.evidence);
+    const { evidence, credential = null } = failure.facts;
+    const planned = planAfterCredential(planAfterRefresh(plan(facts), facts, evidence), facts, credential);
+    const dispatch = dispatchOf(facts, planned, { evidence, credential });
     const ticket = dispatch.kind === 'failed' ? dispatch.ticket : null;
     const expected = [
       ...recordsOfDispatch(dispatch, facts.call, failure.playbook),

@@ -15,6 +15,8 @@ import {
   type History,
   nothingTried,
   plan,
+  mayRefreshCredential,
+  planAfterCredential,
   planAfterRefresh,
   type Plan,
   type PlanFacts,
@@ -141,8 +143,9 @@ function dispatched(
 ): { readonly planned: Plan; readonly dispatch: Dispatch & { kind: 'failed' } } {
   const first = plan(facts);
   const evidence = first.kind === 'refresh' ? golden.evidence : null;
-  const planned = planAfterRefresh(first, facts, evidence);
-  const dispatch = dispatchOf(facts, planned, evidence);
+  const credential = mayRefreshCredential(facts) ? golden.credential : null;
+  const planned = planAfterCredential(planAfterRefresh(first, facts, evidence), facts, credential);
+  const dispatch = dispatchOf(facts, planned, { evidence, credential });
   invariant(dispatch.kind === 'failed', 'a failure was planned');
   return { planned, dispatch };
 }

@@ -14,6 +14,7 @@ import type { ApprovalService } from '../../shell/approval/approval-service.ts';
 import type { BudgetService } from '../../shell/budget/budget-service.ts';
 import type { Requester } from '../../shell/call/await-outcome.ts';
 import type { CallCount } from '../../shell/look/counts.ts';
+import type { CredentialReport } from '../../shell/look/report-credentials.ts';
 import type { GapCount } from '../../shell/upkeep/record-runtime.ts';
 import type { TenantView } from '../../shell/look/tenant-view.ts';
 import type { TicketService } from '../../shell/ticket/ticket-service.ts';
@@ -66,6 +67,7 @@ export interface StatusReport {
   /** Messages that policy could not decide, counted since the process began. */
   readonly gaps: readonly GapCount[];
   readonly recovery: readonly UpstreamRecovery[];
+  readonly credentials: readonly CredentialReport[];
   /** More for operators. */
   readonly [more: string]: unknown;
 }

@@ -12,6 +12,7 @@ import { type Cancelled, cancelCall, cancelSession, cancelTurn } from '../../she
 import { openSession } from '../../shell/session/fetch-session.ts';
 import { handleCall, handleUnfit } from '../../shell/call/handle-call.ts';
 import { replyWithNotices } from '../../shell/completion/tasks.ts';
+import { type CredentialReport, reportCredentials } from '../../shell/look/report-credentials.ts';
 import type { Shell } from '../../shell/shell.ts';
 import { type Ceiling, reachOf, wrongOptions } from './check-options.ts';
 
@@ -34,6 +35,8 @@ export interface Status {
   readonly store: 'available' | 'unavailable';
   /** Every gate of the ladder, and whether it is configured. */
   readonly gates: readonly { readonly gate: string; readonly configured: boolean }[];
+  /** Absent where none is declared. */
+  readonly credentials?: readonly CredentialReport[];
 }
 
 export function createLibraryDoor(shell: Shell, self: Principal) {
@@ -84,6 +87,7 @@ export function createLibraryDoor(shell: Shell, self: Principal) {
         in_flight: shell.live.running.size,
         store: shell.live.storeTrouble === null && !shell.live.closed ? 'available' : 'unavailable',
         gates: describeLadder(shell.ladder, shell.policy() !== null),
+        ...(shell.ports.credentials === undefined ? {} : { credentials: reportCredentials(shell, true) }),
       };
     },
   };

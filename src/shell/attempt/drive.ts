@@ -109,7 +109,8 @@ async function send(
   control.onCancel(sending.cancel);
   const end = await sending.end;
   if (isStep && end.kind !== 'came_back' && !sending.isBack()) orphanLeft(call, shell);
-  return { interpreted: interpret(end), elapsedMs: shell.ports.clock.monotonicMs() - startedAt };
+  const { credentials = [] } = attempt;
+  return { interpreted: { ...interpret(end), credentials }, elapsedMs: shell.ports.clock.monotonicMs() - startedAt };
 }
 
 function breakerOpen(openMs: number): UpstreamResult {

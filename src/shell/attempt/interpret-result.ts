@@ -1,5 +1,6 @@
 /** Interprets how an attempt ended: the event that moves the call, and the reply. */
 import { cancelled, failed, succeeded, timedOut } from '../../core/call/answer.ts';
+import type { CredentialHandle } from '../../ports/credentials.ts';
 import type { Call } from '../../core/call/call.ts';
 import { canonicalise } from '../../core/values/canonical.ts';
 import { type Json, type JsonObject, utf8Length } from '../../core/values/json.ts';
@@ -26,6 +27,8 @@ export interface Interpreted {
   readonly trouble?: Trouble;
   /** What the dispatcher made of it. */
   readonly dispatch?: Dispatch;
+  /** What it was sent with. */
+  readonly credentials?: readonly CredentialHandle[];
   /** What the tool returned, as JSON; absent unless it did. */
   readonly result?: Json;
   /** Goes into the record: small facts, no personal data. */

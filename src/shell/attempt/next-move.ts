@@ -9,14 +9,17 @@ import {
   type EvidenceNow,
   type History,
   isRefreshed,
+  mayRefreshCredential,
   nothingTried,
   plan,
+  planAfterCredential,
   planAfterRefresh,
   type Plan,
   type PlanFacts,
   remember,
   type Trouble,
 } from '../../core/recovery/plan.ts';
+import { refreshCredentials } from '../call/fetch-credentials.ts';
 import { readEvidenceAgain } from '../call/gather-facts.ts';
 import { recoveryOf, type Shell } from '../shell.ts';
 import type { Interpreted } from './interpret-result.ts';
@@ -55,8 +58,9 @@ export async function nextMove(
   const facts = factsFor(call, trouble, history, work, shell);
   const first = plan(facts);
   const evidence = await evidenceNow(first, history, work, shell);
-  const planned = planAfterRefresh(first, facts, evidence);
-  const dispatch = dispatchOf(facts, planned, evidence);
+  const credential = mayRefreshCredential(facts) ? await refreshCredentials(ended.credentials ?? [], shell) : null;
+  const planned = planAfterCredential(planAfterRefresh(first, facts, evidence), facts, credential);
+  const dispatch = dispatchOf(facts, planned, { evidence, credential });
   if (planned.kind !== 'retry')
     return { kind: 'settle', ended: await proven({ ...ended, dispatch }, planned, call, work, shell) };
   noteRetry(recovery, trouble.classification.verdict === 'rate_limited', shell);

@@ -7,6 +7,7 @@ import type { Probed, ToolRecovery } from '../../core/recovery/playbook.ts';
 import { canonicalise } from '../../core/values/canonical.ts';
 import type { Json } from '../../core/values/json.ts';
 import type { UpstreamResult } from '../../ports/upstream.ts';
+import { fetchCredentials } from '../call/fetch-credentials.ts';
 import type { Shell } from '../shell.ts';
 import { sendAttempt } from './send-attempt.ts';
 import { attemptOf } from './work.ts';
@@ -20,6 +21,8 @@ export async function probe(call: Call, args: Json, { reconcile }: ToolRecovery,
   if (tool.effectClass !== 'pure') return unclear(`'${reconcile.tool}' is not a read`);
   const asked = reconcile.ask(args);
   if (asked === null) return unclear('the arguments of the read could not be made');
+  const credentials = await fetchCredentials(tool, call.agent, shell);
+  if (credentials.some(({ ok }) => !ok)) return unclear('the credential of the read is not available');
   const work = { tool, args: asked, step: null, client: null, holds: [] };
   // The read has its own time, whatever is left of the call's.
   const reading = { ...call, deadlineAtMs: shell.ports.clock.nowMs() + tool.timeoutMs };

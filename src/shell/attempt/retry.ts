@@ -5,7 +5,8 @@
 import { cancelled, failed, pending, withSeq } from '../../core/call/answer.ts';
 import type { Call } from '../../core/call/call.ts';
 import { type CallEvent, mayResend } from '../../core/call/lifecycle.ts';
-import { classify } from '../../core/recovery/classify.ts';
+import { classify, withCode } from '../../core/recovery/classify.ts';
+import type { EffectClass } from '../../core/taxonomy.ts';
 import { invariant, unreachable } from '../../core/values/unreachable.ts';
 import { awaitElsewhere } from '../call/await-outcome.ts';
 import { conclude } from '../ending/conclude.ts';
@@ -15,7 +16,7 @@ import { answerStored } from '../ending/stored-reply.ts';
 import type { Answer, Shell } from '../shell.ts';
 import { commit } from '../upkeep/commit.ts';
 import type { NextMove } from './next-move.ts';
-import { type Control, dispatch, stepOf, whyNotResend, type Work } from './work.ts';
+import { type Control, dispatch, type ResendDenial, stepOf, whyNotResend, type Work } from './work.ts';
 
 /** A call whose next attempt this process may send, and when the winning commit was submitted. */
 export interface Claimed {
@@ -151,14 +152,18 @@ async function end(call: Call, event: CallEvent, say: Say, context: CallContext,
   return answerStored(call.id, shell);
 }
 
-function sayDenied({ effectClass }: Call, message: string, { limits }: Shell): Say {
+function sayDenied({ effectClass }: Call, denial: ResendDenial, { limits }: Shell): Say {
   return (envelope, effect) =>
-    failed(envelope, {
-      classification: classify('403_forbidden', undefined, effectClass),
-      effect,
-      errorType: 'PolicyDenied',
-      message,
-      retryAfterSeconds: null,
-      maxMessageChars: limits.maxMessageChars,
-    });
+    failed(envelope, { ...failureOfDenial(denial, effectClass), effect, maxMessageChars: limits.maxMessageChars });
+}
+
+/** A secret that cannot be had has a code of its own: no rule forbids the call. */
+function failureOfDenial({ message, credential }: ResendDenial, effectClass: EffectClass) {
+  if (credential === undefined) {
+    const classification = classify('403_forbidden', undefined, effectClass);
+    return { classification, errorType: 'PolicyDenied', message, retryAfterSeconds: null };
+  }
+  const classification = withCode(classify('401_unauthenticated', undefined, effectClass), 'CREDENTIAL_UNAVAILABLE');
+  const { retryAfterSeconds } = credential;
+  return { classification, errorType: 'CredentialUnavailable', message, retryAfterSeconds };
 }

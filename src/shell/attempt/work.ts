@@ -2,6 +2,7 @@
  * What a call is sent with: tool, arguments, step of a workflow, and the services its body may use. Also rechecks
  * policy and approval before a call is sent again.
  */
+import type { Approval } from '../../core/approval/approval.ts';
 import type { Call, Request } from '../../core/call/call.ts';
 import type { ToolEntry } from '../../core/call/catalogue.ts';
 import type { Json } from '../../core/values/json.ts';
@@ -18,10 +19,12 @@ import type { CancelScope } from '../../core/call/answer.ts';
 import type { CallEvent } from '../../core/call/lifecycle.ts';
 import { canonicalText, preview } from '../../core/values/canonical.ts';
 import { safeText } from '../../core/values/redact.ts';
+import { invariant } from '../../core/values/unreachable.ts';
 import { commit, keepForLater, markAnswered } from '../upkeep/commit.ts';
 import { suppressedIn } from '../upkeep/record-suppressed.ts';
 import { advanceAll, bare, type CommitParts, note, numbered, toTransition } from '../ending/transition.ts';
-import { recheck } from '../../core/call/recheck.ts';
+import { type CredentialRefusal, recheck } from '../../core/call/recheck.ts';
+import { fetchCredentials, handlesFor } from '../call/fetch-credentials.ts';
 import type { Facts } from '../../core/gates/facts.ts';
 import type { HeldAmount } from '../ending/held-amounts.ts';
 import type { StoredCall } from '../../ports/store.ts';
@@ -70,6 +73,7 @@ export function attemptOf(call: Call, work: Work, shell: Shell): Attempt {
     workflowContext: work.step === null ? null : work.step.snapshot.context,
     client: work.client === null ? null : recordedClient(work.client, call, shell),
     callTool: callToolFor(call, work.bodyOf ?? call, shell),
+    credentials: handlesFor(work.tool, call.agent, shell),
     suppressed: suppressedIn(call, shell),
     egress: egressOf(call.agent, shell),
   };
@@ -150,7 +154,18 @@ export function recordedClient(client: AgentClient, call: Call, shell: Shell): A
   }
 }
 
-export async function whyNotResend(call: StoredCall, { tool, args, step }: Work, shell: Shell): Promise<string | null> {
+/** Why a call is not sent again. */
+export interface ResendDenial {
+  readonly message: string;
+  /** Absent if it is the policy that denies it. */
+  readonly credential?: CredentialRefusal;
+}
+
+export async function whyNotResend(
+  call: StoredCall,
+  { tool, args, step }: Work,
+  shell: Shell,
+): Promise<ResendDenial | null> {
   const { id, tenant, agent, session, seq } = call;
   // Which model asked is not on record, and it passed when it did: a rule that reads it denies.
   const request = { tool: tool.name, args, session, model: null } as Request;
@@ -159,14 +174,19 @@ export async function whyNotResend(call: StoredCall, { tool, args, step }: Work,
     catalogue: new Map([[tool.name, tool]]),
     ...(session === null ? {} : { session: { found: true, id: session, state: 'open', reason: null, seq, step } }),
   };
-  const asked = recheck(request, facts);
-  const resolved =
-    asked.kind === 'need' && asked.fact === 'addresses'
-      ? { ...facts, addresses: await fetchAddresses(egressHosts(request, facts), shell) }
-      : facts;
-  const first = resolved === facts ? asked : recheck(request, resolved);
-  const answer = first.kind === 'need' ? recheck(request, resolved, await shell.ports.store.approvalOfCall(id)) : first;
-  return answer.kind === 'denied' ? answer.message : null;
+  let known = facts;
+  let approval: Approval | null | undefined;
+  for (;;) {
+    const answer = recheck(request, known, approval);
+    if (answer.kind !== 'need') return answer.kind === 'denied' ? answer : null;
+    if (answer.fact === 'credentials') known = { ...known, credentials: await fetchCredentials(tool, agent, shell) };
+    else if (answer.fact === 'addresses')
+      known = { ...known, addresses: await fetchAddresses(egressHosts(request, known), shell) };
+    else {
+      invariant(approval === undefined, 'a resend is decided by its approval and its credentials');
+      approval = await shell.ports.store.approvalOfCall(id);
+    }
+  }
 }
 
 /** The right to send, taken in one commit with what `parts` carries: the next attempt, its owner and its lease. */

@@ -14,6 +14,7 @@ import type {
 import { egressHosts } from '../../core/gates/egress.ts';
 import { stepOf } from '../../core/gates/reachable.ts';
 import type { StepFact } from '../../core/workflow/step.ts';
+import { fetchCredentials, lookAtCredentials } from './fetch-credentials.ts';
 import { fetchApproval } from '../approval/fetch-approval.ts';
 import { fetchBudgets, fetchRates } from './fetch-quotas.ts';
 import { type Asking, fetchSession, lookAtSession, type Unopened } from '../session/fetch-session.ts';
@@ -72,6 +73,9 @@ const fetchers: Readonly<Record<Exclude<FactName, 'session'>, Fetch>> = {
   evidenceNow: async ({ evidence }, { request }, shell) => ({
     evidenceNow: await readEvidenceAgain(request.evidence ?? [], evidence?.ok === true ? evidence.contents : [], shell),
   }),
+  credentials: async ({ catalogue }, { request, who }, shell) => ({
+    credentials: await fetchCredentials(catalogue.get(request.tool), who.agent, shell),
+  }),
 };
 
 async function isTurnCancelled({ turn }: Request, { session }: Facts, { ports }: Shell): Promise<boolean> {
@@ -87,6 +91,10 @@ export async function gatherLooking(
   shell: Shell,
 ): Promise<Gathered> {
   if (fact === 'session') return withSession(await lookAtSession(request.session, who, shell), facts);
+  if (fact === 'credentials') {
+    const credentials = lookAtCredentials(facts.catalogue.get(request.tool), who.agent, shell);
+    return { kind: 'facts', facts: { ...facts, credentials } };
+  }
   if (fact !== 'evidenceNow') return gather(fact, facts, { request, who, asking: null }, shell);
   const hash = facts.evidence?.ok === true ? facts.evidence.hash : '';
   return { kind: 'facts', facts: { ...facts, evidenceNow: { kind: 'read', hash, changed: '' } } };

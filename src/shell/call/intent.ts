@@ -8,6 +8,7 @@ import type { ToolEntry } from '../../core/call/catalogue.ts';
 import { type Decision, type Softened, standingGates } from '../../core/call/decide.ts';
 import type { Notice } from '../../core/call/reply.ts';
 import type { BudgetFact, Hold } from '../../core/budget/judge-budgets.ts';
+import { credentialOnRecord } from '../../core/gates/credential.ts';
 import type { Facts } from '../../core/gates/facts.ts';
 import { spendingParts } from '../approval/open-spending.ts';
 import type { Policy } from '../../core/policy/policy.ts';
@@ -240,6 +241,7 @@ export function factsOf(facts: Facts, shell: Shell): JsonObject {
   if (facts.budgets !== undefined) seen['budgets'] = facts.budgets.map(budgetSeen);
   if (facts.addresses !== undefined)
     seen['addresses'] = facts.addresses.map(({ host, addresses }) => ({ host, addresses: [...addresses] }));
+  if (facts.credentials !== undefined) seen['credentials'] = facts.credentials.map(credentialOnRecord);
   if (facts.approval !== undefined) seen['approval'] = approvalSeen(facts.approval);
   if (facts.arguments !== undefined) seen['validator'] = facts.arguments.ok ? 'accepted' : 'refused';
   return seen;

@@ -108,7 +108,10 @@ async function resume(call: StoredCall, nowMs: number, shell: Shell): Promise<vo
   const work = { tool, args: JSON.parse(found.argsText) as Json, step, client: null, notices, holds };
   // INVARIANT: nothing is sent again that the policy now in force does not permit.
   const denial = await whyNotResend(call, work, shell);
-  if (denial !== null) return expire(call, shell, { errorType: 'PolicyDenied', message: denial });
+  if (denial !== null) {
+    const errorType = denial.credential === undefined ? 'PolicyDenied' : 'CredentialUnavailable';
+    return expire(call, shell, { errorType, message: denial.message });
+  }
   const goesOn = step === null ? [] : resumption(call.session, step, shell);
   const started = await start({ call, events: [], work, parts: { expectOpen: true, resumption: goesOn } }, shell);
   // INVARIANT: nothing is sent any more for a session that was cancelled.

@@ -145,7 +145,7 @@ function entryOf(
     inputSchema: input === null ? own.inputSchema : input.listed,
     listing: null,
     policyName: operation,
-    ...(tool?.recovery === undefined ? {} : { recovery: tool.recovery }),
+    ...declaredAbout(tool),
     reach: own.reach,
     reportsWithinMs: own.reportsWithinMs,
     host: own.host,
@@ -154,6 +154,14 @@ function entryOf(
     operationOf: keyed(operation, operationKey),
     manifest: canonicalText(declarationOf(action, settled)),
   });
+}
+
+/** What is declared about a tool holds for the actions that are bound to it. */
+function declaredAbout(tool: ToolEntry | null): Pick<ToolEntry, 'recovery' | 'credentials'> {
+  return {
+    ...(tool?.recovery === undefined ? {} : { recovery: tool.recovery }),
+    ...(tool?.credentials === undefined ? {} : { credentials: tool.credentials }),
+  };
 }
 
 /** An action that runs a body, described as a tool would be. */

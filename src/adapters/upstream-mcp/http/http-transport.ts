@@ -49,7 +49,13 @@ export class HttpTransport extends StreamableHTTPClientTransport {
   #version: string | null = null;
   #marks = 0;
 
-  constructor(server: HttpConnection, limits: McpLimits, resolver: Resolver = systemResolver) {
+  /** `secrets`: headers of requests that are no calls; a call brings its own. */
+  constructor(
+    server: HttpConnection,
+    limits: McpLimits,
+    secrets: () => Readonly<Record<string, string>> = () => ({}),
+    resolver: Resolver = systemResolver,
+  ) {
     const agent = agentFor(new URL(server.url).origin, resolver);
     const heads = new Map<string, Head>();
     const pace = createPace(limits);
@@ -59,6 +65,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
         const headers = new Headers(init?.headers);
         const head = heads.get(headers.get(markHeader) ?? '');
         headers.delete(markHeader);
+        for (const [name, value] of Object.entries(secrets())) headers.set(name, value);
         const answer = await sendForSdk(agent, url, { ...init, headers }, limits);
         const redirectsTo = readRedirect(answer.status, answer.headers['location'] ?? null, url);
         // Calls go to one address. A connection that followed a redirect would list tools that no call can reach.
@@ -102,7 +109,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
         const read = readMessage(received);
         return read?.kind === 'answer' && read.id === message.id;
       };
-      const reopen = this.#reopening(message, signal);
+      const reopen = this.#reopening(message, signal, options.headers ?? {});
       // Whoever still waits is told that nothing more comes.
       const onEnd = (fault?: Error) => onRequestStreamEnd?.(fault);
       const following = { limits: this.#limits, signal, pace: this.#pace, receive: receiveAnswer, reopen };
@@ -114,7 +121,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
   }
 
   /** Asks for the rest of an answer's stream. Null in revision 2026-07-28, where a stream cannot be resumed. */
-  #reopening(message: JSONRPCRequest, signal: AbortSignal): Following['reopen'] {
+  #reopening(message: JSONRPCRequest, signal: AbortSignal, own: Readonly<Record<string, string>>): Following['reopen'] {
     if (message.params?._meta?.[PROTOCOL_VERSION_META_KEY] !== undefined) return null;
     const known = {
       accept: 'text/event-stream',
@@ -122,7 +129,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
       ...(this.#version === null ? {} : { 'mcp-protocol-version': this.#version }),
     };
     return (lastEventId) => {
-      const headers = headersFor(this.#target, this.#server.headers, { ...known, 'last-event-id': lastEventId });
+      const headers = headersFor(this.#target, this.#server.headers, own, { ...known, 'last-event-id': lastEventId });
       const maxBodyBytes = this.#limits.maxMessageBytes;
       return send(this.#target, { method: 'GET', headers, body: null, signal, maxBodyBytes }, this.#agent);
     };

@@ -25,6 +25,7 @@ export function writeStatus(report: Report, paint: Paint): string {
     ['store', storeIn(report)],
     ...lines('servers', serversIn(report)),
     ...lines('recovery', recoveryIn(report)),
+    ...lines('credentials', credentialsIn(report)),
     ...lines('policy', policyIn(report, governed)),
     ['calls', callsIn(report)],
     ...lines('budgets', budgetsIn(report)),
@@ -70,6 +71,16 @@ function recoveryIn({ recovery }: Report): readonly string[] {
       ({ upstream, breaker, retries }) =>
         `${textOf(upstream, '?')}: breaker ${textOf(breaker, '?')}, ${String(retries)} retries`,
     );
+}
+
+function credentialsIn({ credentials }: Report): readonly string[] {
+  if (!isList(credentials)) return [];
+  return credentials.map(({ name, provider, state, since, reason, expires_at: expires }) => {
+    const ends = typeof expires === 'string' ? `, expires ${expires}` : '';
+    const why = typeof reason === 'string' ? ` (${reason})` : '';
+    const word = state === 'not_fetched' ? 'not fetched' : textOf(state, '?');
+    return `${textOf(name, '?')}: ${textOf(provider, '?')}, ${word} since ${textOf(since, '?')}${why}${ends}`;
+  });
 }
 
 function policyIn({ policy: hash }: Report, governed: Report | null): readonly string[] {

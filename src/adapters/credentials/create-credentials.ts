@@ -1,0 +1,90 @@
+/**
+ * All credentials of a gateway; implements the port `Credentials`. Makes the provider of each, and tells who hides
+ * secrets of every one that there ever was.
+ */
+import { unreachable } from '../../core/values/unreachable.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { CredentialHandle, Credentials } from '../../ports/credentials.ts';
+import { createProviderClient, type ProviderClient } from './ask-provider.ts';
+import { configuredSecrets, type DeclaredCredential } from '../../core/credential/declared-credential.ts';
+import { createCredentialCache, type CredentialCache } from './credential-cache.ts';
+import { type Environment, createEnvProvider, createExecProvider, createFileProvider } from './local-providers.ts';
+import { createOAuthProvider } from './oauth-provider.ts';
+import type { Provider } from './provider.ts';
+import { createVaultProvider } from './vault-provider.ts';
+
+export interface CredentialParts {
+  readonly clock: Clock;
+  readonly env: Environment;
+  /** Hears each secret before it is used, those of the configuration included. */
+  readonly onSecret: (secret: string) => void;
+}
+
+export function createCredentials(configs: readonly DeclaredCredential[], parts: CredentialParts): Credentials {
+  const client = createProviderClient();
+  const caches = new Map<string, { readonly config: DeclaredCredential; readonly cache: CredentialCache }>();
+  for (const config of configs) {
+    for (const secret of configuredSecrets(config)) parts.onSecret(secret);
+    const provider = createProvider(config, client, parts);
+    caches.set(config.name, { config, cache: createCredentialCache(config, { ...parts, provider }) });
+  }
+
+  function find(name: string): { readonly config: DeclaredCredential; readonly cache: CredentialCache } {
+    const found = caches.get(name);
+    if (found === undefined) throw new Error(`bug: no credential is called '${name}'`);
+    return found;
+  }
+
+  return {
+    fetch: (name) => find(name).cache.fetch(),
+    refresh: (name, refusedId) => find(name).cache.refresh(refusedId),
+    known: (name) => find(name).cache.known(),
+    handle: (name) => handleOf(find(name)),
+    states: () => [...caches.values()].map(({ cache }) => cache.state()),
+    close() {
+      for (const { cache } of caches.values()) cache.close();
+      client.close();
+    },
+  };
+}
+
+function handleOf({
+  config: { name, inject },
+  cache,
+}: {
+  readonly config: DeclaredCredential;
+  readonly cache: CredentialCache;
+}): CredentialHandle {
+  let used: string | null = null;
+  return {
+    name,
+    inject,
+    reveal() {
+      const now = cache.current();
+      used = now?.id ?? null;
+      return now?.value ?? null;
+    },
+    usedId: () => used,
+  };
+}
+
+export function createProvider(
+  { source }: DeclaredCredential,
+  client: ProviderClient,
+  { env, clock }: Omit<CredentialParts, 'onSecret'>,
+): Provider {
+  switch (source.provider) {
+    case 'env':
+      return createEnvProvider(source, env);
+    case 'file':
+      return createFileProvider(source);
+    case 'exec':
+      return createExecProvider(source, env);
+    case 'vault':
+      return createVaultProvider(source, client, () => clock.nowMs());
+    case 'oauth':
+      return createOAuthProvider(source, client);
+    default:
+      return unreachable(source);
+  }
+}

@@ -7,11 +7,13 @@ import type { Clock } from '../../src/ports/clock.ts';
 import type { CommitResult, Transition } from '../../src/ports/store.ts';
 import type { Workflow } from '../../src/core/workflow/workflow.ts';
 import { recover } from '../../src/shell/upkeep/recover.ts';
-import type { SimulatedPolicy } from './approval-setting.ts';
+import { permitAll, type SimulatedPolicy } from './approval-setting.ts';
 import { createApprovers } from './approvers.ts';
 import { createClients } from './clients.ts';
 import { approvalColumns, createCoverage } from './coverage.ts';
 import { type FaultMix, faultMixes, noFaults } from './fault-mix.ts';
+import { drawQuotas, type Quotas } from './limits/quota-setting.ts';
+import { createQuotaWitness } from './limits/quota-witness.ts';
 import { createMemoryState, isAnotherStep } from './memory-state.ts';
 import { openIncarnation } from './memory-store.ts';
 import { createNodeFaults } from './parts/node-faults.ts';
@@ -41,6 +43,8 @@ export interface WorldOptions {
   readonly workflows?: boolean | (() => ReadonlyMap<string, Workflow>);
   /** A policy that defers, people who decide, and an operator who changes it; or the policy it begins with. */
   readonly approvals?: boolean | SimulatedPolicy;
+  /** Rate limits and budgets, by a policy that permits everything where there are no approvals. */
+  readonly quotas?: boolean | Quotas;
   readonly traced?: boolean;
   readonly tampering?: Tampering;
   readonly quarantineMs?: number;
@@ -58,9 +62,16 @@ function workflowsOf({ workflows = false }: WorldOptions): () => ReadonlyMap<str
   return () => (workflows ? simulatedWorkflows : new Map());
 }
 
-function policiesOf({ approvals = false, seed }: WorldOptions, scheduler: Scheduler): Policies | null {
-  if (approvals === false) return null;
-  return createPolicies(createRandom(seed, 'policy'), scheduler, approvals === true ? undefined : approvals);
+function quotasOf({ quotas = false, seed }: WorldOptions): Quotas | null {
+  if (quotas === false) return null;
+  return quotas === true ? drawQuotas(createRandom(seed, 'quotas')) : quotas;
+}
+
+function policiesOf(options: WorldOptions, quotas: Quotas | null, scheduler: Scheduler): Policies | null {
+  const { approvals = false, seed } = options;
+  if (approvals === false && quotas === null) return null;
+  const given = approvals === true ? {} : approvals === false ? { stances: permitAll } : approvals;
+  return createPolicies(createRandom(seed, 'policy'), scheduler, { ...given, quotas });
 }
 
 export function createWorld(options: WorldOptions) {
@@ -69,13 +80,16 @@ export function createWorld(options: WorldOptions) {
   const scheduler = createScheduler(options.traced ?? false);
   const coverage = createCoverage();
   const approvalCoverage = createCoverage(approvalColumns);
-  const policies = policiesOf(options, scheduler);
+  const limited = quotasOf(options);
+  const policies = policiesOf(options, limited, scheduler);
   const witness = createWitness({ policy: (hash) => policies?.byHash(hash) ?? null, nowMs: scheduler.nowMs });
   const state = createMemoryState(createRandom(seed, 'store'), options.forgetsTokens ?? false);
   const replies = createReplyWitness(state, witness);
+  const quotas = limited === null ? null : createQuotaWitness({ quotas: limited, state, breaks: witness.breaks });
   state.onApplied = (...applied) => {
     witness.applied(...applied);
-    const [{ call }] = applied;
+    const [{ call }, records] = applied;
+    quotas?.applied(applied[0], records);
     if (call !== null && call.kind !== 'mark' && isAnotherStep(call.call, state)) witness.forgiveCall(call.call.id);
   };
   state.age = scheduler.nowMs;
@@ -185,7 +199,10 @@ export function createWorld(options: WorldOptions) {
     policy: (name: string) => policies?.of(name) ?? null,
     recovery: declareRecovery(options.wildClocks === true),
     mix: () => mix,
-    openStore: (life: Life, nowMs: number) => simulateStore(openIncarnation(state, nowMs), life, storeWorld),
+    openStore: (life: Life, nowMs: number) => {
+      const opened = openIncarnation(state, nowMs);
+      return simulateStore(options.tampering?.incarnation?.(opened, state) ?? opened, life, storeWorld);
+    },
     upstreamFor: fatefulUpstream,
     onNotice: (life: Life, notice: { readonly kind: string }) => {
       scheduler.say(() => `${life.node}: notice ${JSON.stringify(notice)}`);
@@ -246,6 +263,7 @@ export function createWorld(options: WorldOptions) {
     coverage,
     approvalCoverage,
     policies,
+    quotas,
     approvers,
     witness,
     replies,

@@ -151,8 +151,9 @@ export function createQuotaWitness({ quotas, state, breaks }: QuotaEyes) {
       // One that adopts a result is prepared and ends at once: it is not admitted, and costs nothing.
       if (moved !== null && moved.call.state === 'DISPATCHED')
         for (const record of records) if (record.kind === 'prepared') admit(record, moved.call.agent, atMs);
-      if (moved !== null && callStates[moved.call.state].terminal) end(moved.call.id, moved.call.state, atMs);
-      if (moved?.call.state === 'IN_DOUBT') totals.doubted += 1;
+      const into = moved?.call.state ?? '(none)';
+      if (moved !== null && into !== '(none)' && callStates[into].terminal) end(moved.call.id, into, atMs);
+      if (into === 'IN_DOUBT') totals.doubted += 1;
       for (const write of approvals) decide(write);
       checkWindow(moved?.call.id ?? 'a transition without a call');
       compare();

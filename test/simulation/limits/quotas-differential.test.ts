@@ -37,7 +37,7 @@ import { createRandom, type Random } from '../random.ts';
 const seeds = 16;
 const rounds = 60;
 const session = aSession();
-const calls = Array.from({ length: 8 }, (_, index) =>
+const calls = Array.from({ length: 60 }, (_, index) =>
   aCall({ id: `call_${index}` as CallId, session: session.id, state: 'DISPATCHED', attempt: 1 }),
 );
 const tenants = ['acme', 'other'] as const;
@@ -55,7 +55,7 @@ const drawReservation = (random: Random): Reservation => ({
   tenant: 'acme',
   account: random.pick(accounts),
   amount: anAmount(random),
-  limit: random.chance(0.1) ? null : random.pick([60, 90]),
+  limit: random.chance(0.1) ? null : random.pick([40, 60]),
 });
 
 const drawToken = (random: Random): TokenTake => ({
@@ -109,7 +109,7 @@ async function drawTransition(model: Store, earlier: readonly Transition[], rand
   const own: Settlement = { ...drawSettlement(random), call: call.id };
   if (random.chance(0.4)) {
     const settle = random.chance(0.2) ? [own, own] : [own];
-    const into = random.pick(['SUCCEEDED', 'FAILED', 'IN_DOUBT'] as const);
+    const into = random.pick(['SUCCEEDED', 'FAILED', 'IN_DOUBT', 'IN_DOUBT'] as const);
     const also = random.chance(0.1) ? { reserve } : {};
     return updating(
       { ...call, state: found.state, dueAtMs: found.dueAtMs },
@@ -133,7 +133,7 @@ async function contentOf(store: Store) {
     accounts: await Promise.all(places.map((place) => store.account(...place))),
     holds: await Promise.all(calls.map(({ id }) => store.holdsOf(id))),
     buckets: await Promise.all(tenants.flatMap((tenant) => buckets.map((bucket) => store.bucket(tenant, bucket)))),
-    calls: await store.listCalls({ limit: 9 }),
+    calls: await store.listCalls({ limit: 99 }),
   };
 }
 

@@ -64,10 +64,9 @@ export function createQuotaWitness({ quotas, state, breaks }: QuotaEyes) {
 
   const admit = (record: MemoryRecord, agent: string, atMs: number) => {
     const call = record.call ?? '';
-    const { budgets = [] } = JSON.parse(record.body) as { budgets?: { account: string; held: number }[] };
     const payload = record.payloads[record.parts.indexOf('args')] ?? null;
     const args = (payload === null ? null : JSON.parse(hashing.text(payload.bytes))) as Json;
-    const own = new Map(budgets.map(({ account, held }) => [account, held]));
+    const own = new Map(budgetsIn(record).map(({ account, held }) => [account, held]));
     for (const name of accountsOf(agent))
       if ([...own.keys()].filter((account) => name.test(account)).length !== 1)
         breaks('8', `${call} of ${agent} is admitted, and ${name} names none of ${[...own.keys()].join()}`);
@@ -149,8 +148,12 @@ export function createQuotaWitness({ quotas, state, breaks }: QuotaEyes) {
     applied({ call, approvals, atMs }: Transition, records: readonly MemoryRecord[]): void {
       const moved = call === null || call.kind === 'mark' ? null : call;
       // One that adopts a result is prepared and ends at once: it is not admitted, and costs nothing.
-      if (moved !== null && moved.call.state === 'DISPATCHED')
-        for (const record of records) if (record.kind === 'prepared') admit(record, moved.call.agent, atMs);
+      for (const record of records) {
+        if (moved === null || record.kind !== 'prepared') continue;
+        if (moved.call.state === 'DISPATCHED') admit(record, moved.call.agent, atMs);
+        else if (budgetsIn(record).length > 0)
+          breaks('charged', `${record.call} is not admitted, and its record says what it holds`);
+      }
       const into = moved?.call.state ?? '(none)';
       if (moved !== null && into !== '(none)' && callStates[into].terminal) end(moved.call.id, into, atMs);
       if (into === 'IN_DOUBT') totals.doubted += 1;
@@ -173,6 +176,10 @@ export function createQuotaWitness({ quotas, state, breaks }: QuotaEyes) {
         if (effects > 0 && !holders.has(id)) breaks('charged', `${id} took effect, and nobody paid for it`);
     },
   };
+}
+
+function budgetsIn({ body }: MemoryRecord): readonly { readonly account: string; readonly held: number }[] {
+  return (JSON.parse(body) as { budgets?: [] }).budgets ?? [];
 }
 
 function heldIn({ holds }: Ledger): number {

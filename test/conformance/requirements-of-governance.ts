@@ -74,6 +74,7 @@ export const ofGovernance: Readonly<Record<string, string>> = {
   'C4-budget-6': 'a budget can be shared by agents, or by a whole tenant',
   'C4-budget-7': 'a budget that only audits lets the call run, and says so',
   'C4-budget-8': 'with on_exceed defer an approval is opened ahead, one for each window',
+  'C1-quota-1': 'rate limits and budgets add no commit to a call',
   'C6-budget-1': 'what had no effect is released, what is in doubt stays held, what nobody will ever know is charged',
   'C6-budget-2': 'a call is charged to the window in which it began',
   'C6-budget-3': 'however many ask at once, settled and held never pass the limit',

@@ -42,7 +42,7 @@ interface Asked {
   reply: Reply | null;
 }
 
-test(`kill -9 while ${callers} callers spend budgets, from seed ${seed}`, async (t) => {
+test(`[C6-budget-3] kill -9 while ${callers} callers spend budgets, from seed ${seed}`, async (t) => {
   const faults = await openFaults(t, { rate: faultRate, seed, onRepeat: seed % 2 === 0 ? 'replay' : 'conflict' });
   const url = faults.url.slice(0, -1);
   const file = path.join(folder(t), 'recourse.db');

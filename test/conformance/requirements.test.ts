@@ -5,7 +5,9 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { requirements } from './requirements.ts';
 
-const folders = ['.', 'errors', 'recovery', 'upstream', '../chaos'].map((name) => path.join(import.meta.dirname, name));
+const folders = ['.', 'errors', 'limits', 'recovery', 'upstream', '../chaos', '../chaos/limits'].map((name) =>
+  path.join(import.meta.dirname, name),
+);
 
 /** The contract of stores is proven by functions that every adapter calls; it cites no ids. */
 const isOurs = (name: string) =>

@@ -53,8 +53,6 @@ export function createApprovalWitness({ breaks, stateOf, isStep, forgive, policy
   const accounts = new Map<string, ApprovalAccount>();
   const ofCall = new Map<string, ApprovalAccount>();
   const said = new Set<string>();
-  /** Approvals of spending belong to no call: limits/quota-witness.ts looks at them. */
-  const spending = new Set<string>();
   const submitted = new Map<string, { readonly atMs: number; readonly pausedUntilMs: number }>();
   const totals = { opened: 0, granted: 0, edited: 0, used: 0, denied: 0, revoked: 0, expired: 0, void: 0 };
 
@@ -241,9 +239,7 @@ export function createApprovalWitness({ breaks, stateOf, isStep, forgive, policy
 
     /** After the call itself was accounted for. */
     applied(transition: Transition, records: readonly MemoryRecord[]): void {
-      const { call } = transition;
-      for (const { approval } of transition.approvals) if (approval.spending !== undefined) spending.add(approval.id);
-      const approvals = transition.approvals.filter(({ approval }) => approval.spending === undefined);
+      const { approvals, call } = transition;
       for (const write of approvals) {
         if (write.expect === null) opens(write, call, records);
         else changes(write, transition, records);
@@ -283,7 +279,6 @@ export function createApprovalWitness({ breaks, stateOf, isStep, forgive, policy
       const account = ofCall.get(reply.call_id);
       if ('error' in reply && reply.error === 'denied' && reply.code === 'POLICY_DEFER') {
         const id = reply.resolution.type === 'pending_approval' ? reply.resolution.approval_id : '';
-        if (spending.has(id)) return;
         const named = accounts.get(id);
         if (named === undefined) return breaks('names', `a caller was told of ${id}, which nobody opened`);
         if (named !== account)

@@ -14,8 +14,8 @@ import { approvalColumns, createCoverage } from './coverage.ts';
 import { type FaultMix, faultMixes, noFaults } from './fault-mix.ts';
 import { drawQuotas, type Quotas } from './limits/quota-setting.ts';
 import { createQuotaWitness } from './limits/quota-witness.ts';
-import { createMemoryState, isAnotherStep } from './memory-state.ts';
-import { openIncarnation } from './memory-store.ts';
+import { createMemoryState, isAnotherStep, type MemoryState } from './memory-state.ts';
+import { type Incarnation, openIncarnation } from './memory-store.ts';
 import { createNodeFaults } from './parts/node-faults.ts';
 import { createOperator } from './operator.ts';
 import { createRandom } from './random.ts';
@@ -67,34 +67,36 @@ function quotasOf({ quotas = false, seed }: WorldOptions): Quotas | null {
   return quotas === true ? drawQuotas(createRandom(seed, 'quotas')) : quotas;
 }
 
-function policiesOf(options: WorldOptions, quotas: Quotas | null, scheduler: Scheduler): Policies | null {
+function policiesOf(options: WorldOptions, scheduler: Scheduler): Policies | null {
   const { approvals = false, seed } = options;
+  const quotas = quotasOf(options);
   if (approvals === false && quotas === null) return null;
   const given = approvals === true ? {} : approvals === false ? { stances: permitAll } : approvals;
   return createPolicies(createRandom(seed, 'policy'), scheduler, { ...given, quotas });
 }
 
+function openStoreOf({ tampering }: WorldOptions, state: MemoryState, nowMs: number): Incarnation {
+  const opened = openIncarnation(state, nowMs);
+  return tampering?.incarnation?.(opened, state) ?? opened;
+}
+
 export function createWorld(options: WorldOptions) {
-  const { seed } = options;
-  const random = createRandom(seed, 'world');
+  const random = createRandom(options.seed, 'world');
   const scheduler = createScheduler(options.traced ?? false);
-  const coverage = createCoverage();
-  const approvalCoverage = createCoverage(approvalColumns);
-  const limited = quotasOf(options);
-  const policies = policiesOf(options, limited, scheduler);
+  const [coverage, approvalCoverage] = [createCoverage(), createCoverage(approvalColumns)];
+  const policies = policiesOf(options, scheduler);
   const witness = createWitness({ policy: (hash) => policies?.byHash(hash) ?? null, nowMs: scheduler.nowMs });
-  const state = createMemoryState(createRandom(seed, 'store'), options.forgetsTokens ?? false);
+  const state = createMemoryState(createRandom(options.seed, 'store'), options.forgetsTokens ?? false);
   const replies = createReplyWitness(state, witness);
-  const quotas = limited === null ? null : createQuotaWitness({ quotas: limited, state, breaks: witness.breaks });
-  state.onApplied = (...applied) => {
-    witness.applied(...applied);
-    const [{ call }, records] = applied;
-    quotas?.applied(applied[0], records);
+  const quotas = createQuotaWitness(quotasOf(options), state, witness.breaks);
+  state.onApplied = (transition, records, owner) => {
+    witness.applied(transition, records, owner);
+    quotas?.applied(transition, records);
+    const { call } = transition;
     if (call !== null && call.kind !== 'mark' && isAnotherStep(call.call, state)) witness.forgiveCall(call.call.id);
   };
   state.age = scheduler.nowMs;
-  let mix: FaultMix = options.mix ?? faultMixes.everything;
-  let diskFullUntilMs = 0;
+  let [mix, diskFullUntilMs]: [FaultMix, number] = [options.mix ?? faultMixes.everything, 0];
 
   const stateOf = (callId: string) => state.calls.get(callId)?.call.state ?? '(none)';
   const coverApproval = (fault: string, callId: string) => {
@@ -199,10 +201,7 @@ export function createWorld(options: WorldOptions) {
     policy: (name: string) => policies?.of(name) ?? null,
     recovery: declareRecovery(options.wildClocks === true),
     mix: () => mix,
-    openStore: (life: Life, nowMs: number) => {
-      const opened = openIncarnation(state, nowMs);
-      return simulateStore(options.tampering?.incarnation?.(opened, state) ?? opened, life, storeWorld);
-    },
+    openStore: (life: Life, nowMs: number) => simulateStore(openStoreOf(options, state, nowMs), life, storeWorld),
     upstreamFor: fatefulUpstream,
     onNotice: (life: Life, notice: { readonly kind: string }) => {
       scheduler.say(() => `${life.node}: notice ${JSON.stringify(notice)}`);

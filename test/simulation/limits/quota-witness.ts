@@ -6,61 +6,29 @@
  */
 import type { Json } from '../../../src/core/values/json.ts';
 import { callStates } from '../../../src/core/taxonomy.ts';
-import type { ApprovalWrite, StoredAccount, Transition } from '../../../src/ports/store.ts';
+import type { Call } from '../../../src/core/call/call.ts';
+import type { ApprovalWrite, Transition } from '../../../src/ports/store.ts';
 import { hashing, type MemoryRecord } from '../memory-journal.ts';
-import { type MemoryState, nameOf } from '../memory-state.ts';
-import { emptyAccount } from './memory-quotas.ts';
-import { accountsOf, bucketOf, ceilingOf, type Quotas } from './quota-setting.ts';
+import type { MemoryState } from '../memory-state.ts';
+import { type Breaks, createLedgers, createRateCheck, heldIn } from './quota-ledgers.ts';
+import { accountsOf, ceilingOf, type Quotas } from './quota-setting.ts';
 
-interface Ledger {
-  settled: number;
-  allowed: number;
-  readonly holds: Map<string, number>;
-}
+type Rows = Pick<MemoryState, 'accounts' | 'holds' | 'calls'>;
 
-/** Admissions of one agent: how far they ran ahead of the rate. */
-interface Admissions {
-  count: number;
-  leastAhead: number;
-}
+export type QuotaWitness = ReturnType<typeof createWitness>;
 
-export interface QuotaEyes {
-  readonly quotas: Quotas;
-  readonly state: Pick<MemoryState, 'accounts' | 'holds' | 'calls'>;
-  readonly breaks: (invariant: string, detail: string) => void;
-}
-
-export type QuotaWitness = ReturnType<typeof createQuotaWitness>;
-
-const tenant = 'acme';
 const paidStates: ReadonlySet<string> = new Set(['SUCCEEDED', 'CLOSED_UNKNOWN']);
 
-export function createQuotaWitness({ quotas, state, breaks }: QuotaEyes) {
-  const ledgers = new Map<string, Ledger>();
+/** Null in a world without quotas. */
+export const createQuotaWitness = (quotas: Quotas | null, state: Rows, breaks: Breaks) =>
+  quotas === null ? null : createWitness(quotas, state, breaks);
+
+function createWitness(quotas: Quotas, state: Rows, breaks: Breaks) {
+  const { ledgerOf, checkWindow, compare } = createLedgers(state, breaks);
+  const checkRate = createRateCheck(quotas, breaks);
   const holders = new Map<string, ReadonlyMap<string, number>>();
   const charged = new Set<string>();
-  const admissions = new Map<string, Admissions>();
   const totals = { admitted: 0, charged: 0, released: 0, doubted: 0, crossed: 0, raised: 0, asked: 0 };
-
-  const ledgerOf = (account: string): Ledger => {
-    const known = ledgers.get(account) ?? { settled: 0, allowed: 0, holds: new Map<string, number>() };
-    ledgers.set(account, known);
-    return known;
-  };
-
-  const rowOf = (account: string): StoredAccount => state.accounts.get(nameOf(tenant, account)) ?? emptyAccount;
-
-  const checkRate = (agent: string, call: string, atMs: number) => {
-    const { intervalMicros, burst } = bucketOf(quotas);
-    const seen = admissions.get(agent) ?? { count: 0, leastAhead: Infinity };
-    const ahead = seen.count * intervalMicros - atMs * 1_000;
-    seen.count += 1;
-    seen.leastAhead = Math.min(seen.leastAhead, ahead);
-    admissions.set(agent, seen);
-    // From any admission to this one: as many as the time gives, and the burst.
-    if (ahead - seen.leastAhead > (burst - 1) * intervalMicros)
-      breaks('10', `${call} is admitted, and ${agent} has used up rate and burst`);
-  };
 
   const admit = (record: MemoryRecord, agent: string, atMs: number) => {
     const call = record.call ?? '';
@@ -83,6 +51,20 @@ export function createQuotaWitness({ quotas, state, breaks }: QuotaEyes) {
     holders.set(call, own);
     totals.admitted += 1;
     checkRate(agent, call, atMs);
+  };
+
+  /** One that adopts a result is prepared and ends at once: it is not admitted, and costs nothing. */
+  const begin = (
+    { agent, state: into }: Pick<Call, 'agent' | 'state'>,
+    records: readonly MemoryRecord[],
+    atMs: number,
+  ) => {
+    for (const record of records) {
+      if (record.kind !== 'prepared') continue;
+      if (into === 'DISPATCHED') admit(record, agent, atMs);
+      else if (budgetsIn(record).length > 0)
+        breaks('charged', `${record.call} is not admitted, and its record says what it holds`);
+    }
   };
 
   const end = (call: string, into: string, atMs: number) => {
@@ -111,29 +93,6 @@ export function createQuotaWitness({ quotas, state, breaks }: QuotaEyes) {
     if (into === 'revoked' || into === 'void') ledger.allowed = 0;
   };
 
-  /** Whether the call of this transition was charged where its intent had held nothing. */
-  const checkWindow = (ended: string) => {
-    const known = new Set([...ledgers.keys()].map((account) => nameOf(tenant, account)));
-    for (const name of state.accounts.keys())
-      if (!known.has(name)) breaks('window', `${ended} changes ${name}, which no intent named`);
-    for (const [account, ledger] of ledgers) {
-      const { settled } = rowOf(account);
-      if (settled > ledger.settled && holders.get(ended)?.has(account) !== true)
-        breaks('window', `${ended} is charged to ${account}, where it held nothing`);
-    }
-  };
-
-  /** Every account of the store, beside what it must be. */
-  const compare = () => {
-    for (const [account, ledger] of ledgers) {
-      const { settled, held, allowed } = rowOf(account);
-      if (held !== heldIn(ledger)) breaks('9', `${held} of ${account} are held, calls hold ${heldIn(ledger)}`);
-      if (settled !== ledger.settled)
-        breaks('charged', `${settled} of ${account} are settled, calls cost ${ledger.settled}`);
-      if (allowed !== ledger.allowed) breaks('8', `${allowed} beyond ${account} are allowed, not ${ledger.allowed}`);
-    }
-  };
-
   /** The rows of one call: all that it holds until it ends, none afterwards. */
   const compareHolds = (call: string) => {
     const own = charged.has(call) ? [] : [...(holders.get(call) ?? [])];
@@ -147,18 +106,13 @@ export function createQuotaWitness({ quotas, state, breaks }: QuotaEyes) {
 
     applied({ call, approvals, atMs }: Transition, records: readonly MemoryRecord[]): void {
       const moved = call === null || call.kind === 'mark' ? null : call;
-      // One that adopts a result is prepared and ends at once: it is not admitted, and costs nothing.
-      for (const record of records) {
-        if (moved === null || record.kind !== 'prepared') continue;
-        if (moved.call.state === 'DISPATCHED') admit(record, moved.call.agent, atMs);
-        else if (budgetsIn(record).length > 0)
-          breaks('charged', `${record.call} is not admitted, and its record says what it holds`);
-      }
+      if (moved !== null) begin(moved.call, records, atMs);
       const into = moved?.call.state ?? '(none)';
       if (moved !== null && into !== '(none)' && callStates[into].terminal) end(moved.call.id, into, atMs);
       if (into === 'IN_DOUBT') totals.doubted += 1;
       for (const write of approvals) decide(write);
-      checkWindow(moved?.call.id ?? 'a transition without a call');
+      const id = moved?.call.id ?? 'a transition without a call';
+      checkWindow(id, holders.get(id));
       compare();
       if (moved !== null) compareHolds(moved.call.id);
     },
@@ -180,10 +134,4 @@ export function createQuotaWitness({ quotas, state, breaks }: QuotaEyes) {
 
 function budgetsIn({ body }: MemoryRecord): readonly { readonly account: string; readonly held: number }[] {
   return (JSON.parse(body) as { budgets?: [] }).budgets ?? [];
-}
-
-function heldIn({ holds }: Ledger): number {
-  let sum = 0;
-  for (const amount of holds.values()) sum += amount;
-  return sum;
 }

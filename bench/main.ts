@@ -7,6 +7,7 @@ import { benchDecide } from './decide.ts';
 import { benchDurable } from './durable.ts';
 import { benchHelp } from './help.ts';
 import { benchHttp } from './http.ts';
+import { benchLimits } from './limits.ts';
 import { holds, type Row, table } from './measure.ts';
 import { benchMcpSteps } from './mcp/steps.ts';
 import { benchMcpTools } from './mcp/tools.ts';
@@ -23,6 +24,7 @@ const parts = {
   help: benchHelp,
   http: benchHttp,
   recovery: benchRecovery,
+  limits: benchLimits,
   steps: benchMcpSteps,
   tools: benchMcpTools,
 } as const;

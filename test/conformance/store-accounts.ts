@@ -29,6 +29,7 @@ const taking = (atMs: number, more: Partial<Transition['tokens'][number]> = {}) 
 export function provesAccounts(create: Create): void {
   const prove = withStore(create);
   provesHolds(prove);
+  provesOnce(prove);
   provesSeveral(prove);
   provesChanges(prove);
   provesBuckets(prove);
@@ -62,6 +63,16 @@ function provesHolds(prove: Prove): void {
     assert.equal(await fits(store, 60), 'committed');
   });
 
+  prove('a charge beyond what was held counts in full', async (store) => {
+    const call = aCall();
+    await mustCommit(store, holding(10, 100, call));
+    await mustCommit(store, settling(call.id, [{ account: 'usd', amount: 95 }]));
+    assert.equal(await fits(store, 6), 'reserve');
+    assert.equal(await fits(store, 5), 'committed');
+  });
+}
+
+function provesOnce(prove: Prove): void {
   prove('what a call holds is given back once, however often it is settled', async (store) => {
     const [one, other] = [aCall(), aCall()];
     await mustCommit(store, holding(30, 100, one));
@@ -74,12 +85,28 @@ function provesHolds(prove: Prove): void {
     assert.deepEqual(await balance(store), [30, 0]);
   });
 
-  prove('a charge beyond what was held counts in full', async (store) => {
+  prove(
+    'a transition that settles a call twice gives back once, and nothing that another call takes',
+    async (store) => {
+      const [one, other] = [aCall(), aCall()];
+      await mustCommit(store, holding(30, 100, one));
+      const twice = [
+        { call: one.id, spent: 'held' },
+        { call: one.id, spent: 'held' },
+      ] as const;
+      await mustCommit(store, { ...holding(20, 100, other), settle: twice });
+      assert.deepEqual(await balance(store), [30, 20]);
+      assert.deepEqual(await store.holdsOf(other.id), [{ account: 'usd', amount: 20 }]);
+    },
+  );
+
+  prove('what a call reserves of one account in parts is one amount', async (store) => {
     const call = aCall();
-    await mustCommit(store, holding(10, 100, call));
-    await mustCommit(store, settling(call.id, [{ account: 'usd', amount: 95 }]));
-    assert.equal(await fits(store, 6), 'reserve');
-    assert.equal(await fits(store, 5), 'committed');
+    const part = { ...on, amount: 10, limit: 100 };
+    await mustCommit(store, inserting(call, ['PREPARED'], { reserve: [part, part] }));
+    assert.deepEqual(await store.holdsOf(call.id), [{ account: 'usd', amount: 20 }]);
+    await mustCommit(store, settling(call.id, [{ account: 'usd', amount: 5 }]));
+    assert.deepEqual(await balance(store), [5, 0]);
   });
 
   prove('what is held and given back by one transition leaves nothing', async (store) => {

@@ -5,6 +5,7 @@
 import { type ApprovalTerms, defaultTerms } from '../../src/core/approval/approval.ts';
 import { compilePolicy } from '../../src/core/policy/compile-policy.ts';
 import type { Policy, WrittenAgent, WrittenRule } from '../../src/core/policy/policy.ts';
+import { type Quotas, quotasOfAgent, sharedQuotas } from './limits/quota-setting.ts';
 import { toolNames, type ToolName } from './setting.ts';
 
 export const agents = ['ann', 'bob'] as const;
@@ -45,7 +46,11 @@ export interface SimulatedPolicy {
   readonly stances: Readonly<Record<ToolName, Stance>>;
   /** Moves lines, reasons, the order of rules about different tools, and a rule about none: decides nothing. */
   readonly layout: number;
+  /** Rate limits and budgets; they stay what they are. */
+  readonly quotas?: Quotas | null;
 }
+
+export const permitAll = Object.fromEntries(toolNames.map((tool) => [tool, 'permit'])) as SimulatedPolicy['stances'];
 
 const compiled = new Map<string, Policy>();
 
@@ -59,6 +64,7 @@ export function policyOf(policy: SimulatedPolicy): Policy {
     ref: 'recourse.yaml:4',
     agents: agents.map((agent) => agentOf(agent, policy)),
     roles,
+    ...sharedQuotas(policy.quotas ?? null, agents),
   } as const;
   const made = compilePolicy(written, null);
   if (!made.ok) throw new Error(JSON.stringify(made.problems));
@@ -66,7 +72,7 @@ export function policyOf(policy: SimulatedPolicy): Policy {
   return made.policy;
 }
 
-function agentOf(agent: string, { stances: chosen, layout }: SimulatedPolicy): WrittenAgent {
+function agentOf(agent: string, { stances: chosen, layout, quotas = null }: SimulatedPolicy): WrittenAgent {
   const from = layout % toolNames.length;
   const order = [...toolNames.slice(from), ...toolNames.slice(0, from)];
   const unrelated: WrittenRule = { effect: 'deny', match: `other${layout}/*`, when: null, reason: null, ref: '' };
@@ -82,5 +88,6 @@ function agentOf(agent: string, { stances: chosen, layout }: SimulatedPolicy): W
     ...rule,
     ref: `recourse.yaml:${10 + layout + index}`,
   }));
-  return { agent, ref: 'recourse.yaml:5', default: null, rules, ceiling: null, models: null, redact: [] };
+  const limited = quotasOfAgent(quotas, 100 + layout);
+  return { agent, ref: 'recourse.yaml:5', default: null, rules, ceiling: null, models: null, redact: [], ...limited };
 }

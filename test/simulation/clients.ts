@@ -8,7 +8,7 @@ import { isPending, type Reply } from '../../src/core/call/reply.ts';
 import { createLibraryDoor } from '../../src/doors/library/library-door.ts';
 import { handleCall } from '../../src/shell/call/handle-call.ts';
 import type { MemoryState } from './memory-state.ts';
-import { isDeferral } from './reply-rules.ts';
+import { isDeferral, isOfBudget } from './reply-rules.ts';
 import { createWorkflowService } from '../../src/shell/session/workflow-service.ts';
 import { drawCancellation } from './cancellations.ts';
 import { argsIn, drawOperation, drawStep, isSafeToAskAgain, type Operation, requestOf } from './operations.ts';
@@ -117,7 +117,7 @@ export function createClients(world: ClientWorld) {
   const onReply = (operation: Operation, reply: Reply, { wasReady, atMs, args }: Hearing) => {
     scheduler.say(() => `${operation.name} (${operation.manner}) hears ${JSON.stringify(reply).slice(0, 300)}`);
     world.replies.hear(reply, wasReady);
-    witness.approvals.heard(reply, atMs, args);
+    if (!isOfBudget(reply)) witness.approvals.heard(reply, atMs, args);
     operation.lastReply = reply;
     if (isPending(reply)) {
       if (operation.manner !== 'leaves') later(random.between(500, 6_000), () => poll(operation, reply.call_id, 6));

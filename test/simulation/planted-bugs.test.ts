@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createBudget, onlySeed } from './budget.ts';
 import { plantedApprovalBugs } from './planted-approval-bugs.ts';
+import { plantedQuotaBugs } from './limits/planted-quota-bugs.ts';
 import { plantedBugs } from './planted-bugs.ts';
 import { plantedWorkflowBugs } from './planted-workflow-bugs.ts';
 import { plantedRecoveryBugs } from './recovery/planted-recovery-bugs.ts';
@@ -12,7 +13,13 @@ const enough = 20_000;
 /** On a busy machine the share of the time may be over before anything happened. */
 const atLeast = 600;
 
-const all = [...plantedBugs, ...plantedWorkflowBugs, ...plantedApprovalBugs, ...plantedRecoveryBugs];
+const all = [
+  ...plantedBugs,
+  ...plantedWorkflowBugs,
+  ...plantedApprovalBugs,
+  ...plantedRecoveryBugs,
+  ...plantedQuotaBugs,
+];
 
 for (const { name, plant, breaks } of all)
   test(`the rig finds: ${name}`, { skip: onlySeed !== null, timeout: 24 * 3_600_000 }, async (context) => {

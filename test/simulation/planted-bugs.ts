@@ -16,7 +16,7 @@ export interface PlantedBug {
   /** Made anew for each world, because some of them remember. */
   readonly plant: () => Pick<
     WorldOptions,
-    'tampering' | 'quarantineMs' | 'mix' | 'wildClocks' | 'workflows' | 'approvals' | 'marksEarly'
+    'tampering' | 'quarantineMs' | 'mix' | 'wildClocks' | 'workflows' | 'approvals' | 'marksEarly' | 'quotas'
   >;
   /** The invariants that may notice it. */
   readonly breaks: readonly string[];

@@ -24,6 +24,9 @@ export function isPromise(reply: Reply): boolean {
 /** It waits for a person: nothing has happened, and something still may. */
 export const isDeferral = (reply: Reply): boolean => 'code' in reply && reply.code === 'POLICY_DEFER';
 
+/** It waits for a person to let more be spent, which is no approval of a call. */
+export const isOfBudget = (reply: Reply): boolean => 'budget_id' in reply;
+
 /** What the reply says about the call it names; null while it is pending. */
 export function claimedEffect(reply: Reply): Effect | null {
   if (isPending(reply) || isDeferral(reply)) return null;

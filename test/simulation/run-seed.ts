@@ -7,6 +7,7 @@ import type { Coverage } from './coverage.ts';
 import { faultMixes, type MixName } from './fault-mix.ts';
 import { checkDoubts } from './recovery/check-doubts.ts';
 import { checkChains, checkLiveness, checkRecords, checkWalks, forgottenResult } from './final-checks.ts';
+import type { QuotaWitness } from './limits/quota-witness.ts';
 import { createRandom } from './random.ts';
 import type { Broken, Witness } from './witness.ts';
 import { workflowNames } from './workflow-setting.ts';
@@ -24,6 +25,8 @@ export interface SeedReport {
   /** What became of the approvals; all 0 in a world without them. */
   readonly approvals: Witness['approvals']['totals'];
   readonly recovery: Witness['recovery']['totals'];
+  /** What became of what calls held; null in a world without budgets. */
+  readonly quotas: QuotaWitness['totals'] | null;
   /** Of every byte of every chain: the same seed gives the same digest. */
   readonly digest: string;
   readonly coverage: Coverage;
@@ -43,7 +46,8 @@ export function characterOf(seed: number): Omit<WorldOptions, 'seed'> {
   const random = createRandom(seed, 'character');
   const name = random.weighted<MixName>({ everything: 6, crashes: 2, store: 2, pauses: 1, sleep: 1, down: 1 });
   const [wildClocks, forgetsTokens] = [random.chance(0.1), random.chance(0.3)];
-  return { mix: faultMixes[name], wildClocks, forgetsTokens, workflows: random.chance(0.4) };
+  const [workflows, quotas] = [random.chance(0.4), random.chance(0.25)];
+  return { mix: faultMixes[name], wildClocks, forgetsTokens, workflows, quotas };
 }
 
 export async function runSeed(options: WorldOptions): Promise<SeedReport> {
@@ -109,7 +113,7 @@ function planWalks({ scheduler, random, clients }: World): void {
 
 /** People look every few seconds, for as long as anybody may ask; the operator changes the policy a few times. */
 function planDecisions(
-  { scheduler, random, approvers, gateways, approvalCoverage, witness }: World,
+  { scheduler, random, approvers, gateways, approvalCoverage, witness, options }: World,
   policies: Policies,
 ): void {
   const look = () => {
@@ -120,7 +124,8 @@ function planDecisions(
   const names = gateways.map(({ name }) => name);
   const changes = random.between(0, 4);
   for (let index = 0; index < changes; index++) {
-    const how = random.chance(0.5) ? 'rewrite' : 'change';
+    // Where only budgets are of interest, what was permitted stays permitted.
+    const how = random.chance(0.5) || options.approvals === undefined ? 'rewrite' : 'change';
     scheduler.after(random.between(2_000, workMs), null, '', () => {
       for (const met of witness.approvals.liveStates())
         approvalCoverage.hit(how === 'rewrite' ? 'policy written anew' : 'policy changed', met);
@@ -161,9 +166,10 @@ async function askOnceMore(world: World, runUntil: (isOver: () => boolean) => Pr
   );
 }
 
-function checkAtRest({ state, witness, clients, tools, replies, options }: World): void {
+function checkAtRest({ state, witness, clients, tools, replies, options, quotas }: World): void {
   if (options.wildClocks !== true) checkLiveness(state, clients.unanswered(), witness);
   checkDoubts(state, options.wildClocks !== true, witness);
+  quotas?.checkAtRest(options.wildClocks !== true, witness.calls.values());
   checkRecords(state, witness);
   checkWalks(state, witness);
   checkChains(state, witness);
@@ -173,7 +179,15 @@ function checkAtRest({ state, witness, clients, tools, replies, options }: World
   replies.readBack();
 }
 
-export function reportOf({ options, witness, scheduler, state, coverage, approvalCoverage }: World): SeedReport {
+export function reportOf({
+  options,
+  witness,
+  scheduler,
+  state,
+  coverage,
+  approvalCoverage,
+  quotas,
+}: World): SeedReport {
   const digest = createHash('sha256');
   for (const { records } of state.chains) for (const { header, hash } of records) digest.update(header).update(hash);
   let effects = 0;
@@ -187,6 +201,7 @@ export function reportOf({ options, witness, scheduler, state, coverage, approva
     walked: witness.workflows.totals(),
     approvals: witness.approvals.totals,
     recovery: witness.recovery.totals,
+    quotas: quotas?.totals ?? null,
     digest: digest.digest('hex'),
     coverage,
     approvalCoverage,

@@ -32,6 +32,7 @@ test('a seed is replayed', { skip: onlySeed === null && 'no RECOURSE_SEED' }, as
 
 test('the invariants hold in every world', { skip: onlySeed !== null, timeout: 24 * 3_600_000 }, async (context) => {
   const coverage = createCoverage();
+  const quotas = new Map<string, number>();
   const goesOn = createBudget(0.35);
   const started = performance.now();
   let [seeds, steps, calls, effects, twice, moves, adoptions] = [0, 0, 0, 0, 0, 0, 0];
@@ -43,6 +44,7 @@ test('the invariants hold in every world', { skip: onlySeed !== null, timeout: 2
     effects += report.effects;
     moves += report.walked.moves;
     adoptions += report.walked.adoptions;
+    for (const [name, count] of Object.entries(report.quotas ?? {})) quotas.set(name, (quotas.get(name) ?? 0) + count);
     coverage.add(report.coverage);
     if (seeds % sampleEvery !== 0) return;
     twice += 1;
@@ -57,6 +59,7 @@ test('the invariants hold in every world', { skip: onlySeed !== null, timeout: 2
     `${seeds} seeds from ${firstSeed} (${(seeds / seconds).toFixed(0)}/s), ${steps} steps, ${calls} calls, ${effects} effects; ` +
       `workflow sessions moved ${moves} times, ${adoptions} of them by adoption; ${twice} run twice with the same journal, byte for byte`,
   );
+  context.diagnostic(`calls with budgets: ${[...quotas].map(([name, count]) => `${count} ${name}`).join(', ')}`);
   for (const line of coverage.table().split('\n')) context.diagnostic(line);
   if (seeds < 300) return;
   // No failures means nothing if nothing went wrong: every fault of the model must have happened.
@@ -67,4 +70,5 @@ test('the invariants hold in every world', { skip: onlySeed !== null, timeout: 2
   );
   assert.deepEqual(missing, []);
   assert.ok(moves > seeds && adoptions > 0, 'workflow sessions were walked, and results adopted');
+  for (const [name, count] of quotas) assert.ok(count > 0, `no call was ever ${name}`);
 });

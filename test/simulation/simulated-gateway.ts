@@ -19,6 +19,8 @@ import { createShell, type Ports, type Shell } from '../../src/shell/shell.ts';
 import { steadyClock } from '../../src/shell/upkeep/guard-ports.ts';
 import { drain, startSweeping, stopAll } from '../../src/shell/upkeep/sweep.ts';
 import type { FaultMix } from './fault-mix.ts';
+import type { MemoryState } from './memory-state.ts';
+import type { Incarnation } from './memory-store.ts';
 import type { Random } from './random.ts';
 import type { Life, Scheduler } from './scheduler.ts';
 import type { Workflow } from '../../src/core/workflow/workflow.ts';
@@ -29,6 +31,8 @@ export interface Tampering {
   readonly ports?: (ports: Ports, owner: string, life: Life) => Ports;
   readonly catalogue?: Catalogue;
   readonly recovery?: (tool: ToolEntry) => ToolRecovery;
+  /** The store itself, which every process shares. */
+  readonly incarnation?: (incarnation: Incarnation, state: MemoryState) => Incarnation;
 }
 
 export interface GatewayWorld {
@@ -64,7 +68,8 @@ export interface Gateway {
 
 /** Shorter than a tool may take: some calls are stopped. */
 const drainMs = 1_200;
-const epochMs = 1_700_000_000_000;
+/** A quarter of a minute before an hour begins: budgets of an hour end while agents work. */
+const epochMs = 1_700_002_800_000 - 15_000;
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 export function createGateway(name: string, skewMs: number, world: GatewayWorld): Gateway {

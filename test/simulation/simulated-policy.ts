@@ -17,10 +17,10 @@ const deferring = names.filter((name) => name !== 'permit' && name !== 'deny');
 
 export type Policies = ReturnType<typeof createPolicies>;
 
-export function createPolicies(random: Random, scheduler: Scheduler, given?: SimulatedPolicy) {
+export function createPolicies(random: Random, scheduler: Scheduler, given?: Partial<SimulatedPolicy>) {
   const draw = () => (random.chance(0.8) ? random.pick(deferring) : random.chance(0.8) ? 'permit' : 'deny');
   const drawn = () => Object.fromEntries(toolNames.map((tool) => [tool, draw()])) as SimulatedPolicy['stances'];
-  let latest: SimulatedPolicy = given ?? { stances: drawn(), layout: 0 };
+  let latest: SimulatedPolicy = { layout: 0, ...given, stances: given?.stances ?? drawn() };
   const byHash = new Map<string, Policy>();
   const read = new Map<string, { readonly version: number; readonly policy: Policy }>();
   const remember = (policy: Policy) => {
@@ -57,7 +57,8 @@ export function createPolicies(random: Random, scheduler: Scheduler, given?: Sim
       stance: Stance = random.chance(0.5) ? draw() : random.pick(names),
     ): void {
       scheduler.say(() => `operator: from now on ${tool} is '${stance}'`);
-      apply({ stances: { ...latest.stances, [tool]: stance }, layout: latest.layout + random.between(0, 1) }, gateways);
+      const layout = latest.layout + random.between(0, 1);
+      apply({ ...latest, stances: { ...latest.stances, [tool]: stance }, layout }, gateways);
     },
   };
 }

@@ -62,6 +62,12 @@ function newAccount(id: string, tool: string, key: string | null): CallAccount {
   };
 }
 
+/** Approvals of spending belong to no call: limits/quota-witness.ts looks at them. */
+const aboutCalls = (transition: Transition): Transition =>
+  transition.approvals.some(({ approval }) => approval.spending !== undefined)
+    ? { ...transition, approvals: transition.approvals.filter(({ approval }) => approval.spending === undefined) }
+    : transition;
+
 export function createWitness({ policy, nowMs }: Surroundings = { policy: () => null, nowMs: () => 0 }) {
   const calls = new Map<string, CallAccount>();
   const callOfKey = new Map<string, string>();
@@ -168,7 +174,7 @@ export function createWitness({ policy, nowMs }: Surroundings = { policy: () => 
       workflows.foresee(records);
       if (call !== null && call.kind !== 'mark') moved(call, records, committer);
       workflows.applied(transition, records);
-      approvals.applied(transition, records);
+      approvals.applied(aboutCalls(transition), records);
       recovery.applied(records, (id) => calls.get(id)?.tool ?? '', committer);
       for (const { session: id, sessionSeq, kind } of records) {
         if (id === null) continue;

@@ -7,13 +7,15 @@ import type { Clock } from '../../src/ports/clock.ts';
 import type { CommitResult, Transition } from '../../src/ports/store.ts';
 import type { Workflow } from '../../src/core/workflow/workflow.ts';
 import { recover } from '../../src/shell/upkeep/recover.ts';
-import type { SimulatedPolicy } from './approval-setting.ts';
+import { permitAll, type SimulatedPolicy } from './approval-setting.ts';
 import { createApprovers } from './approvers.ts';
 import { createClients } from './clients.ts';
 import { approvalColumns, createCoverage } from './coverage.ts';
 import { type FaultMix, faultMixes, noFaults } from './fault-mix.ts';
-import { createMemoryState, isAnotherStep } from './memory-state.ts';
-import { openIncarnation } from './memory-store.ts';
+import { drawQuotas, type Quotas } from './limits/quota-setting.ts';
+import { createQuotaWitness } from './limits/quota-witness.ts';
+import { createMemoryState, isAnotherStep, type MemoryState } from './memory-state.ts';
+import { type Incarnation, openIncarnation } from './memory-store.ts';
 import { createNodeFaults } from './parts/node-faults.ts';
 import { createOperator } from './operator.ts';
 import { createRandom } from './random.ts';
@@ -41,6 +43,8 @@ export interface WorldOptions {
   readonly workflows?: boolean | (() => ReadonlyMap<string, Workflow>);
   /** A policy that defers, people who decide, and an operator who changes it; or the policy it begins with. */
   readonly approvals?: boolean | SimulatedPolicy;
+  /** Rate limits and budgets, by a policy that permits everything where there are no approvals. */
+  readonly quotas?: boolean | Quotas;
   readonly traced?: boolean;
   readonly tampering?: Tampering;
   readonly quarantineMs?: number;
@@ -58,29 +62,41 @@ function workflowsOf({ workflows = false }: WorldOptions): () => ReadonlyMap<str
   return () => (workflows ? simulatedWorkflows : new Map());
 }
 
-function policiesOf({ approvals = false, seed }: WorldOptions, scheduler: Scheduler): Policies | null {
-  if (approvals === false) return null;
-  return createPolicies(createRandom(seed, 'policy'), scheduler, approvals === true ? undefined : approvals);
+function quotasOf({ quotas = false, seed }: WorldOptions): Quotas | null {
+  if (quotas === false) return null;
+  return quotas === true ? drawQuotas(createRandom(seed, 'quotas')) : quotas;
+}
+
+function policiesOf(options: WorldOptions, scheduler: Scheduler): Policies | null {
+  const { approvals = false, seed } = options;
+  const quotas = quotasOf(options);
+  if (approvals === false && quotas === null) return null;
+  const given = approvals === true ? {} : approvals === false ? { stances: permitAll } : approvals;
+  return createPolicies(createRandom(seed, 'policy'), scheduler, { ...given, quotas });
+}
+
+function openStoreOf({ tampering }: WorldOptions, state: MemoryState, nowMs: number): Incarnation {
+  const opened = openIncarnation(state, nowMs);
+  return tampering?.incarnation?.(opened, state) ?? opened;
 }
 
 export function createWorld(options: WorldOptions) {
-  const { seed } = options;
-  const random = createRandom(seed, 'world');
+  const random = createRandom(options.seed, 'world');
   const scheduler = createScheduler(options.traced ?? false);
-  const coverage = createCoverage();
-  const approvalCoverage = createCoverage(approvalColumns);
+  const [coverage, approvalCoverage] = [createCoverage(), createCoverage(approvalColumns)];
   const policies = policiesOf(options, scheduler);
   const witness = createWitness({ policy: (hash) => policies?.byHash(hash) ?? null, nowMs: scheduler.nowMs });
-  const state = createMemoryState(createRandom(seed, 'store'), options.forgetsTokens ?? false);
+  const state = createMemoryState(createRandom(options.seed, 'store'), options.forgetsTokens ?? false);
   const replies = createReplyWitness(state, witness);
-  state.onApplied = (...applied) => {
-    witness.applied(...applied);
-    const [{ call }] = applied;
+  const quotas = createQuotaWitness(quotasOf(options), state, witness.breaks);
+  state.onApplied = (transition, records, owner) => {
+    witness.applied(transition, records, owner);
+    quotas?.applied(transition, records);
+    const { call } = transition;
     if (call !== null && call.kind !== 'mark' && isAnotherStep(call.call, state)) witness.forgiveCall(call.call.id);
   };
   state.age = scheduler.nowMs;
-  let mix: FaultMix = options.mix ?? faultMixes.everything;
-  let diskFullUntilMs = 0;
+  let [mix, diskFullUntilMs]: [FaultMix, number] = [options.mix ?? faultMixes.everything, 0];
 
   const stateOf = (callId: string) => state.calls.get(callId)?.call.state ?? '(none)';
   const coverApproval = (fault: string, callId: string) => {
@@ -185,7 +201,7 @@ export function createWorld(options: WorldOptions) {
     policy: (name: string) => policies?.of(name) ?? null,
     recovery: declareRecovery(options.wildClocks === true),
     mix: () => mix,
-    openStore: (life: Life, nowMs: number) => simulateStore(openIncarnation(state, nowMs), life, storeWorld),
+    openStore: (life: Life, nowMs: number) => simulateStore(openStoreOf(options, state, nowMs), life, storeWorld),
     upstreamFor: fatefulUpstream,
     onNotice: (life: Life, notice: { readonly kind: string }) => {
       scheduler.say(() => `${life.node}: notice ${JSON.stringify(notice)}`);
@@ -246,6 +262,7 @@ export function createWorld(options: WorldOptions) {
     coverage,
     approvalCoverage,
     policies,
+    quotas,
     approvers,
     witness,
     replies,

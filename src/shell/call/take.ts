@@ -55,7 +55,7 @@ async function expire(asked: Asked, { call, intent, work, step }: Prepared, shel
     // What never runs takes no turn, no token and no budget.
     parts: { ...untaken(intentParts(intent, shell)), workflow: null },
   };
-  const { reply, transition } = conclude(call, ending, contextHere(work, shell), shell);
+  const { reply, transition } = conclude(call, ending, contextHere({ ...work, holds: [] }, shell), shell);
   const result = await commit(transition, shell);
   markAnswered(result, shell);
   switch (result.kind) {

@@ -66,7 +66,8 @@ function lastRecord(end: End, effects: readonly SideEffect[]): CommitParts {
   if (kind === undefined) return {};
   const reply = isUnderWay(end.next.state) ? [] : [{ part: 'reply', text: canonicalText(end.reply) }];
   return {
-    body: { [kind]: end.ending.record?.(end) ?? {} },
+    // Whoever ends the call, its record says what riders did: what a budget was charged, what state a step left.
+    body: { [kind]: { ...end.facts, ...end.ending.record?.(end) } },
     payloads: { [kind]: [...reply, ...(end.ending.payloads ?? [])] },
   };
 }

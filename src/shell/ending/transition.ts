@@ -54,8 +54,11 @@ export interface CommitParts {
   readonly notes?: readonly RecordDraft[];
 }
 
-/** The same without what only a call that runs takes. */
-export const untaken = (parts: CommitParts): CommitParts => ({ ...parts, reserve: [], tokens: [] });
+/** The same without what only a call that runs takes; its record does not say that it holds anything. */
+export function untaken(parts: CommitParts): CommitParts {
+  const { budgets: _, ...prepared } = parts.body?.prepared ?? {};
+  return { ...parts, reserve: [], tokens: [], body: { ...parts.body, prepared } };
+}
 
 /** Several events in a row, as one step. */
 export function advanceAll(call: Call, events: readonly CallEvent[]) {

@@ -15,24 +15,29 @@ export interface GatewayProcess {
   kill(): Promise<void>;
 }
 
-export interface Hears {
-  asked(payment: Payment): void;
-  answered(payment: Payment, reply: Reply): void;
+export interface Hears<Asked extends Payment> {
+  asked(payment: Asked): void;
+  answered(payment: Asked, reply: Reply): void;
   ended(why: string): void;
 }
 
-export function startGateway(t: TestContext, orders: Orders, hears: Hears): GatewayProcess {
-  const program = path.join(import.meta.dirname, 'recovery-child.ts');
-  const child = spawn(process.execPath, [program, JSON.stringify(orders)], {
+/** `program`: beside this file. */
+export function startGateway<Asked extends Payment = Payment>(
+  t: TestContext,
+  orders: Orders,
+  hears: Hears<Asked>,
+  program = 'recovery-child.ts',
+): GatewayProcess {
+  const child = spawn(process.execPath, [path.join(import.meta.dirname, program), JSON.stringify(orders)], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: compiledEnvironment(),
   });
   t.after(() => child.kill('SIGKILL'));
-  const payments = new Map<number, Payment>();
+  const payments = new Map<number, Asked>();
   let [opened, killed, said] = [false, false, ''];
   child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
   createInterface({ input: child.stdout }).on('line', (text) => {
-    const line = readLine(text);
+    const line = readLine<Asked>(text);
     if (line?.line === 'opened') opened = true;
     if (line?.line === 'asked') {
       payments.set(line.number, line.request);
@@ -54,9 +59,9 @@ export function startGateway(t: TestContext, orders: Orders, hears: Hears): Gate
 }
 
 /** The last line may be torn by the kill; it was never said. */
-function readLine(text: string): ChildLine<Payment> | null {
+function readLine<Asked>(text: string): ChildLine<Asked> | null {
   try {
-    return JSON.parse(text) as ChildLine<Payment>;
+    return JSON.parse(text) as ChildLine<Asked>;
   } catch {
     return null;
   }

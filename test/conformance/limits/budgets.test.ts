@@ -10,6 +10,7 @@ import { errorOf, successOf } from '../../support/check-reply.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { ana, openApprovals } from '../../support/open-approvals.ts';
 import { aBudget } from '../../support/limits/written-quotas.ts';
+import { bodyOf } from '../../support/read-journal.ts';
 
 type Said = 'ok' | 'none' | 'lost';
 
@@ -134,6 +135,11 @@ describe('a budget', () => {
     await settleDoubt(lost.call_id as CallId, { happened: 'yes', by: 'ana' }, shell);
     assert.deepEqual(await account(today), [60, 0]);
     assert.deepEqual(await account('agent/local/daily/2026-05-19T00:00:00Z'), [100, 0]);
+    const records = await shell.ports.store.recordsOf(lost.call_id as CallId);
+    // Whoever ended it, the journal alone says what was charged.
+    assert.deepEqual(bodyOf(records.toReversed(), 'settled')['budgets'], [
+      { account: today, held: 60_000_000, spent: 60_000_000 },
+    ]);
   });
 
   test('[C9-budget-1] by result holds its reserve, charges what the result says, and records what went over', async (t) => {

@@ -51,7 +51,9 @@ function reserve({ reserve: asked, call }: Transition, staged: StagedQuotas, sta
     if (call === null || call.kind === 'mark') continue;
     const { id } = call.call;
     const held = staged.holds.get(id) ?? state.holds.get(id) ?? [];
-    staged.holds.set(id, [...held, { tenant, account, amount }]);
+    const isSame = (hold: Hold) => hold.tenant === tenant && hold.account === account;
+    const sum = amount + (held.find(isSame)?.amount ?? 0);
+    staged.holds.set(id, [...held.filter((hold) => !isSame(hold)), { tenant, account, amount: sum }]);
   }
   return null;
 }

@@ -25,6 +25,8 @@ export interface StagedQuotas {
   readonly buckets: readonly { readonly tenant: string; readonly bucket: string; readonly fullAt: number }[];
 }
 
+const nameOf = (tenant: string, name: string): string => `${tenant.length} ${tenant} ${name}`;
+
 const nothing: StagedQuotas = { accounts: [], buckets: [] };
 
 export const hasQuotas = ({ reserve, settle, tokens, accounts }: Transition): boolean =>
@@ -34,7 +36,7 @@ export function stageQuotas(transition: Transition, statements: Statements): Con
   if (!hasQuotas(transition)) return nothing;
   const staged = new Map<string, Account>();
   const stage = (tenant: string, account: string): Account => {
-    const name = `${tenant.length} ${tenant} ${account}`;
+    const name = nameOf(tenant, account);
     const found = staged.get(name) ?? { tenant, account, ...accountIn(statements, tenant, account) };
     staged.set(name, found);
     return found;
@@ -45,7 +47,13 @@ export function stageQuotas(transition: Transition, statements: Statements): Con
     const conflict = reserveIn(stage(each.tenant, each.account), each);
     if (conflict !== null) return conflict;
   }
-  for (const each of transition.settle) settleAll(each, stage, statements, transition);
+  const settled = new Set<string>();
+  for (const each of transition.settle) {
+    // INVARIANT: what a call holds is given back once, however often a transition says so.
+    if (settled.has(each.call)) continue;
+    settled.add(each.call);
+    settleAll(each, stage, heldBy(each.call, transition, statements));
+  }
   for (const write of transition.accounts) {
     const conflict = changeIn(stage(write.tenant, write.account), write);
     if (conflict !== null) return conflict;
@@ -56,7 +64,7 @@ export function stageQuotas(transition: Transition, statements: Statements): Con
 function stageTokens({ tokens, atMs }: Transition, statements: Statements): Conflict | Pick<StagedQuotas, 'buckets'> {
   const buckets = new Map<string, StagedQuotas['buckets'][number]>();
   for (const { tenant, bucket, isForced, ...size } of tokens) {
-    const name = `${tenant.length} ${tenant} ${bucket}`;
+    const name = nameOf(tenant, bucket);
     const row = statements.bucket.get(tenant, bucket) as { full_at: number } | undefined;
     const before = buckets.get(name)?.fullAt ?? row?.full_at ?? null;
     const { fullAtMicros, waitMicros } = takeToken(size, before, atMs * 1_000);
@@ -75,14 +83,25 @@ function reserveIn(account: Account, { amount, limit, account: name }: Reservati
   return null;
 }
 
-/** What the call holds already, and what this very transition lets it hold. */
+/** What the call holds already, and what this very transition lets it hold: one amount for each account. */
+function heldBy(call: string, transition: Transition, statements: Statements): readonly HoldRow[] {
+  const rows = statements.holds.all(call) as unknown as HoldRow[];
+  if (transition.reserve.length === 0 || holderOf(transition) !== call) return rows;
+  const sums = new Map<string, HoldRow>();
+  for (const { tenant, account, amount } of [...rows, ...transition.reserve]) {
+    const name = nameOf(tenant, account);
+    sums.set(name, { tenant, account, amount: amount + (sums.get(name)?.amount ?? 0) });
+  }
+  return [...sums.values()];
+}
+
+const holderOf = ({ call }: Transition): string | null => (call === null || call.kind === 'mark' ? null : call.call.id);
+
 function settleAll(
-  { call, spent }: Settlement,
+  { spent }: Settlement,
   stage: (tenant: string, account: string) => Account,
-  statements: Statements,
-  { reserve }: Transition,
+  held: readonly HoldRow[],
 ): void {
-  const held = [...(statements.holds.all(call) as unknown as HoldRow[]), ...reserve];
   for (const { tenant, account, amount } of held) {
     const after = stage(tenant, account);
     after.held -= amount;
@@ -116,9 +135,9 @@ function changeIn(account: Account, write: AccountWrite): Conflict | null {
 }
 
 export function writeQuotas(transition: Transition, staged: StagedQuotas, statements: Statements): void {
-  const { call, reserve, settle } = transition;
-  const settled = new Set(settle.map((each) => each.call));
-  const holder = call === null || call.kind === 'mark' ? null : call.call.id;
+  const { reserve, settle } = transition;
+  const settled = new Set<string>(settle.map((each) => each.call));
+  const holder = holderOf(transition);
   if (holder !== null && !settled.has(holder))
     for (const { tenant, account, amount } of reserve) statements.writeHold.run(holder, tenant, account, amount);
   for (const id of settled) statements.dropHolds.run(id);

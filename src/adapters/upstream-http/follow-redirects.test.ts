@@ -65,7 +65,7 @@ describe('a redirect', () => {
       targetOf(here.url, { redirects: 'follow' }),
       toolOf({ method: 'GET' }, { effectClass: 'pure' }),
     );
-    await invoke({}, undefined, { attempt: { credentials } });
+    await invoke({}, undefined, { attempt: { ...local.attempt, credentials } });
     assert.match(JSON.stringify(here.heard), /X-Planted=plantedSecret.*plantedSecret/);
     assert.equal(there.heard.length, 1);
     assert.doesNotMatch(JSON.stringify(there.heard), /planted/i);

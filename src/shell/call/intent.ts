@@ -237,13 +237,19 @@ export function factsOf(facts: Facts, shell: Shell): JsonObject {
   if (facts.evidence?.ok === true) seen['evidence'] = facts.evidence.hash;
   if (facts.evidenceNow !== undefined)
     seen['evidence_now'] = facts.evidenceNow.kind === 'read' ? facts.evidenceNow.hash : facts.evidenceNow.problem;
+  if (facts.approval !== undefined) seen['approval'] = approvalSeen(facts.approval);
+  if (facts.arguments !== undefined) seen['validator'] = facts.arguments.ok ? 'accepted' : 'refused';
+  return { ...seen, ...limitsSeen(facts) };
+}
+
+/** What the gates of egress, rate, budget and credential looked at. */
+function limitsSeen(facts: Facts): JsonObject {
+  const seen: Record<string, Json> = {};
   if (facts.rates !== undefined) seen['rates'] = facts.rates.map(({ fullAtMicros }) => fullAtMicros);
   if (facts.budgets !== undefined) seen['budgets'] = facts.budgets.map(budgetSeen);
   if (facts.addresses !== undefined)
     seen['addresses'] = facts.addresses.map(({ host, addresses }) => ({ host, addresses: [...addresses] }));
   if (facts.credentials !== undefined) seen['credentials'] = facts.credentials.map(credentialOnRecord);
-  if (facts.approval !== undefined) seen['approval'] = approvalSeen(facts.approval);
-  if (facts.arguments !== undefined) seen['validator'] = facts.arguments.ok ? 'accepted' : 'refused';
   return seen;
 }
 

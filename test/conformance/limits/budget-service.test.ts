@@ -172,7 +172,7 @@ describe('budgets', () => {
     ['1.2345678', /is no amount/],
     ['9999999999999', /is no amount/],
   ] as const)
-    test(`refuses ${spent} for what was spent`, async (t) => {
+    test(`[C4-budget-10] refuses ${spent} for what was spent`, async (t) => {
       const { budgets, changes } = await budgeted(t, [priced('100 USD')]);
       const set = await budgets.set('local/daily', spent, { by: 'ana' });
       assert.ok(!set.ok && set.problem === 'bad_change');

@@ -5,17 +5,22 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { requirements } from './requirements.ts';
 
-const folders = ['.', 'errors', 'recovery', 'upstream', '../chaos'].map((name) => path.join(import.meta.dirname, name));
+const folders = ['.', 'errors', 'limits', 'recovery', 'upstream', '../chaos'].map((name) =>
+  path.join(import.meta.dirname, name),
+);
+/** What only a process with every door can show. */
+const files = ['../e2e/limits/payloads.test.ts'];
 
 /** The contract of stores is proven by functions that every adapter calls; it cites no ids. */
 const isOurs = (name: string) =>
   name.endsWith('.test.ts') && !name.startsWith('store-') && name !== 'requirements.test.ts';
 
-const texts = folders.flatMap((folder) =>
-  readdirSync(folder)
-    .filter(isOurs)
-    .map((name) => [name, readFileSync(path.join(folder, name), 'utf8')] as const),
-);
+const textIn = (folder: string) => (name: string) => [name, readFileSync(path.join(folder, name), 'utf8')] as const;
+
+const texts = [
+  ...folders.flatMap((folder) => readdirSync(folder).filter(isOurs).map(textIn(folder))),
+  ...files.map(textIn(import.meta.dirname)),
+];
 
 const cited = texts.flatMap(([name, text]) => {
   const titles = [...text.matchAll(/\btest\(\s*(['"`])((?:\\.|(?!\1)[\s\S])*)\1/g)].map((match) => match[2] ?? '');

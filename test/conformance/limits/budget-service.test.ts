@@ -84,7 +84,7 @@ describe('budgets', () => {
     );
   });
 
-  test('by session are listed only for a session, and only if it is charged to them', async (t) => {
+  test('[C4-budget-9] by session are listed only for a session, and only if it is charged to them', async (t) => {
     const { budgets, spend } = await budgeted(t, [priced('10 USD', { name: 'each', window: 'session' })]);
     const { session } = successOf(await spend(4));
     assert.ok(session !== null);
@@ -126,7 +126,7 @@ describe('budgets', () => {
     ]);
   });
 
-  test('what calls hold stays held when a budget is reset, and is charged by their ends', async (t) => {
+  test('[C4-budget-10] what calls hold stays held when a budget is reset, and is charged by their ends', async (t) => {
     const clock = createManualClock();
     const gate = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
@@ -148,7 +148,7 @@ describe('budgets', () => {
     assert.deepEqual([after?.spent, after?.held], [30, 0]);
   });
 
-  test('a record names what was really replaced, however many say something at once', async (t) => {
+  test('[C4-budget-10] a record names what was really replaced, however many say something at once', async (t) => {
     const { budgets, spend, changes } = await budgeted(t, [priced('1000 USD')]);
     const said = await Promise.all([
       ...[10, 20, 30, 40].map((amount) => budgets.set('local/daily', amount, { by: 'ana' })),
@@ -172,7 +172,7 @@ describe('budgets', () => {
     ['1.2345678', /is no amount/],
     ['9999999999999', /is no amount/],
   ] as const)
-    test(`refuses ${spent} for what was spent`, async (t) => {
+    test(`[C4-budget-10] refuses ${spent} for what was spent`, async (t) => {
       const { budgets, changes } = await budgeted(t, [priced('100 USD')]);
       const set = await budgets.set('local/daily', spent, { by: 'ana' });
       assert.ok(!set.ok && set.problem === 'bad_change');
@@ -180,7 +180,7 @@ describe('budgets', () => {
       assert.deepEqual(await changes(), []);
     });
 
-  test('an unknown budget, a session that does not count and a nameless person are refused', async (t) => {
+  test('[C4-budget-10] an unknown budget, a session that does not count and a nameless person are refused', async (t) => {
     const { budgets } = await budgeted(t, [priced('100 USD')]);
     const unknown = await budgets.reset('local/dayly', { by: 'ana' });
     assert.deepEqual(unknown, {

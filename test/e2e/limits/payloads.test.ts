@@ -152,7 +152,7 @@ test('[C4-budget-11] BUDGET_WARNING and BUDGET_EXCEEDED: HTTP with Retry-After, 
   assert.equal(denied.reply.budget_id, 'daily');
 });
 
-test('a budget that never resets is 429 without Retry-After, and names its line', async (t) => {
+test('[C4-budget-12] a budget that never resets is 429 without Retry-After, and names its line', async (t) => {
   const up = await open(t);
   const { http, told, thrown } = await atEveryDoor(t, up, up.keyOf('once'), 501);
   assert.deepEqual([http.status, http.headers['retry-after']], [429, undefined]);
@@ -166,7 +166,7 @@ test('a budget that never resets is 429 without Retry-After, and names its line'
   assert.deepEqual(deniedIn(thrown).resolution, { type: 'rule_block', ruleId: lineOf('once') });
 });
 
-test('BUDGET_WARNING and POLICY_DEFER of a budget that defers name one approval at every door', async (t) => {
+test('[C4-budget-8] BUDGET_WARNING and POLICY_DEFER of a budget that defers name one approval at every door', async (t) => {
   const up = await open(t);
   const key = up.keyOf('asker');
   const first = await up.ask('/v1/calls', { key, body: spending(400) });
@@ -203,7 +203,7 @@ test('BUDGET_WARNING and POLICY_DEFER of a budget that defers name one approval 
   assert.equal((await up.ask('/v1/calls', { key, body: spending(0.01) })).body['code'], 'BUDGET_EXCEEDED');
 });
 
-test('a client waits out a rate limit by itself, and never a budget', async (t) => {
+test('[C9-client-1] a client waits out a rate limit by itself, and never a budget', async (t) => {
   const up = await open(t);
   const hasty = createClient({ transport: httpTransport({ url: up.url, key: up.keyOf('hasty') }), maxWaits: 20 });
   for (let made = 0; made < 3; made++) await hasty.call('small/echo', {});
@@ -213,7 +213,7 @@ test('a client waits out a rate limit by itself, and never a budget', async (t) 
   assert.equal(deniedIn(denied).code, 'BUDGET_EXCEEDED');
 });
 
-test('the library gives the same members', async (t) => {
+test('[C4-budget-11] the library gives the same members', async (t) => {
   const clock = createManualClock();
   const limits = [aLimit('stripe/charge', '10/minute')];
   const daily = (more: Parameters<typeof aBudget>[1] = {}) =>

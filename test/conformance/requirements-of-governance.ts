@@ -107,6 +107,8 @@ export const ofGovernance: Readonly<Record<string, string>> = {
   'C4-budget-11':
     'BUDGET_WARNING and BUDGET_EXCEEDED have the members of seed 002 at every door, and 429 carries the time until the reset',
   'C1-quota-1': 'rate limits and budgets add no commit to a call',
+  'C4-budget-12': 'where no time helps BUDGET_EXCEEDED is rule_block, and 429 has no Retry-After',
+  'C9-client-1': 'the client waits only on retry_after of denials, where nothing ran',
   'C6-budget-1': 'what had no effect is released, what is in doubt stays held, what nobody will ever know is charged',
   'C6-budget-2': 'a call is charged to the window in which it began',
   'C6-budget-3': 'however many ask at once, settled and held never pass the limit',

@@ -14,11 +14,9 @@ const folders = [...names, '../chaos', '../chaos/limits', '../e2e/egress'].map((
 const isOurs = (name: string) =>
   name.endsWith('.test.ts') && !name.startsWith('store-') && name !== 'requirements.test.ts';
 
-const texts = folders.flatMap((folder) =>
-  readdirSync(folder)
-    .filter(isOurs)
-    .map((name) => [name, readFileSync(path.join(folder, name), 'utf8')] as const),
-);
+const textIn = (folder: string) => (name: string) => [name, readFileSync(path.join(folder, name), 'utf8')] as const;
+
+const texts = folders.flatMap((folder) => readdirSync(folder).filter(isOurs).map(textIn(folder)));
 
 const cited = texts.flatMap(([name, text]) => {
   const titles = [...text.matchAll(/\btest\(\s*(['"`])((?:\\.|(?!\1)[\s\S])*)\1/g)].map((match) => match[2] ?? '');

@@ -11,6 +11,8 @@ import {
   type Schema,
   text,
   textOrNull,
+  texts,
+  wholeNumber,
 } from './reply-schema-fields.ts';
 
 const maxNoteChars = 500;
@@ -30,6 +32,31 @@ export const budgetRequestBodies = {
   ]),
   ResetBudgetRequest: closedObject(about, ['note', 'session']),
 } as const satisfies Record<string, Schema>;
+
+/** Rate limits and budgets as a policy is shown; `terms` of what defers. */
+export function writtenQuotas(terms: Schema) {
+  const limit = closedObject({ match: text, rate: text, burst: orNull(wholeNumber), ref: text });
+  const budget = closedObject(
+    {
+      name: text,
+      match: text,
+      unit: text,
+      max: notNegative,
+      cost: textOrNull,
+      reserve: orNull(notNegative),
+      window: oneOfNames(windowKinds),
+      time_zone: text,
+      warn_at: orNull(notNegative),
+      on_exceed: oneOfNames(exceedings),
+      raise: notNegative,
+      terms,
+      agents: orNull(texts),
+      ref: text,
+    },
+    ['raise', 'terms'],
+  );
+  return { limits: listOf(limit), budgets: listOf(budget) };
+}
 
 export function budgetAnswerBodies(ref: Ref) {
   return {

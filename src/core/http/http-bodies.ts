@@ -3,7 +3,7 @@
  * because the door validates with them.
  */
 import { approvalAnswerBodies, approvalRequestBodies } from './approval-bodies.ts';
-import { budgetAnswerBodies, budgetRequestBodies } from './budget-bodies.ts';
+import { budgetAnswerBodies, budgetRequestBodies, writtenQuotas } from './budget-bodies.ts';
 import { gateNames } from '../gates/gate.ts';
 import { reaches, ruleEffects } from '../policy/policy.ts';
 import {
@@ -235,6 +235,7 @@ function writtenPolicy(): Schema {
     on_approve: oneOfNames(['wait', 'run']),
     client_may_approve: truth,
   });
+  const quotas = writtenQuotas(terms);
   const decides = { effect: oneOfNames(ruleEffects), ref: text, terms };
   const rule = closedObject({ ...decides, match: text, when: textOrNull, reason: textOrNull }, ['terms']);
   const completion = closedObject({ require: texts, when: textOrNull, condition: textOrNull, ref: text });
@@ -248,11 +249,13 @@ function writtenPolicy(): Schema {
       models: orNull(closedObject({ allow: texts, ref: text })),
       redact: texts,
       completion,
+      ...quotas,
     },
-    ['completion'],
+    ['completion', ...Object.keys(quotas)],
   );
   const roles = { type: 'object', additionalProperties: texts };
-  return closedObject({ mode: oneOfNames(['enforce', 'audit']), ref: text, agents: listOf(agent), roles }, ['roles']);
+  const mode = oneOfNames(['enforce', 'audit']);
+  return closedObject({ mode, ref: text, agents: listOf(agent), roles, ...quotas }, ['roles', ...Object.keys(quotas)]);
 }
 
 const problemFields = { type: text, title: text, status: wholeNumber, detail: text };

@@ -10,7 +10,8 @@ import { type CallOptions, mustBeFit } from './library-door.ts';
 
 type Tenant = Pick<CallOptions, 'tenant'>;
 
-interface Saying {
+/** Who says what was spent, and why. */
+export interface SpendingStatement {
   /** Names the person; goes on record. */
   readonly by: string;
   readonly note?: string;
@@ -23,13 +24,13 @@ export function createBudgetDoor(service: BudgetService, shell: Shell, self: Pri
     mustBeFit(options, shell);
     return options.tenant ?? self.tenant;
   };
-  const corrector = ({ by }: Saying, options: Tenant) => {
+  const corrector = ({ by }: SpendingStatement, options: Tenant) => {
     const tenant = tenantOf(options);
     if (typeof by !== 'string' || by.length > shell.limits.maxNameChars || !/^[^\s\p{Cc}]+$/u.test(by))
       throw new GatewayError('bad_options', '`by` must name the person who says it: a text without spaces');
     return { tenant, name: by };
   };
-  const aboutOf = ({ note, session }: Saying) => ({
+  const aboutOf = ({ note, session }: SpendingStatement) => ({
     ...(note === undefined ? {} : { note }),
     ...(session === undefined ? {} : { session }),
   });
@@ -43,11 +44,11 @@ export function createBudgetDoor(service: BudgetService, shell: Shell, self: Pri
         return service.list({ tenant: tenantOf(options), agent: null }, wish);
       },
       /** Says what has been spent: an amount such as `120 USD`, or a number in the unit of the budget. */
-      async set(id: string, spent: string | number, saying: Saying, options: Tenant = {}): Promise<Changed> {
+      async set(id: string, spent: string | number, saying: SpendingStatement, options: Tenant = {}): Promise<Changed> {
         return service.set(String(id), corrector(saying, options), { spent, ...aboutOf(saying) });
       },
       /** Says that nothing has been spent. What calls hold stays held. */
-      async reset(id: string, saying: Saying, options: Tenant = {}): Promise<Changed> {
+      async reset(id: string, saying: SpendingStatement, options: Tenant = {}): Promise<Changed> {
         return service.reset(String(id), corrector(saying, options), aboutOf(saying));
       },
     },

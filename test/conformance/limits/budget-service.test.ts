@@ -126,7 +126,7 @@ describe('budgets', () => {
     ]);
   });
 
-  test('[C4-budget-9] what calls hold stays held when a budget is reset, and is charged by their ends', async (t) => {
+  test('[C4-budget-10] what calls hold stays held when a budget is reset, and is charged by their ends', async (t) => {
     const clock = createManualClock();
     const gate = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
@@ -148,7 +148,7 @@ describe('budgets', () => {
     assert.deepEqual([after?.spent, after?.held], [30, 0]);
   });
 
-  test('[C4-budget-9] a record names what was really replaced, however many say something at once', async (t) => {
+  test('[C4-budget-10] a record names what was really replaced, however many say something at once', async (t) => {
     const { budgets, spend, changes } = await budgeted(t, [priced('1000 USD')]);
     const said = await Promise.all([
       ...[10, 20, 30, 40].map((amount) => budgets.set('local/daily', amount, { by: 'ana' })),
@@ -180,7 +180,7 @@ describe('budgets', () => {
       assert.deepEqual(await changes(), []);
     });
 
-  test('[C4-budget-9] an unknown budget, a session that does not count and a nameless person are refused', async (t) => {
+  test('[C4-budget-10] an unknown budget, a session that does not count and a nameless person are refused', async (t) => {
     const { budgets } = await budgeted(t, [priced('100 USD')]);
     const unknown = await budgets.reset('local/dayly', { by: 'ana' });
     assert.deepEqual(unknown, {

@@ -152,7 +152,7 @@ test('[C4-budget-11] BUDGET_WARNING and BUDGET_EXCEEDED: HTTP with Retry-After, 
   assert.equal(denied.reply.budget_id, 'daily');
 });
 
-test('[C4-budget-11] a budget that never resets is 429 without Retry-After, and names its line', async (t) => {
+test('[C4-budget-12] a budget that never resets is 429 without Retry-After, and names its line', async (t) => {
   const up = await open(t);
   const { http, told, thrown } = await atEveryDoor(t, up, up.keyOf('once'), 501);
   assert.deepEqual([http.status, http.headers['retry-after']], [429, undefined]);
@@ -203,7 +203,7 @@ test('[C4-budget-8] BUDGET_WARNING and POLICY_DEFER of a budget that defers name
   assert.equal((await up.ask('/v1/calls', { key, body: spending(0.01) })).body['code'], 'BUDGET_EXCEEDED');
 });
 
-test('[C4-rate-7] a client waits out a rate limit by itself, and never a budget', async (t) => {
+test('[C9-client-1] a client waits out a rate limit by itself, and never a budget', async (t) => {
   const up = await open(t);
   const hasty = createClient({ transport: httpTransport({ url: up.url, key: up.keyOf('hasty') }), maxWaits: 20 });
   for (let made = 0; made < 3; made++) await hasty.call('small/echo', {});

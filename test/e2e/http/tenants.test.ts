@@ -9,6 +9,7 @@ import fc from 'fast-check';
 import { httpRoutes, type RouteName, routeNames } from '../../../src/core/http/http-routes.ts';
 import { keyRoles } from '../../../src/core/call/identity.ts';
 import { mustOpenTicket } from '../../conformance/recovery/ticket-fixtures.ts';
+import { aBudget } from '../../support/limits/written-quotas.ts';
 import { aPolicy, anAgent } from '../../support/a-policy.ts';
 import { createHeldTool, aTool } from '../../support/tools.ts';
 import { coffee } from '../../support/workflows.ts';
@@ -73,6 +74,8 @@ function requestFor(name: RouteName, island: Island, draw: number) {
     RevokeRequest: {},
     CompleteRequest: (draw & 1) === 0 ? { session } : {},
     CloseTicketRequest: (draw & 1) === 0 ? {} : { note: 'taken over' },
+    SetBudgetRequest: { spent: draw % 10, ...((draw & 1) === 0 ? { session } : {}) },
+    ResetBudgetRequest: (draw & 1) === 0 ? {} : { session },
     Nothing: {},
   };
   return {
@@ -100,7 +103,13 @@ const subjectsIn = (stream: string): string =>
 
 /** What is there of the other tenant, as its own operators see it. */
 async function whole({ ask }: OpenedHttp, key: string): Promise<string> {
-  const parts = ['/v1/approvals?limit=200', '/v1/calls?limit=200', '/v1/sessions?limit=200', '/v1/audit?follow=false'];
+  const parts = [
+    '/v1/approvals?limit=200',
+    '/v1/calls?limit=200',
+    '/v1/sessions?limit=200',
+    '/v1/budgets',
+    '/v1/audit?follow=false',
+  ];
   const seen = await Promise.all(parts.map((part) => ask('GET', part, { key })));
   return seen.map(({ text }) => text).join('\n');
 }
@@ -114,11 +123,15 @@ test('nothing of another tenant is found, shown or changed, on any route, by any
     tools: [aTool('echo', (args) => args), broken, slow.definition, aTool('held', (args) => args)],
     workflows: [coffee()],
     policy: aPolicy([
-      anAgent('bot', [
-        ['defer', 'held'],
-        ['permit', '*'],
-        ['permit', '*/*'],
-      ]),
+      anAgent(
+        'bot',
+        [
+          ['defer', 'held'],
+          ['permit', '*'],
+          ['permit', '*/*'],
+        ],
+        { budgets: [aBudget('99999 calls', { name: 'all', window: 'total' })] },
+      ),
     ]),
   });
   const island = await settle(http, slow);
@@ -145,7 +158,7 @@ test('nothing of another tenant is found, shown or changed, on any route, by any
     asked.set(`${name} ${role}`, (asked.get(`${name} ${role}`) ?? 0) + 1);
     found.set(status, (found.get(status) ?? 0) + 1);
   });
-  await fc.assert(property, { seed, numRuns: 1_000 });
+  await fc.assert(property, { seed, numRuns: 1_300 });
   const lists = ['/v1/calls', '/v1/sessions', '/v1/approvals'];
   for (const list of lists) {
     const { text } = await http.ask('GET', `${list}?limit=200`, { key: http.keys.admin });

@@ -6,7 +6,7 @@ import { doorProblems } from '../../../src/core/http/door-problems.ts';
 import { codeOfProblem } from '../../../src/doors/http/budget-routes.ts';
 import { budgetProblems } from '../../../src/shell/budget/budget-service.ts';
 import { anAgent } from '../../support/a-policy.ts';
-import { aBudget } from '../../support/limits/written-quotas.ts';
+import { aBudget, aLimit } from '../../support/limits/written-quotas.ts';
 import { policyOf } from '../../support/open-approvals.ts';
 import { aTool } from '../../support/tools.ts';
 import { openHttp } from '../http/open-http.ts';
@@ -117,6 +117,32 @@ test('what does not fit is refused by name, and changes nothing', async (t) => {
     (await list()).map(([, spent]) => spent),
     [0, 0, 0, 0],
   );
+});
+
+test('the policy in force is told with its limits and budgets, in wire names', async (t) => {
+  const budget = aBudget('5 USD', { cost, onExceed: 'defer', raise: '1 USD', warnAt: 0.5 });
+  const agents = [anAgent('bot', [['permit', '**']], { budgets: [budget], limits: [aLimit('pay', '1/day')] })];
+  const shared = { limits: [aLimit('**', '9/hour', { burst: 3 })], budgets: [aBudget('9 calls', { agents: ['bot'] })] };
+  const { ask, keys } = await openHttp(t, { policy: policyOf({ agents, shared }) });
+  const { policy } = (await ask('GET', '/v1/policy', { key: keys.viewer })).body as { policy: Record<string, unknown> };
+  const [bot = {}] = policy['agents'] as readonly Record<string, unknown>[];
+  assert.deepEqual(bot['limits'], [{ match: 'pay', rate: '1/day', burst: null, ref: 'recourse.yaml:20' }]);
+  const about = {
+    name: 'daily',
+    match: '**',
+    reserve: null,
+    window: 'daily',
+    time_zone: 'UTC',
+    ref: 'recourse.yaml:30',
+  };
+  const [told] = bot['budgets'] as readonly Record<string, unknown>[];
+  assert.deepEqual(
+    { ...told, terms: null },
+    { ...about, unit: 'USD', max: 5, cost, warn_at: 0.5, on_exceed: 'defer', raise: 1, agents: null, terms: null },
+  );
+  assert.deepEqual(policy['budgets'], [
+    { ...about, unit: 'calls', max: 9, cost: null, warn_at: null, on_exceed: 'deny', agents: ['bot'] },
+  ]);
 });
 
 test('every problem of a change has a code with the status of the table', () => {

@@ -59,6 +59,7 @@ interface Story {
 const idle: ReadonlySet<string> = new Set([
   'read due',
   'read uncounted',
+  'read overdueSpending',
   'read dueSessions',
   'read idleSessions',
   'read countSessions',

@@ -20,15 +20,18 @@ interface Death {
   readonly fate: Exclude<Fate, 'lives'>;
 }
 
+/** Looked at once a second, whether or not anything happens. */
+const routine = /^read (due|uncounted|overdueSpending)$/;
+
+/** Calls with a key have budgets and a rate limit, too wide to be met. */
+const quotas = { dollars: 25, calls: 14, raise: null, rate: 600, burst: 50 };
+
 interface Ending {
   readonly acts: readonly string[];
   readonly effects: number;
   readonly told: 'success' | 'unknown' | 'none' | 'nothing';
   readonly problem: string | null;
 }
-
-/** What the sweeper reads every second, whether or not there is anything to do. */
-const sweeps: ReadonlySet<string> = new Set(['read due', 'read uncounted', 'read overdueSpending']);
 
 async function live(
   tool: ToolName,
@@ -39,12 +42,12 @@ async function live(
   const acts: string[] = [];
   let counting = false;
   const fate = (_life: unknown, act: string): Fate => {
-    if (!counting || sweeps.has(act)) return 'lives';
+    if (!counting || routine.test(act)) return 'lives';
     acts.push(act);
     return deaths.find((death) => death.act === acts.length - 1)?.fate ?? 'lives';
   };
   const mix = { ...noFaults, upstream: { [behaviour]: 1 } };
-  const world = createWorld({ seed: 7, mix, gateways: 1, fate });
+  const world = createWorld({ seed: 7, mix, gateways: 1, fate, ...(key === null ? {} : { quotas }) });
   const { scheduler, clients, gateways, witness, state, tools } = world;
   const who = { tenant: 'acme', agent: 'ann' };
   const operation = makeOperation({
@@ -77,6 +80,8 @@ async function live(
   checkRecords(state, witness);
   checkDoubts(state, true, witness);
   checkChains(state, witness);
+  // Whoever died where: nothing is held but by a doubt, and what happened was paid for.
+  world.quotas?.checkAtRest(true, witness.calls.values());
   const reply = operation.lastReply;
   const told =
     reply === null || 'pending' in reply

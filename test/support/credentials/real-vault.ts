@@ -35,7 +35,11 @@ export async function startRealVault(t: Pick<TestContext, 'after'>, { file }: Va
   ];
   const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], VAULT_DISABLE_MLOCK: 'true' };
   const child = spawn(file, args, { env, stdio: 'ignore' });
-  const stop = async () => void child.kill('SIGKILL');
+  const over = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const stop = async () => {
+    child.kill('SIGKILL');
+    await over;
+  };
   t.after(stop);
   await eventually('Vault answers', async () => {
     if (child.exitCode !== null) throw new Error(`Vault has ended with ${child.exitCode}`);
@@ -44,15 +48,26 @@ export async function startRealVault(t: Pick<TestContext, 'after'>, { file }: Va
       () => false,
     );
   });
-  const put: VaultServer['put'] = async (at, data) => {
-    const answer = await fetch(`${address}/v1/secret/data/${at}`, {
-      method: 'POST',
+  const ask = async (method: string, at: string, body?: object) => {
+    const answer = await fetch(`${address}/v1/${at}`, {
+      method,
       headers: { 'x-vault-token': token, 'content-type': 'application/json' },
-      body: JSON.stringify({ data }),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    if (!answer.ok) throw new Error(`Vault answered ${answer.status}`);
+    if (!answer.ok) throw new Error(`Vault answered ${answer.status} to ${at}`);
+    const text = await answer.text();
+    return (text === '' ? {} : JSON.parse(text)) as { readonly data: Readonly<Record<string, string>> };
   };
-  return { address, token, heard: [], put, stop };
+  const approle = async () => {
+    await ask('PUT', 'sys/policies/acl/reader', { policy: 'path "secret/data/*" { capabilities = ["read"] }' });
+    await ask('POST', 'sys/auth/approle', { type: 'approle' });
+    await ask('POST', 'auth/approle/role/bot', { token_policies: ['reader'] });
+    const { data: role } = await ask('GET', 'auth/approle/role/bot/role-id');
+    const { data: made } = await ask('POST', 'auth/approle/role/bot/secret-id', {});
+    return { role_id: role['role_id'] ?? '', secret_id: made['secret_id'] ?? '' };
+  };
+  const put: VaultServer['put'] = async (at, data) => void (await ask('POST', `secret/data/${at}`, { data }));
+  return { address, token, heard: [], put, approle, stop };
 }
 
 async function freePort(): Promise<number> {

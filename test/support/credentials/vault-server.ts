@@ -12,6 +12,8 @@ export interface VaultServer {
   readonly heard: Api['heard'];
   /** Writes a version of `secret/data/<path>`. */
   put(path: string, data: Readonly<Record<string, string>>): Promise<void>;
+  /** A role whose tokens may read it. */
+  approle(): Promise<{ readonly role_id: string; readonly secret_id: string }>;
   stop(): Promise<void>;
 }
 
@@ -102,6 +104,7 @@ export async function startOwnVault(t: Pick<TestContext, 'after'>): Promise<OwnV
     put: async (path, data) => {
       versions.set(path, { data, version: (versions.get(path)?.version ?? 0) + 1 });
     },
+    approle: async () => role,
     fail: (status) => void (failing = status),
     allowRenewals: (count) => void (renewals = count),
     revokeTokens: () => {

@@ -44,7 +44,7 @@ test('what check --json prints', (t) => {
     summary,
   });
   const place = { file: 'string', line: 'number', column: 'number', text: 'string' };
-  const governed = 'agents: { a: { rules: [{ permit: x }, { permit: x }], egress: { allow: [] } } }';
+  const governed = 'agents: { a: { rules: [{ permit: x }, { permit: x }] } }\nextensions: { later: ./later.ts }\n';
   assert.deepEqual(shapesOf(governed), {
     warning: { kind: 'string', severity: 'string', ...place, message: 'string', fix: 'string' },
     policy_finding: {

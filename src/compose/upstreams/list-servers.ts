@@ -9,6 +9,9 @@ import { type LockedTool, type Lock, lockName } from '../../config/lock.ts';
 import type { ToolEntry } from '../../core/call/catalogue.ts';
 import { isObject, type JsonObject } from '../../core/values/json.ts';
 import { defaultLimits } from '../../core/limits.ts';
+import type { DeclaredCredential } from '../../core/credential/declared-credential.ts';
+import { nodeClock } from '../../adapters/system-node/clock.ts';
+import { type JoinedCredentials, joinCredentials } from './join-credentials.ts';
 import { joinUpstreams, type Joined } from './join-upstreams.ts';
 import { refusalOf } from '../project/serve-options.ts';
 import { lastWords } from './report-servers.ts';
@@ -34,15 +37,24 @@ export type ListedServer =
       readonly said?: readonly string[];
     };
 
-export function listServers(configs: readonly McpUpstreamConfig[]): Promise<readonly ListedServer[]> {
-  return Promise.all(configs.map(listServer));
+/** `declared`: some servers list nothing without their secret. */
+export async function listServers(
+  configs: readonly McpUpstreamConfig[],
+  declared: readonly DeclaredCredential[] = [],
+): Promise<readonly ListedServer[]> {
+  const credentials = await joinCredentials(declared, nodeClock, process.env);
+  try {
+    return await Promise.all(configs.map((config) => listServer(config, credentials)));
+  } finally {
+    credentials.port?.close();
+  }
 }
 
-async function listServer(config: McpUpstreamConfig): Promise<ListedServer> {
+async function listServer(config: McpUpstreamConfig, credentials: JoinedCredentials): Promise<ListedServer> {
   const { name } = config;
   let joined: Awaited<ReturnType<typeof joinUpstreams>>;
   try {
-    joined = await joinUpstreams({ servers: [config] }, defaultLimits, () => undefined);
+    joined = await joinUpstreams({ servers: [config], credentials }, defaultLimits, () => undefined);
   } catch (error) {
     const refused = refusalOf(error);
     if (refused === null) throw error;

@@ -35,7 +35,8 @@ export async function pinTools({ config, isCheck }: PinOrder): Promise<Pinned> {
   if (read.allProblems().length > 0) return { kind: 'problems', problems: read.allProblems() };
   const lockFile = path.join(path.dirname(file), lockName);
   const before = beside.lock === null ? null : readLock(beside.lock.text, lockName);
-  const listed = await listServers(serversOf(inFolder(read.config, cwd, file)));
+  const inPlace = inFolder(read.config, cwd, file);
+  const listed = await listServers(serversOf(inPlace), inPlace.credentials);
   const away = listed.flatMap((server) => ('problem' in server ? [server] : []));
   const [wrong] = away.filter(({ because }) => because === 'configuration');
   if (wrong !== undefined) return { kind: 'refused', message: wrong.problem };

@@ -9,6 +9,10 @@ class Denied extends Error {
   readonly humanMessage: string;
   /** Where the rule stands, `file:line`; null if no rule spoke. */
   readonly ruleRef: string | null;
+  /** The budget that is used up; null if it is about none. */
+  readonly budgetId: string | null;
+  /** The provider whose credential could not be had; null if it is about none. */
+  readonly provider: string | null;
   readonly resolution: Resolution;
   /** The approval that is waited for; null if none is. With the code POLICY_DEFER there is one. */
   readonly approvalId: string | null;
@@ -30,6 +34,8 @@ class Denied extends Error {
     this.code = reply.code;
     this.humanMessage = reply.human_message;
     this.ruleRef = reply.rule_ref ?? null;
+    this.budgetId = reply.budget_id ?? null;
+    this.provider = reply.provider ?? null;
     this.resolution = resolutionOf(reply.resolution);
     this.approvalId = this.resolution.type === 'pending_approval' ? this.resolution.approvalId : null;
     this.tool = reply.requested ?? asked.tool;

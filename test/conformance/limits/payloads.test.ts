@@ -4,17 +4,16 @@
  */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { createClient, httpTransport, ToolDeniedError } from '../../../src/client/index.ts';
+import { createClient, httpTransport } from '../../../src/client/index.ts';
 import type { Notice } from '../../../src/core/call/reply.ts';
 import { anAgent } from '../../support/a-policy.ts';
 import { type GovernedUp, startGoverned } from '../../support/governed-up.ts';
+import { atEveryDoor, deniedIn, members, type Told } from '../../support/limits/every-door.ts';
 import { aBudget, aLimit } from '../../support/limits/written-quotas.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
-import { connectHttp, revisions } from '../../support/mcp-connect.ts';
 import { openApprovals } from '../../support/open-approvals.ts';
 import { smallServer } from '../../support/small-server.ts';
 import { aTool } from '../../support/tools.ts';
-import { send } from '../../e2e/http/open-http.ts';
 
 /** A zone in which it is noon, so that no day ends while the test runs; and when its day ends. */
 const begun = new Date();
@@ -44,15 +43,6 @@ ${smallServer()}`;
 const lineOf = (agent: string) =>
   `recourse.yaml:${yaml.split('\n').findIndex((line) => line === `  ${agent}:`) + 1 + 2}`;
 
-type Told = Readonly<Record<string, unknown>>;
-
-/** The members that seed 002 prints. */
-function members(told: Told): Told {
-  const { code, rule_ref, budget_id, human_message, resolution } = told;
-  const all = { code, rule_ref, budget_id, human_message, resolution };
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
-}
-
 async function open(t: TestContext) {
   const up = await startGoverned(t, yaml);
   await up.ready();
@@ -61,48 +51,14 @@ async function open(t: TestContext) {
 
 const spending = (amount: number) => ({ tool: 'small/echo', args: { amount } });
 
-/** A refusal is the structured content; the result of a server stays its own, with the reply in _meta. */
-function replyIn({ structuredContent, _meta: meta, content }: Told): Told {
-  const reply = (structuredContent ?? (meta as Told)['recourse/reply']) as Told;
-  // A model that sees only text reads it there.
-  for (const { human_message: said } of (reply['notices'] ?? []) as readonly Notice[])
-    assert.ok(JSON.stringify(content).includes(said), JSON.stringify(content));
-  return reply;
-}
-
-/** Asks the same at each door; the first answer is the one of HTTP. */
-async function atEveryDoor(t: TestContext, up: GovernedUp, key: string, amount: number) {
-  const body = spending(amount);
-  const http = await send(new URL(up.url), 'POST', '/v1/calls', { key, body });
-  const overMcp: Told[] = [];
-  for (const revision of revisions) {
-    const { client } = await connectHttp(t, new URL(`${up.url}/mcp`), revision, { key });
-    overMcp.push(replyIn(await client.callTool({ name: 'small__echo', arguments: body.args })));
-    await client.close();
-  }
-  const seen: unknown[] = [];
-  const client = createClient({
-    transport: httpTransport({ url: up.url, key }),
-    maxWaits: 0,
-    onReply: ({ notices }) => seen.push(notices),
-  });
-  const thrown: unknown = await client.call(body.tool, body.args).then(
-    () => null,
-    (error: unknown) => error,
-  );
-  return { http, told: [http.body, ...overMcp] as readonly Told[], thrown, notices: seen };
-}
-
-function deniedIn(thrown: unknown): ToolDeniedError {
-  assert.ok(thrown instanceof ToolDeniedError, String(thrown));
-  return thrown;
-}
+const atDoors = (t: TestContext, up: GovernedUp, key: string, amount: number) =>
+  atEveryDoor(t, up, key, spending(amount));
 
 test('[C4-rate-7] RATE_EXCEEDED: HTTP with Retry-After, MCP in both revisions, client', async (t) => {
   const up = await open(t);
   const key = up.keyOf('limited');
   assert.equal((await up.ask('/v1/calls', { key, body: spending(0) })).status, 200);
-  const { http, told, thrown } = await atEveryDoor(t, up, key, 0);
+  const { http, told, thrown } = await atDoors(t, up, key, 0);
   assert.equal(http.status, 429);
   const human_message = 'denied: small/echo rate limit (1/day) exceeded';
   for (const each of told) {
@@ -128,7 +84,7 @@ test('[C4-budget-11] BUDGET_WARNING and BUDGET_EXCEEDED: HTTP with Retry-After, 
     human_message: 'budget 80% consumed ($400.00/$500.00 daily)',
     resolution: { type: 'budget_reset', resets_at: resetsAt },
   };
-  const warned = await atEveryDoor(t, up, key, 0);
+  const warned = await atDoors(t, up, key, 0);
   assert.equal(warned.http.status, 200);
   for (const { notices } of warned.told) assert.deepEqual(notices, [warning]);
   assert.deepEqual([warned.thrown, warned.notices], [null, [[warning]]]);
@@ -139,7 +95,7 @@ test('[C4-budget-11] BUDGET_WARNING and BUDGET_EXCEEDED: HTTP with Retry-After, 
     human_message: 'denied: daily budget ceiling ($500.00) reached',
     resolution: { type: 'budget_reset', resets_at: resetsAt },
   };
-  const { http, told, thrown } = await atEveryDoor(t, up, key, 101);
+  const { http, told, thrown } = await atDoors(t, up, key, 101);
   assert.equal(http.status, 429);
   for (const each of told) assert.deepEqual(members(each), exceeded);
   // Whole seconds until the reset.
@@ -154,7 +110,7 @@ test('[C4-budget-11] BUDGET_WARNING and BUDGET_EXCEEDED: HTTP with Retry-After, 
 
 test('[C4-budget-12] a budget that never resets is 429 without Retry-After, and names its line', async (t) => {
   const up = await open(t);
-  const { http, told, thrown } = await atEveryDoor(t, up, up.keyOf('once'), 501);
+  const { http, told, thrown } = await atDoors(t, up, up.keyOf('once'), 501);
   assert.deepEqual([http.status, http.headers['retry-after']], [429, undefined]);
   for (const each of told)
     assert.deepEqual(members(each), {
@@ -180,11 +136,11 @@ test('[C4-budget-8] BUDGET_WARNING and POLICY_DEFER of a budget that defers name
     human_message: 'budget 80% consumed ($400.00/$500.00 daily)',
     resolution,
   };
-  const warned = await atEveryDoor(t, up, key, 0);
+  const warned = await atDoors(t, up, key, 0);
   for (const { notices } of [first.body, ...warned.told]) assert.deepEqual(notices, [warning]);
   assert.deepEqual(warned.notices, [[warning]]);
 
-  const { http, told, thrown } = await atEveryDoor(t, up, key, 101);
+  const { http, told, thrown } = await atDoors(t, up, key, 101);
   assert.deepEqual([http.status, http.headers['retry-after']], [202, undefined]);
   for (const each of told)
     assert.deepEqual(members(each), {

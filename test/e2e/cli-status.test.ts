@@ -9,17 +9,9 @@ import { test } from 'node:test';
 import { runBeside } from '../support/cli-project.ts';
 import { hanging, startGoverned } from '../support/governed-up.ts';
 import { recourse } from '../support/compiled-recourse.ts';
+import { closedPort } from '../support/http/closed-port.ts';
 import { aClosedStore, folder } from '../support/recourse-process.ts';
 import { rules, smallServer } from '../support/small-server.ts';
-
-async function aFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 test('a gateway that is ready tells what it enforces; audit mode is loud', async (t) => {
   const agents = `agents:\n${rules('bot', ['permit: small/echo'])}`;
@@ -85,7 +77,7 @@ test('a gateway that begins says so', async (t) => {
 
 test('where nobody listens the store is read; the address is that of the file', async (t) => {
   const { home } = await aClosedStore(t);
-  const port = await aFreePort();
+  const port = await closedPort();
   writeFileSync(join(home, 'recourse.yaml'), `runtime: { listen: "127.0.0.1:${port}", store: recourse.db }\n`);
   const { status, stdout } = recourse(['status'], { cwd: home });
   assert.equal(status, 1);

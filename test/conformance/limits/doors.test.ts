@@ -3,23 +3,11 @@
  * revisions and the client, from the real process.
  */
 import assert from 'node:assert/strict';
-import { createServer } from 'node:net';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
+import { closedPort } from '../../support/http/closed-port.ts';
 import { startGoverned } from '../../support/governed-up.ts';
 import { atEveryDoor, deniedIn, members } from '../../support/limits/every-door.ts';
 import { smallServer } from '../../support/small-server.ts';
-
-/** A port on which nobody listens. */
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 test('[C4-egress-1] EGRESS_DENIED at every door', async (t) => {
   const port = await closedPort();

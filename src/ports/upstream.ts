@@ -19,6 +19,19 @@ export interface Elicited {
   readonly content: JsonObject | null;
 }
 
+/** One event of a streamed answer, as it is written on the wire. */
+export interface StreamEvent {
+  /** Null for an event without a name. */
+  readonly event: string | null;
+  readonly data: string;
+}
+
+/** Whoever asked reads the answer while it arrives. */
+export interface Relay {
+  /** True when more may be sent; false if nobody reads any more. Resolves as fast as the reader reads; never rejects. */
+  send(event: StreamEvent): Promise<boolean>;
+}
+
 /** All that a tool may know about the attempt it is. */
 export interface Attempt {
   readonly callId: CallId;
@@ -34,6 +47,11 @@ export interface Attempt {
   readonly workflowContext: JsonObject | null;
   /** Who can be asked while the body runs; null if nobody. */
   readonly client: AgentClient | null;
+  /**
+   * Where a streamed answer goes while it arrives; absent, it is only returned when it is whole.
+   * INVARIANT: an attempt of which anything was sent there is never followed by another.
+   */
+  readonly relay?: Relay | undefined;
   /** Calls another tool of the gateway for the same agent; it passes every gate like any call. */
   readonly callTool: (tool: string, args: Json) => Promise<NestedReply>;
   /** Which hosts a connection for this attempt may reach; null, or absent: any with a public address. */
@@ -79,6 +97,10 @@ export interface Failure {
   readonly relayed?: true;
   /** The cause chain, for the audit only. */
   readonly cause: string | null;
+  /** Of a metered tool, what it used all the same: null is nothing; absent if nobody knows. */
+  readonly used?: JsonObject | null;
+  /** What had arrived of a streamed answer before it broke, for the audit. */
+  readonly partial?: Json;
   /**
    * What the tool gave with it, in the shape of a result: masked like one, and then told anew. Absent if it gave
    * nothing of the sort.

@@ -27,8 +27,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   client: ['core', 'client'],
   config: ['core', 'ports', 'config'],
   faults: ['core', 'config', 'faults'],
-  compose: ['core', 'ports', 'shell', 'adapters', 'doors', 'client', 'config', 'compose'],
-  main: ['core', 'ports', 'shell', 'adapters', 'doors', 'client', 'config', 'compose'],
+  extension: ['core', 'ports', 'extension'],
+  // What ships as an extension knows no more than any other.
+  extensions: ['extension', 'extensions'],
+  compose: ['core', 'ports', 'shell', 'adapters', 'doors', 'client', 'config', 'extension', 'extensions', 'compose'],
+  main: ['core', 'ports', 'shell', 'adapters', 'doors', 'client', 'config', 'extension', 'compose'],
   'main-cli': ['core', 'ports', 'shell', 'adapters', 'doors', 'config', 'compose', 'faults', 'main'],
   index: ['core', 'ports', 'adapters', 'config', 'compose', 'main'],
 };

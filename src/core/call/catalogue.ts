@@ -1,5 +1,6 @@
 /** The declaration of each tool. Nothing in it is guessed, and a tool that is not in the catalogue does not exist. */
 import type { Json, JsonObject } from '../values/json.ts';
+import type { Metered, ModelUse } from '../model/model-use.ts';
 import type { Reach } from '../policy/policy.ts';
 import type { DeclaredRecovery, OperationKey } from '../recovery/declared.ts';
 import type { EffectClass } from '../taxonomy.ts';
@@ -70,6 +71,10 @@ export interface ToolEntry {
   readonly operationKey?: OperationKey;
   /** The credentials that its calls may need; absent: none. */
   readonly credentials?: readonly CredentialUse[];
+  /** It uses models: which one a request asks for, and what those can do. Absent: none. */
+  readonly models?: ModelUse;
+  /** Each attempt uses up something, also one that fails. Absent: only a success costs. */
+  readonly metered?: Metered;
   /** Canonical text of what was declared (schemas, effect class, timeout), kept as a blob beside each decision. */
   readonly manifest: string;
 }

@@ -13,7 +13,7 @@ import { ceilingOf } from '../../core/policy/session-ceiling.ts';
 import type { StepFact } from '../../core/workflow/step.ts';
 import type { Notice, Reply } from '../../core/call/reply.ts';
 import type { Effect } from '../../core/taxonomy.ts';
-import type { AgentClient, Attempt } from '../../ports/upstream.ts';
+import type { AgentClient, Attempt, Relay } from '../../ports/upstream.ts';
 import { type BodyOf, firstFacts, me, policyOf, type Shell } from '../shell.ts';
 import type { CancelScope } from '../../core/call/answer.ts';
 import type { CallEvent } from '../../core/call/lifecycle.ts';
@@ -37,6 +37,8 @@ export interface Work {
   readonly step: StepFact | null;
   /** Whom the body can ask while it runs. */
   readonly client: AgentClient | null;
+  /** Where a streamed answer goes while it arrives; absent if nobody reads it. */
+  readonly relay?: Relay | undefined;
   /** The call whose body asked for it; absent where no body did. */
   readonly bodyOf?: BodyOf | undefined;
   /** What its reply says beside the outcome. */
@@ -72,6 +74,7 @@ export function attemptOf(call: Call, work: Work, shell: Shell): Attempt {
     timeoutMs: timeoutOf(work, call, shell.ports.clock.nowMs()),
     workflowContext: work.step === null ? null : work.step.snapshot.context,
     client: work.client === null ? null : recordedClient(work.client, call, shell),
+    relay: work.relay,
     callTool: callToolFor(call, work.bodyOf ?? call, shell),
     credentials: handlesFor(work.tool, call.agent, shell),
     suppressed: suppressedIn(call, shell),

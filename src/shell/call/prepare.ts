@@ -39,7 +39,7 @@ export async function prepare(asked: Asked, judged: Judged, shell: Shell): Promi
   if (isGone(requester))
     return replyWith(await refuseEarly(cancelledBefore(shell, who, step), { ...asked, call }, shell));
   if (asked.only === undefined) enter(call, requester, shell);
-  const { client = null, bodyOf } = requester;
+  const { client = null, bodyOf, relay } = requester;
   return {
     ...judged,
     kind: 'next',
@@ -50,6 +50,7 @@ export async function prepare(asked: Asked, judged: Judged, shell: Shell): Promi
       step,
       client,
       bodyOf,
+      relay,
       notices: decision.notices,
       holds: heldBy(decision.takes, decision.args),
       ...evidenceOf(request, facts),

@@ -226,8 +226,8 @@ export interface Said {
   readonly saw: string;
 }
 
-/** Later than every date that can be written. */
-const endOfTimeMs = Date.UTC(9999, 11, 31, 23, 59, 59);
+/** 9999-12-31T23:59:59Z, the last instant that RFC 3339 can write. */
+const endOfTimeMs = 253_402_300_799_000;
 
 /** What a person decided about spending stands until the window ends, however long they had for it. */
 const standsUntil = ({ spending, expiresAtMs }: Approval): number =>

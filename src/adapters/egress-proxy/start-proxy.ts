@@ -160,7 +160,7 @@ class ForwardProxy {
     outgoing.on('response', (incoming) => {
       const { statusCode = 0, rawHeaders } = incoming;
       // INVARIANT: nothing that a host answers is thrown here: it would end the gateway. A status below 100 would.
-      if (statusCode < 200) return outgoing.destroy(new Error('no status of an answer'));
+      if (statusCode < 200) return void outgoing.destroy(new Error('no status of an answer'));
       response.writeHead(statusCode, [...headersOnward(rawHeaders)]);
       incoming.pipe(response);
       incoming.on('error', () => response.destroy());

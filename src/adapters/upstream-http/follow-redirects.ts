@@ -27,6 +27,10 @@ export function redirected(target: HttpTarget, request: HttpRequest, answer: Htt
   if (url.origin === request.url.origin) return { ...request, url };
   // INVARIANT: the key stays with the server that remembers it; without it the write could happen twice elsewhere.
   if (target.redirects !== 'follow' || request.hasKey) return null;
+  return withoutSecrets(target, request, url);
+}
+
+function withoutSecrets(target: HttpTarget, request: HttpRequest, url: URL): HttpRequest {
   const kept = [...request.headers].filter(([name]) => !isSecret(name, target) && !request.secretHeaders?.has(name));
   // A server may repeat the whole query in its redirect.
   const parameters = new URL(target.url).searchParams.keys();

@@ -83,8 +83,7 @@ export function formsOf(secret: string): readonly string[] {
   ].filter((form) => form.length >= minChars);
 }
 
-const codePointOf = (char: string): string =>
-  `\\u${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+const codePointOf = (char: string): string => `\\u${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
 
 /** By itself, and within a longer text: what comes before shifts it by one or two bytes. */
 function base64Of(bytes: Buffer): readonly string[] {

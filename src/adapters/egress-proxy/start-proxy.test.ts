@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { describe, test, type TestContext } from 'node:test';
 import { listenEverywhere } from '../../../test/support/egress/egress-world.ts';
 import { startDns } from '../../../test/support/egress/dns-server.ts';
@@ -119,6 +119,18 @@ describe('the proxy', () => {
     assert.equal(statusOf(said), 200);
     assert.doesNotMatch(said, /proxy-authorization|whatever\.test/i);
   });
+
+  for (const head of ['HTTP/1.1 042 Odd', 'HTTP/1.1 000 Odd', 'HTTP/1.1 101 Odd\r\nUpgrade: x\r\nConnection: upgrade'])
+    test(`answers 502 if a host answers ${JSON.stringify(head)}, and goes on`, async (t) => {
+      const { say } = await open(t);
+      const odd = createServer((socket) => void socket.once('data', () => socket.end(`${head}\r\n\r\n`)));
+      odd.listen(0);
+      await once(odd, 'listening');
+      t.after(() => odd.close());
+      const { port } = odd.address() as AddressInfo;
+      for (let asked = 0; asked < 2; asked++)
+        assert.equal(statusOf(await say(`GET http://allowed.test:${port}/`)), 502);
+    });
 
   test('answers 502 where nobody listens, and refuses heads above the limit', async (t) => {
     const { say } = await open(t, { maxHeaderBytes: 2_048 });

@@ -158,10 +158,15 @@ class ForwardProxy {
       maxHeaderSize: this.#limits.maxHeaderBytes,
     });
     outgoing.on('response', (incoming) => {
-      response.writeHead(incoming.statusCode ?? 502, [...headersOnward(incoming.rawHeaders)]);
+      const { statusCode = 0, rawHeaders } = incoming;
+      // INVARIANT: nothing that a host answers is thrown here: it would end the gateway. A status below 100 would.
+      if (statusCode < 200) return void outgoing.destroy(new Error('no status of an answer'));
+      response.writeHead(statusCode, [...headersOnward(rawHeaders)]);
       incoming.pipe(response);
       incoming.on('error', () => response.destroy());
     });
+    // Nobody asked for another protocol; without a listener the child would wait for an answer.
+    outgoing.on('upgrade', () => answer(response, 502));
     outgoing.on('error', () => (response.headersSent ? response.destroy() : answer(response, 502)));
     response.once('close', () => socket.destroy());
     request.pipe(outgoing);

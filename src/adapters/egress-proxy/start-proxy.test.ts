@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { describe, test, type TestContext } from 'node:test';
+import { eventually } from '../../../test/support/eventually.ts';
 import { listenEverywhere } from '../../../test/support/egress/egress-world.ts';
 import { startDns } from '../../../test/support/egress/dns-server.ts';
 import { compileList } from '../../core/egress/egress-list.ts';
@@ -131,6 +132,21 @@ describe('the proxy', () => {
       for (let asked = 0; asked < 2; asked++)
         assert.equal(statusOf(await say(`GET http://allowed.test:${port}/`)), 502);
     });
+
+  test('opens only so many connections for one child, and counts those that are over no more', async (t) => {
+    const { site, say, login, basic } = await open(t, { maxConnectionsEach: 1 });
+    const held = connect(Number(new URL(login.url).port), '127.0.0.1');
+    held.write(`CONNECT allowed.test:${site.port} HTTP/1.1\r\nProxy-Authorization: ${basic(login)}\r\n\r\n`);
+    await once(held, 'data');
+    assert.equal(statusOf(await say(`GET http://allowed.test:${site.port}/`)), 503);
+    held.destroy();
+    const hasRoom = async () => statusOf(await say(`GET http://allowed.test:${site.port}/`)) === 200;
+    await eventually('there is room again', hasRoom);
+    await eventually('a failed connection leaves room', async () => {
+      const status = statusOf(await say('CONNECT allowed.test:1'));
+      return status === 502 && hasRoom();
+    });
+  });
 
   test('answers 502 where nobody listens, and refuses heads above the limit', async (t) => {
     const { say } = await open(t, { maxHeaderBytes: 2_048 });

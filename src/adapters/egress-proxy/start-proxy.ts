@@ -39,6 +39,8 @@ interface Known {
   readonly server: string;
   readonly list: EgressList;
   readonly password: Buffer;
+  /** Connections to hosts that are open for it. */
+  open: number;
 }
 
 export async function startProxy(parts: ProxyParts): Promise<EgressProxy> {
@@ -48,7 +50,7 @@ export async function startProxy(parts: ProxyParts): Promise<EgressProxy> {
     admit(server, list) {
       const user = crypto.randomBytes(8).toString('hex');
       const password = crypto.randomBytes(24).toString('hex');
-      proxy.known.set(user, { server, list, password: Buffer.from(password) });
+      proxy.known.set(user, { server, list, password: Buffer.from(password), open: 0 });
       return { url: `http://${user}:${password}@127.0.0.1:${port}`, user, password };
     },
     close: () => proxy.close(),
@@ -114,12 +116,17 @@ class ForwardProxy {
   /** The connection, or the status with which the child is refused. */
   async #reach(by: Known, to: Destination): Promise<Socket | number> {
     const { resolver, onDenied } = this.#parts;
+    // One child leaves room for the others.
+    if (by.open >= this.#limits.maxConnectionsEach) return 503;
+    by.open += 1;
     try {
       const guard = { list: by.list, resolver, timeoutMs: this.#limits.connectTimeoutMs };
       const socket = await connectGuarded(to, guard);
       this.#keep(socket);
+      socket.once('close', () => void (by.open -= 1));
       return socket;
     } catch (error) {
+      by.open -= 1;
       const denied = denialIn(error);
       if (denied === null) return 502;
       onDenied(by.server, denied.host);
@@ -208,6 +215,7 @@ const says: Readonly<Record<number, string>> = {
   407: 'Proxy Authentication Required',
   501: 'Not Implemented',
   502: 'Bad Gateway',
+  503: 'Service Unavailable',
 };
 
 function extraOf(status: number): Readonly<Record<string, string>> {

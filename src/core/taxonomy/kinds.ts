@@ -29,7 +29,7 @@ export const kinds = {
     meaning: 'The upstream answered that it failed on its own side.',
     agent: 'Follow the resolution; the gateway has already retried where that was safe.',
     operator: "Look at the upstream's own logs for the time of the call.",
-    subjects: [],
+    subjects: ['stream_broken', 'overloaded'],
   },
   '429': {
     title: 'Upstream rate limit',
@@ -43,7 +43,7 @@ export const kinds = {
     meaning: 'The upstream read the request and found its input wrong.',
     agent: 'Correct the input and ask again.',
     operator: "Tighten the tool's schema so that such input is refused before it is sent.",
-    subjects: [],
+    subjects: ['context_window', 'content_refused'],
   },
   '401_unauthenticated': {
     title: 'Upstream did not accept the credential',

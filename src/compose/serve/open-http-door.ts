@@ -1,6 +1,7 @@
 /** Connects the HTTP door to the gateway. Must not decide anything about a call. */
 import type { Warning } from '../../config/problem.ts';
 import { listedTools } from '../../core/policy/listed-tools.ts';
+import { usableModels } from '../../core/model/choose-provider.ts';
 import { describeLadder } from '../../core/call/decide.ts';
 import { operatorTenant } from '../../core/call/identity.ts';
 import { safeText } from '../../core/values/redact.ts';
@@ -93,6 +94,14 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
         effect: entry.effectClass,
         input_schema: entry.inputSchema,
       })),
+    models: {
+      providers: () => current().upstreams.providers ?? [],
+      usable(who) {
+        const policy = policyOf(who.agent, shell());
+        const permits = (model: string) => policy?.mode === 'audit' || (policy?.agent?.permitsModel(model) ?? true);
+        return usableModels(current().upstreams.providers ?? [], listedTools(shell().catalogue(), policy), permits);
+      },
+    },
     policy: () => governance.current()?.written ?? null,
     async applyPolicy(by, force) {
       const applied = await governance.apply(by.name, force);

@@ -83,11 +83,14 @@ test('a live key that is cut into single characters is masked, a revoked one and
   const keys = await aKey(t);
   const revoked = await aKey(t, true);
   const store = `${(await import('../../../test/support/open-gateway.ts')).folderOf(t)}/recourse.db`;
-  const guard = guardKeys({ invoke: (attempt, signal) => inner.invoke(attempt, signal) }, {
-    store,
-    nowMs: () => Date.now(),
-    onMasked: () => undefined,
-  });
+  const guard = guardKeys(
+    { invoke: (attempt, signal) => inner.invoke(attempt, signal) },
+    {
+      store,
+      nowMs: () => Date.now(),
+      onMasked: () => undefined,
+    },
+  );
   let inner = relaying([]);
   const through = async (text: string, cut = [...text]) => {
     inner = relaying(cut.map((each) => part(each)));
@@ -97,7 +100,12 @@ test('a live key that is cut into single characters is masked, a revoked one and
   assert.equal(await through(keys.key), keys.shown);
   assert.equal(await through(keys.key, [keys.key.slice(0, 30), keys.key.slice(30)]), keys.shown);
   assert.equal(await through(keys.key, [keys.key]), keys.shown);
-  for (const same of [revoked.key, 'rk_ and rk_0123 are no keys', `rk_${'0'.repeat(16)}_${'a'.repeat(43)}`, 'ends in rk_0'])
+  for (const same of [
+    revoked.key,
+    'rk_ and rk_0123 are no keys',
+    `rk_${'0'.repeat(16)}_${'a'.repeat(43)}`,
+    'ends in rk_0',
+  ])
     assert.equal(await through(same), same);
   inner = relaying([{ event: null, data: JSON.stringify({ [keys.key]: [keys.key] }) }]);
   assert.ok(!JSON.stringify(await relayed(guard.upstream)).includes(keys.secret));

@@ -15,6 +15,7 @@ import type { UpstreamStatus } from '../../adapters/upstream-mcp/server-link.ts'
 import { createResolver } from '../../adapters/shared/node-resolver.ts';
 import type { Catalogue, ToolEntry } from '../../core/call/catalogue.ts';
 import type { Limits } from '../../core/limits.ts';
+import type { ModelProvider } from '../../core/model/model-provider.ts';
 import type { Workflow } from '../../core/workflow/workflow.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { Upstream } from '../../ports/upstream.ts';
@@ -49,6 +50,8 @@ export interface Joined {
   readonly validator: Validator;
   readonly catalogue: () => Catalogue;
   readonly servers: McpUpstreams | null;
+  /** Of models, in the order of the file; absent: none. */
+  readonly providers?: readonly ModelProvider[];
   /** Of MCP servers and HTTP APIs. */
   status(): readonly UpstreamStatus[];
   /** All servers and APIs, connected or not; and those whose tools are listed without the server's name. */

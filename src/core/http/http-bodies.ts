@@ -6,6 +6,7 @@ import { approvalAnswerBodies, approvalRequestBodies } from './approval-bodies.t
 import { budgetAnswerBodies, budgetRequestBodies, writtenQuotas } from './budget-bodies.ts';
 import { gateNames } from '../gates/gate.ts';
 import { reaches, ruleEffects } from '../policy/policy.ts';
+import { modelAnswerBodies, modelRequestBodies } from './model-bodies.ts';
 import {
   anything,
   closedObject,
@@ -66,6 +67,7 @@ export const requestBodies = {
   ...approvalRequestBodies,
   ...ticketRequestBodies,
   ...budgetRequestBodies,
+  ...modelRequestBodies,
   ApplyRequest: closedObject({ force: truth }, ['force']),
   Nothing: closedObject({}),
 } as const satisfies Record<string, Schema>;
@@ -76,6 +78,7 @@ export function answerBodies(ref: Ref) {
   return {
     ...listBodies(ref),
     ...approvalAnswerBodies(ref),
+    ...modelAnswerBodies(ref),
     SessionView: closedObject({
       session: text,
       workflow: text,

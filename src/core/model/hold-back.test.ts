@@ -140,7 +140,7 @@ const filler = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 8 }).map((c
 /** What a text shows once all secrets in it are replaced, from the left, the longest first. */
 function replaced(text: string, all: readonly string[]): string {
   let shown = '';
-  for (let from = 0; from < text.length; ) {
+  for (let from = 0; from < text.length;) {
     const found = longestFirst(all).find((each) => text.startsWith(each, from));
     shown += found === undefined ? text.charAt(from) : mask;
     from += found?.length ?? 1;

@@ -2,7 +2,7 @@
  * Hides the secrets of credentials in everything that comes back from tools and servers: in results, failures, late
  * answers and notices, as they are and as base64, hexadecimal, URL or JSON text. Also those that were replaced meanwhile.
  */
-import { holdBack } from '../../core/model/hold-back.ts';
+import { createHoldBack } from '../../core/model/hold-back.ts';
 import { seekForms } from '../../core/model/seek-forms.ts';
 import { redacted } from '../../core/policy/redact-paths.ts';
 import type { Json } from '../../core/values/json.ts';
@@ -71,7 +71,7 @@ export function createSecretHider(): SecretHider {
     },
     hide,
     filterEvents() {
-      const held = holdBack({ at: (text, from) => seeker.at(text, from) }, redacted);
+      const held = createHoldBack({ at: (text, from) => seeker.at(text, from) }, redacted);
       return {
         take: async (event) => held.take(event).map(hideEvent),
         end: async () => held.end().map(hideEvent),

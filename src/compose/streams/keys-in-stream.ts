@@ -6,7 +6,7 @@ import { findKeyIds } from '../../adapters/keyring-sqlite/find-keys.ts';
 import type { LiveKeys } from '../../adapters/keyring-sqlite/key-search.ts';
 import { mark } from '../../adapters/keyring-sqlite/key-pieces.ts';
 import { seekKeys } from '../../adapters/keyring-sqlite/seek-keys.ts';
-import { holdBack } from '../../core/model/hold-back.ts';
+import { createHoldBack } from '../../core/model/hold-back.ts';
 import type { StreamEvent } from '../../ports/upstream.ts';
 import { dataOf, type EventFilter, withData } from './filter-relay.ts';
 
@@ -14,7 +14,7 @@ import { dataOf, type EventFilter, withData } from './filter-relay.ts';
 export function keysInStream(liveOf: (ids: readonly string[]) => Promise<LiveKeys | null>): EventFilter {
   const known = new Map<string, boolean>();
   const seeker = seekKeys((id) => known.get(id));
-  const held = holdBack(seeker, mark);
+  const held = createHoldBack(seeker, mark);
 
   async function learn(): Promise<void> {
     const ids = [...seeker.unknown].filter((id) => !known.has(id));

@@ -78,7 +78,6 @@ export function answerBodies(ref: Ref) {
   return {
     ...listBodies(ref),
     ...approvalAnswerBodies(ref),
-    ...modelAnswerBodies(ref),
     SessionView: closedObject({
       session: text,
       workflow: text,
@@ -172,6 +171,7 @@ function listBodies(ref: Ref) {
   return {
     ...ticketAnswerBodies(ref),
     ...budgetAnswerBodies(ref),
+    ...modelAnswerBodies(ref),
     CallList: closedObject({ calls: listOf(ref('CallEntry')), next: textOrNull }),
     CallEntry: closedObject({
       call_id: text,

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { holdBack, maxHeldEvents, type TextEvent } from './hold-back.ts';
+import { createHoldBack, maxHeldEvents, type TextEvent } from './hold-back.ts';
 import { seekForms } from './seek-forms.ts';
 
 const mask = '[redacted]';
 const longestFirst = (forms: readonly string[]) => forms.toSorted((a, b) => b.length - a.length);
-const holding = (...forms: string[]) => holdBack(seekForms(longestFirst(forms), mask), mask);
+const holding = (...forms: string[]) => createHoldBack(seekForms(longestFirst(forms), mask), mask);
 
 /** A part of a text, as an event that says where its text stands. */
 const part = (said: string, text = 'a'): TextEvent => ({

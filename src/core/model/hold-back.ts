@@ -59,7 +59,7 @@ interface Channel {
   isMasked: boolean;
 }
 
-export function holdBack(seeker: Seeker, mask: string): HeldBack {
+export function createHoldBack(seeker: Seeker, mask: string): HeldBack {
   const channels = new Map<string, Channel>();
   const queue: Entry[] = [];
 

@@ -130,15 +130,15 @@ function maskFailed({ failure }: Failed, { args }: Attempt, policy: AgentPolicy)
   const { given, ...said } = failure;
   const pairs = [argsPair(args, policy)];
   let told: Omit<Failure, 'given'> = said;
-  if (said.partial !== undefined) {
-    const partial = policy.mask('result', said.partial);
-    pairs.push([said.partial, partial]);
-    told = { ...said, partial };
-  }
   if (given !== undefined) {
     const output = maskGiven(given, policy);
     pairs.push([given.output, output]);
     if (output !== given.output) told = { ...told, ...given.tell(output) };
+  }
+  if (told.partial !== undefined) {
+    const partial = policy.mask('result', told.partial);
+    pairs.push([told.partial, partial]);
+    told = { ...told, partial };
   }
   const hide = hiderOf(pairs);
   if (hide === null) return { kind: 'failed', failure: told };

@@ -91,8 +91,8 @@ function toldBy(result: UpstreamResult) {
   if (result.kind === 'returned')
     return { output: result.output, items: result.errors.map(({ item, message }) => ({ item, message })) };
   const { subject, errorType, message, cause, given, partial } = result.failure;
-  const failure = { subject, errorType, message, cause, ...(partial === undefined ? {} : { partial }) };
-  return { output: given?.output, failure };
+  const arrived = partial === undefined ? {} : { partial };
+  return { output: given?.output, failure: { subject, errorType, message, cause, ...arrived } };
 }
 
 function withTold(result: UpstreamResult, { output, items, failure }: ToldBy): UpstreamResult {

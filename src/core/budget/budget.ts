@@ -6,7 +6,7 @@ import type { ApprovalTerms } from '../approval/approval.ts';
 import type { CelResult } from '../cel/compile-cel.ts';
 import type { ToolPattern } from '../policy/tool-pattern.ts';
 import { instantText } from '../values/instant.ts';
-import { isObject, type Json } from '../values/json.ts';
+import { isObject, type Json, type JsonObject } from '../values/json.ts';
 import { type Amount, amountText, readAmount, toMicros, type Unit } from './amount.ts';
 import { type Window, windowAt, type WindowKind } from './window.ts';
 
@@ -46,7 +46,11 @@ export interface EndedCall {
 /** The call as rules see it: what a cost may read depends on its expression. */
 export interface BegunCall {
   readonly nowMs: number;
+  readonly args?: Json;
 }
+
+/** The most that a call of a metered tool can use; null if nothing bounds it. Not handed in for any other tool. */
+export type MostUsed = () => JsonObject | null;
 
 export interface Budget {
   readonly written: WrittenBudget;
@@ -54,7 +58,7 @@ export interface Budget {
   /** Whose it is: the first part of its accounts. */
   readonly scope: string;
   /** What the call holds when it begins. */
-  readonly hold: (call: BegunCall) => Cost;
+  readonly hold: (call: BegunCall, most?: MostUsed) => Cost;
   /** What it cost in the end; null if that is what it held. */
   readonly price: ((ended: EndedCall) => Cost) | null;
 }

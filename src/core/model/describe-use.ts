@@ -77,7 +77,8 @@ export function meteredBy(operation: ModelOperation, declared: DeclaredModels, s
       const inputTokens = Math.min(mostTokens(needs.inputChars), contextTokens ?? Infinity);
       // The dearest way to read it: nobody knows yet what a cache holds.
       const cacheWriteTokens = price !== undefined && isWriteDearer(price) ? inputTokens : 0;
-      return priced(needs.model, { inputTokens, outputTokens, cacheReadTokens: 0, cacheWriteTokens });
+      const written = outputTokens * (needs.answers ?? 1);
+      return priced(needs.model, { inputTokens, outputTokens: written, cacheReadTokens: 0, cacheWriteTokens });
     },
     used(args: Json, result: Json) {
       const usage = operation.usage(result);

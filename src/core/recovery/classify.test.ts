@@ -35,6 +35,7 @@ const goldens = [
   ['5xx', 'stream_broken', 'ProviderTransient', 'Provider5xx', 'server_error_5xx', 'stream_broken', true, 'unknown'],
   ['5xx', 'overloaded', 'ProviderTransient', 'Provider5xx', 'server_error_5xx', 'overloaded', true, 'none'],
   ['429', undefined, 'ProviderTransient', 'RateLimited', 'rate_limited', 'upstream_limit', true, 'none'],
+  ['429', 'quota', 'ProviderTransient', 'RateLimited', 'rate_limited', 'quota', true, 'none'],
   ['400_invalid', undefined, 'ToolTerminal', 'InputInvalid', 'invalid_request', 'invalid_input', true, 'none'],
   [
     '400_invalid',

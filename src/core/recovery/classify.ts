@@ -80,7 +80,10 @@ const rows: Readonly<Record<ErrorKind, KindRows>> = {
       overloaded: refused('Provider5xx', 'server_error_5xx', 'overloaded'),
     },
   },
-  '429': only(refused('RateLimited', 'rate_limited', 'upstream_limit')),
+  '429': {
+    withoutSubject: refused('RateLimited', 'rate_limited', 'upstream_limit'),
+    bySubject: { quota: refused('RateLimited', 'rate_limited', 'quota') },
+  },
   '400_invalid': {
     withoutSubject: refused('InputInvalid', 'invalid_request', 'invalid_input'),
     bySubject: {

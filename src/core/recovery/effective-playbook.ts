@@ -49,6 +49,7 @@ const fixedDetails: ReadonlySet<string> = new Set([
   'egress',
   'stream_broken',
   'overloaded',
+  'quota',
 ]);
 
 export function effectiveRows(recovery: ToolRecovery, classes: readonly EffectClass[]): readonly EffectiveRow[] {
@@ -100,6 +101,7 @@ export function fixedRules(maxRetryAfterMs: number): readonly string[] {
     'while a breaker is open nothing is sent: ResourceBusy, effect none, with retry_after',
     'an upstream that says that it is overloaded did nothing: a write may be sent again too',
     'an answer of which a part was relayed is not asked for again',
+    'a quota that is used up is not waited for: RateLimited',
     'a connection that an egress list refuses is not tried again: EGRESS_DENIED, without a ticket',
   ];
 }

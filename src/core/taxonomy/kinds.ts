@@ -36,7 +36,7 @@ export const kinds = {
     meaning: 'The upstream refused the request because too many arrived.',
     agent: 'Wait as long as the resolution says.',
     operator: 'Lower the rate limit of the tool in the configuration, or raise it at the upstream.',
-    subjects: [],
+    subjects: ['quota'],
   },
   '400_invalid': {
     title: 'Upstream refused the input',

@@ -37,7 +37,8 @@ export function chooseProvider(
   if (declaring !== undefined || model === null) return { ...(declaring ?? first), args };
   const named = having.find(({ provider }) => model.startsWith(`${provider.name}/`));
   if (named === undefined) return { ...first, args };
-  return { ...named, args: named.operation.withModel(args, model.slice(named.provider.name.length + 1)) };
+  // Not by `withModel`, which asks for more than the client did. All operations of the doors name it so.
+  return { ...named, args: { ...args, model: model.slice(named.provider.name.length + 1) } };
 }
 
 /** A model as a client names it. */

@@ -27,11 +27,12 @@ test('an error for both can be read by either', () => {
 for (const [status, openai, anthropic] of [
   [400, 'invalid_request_error', 'invalid_request_error'],
   [401, 'authentication_error', 'authentication_error'],
-  [404, 'invalid_request_error', 'not_found_error'],
+  [404, 'not_found_error', 'not_found_error'],
   [413, 'invalid_request_error', 'request_too_large'],
   [422, 'invalid_request_error', 'invalid_request_error'],
   [429, 'rate_limit_error', 'rate_limit_error'],
   [502, 'server_error', 'api_error'],
+  [503, 'overloaded_error', 'overloaded_error'],
   [504, 'server_error', 'timeout_error'],
 ] as const)
   test(`status ${status} is ${openai} to one and ${anthropic} to the other`, () => {

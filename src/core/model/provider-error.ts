@@ -29,13 +29,16 @@ const types: Readonly<Record<number, string>> = {
   404: 'not_found_error',
   413: 'request_too_large',
   429: 'rate_limit_error',
+  503: 'overloaded_error',
   504: 'timeout_error',
 };
 
 const openaiTypes: Readonly<Record<number, string>> = {
   401: 'authentication_error',
   403: 'permission_error',
+  404: 'not_found_error',
   429: 'rate_limit_error',
+  503: 'overloaded_error',
 };
 
 function typeOf(shape: ErrorShape, status: number): string {

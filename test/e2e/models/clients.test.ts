@@ -135,4 +135,3 @@ function clientOf(name: string): ModelClient {
   assert.ok(client !== undefined, name);
   return client;
 }
-

@@ -98,7 +98,10 @@ async function anthropicMessages(): Promise<ModelClient> {
     plain: (place) => at(place).messages.create(asked),
     streamed: async (place) => allOf(await at(place).messages.create({ ...asked, stream: true })),
     plainTools: (place) => at(place).beta.messages.create({ ...asked, tools }),
-    streamedTools: (place) => at(place).messages.stream({ ...asked, tools }).finalMessage(),
+    streamedTools: (place) =>
+      at(place)
+        .messages.stream({ ...asked, tools })
+        .finalMessage(),
     async leave(place) {
       for await (const _ of await at(place).messages.create({ ...asked, stream: true })) break;
     },

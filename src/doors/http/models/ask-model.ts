@@ -53,7 +53,7 @@ async function ask(chosen: Whole, asked: Asked, response: ServerResponse): Promi
     await writer.write(operation.sayErrorInStream(reply, statusOf(reply)), {});
   } else if (!writer.hasBegun())
     // Nothing was relayed: it is a stored reply, or it was masked.
-    await writer.write(operation.asStream(reply.result as Json), successHeaders(reply));
+    await writer.write(operation.asStream(reply.result as Json, args as JsonObject), successHeaders(reply));
   writer.end();
 }
 

@@ -198,14 +198,3 @@ export const createClients = async (): Promise<readonly ModelClient[]> =>
     langchain('chat'),
     langchain('messages'),
   ]);
-
-export const clientNames = [
-  'openai, chat completions',
-  'openai, responses',
-  '@anthropic-ai/sdk, messages',
-  'ai, chat',
-  'ai, responses',
-  'ai, messages',
-  'langchain, chat',
-  'langchain, messages',
-] as const;

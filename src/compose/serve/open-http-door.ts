@@ -26,7 +26,7 @@ import type { Authenticate } from '../state/authenticate.ts';
 import type { Governance } from './governance.ts';
 import { driftFromLock, liveTools } from '../upstreams/list-servers.ts';
 import type { LastingGateway } from './keep-open.ts';
-import { summarizeServer, type ServerSummary } from '../upstreams/report-servers.ts';
+import { summarizeServer } from '../upstreams/report-servers.ts';
 
 export interface HttpDoorOrder {
   readonly version: string;

@@ -3,6 +3,7 @@
  * by its id in the titles of the tests that prove it. Without a workflow or a policy.
  */
 import { ofGovernance } from './requirements-of-governance.ts';
+import { ofModels } from './requirements-of-models.ts';
 import { ofWorkflows } from './requirements-of-workflows.ts';
 
 export interface Requirement {
@@ -227,10 +228,13 @@ const lists: Readonly<Record<string, string>> = {
   'C9-start-6': 'the file is for its owner only',
 };
 
-export const requirements: readonly Requirement[] = Object.entries({ ...lists, ...ofWorkflows, ...ofGovernance }).map(
-  ([id, says]) => ({
-    id,
-    section: Number(/^C(\d+)-/.exec(id)?.[1]),
-    says,
-  }),
-);
+export const requirements: readonly Requirement[] = Object.entries({
+  ...lists,
+  ...ofWorkflows,
+  ...ofGovernance,
+  ...ofModels,
+}).map(([id, says]) => ({
+  id,
+  section: Number(/^C(\d+)-/.exec(id)?.[1]),
+  says,
+}));

@@ -16,6 +16,7 @@ import { createResolver } from '../../adapters/shared/node-resolver.ts';
 import type { Catalogue, ToolEntry } from '../../core/call/catalogue.ts';
 import type { Limits } from '../../core/limits.ts';
 import type { ModelProvider } from '../../core/model/model-provider.ts';
+import type { ModelStatus } from '../../core/model/model-status.ts';
 import type { Workflow } from '../../core/workflow/workflow.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { Upstream } from '../../ports/upstream.ts';
@@ -54,6 +55,8 @@ export interface Joined {
   readonly providers?: readonly ModelProvider[];
   /** Of MCP servers and HTTP APIs. */
   status(): readonly UpstreamStatus[];
+  /** Of providers of models. */
+  models(): readonly ModelStatus[];
   /** All servers and APIs, connected or not; and those whose tools are listed without the server's name. */
   readonly serverNames: readonly string[];
   readonly bareServers: ReadonlySet<string>;
@@ -128,6 +131,7 @@ export async function joinUpstreams(
     catalogue,
     servers,
     status: () => [...(servers?.status() ?? []), ...apis.status()],
+    models: () => [],
     serverNames: served.map(({ name }) => name),
     bareServers: new Set(served.filter(({ names }) => names === 'bare').map(({ name }) => name)),
     upstream: routeCalls(functions, apis, servers),

@@ -75,8 +75,7 @@ export async function joinUpstreams(
   notify: Notifier,
   listsIn: string | null = null,
 ): Promise<Joined> {
-  const tools = behind.tools ?? [];
-  const mounted = behind.workflows ?? [];
+  const { tools = [], workflows: mounted = [] } = behind;
   const bodies = mounted.flatMap((workflow) => workflow.bodies);
   const functions = createFunctionUpstream([...tools, ...bodies], {
     defaultTimeoutMs: limits.defaultTimeoutMs,

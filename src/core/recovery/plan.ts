@@ -130,6 +130,15 @@ const noRetry: Entry = { action: { kind: 'retry_with_backoff', max_attempts: 0, 
 const isHalfTold = ({ classification }: Pick<Trouble, 'classification'>): boolean =>
   classification.detail === 'stream_broken';
 
+const endsAtOnce: ReadonlySet<string> = new Set([
+  // Our own list said no, and says so again: nothing is tried, and nobody is asked.
+  'egress',
+  // It is known when anything can be sent again: that pause is the next move, and it is the caller's.
+  'breaker_open',
+  'not_connected',
+  'stream_broken',
+]);
+
 interface EntryFacts {
   readonly call: Pick<Call, 'effectClass'>;
   readonly trouble: Pick<Trouble, 'classification'>;
@@ -141,11 +150,7 @@ export function entryFor({ call, trouble, recovery }: EntryFacts): Entry {
   const { verdict, detail, recognised, code } = trouble.classification;
   if (!recognised) return unrecognisedEntry;
   if (detail === 'mismatch') return mismatchEntry;
-  // Our own list said no, and says so again: nothing is tried, and nobody is asked.
-  if (detail === 'egress') return noRetry;
-  if (isHalfTold(trouble)) return noRetry;
-  // It is known when anything can be sent again: that pause is the next move, and it is the caller's.
-  if (detail === 'breaker_open' || detail === 'not_connected') return noRetry;
+  if (endsAtOnce.has(detail)) return noRetry;
   const isPolled = detail === 'in_flight';
   const entry = isPolled ? inFlightEntry : recovery.playbook[verdict][call.effectClass];
   const { retry } = recovery;

@@ -125,6 +125,8 @@ export const ofGovernance: Readonly<Record<string, string>> = {
     'a budget over usage holds the most that a request can use and charges what was used; what cannot be told denies by name',
   'C6-metered-1':
     'a call that costs is not sent again after its process died; it ends FAILED, effect none, charged what it held',
+  'C6-metered-2':
+    'whoever was killed: a budget over usage is charged what the provider billed, and what was held where nobody told the use; only what is on record as over passes it',
   'C8-partial-1': 'what had arrived of a broken stream is kept for the audit alone, and hides what a result hides',
   'C9-metered-1':
     'each attempt of a metered tool of which nobody knows what it used counts as the most that it could use; what is over is on record',

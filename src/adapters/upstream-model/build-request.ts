@@ -2,16 +2,26 @@
  * Builds a request to a provider: from the arguments and the configuration alone, so nothing of the request that came
  * in is passed on, least of all its key. Pure.
  */
+import type { CallId } from '../../core/call/call.ts';
 import { type ModelProvider, resolveModel } from '../../core/model/model-provider.ts';
 import type { ModelOperation } from '../../core/model/protocol.ts';
 import type { JsonObject } from '../../core/values/json.ts';
 import { type HttpRequest, loginIn, reservedHeaders } from '../shared/http/http-request.ts';
 
-export function buildModelRequest(provider: ModelProvider, operation: ModelOperation, args: JsonObject): HttpRequest {
+/** As OpenAI documents it; others ignore it. */
+const requestIdHeader = 'x-client-request-id';
+
+export function buildModelRequest(
+  provider: ModelProvider,
+  operation: ModelOperation,
+  { callId, args }: { readonly callId: CallId; readonly args: JsonObject },
+): HttpRequest {
   const { model, streaming } = operation.needs(args);
   const sent = model === null ? args : operation.withModel(args, resolveModel(provider.declared, model));
   const headers = headersOf(provider, streaming ? 'text/event-stream' : 'application/json');
   headers.set('content-type', 'application/json');
+  // So that what a provider lists and bills can be traced to the call.
+  if (!headers.has(requestIdHeader)) headers.set(requestIdHeader, callId);
   return {
     method: 'POST',
     url: addressOf(provider, operation.path),

@@ -52,7 +52,8 @@ export function createModelUpstream(
     const { args } = attempt;
     if (!isObject(args)) return failed('schema_validation', 'the arguments are a request to a model', asInput);
     const asked = args as JsonObject;
-    const request = injectCredentials(buildModelRequest(provider, operation, asked), attempt.credentials ?? []);
+    const built = buildModelRequest(provider, operation, { callId: attempt.callId, args: asked });
+    const request = injectCredentials(built, attempt.credentials ?? []);
     if (request === null) return failed('never_sent', 'its credential is not available', { effect: 'none' });
     let streamed: StreamedAnswer | undefined;
     // INVARIANT: nothing is sent after this moment; by then another process may have taken the attempt over.

@@ -62,9 +62,9 @@ export async function heldOnRecord(call: Call, tool: Meter | undefined, shell: S
 /** What the attempts of a call had used when its last retry was planned, by account. */
 async function usedOnRecord({ id, attempt }: Call, { ports }: Shell): Promise<ReadonlyMap<string, number>> {
   const records = attempt === 0 ? [] : await ports.store.recordsOf(id);
-  const planned = records.findLast(({ kind }) => kind === 'retry_planned');
-  const fields = planned === undefined ? null : (JSON.parse(planned.body) as Json);
-  const budgets: unknown = isObject(fields) ? fields['budgets'] : null;
+  // An attempt that was withheld says nothing of those before it.
+  const said = records.flatMap(({ kind, body }) => (kind === 'retry_planned' ? [JSON.parse(body) as Json] : []));
+  const budgets: unknown = said.map((fields) => (isObject(fields) ? fields['budgets'] : null)).findLast(Array.isArray);
   const told = Array.isArray(budgets) ? (budgets as readonly { account: string; used: number }[]) : [];
   return new Map(told.map(({ account, used }) => [account, used]));
 }

@@ -8,6 +8,8 @@ export interface Script {
   readonly fault?: Fault;
   /** After this many events of a stream, or before the head of a plain answer (0), it waits for `release()`. */
   readonly holdAfter?: number;
+  /** Before each event of a stream, or before the head of a plain answer, it waits for so long. */
+  readonly paceMs?: number;
 }
 
 export type Fault =

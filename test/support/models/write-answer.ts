@@ -1,7 +1,7 @@
 /** Writes the answer of a local provider to its connection, and does to it what the script says. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject } from '../../../src/core/values/json.ts';
 import type { LedgerEntry } from './ledger.ts';
 import type { Refusal } from './provider-errors.ts';
@@ -36,6 +36,7 @@ export async function writeAnswer(entry: LedgerEntry, response: ServerResponse, 
   entry.billed = tokens;
   if (isAt(fault, 'before_head')) return breakOff(entry, response, fault);
   if (content.kind === 'plain' && script.holdAfter !== undefined) await answering.release;
+  if (content.kind === 'plain' && script.paceMs !== undefined) await pause(script.paceMs);
   const type = content.kind === 'plain' ? 'application/json' : 'text/event-stream; charset=utf-8';
   response.writeHead(200, { ...headers, 'content-type': fault?.kind === 'wrong_type' ? 'text/html' : type });
   response.flushHeaders();
@@ -50,7 +51,7 @@ async function writeStream(
   entry: LedgerEntry,
   response: ServerResponse,
   events: readonly WireEvent[],
-  { script: { fault, holdAfter }, release }: Answering,
+  { script: { fault, holdAfter, paceMs }, release }: Answering,
 ): Promise<void> {
   for (const event of events) {
     if (isAt(fault, entry.events)) return breakOff(entry, response, fault);
@@ -61,6 +62,7 @@ async function writeStream(
       if (fault.kind !== 'malformed') return finish(entry, response);
     }
     if (holdAfter === entry.events) await release;
+    if (paceMs !== undefined) await pause(paceMs);
     if (response.destroyed) return;
     await write(response, textOf(event.event, event.data), fault);
     entry.events++;

@@ -3,7 +3,6 @@
  * by its id in the titles of the tests that prove it. Without a workflow or a policy.
  */
 import { ofGovernance } from './requirements-of-governance.ts';
-import { ofModels } from './requirements-of-models.ts';
 import { ofWorkflows } from './requirements-of-workflows.ts';
 
 export interface Requirement {
@@ -232,7 +231,6 @@ export const requirements: readonly Requirement[] = Object.entries({
   ...lists,
   ...ofWorkflows,
   ...ofGovernance,
-  ...ofModels,
 }).map(([id, says]) => ({
   id,
   section: Number(/^C(\d+)-/.exec(id)?.[1]),

@@ -25,7 +25,7 @@ import type { Policy } from '../../core/policy/policy.ts';
 import type { HttpApi } from '../../adapters/upstream-http/http-api.ts';
 import type { ModelKinds, ModelProvider } from '../../core/model/model-provider.ts';
 import { loadApis } from './load-apis.ts';
-import { loadModels } from './load-models.ts';
+import { loadModels } from '../upstreams/load-models.ts';
 import { modelKinds } from '../upstreams/model-kinds.ts';
 import { warnEgress } from './warn-egress.ts';
 import { warnModels } from './warn-models.ts';

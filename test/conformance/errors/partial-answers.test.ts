@@ -1,11 +1,11 @@
 /** CONTRACT section 8: what had arrived of a streamed answer is for the audit, and hides what a result hides. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createSecretHider, hideSecrets } from '../../src/compose/serve/secret-hider.ts';
-import { hideOwn } from '../../src/compose/serve/hide-own.ts';
-import { type Attempt, makeFailure, type Upstream } from '../../src/ports/upstream.ts';
-import { maskResults } from '../../src/shell/mask.ts';
-import { anAgent, aPolicy } from '../support/a-policy.ts';
+import { createSecretHider, hideSecrets } from '../../../src/compose/serve/secret-hider.ts';
+import { hideOwn } from '../../../src/compose/serve/hide-own.ts';
+import { type Attempt, makeFailure, type Upstream } from '../../../src/ports/upstream.ts';
+import { maskResults } from '../../../src/shell/mask.ts';
+import { anAgent, aPolicy } from '../../support/a-policy.ts';
 
 const broken = (partial: object): Upstream => ({
   invoke: async () => ({
@@ -38,7 +38,7 @@ test('[C8-partial-1] what the policy masks in results is masked in it, and in th
 test('[C8-partial-1] no secret of a credential or of the gateway is in it', async () => {
   const hider = createSecretHider();
   hider.add('sk-live-0123456789');
-  const own = { secrets: ['hunter2-hunter2'], paths: ['/home/recourse'] };
+  const own = { secrets: ['hunter2-hunter2'], paths: ['/srv/recourse'] };
   const { partial } = await failureOf(
     hideOwn(hideSecrets(broken({ text: 'sk-live-0123456789 and hunter2-hunter2' }), hider), own),
   );

@@ -132,4 +132,17 @@ export const ofGovernance: Readonly<Record<string, string>> = {
     'each attempt of a metered tool of which nobody knows what it used counts as the most that it could use; what is over is on record',
   'C9-capability-1':
     'a model that is known to lack streaming, tools or window is action_error, effect none, 422, with a replan that names the models that do not',
+  'C1-models-1': 'clients of models read through the gateway what they read from the provider itself',
+  'C1-models-2': 'a client of models that leaves cancels its call, and the provider sees the connection close',
+  'C1-models-3': 'refusals and failures are errors that clients of models can read, with their status and code',
+  'C1-models-4': 'an agent is told the models that it may ask, and may name them by alias and by provider',
+  'C3-models-1': 'a stream that breaks after its first event is told as an error within it',
+  'C3-models-2':
+    'a refusal for clients of models has the members of the reply, a status that is an error, and says whether to come again',
+  'C3-models-3': 'what is refused before there is a call is in the form of the provider too',
+  'C6-models-1': 'a stored reply of a model is told as a stream to who asks for one, and nothing is asked again',
+  'C6-models-2': 'with a key a model call goes on when its client leaves, and the same request gets the answer',
+  'C6-models-3': 'closing the gateway waits for open streams of models, which end whole',
+  'C8-models-1': 'no secret and no live key leaves in a stream, however it is cut',
+  'C8-models-2': 'where results are redacted nothing is relayed; the stream tells the masked answer',
 };

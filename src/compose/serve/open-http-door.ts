@@ -2,6 +2,7 @@
 import type { Warning } from '../../config/problem.ts';
 import { listedTools } from '../../core/policy/listed-tools.ts';
 import { usableModels } from '../../core/model/choose-provider.ts';
+import { listedIn } from '../../core/model/model-status.ts';
 import { describeLadder } from '../../core/call/decide.ts';
 import { operatorTenant } from '../../core/call/identity.ts';
 import { safeText } from '../../core/values/redact.ts';
@@ -95,11 +96,13 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
         input_schema: entry.inputSchema,
       })),
     models: {
-      providers: () => current().upstreams.providers ?? [],
+      providers: () => current().upstreams.providers,
       usable(who) {
         const policy = policyOf(who.agent, shell());
         const permits = (model: string) => policy?.mode === 'audit' || (policy?.agent?.permitsModel(model) ?? true);
-        return usableModels(current().upstreams.providers ?? [], listedTools(shell().catalogue(), policy), permits);
+        const { providers, models } = current().upstreams;
+        const said = new Map(models().map((status) => [status.name, listedIn(status)]));
+        return usableModels(providers, said, listedTools(shell().catalogue(), policy), permits);
       },
     },
     policy: () => governance.current()?.written ?? null,

@@ -54,8 +54,8 @@ export interface Joined {
   readonly validator: Validator;
   readonly catalogue: () => Catalogue;
   readonly servers: McpUpstreams | null;
-  /** Of models, in the order of the file; absent: none. */
-  readonly providers?: readonly ModelProvider[];
+  /** Of models, in the order of the file. */
+  readonly providers: readonly ModelProvider[];
   /** Of MCP servers and HTTP APIs. */
   status(): readonly UpstreamStatus[];
   /** Of providers of models. */
@@ -131,6 +131,7 @@ export async function joinUpstreams(
     catalogue,
     servers,
     status: () => [...(servers?.status() ?? []), ...apis.status()],
+    providers: behind.models ?? [],
     models: models.models,
     serverNames: served.map(({ name }) => name),
     bareServers: new Set(served.filter(({ names }) => names === 'bare').map(({ name }) => name)),

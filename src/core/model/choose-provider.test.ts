@@ -44,8 +44,9 @@ test('an operation that no provider has is nobody’s, and so is one that is onl
 
 test('models are named once, a second of the same name by its provider, and only where the agent may call and ask', () => {
   const listed: Catalogue = new Map(['mine/chat', 'yours/chat'].map((name) => [name, {} as ToolEntry]));
+  const said = new Map([['mine', [{ name: 'undeclared' }]]]);
   const ids = (permits: (model: string) => boolean) =>
-    usableModels(providers, listed, permits).map(({ id, provider }) => [id, provider]);
+    usableModels(providers, said, listed, permits).map(({ id, provider }) => [id, provider]);
   const all = [
     ['small', 'mine'],
     ['a/b', 'mine'],
@@ -62,4 +63,7 @@ test('models are named once, a second of the same name by its provider, and only
     ids((model) => model === 'small'),
     [all[0], all[2], all[4]],
   );
+  // Where none is declared, what the provider says.
+  const any = usableModels([aProvider({ name: 'mine' })], said, listed, () => true);
+  assert.deepEqual(any, [{ name: 'undeclared', id: 'undeclared', provider: 'mine' }]);
 });

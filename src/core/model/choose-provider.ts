@@ -47,20 +47,22 @@ export interface UsableModel extends ListedModel {
   readonly provider: string;
 }
 
-/** `listed`: the tools of the agent. Of models with the same name, the first has it, and others their provider's too. */
+/** `said`: what each provider says of its models, which counts where none is declared. `listed`: the tools of the agent. Of models with the same name, the first has it, and others their provider's too. */
 export function usableModels(
   providers: readonly ModelProvider[],
+  said: ReadonlyMap<string, readonly ListedModel[]>,
   listed: Catalogue,
   permits: (model: string) => boolean,
 ): readonly UsableModel[] {
   const found = new Map<string, UsableModel>();
   for (const { name: provider, protocol, declared } of providers) {
     if (!Object.keys(protocol.operations).some((operation) => listed.has(`${provider}/${operation}`))) continue;
-    for (const name of [...declared.models.map((model) => model.name), ...Object.keys(declared.aliases)]) {
+    const models = declared.models.length > 0 ? declared.models : (said.get(provider) ?? []);
+    for (const name of [...models.map((model) => model.name), ...Object.keys(declared.aliases)]) {
       const resolved = resolveModel(declared, name);
       if (!permits(resolved)) continue;
       const id = found.has(name) ? `${provider}/${name}` : name;
-      const { price: _, ...known } = declared.models.find((model) => model.name === resolved) ?? { name: resolved };
+      const known = models.find((model) => model.name === resolved) ?? { name: resolved };
       if (!found.has(id)) found.set(id, { ...known, id, provider });
     }
   }

@@ -47,6 +47,20 @@ export interface ModelsUsed {
 
 export const nothingUsed: ModelsUsed = { calls: 0, input_tokens: 0, output_tokens: 0, cost: null };
 
+/** What a provider says of its models, as far as it is told. */
+export const listedIn = ({ models }: ModelStatus): readonly ListedModel[] =>
+  models.flatMap(({ name, said }) => {
+    if (said === null) return [];
+    const { context_tokens: contextTokens, max_output_tokens: maxOutputTokens } = said;
+    return [
+      {
+        name,
+        ...(contextTokens === null ? {} : { contextTokens }),
+        ...(maxOutputTokens === null ? {} : { maxOutputTokens }),
+      },
+    ];
+  });
+
 /** How many models of a provider are told; some list hundreds. */
 export const maxModelsTold = 100;
 

@@ -96,7 +96,7 @@ test('[C3-models-1] a stream that breaks is told as an error within it, in the w
   assert.equal(requestsTo(opened).length, 2, 'what was relayed is not asked again');
 });
 
-test('closing waits for open streams, which end whole', async (t) => {
+test('[C6-models-3] closing waits for open streams, which end whole', async (t) => {
   const opened = await startModelsUp(t);
   opened.provider.always({ says: { text: 'to the very end' }, holdAfter: 2 });
   const response = await asking(opened, '/v1/chat/completions', chat);

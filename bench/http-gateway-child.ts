@@ -19,7 +19,16 @@ const nowMs = () => Date.now();
 const holder = { tenant: 'default', role: 'agent', name: 'local', createdBy: 'bench', expiresAtMs: null } as const;
 writeFileSync(keyFile, (await keyring.add(holder, nowMs())).key);
 
-const project = { file: null, config: emptyConfig, apis: [], workflows: [], policy: null, warnings: [], files: [] };
+const project = {
+  file: null,
+  config: emptyConfig,
+  apis: [],
+  models: [],
+  workflows: [],
+  policy: null,
+  warnings: [],
+  files: [],
+};
 const load = async () => ({ ok: true, project }) as const;
 const door = openHttpDoor(
   {

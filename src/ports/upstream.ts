@@ -4,6 +4,7 @@ import type { EgressList } from '../core/egress/egress-list.ts';
 import type { CredentialHandle } from './credentials.ts';
 import type { Json, JsonObject } from '../core/values/json.ts';
 import type { Reply } from '../core/call/reply.ts';
+import type { StreamedText } from '../core/model/protocol.ts';
 import type { Effect, ErrorCode, ErrorKind } from '../core/taxonomy.ts';
 
 /** What a body may ask of the agent's own client. Rejects if the client cannot, the user declines, or the wait ends. */
@@ -24,6 +25,8 @@ export interface StreamEvent {
   /** Null for an event without a name. */
   readonly event: string | null;
   readonly data: string;
+  /** What it adds to texts that come in several events (`StreamReader.textOf`); absent: nothing. */
+  readonly texts?: readonly StreamedText[];
 }
 
 /** Whoever asked reads the answer while it arrives. */

@@ -88,10 +88,22 @@ export function maskResults(upstream: Upstream, policyFor: (agent: string) => Ag
       };
       // A late result is masked like one in time.
       const hearLate = late && ((result: UpstreamResult) => late(masked(result)));
-      return masked(await upstream.invoke(maskSuppressed(attempt, policyFor), signal, hearLate));
+      const sent = withoutRelay(maskSuppressed(attempt, policyFor), policyFor(attempt.agent));
+      return masked(await upstream.invoke(sent, signal, hearLate));
     },
   };
 }
+
+/**
+ * INVARIANT: what must be masked is not relayed: paths into a result say nothing about parts of it, so the answer is
+ * collected, masked, and told as a whole.
+ */
+function withoutRelay(attempt: Attempt, policy: AgentPolicy | null): Attempt {
+  if (attempt.relay === undefined || policy === null || !hidesResults(policy)) return attempt;
+  return { ...attempt, relay: undefined };
+}
+
+const hidesResults = ({ written }: AgentPolicy): boolean => written.redact.some((path) => path.startsWith('result'));
 
 /** An error that a body ignores may quote the arguments too. */
 function maskSuppressed(attempt: Attempt, policyFor: (agent: string) => AgentPolicy | null): Attempt {
@@ -121,7 +133,12 @@ function maskFailed({ failure }: Failed, { args }: Attempt, policy: AgentPolicy)
   if (given !== undefined) {
     const output = maskGiven(given, policy);
     pairs.push([given.output, output]);
-    if (output !== given.output) told = { ...said, ...given.tell(output) };
+    if (output !== given.output) told = { ...told, ...given.tell(output) };
+  }
+  if (told.partial !== undefined) {
+    const partial = policy.mask('result', told.partial);
+    pairs.push([told.partial, partial]);
+    told = { ...told, partial };
   }
   const hide = hiderOf(pairs);
   if (hide === null) return { kind: 'failed', failure: told };
@@ -130,8 +147,7 @@ function maskFailed({ failure }: Failed, { args }: Attempt, policy: AgentPolicy)
 }
 
 function maskGiven({ output, withoutWords }: GivenWithFailure, policy: AgentPolicy): Json {
-  const hidesResults = policy.written.redact.some((path) => path.startsWith('result.'));
-  return hidesResults && withoutWords !== undefined ? withoutWords : policy.mask('result', output);
+  return hidesResults(policy) && withoutWords !== undefined ? withoutWords : policy.mask('result', output);
 }
 
 const argsPair = (args: Json, policy: AgentPolicy): readonly [Json, Json] => [args, policy.mask('args', args)];

@@ -18,6 +18,8 @@ export interface Gateway {
 }
 
 export interface Duo {
+  /** The store of both. */
+  readonly file: string;
   /** Those that serve now. */
   running(): readonly Gateway[];
   keyOf(agent: string): string;
@@ -36,23 +38,11 @@ export interface Duo {
 
 const startMs = 60_000;
 
-const projectOf = (ledgerUrl: string): string => `runtime: { store: store/recourse.db }
-tools:
-  ledger: { mcp: { url: "${ledgerUrl}" } }
-workflows:
-  till:
-    initial: open
-    actions:
-      pay: { tool: ledger/pay, operation_key: inputs.mark }
-    states:
-      open: { on: { pay: open } }
-`;
-
-export async function openDuo(t: TestContext, ledgerUrl: string, agents: readonly string[]): Promise<Duo> {
+/** `project`: recourse.yaml but for its store. */
+export async function openDuo(t: TestContext, project: string): Promise<Duo> {
   const home = folder(t);
   mkdirSync(path.join(home, 'store'), { mode: 0o700 });
-  const rules = agents.map((name) => `  ${name}: { default: permit, rules: [] }\n`).join('');
-  writeFileSync(path.join(home, 'recourse.yaml'), `${projectOf(ledgerUrl)}agents:\n${rules}`);
+  writeFileSync(path.join(home, 'recourse.yaml'), `runtime: { store: store/recourse.db }\n${project}`);
   const slots: (Gateway | null)[] = [];
   const all: Gateway[] = [];
   const counts = { kills: 0, stalls: 0 };
@@ -65,13 +55,12 @@ export async function openDuo(t: TestContext, ledgerUrl: string, agents: readonl
   }
   await start(0);
   await start(1);
+  const file = path.join(home, 'store/recourse.db');
   return {
+    file,
     running: () => slots.filter((gateway) => gateway !== null),
     keyOf(agent) {
-      const { status, stdout, stderr } = recourse(
-        ['agents', 'add', agent, '--file', path.join(home, 'store/recourse.db')],
-        { cwd: home },
-      );
+      const { status, stdout, stderr } = recourse(['agents', 'add', agent, '--file', file], { cwd: home });
       if (status !== 0) throw new Error(stderr);
       return stdout.trim();
     },
@@ -100,7 +89,7 @@ export async function openDuo(t: TestContext, ledgerUrl: string, agents: readonl
         stopped.delete(gateway);
       }
     },
-    storyOf: (mark) => storyIn(path.join(home, 'store/recourse.db'), mark),
+    storyOf: (mark) => storyIn(file, mark),
     counts: () => counts,
     said: () => all.flatMap(({ said }) => said().match(/^recourse: .*$/gm) ?? []).join('\n'),
   };

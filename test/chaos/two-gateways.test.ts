@@ -19,9 +19,21 @@ const boxMs = isSoak ? Infinity : 25_000;
 const clientsAtOnce = 8;
 const agents = ['ada', 'bob', 'cyd'];
 
+const projectOf = (ledgerUrl: string): string => `tools:
+  ledger: { mcp: { url: "${ledgerUrl}" } }
+workflows:
+  till:
+    initial: open
+    actions:
+      pay: { tool: ledger/pay, operation_key: inputs.mark }
+    states:
+      open: { on: { pay: open } }
+agents:
+${agents.map((name) => `  ${name}: { default: permit, rules: [] }\n`).join('')}`;
+
 test(`[C6-chaos-4] two gateways, killed under clients that break off, from seed ${seed}`, async (t) => {
   const ledger = await openLedger(t);
-  const duo = await openDuo(t, ledger.url, agents);
+  const duo = await openDuo(t, projectOf(ledger.url));
   const keys = agents.map((agent) => duo.keyOf(agent));
   const intentions: Intention[] = [];
   let over = false;

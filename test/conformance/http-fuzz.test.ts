@@ -8,6 +8,7 @@ import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { isObject } from '../../src/core/values/json.ts';
 import { doorProblems } from '../../src/core/http/door-problems.ts';
 import { checkAnswer } from '../e2e/http/check-answer.ts';
 import { openHttp } from '../e2e/http/open-http.ts';
@@ -89,6 +90,11 @@ function checkBytes(heard: string): void {
     const body = each.slice(each.indexOf('\r\n\r\n') + 4);
     if (Number(status) < 400 || body === '') continue;
     const problem = JSON.parse(Buffer.from(body, 'latin1').toString('utf8')) as Record<string, unknown>;
+    // In the words of a provider, for clients of models.
+    if (isObject(problem['error'])) {
+      assert.equal(typeof problem['error']['type'], 'string', each);
+      continue;
+    }
     assert.equal(problem['status'], Number(status), each);
     assert.ok('error' in problem || String(problem['code']) in doorProblems, each);
   }

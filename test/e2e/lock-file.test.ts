@@ -11,7 +11,7 @@ const endsWithinMs = 180_000;
 /** Scripts would download; which packages are installed is settled before they run. */
 const withoutScripts = '--ignore-scripts';
 
-for (const folder of ['.', 'test/peers', 'bench/peers'])
+for (const folder of ['.', 'test/peers', 'test/peers/models', 'bench/peers'])
   test(`the lock file of ${folder === '.' ? 'the project' : folder} is in step with its package.json`, async (t) => {
     const home = mkdtempSync(path.join(tmpdir(), 'recourse-lock-'));
     t.after(() => rmSync(home, { recursive: true, force: true }));

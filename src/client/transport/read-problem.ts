@@ -24,6 +24,7 @@ const doorCodes = {
   UnknownApproval: true,
   UnknownTicket: true,
   UnknownBudget: true,
+  UnknownModel: true,
   MethodNotAllowed: true,
   RequestTimeout: true,
   AmbiguousId: true,

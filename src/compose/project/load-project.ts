@@ -9,15 +9,26 @@ import {
   WorkflowDefinitionError,
 } from '../../adapters/upstream-function/workflow/mount.ts';
 import { compileConfigPolicy } from '../../config/compile-config-policy.ts';
-import { type Config, configName, emptyConfig, type WorkflowConfig, type WrittenConfig } from '../../config/config.ts';
+import {
+  type Config,
+  configName,
+  emptyConfig,
+  upstreamsIn,
+  type WorkflowConfig,
+  type WrittenConfig,
+} from '../../config/config.ts';
 import { lockName } from '../../config/lock.ts';
 import { type Problem, placeAt, type Warning, type Tell } from '../../config/problem.ts';
 import { readConfig, type ReadConfig } from '../../config/read-config.ts';
 import { nearest } from '../../core/values/nearest.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import type { HttpApi } from '../../adapters/upstream-http/http-api.ts';
+import type { ModelKinds, ModelProvider } from '../../core/model/model-provider.ts';
 import { loadApis } from './load-apis.ts';
+import { loadModels } from '../upstreams/load-models.ts';
+import { modelKinds } from '../upstreams/model-kinds.ts';
 import { warnEgress } from './warn-egress.ts';
+import { warnModels } from './warn-models.ts';
 import { warnExposed } from './warn-exposed.ts';
 import { checkCredentials } from './check-credentials.ts';
 import { checkReconcile } from './check-reconcile.ts';
@@ -37,6 +48,8 @@ export interface ProjectRequest {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** The store of the gateway, given the configured one. Used to warn about servers that could read it. */
   readonly storeOf?: (written: string | null) => Promise<string | null>;
+  /** The kinds of providers of models; those that need no extension if not given. */
+  readonly kinds?: ModelKinds;
   /** The names with a key that may approve; null if unknown. */
   readonly findApprovers?: () => Promise<ReadonlySet<string> | null>;
 }
@@ -47,6 +60,7 @@ export interface Project {
   /** Paths in it are absolute. */
   readonly config: Config;
   readonly apis: readonly HttpApi[];
+  readonly models: readonly ModelProvider[];
   readonly workflows: readonly MountedWorkflow[];
   /** Null without agents: then every tool may be called. */
   readonly policy: Policy | null;
@@ -74,7 +88,9 @@ export async function loadProject(request: ProjectRequest): Promise<LoadedProjec
   const beside = await readProjectFiles(file, read.text, cwd);
   const written = readConfig(read.text, shown, { env: request.env ?? process.env, ...beside });
   const { apis, declared, files } = await loadApis(written.config, cwd, written.tell);
-  const config = { ...written, config: { ...written.config, declared } };
+  const models = loadModels(written.config, request.kinds ?? modelKinds, written.tell);
+  const all = new Map([...declared, ...models.declared]);
+  const config = { ...written, config: { ...written.config, declared: all } };
   const { workflows, problems } =
     wanted !== undefined && looksLikePath(wanted)
       ? await loadNamedModule(wanted, cwd, config.config)
@@ -83,17 +99,21 @@ export async function loadProject(request: ProjectRequest): Promise<LoadedProjec
   const shapes = wanted === undefined ? knownShapes({ config: config.config, workflows }) : null;
   const policy = compileConfigPolicy(config, shapes, await holdersFor(config.config, request));
   checkReconcile(config.config, config.tell);
-  warnEgress(config.config, policy, config.warn);
+  warnEgress(config.config, models.providers, policy, config.warn);
+  warnModels(config.config, policy, config.warn);
   const inPlace = inFolder(config.config, cwd, file);
   await checkCredentials(inPlace, { ...config, env: request.env ?? process.env });
   const store = (await request.storeOf?.(inPlace.runtime.store)) ?? null;
   if (store !== null) warnExposed(inPlace.tools, store, cwd, config.warn);
   const named = namedBy(request.file, beside.files, cwd);
-  const all = [...config.allProblems(), ...lockProblems(beside), ...problems].map(named);
+  const told = [...config.allProblems(), ...lockProblems(beside), ...problems].map(named);
   const warnings = config.allWarnings().map(named);
-  if (all.length > 0) return { ...broken(all), warnings, workflows };
-  const project = { file, config: inPlace, apis, workflows, policy, warnings, files: [...beside.files, ...files] };
-  return { ok: true, project };
+  if (told.length > 0) return { ...broken(told), warnings, workflows };
+  const served = { apis, models: models.providers, workflows };
+  return {
+    ok: true,
+    project: { file, config: inPlace, ...served, policy, warnings, files: [...beside.files, ...files] },
+  };
 }
 
 /** A module needs no configuration; a configuration that was named must exist. */
@@ -132,11 +152,11 @@ async function loadConfigured(
 }
 
 /** A module that the command line names, beside a configuration. */
-async function loadNamedModule(wanted: string, cwd: string, { tools, apis }: Config): Promise<LoadedWorkflows> {
+async function loadNamedModule(wanted: string, cwd: string, config: Config): Promise<LoadedWorkflows> {
   const alone = await loadModuleAlone(path.resolve(cwd, wanted), wanted);
   if (!alone.ok) return { workflows: [], problems: alone.problems };
   const { workflows } = alone.project;
-  const taken = workflows.filter(({ name }) => [...tools, ...apis].some((server) => server.name === name));
+  const taken = workflows.filter(({ name }) => upstreamsIn(config).some((server) => server.name === name));
   return { workflows, problems: taken.map(({ name }) => namedAsServer(name, wanted)) };
 }
 
@@ -178,7 +198,7 @@ async function loadOne(written: WorkflowConfig, cwd: string, { tell }: ReadConfi
 async function loadModuleAlone(file: string, shown: string): Promise<LoadedProject> {
   const loaded = await loadWorkflowModule(file);
   if (!loaded.ok) return broken(loaded.problems.map(({ message, fix }) => problemOf(shown, message, fix)));
-  const nothing = { file: null, config: emptyConfig, apis: [], policy: null, warnings: [], files: [] };
+  const nothing = { file: null, config: emptyConfig, apis: [], models: [], policy: null, warnings: [], files: [] };
   return { ok: true, project: { ...nothing, workflows: [loaded.workflow] } };
 }
 

@@ -8,6 +8,7 @@ import type { Config } from '../../config/config.ts';
 import type { DeclaredCredential } from '../../core/credential/declared-credential.ts';
 import { isObject } from '../../core/values/json.ts';
 import type { Limits } from '../../core/limits.ts';
+import type { ModelProvider } from '../../core/model/model-provider.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import { GatewayError } from '../../core/values/gateway-error.ts';
@@ -21,6 +22,7 @@ export interface ServingOptions {
   readonly workflows: readonly MountedWorkflow[];
   readonly servers: readonly McpUpstreamConfig[];
   readonly apis: readonly HttpApi[];
+  readonly models: readonly ModelProvider[];
   readonly credentials: readonly DeclaredCredential[];
   readonly file: string;
   readonly begin?: Begin;
@@ -55,12 +57,13 @@ export function servingOptions(project: Project, servers: readonly McpUpstreamCo
     workflows: project.workflows,
     servers,
     apis: project.apis,
+    models: project.models,
     credentials: project.config.credentials,
     file: who.file,
     agent: who.agent,
     limits: project.config.runtime.limits,
     dns: project.config.runtime.dns,
-    recovery: recoveryOf(project.config),
+    recovery: recoveryOf(project.config, project.models),
     onNotice: who.onNotice,
   };
 }

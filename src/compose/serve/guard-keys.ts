@@ -9,6 +9,8 @@ import type { Json } from '../../core/values/json.ts';
 import type { Attempt, Upstream, UpstreamResult } from '../../ports/upstream.ts';
 import type { MaskedKeys } from '../../shell/upkeep/record-runtime.ts';
 import { openKeysOf } from '../state/key-files.ts';
+import { filterRelay } from '../streams/filter-relay.ts';
+import { keysInStream } from '../streams/keys-in-stream.ts';
 
 export interface KeyGuard {
   readonly upstream: Upstream;
@@ -61,9 +63,12 @@ export function guardKeys(upstream: Upstream, { store, nowMs, onMasked }: KeyGua
   };
   return {
     upstream: {
-      async invoke(attempt, signal, late) {
-        const hearLate = late && ((result: UpstreamResult) => void masked(attempt, result).then(late));
-        return masked(attempt, await upstream.invoke(attempt, signal, hearLate));
+      async invoke(given, signal, late) {
+        const hearLate = late && ((result: UpstreamResult) => void masked(given, result).then(late));
+        const { attempt, end } = filterRelay(given, () => keysInStream(liveOf));
+        const result = await upstream.invoke(attempt, signal, hearLate);
+        await end();
+        return masked(given, result);
       },
     },
     close: async () => keyring?.close(),
@@ -85,8 +90,9 @@ type ToldBy = ReturnType<typeof toldBy>;
 function toldBy(result: UpstreamResult) {
   if (result.kind === 'returned')
     return { output: result.output, items: result.errors.map(({ item, message }) => ({ item, message })) };
-  const { subject, errorType, message, cause, given } = result.failure;
-  return { output: given?.output, failure: { subject, errorType, message, cause } };
+  const { subject, errorType, message, cause, given, partial } = result.failure;
+  const arrived = partial === undefined ? {} : { partial };
+  return { output: given?.output, failure: { subject, errorType, message, cause, ...arrived } };
 }
 
 function withTold(result: UpstreamResult, { output, items, failure }: ToldBy): UpstreamResult {

@@ -1,6 +1,8 @@
 /** Connects the HTTP door to the gateway. Must not decide anything about a call. */
 import type { Warning } from '../../config/problem.ts';
 import { listedTools } from '../../core/policy/listed-tools.ts';
+import { usableModels } from '../../core/model/choose-provider.ts';
+import { listedIn } from '../../core/model/model-status.ts';
 import { describeLadder } from '../../core/call/decide.ts';
 import { operatorTenant } from '../../core/call/identity.ts';
 import { safeText } from '../../core/values/redact.ts';
@@ -26,7 +28,7 @@ import type { Authenticate } from '../state/authenticate.ts';
 import type { Governance } from './governance.ts';
 import { driftFromLock, liveTools } from '../upstreams/list-servers.ts';
 import type { LastingGateway } from './keep-open.ts';
-import { summarizeServer, type ServerSummary } from '../upstreams/report-servers.ts';
+import { summarizeServer } from '../upstreams/report-servers.ts';
 
 export interface HttpDoorOrder {
   readonly version: string;
@@ -93,6 +95,16 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
         effect: entry.effectClass,
         input_schema: entry.inputSchema,
       })),
+    models: {
+      providers: () => current().upstreams.providers,
+      usable(who) {
+        const policy = policyOf(who.agent, shell());
+        const permits = (model: string) => policy?.mode === 'audit' || (policy?.agent?.permitsModel(model) ?? true);
+        const { providers, models } = current().upstreams;
+        const said = new Map(models().map((status) => [status.name, listedIn(status)]));
+        return usableModels(providers, said, listedTools(shell().catalogue(), policy), permits);
+      },
+    },
     policy: () => governance.current()?.written ?? null,
     async applyPolicy(by, force) {
       const applied = await governance.apply(by.name, force);
@@ -130,6 +142,9 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
         gates: describeLadder(ladder, policy !== null),
         gaps: gapsOf(tenant, shell()),
         credentials: reportCredentials(shell(), tenant === operatorTenant),
+        models: current()
+          .upstreams.models()
+          .map((each) => tellTenant(each, tenant)),
         recovery: recoveryNow(shell()),
       };
     },
@@ -165,7 +180,8 @@ const maxProblemChars = 1_000;
 const withoutSource = ({ text: _text, ...warning }: Warning): Omit<Warning, 'text'> => warning;
 
 /** The problem of a server may name files and addresses, which only operators may see. */
-function tellTenant({ problem, ...server }: ServerSummary, tenant: string): ServerSummary {
+function tellTenant<Told extends { readonly problem: string | null }>(told: Told, tenant: string): Told {
+  const { problem } = told;
   const isOperator = tenant === operatorTenant;
-  return { ...server, problem: problem === null || !isOperator ? null : safeText(problem, maxProblemChars) };
+  return { ...told, problem: problem === null || !isOperator ? null : safeText(problem, maxProblemChars) };
 }

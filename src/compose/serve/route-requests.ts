@@ -8,6 +8,7 @@ import { refused } from '../../core/call/answer.ts';
 import type { CallId } from '../../core/call/call.ts';
 import type { Readiness } from '../../core/gates/facts.ts';
 import { notReady as refusalOf, whileClosing } from '../../core/gates/ready.ts';
+import { errorShapeAt, type ErrorShape, providerError } from '../../core/model/provider-error.ts';
 import { isObject } from '../../core/values/json.ts';
 import type { ErrorReply } from '../../core/call/reply.ts';
 import { writeText } from '../../doors/mcp/call/write-text.ts';
@@ -62,7 +63,21 @@ function sayNotReady(at: string, request: IncomingMessage, readiness: NotReady, 
   }
   if (at.startsWith('/mcp') && request.method === 'POST') return sayToMcp(request, readiness, response);
   request.resume();
-  return sayProblem(readiness, response);
+  const shape = errorShapeAt(at);
+  return shape === null ? sayProblem(readiness, response) : sayToModels(shape, readiness, response);
+}
+
+function sayToModels(shape: ErrorShape, readiness: NotReady, response: ServerResponse): void {
+  const reply = notReady(null, readiness);
+  response.setHeader('x-should-retry', 'true');
+  const { message, code, call_id: id } = reply;
+  return write(
+    response,
+    503,
+    'application/json',
+    providerError(shape, { status: 503, message, code, members: reply, id }),
+    readiness,
+  );
 }
 
 function sayProblem(readiness: NotReady, response: ServerResponse): void {

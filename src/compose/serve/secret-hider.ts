@@ -2,14 +2,19 @@
  * Hides the secrets of credentials in everything that comes back from tools and servers: in results, failures, late
  * answers and notices, as they are and as base64, hexadecimal, URL or JSON text. Also those that were replaced meanwhile.
  */
+import { createHoldBack } from '../../core/model/hold-back.ts';
+import { seekForms } from '../../core/model/seek-forms.ts';
 import { redacted } from '../../core/policy/redact-paths.ts';
 import type { Json } from '../../core/values/json.ts';
-import type { Attempt, Failure, Upstream, UpstreamResult } from '../../ports/upstream.ts';
+import type { Attempt, Failure, StreamEvent, Upstream, UpstreamResult } from '../../ports/upstream.ts';
+import { dataOf, type EventFilter, filterRelay, withData } from '../streams/filter-relay.ts';
 
 export interface SecretHider {
   add(secret: string): void;
   /** The same value where it holds no secret. Goes through plain objects and lists. */
   hide<Value>(value: Value): Value;
+  /** Hides them in one stream, also where they are cut. */
+  filterEvents(): EventFilter;
 }
 
 /** Rotated ones included. The oldest is forgotten first. */
@@ -20,6 +25,7 @@ const minChars = 8;
 export function createSecretHider(): SecretHider {
   const secrets = new Map<string, readonly string[]>();
   let forms: readonly string[] = [];
+  let seeker = seekForms(forms, redacted);
 
   function hideText(text: string): string {
     let shown = text;
@@ -42,6 +48,17 @@ export function createSecretHider(): SecretHider {
     return isSame ? value : Object.fromEntries(hidden);
   }
 
+  const hide = <Value>(value: Value): Value => (forms.length === 0 ? value : (hideIn(value, 0) as Value));
+
+  /** What stands in one event as a whole: names, other fields, texts that are repeated at their end. */
+  function hideEvent(event: StreamEvent): StreamEvent {
+    // Without a backslash every text stands there as it is.
+    if (!event.data.includes('\\') && hideText(event.data) === event.data) return event;
+    const data = dataOf(event);
+    const hidden = hide(data);
+    return hidden === data ? event : withData(event, hidden);
+  }
+
   return {
     add(secret) {
       if (secret.length < minChars || secrets.has(secret)) return;
@@ -51,8 +68,16 @@ export function createSecretHider(): SecretHider {
       if (oldest !== undefined) secrets.delete(oldest);
       // A longer one first: it may hold a shorter one.
       forms = [...new Set([...secrets.values()].flat())].toSorted((a, b) => b.length - a.length);
+      seeker = seekForms(forms, redacted);
     },
-    hide: (value) => (forms.length === 0 ? value : (hideIn(value, 0) as typeof value)),
+    hide,
+    filterEvents() {
+      const held = createHoldBack({ at: (text, from) => seeker.at(text, from) }, redacted);
+      return {
+        take: async (event) => held.take(event).map(hideEvent),
+        end: async () => held.end().map(hideEvent),
+      };
+    },
   };
 }
 
@@ -96,11 +121,14 @@ function base64Of(bytes: Buffer): readonly string[] {
 }
 
 /** INVARIANT: no secret of a credential gets past this, whatever an upstream repeats of its request. */
-export function hideSecrets(upstream: Upstream, { hide }: SecretHider): Upstream {
+export function hideSecrets(upstream: Upstream, { hide, filterEvents }: SecretHider): Upstream {
   return {
-    async invoke(attempt, signal, late) {
+    async invoke(given, signal, late) {
       const hearLate = late && ((result: UpstreamResult) => late(hideResult(result, hide)));
-      return hideResult(await upstream.invoke(withHiddenErrors(attempt, hide), signal, hearLate), hide);
+      const { attempt, end } = filterRelay(withHiddenErrors(given, hide), filterEvents);
+      const result = await upstream.invoke(attempt, signal, hearLate);
+      await end();
+      return hideResult(result, hide);
     },
   };
 }

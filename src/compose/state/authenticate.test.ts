@@ -66,6 +66,34 @@ describe('the Authorization header', () => {
   });
 });
 
+describe('the header x-api-key', () => {
+  test('is its holder where it counts, alone or beside the same bearer key', async (t) => {
+    const { keyring, authenticate } = await aDoor(t);
+    const { key, entry } = await keyring.add(aNewKey(), noon);
+    const identity = await authenticate({ authorization: `Bearer ${key}` });
+    assert.ok('keyId' in identity && identity.keyId === entry.id);
+    assert.deepEqual(await authenticate({ 'x-api-key': key }, true), identity);
+    assert.deepEqual(await authenticate({ 'x-api-key': key, authorization: `bearer ${key}` }, true), identity);
+    assert.deepEqual(await authenticate({ 'x-api-key': key }), { problem: 'missing' });
+  });
+
+  test('lets nobody in beside another key, nor with anything but one key', async (t) => {
+    const { keyring, authenticate } = await aDoor(t, { openAs: visitor });
+    const { key } = await keyring.add(aNewKey(), noon);
+    const { key: other } = await keyring.add(aNewKey(), noon);
+    for (const headers of [
+      { 'x-api-key': key, authorization: `Bearer ${other}` },
+      { 'x-api-key': key, authorization: '' },
+      { 'x-api-key': '', authorization: `Bearer ${key}` },
+      { 'x-api-key': `Bearer ${key}` },
+      { 'x-api-key': '' },
+      { 'x-api-key': [key] },
+    ])
+      assert.deepEqual(await authenticate(headers as IncomingHttpHeaders, true), { problem: 'malformed' });
+    assert.deepEqual(await authenticate({ 'x-api-key': `${key.slice(0, -3)}AAA` }, true), { problem: 'unknown' });
+  });
+});
+
 describe('where a visitor may come in without a key', () => {
   test('who brings no header is this agent, and nobody else', async (t) => {
     const { authenticate } = await aDoor(t, { openAs: visitor });

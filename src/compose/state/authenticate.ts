@@ -17,8 +17,10 @@ import { ensureOperatorToken, type OperatorToken } from './operator-token.ts';
 /** `unavailable`: the keys cannot be read now. The others are errors of the sender. */
 export type AuthenticationProblem = 'missing' | 'malformed' | 'unknown' | 'unavailable';
 
+/** `apiKey`: the header `x-api-key` counts like a bearer key, as clients of models send it. */
 export type Authenticate = (
   headers: IncomingHttpHeaders,
+  apiKey?: boolean,
 ) => Promise<Identity | { readonly problem: AuthenticationProblem }>;
 
 export interface AuthenticatorParts {
@@ -33,14 +35,23 @@ export interface AuthenticatorParts {
 /** The scheme in upper or lower case, then one key and nothing else. */
 const bearer = /^bearer +(\S{1,128})$/i;
 
+const keyBehindScheme = (authorization: unknown): string | undefined =>
+  typeof authorization === 'string' ? bearer.exec(authorization)?.[1] : undefined;
+
 export function createAuthenticator({ keyring, nowMs, openAs, onUnavailable }: AuthenticatorParts): Authenticate {
   const visitor: Identity | null =
     openAs === null ? null : { tenant: openAs.tenant, role: 'agent', name: openAs.agent, keyId: null };
-  return async ({ authorization }) => {
+  return async ({ authorization, 'x-api-key': apiKey }, usesApiKey = false) => {
+    const sent = [
+      ...(authorization === undefined ? [] : [keyBehindScheme(authorization)]),
+      ...(apiKey === undefined || !usesApiKey ? [] : [apiKey]),
+    ];
     // INVARIANT: a request with the header is decided by the header, even if it is empty.
-    if (authorization === undefined) return visitor ?? { problem: 'missing' };
-    const [, key] = typeof authorization === 'string' ? (bearer.exec(authorization) ?? []) : [];
-    if (key === undefined || !isKeyText(key)) return { problem: 'malformed' };
+    if (sent.length === 0) return visitor ?? { problem: 'missing' };
+    const [key] = sent;
+    // INVARIANT: two keys are one, or nobody is let in.
+    if (typeof key !== 'string' || !isKeyText(key) || sent.some((each) => each !== key))
+      return { problem: 'malformed' };
     try {
       return (await keyring.find(key, nowMs())) ?? { problem: 'unknown' };
     } catch (error) {

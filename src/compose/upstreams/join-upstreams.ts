@@ -15,6 +15,8 @@ import type { UpstreamStatus } from '../../adapters/upstream-mcp/server-link.ts'
 import { createResolver } from '../../adapters/shared/node-resolver.ts';
 import type { Catalogue, ToolEntry } from '../../core/call/catalogue.ts';
 import type { Limits } from '../../core/limits.ts';
+import type { ModelProvider } from '../../core/model/model-provider.ts';
+import type { ModelStatus } from '../../core/model/model-status.ts';
 import type { Workflow } from '../../core/workflow/workflow.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { Upstream } from '../../ports/upstream.ts';
@@ -23,6 +25,7 @@ import { holdEgress } from './hold-egress.ts';
 import { httpPartsOf } from './http-tool.ts';
 import type { JoinedCredentials } from './join-credentials.ts';
 import { joinApis, type JoinedApis, withRequest } from './join-apis.ts';
+import { joinModels } from './join-models.ts';
 import { reasonOf } from './report-servers.ts';
 
 export interface Behind {
@@ -30,6 +33,8 @@ export interface Behind {
   readonly workflows?: readonly MountedWorkflow[];
   readonly servers?: readonly McpUpstreamConfig[];
   readonly apis?: readonly HttpApi[];
+  /** Providers of models. */
+  readonly models?: readonly ModelProvider[];
   /** The state of a server changed. */
   readonly onServer?: ((status: UpstreamStatus) => void) | undefined;
   /** The tools of servers changed. */
@@ -49,8 +54,12 @@ export interface Joined {
   readonly validator: Validator;
   readonly catalogue: () => Catalogue;
   readonly servers: McpUpstreams | null;
+  /** Of models, in the order of the file. */
+  readonly providers: readonly ModelProvider[];
   /** Of MCP servers and HTTP APIs. */
   status(): readonly UpstreamStatus[];
+  /** Of providers of models. */
+  models(): readonly ModelStatus[];
   /** All servers and APIs, connected or not; and those whose tools are listed without the server's name. */
   readonly serverNames: readonly string[];
   readonly bareServers: ReadonlySet<string>;
@@ -72,8 +81,7 @@ export async function joinUpstreams(
   notify: Notifier,
   listsIn: string | null = null,
 ): Promise<Joined> {
-  const tools = behind.tools ?? [];
-  const mounted = behind.workflows ?? [];
+  const { tools = [], workflows: mounted = [] } = behind;
   const bodies = mounted.flatMap((workflow) => workflow.bodies);
   const functions = createFunctionUpstream([...tools, ...bodies], {
     defaultTimeoutMs: limits.defaultTimeoutMs,
@@ -87,13 +95,11 @@ export async function joinUpstreams(
     },
   });
   const configs = behind.servers ?? [];
-  const served = [...configs, ...(behind.apis ?? []).map(({ target: { name }, names }) => ({ name, names }))];
-  // Their schemas are judged like those of functions; only what is sent differs.
-  const requests = tools.flatMap((each) => httpPartsOf(each) ?? []);
-  const apis = await joinApis(behind.apis ?? [], requests, limits.defaultTimeoutMs, createResolver(behind.dns));
+  const served = servedOf(behind);
+  const { apis, models } = await joinSent(behind, limits);
   const servers = configs.length === 0 ? null : await connect(configs, behind, { limits, notify, listsIn });
   // Known from the start, unlike the tools of servers.
-  const own = new Map([...ownEntries(tools, functions.catalogue), ...apis.catalogue]);
+  const own = new Map([...ownEntries(tools, functions.catalogue), ...apis.catalogue, ...models.catalogue]);
   const catalogue = mergedCatalogue(own, servers, behind.complete ?? ((tool) => tool));
   const validators = new Map<string, Validate>();
 
@@ -125,9 +131,11 @@ export async function joinUpstreams(
     catalogue,
     servers,
     status: () => [...(servers?.status() ?? []), ...apis.status()],
+    providers: behind.models ?? [],
+    models: models.models,
     serverNames: served.map(({ name }) => name),
     bareServers: new Set(served.filter(({ names }) => names === 'bare').map(({ name }) => name)),
-    upstream: routeCalls(functions, apis, servers),
+    upstream: routeCalls(functions, [apis, models], servers),
     validator: {
       validate: (tool, args, step) => {
         const validate = step === null ? undefined : validators.get(step.workflow);
@@ -146,7 +154,7 @@ export async function joinUpstreams(
       return bindAll().bound;
     },
     async close() {
-      await Promise.all([servers?.close(), apis.close()]);
+      await Promise.all([servers?.close(), apis.close(), models.close()]);
       await functions.close();
     },
   };
@@ -170,11 +178,34 @@ function whyMissing(servers: McpUpstreams | null, onStarting: () => void): (tool
   };
 }
 
-function routeCalls(functions: FunctionUpstream, apis: JoinedApis, servers: McpUpstreams | null): Upstream {
+/** What is sent by the gateway itself, and known from files. */
+async function joinSent({ tools = [], apis = [], models = [], dns, credentials }: Behind, limits: Limits) {
+  const resolver = createResolver(dns);
+  // Their schemas are judged like those of functions; only what is sent differs.
+  const requests = tools.flatMap((each) => httpPartsOf(each) ?? []);
+  return {
+    apis: await joinApis(apis, requests, limits.defaultTimeoutMs, resolver),
+    models: await joinModels(models, { resolver, credentials }),
+  };
+}
+
+const servedOf = ({ servers = [], apis = [], models = [] }: Behind) => [
+  ...servers,
+  ...apis.map(({ target: { name }, names }) => ({ name, names })),
+  ...models.map(({ name }) => ({ name, names: undefined })),
+];
+
+function routeCalls(
+  functions: FunctionUpstream,
+  sent: readonly Pick<JoinedApis, 'upstreamOf'>[],
+  servers: McpUpstreams | null,
+): Upstream {
   return {
     invoke: (attempt, signal, late) => {
-      const api = apis.upstreamOf(attempt.tool);
-      if (api !== null) return api.invoke(attempt, signal, late);
+      for (const each of sent) {
+        const found = each.upstreamOf(attempt.tool);
+        if (found !== null) return found.invoke(attempt, signal, late);
+      }
       return functions.catalogue.has(attempt.tool) || servers === null
         ? functions.upstream.invoke(attempt, signal)
         : servers.upstream.invoke(attempt, signal, late);

@@ -9,6 +9,8 @@ import { type LockedTool, type Lock, lockName } from '../../config/lock.ts';
 import type { ToolEntry } from '../../core/call/catalogue.ts';
 import { isObject, type JsonObject } from '../../core/values/json.ts';
 import { defaultLimits } from '../../core/limits.ts';
+import type { ModelProvider } from '../../core/model/model-provider.ts';
+import { entriesOf as providerEntries } from '../../core/model/provider-tools.ts';
 import type { DeclaredCredential } from '../../core/credential/declared-credential.ts';
 import { nodeClock } from '../../adapters/system-node/clock.ts';
 import { type JoinedCredentials, joinCredentials } from './join-credentials.ts';
@@ -81,8 +83,18 @@ async function listServer(config: McpUpstreamConfig, credentials: JoinedCredenti
   }
 }
 
+export type ReachedServer = Extract<ListedServer, { tools: unknown }>;
+
+/** The tools of a provider of models: from its kind, without asking it. */
+export function listProvider(provider: ModelProvider): ReachedServer {
+  const { name } = provider;
+  const entries = [...providerEntries(provider).values()];
+  const tools = entries.map((entry) => [entry.name.slice(name.length + 1), lockedTool(entry)] as const);
+  return { name, tools: new Map(tools), leftOut: [] };
+}
+
 /** The tools of an HTTP API: from files, without asking it. */
-export function listApi(api: HttpApi): Extract<ListedServer, { tools: unknown }> {
+export function listApi(api: HttpApi): ReachedServer {
   const { name } = api.target;
   const entries = [...entriesOf(api, defaultLimits.defaultTimeoutMs).values()];
   const tools = entries.map((entry) => [entry.name.slice(name.length + 1), lockedTool(entry)] as const);
@@ -102,11 +114,10 @@ export function lockedTool({ inputSchema, listing, manifest }: ToolEntry): Locke
   };
 }
 
-export function liveTools({ status, catalogue }: Pick<Joined, 'status' | 'catalogue'>): LiveTools {
-  const connected = status()
-    .filter(({ state }) => state === 'connected')
-    .map(({ name }) => name);
-  return { connected: new Set(connected), catalogue: catalogue() };
+/** The tools of providers of models are known from their kinds, whether or not they answer. */
+export function liveTools({ status, models, catalogue }: Pick<Joined, 'status' | 'models' | 'catalogue'>): LiveTools {
+  const connected = status().filter(({ state }) => state === 'connected');
+  return { connected: new Set([...connected, ...models()].map(({ name }) => name)), catalogue: catalogue() };
 }
 
 /** One sentence for each tool that differs. Servers that are not connected or not pinned are skipped. */

@@ -4,13 +4,14 @@
  */
 import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { HttpApi } from '../../adapters/upstream-http/http-api.ts';
 import { configName } from '../../config/config.ts';
 import { type Lock, lockName, maxLockChars, readLock, writeLock } from '../../config/lock.ts';
 import { readConfig } from '../../config/read-config.ts';
 import type { Pinned, PinOrder } from '../../doors/cli/commands/pin.ts';
-import { listApi, type ListedServer, listServers } from './list-servers.ts';
+import { listApi, type ListedServer, listProvider, listServers, type ReachedServer } from './list-servers.ts';
+import { modelKinds } from './model-kinds.ts';
 import { loadApis } from '../project/load-apis.ts';
+import { loadModels } from './load-models.ts';
 import { inFolder } from '../project/load-project.ts';
 import { readProjectFiles, readText, displayPath } from '../project/read-project-files.ts';
 import { serversOf } from '../project/serve-options.ts';
@@ -32,6 +33,7 @@ export async function pinTools({ config, isCheck }: PinOrder): Promise<Pinned> {
   const beside = await readProjectFiles(file, text.text, cwd);
   const read = readConfig(text.text, shown, { env: process.env, included: beside.included });
   const { apis } = await loadApis(read.config, cwd, read.tell);
+  const { providers } = loadModels(read.config, modelKinds, read.tell);
   if (read.allProblems().length > 0) return { kind: 'problems', problems: read.allProblems() };
   const lockFile = path.join(path.dirname(file), lockName);
   const before = beside.lock === null ? null : readLock(beside.lock.text, lockName);
@@ -41,7 +43,7 @@ export async function pinTools({ config, isCheck }: PinOrder): Promise<Pinned> {
   const [wrong] = away.filter(({ because }) => because === 'configuration');
   if (wrong !== undefined) return { kind: 'refused', message: wrong.problem };
   if (away.length > 0) return { kind: 'unreachable', servers: away.map(reachProblem) };
-  const { lock, leftOut } = lockOf(listed, apis);
+  const { lock, leftOut } = lockOf(listed, [...apis.map(listApi), ...providers.map(listProvider)]);
   const next = writeLock(lock);
   const isSame = next === beside.lock?.text;
   if (!isCheck && !isSame) {
@@ -60,8 +62,8 @@ export async function pinTools({ config, isCheck }: PinOrder): Promise<Pinned> {
   };
 }
 
-function lockOf(listed: readonly ListedServer[], apis: readonly HttpApi[]) {
-  const there = [...listed.flatMap((server) => ('tools' in server ? [server] : [])), ...apis.map(listApi)];
+function lockOf(listed: readonly ListedServer[], declared: readonly ReachedServer[]) {
+  const there = [...listed.flatMap((server) => ('tools' in server ? [server] : [])), ...declared];
   const lock: Lock = { version: 1, servers: new Map(there.map(({ name, tools }) => [name, tools])) };
   return { lock, leftOut: there.flatMap((server) => server.leftOut) };
 }

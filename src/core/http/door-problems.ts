@@ -15,6 +15,7 @@ export const doorProblems = {
   UnknownApproval: { status: 404, title: 'No such approval' },
   UnknownTicket: { status: 404, title: 'No such ticket' },
   UnknownBudget: { status: 404, title: 'No such budget' },
+  UnknownModel: { status: 404, title: 'No such model' },
   MethodNotAllowed: { status: 405, title: 'Not with this method' },
   RequestTimeout: { status: 408, title: 'The request took too long to arrive' },
   AmbiguousId: { status: 409, title: 'The id is too short' },
@@ -44,6 +45,13 @@ export const whyUnknown = {
   unknown: `the key is not known, has expired or was revoked; ${whereKeysAre}`,
   malformed: `the header Authorization must be: Bearer <key>; ${whereKeysAre}`,
   unavailable: 'the keys cannot be read at the moment; an operator was told',
+} as const;
+
+/** At the paths for clients of models. */
+export const whyUnknownToModels = {
+  ...whyUnknown,
+  missing: `send the key of an agent as Authorization: Bearer <key>, or as x-api-key; ${whereKeysAre}`,
+  malformed: `send one key of an agent, as Authorization: Bearer <key> or as x-api-key, the same if both; ${whereKeysAre}`,
 } as const;
 
 export type DoorCode = keyof typeof doorProblems;

@@ -6,6 +6,7 @@ import { approvalAnswerBodies, approvalRequestBodies } from './approval-bodies.t
 import { budgetAnswerBodies, budgetRequestBodies, writtenQuotas } from './budget-bodies.ts';
 import { gateNames } from '../gates/gate.ts';
 import { reaches, ruleEffects } from '../policy/policy.ts';
+import { modelAnswerBodies, modelRequestBodies } from './model-bodies.ts';
 import {
   anything,
   closedObject,
@@ -66,6 +67,7 @@ export const requestBodies = {
   ...approvalRequestBodies,
   ...ticketRequestBodies,
   ...budgetRequestBodies,
+  ...modelRequestBodies,
   ApplyRequest: closedObject({ force: truth }, ['force']),
   Nothing: closedObject({}),
 } as const satisfies Record<string, Schema>;
@@ -169,6 +171,7 @@ function listBodies(ref: Ref) {
   return {
     ...ticketAnswerBodies(ref),
     ...budgetAnswerBodies(ref),
+    ...modelAnswerBodies(ref),
     CallList: closedObject({ calls: listOf(ref('CallEntry')), next: textOrNull }),
     CallEntry: closedObject({
       call_id: text,

@@ -1,6 +1,7 @@
 /** The type of an entry in the route table, and the limits of paged lists. */
 import type { BodyName } from './http-bodies.ts';
 import type { Permission } from '../call/identity.ts';
+import type { ErrorShape } from '../model/provider-error.ts';
 
 /** How one parameter of a query is written. */
 export type QueryField =
@@ -23,6 +24,8 @@ export interface HttpRoute {
   readonly body: BodyName | null;
   /** What a success is: a body of components.schemas, a reply of a call, or text that is no JSON. */
   readonly answer: BodyName | 'Reply' | 'text/event-stream' | 'text/plain';
+  /** Errors are in the words of a provider of models, not problems. */
+  readonly errors?: ErrorShape;
 }
 
 /** How many a page of a list holds at most, and if nobody says how many. */

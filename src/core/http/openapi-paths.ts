@@ -14,7 +14,10 @@ export function openapiDocument(): OpenApiDocument {
     components: {
       ...components,
       schemas: { ...components.schemas, ...requestBodies, ...answerBodies(ref) },
-      securitySchemes: { key: { type: 'http', scheme: 'bearer' } },
+      securitySchemes: {
+        key: { type: 'http', scheme: 'bearer' },
+        apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+      },
     },
   };
 }
@@ -29,7 +32,7 @@ function paths(): Readonly<Record<string, Schema>> {
 }
 
 function operation(name: string, route: HttpRoute): Schema {
-  const headers = route.body === 'CallRequest' || route.body === 'StepRequest' ? callHeaders : [];
+  const headers = callHeaders[route.body ?? ''] ?? [];
   const parameters = [
     ...[...route.path.matchAll(/\{(\w+)\}/g)].map(([, id]) => parameter(id ?? '', 'path', { type: 'string' }, true)),
     ...Object.entries(route.query).map(([field, kind]) => parameter(field, 'query', querySchema(kind), false)),
@@ -39,7 +42,7 @@ function operation(name: string, route: HttpRoute): Schema {
   return {
     operationId: name,
     summary: route.summary,
-    security: route.needs === null ? [] : [{ key: [] }],
+    security: route.needs === null ? [] : [{ key: [] }, ...(route.errors === undefined ? [] : [{ apiKey: [] }])],
     ...(route.needs === null ? {} : { 'x-needs': route.needs }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === null ? {} : { requestBody: bodyOf(route.body) }),
@@ -47,11 +50,19 @@ function operation(name: string, route: HttpRoute): Schema {
   };
 }
 
-const callHeaders = [
-  parameter('Idempotency-Key', 'header', { type: 'string', minLength: 1, maxLength: 256 }, false),
-  // What cannot be understood in it is not asked for (RFC 7240).
-  parameter('Prefer', 'header', { type: 'string', examples: ['wait=10'] }, false),
-];
+const nameSchema: Schema = { type: 'string', minLength: 1, maxLength: 256 };
+const keyHeader = parameter('Idempotency-Key', 'header', nameSchema, false);
+// What cannot be understood in it is not asked for (RFC 7240).
+const preferHeader = parameter('Prefer', 'header', { type: 'string', examples: ['wait=10'] }, false);
+const callHeaders: Readonly<Record<string, readonly Schema[]>> = {
+  CallRequest: [keyHeader, preferHeader],
+  StepRequest: [keyHeader, preferHeader],
+  ModelRequest: [
+    keyHeader,
+    parameter('Recourse-Session', 'header', nameSchema, false),
+    parameter('Recourse-Turn', 'header', nameSchema, false),
+  ],
+};
 
 function parameter(name: string, place: 'path' | 'query' | 'header', schema: Schema, required: boolean): Schema {
   return { name, in: place, required, schema };
@@ -93,6 +104,11 @@ function answers({ answer, path }: HttpRoute): Readonly<Record<string, Schema>> 
 }
 
 function contentOf(answer: Exclude<HttpRoute['answer'], 'Reply'>): Schema {
+  if (answer === 'ModelAnswer')
+    return {
+      'application/json': { schema: ref(answer) },
+      'text/event-stream': { schema: { type: 'string' } },
+    };
   if (answer === 'text/plain') return { [answer]: { schema: { type: 'string' } } };
   if (answer === 'text/event-stream') return { [answer]: { schema: ref('StreamEvent') } };
   return { 'application/json': { schema: ref(answer) } };
@@ -101,12 +117,18 @@ function contentOf(answer: Exclude<HttpRoute['answer'], 'Reply'>): Schema {
 const retryAfter = { 'Retry-After': { schema: { type: 'integer', minimum: 0 } } };
 const shared = (status: number): Schema => ({ $ref: `#/components/responses/${responseName(status)}` });
 
+const providerError: Schema = {
+  description: 'a refusal or a failure, in the words of the provider',
+  content: { 'application/json': { schema: ref('ProviderError') } },
+};
+
 /** Whoever needs no key can only be turned away. */
 const withoutKey: readonly number[] = [400, 403, 405, 408, 422, 431];
 
 /** Whatever may go wrong with any call may go wrong on any route with a key. */
 function refusals(route: HttpRoute): Readonly<Record<string, Schema>> {
   const all = responseStatuses().filter((status) => status >= 400);
+  if (route.errors !== undefined) return Object.fromEntries(all.map((status) => [String(status), providerError]));
   const here = route.needs === null ? withoutKey : all;
   const found = Object.fromEntries(here.map((status) => [String(status), shared(status)]));
   if (route.answer !== 'PolicyApplied') return found;

@@ -11,7 +11,7 @@ import type { Identity } from '../../core/call/identity.ts';
 import type { Reply } from '../../core/call/reply.ts';
 import type { WatchedClient } from '../../shell/call/requester.ts';
 import type { Query } from './find-route.ts';
-import type { HttpDoorParts } from './parts.ts';
+import type { HttpDoorOptions, HttpDoorParts } from './parts.ts';
 
 export type Headers = Readonly<Record<string, string>>;
 
@@ -20,8 +20,15 @@ export type Answer =
   | { readonly kind: 'json'; readonly status: number; readonly value: unknown; readonly headers?: Headers }
   | { readonly kind: 'problem'; readonly problem: ProblemBody; readonly headers?: Headers }
   | { readonly kind: 'text'; readonly type: string; readonly text: string }
-  /** Writes to the response itself, until the stream ends. */
-  | { readonly kind: 'stream'; readonly run: (response: ServerResponse) => Promise<void> };
+  /** Writes to the response itself, until the stream ends; or says what is to be written. */
+  | {
+      readonly kind: 'stream';
+      readonly run: (response: ServerResponse) => Promise<Written | void>;
+      /** Closing the door waits for it. */
+      readonly drains?: true;
+    };
+
+export type Written = Exclude<Answer, { kind: 'stream' }>;
 
 /** The members of RFC 9457, and possibly more. */
 export type ProblemBody = Pick<DoorProblem, 'type' | 'title' | 'status' | 'detail'> & { readonly code: string };
@@ -38,6 +45,7 @@ export interface Asked {
   /** Aborted when the client leaves before the answer was flushed, and when the door closes. */
   readonly ended: AbortSignal;
   readonly readiness: Readiness;
+  readonly settings: HttpDoorOptions;
   readonly parts: HttpDoorParts;
 }
 

@@ -53,7 +53,7 @@ function cutOff(response: ServerResponse, graceMs: number): void {
 }
 
 /** False if the buffer was not drained in time, or the reader is gone. */
-function drained(response: ServerResponse, withinMs: number): Promise<boolean> {
+export function drained(response: ServerResponse, withinMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const finish = (taken: boolean) => () => {
       clearTimeout(timer);

@@ -42,7 +42,7 @@ export function isOurs(target: string): boolean {
   return path === '/v1' || path.startsWith('/v1/') || outsideV1.has(path);
 }
 
-const pathOf = (target: string): string => {
+export const pathOf = (target: string): string => {
   const end = target.indexOf('?');
   return end < 0 ? target : target.slice(0, end);
 };

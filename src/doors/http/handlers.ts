@@ -36,6 +36,9 @@ import {
 } from './session-routes.ts';
 import { closeTicket, listTickets, readTicket } from './ticket-routes.ts';
 
+import { askModel } from './models/ask-model.ts';
+import { listModels, readModel } from './models/list-models.ts';
+
 export type Handler = (asked: Asked) => Promise<Answer>;
 
 /** Without the streams, which the door serves itself because it must end them. */
@@ -67,6 +70,11 @@ export const handlers: Readonly<Record<Exclude<RouteName, StreamRoute>, Handler>
   listBudgets,
   setBudget,
   resetBudget,
+  createChatCompletion: askModel('chat'),
+  createResponse: askModel('responses'),
+  createMessage: askModel('messages'),
+  listModels,
+  readModel,
   listTools,
   readPolicy,
   applyPolicy,

@@ -7,14 +7,16 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { internalError } from '../../core/call/answer.ts';
 import type { CallId } from '../../core/call/call.ts';
 import type { Readiness } from '../../core/gates/facts.ts';
+import { errorShapeAt } from '../../core/model/provider-error.ts';
 import { whileClosing } from '../../core/gates/ready.ts';
 import { StoreUnreadable } from '../../shell/upkeep/guard-ports.ts';
 import { watchClient } from '../../shell/call/requester.ts';
-import type { Answer, Asked } from './answer.ts';
+import type { Answer, Asked, Written } from './answer.ts';
 import { storeUnavailable } from './call-routes.ts';
 import { createEventStreams } from './event-streams.ts';
-import { isOurs } from './find-route.ts';
+import { isOurs, pathOf } from './find-route.ts';
 import { handlers } from './handlers.ts';
+import { asProviderError } from './models/write-error.ts';
 import { createOpenExchanges } from './open-exchanges.ts';
 import { defaultHttpDoorOptions, type HttpDoorOptions, type HttpDoorParts } from './parts.ts';
 import { readIdentity, readInput, readRoute, refuseHeaders, unknownPath } from './read-request.ts';
@@ -66,6 +68,7 @@ export function createHttpDoor(parts: HttpDoorParts, options: Partial<HttpDoorOp
         return AbortSignal.any([watchClient(response).left, ending.signal]);
       },
       readiness,
+      settings,
       parts,
     };
     if (name !== 'readAudit' && name !== 'readApprovalEvents') return handlers[name](asked);
@@ -76,22 +79,26 @@ export function createHttpDoor(parts: HttpDoorParts, options: Partial<HttpDoorOp
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse, give: typeof answer): Promise<void> {
+    const shape = errorShapeAt(pathOf(request.url ?? ''));
+    const say = (made: Written, isClosing = closing !== null): void =>
+      writeAnswer(shape === null ? made : asProviderError(made, shape), response, isClosing);
     try {
       const made = await give(request, response);
       // A client that sent something other than HTTP has its answer already.
       if (made === null || response.destroyed || response.socket?.writableEnded === true) return;
-      if (made.kind !== 'stream') return writeAnswer(made, response, closing !== null);
+      if (made.kind !== 'stream') return say(made);
       if (request.method === 'HEAD') return void response.writeHead(200, { 'content-type': 'text/event-stream' }).end();
-      exchanges.leave(response);
-      await made.run(response);
+      if (made.drains !== true) exchanges.leave(response);
+      const told = await made.run(response);
+      if (told !== undefined && !response.destroyed) say(told);
     } catch (error) {
       if (error instanceof StoreUnreadable && !response.headersSent)
-        return writeAnswer(storeUnavailable(null, parts.newCallId()), response, false);
+        return say(storeUnavailable(null, parts.newCallId()), false);
       const correlationId = randomUUID();
       const what = `a bug in the HTTP door (${correlationId})`;
       parts.notify(suppressed(what, error));
       if (response.headersSent) response.destroy();
-      else writeAnswer(ownFault(correlationId, parts), response, true);
+      else say(ownFault(correlationId, parts), true);
     }
   }
 
@@ -125,7 +132,7 @@ export function createHttpDoor(parts: HttpDoorParts, options: Partial<HttpDoorOp
   };
 }
 
-function ownFault(correlationId: string, { newCallId }: HttpDoorParts): Exclude<Answer, { kind: 'stream' }> {
+function ownFault(correlationId: string, { newCallId }: HttpDoorParts): Written {
   const envelope = { requested: null, callId: newCallId() as CallId, session: null, nextActions: [] };
   return { kind: 'reply', reply: internalError(envelope, correlationId, 'unknown') };
 }

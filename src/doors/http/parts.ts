@@ -8,12 +8,15 @@ import type { Identity } from '../../core/call/identity.ts';
 import type { JsonObject } from '../../core/values/json.ts';
 import { defaultLimits } from '../../core/limits.ts';
 import type { Reach, WrittenPolicy } from '../../core/policy/policy.ts';
+import type { UsableModel } from '../../core/model/choose-provider.ts';
+import type { ModelProvider } from '../../core/model/model-provider.ts';
 import type { ErrorReply, Reply } from '../../core/call/reply.ts';
 import type { CodesOfClass, EffectClass } from '../../core/taxonomy.ts';
 import type { ApprovalService } from '../../shell/approval/approval-service.ts';
 import type { BudgetService } from '../../shell/budget/budget-service.ts';
 import type { Requester } from '../../shell/call/await-outcome.ts';
 import type { CallCount } from '../../shell/look/counts.ts';
+import type { ModelStatus } from '../../core/model/model-status.ts';
 import type { CredentialReport } from '../../shell/look/report-credentials.ts';
 import type { GapCount } from '../../shell/upkeep/record-runtime.ts';
 import type { TenantView } from '../../shell/look/tenant-view.ts';
@@ -68,6 +71,7 @@ export interface StatusReport {
   readonly gaps: readonly GapCount[];
   readonly recovery: readonly UpstreamRecovery[];
   readonly credentials: readonly CredentialReport[];
+  readonly models: readonly ModelStatus[];
   /** More for operators. */
   readonly [more: string]: unknown;
 }
@@ -98,8 +102,16 @@ export interface UpstreamRecovery {
   readonly tokens: number;
 }
 
+export interface ServedModels {
+  /** In the order of the file. */
+  providers(): readonly ModelProvider[];
+  /** Those that the agent may name, by its rules and its model policy. */
+  usable(who: Principal): readonly UsableModel[];
+}
+
 export interface HttpDoorParts {
-  authenticate(headers: IncomingHttpHeaders): Promise<Identity | Stranger>;
+  /** `apiKey`: the header `x-api-key` counts too. */
+  authenticate(headers: IncomingHttpHeaders, apiKey?: boolean): Promise<Identity | Stranger>;
   /** Whether the holder may have this connection, by the limits. */
   readonly admit?: ((request: IncomingMessage, who: Identity) => boolean) | undefined;
   readiness(): Readiness;
@@ -123,6 +135,7 @@ export interface HttpDoorParts {
   /** Reports that work which continued after its call is complete. */
   reportTask(callId: string, who: Principal): Promise<Reply>;
   tools(who: Principal): readonly ListedTool[];
+  readonly models: ServedModels;
   policy(): WrittenPolicy | null;
   /** `by`: who applies it. `force`: also with proven errors. A failure changes nothing. */
   applyPolicy(by: Identity, force: boolean): Promise<Applied>;
@@ -139,6 +152,8 @@ export interface HttpDoorOptions {
   /** Host names of allowed origins. */
   readonly allowedOrigins: readonly string[];
   readonly maxBodyBytes: number;
+  /** Of requests to models, which bring whole conversations; `maxInputBytes` of the gateway limits them too. */
+  readonly maxModelBodyBytes: number;
   /** The longest pause in a body. */
   readonly bodyStallMs: number;
   /** Limit for ids in paths and values in queries. */
@@ -163,6 +178,7 @@ export const defaultHttpDoorOptions: HttpDoorOptions = {
   allowedHosts: local,
   allowedOrigins: local,
   maxBodyBytes: 4 << 20,
+  maxModelBodyBytes: 32 << 20,
   bodyStallMs: defaultLimits.bodyStallMs,
   maxNameChars: 256,
   maxStreams: 100,

@@ -10,7 +10,7 @@ import type { FieldError } from '../../core/call/catalogue.ts';
 import { type Identity, may } from '../../core/call/identity.ts';
 import type { Readiness } from '../../core/gates/facts.ts';
 import { notReady as refusalOf } from '../../core/gates/ready.ts';
-import { whyUnknown } from '../../core/http/door-problems.ts';
+import { whyUnknown, whyUnknownToModels } from '../../core/http/door-problems.ts';
 import { requestBodies, type RequestName } from '../../core/http/http-bodies.ts';
 import { httpRoutes, type HttpRoute, type RouteName } from '../../core/http/http-routes.ts';
 import { repeatedHeader } from '../../core/http/repeated-header.ts';
@@ -75,12 +75,13 @@ const challenge = { 'www-authenticate': 'Bearer realm="recourse"' };
 
 export async function readIdentity(
   request: IncomingMessage,
-  { needs }: HttpRoute,
+  { needs, errors }: HttpRoute,
   parts: HttpDoorParts,
 ): Promise<Identity | Answer> {
   if (needs === null) return nobody;
-  const who = await parts.authenticate(request.headers);
-  if ('problem' in who) return refuseStranger(who);
+  const isForModels = errors !== undefined;
+  const who = await parts.authenticate(request.headers, isForModels);
+  if ('problem' in who) return refuseStranger(who, isForModels ? whyUnknownToModels : whyUnknown);
   if (parts.admit?.(request, who) === false)
     return refuse('TooManyConnections', 'too many connections of this holder of keys are open: close some', retrySoon);
   if (needs !== 'key' && !may(who, needs))
@@ -88,9 +89,9 @@ export async function readIdentity(
   return who;
 }
 
-function refuseStranger({ problem }: Stranger): Answer {
-  if (problem !== 'unavailable') return refuse('Unauthenticated', whyUnknown[problem], challenge);
-  return refuse('KeysUnavailable', whyUnknown.unavailable, retrySoon);
+function refuseStranger({ problem }: Stranger, why: Readonly<Record<Stranger['problem'], string>>): Answer {
+  if (problem !== 'unavailable') return refuse('Unauthenticated', why[problem], challenge);
+  return refuse('KeysUnavailable', why.unavailable, retrySoon);
 }
 
 /** Null if the client is gone. */
@@ -107,17 +108,18 @@ export async function readInput(
   const hasBody = isAnnounced(request);
   if (hasBody && !isJson(request.headers['content-type']))
     return refuse('UnsupportedMediaType', 'send the body as application/json');
-  const read = hasBody ? await readBody(request, settings, parseUtf8) : noBody;
+  const maxBodyBytes = schema === 'ModelRequest' ? settings.maxModelBodyBytes : settings.maxBodyBytes;
+  const read = hasBody ? await readBody(request, { ...settings, maxBodyBytes }, parseUtf8) : noBody;
   if (read.kind === 'broken') return null;
-  if (read.kind !== 'json' && read.kind !== 'none') return refuseBody(read.kind, name, parts, settings);
+  if (read.kind !== 'json' && read.kind !== 'none') return refuseBody(read.kind, name, parts, maxBodyBytes);
   const value = read.kind === 'json' ? read.value : undefined;
-  // The gateway itself checks calls and steps.
-  if (schema === 'CallRequest' || schema === 'StepRequest') return { query, body: value };
+  if (checkedByGateway.has(schema)) return { query, body: value };
   const body = value === undefined ? {} : value;
   const wrong = wrongInBody(body, schema as RequestName);
   return wrong.length > 0 ? refuseInput(name, wrong, parts) : { query, body };
 }
 
+const checkedByGateway: ReadonlySet<string> = new Set(['CallRequest', 'StepRequest', 'ModelRequest']);
 const noBody = { kind: 'none' } as const;
 /** The rest of the body is not waited for. */
 const closeConnection = { connection: 'close' };
@@ -135,7 +137,7 @@ function refuseBody(
   kind: 'stalled' | 'too_large' | 'not_json',
   name: RouteName,
   parts: HttpDoorParts,
-  { maxBodyBytes }: HttpDoorOptions,
+  maxBodyBytes: number,
 ): Answer {
   if (kind === 'stalled') return refuse('RequestTimeout', 'send the whole body sooner', closeConnection);
   if (kind === 'not_json') return refuseInput(null, [{ path: '', expected: 'JSON in UTF-8', got: null }], parts);

@@ -8,9 +8,7 @@ import { httpStatusOf } from '../../core/http/http-status.ts';
 import { type DoorProblem, doorProblem, problemType } from '../../core/http/door-problems.ts';
 import { type ErrorReply, isPending, isSuccess, type Reply } from '../../core/call/reply.ts';
 import { codes } from '../../core/taxonomy.ts';
-import type { Answer, Headers } from './answer.ts';
-
-type Writable = Exclude<Answer, { kind: 'stream' }>;
+import type { Headers, Written as Writable } from './answer.ts';
 
 export function writeAnswer(answer: Writable, response: ServerResponse, isClosing: boolean): void {
   const { status, type, text, headers } = write(answer);
@@ -80,7 +78,7 @@ export function problemOf(reply: ErrorReply, status: number) {
 const atLeastSeconds = 1;
 
 /** 429 and 503 have Retry-After, unless waiting does not help; others if the reply says when. */
-function retryAfter(reply: Exclude<Reply, { action: string }>, status: number): Headers {
+export function retryAfter(reply: Exclude<Reply, { action: string }>, status: number): Headers {
   if (!isPending(reply) && reply.resolution.type === 'rule_block') return {};
   const seconds = isPending(reply) ? reply.retry_after_seconds : secondsIn(reply);
   if (seconds === null && status !== 429 && status !== 503) return {};

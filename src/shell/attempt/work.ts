@@ -3,7 +3,7 @@
  * policy and approval before a call is sent again.
  */
 import type { Approval } from '../../core/approval/approval.ts';
-import type { Call, Request } from '../../core/call/call.ts';
+import type { Call, CallId, Request } from '../../core/call/call.ts';
 import type { ToolEntry } from '../../core/call/catalogue.ts';
 import type { Json } from '../../core/values/json.ts';
 import { type EgressList, withoutNames } from '../../core/egress/egress-list.ts';
@@ -38,7 +38,7 @@ export interface Work {
   /** Whom the body can ask while it runs. */
   readonly client: AgentClient | null;
   /** Where a streamed answer goes while it arrives; absent if nobody reads it. */
-  readonly relay?: Relay | undefined;
+  readonly relay?: ((call: CallId) => Relay) | undefined;
   /** The call whose body asked for it; absent where no body did. */
   readonly bodyOf?: BodyOf | undefined;
   /** What its reply says beside the outcome. */
@@ -74,7 +74,7 @@ export function attemptOf(call: Call, work: Work, shell: Shell): Attempt {
     timeoutMs: timeoutOf(work, call, shell.ports.clock.nowMs()),
     workflowContext: work.step === null ? null : work.step.snapshot.context,
     client: work.client === null ? null : recordedClient(work.client, call, shell),
-    relay: work.relay,
+    relay: work.relay?.(call.id),
     callTool: callToolFor(call, work.bodyOf ?? call, shell),
     credentials: handlesFor(work.tool, call.agent, shell),
     suppressed: suppressedIn(call, shell),

@@ -2,7 +2,7 @@
  * Who waits for a reply: how they leave, what they can be asked, and whether an HTTP response was written to them
  * whole.
  */
-import type { Call } from '../../core/call/call.ts';
+import type { Call, CallId } from '../../core/call/call.ts';
 import type { AgentClient, Relay } from '../../ports/upstream.ts';
 import type { ServerResponse } from 'node:http';
 
@@ -31,8 +31,8 @@ export interface Requester {
   readonly connection?: ClientConnection | undefined;
   /** Whom a body can ask while it runs. */
   readonly client?: AgentClient | undefined;
-  /** Where a streamed answer goes while it arrives. */
-  readonly relay?: Relay | undefined;
+  /** Where a streamed answer of this call goes while it arrives. */
+  readonly relay?: ((call: CallId) => Relay) | undefined;
   /** Hears which session a step goes to that names none, before it is taken. */
   readonly entered?: ((session: string) => void) | undefined;
   /** It is a body that asks. */

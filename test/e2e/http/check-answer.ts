@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { camelKeys } from '../../support/camel-keys.ts';
+import { errorShapeAt } from '../../../src/core/model/provider-error.ts';
 import { openapiDocument } from '../../../src/core/http/openapi-paths.ts';
 
 interface Operation {
@@ -43,6 +44,14 @@ export function checkAnswer(method: string, target: string, { status, headers, t
   if (status >= 400 && type === 'application/problem+json' && method !== 'HEAD') {
     const { status: said } = JSON.parse(text) as { status: number };
     assert.equal(said, status, what);
+  }
+  if (status >= 400 && errorShapeAt(target.split('?')[0] ?? '') !== null) {
+    assert.equal(type, 'application/json', what);
+    assert.match(String(headers['x-should-retry']), /^(?:true|false)$/, what);
+    if (method === 'HEAD') return assert.equal(text, '', what);
+    const check = ajv.getSchema('urn:recourse:openapi#/components/schemas/ProviderError');
+    assert.ok(check?.(JSON.parse(text)) === true, what);
+    return;
   }
   const place = placeOf(method === 'HEAD' ? 'GET' : method, target.split('?')[0] ?? '', status);
   operationsSeen.add(`${place} ${status}`);

@@ -97,7 +97,7 @@ export async function openHttp(t: Closing, options: HttpOptions = {}): Promise<O
   const file = options.file ?? path.join(folder, 'recourse.db');
   const notices: OperatorNotice[] = [];
   const { tools = [], workflows = [], limits = {}, policy = null } = options;
-  const project = { file: null, config: emptyConfig, apis: [], workflows, policy, warnings: [], files: [] };
+  const project = { file: null, config: emptyConfig, apis: [], models: [], workflows, policy, warnings: [], files: [] };
   const load = options.load ?? (async () => ({ ok: true, project }) as const);
   const loaded = await load();
   assert.ok(loaded.ok, JSON.stringify(loaded));

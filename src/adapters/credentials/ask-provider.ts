@@ -5,7 +5,7 @@
 import { createRequire } from 'node:module';
 import type { Agent as UndiciAgent, Dispatcher } from 'undici';
 import { isObject, type JsonObject } from '../../core/values/json.ts';
-import { reasonOf } from './provider.ts';
+import { reasonOf } from '../../ports/secret-provider.ts';
 
 export interface ProviderRequest {
   readonly method: 'GET' | 'POST' | 'PUT';

@@ -10,7 +10,7 @@ import { configuredSecrets, type DeclaredCredential } from '../../core/credentia
 import { createCredentialCache, type CredentialCache } from './credential-cache.ts';
 import { type Environment, createEnvProvider, createExecProvider, createFileProvider } from './local-providers.ts';
 import { createOAuthProvider } from './oauth-provider.ts';
-import type { Provider } from './provider.ts';
+import type { SecretProvider } from '../../ports/secret-provider.ts';
 import { createVaultProvider } from './vault-provider.ts';
 
 export interface CredentialParts {
@@ -72,7 +72,7 @@ export function createProvider(
   { source }: DeclaredCredential,
   client: ProviderClient,
   { env, clock }: Omit<CredentialParts, 'onSecret'>,
-): Provider {
+): SecretProvider {
   switch (source.provider) {
     case 'env':
       return createEnvProvider(source, env);

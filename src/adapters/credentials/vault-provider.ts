@@ -5,11 +5,11 @@
 import { isObject, type JsonObject } from '../../core/values/json.ts';
 import type { ProviderAnswer, ProviderClient } from './ask-provider.ts';
 import type { VaultSource } from '../../core/credential/declared-credential.ts';
-import { failed, lifetimeOf, type Provided, type Provider, provided } from './provider.ts';
+import { failed, lifetimeOf, type Provided, type SecretProvider, provided } from '../../ports/secret-provider.ts';
 
 type Login = { readonly ok: true; readonly token: string } | Extract<Provided, { ok: false }>;
 
-export function createVaultProvider(source: VaultSource, client: ProviderClient, nowMs: () => number): Provider {
+export function createVaultProvider(source: VaultSource, client: ProviderClient, nowMs: () => number): SecretProvider {
   const { address, path, field, namespace, auth } = source;
   let session: { readonly token: string; readonly untilMs: number } | null = null;
 

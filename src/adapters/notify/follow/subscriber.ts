@@ -2,6 +2,7 @@
 import type { ApprovalView } from '../../../core/approval/approval-view.ts';
 import type { Position } from '../../../core/journal/record.ts';
 import type { Clock } from '../../../ports/clock.ts';
+import type { Delivered } from '../../../ports/notice.ts';
 import type { StoreReader } from '../../../ports/store.ts';
 import type { Batch } from './batch.ts';
 import type { NoticeLimits } from './notice-limits.ts';
@@ -23,14 +24,6 @@ export interface MessageLimit {
   readonly messages: number;
   readonly perMs: number;
 }
-
-/** How one try to deliver a message ended. */
-export type Delivered =
-  /** `butNot`: some of those who should get it never will, and why. */
-  | { readonly kind: 'taken'; readonly butNot?: string }
-  | { readonly kind: 'failed'; readonly problem: string; readonly retryAfterMs: number | null }
-  /** The receiver will never take it: it is not tried again. */
-  | { readonly kind: 'refused'; readonly problem: string };
 
 /** Sends one message once. Never rejects, and its texts contain no address and no secret. */
 export type Deliver = (batch: Batch, signal: AbortSignal) => Promise<Delivered>;

@@ -4,7 +4,8 @@
  */
 import MailComposer from 'nodemailer/lib/mail-composer';
 import type { Message } from '../follow/describe-occurrence.ts';
-import type { Delivered, NoticeParts } from '../follow/subscriber.ts';
+import type { Delivered } from '../../../ports/notice.ts';
+import type { NoticeParts } from '../follow/subscriber.ts';
 import { handOverMail } from './hand-over-mail.ts';
 import { readMailServer } from './mail-server.ts';
 import type { Mailing } from './mailing.ts';

@@ -30,8 +30,8 @@ import { readNotify } from './read-notify.ts';
 import { readPolicy } from './read-policy.ts';
 import { readGatewayPlaybook } from './read-recovery.ts';
 import { readServers } from './read-servers.ts';
-import { keyPlaceOf, placeOf, readShape } from './shape/read-shape.ts';
-import { warnUnenforced } from './warn-unenforced.ts';
+import { keyPlaceOf, placeOf, readShape, subtree } from './shape/read-shape.ts';
+import { readExtensions, readHosted, readUses } from './read-extensions.ts';
 import { workflowShape } from './workflow/workflow-shape.ts';
 import { readYaml, type Tree } from './yaml/yaml-tree.ts';
 import { findLookAlikes } from '../core/values/look-alike.ts';
@@ -86,6 +86,7 @@ function toConfig(read: JsonObject, tree: Tree, list: ProblemList, lockText: Loc
   const runtime = toRuntime(mapOf(read['runtime']), tree, tell);
   const tools = readServers(mapOf(read['tools']), tree, tell);
   const apis = readApis(mapOf(read['tools']), tree, tell);
+  const hosted = readHosted(mapOf(read['tools']), tree, tell);
   const workflows = Object.entries(mapOf(read['workflows'])).map(([name, written]): WorkflowConfig => {
     const place = subtree(tree, ['workflows', name]);
     const at = keyPlaceOf(tree, ['workflows', name]);
@@ -106,13 +107,14 @@ function toConfig(read: JsonObject, tree: Tree, list: ProblemList, lockText: Loc
     credentials: readCredentials(mapOf(read['credentials']), { tree, tell }),
     notify: readNotify(mapOf(read['notify']), { tree, tell, warn }),
     playbook: readGatewayPlaybook(read['playbook'], { tree, tell }),
-    extensions: mapOf(read['extensions']),
-    lock: checkLock(lockText, { tools, apis }, list),
+    extensions: readExtensions(mapOf(read['extensions']), tree),
+    hosted,
+    uses: readUses(read, tree),
+    lock: checkLock(lockText, { tools, apis, hosted }, list),
   };
   checkBoundTools(config, tell);
   checkNames(config, tell);
   checkAgents(read, { tree, tell, warn });
-  warnUnenforced(tree, warn);
   return { config, placeOfPolicyProblem: placeOfProblem };
 }
 
@@ -153,8 +155,8 @@ function toLimits(given: JsonObject, tree: Tree, tell: Tell): Partial<Limits> {
 }
 
 /** An action can only call a tool of a server that is configured. */
-function checkBoundTools({ tools, apis, workflows }: Config, tell: Tell): void {
-  const servers = [...tools, ...apis].map(({ name }) => name);
+function checkBoundTools({ tools, apis, hosted, workflows }: Config, tell: Tell): void {
+  const servers = [...tools, ...apis, ...hosted].map(({ name }) => name);
   for (const workflow of workflows) {
     if (workflow.kind !== 'written') continue;
     for (const [action, declared] of Object.entries(mapOf(workflow.definition['actions']))) {
@@ -174,9 +176,9 @@ function checkBoundTools({ tools, apis, workflows }: Config, tell: Tell): void {
 }
 
 /** INVARIANT: rules name `server/tool` and `workflow/action`, so a server and a workflow never share a name. */
-function checkNames({ tools, apis, workflows }: Config, tell: Tell): void {
+function checkNames({ tools, apis, hosted, workflows }: Config, tell: Tell): void {
   for (const { name, at } of workflows) {
-    const server = [...tools, ...apis].find((each) => each.name === name);
+    const server = [...tools, ...apis, ...hosted].find((each) => each.name === name);
     if (server === undefined) continue;
     const says = `the workflow '${name}' has the name of a server: rules could not tell them apart`;
     tell(at, `${says} (${refOf(server.at)})`, 'give one of them another name');
@@ -192,12 +194,6 @@ function isWhole(tree: Tree): boolean {
   return whole;
 }
 
-function subtree(tree: Tree, path: readonly string[]): Tree {
-  let here = tree;
-  for (const step of path) here = (here.kind === 'map' ? here.entries.get(step)?.value : undefined) ?? here;
-  return here;
-}
-
 export interface LockText {
   readonly file: string;
   readonly text: string;
@@ -207,7 +203,7 @@ const pin = 'run recourse pin, and commit what it writes';
 
 export function checkLock(
   given: LockText | null,
-  { tools, apis }: Pick<Config, 'tools' | 'apis'>,
+  { tools, apis, hosted }: Pick<Config, 'tools' | 'apis' | 'hosted'>,
   list: ProblemList,
 ): Lock | null {
   if (given === null) return null;
@@ -221,7 +217,7 @@ export function checkLock(
     if (!lock.servers.has(name))
       list.warn(where, `the server '${name}' is not in ${given.file}: its tools are not known here`, pin);
   for (const server of lock.servers.keys())
-    if (![...tools, ...apis].some(({ name }) => name === server))
+    if (![...tools, ...apis, ...hosted].some(({ name }) => name === server))
       list.warn(placeOfServer(given.text, given.file, server), `there is no server '${server}' any more`, pin);
   const names = [...lock.servers].flatMap(([server, tools]) => [...tools.keys()].map((tool) => `${server}/${tool}`));
   for (const { name, says } of findLookAlikes(names)) {

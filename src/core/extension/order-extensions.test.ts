@@ -47,7 +47,7 @@ describe('extensions start', () => {
   });
 });
 
-const names = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f');
+const names = fc.constantFrom<string[]>('a', 'b', 'c', 'd', 'e', 'f');
 const declaredAtWill = fc.uniqueArray(fc.record({ name: names, needs: fc.array(names, { maxLength: 4 }) }), {
   selector: ({ name }) => name,
 });
@@ -84,7 +84,7 @@ test('a circle is told as a path that really leads back', () => {
 
 test('without needs nothing changes places', () => {
   fc.assert(
-    fc.property(fc.uniqueArray(names), (all: readonly string[]) => {
+    fc.property(fc.uniqueArray(names), (all) => {
       assert.deepEqual(namesOf(all.map((name) => each(name))), all);
     }),
     { seed: 19, numRuns: timesDrawn(200, 50) },

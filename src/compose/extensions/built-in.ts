@@ -1,0 +1,33 @@
+/** The extensions that ship with the gateway. Each is loaded only if something uses what it adds. */
+import type { Addition } from '../../core/extension/extension-shape.ts';
+import { invariant } from '../../core/values/unreachable.ts';
+import { loadedOf, type LoadedExtension, type Use } from './extension-set.ts';
+
+interface BuiltIn {
+  readonly adds: Partial<Readonly<Record<Addition, readonly string[]>>>;
+  readonly load: () => Promise<{ readonly default: unknown }>;
+}
+
+/** By name. Those of models stand here too: what they add is `models`. */
+const builtIn: Readonly<Record<string, BuiltIn>> = {
+  vault: { adds: { credentials: ['vault'] }, load: () => import('../../extensions/vault/index.ts') },
+  smtp: { adds: { notifiers: ['smtp'] }, load: () => import('../../extensions/smtp/index.ts') },
+};
+
+/** The one of ours that adds this; undefined if none does. */
+export const builtInWith = ({ addition, kind }: Use): string | undefined =>
+  Object.keys(builtIn).find((name) => builtIn[name]?.adds[addition]?.includes(kind) === true);
+
+export const isBuiltInName = (name: string): boolean => Object.hasOwn(builtIn, name);
+
+export async function loadBuiltIn(uses: readonly Use[]): Promise<readonly LoadedExtension[]> {
+  const names = [...new Set(uses.flatMap((use) => builtInWith(use) ?? []))];
+  return Promise.all(
+    names.map(async (called) => {
+      const module = await builtIn[called]?.load();
+      const { loaded } = loadedOf(module?.default, { called, settings: {}, at: null, isBuiltIn: true });
+      invariant(loaded !== null, `the extension '${called}' that ships with the gateway is none`);
+      return loaded;
+    }),
+  );
+}

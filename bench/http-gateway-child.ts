@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAuthenticator } from '../src/compose/state/authenticate.ts';
+import { noExtensions } from '../src/compose/extensions/extension-set.ts';
 import { createGovernance } from '../src/compose/serve/governance.ts';
 import { openKeysOf } from '../src/compose/state/key-files.ts';
 import { openHttpDoor } from '../src/compose/serve/open-http-door.ts';
@@ -19,7 +20,16 @@ const nowMs = () => Date.now();
 const holder = { tenant: 'default', role: 'agent', name: 'local', createdBy: 'bench', expiresAtMs: null } as const;
 writeFileSync(keyFile, (await keyring.add(holder, nowMs())).key);
 
-const project = { file: null, config: emptyConfig, apis: [], workflows: [], policy: null, warnings: [], files: [] };
+const project = {
+  file: null,
+  config: emptyConfig,
+  apis: [],
+  extensions: noExtensions,
+  workflows: [],
+  policy: null,
+  warnings: [],
+  files: [],
+};
 const load = async () => ({ ok: true, project }) as const;
 const door = openHttpDoor(
   {

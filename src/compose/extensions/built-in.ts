@@ -5,13 +5,16 @@ import { loadedOf, type LoadedExtension, type Use } from './extension-set.ts';
 
 interface BuiltIn {
   readonly adds: Partial<Readonly<Record<Addition, readonly string[]>>>;
-  readonly load: () => Promise<{ readonly default: unknown }>;
+  readonly load: () => Promise<unknown>;
 }
 
 /** By name. Those of models stand here too: what they add is `models`. */
 const builtIn: Readonly<Record<string, BuiltIn>> = {
-  vault: { adds: { credentials: ['vault'] }, load: () => import('../../extensions/vault/index.ts') },
-  smtp: { adds: { notifiers: ['smtp'] }, load: () => import('../../extensions/smtp/index.ts') },
+  vault: {
+    adds: { credentials: ['vault'] },
+    load: async () => (await import('../../extensions/vault/index.ts')).vault,
+  },
+  smtp: { adds: { notifiers: ['smtp'] }, load: async () => (await import('../../extensions/smtp/index.ts')).smtp },
 };
 
 /** The one of ours that adds this; undefined if none does. */
@@ -24,8 +27,8 @@ export async function loadBuiltIn(uses: readonly Use[]): Promise<readonly Loaded
   const names = [...new Set(uses.flatMap((use) => builtInWith(use) ?? []))];
   return Promise.all(
     names.map(async (called) => {
-      const module = await builtIn[called]?.load();
-      const { loaded } = loadedOf(module?.default, { called, settings: {}, at: null, isBuiltIn: true });
+      const extension = await builtIn[called]?.load();
+      const { loaded } = loadedOf(extension, { called, settings: {}, at: null, isBuiltIn: true });
       invariant(loaded !== null, `the extension '${called}' that ships with the gateway is none`);
       return loaded;
     }),

@@ -7,7 +7,8 @@ import type { LoadedExtension } from './extension-set.ts';
 
 export interface HostParts {
   readonly nowMs: () => number;
-  readonly http: HttpAsker;
+  /** Loaded with the first request. */
+  readonly http: () => Promise<HttpAsker>;
   /** What extensions returned from their start. */
   readonly exported: ReadonlyMap<string, unknown>;
   readonly suppressed: (extension: string, reason: string, error: unknown) => void;
@@ -35,8 +36,8 @@ export function createHost({ name, needs, settings }: LoadedExtension, signal: A
   };
 }
 
-export function createHostHttp(asker: HttpAsker): HostHttp {
-  return { request: (request, signal) => ask(asker, request, signal) };
+export function createHostHttp(http: HostParts['http']): HostHttp {
+  return { request: async (request, signal) => ask(await http(), request, signal) };
 }
 
 async function ask(asker: HttpAsker, request: HostRequest, signal: AbortSignal): Promise<HostAnswer> {

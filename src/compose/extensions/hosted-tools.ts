@@ -1,17 +1,16 @@
 /** The tools of servers of kinds that extensions add: read from what their authors declare, as entries of the catalogue. */
 import { matchesGlob } from '../../adapters/upstream-mcp/tools/matches-glob.ts';
 import type { HostedConfig, ToolRule } from '../../config/config.ts';
-import type { ToolEntry } from '../../core/call/catalogue.ts';
+import type { FieldError, ToolEntry } from '../../core/call/catalogue.ts';
 import { type Destination, destinationOf } from '../../core/egress/destination.ts';
 import { extensionLimits } from '../../core/extension/extension-limits.ts';
 import { reachOf, reaches } from '../../core/policy/policy.ts';
 import { compileSchema } from '../../core/schema/compile-schema.ts';
 import { effectClasses } from '../../core/taxonomy.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
-import { isObject, type JsonObject } from '../../core/values/json.ts';
+import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
+import { invariant } from '../../core/values/unreachable.ts';
 import type { ToolDeclaration, UpstreamKind } from '../../extension/kinds.ts';
-import type { FieldError } from '../../core/call/catalogue.ts';
-import type { Json } from '../../core/values/json.ts';
 
 /** A server without its places: of a file, or of a program. */
 export type Hosted = Pick<HostedConfig, 'name' | 'kind' | 'settings' | 'timeoutMs' | 'names'> & {
@@ -36,10 +35,9 @@ export function toolsOfHosted(hosted: Hosted, kind: UpstreamKind, defaultTimeout
   const tools: HostedTool[] = [];
   const names = new Set<string>();
   for (const each of declared) {
-    const made = names.has(each.name) ? `declares '${each.name}' twice` : toolOf(hosted, each, defaultTimeoutMs);
-    if (typeof made === 'string') return { ok: false, problem: `the kind '${hosted.kind}' ${made}` };
+    if (names.has(each.name)) return { ok: false, problem: `the kind '${hosted.kind}' declares '${each.name}' twice` };
     names.add(each.name);
-    tools.push(made);
+    tools.push(toolOf(hosted, each, defaultTimeoutMs));
   }
   return { ok: true, tools };
 }
@@ -57,68 +55,85 @@ function declaredTools({ tools }: UpstreamKind, settings: JsonObject): readonly 
   }
 }
 
+/** What each field must be, after the name. */
+const fieldRules: readonly (readonly [says: string, isRight: (tool: Readonly<Record<string, unknown>>) => boolean])[] =
+  [
+    ['without a description', ({ description }) => typeof description === 'string'],
+    [
+      `without an effect (${Object.keys(effectClasses).join(', ')})`,
+      ({ effect }) => typeof effect === 'string' && Object.hasOwn(effectClasses, effect),
+    ],
+    [
+      'keyed, without dedupe_window_seconds',
+      ({ effect, dedupe_window_seconds: seconds }) => effect !== 'keyed' || isSeconds(seconds),
+    ],
+    ['with a timeout that is none', ({ timeout_seconds: seconds }) => seconds === undefined || isSeconds(seconds)],
+    ['with a reach that is none', ({ reach }) => reach === undefined || reaches.some((each) => each === reach)],
+    [
+      'with a url that is none',
+      ({ url }) => url === undefined || (typeof url === 'string' && destinationOf(url) !== null),
+    ],
+    ['with an input that is no usable JSON Schema', ({ input }) => isSchema(input)],
+    ['with an output that is no usable JSON Schema', ({ output }) => output === undefined || isSchema(output)],
+  ];
+
+const isSchema = (schema: unknown): boolean => isObject(schema) && compileSchema(schema).ok;
+
 function wrongWith(tool: unknown): string | null {
   if (!isObject(tool)) return 'declares a tool that is none';
-  const { name, description, input, output, effect, reach, url } = tool;
+  const { name } = tool;
   if (typeof name !== 'string' || !/^[A-Za-z0-9_.-]{1,128}$/.test(name))
     return 'declares a tool whose name is not 1 to 128 letters, digits, _ - or .';
-  const says = (what: string) => `declares '${name}' ${what}`;
-  if (typeof description !== 'string') return says('without a description');
-  if (typeof effect !== 'string' || !Object.hasOwn(effectClasses, effect))
-    return says(`without an effect (${Object.keys(effectClasses).join(', ')})`);
-  if (effect === 'keyed' && !isSeconds(tool['dedupe_window_seconds']))
-    return says('keyed, without dedupe_window_seconds');
-  if (tool['timeout_seconds'] !== undefined && !isSeconds(tool['timeout_seconds']))
-    return says('with a timeout that is none');
-  if (reach !== undefined && !reaches.some((each) => each === reach)) return says('with a reach that is none');
-  if (url !== undefined && (typeof url !== 'string' || destinationOf(url) === null))
-    return says('with a url that is none');
-  for (const [key, schema] of [
-    ['input', input],
-    ['output', output ?? {}],
-  ] as const) {
-    const compiled = isObject(schema) ? compileSchema(schema) : { ok: false, problem: 'it is no object' };
-    if (!compiled.ok) return says(`with an ${key} that is no usable JSON Schema`);
-  }
-  return null;
+  const wrong = fieldRules.find(([, isRight]) => !isRight(tool));
+  return wrong === undefined ? null : `declares '${name}' ${wrong[0]}`;
 }
 
 const isSeconds = (value: unknown): boolean => typeof value === 'number' && value > 0 && Number.isFinite(value);
 const ms = (seconds: number | undefined): number | null => (seconds === undefined ? null : seconds * 1_000);
 
-function toolOf(hosted: Hosted, declared: ToolDeclaration, defaultTimeoutMs: number): HostedTool | string {
+function toolOf(hosted: Hosted, declared: ToolDeclaration, defaultTimeoutMs: number): HostedTool {
   const { name: own, description, input, output, url } = declared;
   const name = `${hosted.name}/${own}`;
-  const rule = hosted.rules.find(({ match }) => matchesGlob(match, own));
-  const effectClass = rule?.effect ?? declared.effect;
-  const timeoutMs = rule?.timeoutMs ?? hosted.timeoutMs ?? ms(declared.timeout_seconds) ?? defaultTimeoutMs;
-  const dedupeWindowMs = effectClass === 'keyed' ? (rule?.dedupeWindowMs ?? ms(declared.dedupe_window_seconds)) : null;
-  const reportsWithinMs = rule?.reportsWithinMs ?? null;
-  const [judged, checked] = [compileSchema(input), output === undefined ? null : compileSchema(output)];
-  if (!judged.ok) return `declares '${own}' with an input that is no usable JSON Schema`;
+  const said = statedFor(hosted, declared, defaultTimeoutMs);
   const to = url === undefined ? null : destinationOf(url);
   const entry: ToolEntry = {
     name,
     description,
-    effectClass,
-    timeoutMs,
-    dedupeWindowMs,
-    reportsWithinMs,
-    input: { kind: 'schema', check: judged.check },
+    ...said,
+    input: { kind: 'schema', check: checkBy(input) },
     invokes: name,
     inputSchema: input,
     listing: null,
     policyName: name,
-    reach: rule?.reach ?? declared.reach ?? reachOf(effectClass),
     ...(to ?? { host: null }),
     manifest: canonicalText({
       name,
-      effect: effectClass,
-      timeout_ms: timeoutMs,
-      dedupe_window_ms: dedupeWindowMs,
-      ...(reportsWithinMs === null ? {} : { reports_within_ms: reportsWithinMs }),
+      effect: said.effectClass,
+      timeout_ms: said.timeoutMs,
+      dedupe_window_ms: said.dedupeWindowMs,
+      ...(said.reportsWithinMs === null ? {} : { reports_within_ms: said.reportsWithinMs }),
       tool: { name: own, description, kind: hosted.kind, inputSchema: input, outputSchema: output ?? null },
     }),
   };
-  return { entry, own, to, checkOutput: checked?.ok === true ? checked.check : null };
+  return { entry, own, to, checkOutput: output === undefined ? null : checkBy(output) };
+}
+
+/** What the file says of a tool comes before what its author says. */
+function statedFor(hosted: Hosted, declared: ToolDeclaration, defaultTimeoutMs: number) {
+  const rule = hosted.rules.find(({ match }) => matchesGlob(match, declared.name));
+  const effectClass = rule?.effect ?? declared.effect;
+  const windowMs = rule?.dedupeWindowMs ?? ms(declared.dedupe_window_seconds);
+  return {
+    effectClass,
+    timeoutMs: rule?.timeoutMs ?? hosted.timeoutMs ?? ms(declared.timeout_seconds) ?? defaultTimeoutMs,
+    dedupeWindowMs: effectClass === 'keyed' ? windowMs : null,
+    reportsWithinMs: rule?.reportsWithinMs ?? null,
+    reach: rule?.reach ?? declared.reach ?? reachOf(effectClass),
+  };
+}
+
+function checkBy(schema: JsonObject): (value: Json) => readonly FieldError[] {
+  const compiled = compileSchema(schema);
+  invariant(compiled.ok, 'a schema was usable when it was read');
+  return compiled.check;
 }

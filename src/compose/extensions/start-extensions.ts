@@ -2,7 +2,7 @@
  * Starts extensions in their order and stops them in reverse, each within its time. One that does not start is told:
  * the start of the gateway is refused if something is used that it adds, otherwise the others go on. Never rejects.
  */
-import { createHttpAsker } from '../../adapters/shared/ask-http.ts';
+import type { HttpAsker } from '../../adapters/shared/ask-http.ts';
 import { createResolver } from '../../adapters/shared/node-resolver.ts';
 import { messageOf } from '../../adapters/upstream-function/describe-throw.ts';
 import { extensionLimits } from '../../core/extension/extension-limits.ts';
@@ -54,7 +54,8 @@ export interface StartParts {
 
 export async function startExtensions(set: ExtensionSet, { clock, notify, dns }: StartParts): Promise<Running> {
   const teller = createTeller(notify);
-  const http = createHttpAsker(createResolver(dns));
+  let asker: Promise<HttpAsker> | null = null;
+  const http = () => (asker ??= loadAsker(dns));
   const exported = new Map<string, unknown>();
   const parts: HostParts = { nowMs: () => clock.nowMs(), http, exported, suppressed: teller.suppressed };
   const lives = new Map<string, Life>();
@@ -107,7 +108,7 @@ export async function startExtensions(set: ExtensionSet, { clock, notify, dns }:
   let stopped: Promise<void> | null = null;
   const stopAll = async () => {
     for (const each of set.order.toReversed()) await stop(each);
-    http.close();
+    (await asker)?.close();
   };
   return {
     set,
@@ -117,6 +118,12 @@ export async function startExtensions(set: ExtensionSet, { clock, notify, dns }:
     tell: teller.tell,
     stop: () => (stopped ??= stopAll()),
   };
+}
+
+/** Only if something is asked: it loads an HTTP client. */
+async function loadAsker(dns: StartParts['dns']): Promise<HttpAsker> {
+  const { createHttpAsker } = await import('../../adapters/shared/ask-http.ts');
+  return createHttpAsker(createResolver(dns));
 }
 
 const notStarted = (name: string, needed: string): LifecycleFault => ({

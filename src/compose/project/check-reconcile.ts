@@ -29,7 +29,7 @@ type Problem = readonly [message: string, fix: string];
 function problemWith(tool: string, config: Config, pinned: ReturnType<typeof pinnedTools>): Problem | null {
   const name = tool.slice(0, tool.indexOf('/'));
   const server = config.tools.find((each) => each.name === name);
-  const servers = [...config.tools, ...config.apis].map((each) => each.name);
+  const servers = [...config.tools, ...config.apis, ...config.hosted].map((each) => each.name);
   if (!servers.includes(name))
     return [`reconcile names '${tool}', and there is no server '${name}'`, hint(name, servers)];
   const isPinned = config.lock?.servers.has(name) === true;

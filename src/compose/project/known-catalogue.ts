@@ -55,7 +55,7 @@ export function knownCatalogue({ config, workflows, live }: KnownParts): KnownCa
   const isWhole = config.tools.every(
     ({ name }) => live?.connected.has(name) === true || config.lock?.servers.has(name) === true,
   );
-  const isSomething = config.tools.length + config.apis.length + workflows.length > 0;
+  const isSomething = config.tools.length + config.apis.length + config.hosted.length + workflows.length > 0;
   const entries = [...pinned.values()];
   const find = (name: string) => pinned.get(name) ?? actions.get(name);
   return {

@@ -16,6 +16,10 @@ import { readConfig, type ReadConfig } from '../../config/read-config.ts';
 import { nearest } from '../../core/values/nearest.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import type { HttpApi } from '../../adapters/upstream-http/http-api.ts';
+import { declareHosted } from '../extensions/declare-hosted.ts';
+import { type ExtensionSet, noExtensions } from '../extensions/extension-set.ts';
+import { loadExtensions } from '../extensions/load-extensions.ts';
+import { costFunctions } from '../extensions/use-extensions.ts';
 import { loadApis } from './load-apis.ts';
 import { warnEgress } from './warn-egress.ts';
 import { warnExposed } from './warn-exposed.ts';
@@ -48,6 +52,8 @@ export interface Project {
   /** Paths in it are absolute. */
   readonly config: Config;
   readonly apis: readonly HttpApi[];
+  /** Loaded, and not started. */
+  readonly extensions: ExtensionSet;
   readonly workflows: readonly MountedWorkflow[];
   /** Null without agents: then every tool may be called. */
   readonly policy: Policy | null;
@@ -75,14 +81,17 @@ export async function loadProject(request: ProjectRequest): Promise<LoadedProjec
   const beside = await readProjectFiles(file, read.text, cwd);
   const written = readConfig(read.text, shown, { env: request.env ?? process.env, ...beside });
   const { apis, declared, files } = await loadApis(written.config, cwd, written.tell);
-  const config = { ...written, config: { ...written.config, declared } };
+  const extensions = await loadExtensions(written.config, cwd, written.tell);
+  const hosted = declareHosted(written.config, extensions, written.tell);
+  const config = { ...written, config: { ...written.config, declared: new Map([...declared, ...hosted]) } };
   const { workflows, problems } =
     wanted !== undefined && looksLikePath(wanted)
       ? await loadNamedModule(wanted, cwd, config.config)
       : await loadConfigured(wanted, config, { cwd, shown });
   // The actions of workflows that were not loaded are unknown.
   const shapes = wanted === undefined ? knownShapes({ config: config.config, workflows }) : null;
-  const policy = compileConfigPolicy(config, shapes, await holdersFor(config.config, request));
+  const holders = await holdersFor(config.config, request);
+  const policy = compileConfigPolicy(config, shapes, holders, costFunctions(extensions));
   checkReconcile(config.config, config.tell);
   warnEgress(config.config, policy, config.warn);
   const inPlace = inFolder(config.config, cwd, file);
@@ -93,7 +102,16 @@ export async function loadProject(request: ProjectRequest): Promise<LoadedProjec
   const all = [...config.allProblems(), ...lockProblems(beside), ...problems].map(named);
   const warnings = config.allWarnings().map(named);
   if (all.length > 0) return { ...broken(all), warnings, workflows };
-  const project = { file, config: inPlace, apis, workflows, policy, warnings, files: [...beside.files, ...files] };
+  const project = {
+    file,
+    config: inPlace,
+    apis,
+    extensions,
+    workflows,
+    policy,
+    warnings,
+    files: [...beside.files, ...files],
+  };
   return { ok: true, project };
 }
 
@@ -133,11 +151,11 @@ async function loadConfigured(
 }
 
 /** A module that the command line names, beside a configuration. */
-async function loadNamedModule(wanted: string, cwd: string, { tools, apis }: Config): Promise<LoadedWorkflows> {
+async function loadNamedModule(wanted: string, cwd: string, { tools, apis, hosted }: Config): Promise<LoadedWorkflows> {
   const alone = await loadModuleAlone(path.resolve(cwd, wanted), wanted);
   if (!alone.ok) return { workflows: [], problems: alone.problems };
   const { workflows } = alone.project;
-  const taken = workflows.filter(({ name }) => [...tools, ...apis].some((server) => server.name === name));
+  const taken = workflows.filter(({ name }) => [...tools, ...apis, ...hosted].some((server) => server.name === name));
   return { workflows, problems: taken.map(({ name }) => namedAsServer(name, wanted)) };
 }
 
@@ -179,7 +197,15 @@ async function loadOne(written: WorkflowConfig, cwd: string, { tell }: ReadConfi
 async function loadModuleAlone(file: string, shown: string): Promise<LoadedProject> {
   const loaded = await loadWorkflowModule(file);
   if (!loaded.ok) return broken(loaded.problems.map(({ message, fix }) => problemOf(shown, message, fix)));
-  const nothing = { file: null, config: emptyConfig, apis: [], policy: null, warnings: [], files: [] };
+  const nothing = {
+    file: null,
+    config: emptyConfig,
+    apis: [],
+    extensions: noExtensions,
+    policy: null,
+    warnings: [],
+    files: [],
+  };
   return { ok: true, project: { ...nothing, workflows: [loaded.workflow] } };
 }
 

@@ -6,13 +6,16 @@ import crypto from 'node:crypto';
 import { entriesOf, type HttpApi } from '../../adapters/upstream-http/http-api.ts';
 import type { McpUpstreamConfig } from '../../adapters/upstream-mcp/mcp-config.ts';
 import { type LockedTool, type Lock, lockName } from '../../config/lock.ts';
-import type { ToolEntry } from '../../core/call/catalogue.ts';
+import type { Catalogue, ToolEntry } from '../../core/call/catalogue.ts';
 import { isObject, type JsonObject } from '../../core/values/json.ts';
 import { defaultLimits } from '../../core/limits.ts';
 import type { DeclaredCredential } from '../../core/credential/declared-credential.ts';
 import { nodeClock } from '../../adapters/system-node/clock.ts';
 import { type JoinedCredentials, joinCredentials } from './join-credentials.ts';
 import { joinUpstreams, type Joined } from './join-upstreams.ts';
+import { type ExtensionSet, noExtensions } from '../extensions/extension-set.ts';
+import { startExtensions } from '../extensions/start-extensions.ts';
+import { printNotice } from '../serve/print-notices.ts';
 import { refusalOf } from '../project/serve-options.ts';
 import { lastWords } from './report-servers.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
@@ -41,12 +44,15 @@ export type ListedServer =
 export async function listServers(
   configs: readonly McpUpstreamConfig[],
   declared: readonly DeclaredCredential[] = [],
+  extensions: ExtensionSet = noExtensions,
 ): Promise<readonly ListedServer[]> {
-  const credentials = await joinCredentials(declared, nodeClock, process.env);
+  const running = await startExtensions(extensions, { clock: nodeClock, notify: printNotice });
+  const credentials = await joinCredentials(declared, nodeClock, process.env, running);
   try {
     return await Promise.all(configs.map((config) => listServer(config, credentials)));
   } finally {
     credentials.port?.close();
+    await running.stop();
   }
 }
 
@@ -79,6 +85,13 @@ async function listServer(config: McpUpstreamConfig, credentials: JoinedCredenti
   } finally {
     await joined.close();
   }
+}
+
+/** The tools of a server of an extension: from what its author declares. */
+export function listHosted(name: string, declared: Catalogue): Extract<ListedServer, { tools: unknown }> {
+  const entries = [...declared.values()].filter((entry) => entry.name.startsWith(`${name}/`));
+  const tools = entries.map((entry) => [entry.name.slice(name.length + 1), lockedTool(entry)] as const);
+  return { name, tools: new Map(tools), leftOut: [] };
 }
 
 /** The tools of an HTTP API: from files, without asking it. */

@@ -4,12 +4,14 @@
  */
 import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { HttpApi } from '../../adapters/upstream-http/http-api.ts';
-import { configName } from '../../config/config.ts';
+import { type Config, configName } from '../../config/config.ts';
 import { type Lock, lockName, maxLockChars, readLock, writeLock } from '../../config/lock.ts';
 import { readConfig } from '../../config/read-config.ts';
 import type { Pinned, PinOrder } from '../../doors/cli/commands/pin.ts';
-import { listApi, type ListedServer, listServers } from './list-servers.ts';
+import { declareHosted } from '../extensions/declare-hosted.ts';
+import { type ExtensionSet, noExtensions } from '../extensions/extension-set.ts';
+import { loadExtensions } from '../extensions/load-extensions.ts';
+import { listApi, type ListedServer, listHosted, listServers } from './list-servers.ts';
 import { loadApis } from '../project/load-apis.ts';
 import { inFolder } from '../project/load-project.ts';
 import { readProjectFiles, readText, displayPath } from '../project/read-project-files.ts';
@@ -32,16 +34,21 @@ export async function pinTools({ config, isCheck }: PinOrder): Promise<Pinned> {
   const beside = await readProjectFiles(file, text.text, cwd);
   const read = readConfig(text.text, shown, { env: process.env, included: beside.included });
   const { apis } = await loadApis(read.config, cwd, read.tell);
+  const extensions = await loadExtensions(read.config, cwd, read.tell);
+  const declared = declareHosted(read.config, extensions, read.tell);
   if (read.allProblems().length > 0) return { kind: 'problems', problems: read.allProblems() };
   const lockFile = path.join(path.dirname(file), lockName);
   const before = beside.lock === null ? null : readLock(beside.lock.text, lockName);
   const inPlace = inFolder(read.config, cwd, file);
-  const listed = await listServers(serversOf(inPlace), inPlace.credentials);
+  const listed = await listServers(serversOf(inPlace), inPlace.credentials, extensionsOf(inPlace, extensions));
   const away = listed.flatMap((server) => ('problem' in server ? [server] : []));
   const [wrong] = away.filter(({ because }) => because === 'configuration');
   if (wrong !== undefined) return { kind: 'refused', message: wrong.problem };
   if (away.length > 0) return { kind: 'unreachable', servers: away.map(reachProblem) };
-  const { lock, leftOut } = lockOf(listed, apis);
+  const { lock, leftOut } = lockOf(listed, [
+    ...apis.map(listApi),
+    ...read.config.hosted.map(({ name }) => listHosted(name, declared)),
+  ]);
   const next = writeLock(lock);
   const isSame = next === beside.lock?.text;
   if (!isCheck && !isSame) {
@@ -60,8 +67,12 @@ export async function pinTools({ config, isCheck }: PinOrder): Promise<Pinned> {
   };
 }
 
-function lockOf(listed: readonly ListedServer[], apis: readonly HttpApi[]) {
-  const there = [...listed.flatMap((server) => ('tools' in server ? [server] : [])), ...apis.map(listApi)];
+/** Only secrets are fetched to list tools: without any, no extension is started. */
+const extensionsOf = ({ credentials }: Config, set: ExtensionSet): ExtensionSet =>
+  credentials.some(({ source }) => source.provider === 'extension' || source.provider === 'vault') ? set : noExtensions;
+
+function lockOf(listed: readonly ListedServer[], known: readonly ReturnType<typeof listApi>[]) {
+  const there = [...listed.flatMap((server) => ('tools' in server ? [server] : [])), ...known];
   const lock: Lock = { version: 1, servers: new Map(there.map(({ name, tools }) => [name, tools])) };
   return { lock, leftOut: there.flatMap((server) => server.leftOut) };
 }

@@ -19,9 +19,9 @@ type RecoveryServer = Pick<ServerConfig, 'name' | 'recovery'> & {
 };
 
 /** What a configuration declares, of servers and HTTP APIs alike. */
-export const recoveryOf = ({ playbook, tools, apis }: Config): RecoveryConfig => ({
+export const recoveryOf = ({ playbook, tools, apis, hosted }: Config): RecoveryConfig => ({
   playbook,
-  servers: [...tools, ...apis.map((api) => ({ ...api, rules: [...api.tools, ...api.rules] }))],
+  servers: [...tools, ...apis.map((api) => ({ ...api, rules: [...api.tools, ...api.rules] })), ...hosted],
 });
 
 const undeclared: RecoveryConfig = { playbook: { declared: {}, places: new Map() }, servers: [] };

@@ -4,7 +4,7 @@ import { type Mailing, startMailing } from './send-mail.ts';
 
 const text = { type: 'string', minLength: 1 };
 
-const smtp = defineExtension({
+export const smtp = defineExtension({
   name: 'smtp',
   contract: 1,
   notifiers: {
@@ -24,5 +24,3 @@ const smtp = defineExtension({
     },
   },
 });
-
-export default smtp;

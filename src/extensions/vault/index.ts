@@ -4,7 +4,7 @@ import { createVaultProvider, type VaultSettings } from './vault-provider.ts';
 
 const text = { type: 'string', minLength: 1 };
 
-const vault = defineExtension({
+export const vault = defineExtension({
   name: 'vault',
   contract: 1,
   credentials: {
@@ -28,5 +28,3 @@ const vault = defineExtension({
     },
   },
 });
-
-export default vault;

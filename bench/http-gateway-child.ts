@@ -25,6 +25,7 @@ const project = {
   config: emptyConfig,
   apis: [],
   extensions: noExtensions,
+  models: [],
   workflows: [],
   policy: null,
   warnings: [],

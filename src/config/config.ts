@@ -1,8 +1,9 @@
 /** The types of a configuration that was read. Plain data; durations are milliseconds. */
-import type { Addition } from '../core/extension/extension-shape.ts';
+import type { ExtensionConfig, KindUse } from './extension-config.ts';
 import type { Catalogue } from '../core/call/catalogue.ts';
 import type { Json, JsonObject } from '../core/values/json.ts';
 import type { Limits } from '../core/limits.ts';
+import type { DeclaredModels, ModelLimits } from '../core/model/model-provider.ts';
 import type { Reach, WrittenPolicy } from '../core/policy/policy.ts';
 import type { DeclaredRecovery, OperationKey } from '../core/recovery/declared.ts';
 import type { EffectClass } from '../core/taxonomy.ts';
@@ -20,7 +21,9 @@ export interface Config {
   readonly tools: readonly ServerConfig[];
   /** HTTP APIs, likewise. */
   readonly apis: readonly ApiConfig[];
-  /** The tools of HTTP APIs, once their documents were read. */
+  /** Providers of models, likewise. */
+  readonly models: readonly ModelsConfig[];
+  /** The tools of HTTP APIs, once their documents were read, and of providers of models. */
   readonly declared: Catalogue;
   readonly workflows: readonly WorkflowConfig[];
   /** The policy; null if no file has the key `agents`. */
@@ -72,26 +75,6 @@ export type NotifyConfig = NotifyBase &
     | { readonly via: 'smtp'; readonly server: string; readonly from: string; readonly to: readonly string[] }
     | { readonly via: 'extension'; readonly kind: string; readonly settings: JsonObject }
   );
-
-/** A module whose default export is an extension. */
-export interface ExtensionConfig {
-  readonly name: string;
-  readonly at: Place;
-  /** A path from the folder of its file, or the name of a package. */
-  readonly module: string;
-  readonly settings: JsonObject;
-  readonly tree: Tree;
-}
-
-/** A place that names something that an extension adds. */
-export interface KindUse {
-  readonly addition: Addition;
-  readonly kind: string;
-  readonly settings: JsonObject;
-  readonly at: Place;
-  /** Where its settings are written. */
-  readonly tree: Tree;
-}
 
 /** A server of a kind that an extension adds. */
 export interface HostedConfig {
@@ -206,6 +189,35 @@ export interface ApiConfig {
   readonly recovery?: WrittenRecovery;
 }
 
+/** A provider of models, whose operations become tools. */
+export interface ModelsConfig {
+  readonly name: string;
+  readonly at: Place;
+  readonly kind: string;
+  /** Null: where its kind usually is. */
+  readonly url: string | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number | null;
+  readonly limits: ModelLimits;
+  readonly declared: DeclaredModels;
+  /** Where its kind, each of its models and each alias are written. A map, so that JSON does not show it. */
+  readonly places: ReadonlyMap<'kind' | `model ${string}` | `alias ${string}`, Place>;
+  readonly recovery?: WrittenRecovery;
+}
+
+/** All that have tools under a name of their own. */
+export const upstreamsIn = ({
+  tools,
+  apis,
+  models,
+  hosted,
+}: Pick<Config, 'tools' | 'apis' | 'models' | 'hosted'>): readonly { readonly name: string; readonly at: Place }[] => [
+  ...tools,
+  ...apis,
+  ...models,
+  ...hosted,
+];
+
 export const redirectRules = ['none', 'same_origin', 'follow'] as const;
 export type RedirectRule = (typeof redirectRules)[number];
 
@@ -269,6 +281,7 @@ export const emptyConfig: Config = {
   runtime: { mode: 'enforce', coldStartGraceMs: 5_000, store: null, listen: null, limits: {} },
   tools: [],
   apis: [],
+  models: [],
   declared: new Map(),
   workflows: [],
   policy: null,

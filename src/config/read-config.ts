@@ -11,7 +11,7 @@ import { readApis } from './read-apis.ts';
 import { checkAgents } from './check-agents.ts';
 import { problemWithOptions } from './check-options.ts';
 import { configShape, snakeCase } from './shape/config-shape.ts';
-import { type Config, emptyConfig, type RuntimeConfig, type WorkflowConfig } from './config.ts';
+import { type Config, emptyConfig, type RuntimeConfig, upstreamsIn, type WorkflowConfig } from './config.ts';
 import { type IncludedFiles, mergeFiles } from './yaml/merge-files.ts';
 import { itemsOf, mapOf, numberOf, textOf } from './yaml/plain-values.ts';
 import {
@@ -26,6 +26,7 @@ import {
   type Warning,
 } from './problem.ts';
 import { readCredentials } from './read-credentials.ts';
+import { readModels } from './read-models.ts';
 import { readNotify } from './read-notify.ts';
 import { readPolicy } from './read-policy.ts';
 import { readGatewayPlaybook } from './read-recovery.ts';
@@ -87,6 +88,7 @@ function toConfig(read: JsonObject, tree: Tree, list: ProblemList, lockText: Loc
   const tools = readServers(mapOf(read['tools']), tree, tell);
   const apis = readApis(mapOf(read['tools']), tree, tell);
   const hosted = readHosted(mapOf(read['tools']), tree, tell);
+  const models = readModels(mapOf(read['models']), tree, tell);
   const workflows = Object.entries(mapOf(read['workflows'])).map(([name, written]): WorkflowConfig => {
     const place = subtree(tree, ['workflows', name]);
     const at = keyPlaceOf(tree, ['workflows', name]);
@@ -99,6 +101,7 @@ function toConfig(read: JsonObject, tree: Tree, list: ProblemList, lockText: Loc
     runtime,
     tools,
     apis,
+    models,
     declared: emptyConfig.declared,
     workflows,
     policy,
@@ -110,7 +113,7 @@ function toConfig(read: JsonObject, tree: Tree, list: ProblemList, lockText: Loc
     extensions: readExtensions(mapOf(read['extensions']), tree),
     hosted,
     uses: readUses(read, tree),
-    lock: checkLock(lockText, { tools, apis, hosted }, list),
+    lock: checkLock(lockText, { tools, apis, models, hosted }, list),
   };
   checkBoundTools(config, tell);
   checkNames(config, tell);
@@ -155,9 +158,9 @@ function toLimits(given: JsonObject, tree: Tree, tell: Tell): Partial<Limits> {
 }
 
 /** An action can only call a tool of a server that is configured. */
-function checkBoundTools({ tools, apis, hosted, workflows }: Config, tell: Tell): void {
-  const servers = [...tools, ...apis, ...hosted].map(({ name }) => name);
-  for (const workflow of workflows) {
+function checkBoundTools(config: Config, tell: Tell): void {
+  const servers = upstreamsIn(config).map(({ name }) => name);
+  for (const workflow of config.workflows) {
     if (workflow.kind !== 'written') continue;
     for (const [action, declared] of Object.entries(mapOf(workflow.definition['actions']))) {
       const tool = textOf(mapOf(declared)['tool']);
@@ -175,10 +178,17 @@ function checkBoundTools({ tools, apis, hosted, workflows }: Config, tell: Tell)
   }
 }
 
-/** INVARIANT: rules name `server/tool` and `workflow/action`, so a server and a workflow never share a name. */
-function checkNames({ tools, apis, hosted, workflows }: Config, tell: Tell): void {
-  for (const { name, at } of workflows) {
-    const server = [...tools, ...apis, ...hosted].find((each) => each.name === name);
+/** INVARIANT: rules name `server/tool` and `workflow/action`, so no two of those that have tools share a name. */
+function checkNames(config: Config, tell: Tell): void {
+  const upstreams = upstreamsIn(config);
+  for (const { name, at } of config.models) {
+    const server = upstreams.find((each) => each.name === name && each.at !== at);
+    if (server === undefined) continue;
+    const says = `the provider '${name}' has the name of a server: rules could not tell them apart`;
+    tell(at, `${says} (${refOf(server.at)})`, 'give one of them another name');
+  }
+  for (const { name, at } of config.workflows) {
+    const server = upstreams.find((each) => each.name === name);
     if (server === undefined) continue;
     const says = `the workflow '${name}' has the name of a server: rules could not tell them apart`;
     tell(at, `${says} (${refOf(server.at)})`, 'give one of them another name');
@@ -203,7 +213,7 @@ const pin = 'run recourse pin, and commit what it writes';
 
 export function checkLock(
   given: LockText | null,
-  { tools, apis, hosted }: Pick<Config, 'tools' | 'apis' | 'hosted'>,
+  upstreams: Pick<Config, 'tools' | 'apis' | 'models' | 'hosted'>,
   list: ProblemList,
 ): Lock | null {
   if (given === null) return null;
@@ -212,12 +222,12 @@ export function checkLock(
   for (const { message, fix, code, ...place } of problems) list.tell(place, message, fix, code);
   for (const { message, fix, ...place } of warnings) list.warn(place, message, fix);
   if (lock === null) return null;
-  // The tools of an HTTP API are known from the files, pinned or not.
-  for (const { name, at: where } of tools)
+  // The tools of an HTTP API or a provider of models are known from the files, pinned or not.
+  for (const { name, at: where } of upstreams.tools)
     if (!lock.servers.has(name))
       list.warn(where, `the server '${name}' is not in ${given.file}: its tools are not known here`, pin);
   for (const server of lock.servers.keys())
-    if (![...tools, ...apis, ...hosted].some(({ name }) => name === server))
+    if (!upstreamsIn(upstreams).some(({ name }) => name === server))
       list.warn(placeOfServer(given.text, given.file, server), `there is no server '${server}' any more`, pin);
   const names = [...lock.servers].flatMap(([server, tools]) => [...tools.keys()].map((tool) => `${server}/${tool}`));
   for (const { name, says } of findLookAlikes(names)) {

@@ -4,7 +4,8 @@
  */
 import type { Addition } from '../core/extension/extension-shape.ts';
 import { isObject, type Json, type JsonObject } from '../core/values/json.ts';
-import type { ExtensionConfig, HostedConfig, KindUse } from './config.ts';
+import type { HostedConfig } from './config.ts';
+import type { ExtensionConfig, KindUse } from './extension-config.ts';
 import type { Tell } from './problem.ts';
 import { readServerRecovery, readToolRecovery } from './read-recovery.ts';
 import { toRule } from './read-servers.ts';

@@ -32,6 +32,13 @@ export function readServerRecovery(read: JsonObject, path: Path, parts: Parts): 
   return Object.keys(declared).length === 0 ? {} : { recovery: recoveryAt(path, declared, parts) };
 }
 
+export function readProviderRecovery(read: JsonObject, path: Path, parts: Parts): Pick<ServerConfig, 'recovery'> {
+  const server = readServerRecovery(read, path, parts).recovery?.declared;
+  const retry = retryOf(read['retry'], [...path, 'retry'], parts);
+  const declared: DeclaredRecovery = { ...server, ...(retry === null ? {} : { retry }) };
+  return Object.keys(declared).length === 0 ? {} : { recovery: recoveryAt(path, declared, parts) };
+}
+
 export function readToolRecovery(
   read: JsonObject,
   path: Path,

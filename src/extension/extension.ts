@@ -1,5 +1,5 @@
 /** An extension: a module's default export. What it adds is data; `start` and `stop` are its life. */
-import type { ModelProtocol } from '../core/model/protocol.ts';
+import type { ModelKind } from '../core/model/model-provider.ts';
 import type { JsonObject } from '../core/values/json.ts';
 import type { Host } from './host.ts';
 import type { CostFunction, CredentialKind, NotifierKind, UpstreamKind, ValidatorFunction } from './kinds.ts';
@@ -18,7 +18,7 @@ export interface Extension {
   readonly stop_timeout_seconds?: number;
   readonly upstreams?: Readonly<Record<string, UpstreamKind>>;
   /** Kinds of providers of models. */
-  readonly models?: Readonly<Record<string, ModelProtocol>>;
+  readonly models?: Readonly<Record<string, ModelKind>>;
   readonly credentials?: Readonly<Record<string, CredentialKind>>;
   readonly notifiers?: Readonly<Record<string, NotifierKind>>;
   readonly validators?: Readonly<Record<string, ValidatorFunction>>;

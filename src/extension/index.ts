@@ -46,3 +46,6 @@ export type {
   UpstreamKind,
   ValidatorFunction,
 } from './kinds.ts';
+export type { ErrorReply } from '../core/call/reply.ts';
+export type { ModelKind } from '../core/model/model-provider.ts';
+export type { RetryRule } from '../core/recovery/playbook.ts';

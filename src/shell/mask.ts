@@ -123,6 +123,11 @@ function maskFailed({ failure }: Failed, { args }: Attempt, policy: AgentPolicy)
     pairs.push([given.output, output]);
     if (output !== given.output) told = { ...said, ...given.tell(output) };
   }
+  if (told.partial !== undefined) {
+    const partial = policy.mask('result', told.partial);
+    pairs.push([told.partial, partial]);
+    told = { ...told, partial };
+  }
   const hide = hiderOf(pairs);
   if (hide === null) return { kind: 'failed', failure: told };
   const { errorType, message, cause } = told;

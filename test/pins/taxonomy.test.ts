@@ -219,6 +219,9 @@ describe('the taxonomy is public and frozen', () => {
   test('the subjects of each kind', () => {
     const withSubjects = Object.entries(kinds).filter(([, entry]) => entry.subjects.length > 0);
     assert.deepEqual(Object.fromEntries(withSubjects.map(([kind, entry]) => [kind, entry.subjects])), {
+      '5xx': ['stream_broken', 'overloaded'],
+      '400_invalid': ['context_window', 'content_refused'],
+      '429': ['quota'],
       never_sent: ['breaker_open', 'not_connected', 'egress'],
       '409_conflict': ['in_flight', 'completed', 'mismatch'],
       '412_precondition': ['evidence'],

@@ -3,6 +3,7 @@
  * a missing or empty path argument, a dot segment, a header that is not one line. Pure.
  */
 import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
+import type { HttpRequest } from '../shared/http/http-request.ts';
 import type { HttpTarget, KeyPlace } from './http-config.ts';
 import {
   argument,
@@ -12,20 +13,6 @@ import {
   type PlannedParameter,
   type RequestPlan,
 } from './plan-request.ts';
-
-export interface HttpRequest {
-  readonly method: string;
-  readonly url: URL;
-  /** By names in lower case. */
-  readonly headers: ReadonlyMap<string, string>;
-  readonly body: string | null;
-  /** Whether the idempotency key is in it. */
-  readonly hasKey: boolean;
-  /** Names of headers that hold a secret of a credential; absent: none does. */
-  readonly secretHeaders?: ReadonlySet<string>;
-  /** The same for parameters of the query. */
-  readonly secretParameters?: ReadonlySet<string>;
-}
 
 export type BuiltRequest =
   | { readonly ok: true; readonly request: HttpRequest }

@@ -3,10 +3,10 @@
  * 308. Another origin gets no secret: no configured header or parameter, no credential, no login, no cookie, and no
  * request that has a key.
  */
-import type { HttpRequest } from './build-request.ts';
+import type { HttpRequest } from '../shared/http/http-request.ts';
 import type { HttpTarget } from './http-config.ts';
 import { isSafeMethod } from './plan-request.ts';
-import type { HttpAnswer } from './send-request.ts';
+import type { HttpAnswer } from '../shared/http/send-request.ts';
 
 const redirectStatuses: readonly number[] = [301, 302, 303, 307, 308];
 export const isRedirect = (status: number): boolean => redirectStatuses.includes(status);

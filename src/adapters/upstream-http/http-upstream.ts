@@ -4,16 +4,17 @@
  */
 import { isObject, type JsonObject } from '../../core/values/json.ts';
 import { type Attempt, type HearLate, isTimeout, type Upstream, type UpstreamResult } from '../../ports/upstream.ts';
-import { buildRequest, type HttpRequest } from './build-request.ts';
-import { injectCredentials } from './inject-credentials.ts';
+import type { HttpRequest } from '../shared/http/http-request.ts';
+import { injectCredentials } from '../shared/http/inject-credentials.ts';
+import { buildRequest } from './build-request.ts';
 import { provesNothingDone, redirected } from './follow-redirects.ts';
-import { secretsOf } from './hide-secrets.ts';
+import { secretsOf } from '../shared/http/hide-secrets.ts';
 import { HttpConfigError, type HttpTarget, type HttpTool } from './http-config.ts';
 import { defaultHttpLimits, type HttpLimits } from './http-limits.ts';
 import { failed, interpretEnd, type Reading } from './interpret-end.ts';
 import { createLateAnswers } from './late-answers.ts';
-import { createClients } from './http-clients.ts';
-import type { HttpClient, HttpEnd, Sending } from './send-request.ts';
+import { createClients } from '../shared/http/http-clients.ts';
+import type { HttpClient, HttpEnd, Sending } from '../shared/http/send-request.ts';
 import { type Destination, destinationOf } from '../../core/egress/destination.ts';
 import type { Resolver } from '../../ports/resolver.ts';
 import { systemResolver } from '../shared/node-resolver.ts';

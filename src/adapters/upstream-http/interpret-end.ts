@@ -12,12 +12,12 @@ import { safeText } from '../../core/values/redact.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
 import { type Failure, makeFailure, type UpstreamResult } from '../../ports/upstream.ts';
 import { isRedirect, provesNothingDone } from './follow-redirects.ts';
-import type { HideSecrets } from './hide-secrets.ts';
+import type { HideSecrets } from '../shared/http/hide-secrets.ts';
 import type { HttpTarget, HttpTool } from './http-config.ts';
 import type { HttpLimits } from './http-limits.ts';
 import { conflictSubject, isStaleEvidence, readErrorBody } from './read-error-body.ts';
-import { readRetryAfter } from './retry-after.ts';
-import type { HttpAnswer, HttpEnd } from './send-request.ts';
+import { readRetryAfter } from '../shared/http/retry-after.ts';
+import type { HttpAnswer, HttpEnd } from '../shared/http/send-request.ts';
 
 export interface Reading {
   readonly target: HttpTarget;

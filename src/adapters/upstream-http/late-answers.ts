@@ -3,7 +3,7 @@
  * connection is closed. What is lost then says nothing new, and nobody is told.
  */
 import type { HttpLimits } from './http-limits.ts';
-import type { HttpEnd, Sending } from './send-request.ts';
+import type { HttpEnd, Sending } from '../shared/http/send-request.ts';
 
 export interface LateAnswers {
   listen(exchange: Sending, hear: (end: HttpEnd) => Promise<void>): void;

@@ -4,7 +4,7 @@
  */
 import { isObject } from '../../core/values/json.ts';
 import type { ConflictCodes } from './http-config.ts';
-import { readDuration } from './retry-after.ts';
+import { readDuration } from '../shared/http/retry-after.ts';
 
 export interface ErrorBody {
   /** What the upstream says; null if no field of it says anything. */

@@ -3,7 +3,8 @@
  * what they add. Reports each problem at its place. Starts none of them.
  */
 import path from 'node:path';
-import type { Config, ExtensionConfig, KindUse } from '../../config/config.ts';
+import type { Config } from '../../config/config.ts';
+import type { ExtensionConfig, KindUse } from '../../config/extension-config.ts';
 import type { Place, Tell } from '../../config/problem.ts';
 import { placeOf } from '../../config/shape/read-shape.ts';
 import { extensionLimits } from '../../core/extension/extension-limits.ts';
@@ -43,11 +44,17 @@ export async function loadExtensions(config: Config, cwd: string, tell: Tell): P
 }
 
 /** Everything that a file uses, by a name of its own or by one of the gateway's sections. */
-export function usesOf({ uses, credentials, notify }: Pick<Config, 'uses' | 'credentials' | 'notify'>): readonly Use[] {
+export function usesOf({
+  uses,
+  credentials,
+  notify,
+  models,
+}: Pick<Config, 'uses' | 'credentials' | 'notify' | 'models'>): readonly Use[] {
   const vault = credentials.some(({ source }) => source.provider === 'vault');
   const smtp = notify.some(({ via }) => via === 'smtp');
   return [
     ...uses,
+    ...models.map(({ kind }) => ({ addition: 'models', kind }) as const),
     ...(vault ? [{ addition: 'credentials', kind: 'vault' } as const] : []),
     ...(smtp ? [{ addition: 'notifiers', kind: 'smtp' } as const] : []),
   ];

@@ -4,6 +4,7 @@ import type { NotifierUse } from '../../adapters/notify/follow/subscriber.ts';
 import type { NotifyConfig } from '../../config/config.ts';
 import type { DeclaredCredential } from '../../core/credential/declared-credential.ts';
 import type { ExtensionProblem } from '../../core/extension/extension-shape.ts';
+import type { ModelKinds } from '../../core/model/model-provider.ts';
 import type { CostFunctions } from '../../core/policy/compile-quotas.ts';
 import { GatewayError } from '../../core/values/gateway-error.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
@@ -53,6 +54,12 @@ export const noticesOf = (notify: readonly NotifyConfig[], running: Running) => 
 export function costFunctions(set: ExtensionSet): CostFunctions {
   const named = set.kinds.namesOf('costs').map((name) => [name, addedBy(set, 'costs', name)?.added] as const);
   return new Map(named.flatMap(([name, cost]) => (cost === undefined ? [] : [[name, cost] as const])));
+}
+
+/** The kinds of providers of models, by name. */
+export function modelKindsOf(set: ExtensionSet): ModelKinds {
+  const named = set.kinds.namesOf('models').map((name) => [name, addedBy(set, 'models', name)?.added] as const);
+  return new Map(named.flatMap(([name, kind]) => (kind === undefined ? [] : [[name, kind] as const])));
 }
 
 interface Settled {

@@ -2,7 +2,7 @@
  * Checks the reads that settle doubts against the tools that are known: each must exist and have no effect. Tools of a
  * server that is not pinned are unknown, but not what the configuration says about them.
  */
-import type { Config } from '../../config/config.ts';
+import { type Config, upstreamsIn } from '../../config/config.ts';
 import type { Tell } from '../../config/problem.ts';
 import { nearest } from '../../core/values/nearest.ts';
 import { pinnedTools, unpinned } from './known-catalogue.ts';
@@ -29,7 +29,7 @@ type Problem = readonly [message: string, fix: string];
 function problemWith(tool: string, config: Config, pinned: ReturnType<typeof pinnedTools>): Problem | null {
   const name = tool.slice(0, tool.indexOf('/'));
   const server = config.tools.find((each) => each.name === name);
-  const servers = [...config.tools, ...config.apis, ...config.hosted].map((each) => each.name);
+  const servers = upstreamsIn(config).map((each) => each.name);
   if (!servers.includes(name))
     return [`reconcile names '${tool}', and there is no server '${name}'`, hint(name, servers)];
   const isPinned = config.lock?.servers.has(name) === true;

@@ -7,7 +7,7 @@ import type { MountedWorkflow } from '../../adapters/upstream-function/workflow/
 import { matchesGlob } from '../../adapters/upstream-mcp/tools/matches-glob.ts';
 import { defaultMcpLimits } from '../../adapters/upstream-mcp/mcp-limits.ts';
 import { entryOf } from '../../adapters/upstream-mcp/tools/tool-entry.ts';
-import type { Config, ServerConfig } from '../../config/config.ts';
+import { type Config, type ServerConfig, upstreamsIn } from '../../config/config.ts';
 import type { Catalogue, ToolEntry } from '../../core/call/catalogue.ts';
 import type { Json } from '../../core/values/json.ts';
 import { defaultLimits } from '../../core/limits.ts';
@@ -55,7 +55,7 @@ export function knownCatalogue({ config, workflows, live }: KnownParts): KnownCa
   const isWhole = config.tools.every(
     ({ name }) => live?.connected.has(name) === true || config.lock?.servers.has(name) === true,
   );
-  const isSomething = config.tools.length + config.apis.length + config.hosted.length + workflows.length > 0;
+  const isSomething = upstreamsIn(config).length + workflows.length > 0;
   const entries = [...pinned.values()];
   const find = (name: string) => pinned.get(name) ?? actions.get(name);
   return {
@@ -85,7 +85,7 @@ function liveTools(config: Config, { connected, catalogue }: LiveTools): Readonl
   ]);
 }
 
-/** The tools of HTTP APIs are known from the files, pinned or not. */
+/** The tools of HTTP APIs and of providers of models are known from the files, pinned or not. */
 export function pinnedTools({ tools, lock, declared }: Config): ReadonlyMap<string, ToolEntry> {
   const parts = { limits: defaultMcpLimits, defaultTimeoutMs: defaultLimits.defaultTimeoutMs, compile: compileSchema };
   const entries = tools.flatMap((server) =>

@@ -9,7 +9,14 @@ import {
   WorkflowDefinitionError,
 } from '../../adapters/upstream-function/workflow/mount.ts';
 import { compileConfigPolicy } from '../../config/compile-config-policy.ts';
-import { type Config, configName, emptyConfig, type WorkflowConfig, type WrittenConfig } from '../../config/config.ts';
+import {
+  type Config,
+  configName,
+  emptyConfig,
+  upstreamsIn,
+  type WorkflowConfig,
+  type WrittenConfig,
+} from '../../config/config.ts';
 import { lockName } from '../../config/lock.ts';
 import { type Problem, placeAt, type Warning, type Tell } from '../../config/problem.ts';
 import { readConfig, type ReadConfig } from '../../config/read-config.ts';
@@ -19,9 +26,12 @@ import type { HttpApi } from '../../adapters/upstream-http/http-api.ts';
 import { declareHosted } from '../extensions/declare-hosted.ts';
 import { type ExtensionSet, noExtensions } from '../extensions/extension-set.ts';
 import { loadExtensions } from '../extensions/load-extensions.ts';
-import { costFunctions } from '../extensions/use-extensions.ts';
+import { costFunctions, modelKindsOf } from '../extensions/use-extensions.ts';
+import type { ModelKinds, ModelProvider } from '../../core/model/model-provider.ts';
 import { loadApis } from './load-apis.ts';
+import { loadModels } from './load-models.ts';
 import { warnEgress } from './warn-egress.ts';
+import { warnModels } from './warn-models.ts';
 import { warnExposed } from './warn-exposed.ts';
 import { checkCredentials } from './check-credentials.ts';
 import { checkReconcile } from './check-reconcile.ts';
@@ -42,6 +52,8 @@ export interface ProjectRequest {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** The store of the gateway, given the configured one. Used to warn about servers that could read it. */
   readonly storeOf?: (written: string | null) => Promise<string | null>;
+  /** The kinds of providers of models; those that need no extension if not given. */
+  readonly kinds?: ModelKinds;
   /** The names with a key that may approve; null if unknown. */
   readonly findApprovers?: () => Promise<ReadonlySet<string> | null>;
 }
@@ -54,6 +66,7 @@ export interface Project {
   readonly apis: readonly HttpApi[];
   /** Loaded, and not started. */
   readonly extensions: ExtensionSet;
+  readonly models: readonly ModelProvider[];
   readonly workflows: readonly MountedWorkflow[];
   /** Null without agents: then every tool may be called. */
   readonly policy: Policy | null;
@@ -82,8 +95,10 @@ export async function loadProject(request: ProjectRequest): Promise<LoadedProjec
   const written = readConfig(read.text, shown, { env: request.env ?? process.env, ...beside });
   const { apis, declared, files } = await loadApis(written.config, cwd, written.tell);
   const extensions = await loadExtensions(written.config, cwd, written.tell);
+  const models = loadModels(written.config, request.kinds ?? modelKindsOf(extensions), written.tell);
   const hosted = declareHosted(written.config, extensions, written.tell);
-  const config = { ...written, config: { ...written.config, declared: new Map([...declared, ...hosted]) } };
+  const all = new Map([...declared, ...models.declared, ...hosted]);
+  const config = { ...written, config: { ...written.config, declared: all } };
   const { workflows, problems } =
     wanted !== undefined && looksLikePath(wanted)
       ? await loadNamedModule(wanted, cwd, config.config)
@@ -93,26 +108,21 @@ export async function loadProject(request: ProjectRequest): Promise<LoadedProjec
   const holders = await holdersFor(config.config, request);
   const policy = compileConfigPolicy(config, shapes, holders, costFunctions(extensions));
   checkReconcile(config.config, config.tell);
-  warnEgress(config.config, policy, config.warn);
+  warnEgress(config.config, models.providers, policy, config.warn);
+  warnModels(config.config, policy, config.warn);
   const inPlace = inFolder(config.config, cwd, file);
   await checkCredentials(inPlace, { ...config, env: request.env ?? process.env });
   const store = (await request.storeOf?.(inPlace.runtime.store)) ?? null;
   if (store !== null) warnExposed(inPlace.tools, store, cwd, config.warn);
   const named = namedBy(request.file, beside.files, cwd);
-  const all = [...config.allProblems(), ...lockProblems(beside), ...problems].map(named);
+  const told = [...config.allProblems(), ...lockProblems(beside), ...problems].map(named);
   const warnings = config.allWarnings().map(named);
-  if (all.length > 0) return { ...broken(all), warnings, workflows };
-  const project = {
-    file,
-    config: inPlace,
-    apis,
-    extensions,
-    workflows,
-    policy,
-    warnings,
-    files: [...beside.files, ...files],
+  if (told.length > 0) return { ...broken(told), warnings, workflows };
+  const served = { apis, models: models.providers, extensions, workflows };
+  return {
+    ok: true,
+    project: { file, config: inPlace, ...served, policy, warnings, files: [...beside.files, ...files] },
   };
-  return { ok: true, project };
 }
 
 /** A module needs no configuration; a configuration that was named must exist. */
@@ -151,11 +161,11 @@ async function loadConfigured(
 }
 
 /** A module that the command line names, beside a configuration. */
-async function loadNamedModule(wanted: string, cwd: string, { tools, apis, hosted }: Config): Promise<LoadedWorkflows> {
+async function loadNamedModule(wanted: string, cwd: string, config: Config): Promise<LoadedWorkflows> {
   const alone = await loadModuleAlone(path.resolve(cwd, wanted), wanted);
   if (!alone.ok) return { workflows: [], problems: alone.problems };
   const { workflows } = alone.project;
-  const taken = workflows.filter(({ name }) => [...tools, ...apis, ...hosted].some((server) => server.name === name));
+  const taken = workflows.filter(({ name }) => upstreamsIn(config).some((server) => server.name === name));
   return { workflows, problems: taken.map(({ name }) => namedAsServer(name, wanted)) };
 }
 
@@ -197,16 +207,8 @@ async function loadOne(written: WorkflowConfig, cwd: string, { tell }: ReadConfi
 async function loadModuleAlone(file: string, shown: string): Promise<LoadedProject> {
   const loaded = await loadWorkflowModule(file);
   if (!loaded.ok) return broken(loaded.problems.map(({ message, fix }) => problemOf(shown, message, fix)));
-  const nothing = {
-    file: null,
-    config: emptyConfig,
-    apis: [],
-    extensions: noExtensions,
-    policy: null,
-    warnings: [],
-    files: [],
-  };
-  return { ok: true, project: { ...nothing, workflows: [loaded.workflow] } };
+  const nothing = { file: null, config: emptyConfig, apis: [], models: [], policy: null, warnings: [], files: [] };
+  return { ok: true, project: { ...nothing, extensions: noExtensions, workflows: [loaded.workflow] } };
 }
 
 function unknownWorkflow(wanted: string, all: readonly WorkflowConfig[], shown: string): Problem {

@@ -69,7 +69,7 @@ export function servingOptions(project: Project, servers: readonly McpUpstreamCo
     agent: who.agent,
     limits: project.config.runtime.limits,
     dns: project.config.runtime.dns,
-    recovery: recoveryOf(project.config),
+    recovery: recoveryOf(project.config, project.models),
     onNotice: who.onNotice,
   };
 }

@@ -4,7 +4,7 @@
  */
 import crypto from 'node:crypto';
 import path from 'node:path';
-import { type Config, configName, emptyConfig, type WrittenRecovery } from '../../config/config.ts';
+import { configName, emptyConfig, type WrittenRecovery } from '../../config/config.ts';
 import { refOf } from '../../config/problem.ts';
 import { joinRecovery } from '../../core/recovery/declared.ts';
 import { type EffectiveRow, effectiveRows, fixedRules } from '../../core/recovery/effective-playbook.ts';
@@ -28,14 +28,14 @@ export async function showPlaybook(tool: string, file: string | undefined): Prom
   // A program that declares its tools itself has no file.
   if (there?.ok === false && there.isMissing) {
     const remarks = [`there is no ${configName} here: these are the defaults`];
-    return shown(tool, { config: emptyConfig, classes: allClasses, remarks });
+    return shown(tool, { config: emptyConfig, models: [], classes: allClasses, remarks });
   }
   const loaded = await loadProject({ cwd, ...(file === undefined ? {} : { file }) });
   if (!loaded.ok) return { kind: 'problems', problems: loaded.problems };
-  const { config } = loaded.project;
-  if (tool === '') return shown(tool, { config, classes: allClasses, remarks: [] });
+  const { config, models } = loaded.project;
+  if (tool === '') return shown(tool, { config, models, classes: allClasses, remarks: [] });
   const found = findTool(tool, loaded.project);
-  return 'message' in found ? { kind: 'unknown', ...found } : shown(tool, { config, ...found });
+  return 'message' in found ? { kind: 'unknown', ...found } : shown(tool, { config, models, ...found });
 }
 
 interface Found {
@@ -57,8 +57,11 @@ function findTool(tool: string, { config, workflows }: Project): Found | { reado
   return { classes, remarks: known.isPinned(tool) ? [] : [remark] };
 }
 
-function shown(tool: string, { config, classes, remarks }: Found & { readonly config: Config }): PlaybookFound {
-  const levels = levelsFor(tool, recoveryOf(config));
+function shown(
+  tool: string,
+  { config, models, classes, remarks }: Found & Pick<Project, 'config' | 'models'>,
+): PlaybookFound {
+  const levels = levelsFor(tool, recoveryOf(config, models));
   const upstream = tool.split('/', 1)[0] ?? '';
   const recovery = joinRecovery(
     upstream,

@@ -4,14 +4,20 @@
  */
 import type { Config } from '../../config/config.ts';
 import type { Place, Warn } from '../../config/problem.ts';
+import type { ModelProvider } from '../../core/model/model-provider.ts';
 import { type Destination, destinationOf } from '../../core/egress/destination.ts';
 import { permitsName } from '../../core/egress/egress-list.ts';
 import type { AgentPolicy, Policy, WrittenAgent } from '../../core/policy/policy.ts';
 import { compileToolPattern, matchesTool } from '../../core/policy/tool-pattern.ts';
 
-export function warnEgress({ tools, apis, agents }: Config, policy: Policy | null, warn: Warn): void {
+export function warnEgress(
+  { tools, apis, agents }: Config,
+  models: readonly ModelProvider[],
+  policy: Policy | null,
+  warn: Warn,
+): void {
   const upstreams = [
-    ...apis.map(({ name, url }) => ({ name, to: destinationOf(url) })),
+    ...[...apis, ...models].map(({ name, url }) => ({ name, to: destinationOf(url) })),
     ...tools.flatMap(({ name, connect }) =>
       connect.kind === 'http' ? [{ name, to: destinationOf(connect.url) }] : [],
     ),

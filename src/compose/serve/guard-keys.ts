@@ -85,8 +85,9 @@ type ToldBy = ReturnType<typeof toldBy>;
 function toldBy(result: UpstreamResult) {
   if (result.kind === 'returned')
     return { output: result.output, items: result.errors.map(({ item, message }) => ({ item, message })) };
-  const { subject, errorType, message, cause, given } = result.failure;
-  return { output: given?.output, failure: { subject, errorType, message, cause } };
+  const { subject, errorType, message, cause, given, partial } = result.failure;
+  const arrived = partial === undefined ? {} : { partial };
+  return { output: given?.output, failure: { subject, errorType, message, cause, ...arrived } };
 }
 
 function withTold(result: UpstreamResult, { output, items, failure }: ToldBy): UpstreamResult {

@@ -85,6 +85,7 @@ function hideIn(result: UpstreamResult, { secret, path: hidePath }: Hiding): Ups
     failure: {
       ...told(failure),
       errorType: words(failure.errorType),
+      ...(failure.partial === undefined ? {} : { partial: secret(failure.partial) }),
       ...(given === undefined ? {} : { given: { ...given, tell: (output: Json) => told(given.tell(output)) } }),
     },
   };

@@ -27,7 +27,7 @@ import type { Governance } from './governance.ts';
 import { driftFromLock, liveTools } from '../upstreams/list-servers.ts';
 import { reportExtension } from '../extensions/report-extension.ts';
 import type { LastingGateway } from './keep-open.ts';
-import { summarizeServer, type ServerSummary } from '../upstreams/report-servers.ts';
+import { summarizeServer } from '../upstreams/report-servers.ts';
 
 export interface HttpDoorOrder {
   readonly version: string;
@@ -132,6 +132,9 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
         gates: describeLadder(ladder, policy !== null),
         gaps: gapsOf(tenant, shell()),
         credentials: reportCredentials(shell(), tenant === operatorTenant),
+        models: current()
+          .upstreams.models()
+          .map((each) => tellTenant(each, tenant)),
         recovery: recoveryNow(shell()),
       };
     },
@@ -167,7 +170,8 @@ const maxProblemChars = 1_000;
 const withoutSource = ({ text: _text, ...warning }: Warning): Omit<Warning, 'text'> => warning;
 
 /** The problem of a server may name files and addresses, which only operators may see. */
-function tellTenant({ problem, ...server }: ServerSummary, tenant: string): ServerSummary {
+function tellTenant<Told extends { readonly problem: string | null }>(told: Told, tenant: string): Told {
+  const { problem } = told;
   const isOperator = tenant === operatorTenant;
-  return { ...server, problem: problem === null || !isOperator ? null : safeText(problem, maxProblemChars) };
+  return { ...told, problem: problem === null || !isOperator ? null : safeText(problem, maxProblemChars) };
 }

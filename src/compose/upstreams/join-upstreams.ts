@@ -15,6 +15,7 @@ import type { UpstreamStatus } from '../../adapters/upstream-mcp/server-link.ts'
 import { createResolver } from '../../adapters/shared/node-resolver.ts';
 import type { Catalogue, ToolEntry } from '../../core/call/catalogue.ts';
 import type { Limits } from '../../core/limits.ts';
+import type { ModelStatus } from '../../core/model/model-status.ts';
 import type { Workflow } from '../../core/workflow/workflow.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { Upstream } from '../../ports/upstream.ts';
@@ -60,6 +61,8 @@ export interface Joined {
   readonly servers: McpUpstreams | null;
   /** Of MCP servers and HTTP APIs. */
   status(): readonly UpstreamStatus[];
+  /** Of providers of models. */
+  models(): readonly ModelStatus[];
   /** All servers and APIs, connected or not; and those whose tools are listed without the server's name. */
   readonly serverNames: readonly string[];
   readonly bareServers: ReadonlySet<string>;
@@ -132,6 +135,7 @@ export async function joinUpstreams(
     catalogue,
     servers,
     status: () => [...(servers?.status() ?? []), ...apis.status(), ...(hosted?.status() ?? [])],
+    models: () => [],
     serverNames: served.map(({ name }) => name),
     bareServers: new Set(served.filter(({ names }) => names === 'bare').map(({ name }) => name)),
     upstream: routeCalls(functions, [apis, ...(hosted === null ? [] : [hosted])], servers),

@@ -9,6 +9,8 @@ import { type LockedTool, type Lock, lockName } from '../../config/lock.ts';
 import type { Catalogue, ToolEntry } from '../../core/call/catalogue.ts';
 import { isObject, type JsonObject } from '../../core/values/json.ts';
 import { defaultLimits } from '../../core/limits.ts';
+import type { ModelProvider } from '../../core/model/model-provider.ts';
+import { entriesOf as providerEntries } from '../../core/model/provider-tools.ts';
 import type { DeclaredCredential } from '../../core/credential/declared-credential.ts';
 import { nodeClock } from '../../adapters/system-node/clock.ts';
 import { type JoinedCredentials, joinCredentials } from './join-credentials.ts';
@@ -87,15 +89,27 @@ async function listServer(config: McpUpstreamConfig, credentials: JoinedCredenti
   }
 }
 
+export type ReachedServer = Extract<ListedServer, { tools: unknown }>;
+
 /** The tools of a server of an extension: from what its author declares. */
-export function listHosted(name: string, declared: Catalogue): Extract<ListedServer, { tools: unknown }> {
-  const entries = [...declared.values()].filter((entry) => entry.name.startsWith(`${name}/`));
+export function listHosted(name: string, declared: Catalogue): ReachedServer {
+  return listEntries(
+    name,
+    [...declared.values()].filter((entry) => entry.name.startsWith(`${name}/`)),
+  );
+}
+
+/** The tools of a provider of models: from its kind, without asking it. */
+export const listProvider = (provider: ModelProvider): ReachedServer =>
+  listEntries(provider.name, [...providerEntries(provider).values()]);
+
+function listEntries(name: string, entries: readonly ToolEntry[]): ReachedServer {
   const tools = entries.map((entry) => [entry.name.slice(name.length + 1), lockedTool(entry)] as const);
   return { name, tools: new Map(tools), leftOut: [] };
 }
 
 /** The tools of an HTTP API: from files, without asking it. */
-export function listApi(api: HttpApi): Extract<ListedServer, { tools: unknown }> {
+export function listApi(api: HttpApi): ReachedServer {
   const { name } = api.target;
   const entries = [...entriesOf(api, defaultLimits.defaultTimeoutMs).values()];
   const tools = entries.map((entry) => [entry.name.slice(name.length + 1), lockedTool(entry)] as const);

@@ -11,8 +11,17 @@ import type { Pinned, PinOrder } from '../../doors/cli/commands/pin.ts';
 import { declareHosted } from '../extensions/declare-hosted.ts';
 import { type ExtensionSet, noExtensions } from '../extensions/extension-set.ts';
 import { loadExtensions } from '../extensions/load-extensions.ts';
-import { listApi, type ListedServer, listHosted, listServers } from './list-servers.ts';
+import { modelKindsOf } from '../extensions/use-extensions.ts';
+import {
+  listApi,
+  type ListedServer,
+  listHosted,
+  listProvider,
+  listServers,
+  type ReachedServer,
+} from './list-servers.ts';
 import { loadApis } from '../project/load-apis.ts';
+import { loadModels } from '../project/load-models.ts';
 import { inFolder } from '../project/load-project.ts';
 import { readProjectFiles, readText, displayPath } from '../project/read-project-files.ts';
 import { serversOf } from '../project/serve-options.ts';
@@ -35,7 +44,8 @@ export async function pinTools({ config, isCheck }: PinOrder): Promise<Pinned> {
   const read = readConfig(text.text, shown, { env: process.env, included: beside.included });
   const { apis } = await loadApis(read.config, cwd, read.tell);
   const extensions = await loadExtensions(read.config, cwd, read.tell);
-  const declared = declareHosted(read.config, extensions, read.tell);
+  const hosted = declareHosted(read.config, extensions, read.tell);
+  const { providers } = loadModels(read.config, modelKindsOf(extensions), read.tell);
   if (read.allProblems().length > 0) return { kind: 'problems', problems: read.allProblems() };
   const lockFile = path.join(path.dirname(file), lockName);
   const before = beside.lock === null ? null : readLock(beside.lock.text, lockName);
@@ -47,7 +57,8 @@ export async function pinTools({ config, isCheck }: PinOrder): Promise<Pinned> {
   if (away.length > 0) return { kind: 'unreachable', servers: away.map(reachProblem) };
   const { lock, leftOut } = lockOf(listed, [
     ...apis.map(listApi),
-    ...read.config.hosted.map(({ name }) => listHosted(name, declared)),
+    ...providers.map(listProvider),
+    ...read.config.hosted.map(({ name }) => listHosted(name, hosted)),
   ]);
   const next = writeLock(lock);
   const isSame = next === beside.lock?.text;
@@ -71,8 +82,8 @@ export async function pinTools({ config, isCheck }: PinOrder): Promise<Pinned> {
 const extensionsOf = ({ credentials }: Config, set: ExtensionSet): ExtensionSet =>
   credentials.some(({ source }) => source.provider === 'extension' || source.provider === 'vault') ? set : noExtensions;
 
-function lockOf(listed: readonly ListedServer[], known: readonly ReturnType<typeof listApi>[]) {
-  const there = [...listed.flatMap((server) => ('tools' in server ? [server] : [])), ...known];
+function lockOf(listed: readonly ListedServer[], declared: readonly ReachedServer[]) {
+  const there = [...listed.flatMap((server) => ('tools' in server ? [server] : [])), ...declared];
   const lock: Lock = { version: 1, servers: new Map(there.map(({ name, tools }) => [name, tools])) };
   return { lock, leftOut: there.flatMap((server) => server.leftOut) };
 }

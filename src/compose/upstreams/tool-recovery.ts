@@ -3,9 +3,11 @@
  * server that matches, and what its author says. Must not decide anything about a call.
  */
 import { matchesGlob } from '../../adapters/upstream-mcp/tools/matches-glob.ts';
-import type { Config, ServerConfig, ToolRule, WrittenRecovery } from '../../config/config.ts';
+import type { Config, ModelsConfig, ServerConfig, ToolRule, WrittenRecovery } from '../../config/config.ts';
 import type { ToolEntry } from '../../core/call/catalogue.ts';
-import { defaultBreaker, joinRecovery } from '../../core/recovery/declared.ts';
+import type { ModelProvider } from '../../core/model/model-provider.ts';
+import { providerRecovery } from '../../core/model/provider-tools.ts';
+import { type DeclaredRecovery, defaultBreaker, joinRecovery } from '../../core/recovery/declared.ts';
 import type { ToolRecovery } from '../../core/recovery/playbook.ts';
 import { upstreamOf } from '../../shell/shell.ts';
 
@@ -15,14 +17,31 @@ export interface RecoveryConfig {
 }
 
 type RecoveryServer = Pick<ServerConfig, 'name' | 'recovery'> & {
+  /** What counts before anything that a file says. */
+  readonly first?: readonly DeclaredRecovery[];
   readonly rules: readonly Pick<ToolRule, 'match' | 'recovery' | 'operationKey'>[];
 };
 
-/** What a configuration declares, of servers and HTTP APIs alike. */
-export const recoveryOf = ({ playbook, tools, apis, hosted }: Config): RecoveryConfig => ({
+/** What a configuration declares, of everything that has tools. */
+export const recoveryOf = (
+  { playbook, tools, apis, models, hosted }: Config,
+  providers: readonly ModelProvider[] = [],
+): RecoveryConfig => ({
   playbook,
-  servers: [...tools, ...apis.map((api) => ({ ...api, rules: [...api.tools, ...api.rules] })), ...hosted],
+  servers: [
+    ...tools,
+    ...apis.map((api) => ({ ...api, rules: [...api.tools, ...api.rules] })),
+    ...models.map((written) => ({ ...written, rules: [], first: firstOf(written, providers) })),
+    ...hosted,
+  ],
 });
+
+/** A playbook in the file counts also where the kind of the provider has a retry rule, which would replace it. */
+function firstOf({ name, recovery }: ModelsConfig, providers: readonly ModelProvider[]): readonly DeclaredRecovery[] {
+  const rule = providers.find((provider) => provider.name === name)?.protocol.retry ?? null;
+  const isReplaced = rule === null || recovery?.declared.playbook !== undefined;
+  return isReplaced ? [providerRecovery] : [providerRecovery, { retry: rule }];
+}
 
 const undeclared: RecoveryConfig = { playbook: { declared: {}, places: new Map() }, servers: [] };
 const ofServers: WrittenRecovery = { declared: { breaker: defaultBreaker }, places: new Map() };
@@ -32,7 +51,8 @@ export function levelsFor(policyName: string, { playbook, servers }: RecoveryCon
   const server = servers.find(({ name }) => policyName.startsWith(`${name}/`));
   if (server === undefined) return [playbook];
   const rule = ruleIn(server, policyName);
-  return [playbook, ofServers, server.recovery, rule?.recovery].filter((level) => level !== undefined);
+  const first = (server.first ?? []).map((declared): WrittenRecovery => ({ declared, places: new Map() }));
+  return [...first, playbook, ofServers, server.recovery, rule?.recovery].filter((level) => level !== undefined);
 }
 
 function ruleIn({ name, rules }: RecoveryServer, policyName: string): RecoveryServer['rules'][number] | undefined {

@@ -8,6 +8,7 @@ import { headersShape, httpShape, requestFields } from './http-shape.ts';
 import { credentialsShape } from './credentials-shape.ts';
 import { addedName, extensionsShape, kindUse } from './extension-shape.ts';
 import { notifyShape, rolesShape } from './section-shapes.ts';
+import { modelsShape } from './models-shape.ts';
 import { playbookShape, serverRecoveryFields, toolRecoveryFields } from './recovery-shape.ts';
 import { workflowShape } from '../workflow/workflow-shape.ts';
 
@@ -165,6 +166,7 @@ export const configShape: Shape = {
     },
     include: { shape: listOf('other files, from the folder of this one', text('a path'), 0, maxIncludes) },
     tools: { shape: named('the servers behind the gateway', server) },
+    models: { shape: modelsShape },
     agents: { shape: agentsShape },
     limits: { shape: listOf('rate limits that all agents share', limitShape) },
     budgets: { shape: named('budgets that several agents share, by name', sharedBudgetShape) },

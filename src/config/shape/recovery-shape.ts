@@ -123,6 +123,12 @@ export const serverRecoveryFields: Readonly<Record<string, Field>> = {
   breaker: { shape: breakerShape },
 };
 
+/** Keys of a provider of models. */
+export const providerRecoveryFields: Readonly<Record<string, Field>> = {
+  ...serverRecoveryFields,
+  retry: { shape: retryShape },
+};
+
 /** Keys of a tool. */
 export const toolRecoveryFields: Readonly<Record<string, Field>> = {
   playbook: { shape: playbookShape },

@@ -6,7 +6,7 @@ import type { ApprovalTerms } from '../approval/approval.ts';
 import type { CelResult } from '../cel/compile-cel.ts';
 import type { ToolPattern } from '../policy/tool-pattern.ts';
 import { instantText } from '../values/instant.ts';
-import { isObject, type Json } from '../values/json.ts';
+import { isObject, type Json, type JsonObject } from '../values/json.ts';
 import { type Amount, amountText, readAmount, toMicros, type Unit, wholeFrom } from './amount.ts';
 import { windowAt, type WindowKind } from './window.ts';
 
@@ -48,11 +48,15 @@ export interface EndedCall {
 /** The call as rules see it: what a cost may read depends on its expression. */
 export interface BegunCall {
   readonly nowMs: number;
+  readonly args?: Json;
 }
 
 /** From which amount on it warns; null never does. */
 export const warnsFrom = ({ warnAt, max }: WrittenBudget): number | null =>
   warnAt === null ? null : wholeFrom(warnAt * max.micros);
+
+/** The most that a call of a metered tool can use; null if nothing bounds it. Not handed in for any other tool. */
+export type MostUsed = () => JsonObject | null;
 
 export interface Budget {
   readonly written: WrittenBudget;
@@ -60,7 +64,7 @@ export interface Budget {
   /** Whose it is, and its name: the first part of its accounts. */
   readonly scope: string;
   /** What the call holds when it begins. */
-  readonly hold: (call: BegunCall) => Cost;
+  readonly hold: (call: BegunCall, most?: MostUsed) => Cost;
   /** What it cost in the end; null if that is what it held. */
   readonly price: ((ended: EndedCall) => Cost) | null;
 }

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { anApproval } from '../../../test/conformance/approval-fixtures.ts';
 import { aPolicyFact } from '../../../test/support/gate-facts.ts';
-import { aRequest, facts } from '../../../test/support/builders.ts';
+import { aCatalogue, aRequest, aTool, facts } from '../../../test/support/builders.ts';
+import { aModelUse } from '../../../test/support/models/a-model-use.ts';
 import type { Approval } from '../approval/approval.ts';
 import type { PolicyFact } from '../gates/facts.ts';
 import { baseLadder, workflowLadder } from './decide.ts';
@@ -45,9 +46,23 @@ for (const [behaviour, policy, approval, expected] of cases) {
 }
 
 test('the gates that are asked again stand on both ladders, in the same order', () => {
-  for (const ladder of [baseLadder, workflowLadder])
+  const again = resendLadder.map(({ name }) => name);
+  for (const ladder of [baseLadder, workflowLadder]) {
+    const names = [...new Set(ladder.map(({ name }) => name))];
     assert.deepEqual(
-      ladder.filter((gate) => resendLadder.includes(gate)),
-      resendLadder,
+      names.filter((name) => again.includes(name)),
+      again,
     );
+  }
+});
+
+test('the model that the arguments ask for is judged again, and who asked for it is not', () => {
+  const chat = aTool({ name: 'chat', models: aModelUse('opus') });
+  const allowing = (...allow: readonly string[]) => ({
+    catalogue: aCatalogue(chat),
+    policy: aPolicyFact([['permit', 'chat']], { models: { allow, ref: 'recourse.yaml:8' } }),
+  });
+  const ask = (...allow: readonly string[]) => recheck(aRequest({ tool: 'chat' }), facts(allowing(...allow)), null);
+  assert.deepEqual(ask('opus'), permitted);
+  assert.deepEqual(ask('haiku'), { kind: 'denied', message: "denied: model 'opus' is not permitted" });
 });

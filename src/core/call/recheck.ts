@@ -7,15 +7,16 @@ import { approval as approvalGate } from '../gates/approval.ts';
 import { egress } from '../gates/egress.ts';
 import { credential } from '../gates/credential.ts';
 import type { FactName, Facts } from '../gates/facts.ts';
+import { askedModel } from '../gates/model.ts';
 import { policy } from '../gates/policy.ts';
 import type { Request } from './call.ts';
 import { decide, type Ladder } from './decide.ts';
 
 /**
- * The gates whose answer may have changed since the call was decided. `model` is not among them: which model asked is
- * not on record, so a rule that reads it denies.
+ * The gates whose answer may have changed since the call was decided. Of `model` only what the arguments ask for: which
+ * model asked is not on record, so a rule that reads it denies.
  */
-export const resendLadder: Ladder = [policy, egress, approvalGate];
+export const resendLadder: Ladder = [policy, askedModel, egress, approvalGate];
 /** Asked last, and also without a policy: no mode lets a call pass without its secret. */
 const credentialLadder: Ladder = [credential];
 

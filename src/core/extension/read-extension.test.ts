@@ -58,7 +58,7 @@ describe('what is no extension of this version is refused by name', () => {
     ['a kind without create', { ...good, credentials: { x: {} } }, 'ShapeInvalid', /'x' .* without a function create/],
     ['an upstream without tools', { ...good, upstreams: { x: { create } } }, 'ShapeInvalid', /'x' .* without tools/],
     ['a validator that is no function', { ...good, validators: { x: {} } }, 'ShapeInvalid', /without a function/],
-    ['a model without operations', { ...good, models: { x: {} } }, 'ShapeInvalid', /without operations/],
+    ['a model without a protocol', { ...good, models: { x: {} } }, 'ShapeInvalid', /without a protocol and a url/],
     ['a kind with an odd name', { ...good, costs: { 'a b': create } }, 'ShapeInvalid', /under the name 'a b'/],
   ];
   for (const [what, exported, code, message] of cases)

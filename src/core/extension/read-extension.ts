@@ -109,7 +109,7 @@ function whatLacks(addition: Addition, value: unknown): string | null {
   if (addition === 'validators' || addition === 'costs') return typeof value === 'function' ? null : 'a function';
   if (!isObject(value)) return 'an object that describes it';
   const fields = value as Fields;
-  if (addition === 'models') return isObject(fields['operations']) ? null : 'operations';
+  if (addition === 'models') return isObject(fields['protocol']) && 'url' in fields ? null : 'a protocol and a url';
   if (typeof fields['create'] !== 'function') return 'a function create';
   if (fields['settings'] !== undefined && !isObject(fields['settings'])) return 'settings that are a JSON Schema';
   const { tools } = fields;

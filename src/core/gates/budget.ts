@@ -30,8 +30,10 @@ export const budget: Gate = {
     const judged: BudgetJudgement[] = [];
     // Audit mode opens no approvals.
     const priced = { tool: entry.policyName, nowMs: facts.nowMs, mayAsk: facts.policy?.mode !== 'audit' };
+    const { metered } = entry;
+    const most = metered === undefined ? undefined : () => metered.most(call.args);
     for (const [at, each] of budgets.entries()) {
-      const cost = each.hold(call);
+      const cost = each.hold(call, most);
       if (!cost.ok) return { kind: 'refuse', refusal: unpriced(entry.policyName, each, cost.problem) };
       if (facts.budgets === undefined) return { kind: 'need', fact: 'budgets' };
       const fact = facts.budgets[at];

@@ -22,6 +22,7 @@ const cases: readonly (readonly [string, Reply, number])[] = [
   ['an action that took too long', errorSamples.action_timeout, 504],
   ['an upstream error', failed, 502],
   ['stale evidence', { ...failed, class: 'ToolTerminal', code: 'StaleEvidence', verdict: 'evidence_stale' }, 409],
+  ['a model that lacks something', { ...failed, class: 'ProviderCapability', code: 'MissingStreaming' }, 422],
   ['an open breaker', { ...failed, class: 'ToolTransient', code: 'ResourceBusy', resolution: waiting }, 503],
   [
     'an unreachable upstream that nobody expects back',

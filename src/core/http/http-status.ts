@@ -41,7 +41,7 @@ export function statusesOf(error: ErrorName, code: ErrorCode): readonly number[]
     case 'denied':
       return [codes[code as DeniedCode].http];
     case 'action_error':
-      return code === 'StaleEvidence' ? [409] : code === 'ResourceBusy' ? [502, 503] : [502];
+      return statusesOfActionError(code);
     case 'session_error':
       return [statusOfSession(code as CodeOfError<'session_error'>)];
     case 'invalid_transition':
@@ -57,6 +57,12 @@ export function statusesOf(error: ErrorName, code: ErrorCode): readonly number[]
   }
 }
 
+function statusesOfActionError(code: ErrorCode): readonly number[] {
+  if (code === 'StaleEvidence') return [409];
+  if (codes[code].class === 'ProviderCapability') return [422];
+  return code === 'ResourceBusy' ? [502, 503] : [502];
+}
+
 function statusOfValidation(reply: ValidationFailedReply): number {
   if (reply.code === 'InputTooLarge') return 413;
   // Nothing is requested only when the call could not be read.
@@ -65,6 +71,7 @@ function statusOfValidation(reply: ValidationFailedReply): number {
 
 function statusOfActionError(reply: ActionErrorReply): number {
   if (reply.code === 'StaleEvidence') return 409;
+  if (reply.class === 'ProviderCapability') return 422;
   // An open breaker knows when it will let calls through again, and a 503 must carry Retry-After.
   return reply.code === 'ResourceBusy' && reply.resolution.type === 'retry_after' ? 503 : 502;
 }

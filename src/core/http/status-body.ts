@@ -1,6 +1,7 @@
 /** JSON Schema of the body of `GET /v1/status`. */
 import { gapKinds } from '../call/gap.ts';
 import { gateNames } from '../gates/gate.ts';
+import { modelStates } from '../model/model-status.ts';
 import {
   closedObject,
   listOf,
@@ -16,6 +17,31 @@ import {
 const truth: Schema = { type: 'boolean' };
 const breakerStates = ['closed', 'open', 'half_open'];
 const place = { file: text, line: wholeNumber, column: wholeNumber };
+
+const truthOrNull: Schema = { anyOf: [truth, { type: 'null' }] };
+const wholeOrNull: Schema = { anyOf: [wholeNumber, { type: 'null' }] };
+
+const capabilities: Schema = {
+  anyOf: [
+    closedObject({
+      streaming: truthOrNull,
+      tools: truthOrNull,
+      context_tokens: wholeOrNull,
+      max_output_tokens: wholeOrNull,
+    }),
+    { type: 'null' },
+  ],
+};
+
+const modelStatus = closedObject({
+  name: text,
+  kind: text,
+  state: oneOfNames(modelStates),
+  problem: textOrNull,
+  models: listOf(closedObject({ name: text, declared: capabilities, said: capabilities })),
+  aliases: { type: 'object', additionalProperties: text },
+  used: closedObject({ calls: wholeNumber, input_tokens: wholeNumber, output_tokens: wholeNumber, cost: textOrNull }),
+});
 
 export function statusReport(): Schema {
   const upstream = closedObject({
@@ -65,6 +91,7 @@ export function statusReport(): Schema {
         expires_at: textOrNull,
       }),
     ),
+    models: listOf(modelStatus),
     recovery: listOf(
       closedObject({ upstream: text, breaker: oneOfNames(breakerStates), retries: wholeNumber, tokens: notNegative }),
     ),

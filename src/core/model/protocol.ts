@@ -34,16 +34,16 @@ export interface ModelOperation {
   /** JSON Schema of the request. */
   readonly input: JsonObject;
   readonly needs: (args: JsonObject) => ModelNeeds;
-  /** The same request for the model of this name. */
+  /** The same request for the model of this name. Where the provider must be asked to say what it used, it is. */
   readonly withModel: (args: JsonObject, model: string) => JsonObject;
   /** What a whole answer says that it used; null if it says nothing that can be read. */
   readonly usage: (answer: Json) => TokenUsage | null;
   /** What an answer that is no success means; null leaves it to its status. */
   readonly readError: (answer: ProviderAnswer) => ProviderFailure | null;
-  /** Reads a stream; one for each. */
-  readonly read: () => StreamReader;
-  /** A whole answer as the stream that could have brought it. */
-  readonly asStream: (answer: Json) => readonly ProviderEvent[];
+  /** Reads the stream of an answer to `asked`, the request before `withModel`; one for each. */
+  readonly read: (asked: JsonObject) => StreamReader;
+  /** A whole answer as the stream that could have brought it; as the answer to `asked` if that is given. */
+  readonly asStream: (answer: Json, asked?: JsonObject) => readonly ProviderEvent[];
   /** Our refusals in the words of the provider, for clients that know no others. */
   readonly sayError: (reply: ErrorReply, status: number) => JsonObject;
   readonly sayErrorInStream: (reply: ErrorReply, status: number) => readonly ProviderEvent[];
@@ -55,8 +55,10 @@ export interface ModelNeeds {
   readonly tools: boolean;
   /** Characters of all that the model reads: messages, instructions, tools. */
   readonly inputChars: number;
-  /** The most that it may write, if the request says so. */
+  /** The most that one answer may have, if the request says so. */
   readonly maxOutputTokens: number | null;
+  /** How many answers are asked for at once; absent is one. */
+  readonly answers?: number;
 }
 
 export interface TokenUsage {
@@ -95,7 +97,9 @@ export interface StreamReader {
   /** `done`: this event is the last. `failed`: the provider says in the stream that it failed. */
   take(
     event: ProviderEvent,
-  ): { readonly kind: 'more' | 'done' } | { readonly kind: 'failed'; readonly failure: ProviderFailure };
+  ): { readonly kind: 'more' | 'done' | 'malformed' } | { readonly kind: 'failed'; readonly failure: ProviderFailure };
+  /** What whoever asked is told of an event: null is nothing. Absent: every event as it is. */
+  told?(event: ProviderEvent): ProviderEvent | null;
   /** The text that each event added, so that a secret that is cut into several is found. */
   textOf(event: ProviderEvent): readonly StreamedText[];
   /** The whole answer as it would have come without a stream; what has arrived of it so far. */

@@ -58,7 +58,7 @@ const atEnd: Readonly<Record<string, CelType>> = { args: 'dyn', result: 'dyn', u
 /** One object, so that the checker is made once. */
 const variables = { ...callVariables, ...atEnd };
 
-const fix = `write what a call costs, over ${conditionVariables.join(', ')}; or over ${Object.keys(atEnd).join(', ')}, with reserve`;
+const fix = `write what a call costs, over ${conditionVariables.join(', ')}; or over ${Object.keys(atEnd).join(', ')}, with reserve unless it reads only usage`;
 
 export function compileBudget(
   written: WrittenBudget,
@@ -96,15 +96,30 @@ function compileCost(written: WrittenBudget, costs: CostFunctions): Pricing | Wr
   const { reads, evaluate } = compiled;
   const isAtEnd = reads.includes('result') || reads.includes('usage');
   if (!isAtEnd) return { hold: holdBy(evaluate, reads.includes('now'), unit), price: null };
+  const price = (ended: EndedCall) => costOf(evaluate({ ...ended }), unit);
   const early = reads.find((name) => !Object.hasOwn(atEnd, name));
   if (early !== undefined) return wrong(`a cost that reads the result cannot read ${early}`, fix);
-  if (reserve === null)
+  if (reserve !== null) {
+    const held: Cost = { ok: true, micros: reserve.micros };
+    return { hold: () => held, price };
+  }
+  if (reads.includes('result'))
     return wrong(
       'a cost that only the result tells needs an amount to hold',
       'add reserve: the most that a call costs',
     );
-  const held: Cost = { ok: true, micros: reserve.micros };
-  return { hold: () => held, price: (ended: EndedCall) => costOf(evaluate({ ...ended }), unit) };
+  return { hold: holdMost(evaluate, unit), price };
+}
+
+const untold = (problem: string): Cost => ({ ok: false, problem });
+
+/** The same expression over the most that the call can use. */
+function holdMost(evaluate: Evaluate, unit: string): Budget['hold'] {
+  return ({ args = null }, most) => {
+    if (most === undefined) return untold('it is not metered, and the budget has no reserve');
+    const usage = most();
+    return usage === null ? untold('nothing bounds what it can use') : costOf(evaluate({ args, usage }), unit);
+  };
 }
 
 /** Asked when the call begins, of its arguments; with `reserve` when it has ended. */

@@ -72,9 +72,25 @@ const rows: Readonly<Record<ErrorKind, KindRows>> = {
       egress: refused('EGRESS_DENIED', 'policy_denied', 'egress'),
     },
   },
-  '5xx': only(lost('Provider5xx', 'server_error_5xx', 'upstream_error')),
-  '429': only(refused('RateLimited', 'rate_limited', 'upstream_limit')),
-  '400_invalid': only(refused('InputInvalid', 'invalid_request', 'invalid_input')),
+  '5xx': {
+    withoutSubject: lost('Provider5xx', 'server_error_5xx', 'upstream_error'),
+    bySubject: {
+      // A part of the answer was relayed, so an effect is as likely as an answer.
+      stream_broken: lost('Provider5xx', 'server_error_5xx', 'stream_broken'),
+      overloaded: refused('Provider5xx', 'server_error_5xx', 'overloaded'),
+    },
+  },
+  '429': {
+    withoutSubject: refused('RateLimited', 'rate_limited', 'upstream_limit'),
+    bySubject: { quota: refused('RateLimited', 'rate_limited', 'quota') },
+  },
+  '400_invalid': {
+    withoutSubject: refused('InputInvalid', 'invalid_request', 'invalid_input'),
+    bySubject: {
+      context_window: refused('ContextWindowTooSmall', 'invalid_request', 'context_window'),
+      content_refused: refused('InputInvalid', 'invalid_request', 'content_refused'),
+    },
+  },
   '401_unauthenticated': only(refused('Forbidden', 'auth_expired', 'unauthenticated')),
   '403_forbidden': only(refused('Forbidden', 'policy_denied', 'forbidden')),
   '404_not_found': only(refused('NotFound', 'invalid_request', 'not_found')),

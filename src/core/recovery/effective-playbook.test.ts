@@ -18,7 +18,16 @@ const rule: RetryRule = {
   jitter: 0,
   classifier: { ExecutionTimeout: 'terminal', OutputMalformed: 'retry' },
 };
-const fixed = ['in_flight', 'mismatch', 'breaker_open', 'not_connected', 'egress'];
+const fixed = [
+  'in_flight',
+  'mismatch',
+  'breaker_open',
+  'not_connected',
+  'egress',
+  'stream_broken',
+  'overloaded',
+  'quota',
+];
 
 function failures(effectClass: EffectClass) {
   return (Object.keys(kinds) as ErrorKind[]).flatMap((kind) =>
@@ -84,6 +93,6 @@ test('every verdict has a row in every class', () => {
 });
 
 test('the rules that nothing changes are named', () => {
-  assert.deepEqual(fixedRules(900_000).length, 7);
+  assert.deepEqual(fixedRules(900_000).length, 10);
   assert.match(fixedRules(900_000).join('\n'), /up to 900 s.*\n.*InputInvalid, Forbidden, NotFound, StaleEvidence/);
 });

@@ -41,7 +41,16 @@ export interface Guard {
 }
 
 /** Settled by a rule of their own, which is listed beside the table. */
-const fixedDetails: ReadonlySet<string> = new Set(['in_flight', 'mismatch', 'breaker_open', 'not_connected', 'egress']);
+const fixedDetails: ReadonlySet<string> = new Set([
+  'in_flight',
+  'mismatch',
+  'breaker_open',
+  'not_connected',
+  'egress',
+  'stream_broken',
+  'overloaded',
+  'quota',
+]);
 
 export function effectiveRows(recovery: ToolRecovery, classes: readonly EffectClass[]): readonly EffectiveRow[] {
   return (Object.keys(verdicts) as Verdict[]).flatMap((verdict) =>
@@ -90,6 +99,9 @@ export function fixedRules(maxRetryAfterMs: number): readonly string[] {
     `Retry-After is waited for exactly, without jitter, up to ${maxRetryAfterMs / 1_000} s and the deadline of the call`,
     `never retried, whatever is declared: ${[...neverRetried].join(', ')}`,
     'while a breaker is open nothing is sent: ResourceBusy, effect none, with retry_after',
+    'an upstream that says that it is overloaded did nothing: a write may be sent again too',
+    'an answer of which a part was relayed is not asked for again',
+    'a quota that is used up is not waited for: RateLimited',
     'a connection that an egress list refuses is not tried again: EGRESS_DENIED, without a ticket',
   ];
 }

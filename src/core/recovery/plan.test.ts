@@ -136,6 +136,30 @@ for (const [name, more] of ends)
 test('a rate limit needs no token of the budget', () =>
   assert.equal(plan(factsFor('429', 'plain', { budgetLeft: false })).kind, 'retry'));
 
+test('an answer of which a part was relayed is never asked for again, whatever the retry rule says', () => {
+  const rule: RetryRule = {
+    retryable: true,
+    maxAttempts: 9,
+    backoff: 'fixed',
+    baseMs: 1,
+    jitter: 0,
+    classifier: { Provider5xx: 'retry' },
+  };
+  for (const effectClass of allEffects) {
+    const broken = trouble('5xx', effectClass, { subject: 'stream_broken' });
+    const planned = plan(factsFor('5xx', effectClass, { trouble: broken, recovery: { ...recovery, retry: rule } }));
+    assert.deepEqual(
+      [planned.kind, 'why' in planned ? planned.why : ''],
+      ['exhausted', 'a part of the answer was relayed'],
+    );
+  }
+});
+
+test('a provider that is overloaded did nothing, so also a write is sent again', () => {
+  const overloaded = trouble('5xx', 'plain', { subject: 'overloaded' });
+  assert.deepEqual(pausesUntilEnd(factsFor('5xx', 'plain', { trouble: overloaded })), [500, 2_000]);
+});
+
 test('another verdict has retries of its own', () => {
   const history = { first: null, last: 'transient_timeout', retries: { transient_timeout: 3 } } as const;
   assert.equal(plan(factsFor('timeout', 'pure', { history })).kind, 'exhausted');

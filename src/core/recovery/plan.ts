@@ -70,6 +70,8 @@ export type Plan =
 
 export function plan(facts: PlanFacts): Plan {
   const { action, jitter } = entryFor(facts);
+  // INVARIANT: whoever has read a part of one answer never reads a part of another after it.
+  if (isHalfTold(facts.trouble)) return { kind: 'exhausted', action, why: 'a part of the answer was relayed' };
   switch (action.kind) {
     case 'retry_with_backoff':
       return planRetry(action, jitter, facts);
@@ -125,6 +127,21 @@ export const isRefreshed = ({ retries }: History): boolean => retries.evidence_s
 
 const noRetry: Entry = { action: { kind: 'retry_with_backoff', max_attempts: 0, backoff_ms: [] }, jitter: 0 };
 
+const isHalfTold = ({ classification }: Pick<Trouble, 'classification'>): boolean =>
+  classification.detail === 'stream_broken';
+
+/** Nothing is tried again, and nobody is asked. */
+const neverTried: ReadonlySet<string> = new Set([
+  // Our own list said no, and says so again.
+  'egress',
+  // It is known when anything can be sent again: that pause is the next move, and it is the caller's.
+  'breaker_open',
+  'not_connected',
+  'stream_broken',
+  // No pause gives an upstream its money.
+  'quota',
+]);
+
 interface EntryFacts {
   readonly call: Pick<Call, 'effectClass'>;
   readonly trouble: Pick<Trouble, 'classification'>;
@@ -136,10 +153,7 @@ export function entryFor({ call, trouble, recovery }: EntryFacts): Entry {
   const { verdict, detail, recognised, code } = trouble.classification;
   if (!recognised) return unrecognisedEntry;
   if (detail === 'mismatch') return mismatchEntry;
-  // Our own list said no, and says so again: nothing is tried, and nobody is asked.
-  if (detail === 'egress') return noRetry;
-  // It is known when anything can be sent again: that pause is the next move, and it is the caller's.
-  if (detail === 'breaker_open' || detail === 'not_connected') return noRetry;
+  if (neverTried.has(detail)) return noRetry;
   const isPolled = detail === 'in_flight';
   const entry = isPolled ? inFlightEntry : recovery.playbook[verdict][call.effectClass];
   const { retry } = recovery;

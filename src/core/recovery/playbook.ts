@@ -112,7 +112,15 @@ export const retryableVerdicts: ReadonlySet<Verdict> = new Set([
 ]);
 
 /** Codes of 400, 401, 403, 404 and 422: no rule makes them retryable. */
-export const neverRetried: ReadonlySet<ErrorCode> = new Set(['InputInvalid', 'Forbidden', 'NotFound', 'StaleEvidence']);
+export const neverRetried: ReadonlySet<ErrorCode> = new Set([
+  'InputInvalid',
+  'Forbidden',
+  'NotFound',
+  'StaleEvidence',
+  'MissingStreaming',
+  'MissingToolCalling',
+  'ContextWindowTooSmall',
+]);
 
 export type PartialPlaybook = Readonly<Partial<Record<Verdict, Readonly<Partial<ByEffect<Entry>>>>>>;
 

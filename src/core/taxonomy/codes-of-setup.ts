@@ -1,6 +1,6 @@
 /**
- * Codes for configuration, provider capabilities or extensions that do not fit. Most stop the process at start; a call
- * carries one in `action_error`.
+ * Codes for configuration, provider capabilities or extensions that do not fit. Most stop the process at start; a
+ * call carries one in `action_error`: those of a capability come from gate 8, or from the provider.
  */
 import type { CodeEntry } from './code-entry.ts';
 
@@ -38,8 +38,8 @@ export const codesOfSetup = {
     agent: 'Ask without streaming, or choose another model.',
     operator: 'Permit a model that can stream.',
     class: 'ProviderCapability',
-    http: 502,
-    resolutions: ['replan', 'fix_input'],
+    http: 422,
+    resolutions: ['replan'],
   },
   MissingToolCalling: {
     title: 'Model cannot call tools',
@@ -47,8 +47,8 @@ export const codesOfSetup = {
     agent: 'Choose another model, or ask without tools.',
     operator: 'Permit a model that can call tools.',
     class: 'ProviderCapability',
-    http: 502,
-    resolutions: ['replan', 'fix_input'],
+    http: 422,
+    resolutions: ['replan'],
   },
   ContextWindowTooSmall: {
     title: 'Too much for the model',
@@ -56,8 +56,8 @@ export const codesOfSetup = {
     agent: 'Shorten it, or choose a model with a larger window.',
     operator: 'Permit a model with a larger window.',
     class: 'ProviderCapability',
-    http: 502,
-    resolutions: ['replan', 'fix_input'],
+    http: 422,
+    resolutions: ['replan'],
   },
   LifecycleFailure: {
     title: 'Extension did not start or stop',

@@ -100,7 +100,7 @@ export const errors = {
     meaning: 'The action passed the gates and failed, or was stopped at the last check before it was sent.',
     agent: 'Read the effect and the resolution; the error type and message are those of the tool.',
     operator: 'Look at the tool; the journal has the whole story of the call.',
-    http: [502, 503, 409],
+    http: [502, 503, 409, 422],
     effect: 'as_stated',
     // The last four are denials met after dispatch: by the egress proxy, or by a gate before a retry.
     codes: [

@@ -14,6 +14,7 @@ import type { ApprovalService } from '../../shell/approval/approval-service.ts';
 import type { BudgetService } from '../../shell/budget/budget-service.ts';
 import type { Requester } from '../../shell/call/await-outcome.ts';
 import type { CallCount } from '../../shell/look/counts.ts';
+import type { ModelStatus } from '../../core/model/model-status.ts';
 import type { CredentialReport } from '../../shell/look/report-credentials.ts';
 import type { GapCount } from '../../shell/upkeep/record-runtime.ts';
 import type { TenantView } from '../../shell/look/tenant-view.ts';
@@ -68,6 +69,7 @@ export interface StatusReport {
   readonly gaps: readonly GapCount[];
   readonly recovery: readonly UpstreamRecovery[];
   readonly credentials: readonly CredentialReport[];
+  readonly models: readonly ModelStatus[];
   /** More for operators. */
   readonly [more: string]: unknown;
 }

@@ -7,12 +7,14 @@ import { type CallEvent, mayResend } from '../../core/call/lifecycle.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
 import { makeFailure, type UpstreamResult } from '../../ports/upstream.ts';
 import { type CallContext, contextHere } from '../ending/ending.ts';
+import { heldAfter } from '../ending/held-amounts.ts';
 import { giveBack, settleUnsent, stopUnsent, settle, settleLate } from '../ending/settle.ts';
 import type { Answer, Shell } from '../shell.ts';
 import { commit } from '../upkeep/commit.ts';
 import { attemptOf, type Control, dispatch, whyNotResend, type Work } from './work.ts';
 import type { History } from '../../core/recovery/plan.ts';
 import { type Interpreted, interpretResult } from './interpret-result.ts';
+import { afterRelay, watchRelay } from './after-relay.ts';
 import { nextMove } from './next-move.ts';
 import { type Claimed, waitAndClaim } from './retry.ts';
 import { breakerWaitMs } from './upstream-health.ts';
@@ -24,15 +26,16 @@ import { type AttemptEnd, sendAttempt } from './send-attempt.ts';
  */
 export async function drive(
   dispatched: Call,
-  work: Work,
+  begun: Work,
   since: number,
   control: Control,
   shell: Shell,
 ): Promise<Answer> {
-  const context = contextHere(work, shell);
+  let work = begun;
   let claimed: Claimed = { call: dispatched, submittedAt: since };
   let history: History | null = null;
   for (;;) {
+    const context = contextHere(work, shell);
     const held = await holdWindow(claimed.call, work, claimed.submittedAt, control, shell);
     if ('reply' in held) return held;
     const end = Promise.withResolvers<void>();
@@ -43,6 +46,7 @@ export async function drive(
         return settle(held, move.ended, context, elapsedMs, shell).finally(end.resolve);
       case 'retry': {
         end.resolve();
+        work = { ...work, holds: heldAfter(work.holds, move.ended.use) };
         const again = await waitAndClaim(held, move, { work, context, control, elapsedMs }, shell);
         if ('reply' in again) return again;
         claimed = again;
@@ -105,9 +109,10 @@ async function send(
   const openMs = breakerWaitMs(context.recovery, shell);
   if (openMs !== null)
     return { interpreted: interpret({ kind: 'came_back', result: breakerOpen(openMs) }), elapsedMs: 0 };
-  const sending = sendAttempt(attempt, cameBackLate, shell);
+  const relayed = watchRelay(attempt);
+  const sending = sendAttempt(relayed.attempt, cameBackLate, shell);
   control.onCancel(sending.cancel);
-  const end = await sending.end;
+  const end = afterRelay(await sending.end, relayed.hasSent(), attempt.timeoutMs);
   if (isStep && end.kind !== 'came_back' && !sending.isBack()) orphanLeft(call, shell);
   const { credentials = [] } = attempt;
   return { interpreted: { ...interpret(end), credentials }, elapsedMs: shell.ports.clock.monotonicMs() - startedAt };

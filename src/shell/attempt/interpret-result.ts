@@ -17,6 +17,7 @@ import type { Trouble } from '../../core/recovery/plan.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
 import { type Failure, type ItemFailure, makeFailure } from '../../ports/upstream.ts';
 import type { Say } from '../ending/ending.ts';
+import type { AttemptUse } from '../ending/held-amounts.ts';
 import type { AttemptEnd } from './send-attempt.ts';
 
 /** How an attempt ended: what moves the call, what the caller hears, what the record says. */
@@ -31,11 +32,15 @@ export interface Interpreted {
   readonly credentials?: readonly CredentialHandle[];
   /** What the tool returned, as JSON; absent unless it did. */
   readonly result?: Json;
+  /** What it used although it gave no result. */
+  readonly use?: AttemptUse;
   /** Goes into the record: small facts, no personal data. */
   readonly facts: JsonObject;
   /** For the audit alone. */
   readonly payloads: readonly Payload[];
 }
+
+const unknownUse: AttemptUse = { kind: 'unknown' };
 
 export function interpretResult(call: Call, end: AttemptEnd, timeoutMs: number, limits: Limits): Interpreted {
   switch (end.kind) {
@@ -48,6 +53,7 @@ export function interpretResult(call: Call, end: AttemptEnd, timeoutMs: number, 
         event: { kind: 'failed', attempt: call.attempt, effect: 'unknown' },
         say: (envelope, effect) => timedOut(envelope, timeoutMs, effect),
         trouble: timeoutOf(call, timeoutMs),
+        use: unknownUse,
         facts: { kind: 'timeout', timeout_ms: timeoutMs },
         payloads: [],
       };
@@ -55,6 +61,7 @@ export function interpretResult(call: Call, end: AttemptEnd, timeoutMs: number, 
       return {
         event: { kind: 'cancelled' },
         say: (envelope, effect) => cancelled(envelope, end.scope, effect),
+        use: unknownUse,
         facts: { kind: 'cancelled', scope: end.scope },
         payloads: [],
       };
@@ -95,6 +102,7 @@ export function interpretFailure(call: Call, failure: Failure, limits: Limits): 
   const classification = withCode(classify(failure.kind, subject, call.effectClass), failure.code);
   return {
     event: { kind: 'failed', attempt: call.attempt, effect: failure.effect ?? classification.effect },
+    ...useOf(failure),
     ...(failure.relayed === true ? {} : { trouble: troubleOf(failure, classification, subject, limits) }),
     say: (envelope, effect) =>
       failed(envelope, {
@@ -113,8 +121,26 @@ export function interpretFailure(call: Call, failure: Failure, limits: Limits): 
       detail: classification.detail,
       recognised: classification.recognised,
     },
-    payloads: audit === null ? [] : [{ part: 'cause', text: JSON.stringify(audit) }],
+    payloads: [
+      ...(audit === null ? [] : [{ part: 'cause', text: JSON.stringify(audit) }]),
+      ...partialOf(failure, limits),
+    ],
   };
+}
+
+/** What was never sent used nothing; otherwise only the tool can say so. */
+function useOf({ kind, used }: Failure): Pick<Interpreted, 'use'> {
+  if (used === null || (used === undefined && kind === 'never_sent')) return {};
+  return { use: used === undefined ? unknownUse : { kind: 'known', usage: used } };
+}
+
+/** What had arrived of a streamed answer before it broke. */
+function partialOf({ partial }: Failure, { maxDepth, maxResultBytes }: Limits): readonly Payload[] {
+  if (partial === undefined) return [];
+  const written = canonicalise(partial, { maxDepth });
+  if (!written.ok || utf8Length(written.text) > maxResultBytes)
+    return [{ part: 'partial', text: JSON.stringify({ left_out: written.ok ? 'too large' : written.problem }) }];
+  return [{ part: 'partial', text: written.text }];
 }
 
 function timeoutOf({ effectClass }: Call, timeoutMs: number): Trouble {

@@ -10,7 +10,7 @@ import type { EffectClass } from '../../core/taxonomy.ts';
 import { invariant, unreachable } from '../../core/values/unreachable.ts';
 import { awaitElsewhere } from '../call/await-outcome.ts';
 import { conclude } from '../ending/conclude.ts';
-import { type CallContext, envelopeOf, type Say } from '../ending/ending.ts';
+import { type CallContext, contextHere, envelopeOf, type Say } from '../ending/ending.ts';
 import { settle } from '../ending/settle.ts';
 import { answerStored } from '../ending/stored-reply.ts';
 import type { Answer, Shell } from '../shell.ts';
@@ -25,7 +25,9 @@ export interface Claimed {
 }
 
 export interface Retrying {
+  /** As the next attempt will be: its holds count what this one used. */
   readonly work: Work;
+  /** Of the attempt that ended. */
   readonly context: CallContext;
   readonly control: Control;
   readonly elapsedMs: number;
@@ -41,7 +43,8 @@ export async function waitAndClaim(
 ): Promise<Claimed | Answer> {
   const waiting = await plan(call, move, retrying, shell);
   if ('reply' in waiting) return waiting;
-  const { control, work, context } = retrying;
+  const { control, work } = retrying;
+  const context = contextHere(work, shell);
   const how = await pauseUnlessStopped(move.pauseMs, control, shell);
   switch (how) {
     case 'stopped': {
@@ -58,7 +61,7 @@ export async function waitAndClaim(
       // The gateway closes: the call waits on record for the next start.
       return { reply: pending(envelopeOf(waiting, shell, stepOf(work)), 1), position: null };
     case 'over':
-      return claim(waiting, move, retrying, shell);
+      return claim(waiting, move, { ...retrying, context }, shell);
     default:
       return unreachable(how);
   }
@@ -75,6 +78,7 @@ async function plan(call: Call, move: Retry, { context, elapsedMs }: Retrying, s
     {
       events: [event],
       say: ended.say,
+      use: ended.use,
       payloads: ended.payloads,
       dispatch: ended.dispatch,
       record: () => ({

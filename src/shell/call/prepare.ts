@@ -52,7 +52,7 @@ export async function prepare(asked: Asked, judged: Judged, shell: Shell): Promi
       bodyOf,
       relay,
       notices: decision.notices,
-      holds: heldBy(decision.takes, decision.args),
+      holds: heldBy(decision.takes, decision.args, decision.tool),
       ...evidenceOf(request, facts),
     },
     met: approvalMetBy(decision, asked),

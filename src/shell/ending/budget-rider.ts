@@ -1,23 +1,32 @@
 /**
  * What budgets add to the commit that ends a call: what it held is given back, and what it cost is charged, in the
- * window in which it was held. A call in doubt keeps what it holds.
+ * window in which it was held. A call in doubt keeps what it holds. Of a metered tool each attempt counts.
  */
 import type { Cost } from '../../core/budget/budget.ts';
-import type { CallState } from '../../core/taxonomy.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import { unreachable } from '../../core/values/unreachable.ts';
 import type { Settlement } from '../../ports/store.ts';
-import type { Ending, EndRider } from './ending.ts';
-import type { HeldAmount } from './held-amounts.ts';
+import type { EndRider, Move } from './ending.ts';
+import { type AttemptUse, costOfUse, type HeldAmount, heldAfter } from './held-amounts.ts';
 
-export const budgetRider: EndRider = ({ from, next, ending, context }) => {
+export const budgetRider: EndRider = (move) => {
+  const { from, next, ending, context } = move;
   const { holds } = context;
   // What is adopted was paid by the call that did the work.
   if (holds.length === 0 || ending.adopts !== undefined || next.state === from.state) return {};
-  const charged = chargeFor(next.state, holds, ending);
+  if (next.state === 'RETRY_WAIT') return usedSoFar(holds, ending.use);
+  const charged = chargeFor(move);
   if (charged === null) return {};
   return { parts: { settle: [{ call: next.id, spent: charged.spent }] }, facts: { budgets: charged.facts } };
 };
+
+/** For the process that ends the call, which need not be this one. */
+function usedSoFar(holds: readonly HeldAmount[], use: AttemptUse | undefined): ReturnType<EndRider> {
+  const used = heldAfter(holds, use).filter(({ usedBefore = 0 }) => usedBefore > 0);
+  if (used.length === 0) return {};
+  const budgets = used.map(({ account, micros, usedBefore = 0 }) => ({ account, held: micros, used: usedBefore }));
+  return { facts: { budgets } };
+}
 
 interface Charged {
   readonly spent: Settlement['spent'];
@@ -25,18 +34,21 @@ interface Charged {
 }
 
 /** Null while the call may still cost something. */
-function chargeFor(state: CallState | '(none)', holds: readonly HeldAmount[], { result }: Ending): Charged | null {
-  switch (state) {
+function chargeFor({ from, next, ending, context: { holds } }: Move): Charged | null {
+  switch (next.state) {
     case 'SUCCEEDED':
-      return chargedBy(holds.map((hold) => ({ hold, cost: costOf(hold, result) })));
+      return chargedBy(holds.map((hold) => ({ hold, cost: costOf(hold, ending.result) })));
     case 'CLOSED_UNKNOWN':
-      return { spent: 'held', facts: holds.map(({ account, micros }) => ({ account, held: micros, spent: micros })) };
+      return chargedBy(holds.map((hold) => ({ hold, cost: { ok: true, micros: hold.micros } })));
     case 'FAILED':
     case 'DENIED':
     case 'REJECTED':
     case 'EXPIRED':
-    case 'CANCELLED':
-      return { spent: 'nothing', facts: holds.map(({ account, micros }) => ({ account, held: micros, spent: 0 })) };
+    case 'CANCELLED': {
+      // A doubt that ends as nothing done was an attempt all the same.
+      const use = ending.use ?? (from.state === 'IN_DOUBT' ? ({ kind: 'unknown' } as const) : undefined);
+      return chargedBy(holds.map((hold) => ({ hold, cost: { ok: true, micros: failureCost(hold, use) } })));
+    }
     case '(none)':
     case 'AWAITING_APPROVAL':
     case 'PREPARED':
@@ -45,9 +57,12 @@ function chargeFor(state: CallState | '(none)', holds: readonly HeldAmount[], { 
     case 'IN_DOUBT':
       return null;
     default:
-      return unreachable(state);
+      return unreachable(next.state);
   }
 }
+
+const failureCost = (hold: HeldAmount, use: AttemptUse | undefined): number =>
+  hold.usedBefore === undefined ? 0 : costOfUse(hold, use);
 
 function costOf({ micros, price }: HeldAmount, result: Json | undefined): Cost {
   if (price === null || result === undefined) return { ok: true, micros };
@@ -56,14 +71,11 @@ function costOf({ micros, price }: HeldAmount, result: Json | undefined): Cost {
 
 /** What cannot be priced costs what was held, and the record says why. */
 function chargedBy(costs: readonly { readonly hold: HeldAmount; readonly cost: Cost }[]): Charged {
-  const charges = costs.map(({ hold, cost }) => ({
-    account: hold.account,
-    amount: cost.ok ? cost.micros : hold.micros,
-  }));
-  const facts = costs.map(({ hold: { account, micros }, cost }) => {
-    const spent = cost.ok ? cost.micros : micros;
-    const over = spent > micros ? { over: spent - micros } : {};
-    return { account, held: micros, spent, ...over, ...(cost.ok ? {} : { problem: cost.problem }) };
+  const charged = costs.map(({ hold, cost }) => {
+    const spent = (cost.ok ? cost.micros : hold.micros) + (hold.usedBefore ?? 0);
+    const over = spent > hold.micros ? { over: spent - hold.micros } : {};
+    const problem = cost.ok ? {} : { problem: cost.problem };
+    return { account: hold.account, held: hold.micros, spent, ...over, ...problem };
   });
-  return { spent: charges, facts };
+  return { spent: charged.map(({ account, spent }) => ({ account, amount: spent })), facts: charged };
 }

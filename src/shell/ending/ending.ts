@@ -9,7 +9,7 @@ import type { Payload, RecordDraft } from '../../core/journal/record.ts';
 import type { Effect } from '../../core/taxonomy.ts';
 import { type Json, type JsonObject, isObject } from '../../core/values/json.ts';
 import { type Shell, nextActions, recoveryOf } from '../shell.ts';
-import { type HeldAmount, heldOnRecord } from './held-amounts.ts';
+import { type AttemptUse, type HeldAmount, heldOnRecord } from './held-amounts.ts';
 import type { CommitParts } from './transition.ts';
 import type { Notice } from '../../core/call/reply.ts';
 import { operationOf, type StepFact, withDueFired } from '../../core/workflow/step.ts';
@@ -30,6 +30,8 @@ export interface Ending {
   readonly say: Say;
   /** What the tool returned; absent unless it did. It moves the workflow. */
   readonly result?: Json | undefined;
+  /** What the attempt used that ended without a result. */
+  readonly use?: AttemptUse | undefined;
   /** The earlier step whose result this call takes instead of sending anything. */
   readonly adopts?: CallId;
   /** What the record of the new state says. */
@@ -118,7 +120,7 @@ export async function contextElsewhere(call: StoredCall, next: Call, shell: Shel
     reportsWithinMs: next.state === 'SUCCEEDED' ? await reportsWithinAsDeclared(call.id, shell) : null,
     recovery: tool === undefined ? recoveryOfUpstream(call.tool) : recoveryOf(tool, shell),
     operation: tool === undefined || session?.workflow !== null ? null : await operationElsewhere(call.id, tool, shell),
-    holds: await heldOnRecord(call, shell),
+    holds: await heldOnRecord(call, tool, shell),
   };
 }
 

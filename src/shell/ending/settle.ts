@@ -75,12 +75,16 @@ export async function settleLate(call: Call, ended: Interpreted, context: CallCo
   }
 }
 
-function endingOf({ event, say, result, facts, payloads, dispatch }: Interpreted, elapsedMs: number | null): Ending {
+function endingOf(
+  { event, say, result, use, facts, payloads, dispatch }: Interpreted,
+  elapsedMs: number | null,
+): Ending {
   const elapsed: JsonObject = elapsedMs === null ? {} : { elapsed_ms: Math.round(elapsedMs) };
   return {
     events: [event],
     say,
     result,
+    use,
     payloads,
     dispatch,
     record: ({ next, effect, facts: added }) => ({ attempt: next.attempt, effect, ...elapsed, ...added, end: facts }),

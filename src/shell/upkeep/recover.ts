@@ -64,8 +64,11 @@ export async function takeOver(call: StoredCall, shell: Shell): Promise<Call['st
   // Nothing can attach to a read without a key, so nobody could get its reply; sent again as a step it would move the
   // state unasked.
   const unheard = step !== null && call.effectClass === 'pure' && call.key === null;
-  const resend = !unheard && tool !== undefined && mayResend(call, now, tool.dedupeWindowMs);
-  const ended = await endUnowned(call, { kind: 'abandoned', mayResend: resend, nowMs: now }, shell);
+  // INVARIANT: what costs is not sent again for a requester who is gone; its answer was for them alone.
+  const isPaid = tool?.metered !== undefined;
+  const resend = !unheard && !isPaid && tool !== undefined && mayResend(call, now, tool.dedupeWindowMs);
+  const why = isPaid ? stoppedWhilePaid : undefined;
+  const ended = await endUnowned(call, { kind: 'abandoned', mayResend: resend, nowMs: now }, shell, why);
   if (ended === null) return null;
   // In this order: a crash in between leaves the reply unanswered, and the next start finds its requester gone.
   await requesterLeft(ended.call, shell);
@@ -76,6 +79,10 @@ export async function takeOver(call: StoredCall, shell: Shell): Promise<Call['st
 const stoppedMeanwhile = {
   errorType: 'GatewayStopped',
   message: 'the gateway stopped while the call was under way',
+};
+const stoppedWhilePaid = {
+  errorType: 'GatewayStopped',
+  message: 'the gateway stopped while the call was under way; it is not sent again, for that would be paid twice',
 };
 const pastDeadline = { errorType: 'Expired', message: 'the deadline passed before the call could be sent again' };
 
@@ -96,6 +103,7 @@ export async function endUnowned(
         retryAfterSeconds: null,
         maxMessageChars: shell.limits.maxMessageChars,
       }),
+    use: event.kind === 'abandoned' ? { kind: 'unknown' } : undefined,
     record: ({ effect }) => ({ attempt: call.attempt, effect, event: event.kind }),
   };
   const concluded = await concludeElsewhere(call, ending, shell);

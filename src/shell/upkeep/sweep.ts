@@ -104,7 +104,7 @@ async function resume(call: StoredCall, nowMs: number, shell: Shell): Promise<vo
   // INVARIANT: a call of unknown effect is sent again only inside its dedupe window, by the clock at this moment.
   if (call.tainted && !mayResend(call, shell.ports.clock.nowMs(), tool.dedupeWindowMs)) return expire(call, shell);
   const notices = await noticesOf(call.id, shell);
-  const holds = await heldOnRecord(call, shell);
+  const holds = await heldOnRecord(call, tool, shell);
   const work = { tool, args: JSON.parse(found.argsText) as Json, step, client: null, notices, holds };
   // INVARIANT: nothing is sent again that the policy now in force does not permit.
   const denial = await whyNotResend(call, work, shell);

@@ -98,16 +98,8 @@ export async function openHttp(t: Closing, options: HttpOptions = {}): Promise<O
   const file = options.file ?? path.join(folder, 'recourse.db');
   const notices: OperatorNotice[] = [];
   const { tools = [], workflows = [], limits = {}, policy = null } = options;
-  const project = {
-    file: null,
-    config: emptyConfig,
-    apis: [],
-    extensions: noExtensions,
-    workflows,
-    policy,
-    warnings: [],
-    files: [],
-  };
+  const nothing = { file: null, config: emptyConfig, apis: [], models: [], extensions: noExtensions };
+  const project = { ...nothing, workflows, policy, warnings: [], files: [] };
   const load = options.load ?? (async () => ({ ok: true, project }) as const);
   const loaded = await load();
   assert.ok(loaded.ok, JSON.stringify(loaded));

@@ -14,7 +14,7 @@ export const findUnmeetable = ({ budgets }: Policy): readonly PolicyFinding[] =>
 /** What every call holds, whatever its arguments; null if that depends on the call. */
 function constantCost({ written, price }: Budget): Cost | null {
   const { cost, reserve, max } = written;
-  if (price !== null) return { ok: true, micros: reserve?.micros ?? 0 };
+  if (price !== null) return reserve === null ? null : { ok: true, micros: reserve.micros };
   if (cost === null) return { ok: true, micros: 1 };
   // What reads anything does not compile without variables.
   const compiled = compileCel(cost, { variables: {} });

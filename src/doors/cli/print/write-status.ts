@@ -24,6 +24,7 @@ export function writeStatus(report: Report, paint: Paint): string {
     ['mode', report['governed'] === null ? 'no policy: whoever has a key may call every tool' : mode],
     ['store', storeIn(report)],
     ...lines('servers', serversIn(report)),
+    ...lines('models', modelsIn(report)),
     ...lines('recovery', recoveryIn(report)),
     ...lines('credentials', credentialsIn(report)),
     ...lines('extensions', extensionsIn(report)),
@@ -61,6 +62,23 @@ function serversIn({ upstreams }: Report): readonly string[] {
     const listed = typeof tools === 'number' ? `, ${tools} tool${tools === 1 ? '' : 's'}` : '';
     return `${textOf(name, '?')}: ${textOf(state, '?')}${listed}${typeof problem === 'string' ? ` (${problem})` : ''}`;
   });
+}
+
+function modelsIn({ models }: Report): readonly string[] {
+  if (!isList(models)) return [];
+  return models.map(({ name, kind, state, problem, models: known, used }) => {
+    const why = typeof problem === 'string' ? ` (${problem})` : '';
+    const count =
+      Array.isArray(known) && known.length > 0 ? `, ${known.length} model${known.length === 1 ? '' : 's'}` : '';
+    return `${textOf(name, '?')}: ${textOf(kind, '?')}, ${textOf(state, '?').replaceAll('_', ' ')}${why}${count}${usedIn(used)}`;
+  });
+}
+
+function usedIn(used: unknown): string {
+  if (!isObject(used) || used['calls'] === 0) return ', not used yet';
+  const { calls, input_tokens: input, output_tokens: output, cost } = used as Report;
+  const spent = typeof cost === 'string' ? `, ${cost}` : '';
+  return `, ${textOf(calls, '?')} call${calls === 1 ? '' : 's'}, ${textOf(input, '?')} + ${textOf(output, '?')} tokens${spent}`;
 }
 
 /** Upstreams that had failures. */

@@ -1,13 +1,14 @@
 /**
  * Sends one HTTP request by undici and says how it ended, with what is certain about its having been sent. Reads the
- * answer whole, up to a limit. Never rejects, never sends a request twice, never follows a redirect.
+ * answer whole, or hands it over piece by piece, up to a limit. Never rejects, never sends a request twice, never
+ * follows a redirect.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { createRequire } from 'node:module';
 import type { Agent as UndiciAgent, buildConnector, Dispatcher } from 'undici';
-import { denialIn } from '../shared/egress-connector.ts';
-import type { HttpRequest } from './build-request.ts';
-import type { HttpLimits } from './http-limits.ts';
+import { denialIn } from '../egress-connector.ts';
+import type { ClientLimits } from './client-limits.ts';
+import type { HttpRequest } from './http-request.ts';
 
 export type HttpEnd =
   | HttpAnswer
@@ -19,14 +20,23 @@ export type HttpEnd =
   | { readonly kind: 'lost'; readonly how: 'closed' | 'timeout' | 'malformed' | 'too_large'; readonly cause: string }
   | { readonly kind: 'stopped'; readonly sent: boolean };
 
-export interface HttpAnswer {
-  readonly kind: 'answered';
+export interface HttpHead {
   readonly status: number;
   /** Names in lower case; values that came more than once are joined. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Null if it did not arrive whole; only of a refusal, whose status says enough. */
+}
+
+export interface HttpAnswer extends HttpHead {
+  readonly kind: 'answered';
+  /** Empty if it was handed over. Null if it did not arrive whole; only of a refusal, whose status says enough. */
   readonly body: Buffer | null;
 }
+
+/** Takes a piece of an answer; no further one is read before that. Never rejects. */
+export type TakePiece = (piece: Buffer) => Promise<void>;
+
+/** Who takes the answer with this head, piece by piece; null: it is collected. */
+export type ChooseTaker = (head: HttpHead) => TakePiece | null;
 
 export interface Sending {
   readonly end: Promise<HttpEnd>;
@@ -37,7 +47,7 @@ export interface Sending {
 
 export interface HttpClient {
   /** `sendBy`: by `performance.now()`; a request that still waits for a connection then is not sent. */
-  send(request: HttpRequest, sendBy: number): Sending;
+  send(request: HttpRequest, sendBy: number, choose?: ChooseTaker): Sending;
   /** Closes when every request is done. */
   retire(): Promise<void>;
   close(): Promise<void>;
@@ -52,7 +62,7 @@ const Agent = load('undici/lib/dispatcher/agent.js') as typeof UndiciAgent;
 const idleMarginMs = 1_000;
 
 /** `connect` is the only place where a connection of this client is opened. */
-export function createHttpClient(limits: HttpLimits, connect: buildConnector.connector): HttpClient {
+export function createHttpClient(limits: ClientLimits, connect: buildConnector.connector): HttpClient {
   const agent = new Agent({
     connect,
     connections: limits.maxConnections,
@@ -66,7 +76,7 @@ export function createHttpClient(limits: HttpLimits, connect: buildConnector.con
     bodyTimeout: limits.bodyTimeoutMs,
   });
   return {
-    send: (request, sendBy) => new Exchange(agent, request, sendBy, limits),
+    send: (request, sendBy, choose = () => null) => new Exchange(agent, request, sendBy, { limits, choose }),
     retire: () => agent.close(),
     close: () => agent.destroy(),
   };
@@ -77,11 +87,17 @@ class NotSent extends Error {
   override name = 'NotSent';
 }
 
+interface ExchangeParts {
+  readonly limits: ClientLimits;
+  readonly choose: ChooseTaker;
+}
+
 const maxPieces = 1_024;
 
 /** One request and its answer, as undici tells of it. */
 class Exchange implements Dispatcher.DispatchHandler, Sending {
-  readonly #limits: HttpLimits;
+  readonly #limits: ClientLimits;
+  readonly #choose: ChooseTaker;
   readonly #sendBy: number;
   readonly #timer: NodeJS.Timeout;
   readonly #ended = Promise.withResolvers<HttpEnd>();
@@ -89,13 +105,18 @@ class Exchange implements Dispatcher.DispatchHandler, Sending {
   #sent = false;
   #controller: Dispatcher.DispatchController | null = null;
   #earlyHeads = 0;
-  #head: Omit<HttpAnswer, 'body' | 'kind'> | null = null;
+  #head: HttpHead | null = null;
+  #take: TakePiece | null = null;
+  /** Resolves when all that arrived has been taken; `#untaken` counts the pieces. */
+  #taken: Promise<void> = Promise.resolve();
+  #untaken = 0;
   /** Very many small pieces would take far more memory than their bytes. */
   #pieces: Buffer[] = [];
   #size = 0;
 
-  constructor(agent: UndiciAgent, request: HttpRequest, sendBy: number, limits: HttpLimits) {
+  constructor(agent: UndiciAgent, request: HttpRequest, sendBy: number, { limits, choose }: ExchangeParts) {
     this.#limits = limits;
+    this.#choose = choose;
     this.#sendBy = sendBy;
     this.#timer = setTimeout(() => this.#endUnsent(), Math.max(0, sendBy - performance.now()));
     const { url, method, body } = request;
@@ -137,25 +158,44 @@ class Exchange implements Dispatcher.DispatchHandler, Sending {
     }
     const headers = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, [value].flat().join(', ')]));
     this.#head = { status, headers };
+    this.#take = this.#choose(this.#head);
   }
 
-  onResponseData(_: Dispatcher.DispatchController, piece: Buffer): void {
+  onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
     this.#size += piece.length;
     if (this.#size > this.#limits.maxResponseBytes) {
       const cause = `more than ${this.#limits.maxResponseBytes} bytes`;
-      return this.#end(this.#refusal() ?? { kind: 'lost', how: 'too_large', cause });
+      return this.#endTaken(this.#refusal() ?? { kind: 'lost', how: 'too_large', cause });
     }
+    if (this.#take !== null) return this.#handOver(controller, this.#take, piece);
     this.#pieces.push(piece);
     if (this.#pieces.length >= maxPieces) this.#pieces = [Buffer.concat(this.#pieces)];
   }
 
   onResponseEnd(): void {
     if (this.#head === null) return this.#end(malformed('an answer without a head'));
-    this.#end({ kind: 'answered', ...this.#head, body: Buffer.concat(this.#pieces) });
+    this.#endTaken({ kind: 'answered', ...this.#head, body: Buffer.concat(this.#pieces) });
   }
 
   onResponseError(_: unknown, error: Error): void {
-    this.#end(this.#refusal() ?? this.#faultOf(error));
+    this.#endTaken(this.#refusal() ?? this.#faultOf(error));
+  }
+
+  /** Pieces may arrive in spite of the pause, when the server has closed the connection: they wait their turn. */
+  #handOver(controller: Dispatcher.DispatchController, take: TakePiece, piece: Buffer): void {
+    this.#untaken++;
+    controller.pause();
+    this.#taken = this.#taken
+      .then(() => (this.#isOver ? undefined : take(piece)))
+      .then(() => {
+        if (--this.#untaken === 0 && !this.#isOver) controller.resume();
+      });
+  }
+
+  /** INVARIANT: an answer ends after its last piece was taken. */
+  #endTaken(end: HttpEnd): void {
+    if (this.#untaken === 0) this.#end(end);
+    else void this.#taken.then(() => this.#end(end));
   }
 
   /** Only the first end counts. */

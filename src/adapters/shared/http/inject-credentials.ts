@@ -1,9 +1,9 @@
 /**
- * Puts the secrets of an attempt into its request, right before it is sent. The only place of this adapter that reveals
+ * Puts the secrets of an attempt into its request, right before it is sent. The only place of HTTP adapters that reveals
  * them. They are no part of the arguments, of the plan, or of anything that is kept.
  */
-import type { CredentialHandle } from '../../ports/credentials.ts';
-import type { HttpRequest } from './build-request.ts';
+import type { CredentialHandle } from '../../../ports/credentials.ts';
+import type { HttpRequest } from './http-request.ts';
 
 /** Null if one of them cannot be had now. `meta` and `env` are not for HTTP. */
 export function injectCredentials(request: HttpRequest, handles: readonly CredentialHandle[]): HttpRequest | null {

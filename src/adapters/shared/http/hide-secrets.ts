@@ -1,14 +1,18 @@
 /** Removes the secrets of an upstream's configuration from texts that come back from it. Pure. */
-import { redacted } from '../../core/policy/redact-paths.ts';
-import type { HttpTarget } from './http-config.ts';
+import { redacted } from '../../../core/policy/redact-paths.ts';
 
 export type HideSecrets = (text: string) => string;
 
 /** Shorter values are no secrets, and would be found in every text. */
 const minSecretChars = 8;
 
+export interface SentSecrets {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** An upstream may repeat what it was sent: its headers, its login, the query of its address. */
-export function secretsOf({ url, headers }: HttpTarget): HideSecrets {
+export function secretsOf({ url, headers }: SentSecrets): HideSecrets {
   const { username, password, searchParams } = new URL(url);
   const values = Object.values(headers).flatMap((value) => [value, ...value.split(/\s+/)]);
   const login = [username, password].map(decodeURIComponent);

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listenApi, targetOf, toolOf, upstreamOf } from '../../../test/support/http/api.ts';
-import { compileList } from '../../core/egress/egress-list.ts';
-import { systemResolver } from '../shared/node-resolver.ts';
+import { listenApi, targetOf, toolOf, upstreamOf } from '../../../../test/support/http/api.ts';
+import { compileList } from '../../../core/egress/egress-list.ts';
+import { systemResolver } from '../node-resolver.ts';
+import { defaultClientLimits } from './client-limits.ts';
 import { createClients } from './http-clients.ts';
-import { defaultHttpLimits } from './http-limits.ts';
 
 test('each list has its own client, and the same list always the same one', async (t) => {
-  const clients = createClients(defaultHttpLimits, systemResolver, { host: 'a.test', port: 80 });
+  const clients = createClients(defaultClientLimits, systemResolver, { host: 'a.test', port: 80 });
   t.after(clients.close);
   const one = clients.of(compileList(['a.test', 'b.test']));
   assert.equal(clients.of(compileList(['b.test', 'a.test'])), one);
@@ -16,7 +16,7 @@ test('each list has its own client, and the same list always the same one', asyn
 });
 
 test('clients are bounded: the one that was used longest ago gives way', async (t) => {
-  const clients = createClients(defaultHttpLimits, systemResolver, { host: 'a.test', port: 80 });
+  const clients = createClients(defaultClientLimits, systemResolver, { host: 'a.test', port: 80 });
   t.after(clients.close);
   const [first, second] = [clients.of(compileList(['first.test'])), clients.of(compileList(['second.test']))];
   for (let at = 0; at < 30; at++) clients.of(compileList([`h${at}.test`]));

@@ -2,11 +2,11 @@
  * One HTTP client for each egress list, so that a connection that one list allowed is never used under another. The
  * number of clients is bounded; of more, the one that was used longest ago is closed when its requests are done.
  */
-import type { Destination } from '../../core/egress/destination.ts';
-import { type EgressList, openingFor } from '../../core/egress/egress-list.ts';
-import type { Resolver } from '../../ports/resolver.ts';
-import { createEgressConnector } from '../shared/egress-connector.ts';
-import type { HttpLimits } from './http-limits.ts';
+import type { Destination } from '../../../core/egress/destination.ts';
+import { type EgressList, openingFor } from '../../../core/egress/egress-list.ts';
+import type { Resolver } from '../../../ports/resolver.ts';
+import { createEgressConnector } from '../egress-connector.ts';
+import type { ClientLimits } from './client-limits.ts';
 import { createHttpClient, type HttpClient } from './send-request.ts';
 
 const maxClients = 32;
@@ -18,7 +18,7 @@ export interface HttpClients {
 }
 
 /** `own`: where the upstream is. If that is written as an address, connections may go there. */
-export function createClients(limits: HttpLimits, resolver: Resolver, own: Destination): HttpClients {
+export function createClients(limits: ClientLimits, resolver: Resolver, own: Destination): HttpClients {
   const clients = new Map<string, HttpClient>();
   const retired = new Set<Promise<void>>();
 

@@ -1,5 +1,5 @@
 /** The types of a configuration that was read. Plain data; durations are milliseconds. */
-import type { ExtensionConfig, KindUse } from './extension-config.ts';
+import type { ExtensionConfig, KindUse } from './extension/extension-config.ts';
 import type { Catalogue } from '../core/call/catalogue.ts';
 import type { Json, JsonObject } from '../core/values/json.ts';
 import type { Limits } from '../core/limits.ts';

@@ -32,7 +32,7 @@ import { readPolicy } from './read-policy.ts';
 import { readGatewayPlaybook } from './read-recovery.ts';
 import { readServers } from './read-servers.ts';
 import { keyPlaceOf, placeOf, readShape, subtree } from './shape/read-shape.ts';
-import { readExtensions, readHosted, readUses } from './read-extensions.ts';
+import { readExtensions, readHosted, readUses } from './extension/read-extensions.ts';
 import { workflowShape } from './workflow/workflow-shape.ts';
 import { readYaml, type Tree } from './yaml/yaml-tree.ts';
 import { findLookAlikes } from '../core/values/look-alike.ts';

@@ -8,8 +8,13 @@ interface BuiltIn {
   readonly load: () => Promise<unknown>;
 }
 
-/** By name. Those of models stand here too: what they add is `models`. */
+/** By name. */
 const builtIn: Readonly<Record<string, BuiltIn>> = {
+  anthropic: {
+    adds: { models: ['anthropic'] },
+    load: async () => (await import('../../extensions/anthropic/index.ts')).anthropic,
+  },
+  openai: { adds: { models: ['openai'] }, load: async () => (await import('../../extensions/openai/index.ts')).openai },
   vault: {
     adds: { credentials: ['vault'] },
     load: async () => (await import('../../extensions/vault/index.ts')).vault,

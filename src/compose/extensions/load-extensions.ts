@@ -4,13 +4,13 @@
  */
 import path from 'node:path';
 import type { Config } from '../../config/config.ts';
-import type { ExtensionConfig, KindUse } from '../../config/extension-config.ts';
+import type { ExtensionConfig, KindUse } from '../../config/extension/extension-config.ts';
 import type { Place, Tell } from '../../config/problem.ts';
 import { placeOf } from '../../config/shape/read-shape.ts';
 import { extensionLimits } from '../../core/extension/extension-limits.ts';
 import type { ExtensionProblem } from '../../core/extension/extension-shape.ts';
 import { isObject } from '../../core/values/json.ts';
-import { importModule } from '../project/import-module.ts';
+import { importModule } from '../modules/import-module.ts';
 import { builtInWith, isBuiltInName, loadBuiltIn } from './built-in.ts';
 import { problemsWithSettings } from './check-settings.ts';
 import {

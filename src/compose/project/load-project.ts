@@ -36,7 +36,7 @@ import { warnExposed } from './warn-exposed.ts';
 import { checkCredentials } from './check-credentials.ts';
 import { checkReconcile } from './check-reconcile.ts';
 import { knownShapes } from './known-catalogue.ts';
-import { splitProblem } from './import-module.ts';
+import { splitProblem } from '../modules/import-module.ts';
 import { loadWorkflowModule } from './load-workflow-module.ts';
 import { displayPath, type ProjectFiles, readProjectFiles, type ReadRefusal, readText } from './read-project-files.ts';
 import { keyPlaceOf } from '../../config/shape/read-shape.ts';

@@ -3,7 +3,7 @@
  * rejects and never shows a stack.
  */
 import { isObject } from '../../core/values/json.ts';
-import { importModule, importTimeoutMs, type ModuleProblem, refusedModule } from './import-module.ts';
+import { importModule, importTimeoutMs, type ModuleProblem, refusedModule } from '../modules/import-module.ts';
 import type { MountedWorkflow } from '../../adapters/upstream-function/workflow/mount.ts';
 import { asTool, checkedTool, type Tool } from '../../adapters/upstream-function/tool.ts';
 

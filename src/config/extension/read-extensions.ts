@@ -2,17 +2,17 @@
  * Reads which extensions there are, the servers that are of their kinds, and every use of what they add. Whether an
  * extension has what is used is known only when its module is loaded. Loads nothing.
  */
-import type { Addition } from '../core/extension/extension-shape.ts';
-import { isObject, type Json, type JsonObject } from '../core/values/json.ts';
-import type { HostedConfig } from './config.ts';
+import type { Addition } from '../../core/extension/extension-shape.ts';
+import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
+import type { HostedConfig } from '../config.ts';
 import type { ExtensionConfig, KindUse } from './extension-config.ts';
-import type { Tell } from './problem.ts';
-import { readServerRecovery, readToolRecovery } from './read-recovery.ts';
-import { toRule } from './read-servers.ts';
-import { requestFields } from './shape/http-shape.ts';
-import { keyPlaceOf, placeOf, subtree } from './shape/read-shape.ts';
-import { mapOf, numberOf, textOf } from './yaml/plain-values.ts';
-import type { Tree } from './yaml/yaml-tree.ts';
+import type { Tell } from '../problem.ts';
+import { readServerRecovery, readToolRecovery } from '../read-recovery.ts';
+import { toRule } from '../read-servers.ts';
+import { requestFields } from '../shape/http-shape.ts';
+import { keyPlaceOf, placeOf, subtree } from '../shape/read-shape.ts';
+import { mapOf, numberOf, textOf } from '../yaml/plain-values.ts';
+import type { Tree } from '../yaml/yaml-tree.ts';
 
 export function readExtensions(written: JsonObject, tree: Tree): readonly ExtensionConfig[] {
   return Object.entries(written).flatMap(([name, each]) => {

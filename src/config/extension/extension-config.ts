@@ -1,8 +1,8 @@
 /** The types of the section extensions, and of the places that name what they add. Plain data. */
-import type { Addition } from '../core/extension/extension-shape.ts';
-import type { JsonObject } from '../core/values/json.ts';
-import type { Place } from './problem.ts';
-import type { Tree } from './yaml/yaml-tree.ts';
+import type { Addition } from '../../core/extension/extension-shape.ts';
+import type { JsonObject } from '../../core/values/json.ts';
+import type { Place } from '../problem.ts';
+import type { Tree } from '../yaml/yaml-tree.ts';
 
 /** A module whose default export is an extension. */
 export interface ExtensionConfig {

@@ -25,10 +25,15 @@ import {
 import { findModule } from './find-module.ts';
 
 /** With a problem the set is only for further checks. */
-export async function loadExtensions(config: Config, cwd: string, tell: Tell): Promise<ExtensionSet> {
+export async function loadExtensions(
+  config: Config,
+  cwd: string,
+  tell: Tell,
+  importTimeoutMs = extensionLimits.importTimeoutMs,
+): Promise<ExtensionSet> {
   const uses = usesOf(config);
   if (config.extensions.length === 0 && uses.length === 0) return noExtensions;
-  const own = await Promise.all(config.extensions.map((each) => loadOne(each, cwd, tell)));
+  const own = await Promise.all(config.extensions.map((each) => loadOne(each, { cwd, tell, importTimeoutMs })));
   const found = own.flatMap((each) => each ?? []);
   const made = makeSet([...(await loadBuiltIn(uses)), ...found], uses);
   const places = new Map(config.extensions.map(({ name, at }) => [name, at]));
@@ -62,8 +67,15 @@ export function usesOf({
 
 const tellAt = (at: Place, { message, fix, code }: ExtensionProblem, tell: Tell): void => tell(at, message, fix, code);
 
+interface Loading {
+  readonly cwd: string;
+  readonly tell: Tell;
+  readonly importTimeoutMs: number;
+}
+
 /** Null if it cannot be used, which has been reported. */
-async function loadOne(config: ExtensionConfig, cwd: string, tell: Tell): Promise<LoadedExtension | null> {
+async function loadOne(config: ExtensionConfig, loading: Loading): Promise<LoadedExtension | null> {
+  const { cwd, tell, importTimeoutMs } = loading;
   const { name, at, module, settings, tree } = config;
   const folder = path.resolve(cwd, path.dirname(at.file));
   const found = findModule(module, folder);
@@ -71,7 +83,7 @@ async function loadOne(config: ExtensionConfig, cwd: string, tell: Tell): Promis
     tell(at, found.message, found.fix, 'ShapeInvalid');
     return null;
   }
-  const imported = await importModule(found.file, extensionLimits.importTimeoutMs);
+  const imported = await importModule(found.file, importTimeoutMs);
   if (!imported.ok) {
     for (const { message, fix } of imported.problems) tell(at, message, fix, 'ShapeInvalid');
     return null;

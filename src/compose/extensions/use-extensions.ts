@@ -50,10 +50,15 @@ export const noticesOf = (notify: readonly NotifyConfig[], running: Running) => 
   notifierOf: (use: NotifierUse): DeliverNotice => notifierOf(running, use),
 });
 
-/** By name. They are pure, so they need no start. */
-export function costFunctions(set: ExtensionSet): CostFunctions {
-  const named = set.kinds.namesOf('costs').map((name) => [name, addedBy(set, 'costs', name)?.added] as const);
-  return new Map(named.flatMap(([name, cost]) => (cost === undefined ? [] : [[name, cost] as const])));
+/** By name. They are pure, so they need no start. One that is used and that nobody adds has been reported. */
+export function costFunctions(set: ExtensionSet, uses: readonly Use[] = []): CostFunctions {
+  const used = uses.flatMap(({ addition, kind }) => (addition === 'costs' ? [kind] : []));
+  const names = new Set([...set.kinds.namesOf('costs'), ...used]);
+  return new Map([...names].map((name) => [name, addedBy(set, 'costs', name)?.added ?? nobodysCost]));
+}
+
+function nobodysCost(): never {
+  throw new Error('no extension adds this cost function');
 }
 
 /** The kinds of providers of models, by name. */

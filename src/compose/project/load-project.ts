@@ -106,7 +106,7 @@ export async function loadProject(request: ProjectRequest): Promise<LoadedProjec
   // The actions of workflows that were not loaded are unknown.
   const shapes = wanted === undefined ? knownShapes({ config: config.config, workflows }) : null;
   const holders = await holdersFor(config.config, request);
-  const policy = compileConfigPolicy(config, shapes, holders, costFunctions(extensions));
+  const policy = compileConfigPolicy(config, shapes, holders, costFunctions(extensions, config.config.uses));
   checkReconcile(config.config, config.tell);
   warnEgress(config.config, models.providers, policy, config.warn);
   warnModels(config.config, policy, config.warn);

@@ -1,4 +1,4 @@
-/** An extension: a module's default export. What it adds is data; `start` and `stop` are its life. */
+/** An extension: what a module exports as `extension`, or as its default. What it adds is data; `start` and `stop` are its life. */
 import type { ModelKind } from '../core/model/model-provider.ts';
 import type { JsonObject } from '../core/values/json.ts';
 import type { Host } from './host.ts';

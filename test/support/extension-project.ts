@@ -11,7 +11,7 @@ export const apiOfExtensions = path.resolve(import.meta.dirname, '../../src/exte
 export const moduleOf = (name: string, rest = '', before = ''): string => `
 import { defineExtension } from ${JSON.stringify(apiOfExtensions)};
 ${before}
-export default defineExtension({ name: '${name}', contract: 1, ${rest} });
+export const extension = defineExtension({ name: '${name}', contract: 1, ${rest} });
 `;
 
 /** A kind of servers with one read, `hello`, whose body is written. */

@@ -88,7 +88,7 @@ async function loadOne(config: ExtensionConfig, loading: Loading): Promise<Loade
     for (const { message, fix } of imported.problems) tell(at, message, fix, 'ShapeInvalid');
     return null;
   }
-  const exported = isObject(imported.exported) ? imported.exported['default'] : undefined;
+  const { extension, default: exported = extension } = isObject(imported.exported) ? imported.exported : {};
   const { loaded, problems } = loadedOf(exported, { called: name, settings: {}, at, isBuiltIn: false });
   for (const problem of problems) if (loaded === null) tellAt(at, problem, tell);
   if (loaded === null) return null;

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../core/values/json.ts';
 import type { Place } from '../problem.ts';
 import type { Tree } from '../yaml/yaml-tree.ts';
 
-/** A module whose default export is an extension. */
+/** A module that exports an extension. */
 export interface ExtensionConfig {
   readonly name: string;
   readonly at: Place;

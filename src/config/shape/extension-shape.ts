@@ -7,7 +7,7 @@ const modulePath = 'the path of a module, from the folder of this file, or the n
 
 export const extensionsShape: Shape = named('extensions by name', {
   kind: 'either',
-  says: 'a module whose default export is an extension',
+  says: 'a module that exports an extension',
   text: text(modulePath),
   map: {
     kind: 'fields',

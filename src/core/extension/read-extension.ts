@@ -43,7 +43,7 @@ export function readExtension(exported: unknown, called: string): ReadExtension 
   };
   try {
     if (!isObject(exported)) {
-      tell('is no extension', 'write export default defineExtension({ name, contract: 1, … })');
+      tell('is no extension', 'write export const extension = defineExtension({ name, contract: 1, … })');
       return { ok: false, problems };
     }
     const fields = exported as Fields;

@@ -1,6 +1,7 @@
-/** What the gateway offers to an extension, for tests: it records, and sends nothing unless it is given a client. */
+/** What the gateway offers to an extension, for tests: it records what is suppressed, and sends for real. */
 import { ExtensionFailure } from '../failure.ts';
 import type { Host } from '../host.ts';
+import { testHttp } from './test-http.ts';
 
 export interface HostForTests extends Host {
   /** The reasons of what was suppressed. */
@@ -21,9 +22,7 @@ export function aHost(over: Partial<Host> = {}): HostForTests {
       throw new ExtensionFailure(errorClass, code, message, cause);
     },
     suppressed: (reason) => void reasons.push(reason),
-    http: {
-      request: async () => ({ ok: false, why: 'unreachable', sent: false, reason: 'a test sends nothing' }),
-    },
+    http: testHttp,
     ...over,
     reasons,
     stop: () => stopping.abort(),

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAuthenticator } from '../src/compose/state/authenticate.ts';
+import { noExtensions } from '../src/compose/extensions/extension-set.ts';
 import { createGovernance } from '../src/compose/serve/governance.ts';
 import { openKeysOf } from '../src/compose/state/key-files.ts';
 import { openHttpDoor } from '../src/compose/serve/open-http-door.ts';
@@ -23,6 +24,7 @@ const project = {
   file: null,
   config: emptyConfig,
   apis: [],
+  extensions: noExtensions,
   models: [],
   workflows: [],
   policy: null,

@@ -84,7 +84,7 @@ const plans = {
     ...check({}, []),
     tests(
       'conformance',
-      ['test/conformance/**/*.test.ts'],
+      ['test/conformance/**/*.test.ts', 'examples/**/*.test.ts'],
       { RECOURSE_PROPERTY_SECONDS: '5', RECOURSE_PROPERTY_SEED: '1' },
       { together: [['workflow', 'approv', 'policy'].map((name) => `test/conformance/${name}`)] },
     ),

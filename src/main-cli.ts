@@ -10,7 +10,7 @@ import { openSqliteReader } from './adapters/store-sqlite/read/open-reader.ts';
 import { nodeClock } from './adapters/system-node/clock.ts';
 import { nodeIds } from './adapters/system-node/ids.ts';
 import { checkLookups, findStore, prepareStore } from './compose/state/find-store.ts';
-import { modulesBeingLoaded } from './compose/project/load-workflow-module.ts';
+import { modulesBeingLoaded } from './compose/modules/import-module.ts';
 import { explainFault, openStore, problemOf } from './compose/state/inspect-store.ts';
 import type { Project } from './compose/project/load-project.ts';
 import { printNotice } from './compose/serve/print-notices.ts';

@@ -2,7 +2,6 @@
 import { createResolver } from './adapters/shared/node-resolver.ts';
 import { nodeClock } from './adapters/system-node/clock.ts';
 import { nodeIds } from './adapters/system-node/ids.ts';
-import type { Begin } from './adapters/store-sqlite/file/head-file.ts';
 import { openSqliteStore } from './adapters/store-sqlite/open-store.ts';
 import type { MountedWorkflow } from './adapters/upstream-function/workflow/mount.ts';
 import type { StepRequest, StepResult } from './adapters/upstream-function/workflow/step-request.ts';
@@ -13,7 +12,6 @@ import { problemWithOptions } from './config/check-options.ts';
 import type { Principal } from './core/call/call.ts';
 import type { ModelProvider } from './core/model/model-provider.ts';
 import { baseLadder, withCredential, workflowLadder } from './core/call/decide.ts';
-import type { DeclaredCredential } from './core/credential/declared-credential.ts';
 import { whileClosing } from './core/gates/ready.ts';
 import { GatewayError } from './core/values/gateway-error.ts';
 import { defaultLimits, type Limits } from './core/limits.ts';
@@ -24,18 +22,23 @@ import { type CallOptions, createLibraryDoor } from './doors/library/library-doo
 import { createWorkflowDoor } from './doors/library/workflow-door.ts';
 import { defaultStoreOf } from './compose/state/find-store.ts';
 import { guardKeys, type KeyGuard } from './compose/serve/guard-keys.ts';
+import {
+  type ExtensionOptions,
+  type OpenExtensions,
+  openExtensions,
+  type ProgramExtensions,
+} from './compose/extensions/open-extensions.ts';
 import { hideOwn, ownOf } from './compose/serve/hide-own.ts';
 import { type Behind, joinUpstreams, type Joined } from './compose/upstreams/join-upstreams.ts';
-import { printNotice, recordingNotifier } from './compose/serve/print-notices.ts';
+import { printNotice, quietly, recordingNotifier } from './compose/serve/print-notices.ts';
 import { recoverStore } from './compose/serve/recover-store.ts';
+import type { SystemParts } from './compose/serve/system-parts.ts';
 import type { CallRequest, Named } from './compose/serve/call-request.ts';
 import { hideSecrets } from './compose/serve/secret-hider.ts';
 import { type CredentialOptions, credentialsOf } from './compose/upstreams/credential-options.ts';
 import { joinCredentials } from './compose/upstreams/join-credentials.ts';
 import { recoveryConfig, serverConfig, type ServerOptions } from './compose/upstreams/server-options.ts';
-import { addOperationKeys, createRecovery, type RecoveryConfig } from './compose/upstreams/tool-recovery.ts';
-import type { Clock } from './ports/clock.ts';
-import type { Ids } from './ports/ids.ts';
+import { addOperationKeys, createRecovery } from './compose/upstreams/tool-recovery.ts';
 import type { Notifier } from './ports/notifier.ts';
 import { voidOutdated } from './shell/approval/end-approval.ts';
 import { drain, drainSeconds, stopAll, startSweeping } from './shell/upkeep/sweep.ts';
@@ -49,14 +52,14 @@ import { countRepeats } from './shell/call/record-refusal.ts';
 import { createShell, type Shell } from './shell/shell.ts';
 import { createWorkflowService } from './shell/session/workflow-service.ts';
 import crypto from 'node:crypto';
-import { suppressed } from './core/values/suppressed.ts';
+import { suppressed, type SuppressedNotice } from './core/values/suppressed.ts';
 
-export type { CallRequest };
+export type { CallRequest, SystemParts };
 
 export interface GatewayOptions<
   Tools extends readonly Tool[],
   Workflows extends readonly MountedWorkflow[] = readonly MountedWorkflow[],
-> {
+> extends ProgramExtensions {
   readonly tools?: Tools;
   /** What `mount` returned: each is served to its own sessions. */
   readonly workflows?: Workflows;
@@ -79,20 +82,10 @@ export interface GatewayOptions<
   readonly onNotice?: Notifier;
 }
 
-/** For the primer and for tests that must not depend on the time of day. */
-export interface SystemParts extends Pick<Behind, 'onServer' | 'onTools' | 'dns'> {
-  readonly clock?: Clock;
-  readonly ids?: Ids;
-  /** False for a process that only reads or settles. */
-  readonly recovers?: boolean;
-  /** Whether a store may be created. */
-  readonly begin?: Begin;
-  readonly recovery?: RecoveryConfig | undefined;
-}
-
 type Door = ReturnType<typeof createLibraryDoor> &
   ReturnType<typeof createWorkflowDoor> &
-  ReturnType<typeof createOperatorDoor>;
+  ReturnType<typeof createOperatorDoor> &
+  Pick<OpenExtensions, 'extensions'>;
 
 export interface Gateway<
   Tools extends readonly Tool[],
@@ -132,14 +125,14 @@ export async function createGateway<
 export type OpenOptions<Tools extends readonly Tool[], Workflows extends readonly MountedWorkflow[]> = Omit<
   GatewayOptions<Tools, Workflows>,
   'servers' | 'policy' | 'newStore' | 'playbook' | 'credentials'
-> & {
-  readonly servers?: readonly McpUpstreamConfig[];
-  readonly apis?: readonly HttpApi[];
-  readonly models?: readonly ModelProvider[];
-  readonly credentials?: readonly DeclaredCredential[];
-  /** Asked for each call: it may change while the gateway runs. */
-  readonly policy?: () => Policy | null;
-};
+> &
+  ExtensionOptions & {
+    readonly servers?: readonly McpUpstreamConfig[];
+    readonly apis?: readonly HttpApi[];
+    readonly models?: readonly ModelProvider[];
+    /** Asked for each call: it may change while the gateway runs. */
+    readonly policy?: () => Policy | null;
+  };
 
 /** The gateway and its parts, for the other doors of a process. */
 export interface OpenGateway<Tools extends readonly Tool[], Workflows extends readonly MountedWorkflow[]> {
@@ -153,7 +146,14 @@ export async function openGateway<
   const Tools extends readonly Tool[],
   const Workflows extends readonly MountedWorkflow[],
 >(options: OpenOptions<Tools, Workflows>, system: SystemParts = {}): Promise<OpenGateway<Tools, Workflows>> {
-  const { apis: _, models: __, ...checked } = options;
+  const {
+    apis: _,
+    models: _models,
+    hosted: _hosted,
+    validatorOf: _validatorOf,
+    running: _running,
+    ...checked
+  } = options;
   const problem = problemWithOptions(checked);
   if (problem !== null) throw new GatewayError('bad_options', problem);
   const self: Principal = { tenant: options.tenant ?? 'default', agent: options.agent ?? 'local' };
@@ -183,6 +183,7 @@ export async function openGateway<
     ...createLibraryDoor(shell, self),
     ...createWorkflowDoor(service, shell, self),
     ...createOperatorDoor(shell, self),
+    extensions: opened.extensions.extensions,
   };
 
   let closing: Promise<void> | null = null;
@@ -213,14 +214,18 @@ type AnyOptions = OpenOptions<readonly Tool[], readonly MountedWorkflow[]>;
 async function openParts(options: AnyOptions, system: SystemParts) {
   const limits = { ...defaultLimits, ...options.limits };
   const clock = system.clock ?? nodeClock;
-  const credentials = await joinCredentials(options.credentials ?? [], clock, process.env);
-  const { notify, recordWith } = recordingNotifier(credentials.hideNotices(options.onNotice ?? printNotice));
-  const tell = (message: string) => notify({ kind: 'store_place', message });
+  const onNotice = quietly(options.onNotice ?? printNotice);
+  const tell = (message: string) => onNotice({ kind: 'store_place', message });
   const file = options.file ?? (await defaultStoreOf(process.cwd(), tell));
+  const extensions = await openExtensions(options, clock, onNotice, system.dns);
+  const credentials = await joinCredentials(options.credentials ?? [], clock, process.env, extensions.running);
+  extensions.hideWith(credentials.hider);
+  const { notify, recordWith } = recordingNotifier(credentials.hideNotices(onNotice));
   const { onServer, onTools, dns } = system;
-  const complete = credentials.completing(addOperationKeys(system.recovery));
+  const complete = credentials.completing(extensions.completing(addOperationKeys(system.recovery)));
   const behind = { ...options, onServer, onTools, dns, complete, credentials };
-  const upstreams = await joinUpstreams(behind, limits, notify, `${file}.tools`);
+  const join = (more: Behind) => joinUpstreams({ ...behind, ...more }, limits, notify, `${file}.tools`);
+  const upstreams = await extensions.join(join);
   const clocks = { nowMs: () => clock.nowMs(), monotonicMs: () => clock.monotonicMs() };
   const opening = { begin: system.begin ?? 'if_none', recovers: system.recovers !== false };
   const stored = await openSqliteStore({ file, ...clocks, ...opening });
@@ -236,7 +241,7 @@ async function openParts(options: AnyOptions, system: SystemParts) {
     throw new GatewayError('bad_options', bound.problems.join('\n'));
   }
   const { workflows } = bound;
-  return { limits, notify, recordWith, clock, file, upstreams, store, role, workflows, credentials };
+  return { limits, notify, recordWith, clock, file, upstreams, store, role, workflows, credentials, extensions };
 }
 
 async function closeParts(
@@ -258,7 +263,7 @@ type OpenedParts = Awaited<ReturnType<typeof openParts>>;
 async function buildShell(
   options: AnyOptions,
   system: SystemParts,
-  { limits, notify, recordWith, clock, file, upstreams, store, workflows, credentials }: OpenedParts,
+  { limits, notify, recordWith, clock, file, upstreams, store, workflows, credentials, extensions }: OpenedParts,
   onHeldBack: (behindMs: number) => void,
 ): Promise<{ readonly shell: Shell; readonly guard: KeyGuard }> {
   const policy = options.policy ?? (() => null);
@@ -291,6 +296,8 @@ async function buildShell(
     recovery: createRecovery(system.recovery),
     storeTag: await store.identity(),
   });
-  recordWith((notice) => recordSuppressed(notice, shell));
+  const record = (notice: SuppressedNotice) => recordSuppressed(notice, shell);
+  recordWith(record);
+  extensions.tell(notify, record);
   return { shell, guard };
 }

@@ -8,6 +8,8 @@ const optionNames = [
   'tools',
   'workflows',
   'servers',
+  'upstreams',
+  'extensions',
   'credentials',
   'file',
   'newStore',
@@ -24,8 +26,9 @@ export function problemWithOptions(options: unknown): string | null {
   if (!isObject(options)) return 'createGateway needs an object: { tools: [...] }';
   const stranger = unknownKey(options, optionNames);
   if (stranger !== null) return `option ${stranger}`;
-  const nothing = ['tools', 'workflows', 'servers'].every((name) => options[name] === undefined);
-  if (nothing) return 'option `tools` must be a list of tools made with tool({...}); or give `workflows` or `servers`';
+  const nothing = ['tools', 'workflows', 'servers', 'upstreams'].every((name) => options[name] === undefined);
+  if (nothing)
+    return 'option `tools` must be a list of tools made with tool({...}); or give `workflows`, `servers` or `upstreams`';
   for (const [name, what] of lists)
     if (options[name] !== undefined && !Array.isArray(options[name]))
       return `option \`${name}\` must be a list of ${what}`;
@@ -41,6 +44,7 @@ const lists = [
   ['tools', 'tools made with tool({...})'],
   ['workflows', 'workflows made with mount(machine, {...})'],
   ['servers', 'MCP servers'],
+  ['extensions', 'extensions made with defineExtension({...})'],
 ] as const;
 
 const types = [

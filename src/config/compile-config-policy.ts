@@ -5,6 +5,7 @@ import { defaultLimits } from '../core/limits.ts';
 import { lookAtRules } from '../core/values/look-alike.ts';
 import { findUnapprovable } from '../core/policy/analyse/find-unapprovable.ts';
 import { compilePolicy } from '../core/policy/compile-policy.ts';
+import type { CostFunctions } from '../core/policy/compile-quotas.ts';
 import type { Policy, ToolShape, WrittenPolicy } from '../core/policy/policy.ts';
 import type { ReadConfig } from './read-config.ts';
 
@@ -16,10 +17,11 @@ export function compileConfigPolicy(
   read: ReadConfig,
   tools: readonly ToolShape[] | null,
   holders: ReadonlySet<string> | null = null,
+  costs: CostFunctions = new Map(),
 ): Policy | null {
   const { config, tell, warn, placeOfPolicyProblem } = read;
   if (config.policy === null) return null;
-  const compiled = compilePolicy(config.policy, tools);
+  const compiled = compilePolicy(config.policy, tools, {}, costs);
   const waitMs = config.runtime.limits.approvalWaitMs ?? defaultLimits.approvalWaitMs;
   const found = findUnapprovable(config.policy, { waitMs, holders });
   for (const each of found)
@@ -30,7 +32,8 @@ export function compileConfigPolicy(
     return null;
   }
   // Servers that an existing lock does not know are warned about by name; without servers nothing can be pinned.
-  const isSaid = tools === null && (config.lock !== null || config.tools.length + config.apis.length === 0);
+  const isSaid =
+    tools === null && (config.lock !== null || config.tools.length + config.apis.length + config.hosted.length === 0);
   const at = placeOfPolicyProblem({ agent: '', rule: null, field: 'rules', message: '', fix: '' });
   for (const { message, fix } of isSaid ? [] : compiled.warnings) warn(at, message, fix);
   return found.some(({ severity }) => severity === 'error') ? null : compiled.policy;

@@ -1,4 +1,5 @@
 /** The types of a configuration that was read. Plain data; durations are milliseconds. */
+import type { ExtensionConfig, KindUse } from './extension/extension-config.ts';
 import type { Catalogue } from '../core/call/catalogue.ts';
 import type { Json, JsonObject } from '../core/values/json.ts';
 import type { Limits } from '../core/limits.ts';
@@ -34,8 +35,10 @@ export interface Config {
   readonly notify: readonly NotifyConfig[];
   /** What is declared about recovery for all tools. */
   readonly playbook: WrittenRecovery;
-  /** Paths by name, as they are written. */
-  readonly extensions: JsonObject;
+  readonly extensions: readonly ExtensionConfig[];
+  /** Servers of kinds that extensions add, and every use of what those add. */
+  readonly hosted: readonly HostedConfig[];
+  readonly uses: readonly KindUse[];
   /** The tools as they were pinned; null without recourse.lock. */
   readonly lock: Lock | null;
 }
@@ -59,7 +62,7 @@ interface NotifyBase {
   readonly link: string | null;
 }
 
-/** A webhook, or people who are told by mail. */
+/** A webhook, people who are told by mail, or a notifier of an extension. */
 export type NotifyConfig = NotifyBase &
   (
     | {
@@ -70,7 +73,20 @@ export type NotifyConfig = NotifyBase &
         readonly format: NotifyFormat;
       }
     | { readonly via: 'smtp'; readonly server: string; readonly from: string; readonly to: readonly string[] }
+    | { readonly via: 'extension'; readonly kind: string; readonly settings: JsonObject }
   );
+
+/** A server of a kind that an extension adds. */
+export interface HostedConfig {
+  readonly name: string;
+  readonly at: Place;
+  readonly kind: string;
+  readonly settings: JsonObject;
+  readonly timeoutMs: number | null;
+  readonly names?: 'bare';
+  readonly rules: readonly (ToolRule & { readonly at: Place })[];
+  readonly recovery?: WrittenRecovery;
+}
 
 export const notifyFormats = ['json', 'slack'] as const;
 export type NotifyFormat = (typeof notifyFormats)[number];
@@ -143,6 +159,8 @@ export interface ToolRule {
   /** Absent if nothing is written. */
   readonly recovery?: WrittenRecovery;
   readonly operationKey?: WrittenOperationKey;
+  /** The validator of an extension; absent if none is written. */
+  readonly validate?: string;
 }
 
 export interface WrittenOperationKey {
@@ -192,10 +210,12 @@ export const upstreamsIn = ({
   tools,
   apis,
   models,
-}: Pick<Config, 'tools' | 'apis' | 'models'>): readonly { readonly name: string; readonly at: Place }[] => [
+  hosted,
+}: Pick<Config, 'tools' | 'apis' | 'models' | 'hosted'>): readonly { readonly name: string; readonly at: Place }[] => [
   ...tools,
   ...apis,
   ...models,
+  ...hosted,
 ];
 
 export const redirectRules = ['none', 'same_origin', 'follow'] as const;
@@ -270,6 +290,8 @@ export const emptyConfig: Config = {
   credentials: [],
   notify: [],
   playbook: { declared: {}, places: new Map() },
-  extensions: {},
+  extensions: [],
+  hosted: [],
+  uses: [],
   lock: null,
 };

@@ -1,7 +1,9 @@
 /**
  * Problems and warnings of configuration files: place, message and fix, collected so that all are reported at once.
  */
-export type ProblemCode = 'ShapeInvalid' | 'ContractVersionMismatch' | 'ConfigSchemaViolation';
+import type { ExtensionCode } from '../core/extension/extension-shape.ts';
+
+export type ProblemCode = ExtensionCode | 'ConfigSchemaViolation';
 
 /** Both from 1. */
 export interface Position {

@@ -79,7 +79,7 @@ const wrong: readonly (readonly [string, string, RegExp])[] = [
     'tools: { a: { mcp: { command: x }, http: { url: "http://x", openapi: x } } }',
     /mcp and http exclude each other/,
   ],
-  ['neither', 'tools: { a: { timeout: 1s } }', /one of mcp, http is missing/],
+  ['neither', 'tools: { a: { timeout: 1s } }', /one of mcp, http, extension is missing/],
   ['no url', 'tools: { a: { http: { openapi: x } } }', /the key 'url' is missing/],
   ['no tools at all', 'tools: { a: { http: { url: "http://x" } } }', /'a' has no tools; add http.openapi/],
   ['an address that is none', 'tools: { a: { http: { url: "http://", openapi: x } } }', /no address/],

@@ -31,8 +31,8 @@ import { readNotify } from './read-notify.ts';
 import { readPolicy } from './read-policy.ts';
 import { readGatewayPlaybook } from './read-recovery.ts';
 import { readServers } from './read-servers.ts';
-import { keyPlaceOf, placeOf, readShape } from './shape/read-shape.ts';
-import { warnUnenforced } from './warn-unenforced.ts';
+import { keyPlaceOf, placeOf, readShape, subtree } from './shape/read-shape.ts';
+import { readExtensions, readHosted, readUses } from './extension/read-extensions.ts';
 import { workflowShape } from './workflow/workflow-shape.ts';
 import { readYaml, type Tree } from './yaml/yaml-tree.ts';
 import { findLookAlikes } from '../core/values/look-alike.ts';
@@ -87,6 +87,7 @@ function toConfig(read: JsonObject, tree: Tree, list: ProblemList, lockText: Loc
   const runtime = toRuntime(mapOf(read['runtime']), tree, tell);
   const tools = readServers(mapOf(read['tools']), tree, tell);
   const apis = readApis(mapOf(read['tools']), tree, tell);
+  const hosted = readHosted(mapOf(read['tools']), tree, tell);
   const models = readModels(mapOf(read['models']), tree, tell);
   const workflows = Object.entries(mapOf(read['workflows'])).map(([name, written]): WorkflowConfig => {
     const place = subtree(tree, ['workflows', name]);
@@ -109,13 +110,14 @@ function toConfig(read: JsonObject, tree: Tree, list: ProblemList, lockText: Loc
     credentials: readCredentials(mapOf(read['credentials']), { tree, tell }),
     notify: readNotify(mapOf(read['notify']), { tree, tell, warn }),
     playbook: readGatewayPlaybook(read['playbook'], { tree, tell }),
-    extensions: mapOf(read['extensions']),
-    lock: checkLock(lockText, { tools, apis, models }, list),
+    extensions: readExtensions(mapOf(read['extensions']), tree),
+    hosted,
+    uses: readUses(read, tree),
+    lock: checkLock(lockText, { tools, apis, models, hosted }, list),
   };
   checkBoundTools(config, tell);
   checkNames(config, tell);
   checkAgents(read, { tree, tell, warn });
-  warnUnenforced(tree, warn);
   return { config, placeOfPolicyProblem: placeOfProblem };
 }
 
@@ -202,12 +204,6 @@ function isWhole(tree: Tree): boolean {
   return whole;
 }
 
-function subtree(tree: Tree, path: readonly string[]): Tree {
-  let here = tree;
-  for (const step of path) here = (here.kind === 'map' ? here.entries.get(step)?.value : undefined) ?? here;
-  return here;
-}
-
 export interface LockText {
   readonly file: string;
   readonly text: string;
@@ -217,7 +213,7 @@ const pin = 'run recourse pin, and commit what it writes';
 
 export function checkLock(
   given: LockText | null,
-  upstreams: Pick<Config, 'tools' | 'apis' | 'models'>,
+  upstreams: Pick<Config, 'tools' | 'apis' | 'models' | 'hosted'>,
   list: ProblemList,
 ): Lock | null {
   if (given === null) return null;

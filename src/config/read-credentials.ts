@@ -122,6 +122,10 @@ function sourceOf(fields: JsonObject): CredentialSource | null {
       return vaultOf(given);
     case 'oauth':
       return oauthOf(given);
+    case 'extension': {
+      const kind = textOf(given['kind']);
+      return kind === null ? null : { provider, kind, settings: mapOf(given['settings']) };
+    }
     default:
       return unreachable(provider);
   }

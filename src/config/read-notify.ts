@@ -25,6 +25,7 @@ const periods = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
 export function readNotify(notify: JsonObject, parts: Parts): readonly NotifyConfig[] {
   return Object.entries(notify).map(([name, each]) => {
     const one = { ...parts, name, here: ['notify', name], read: mapOf(each) };
+    if (hasKey(parts.tree, ['notify', name, 'extension'])) return readOther(one);
     return hasKey(parts.tree, ['notify', name, 'smtp']) ? readMailing(one) : readWebhook(one);
   });
 }
@@ -67,6 +68,21 @@ function readMailing(one: Read): NotifyConfig {
     server: server ?? '',
     from: from ?? '',
     to: itemsOf(read['to']),
+  };
+}
+
+function readOther(one: Read): NotifyConfig {
+  const { read } = one;
+  refuseKeys(['secret', 'format'], 'only a webhook has', one);
+  refuseKeys(['from', 'to'], 'only mail has', one);
+  const use = mapOf(read['extension']);
+  return {
+    via: 'extension',
+    ...commonOf(one),
+    batchMs: numberOf(read['batch']) ?? 0,
+    limit: limitOf(read),
+    kind: textOf(use['kind']) ?? '',
+    settings: mapOf(use['settings']),
   };
 }
 

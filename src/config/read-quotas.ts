@@ -81,6 +81,7 @@ function readBudget(
   for (const key of onExceed === 'defer' ? [] : ['raise', 'approvers', 'needs', 'expires'])
     if (key in budget) tell(keyPlaceOf(tree, [key]), `'${key}' has no meaning without on_exceed: defer`, deferOrLeave);
   if (!isWhole || amounts === null || time === null) return [];
+  const costFunction = textOf(mapOf(budget['cost'])['function']);
   return [
     {
       name,
@@ -88,6 +89,7 @@ function readBudget(
       ...time,
       match: textOf(budget['match']) ?? '**',
       cost: textOf(budget['cost']),
+      ...(costFunction === null ? {} : { costFunction }),
       warnAt: numberOf(budget['warn_at']),
       onExceed,
       terms: termsOf(budget),

@@ -13,7 +13,7 @@ import type { Tree } from './yaml/yaml-tree.ts';
 
 export function readServers(tools: JsonObject, tree: Tree, tell: Tell): readonly ServerConfig[] {
   return Object.entries(tools)
-    .filter(([, server]) => !('http' in mapOf(server)))
+    .filter(([, server]) => !('http' in mapOf(server)) && !('extension' in mapOf(server)))
     .map(([name, server]) => toServer(name, mapOf(server), tree, tell));
 }
 
@@ -99,5 +99,15 @@ export function toRule(match: string, rule: JsonObject, tell: (message: string, 
   const onError = textOf(rule['on_error']) as ErrorMeaning | null;
   if (effect === 'pure' && onError === 'unknown')
     tell(`'${match}' is pure, and a read that fails has had no effect`, 'leave on_error out, or correct effect');
-  return { match, effect, timeoutMs: numberOf(rule['timeout']), dedupeWindowMs, reportsWithinMs, reach, onError };
+  const validate = textOf(rule['validate']);
+  return {
+    match,
+    effect,
+    timeoutMs: numberOf(rule['timeout']),
+    dedupeWindowMs,
+    reportsWithinMs,
+    reach,
+    onError,
+    ...(validate === null ? {} : { validate }),
+  };
 }

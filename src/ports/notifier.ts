@@ -1,4 +1,5 @@
 /** Notices for the operator. A notifier never throws and never waits. */
+import type { ErrorCode } from '../core/taxonomy.ts';
 import type { SuppressedNotice } from '../core/values/suppressed.ts';
 
 export type OperatorNotice =
@@ -33,6 +34,14 @@ export type OperatorNotice =
   | { readonly kind: 'egress_denied'; readonly server: string; readonly host: string }
   /** The circuit breaker of an upstream changed its state. */
   | { readonly kind: 'breaker'; readonly upstream: string; readonly state: 'closed' | 'open' | 'half_open' }
+  /** An extension did not start or stop. */
+  | {
+      readonly kind: 'extension_failed';
+      readonly extension: string;
+      readonly step: 'start' | 'stop';
+      readonly code: ErrorCode;
+      readonly message: string;
+    }
   /** An error ignored on purpose, with the reason. */
   | SuppressedNotice;
 

@@ -163,6 +163,18 @@ test('the package: built, without sources, it does the same, and help loads noth
   const served = recourse(['serve', './door.ts'], { cwd: home });
   assert.deepEqual([served.status, /serving workflow 'door'/.test(served.stderr)], [0, true], served.stderr);
 
+  // An extension imports the package by its name.
+  writeFileSync(
+    join(home, 'soap.ts'),
+    `import { defineExtension } from 'recourse-gateway/extension';
+     import { provesUpstream } from 'recourse-gateway/extension/testing';
+     if (typeof provesUpstream !== 'function') throw new Error('no contracts');
+     export default defineExtension({ name: 'soap', contract: 1 });\n`,
+  );
+  writeFileSync(join(home, 'recourse.yaml'), 'extensions: { soap: ./soap.ts }\n');
+  const checked = recourse(['check'], { cwd: home, command: packed });
+  assert.equal(checked.status, 0, `${checked.stdout}${checked.stderr}`);
+
   rmSync(join(home, 'dist/main-cli.js'));
   const broken = recourse(['calls', 'ls'], { command: packed });
   assert.deepEqual([broken.status, broken.stdout, broken.stderr.trimEnd().split('\n').length], [4, '', 1]);

@@ -152,6 +152,7 @@ describe('the tables of the guides', () => {
       breaker: true,
       egress_denied: true,
       suppressed: true,
+      extension_failed: true,
     } satisfies Record<OperatorNotice['kind'], true>;
     assert.deepEqual(namesIn('operations', 'notice'), Object.keys(known).sort());
   });
@@ -159,6 +160,7 @@ describe('the tables of the guides', () => {
   test('operations.md lists every reason for which a gateway does not open', () => {
     const known = {
       bad_options: true,
+      extension: true,
       newer_schema: true,
       not_a_store: true,
       not_writable: true,
@@ -167,7 +169,7 @@ describe('the tables of the guides', () => {
       store_missing: true,
       store_replaced: true,
       io: true,
-    } satisfies Record<Exclude<RefusalReason, 'missing'> | 'bad_options', true>;
+    } satisfies Record<Exclude<RefusalReason, 'missing'> | 'bad_options' | 'extension', true>;
     assert.deepEqual(namesIn('operations', 'reason'), Object.keys(known).sort());
   });
 

@@ -6,6 +6,8 @@ import { test } from 'node:test';
 import * as client from '../../src/client/index.ts';
 import * as testing from '../../src/client/testing.ts';
 import * as webhooks from '../../src/client/webhooks.ts';
+import * as extension from '../../src/extension/index.ts';
+import * as extensionTesting from '../../src/extension/testing.ts';
 import * as api from '../../src/index.ts';
 
 test('the package exports exactly these values', () => {
@@ -73,6 +75,33 @@ test('recourse-gateway/webhooks exports exactly these values', () => {
   assert.deepEqual(Object.keys(webhooks).sort(), ['verifyWebhook']);
 });
 
+test('recourse-gateway/extension exports exactly these values', () => {
+  assert.deepEqual(Object.keys(extension).sort(), [
+    'contractVersion',
+    'defineExtension',
+    'failed',
+    'lifetimeOf',
+    'makeFailure',
+    'provided',
+    'spellOut',
+  ]);
+});
+
+test('recourse-gateway/extension/testing exports exactly these values', () => {
+  assert.deepEqual(Object.keys(extensionTesting).sort(), [
+    'aHost',
+    'aNotice',
+    'attemptOf',
+    'eventually',
+    'planted',
+    'provesCredentials',
+    'provesNotifier',
+    'provesProtocol',
+    'provesUpstream',
+    'testHttp',
+  ]);
+});
+
 test('the package has exactly these entries', () => {
   const { exports } = JSON.parse(readFileSync(path.join(import.meta.dirname, '../../package.json'), 'utf8')) as {
     exports: object;
@@ -83,6 +112,8 @@ test('the package has exactly these entries', () => {
     './client': built('client/index'),
     './testing': built('client/testing'),
     './webhooks': built('client/webhooks'),
+    './extension': built('extension/index'),
+    './extension/testing': built('extension/testing'),
     './package.json': './package.json',
   });
 });

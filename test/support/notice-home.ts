@@ -5,7 +5,9 @@ import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { noticeLimits } from '../../src/adapters/notify/follow/notice-limits.ts';
 import type { NoticeParts } from '../../src/adapters/notify/follow/subscriber.ts';
-import type { Mailing } from '../../src/adapters/notify/smtp/mailing.ts';
+import type { NotifierUse } from '../../src/adapters/notify/follow/subscriber.ts';
+import { smtp } from '../../src/extensions/smtp/index.ts';
+import type { Mailing } from '../../src/extensions/smtp/send-mail.ts';
 import { type AnySubscriber, type Notices, startNotices } from '../../src/adapters/notify/start-notices.ts';
 import type { Webhook } from '../../src/adapters/notify/webhook/webhook.ts';
 import { nodeClock } from '../../src/adapters/system-node/clock.ts';
@@ -13,6 +15,7 @@ import type { ApprovalView } from '../../src/core/approval/approval-view.ts';
 import { canonicalText } from '../../src/core/values/canonical.ts';
 import type { RecordKind } from '../../src/core/journal/record.ts';
 import type { JsonObject } from '../../src/core/values/json.ts';
+import type { DeliverNotice } from '../../src/ports/notice.ts';
 import type { SqliteStore } from '../../src/adapters/store-sqlite/sqlite-store.ts';
 import { mustOpen } from '../conformance/sqlite-home.ts';
 import { nothingYet } from '../../src/shell/ending/transition.ts';
@@ -50,14 +53,19 @@ export const aHook = (over: Partial<Webhook> & { readonly url: string }): Webhoo
   ...over,
 });
 
-export const aMailing = (over: Partial<Mailing> & { readonly server: string }): Mailing => ({
-  via: 'smtp',
+export const aMailing = ({
+  server,
+  from = 'recourse@example.com',
+  to = ['ada@example.com'],
+  ...over
+}: Partial<NotifierUse & Mailing> & { readonly server: string }): NotifierUse => ({
+  via: 'extension',
+  kind: 'smtp',
+  settings: { server, from, to },
   name: 'people',
   events: ['POLICY_DEFER', 'POLICY_DENY', 'RUNTIME_GAP', 'breaker_opened'],
   batchMs: 0,
   limit: null,
-  from: 'recourse@example.com',
-  to: ['ada@example.com'],
   link: null,
   ...over,
 });
@@ -70,6 +78,9 @@ export const quickLimits = {
   jitter: 0,
   closeGraceMs: 50,
 };
+
+/** Mail, which is the only kind of notifier that ships with the gateway. */
+export const notifierOf = ({ settings }: NotifierUse): DeliverNotice => smtp.notifiers.smtp.create(settings);
 
 let written = 0;
 
@@ -137,6 +148,7 @@ export async function openNoticeHome(t: TestContext): Promise<NoticeHome> {
         clock: nodeClock,
         random: () => 0.5,
         limits: quickLimits,
+        notifierOf,
         onTrouble: (problem) => void troubles.push(problem),
         onGivenUp: (what, reason) => void givenUp.push(`${what}: ${reason}`),
         ...over,

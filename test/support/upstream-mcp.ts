@@ -1,10 +1,10 @@
 /** Opens MCP upstreams for a test and closes them with it; builds attempts; knows where the real servers are. */
+import { attemptOf } from '../../src/extension/proves/attempt-of.ts';
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
-import type { CallId } from '../../src/core/call/call.ts';
 import { type Json, isObject } from '../../src/core/values/json.ts';
-import type { Attempt, Failure, UpstreamResult } from '../../src/ports/upstream.ts';
+import type { Failure, UpstreamResult } from '../../src/ports/upstream.ts';
 import type { McpUpstreamConfig } from '../../src/adapters/upstream-mcp/mcp-config.ts';
 import {
   createMcpUpstreams,
@@ -58,25 +58,7 @@ export async function connected(upstreams: McpUpstreams, name: string): Promise<
   await eventually(`a connection to ${name}`, async () => statusOf(upstreams, name).state === 'connected');
 }
 
-let calls = 0;
-
-export function attemptOf(tool: string, args: Json = {}, more: Partial<Attempt> = {}): Attempt {
-  return {
-    callId: `call_${++calls}` as CallId,
-    attempt: 1,
-    tool,
-    args,
-    session: null,
-    tenant: 'default',
-    agent: 'local',
-    deadlineAtMs: Number.MAX_SAFE_INTEGER,
-    timeoutMs: 240_000,
-    workflowContext: null,
-    client: null,
-    callTool: () => Promise.reject(new Error('nobody calls on')),
-    ...more,
-  };
-}
+export { attemptOf };
 
 export function call(upstreams: McpUpstreams, tool: string, args: Json = {}, signal = never): Promise<UpstreamResult> {
   return upstreams.upstream.invoke(attemptOf(tool, args), signal);

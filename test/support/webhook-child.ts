@@ -16,6 +16,9 @@ await startNotices([aHook({ url })], {
   clock: nodeClock,
   random: Math.random,
   limits: quickLimits,
+  notifierOf: () => {
+    throw new Error('there is none here');
+  },
   onTrouble: () => undefined,
   onGivenUp: () => undefined,
 });

@@ -6,18 +6,24 @@ import { unreachable } from '../../core/values/unreachable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CredentialHandle, Credentials } from '../../ports/credentials.ts';
 import { createProviderClient, type ProviderClient } from './ask-provider.ts';
-import { configuredSecrets, type DeclaredCredential } from '../../core/credential/declared-credential.ts';
+import {
+  configuredSecrets,
+  type DeclaredCredential,
+  type VaultSource,
+} from '../../core/credential/declared-credential.ts';
+import type { JsonObject } from '../../core/values/json.ts';
 import { createCredentialCache, type CredentialCache } from './credential-cache.ts';
 import { type Environment, createEnvProvider, createExecProvider, createFileProvider } from './local-providers.ts';
 import { createOAuthProvider } from './oauth-provider.ts';
-import type { Provider } from './provider.ts';
-import { createVaultProvider } from './vault-provider.ts';
+import type { SecretProvider } from '../../ports/secret-provider.ts';
 
 export interface CredentialParts {
   readonly clock: Clock;
   readonly env: Environment;
   /** Hears each secret before it is used, those of the configuration included. */
   readonly onSecret: (secret: string) => void;
+  /** Makes the provider of a kind that an extension adds; Vault is one. */
+  readonly providerOf: (kind: string, settings: JsonObject) => SecretProvider;
 }
 
 export function createCredentials(configs: readonly DeclaredCredential[], parts: CredentialParts): Credentials {
@@ -71,8 +77,8 @@ function handleOf({
 export function createProvider(
   { source }: DeclaredCredential,
   client: ProviderClient,
-  { env, clock }: Omit<CredentialParts, 'onSecret'>,
-): Provider {
+  { env, providerOf }: Pick<CredentialParts, 'env' | 'providerOf'>,
+): SecretProvider {
   switch (source.provider) {
     case 'env':
       return createEnvProvider(source, env);
@@ -81,10 +87,18 @@ export function createProvider(
     case 'exec':
       return createExecProvider(source, env);
     case 'vault':
-      return createVaultProvider(source, client, () => clock.nowMs());
+      return providerOf('vault', vaultSettings(source));
     case 'oauth':
       return createOAuthProvider(source, client);
+    case 'extension':
+      return providerOf(source.kind, source.settings);
     default:
       return unreachable(source);
   }
+}
+
+/** As its extension takes them. */
+function vaultSettings({ address, path, field, namespace, auth }: VaultSource): JsonObject {
+  const login = auth.kind === 'token' ? { token: auth.token } : { role_id: auth.roleId, secret_id: auth.secretId };
+  return { address, path, field, ...(namespace === null ? {} : { namespace }), ...login };
 }

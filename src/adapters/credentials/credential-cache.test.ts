@@ -5,7 +5,7 @@ import { declare } from '../../../test/conformance/credentials/proves-credential
 import { createManualClock } from '../../../test/support/manual-clock.ts';
 import type { DeclaredCredential } from '../../core/credential/declared-credential.ts';
 import { createCredentialCache } from './credential-cache.ts';
-import { failed, type Provided, provided, type Provider, reasonOf } from './provider.ts';
+import { failed, type Provided, provided, type SecretProvider, reasonOf } from '../../ports/secret-provider.ts';
 
 /** Gives what the script says, the last of it for ever. */
 function open(
@@ -15,7 +15,7 @@ function open(
 ) {
   const clock = createManualClock();
   let asked = 0;
-  const provider: Provider = {
+  const provider: SecretProvider = {
     name: 'vault',
     usualAgeMs,
     fetch: async () => (script[Math.min(asked++, script.length - 1)] ?? (() => failed('empty')))(),

@@ -6,7 +6,7 @@ import crypto from 'node:crypto';
 import type { Clock } from '../../ports/clock.ts';
 import type { CredentialAnswer, CredentialState } from '../../ports/credentials.ts';
 import type { DeclaredCredential } from '../../core/credential/declared-credential.ts';
-import type { Provided, Provider, ProvidedSecret } from './provider.ts';
+import type { Provided, SecretProvider, ProvidedSecret } from '../../ports/secret-provider.ts';
 
 export interface CredentialCache {
   fetch(): Promise<CredentialAnswer>;
@@ -33,7 +33,7 @@ interface Failure {
 }
 
 export interface CacheParts {
-  readonly provider: Provider;
+  readonly provider: SecretProvider;
   readonly clock: Clock;
   /** Hears every secret before anything else is done with it. */
   readonly onSecret: (secret: string) => void;

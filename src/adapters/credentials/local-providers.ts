@@ -3,11 +3,19 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
 import { isObject } from '../../core/values/json.ts';
 import type { EnvSource, ExecSource, FileSource } from '../../core/credential/declared-credential.ts';
-import { failed, lifetimeOf, maxSecretBytes, type Provided, type Provider, provided, reasonOf } from './provider.ts';
+import {
+  failed,
+  lifetimeOf,
+  maxSecretBytes,
+  type Provided,
+  type SecretProvider,
+  provided,
+  reasonOf,
+} from '../../ports/secret-provider.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export function createEnvProvider({ variable }: EnvSource, env: Environment): Provider {
+export function createEnvProvider({ variable }: EnvSource, env: Environment): SecretProvider {
   return {
     name: 'env',
     // A process keeps its environment.
@@ -19,7 +27,7 @@ export function createEnvProvider({ variable }: EnvSource, env: Environment): Pr
   };
 }
 
-export function createFileProvider({ path }: FileSource): Provider {
+export function createFileProvider({ path }: FileSource): SecretProvider {
   return {
     name: 'file',
     // Whoever rotates a secret writes the file again.
@@ -42,7 +50,7 @@ export function createFileProvider({ path }: FileSource): Provider {
 /** What a program of this machine needs to run; no variable of the gateway's own. */
 const passedVariables = ['PATH', 'HOME', 'USER', 'LANG', 'TMPDIR', 'SystemRoot', 'SSL_CERT_FILE', 'XDG_CONFIG_HOME'];
 
-export function createExecProvider({ command, args, cwd }: ExecSource, env: Environment): Provider {
+export function createExecProvider({ command, args, cwd }: ExecSource, env: Environment): SecretProvider {
   return {
     name: 'exec',
     usualAgeMs: 3_600_000,

@@ -4,7 +4,7 @@
  */
 import type { ProviderAnswer, ProviderClient } from './ask-provider.ts';
 import type { OAuthSource } from '../../core/credential/declared-credential.ts';
-import { failed, lifetimeOf, type Provided, type Provider, provided } from './provider.ts';
+import { failed, lifetimeOf, type Provided, type SecretProvider, provided } from '../../ports/secret-provider.ts';
 
 const errorCodes: readonly string[] = [
   'invalid_request',
@@ -16,7 +16,7 @@ const errorCodes: readonly string[] = [
   'invalid_target',
 ];
 
-export function createOAuthProvider(source: OAuthSource, client: ProviderClient): Provider {
+export function createOAuthProvider(source: OAuthSource, client: ProviderClient): SecretProvider {
   const { tokenUrl, clientId, clientSecret, scope, audience, clientAuth } = source;
   const form = new URLSearchParams({ grant_type: 'client_credentials' });
   if (scope !== null) form.set('scope', scope);

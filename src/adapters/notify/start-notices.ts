@@ -8,13 +8,17 @@ import { followJournal } from './follow/follow-journal.ts';
 import { keepCursors } from './follow/keep-cursors.ts';
 import { deliveryId, isBefore } from './follow/positions.ts';
 import { runSubscriber } from './follow/run-subscriber.ts';
-import type { Cursor, Deliver, NoticeParts } from './follow/subscriber.ts';
-import type { Mailing } from './smtp/mailing.ts';
-import { startMailing } from './smtp/send-mail.ts';
+import type { Cursor, Deliver, NoticeParts, NotifierUse } from './follow/subscriber.ts';
+import { noticeOf, tellNotifier } from './follow/tell-notifier.ts';
 import { deliverWebhook } from './webhook/deliver-webhook.ts';
 import type { Webhook } from './webhook/webhook.ts';
 
-export type AnySubscriber = Webhook | Mailing;
+export type AnySubscriber = Webhook | NotifierUse;
+
+const called = (subscriber: AnySubscriber): string => {
+  const kind = subscriber.via === 'webhook' ? 'webhook' : subscriber.kind;
+  return `${kind === 'smtp' ? 'mail' : kind} '${subscriber.name}'`;
+};
 
 export interface Notices {
   /** Gives messages under way a moment to end. What was not accepted is delivered after the next start. */
@@ -34,7 +38,6 @@ export async function startNotices(subscribers: readonly AnySubscriber[], parts:
   await keeper.save();
   const { after } = followJournal({ store, from: now, limits });
   const running = subscribers.map((subscriber) => {
-    const called = `${subscriber.via === 'smtp' ? 'mail' : 'webhook'} '${subscriber.name}'`;
     return runSubscriber({
       subscriber,
       keeper,
@@ -42,8 +45,8 @@ export async function startNotices(subscribers: readonly AnySubscriber[], parts:
       clock,
       random,
       limits,
-      report: (text) => onTrouble(`${called} ${text}`),
-      onGivenUp: (what, reason) => onGivenUp(`${what} to ${called}`, reason),
+      report: (text) => onTrouble(`${called(subscriber)} ${text}`),
+      onGivenUp: (what, reason) => onGivenUp(`${what} to ${called(subscriber)}`, reason),
       deliver: deliverTo(subscriber, storeTag, parts),
     });
   });
@@ -65,9 +68,9 @@ function deliverTo(subscriber: AnySubscriber, storeTag: string, parts: NoticePar
   switch (subscriber.via) {
     case 'webhook':
       return async (batch, signal) => deliverWebhook(subscriber, await describe(batch), parts, signal);
-    case 'smtp': {
-      const send = startMailing(subscriber, parts);
-      return async (batch, signal) => send(await describe(batch), signal);
+    case 'extension': {
+      const deliver = parts.notifierOf(subscriber);
+      return async (batch, signal) => tellNotifier(deliver, noticeOf(await describe(batch), subscriber), parts, signal);
     }
     default:
       return unreachable(subscriber);

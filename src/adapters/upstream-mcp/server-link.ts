@@ -17,7 +17,7 @@ import { createStderrTail } from './stdio/stderr-tail.ts';
 
 export interface UpstreamStatus {
   readonly name: string;
-  readonly kind: 'stdio' | 'http';
+  readonly kind: 'stdio' | 'http' | 'extension';
   /** `waiting`: it could not be reached, or was lost, and is tried again. */
   readonly state: 'connecting' | 'connected' | 'waiting' | 'closed';
   /** What is wrong, or was last; null if nothing is. */

@@ -39,13 +39,14 @@ export async function checkCredentials(config: Config, { tell, warn, env }: Chec
 const placeIn = ({ places }: WrittenCredential, key: 'name' | 'match' | 'inject' | 'source'): Place =>
   places.get(key) ?? { file: '', line: 1, column: 1 };
 
-type Upstream = 'api' | 'models' | 'http' | 'stdio';
+type Upstream = 'api' | 'models' | 'http' | 'stdio' | 'extension';
 
 const canGo: Readonly<Record<Upstream, ReadonlySet<string>>> = {
   api: new Set(['header', 'query']),
   models: new Set(['header', 'query']),
   http: new Set(['header', 'meta']),
   stdio: new Set(['meta', 'env']),
+  extension: new Set(['header', 'query', 'meta']),
 };
 
 const what: Readonly<Record<Upstream, string>> = {
@@ -53,6 +54,7 @@ const what: Readonly<Record<Upstream, string>> = {
   models: 'is a provider of models, which takes header or query',
   http: 'is an MCP server at an address, which takes header or meta',
   stdio: 'is a program, which takes meta or env',
+  extension: 'is of an extension, which takes header, query or meta',
 };
 
 function checkUse(
@@ -64,13 +66,14 @@ function checkUse(
   const upstreams = [
     ...config.tools.map((server) => ({ name: server.name, kind: server.connect.kind as Upstream })),
     ...config.apis.map((api) => ({ name: api.name, kind: 'api' as Upstream })),
+    ...config.hosted.map((hosted) => ({ name: hosted.name, kind: 'extension' as Upstream })),
     ...config.models.map((provider) => ({ name: provider.name, kind: 'models' as Upstream })),
   ];
   const tools = [...pinnedTools(config).keys()].filter((tool) => isFor(credential, tool));
   // The tools of a server that is not pinned are not known: a pattern for the server may fit one of them.
   const isKnown = (server: string) =>
     config.lock?.servers.has(server) === true ||
-    [...config.apis, ...config.models].some(({ name: known }) => known === server);
+    [...config.apis, ...config.models, ...config.hosted].some(({ name: known }) => known === server);
   const used = upstreams.filter(({ name: server }) =>
     isKnown(server) ? tools.some((tool) => tool.startsWith(`${server}/`)) : reaches(credential, server),
   );

@@ -23,17 +23,21 @@ import { readConfig, type ReadConfig } from '../../config/read-config.ts';
 import { nearest } from '../../core/values/nearest.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import type { HttpApi } from '../../adapters/upstream-http/http-api.ts';
+import { declareHosted } from '../extensions/declare-hosted.ts';
+import { type ExtensionSet, noExtensions } from '../extensions/extension-set.ts';
+import { loadExtensions } from '../extensions/load-extensions.ts';
+import { costFunctions, modelKindsOf } from '../extensions/use-extensions.ts';
 import type { ModelKinds, ModelProvider } from '../../core/model/model-provider.ts';
 import { loadApis } from './load-apis.ts';
 import { loadModels } from '../upstreams/load-models.ts';
-import { modelKinds } from '../upstreams/model-kinds.ts';
 import { warnEgress } from './warn-egress.ts';
 import { warnModels } from './warn-models.ts';
 import { warnExposed } from './warn-exposed.ts';
 import { checkCredentials } from './check-credentials.ts';
 import { checkReconcile } from './check-reconcile.ts';
 import { knownShapes } from './known-catalogue.ts';
-import { loadWorkflowModule, splitProblem } from './load-workflow-module.ts';
+import { splitProblem } from '../modules/import-module.ts';
+import { loadWorkflowModule } from './load-workflow-module.ts';
 import { displayPath, type ProjectFiles, readProjectFiles, type ReadRefusal, readText } from './read-project-files.ts';
 import { keyPlaceOf } from '../../config/shape/read-shape.ts';
 import { workflowFromYaml } from '../../config/workflow/workflow-from-yaml.ts';
@@ -60,6 +64,8 @@ export interface Project {
   /** Paths in it are absolute. */
   readonly config: Config;
   readonly apis: readonly HttpApi[];
+  /** Loaded, and not started. */
+  readonly extensions: ExtensionSet;
   readonly models: readonly ModelProvider[];
   readonly workflows: readonly MountedWorkflow[];
   /** Null without agents: then every tool may be called. */
@@ -88,8 +94,10 @@ export async function loadProject(request: ProjectRequest): Promise<LoadedProjec
   const beside = await readProjectFiles(file, read.text, cwd);
   const written = readConfig(read.text, shown, { env: request.env ?? process.env, ...beside });
   const { apis, declared, files } = await loadApis(written.config, cwd, written.tell);
-  const models = loadModels(written.config, request.kinds ?? modelKinds, written.tell);
-  const all = new Map([...declared, ...models.declared]);
+  const extensions = await loadExtensions(written.config, cwd, written.tell);
+  const models = loadModels(written.config, request.kinds ?? modelKindsOf(extensions), written.tell);
+  const hosted = declareHosted(written.config, extensions, written.tell);
+  const all = new Map([...declared, ...models.declared, ...hosted]);
   const config = { ...written, config: { ...written.config, declared: all } };
   const { workflows, problems } =
     wanted !== undefined && looksLikePath(wanted)
@@ -97,7 +105,8 @@ export async function loadProject(request: ProjectRequest): Promise<LoadedProjec
       : await loadConfigured(wanted, config, { cwd, shown });
   // The actions of workflows that were not loaded are unknown.
   const shapes = wanted === undefined ? knownShapes({ config: config.config, workflows }) : null;
-  const policy = compileConfigPolicy(config, shapes, await holdersFor(config.config, request));
+  const holders = await holdersFor(config.config, request);
+  const policy = compileConfigPolicy(config, shapes, holders, costFunctions(extensions, config.config.uses));
   checkReconcile(config.config, config.tell);
   warnEgress(config.config, models.providers, policy, config.warn);
   warnModels(config.config, policy, config.warn);
@@ -109,7 +118,7 @@ export async function loadProject(request: ProjectRequest): Promise<LoadedProjec
   const told = [...config.allProblems(), ...lockProblems(beside), ...problems].map(named);
   const warnings = config.allWarnings().map(named);
   if (told.length > 0) return { ...broken(told), warnings, workflows };
-  const served = { apis, models: models.providers, workflows };
+  const served = { apis, models: models.providers, extensions, workflows };
   return {
     ok: true,
     project: { file, config: inPlace, ...served, policy, warnings, files: [...beside.files, ...files] },
@@ -199,7 +208,7 @@ async function loadModuleAlone(file: string, shown: string): Promise<LoadedProje
   const loaded = await loadWorkflowModule(file);
   if (!loaded.ok) return broken(loaded.problems.map(({ message, fix }) => problemOf(shown, message, fix)));
   const nothing = { file: null, config: emptyConfig, apis: [], models: [], policy: null, warnings: [], files: [] };
-  return { ok: true, project: { ...nothing, workflows: [loaded.workflow] } };
+  return { ok: true, project: { ...nothing, extensions: noExtensions, workflows: [loaded.workflow] } };
 }
 
 function unknownWorkflow(wanted: string, all: readonly WorkflowConfig[], shown: string): Problem {

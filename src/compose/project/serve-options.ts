@@ -13,6 +13,9 @@ import type { Policy } from '../../core/policy/policy.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import { GatewayError } from '../../core/values/gateway-error.ts';
 import { type RecoveryConfig, recoveryOf } from '../upstreams/tool-recovery.ts';
+import type { Hosted } from '../extensions/hosted-tools.ts';
+import type { Running } from '../extensions/start-extensions.ts';
+import { validatorsIn, type ValidatorOf } from '../extensions/validate-tools.ts';
 import type { Project } from './load-project.ts';
 import type { OpenedGateway } from '../serve/keep-open.ts';
 
@@ -23,6 +26,10 @@ export interface ServingOptions {
   readonly servers: readonly McpUpstreamConfig[];
   readonly apis: readonly HttpApi[];
   readonly models: readonly ModelProvider[];
+  readonly hosted: readonly Hosted[];
+  readonly validatorOf: ValidatorOf;
+  /** Started by the process, which stops them. */
+  readonly running?: Running;
   readonly credentials: readonly DeclaredCredential[];
   readonly file: string;
   readonly begin?: Begin;
@@ -58,6 +65,8 @@ export function servingOptions(project: Project, servers: readonly McpUpstreamCo
     servers,
     apis: project.apis,
     models: project.models,
+    hosted: project.config.hosted,
+    validatorOf: validatorsIn(project.config),
     credentials: project.config.credentials,
     file: who.file,
     agent: who.agent,
@@ -106,12 +115,14 @@ export interface Refused {
   readonly message: string;
 }
 
+const ofConfiguration = ['bad_options', 'extension'];
+
 const ofDefinitions = ['McpConfigError', 'HttpConfigError', 'ToolDefinitionError', 'WorkflowDefinitionError'];
 
 /** Null for a bug of ours. */
 export function refusalOf(error: unknown): Refused | null {
   if (error instanceof GatewayError) {
-    const because = error.reason === 'bad_options' ? 'configuration' : 'store';
+    const because = ofConfiguration.includes(error.reason) ? 'configuration' : 'store';
     return { kind: 'refused', because, message: error.message };
   }
   if (!(error instanceof Error) || !ofDefinitions.includes(error.name)) return null;

@@ -6,12 +6,14 @@ import { takeLock } from '../../adapters/store-sqlite/share/lock.ts';
 import { placeOfStore } from '../../adapters/store-sqlite/share/place.ts';
 import type { Shell } from '../../shell/shell.ts';
 import type { WorkflowService } from '../../shell/session/workflow-service.ts';
+import type { ExtensionState } from '../extensions/start-extensions.ts';
 import type { Joined } from '../upstreams/join-upstreams.ts';
 
 /** What the composition root opens. */
 export interface OpenedGateway {
   readonly gateway: {
     readonly role: 'owner' | 'forwarder';
+    extensions(): readonly ExtensionState[];
     close(options?: { readonly drain_seconds?: number }): Promise<void>;
   };
   readonly shell: Shell;

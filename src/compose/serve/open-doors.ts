@@ -67,7 +67,7 @@ export function openDoors(order: DoorsOrder, { gateway, governance, identity }: 
   const seal = createSeal(file, onTrouble);
   const onReply = (reply: Reply, { tenant }: Principal) => counts.count(reply, tenant);
   const { workflows, config } = governance.project();
-  for (const { at, ...what } of endpoints(workflows, [...config.tools, ...config.apis])) {
+  for (const { at, ...what } of endpoints(workflows, [...config.tools, ...config.apis, ...config.hosted])) {
     const door = openMcpDoor({ version, who, ...what, mode, seal, onReply }, gateway);
     handlers.set(at, createHttpHandler(door, { ...ofMcp, path: at }));
   }

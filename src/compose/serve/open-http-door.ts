@@ -27,6 +27,7 @@ import { createWorkflowService, type WorkflowService } from '../../shell/session
 import type { Authenticate } from '../state/authenticate.ts';
 import type { Governance } from './governance.ts';
 import { driftFromLock, liveTools } from '../upstreams/list-servers.ts';
+import { reportExtension } from '../extensions/report-extension.ts';
 import type { LastingGateway } from './keep-open.ts';
 import { summarizeServer } from '../upstreams/report-servers.ts';
 
@@ -139,6 +140,7 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
         tools: shell().catalogue().size,
         workflows: [...shell().workflows.keys()],
         upstreams: upstreams().map((status) => tellTenant(summarizeServer(status), tenant)),
+        extensions: tenant === operatorTenant ? current().gateway.extensions().map(reportExtension) : [],
         gates: describeLadder(ladder, policy !== null),
         gaps: gapsOf(tenant, shell()),
         credentials: reportCredentials(shell(), tenant === operatorTenant),

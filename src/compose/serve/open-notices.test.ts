@@ -29,7 +29,10 @@ test('one of them sends, a forwarder too; when it ends another goes on, and noth
   };
   const start = ({ gateway, shell }: typeof owner) => {
     const lasting = { current: () => ({ gateway, shell }) } as unknown as LastingGateway;
-    return openNotices({ subscribers: [hook], store: owner.file, onTrouble: assert.fail }, lasting);
+    return openNotices(
+      { subscribers: [hook], store: owner.file, onTrouble: assert.fail, notifierOf: () => assert.fail() },
+      lasting,
+    );
   };
   const ask = async (amount: number) => void (await owner.call({ tool: 'payments/refund', args: { amount } }));
   const told = (count: number) => eventually(`${count} messages`, async () => receiver.got.length >= count);

@@ -3,6 +3,7 @@
  * it owns the store; when it dies, another takes over where it stopped. Never delays a call. A failed start is
  * reported, not fatal.
  */
+import type { NoticeParts } from '../../adapters/notify/follow/subscriber.ts';
 import { noticeLimits } from '../../adapters/notify/follow/notice-limits.ts';
 import { type AnySubscriber, type Notices, startNotices } from '../../adapters/notify/start-notices.ts';
 import { takeLock } from '../../adapters/store-sqlite/share/lock.ts';
@@ -18,13 +19,15 @@ export interface NoticesOrder {
   /** The store's file. */
   readonly store: string;
   readonly onTrouble: (problem: string) => void;
+  /** Makes the notifier of a kind that an extension adds. */
+  readonly notifierOf: NoticeParts['notifierOf'];
 }
 
 const lookEveryMs = 1_000;
 
 /** Resolves when the start position of each subscriber is on disk, or when another process sends. */
 export async function openNotices(
-  { subscribers, store, onTrouble }: NoticesOrder,
+  { subscribers, store, onTrouble, notifierOf }: NoticesOrder,
   { current }: LastingGateway,
 ): Promise<Notices> {
   if (subscribers.length === 0) return { close: async () => undefined };
@@ -49,6 +52,7 @@ export async function openNotices(
         random: Math.random,
         limits: noticeLimits,
         onTrouble,
+        notifierOf,
         onGivenUp: (what, reason) => recordSuppressed({ kind: 'suppressed', what, reason }, current().shell),
       });
       return { close: () => running.close().finally(lock.free) };

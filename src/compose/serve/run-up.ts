@@ -35,6 +35,9 @@ import {
   type ServerSummary,
 } from '../upstreams/report-servers.ts';
 import type { Project } from '../project/load-project.ts';
+import type { Running } from '../extensions/start-extensions.ts';
+import { openWith, startForProject } from '../extensions/start-for-project.ts';
+import { noticesOf } from '../extensions/use-extensions.ts';
 import type { OperatorToken } from '../state/operator-token.ts';
 
 export interface UpOrder {
@@ -121,6 +124,7 @@ interface Started {
   readonly identity: OpenIdentity;
   readonly reporter: ServerReporter;
   readonly tools: EventEmitter<{ changed: [] }>;
+  readonly running: Running;
   readonly file: string;
 }
 
@@ -149,29 +153,34 @@ async function start(order: UpOrder, open: OpenForServing): Promise<Start> {
       checkErrors(next, gateway === null ? undefined : liveTools(gateway.current().upstreams));
     const governance = createGovernance(project, { load, errorsIn, record }, errors);
     const file = await storeOfProject(project, order.file, order.onTrouble);
+    const running = await startForProject(project, order.onNotice);
+    if ('problems' in running) return { ...running, forcible: false };
     const who = { file, agent: order.openAs ?? 'local', onNotice: order.onNotice };
     reporter = createServerReporter(order.onTrouble);
     const tools = new EventEmitter<{ changed: [] }>();
     const serving = servingOptions(project, serversOf(project.config), who);
     const options = {
       ...serving,
+      running,
       policy: governance.current,
       onServer: reporter.hear,
       onTools: () => void tools.emit('changed'),
     };
-    gateway = await keepOpen({
-      open: (again) => open({ ...options, begin: beginning(order.newStore, again) }),
-      file: options.file,
-      onSuccession: order.onSuccession,
-      onFailure: order.onTrouble,
-    });
+    const opened = () =>
+      keepOpen({
+        open: (again) => open({ ...options, begin: beginning(order.newStore, again) }),
+        file: options.file,
+        onSuccession: order.onSuccession,
+        onFailure: order.onTrouble,
+      });
+    gateway = await openWith(running, opened);
     try {
       const change = { next: project.policy, last: null, by: 'recourse up --force', forced: errors };
       if (errors.length > 0 && !(await record(change)))
         throw new GatewayError('not_writable', 'the store could not record that errors were forced: try again');
       const openAs = order.openAs === null ? null : { tenant: 'default', agent: order.openAs };
       const identity = await openIdentity({ store: options.file, openAs, onTrouble: order.onTrouble });
-      return { governance, gateway, identity, reporter, tools, file: options.file };
+      return { governance, gateway, identity, reporter, tools, running, file: options.file };
     } catch (error) {
       await gateway.close({ drain_seconds: 0 });
       throw error;
@@ -212,7 +221,7 @@ interface Stage {
 
 async function serveUntil(
   stopped: Promise<unknown>,
-  { governance, gateway, identity, reporter, tools, file }: Started,
+  { governance, gateway, identity, reporter, tools, running, file }: Started,
   { order, router, server, connections, url, host }: Stage,
 ): Promise<void> {
   const [{ openDoors, toolsPath }, { openNotices }] = await Promise.all([
@@ -221,7 +230,10 @@ async function serveUntil(
   ]);
   const { workflows, warnings, policy, config } = governance.project();
   const doors = openDoors({ ...order, host, file, connections }, { gateway, governance, identity });
-  const notices = await openNotices({ subscribers: config.notify, store: file, onTrouble: order.onTrouble }, gateway);
+  const notices = await openNotices(
+    { ...noticesOf(config.notify, running), store: file, onTrouble: order.onTrouble },
+    gateway,
+  );
   tools.on('changed', () => doors.toolsChanged());
   doors.guard(server);
   router.open(doors);

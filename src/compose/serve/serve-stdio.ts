@@ -13,6 +13,7 @@ import { driftFromLock, liveTools } from '../upstreams/list-servers.ts';
 import { loadProject, type Project } from '../project/load-project.ts';
 import { createSeal } from '../state/seal.ts';
 import { type Mounted, openJointDoor, openMcpDoor } from './open-mcp-door.ts';
+import { mustStart, openWith } from '../extensions/start-for-project.ts';
 import { keepOpen, type LastingGateway } from './keep-open.ts';
 import {
   beginning,
@@ -105,12 +106,17 @@ async function serve(
   if (isStopped()) return { kind: 'ended' };
   const say = (role: string) =>
     order.onServing({ workflow: workflow?.name ?? null, file: path.resolve(options.file), role });
-  const opening = keepOpen({
-    open: (again) => open({ ...options, onTools: () => door.toolsChanged(), begin: beginning(order.newStore, again) }),
-    file: options.file,
-    onSuccession: say,
-    onFailure: order.onTrouble,
-  });
+  const opening = mustStart(project, order.onNotice).then((running) =>
+    openWith(running, () =>
+      keepOpen({
+        open: (again) =>
+          open({ ...options, running, onTools: () => door.toolsChanged(), begin: beginning(order.newStore, again) }),
+        file: options.file,
+        onSuccession: say,
+        onFailure: order.onTrouble,
+      }),
+    ),
+  );
   const gateway = soonOpen(opening);
   const { version, mode } = order;
   const seal = createSeal(options.file, order.onTrouble);

@@ -13,6 +13,8 @@ import {
 import type { Clock } from '../../ports/clock.ts';
 import type { CredentialHandle, Credentials } from '../../ports/credentials.ts';
 import type { Notifier } from '../../ports/notifier.ts';
+import type { Running } from '../extensions/start-extensions.ts';
+import { providerOf } from '../extensions/use-extensions.ts';
 import { createSecretHider, type SecretHider } from '../serve/secret-hider.ts';
 import type { Environment } from '../state/state-folder.ts';
 
@@ -37,6 +39,7 @@ export async function joinCredentials(
   declared: readonly DeclaredCredential[],
   clock: Clock,
   env: Environment,
+  running: Running,
 ): Promise<JoinedCredentials> {
   const hider = createSecretHider();
   if (declared.length === 0)
@@ -49,7 +52,12 @@ export async function joinCredentials(
     };
   // Loaded only if there is something to fetch.
   const { createCredentials } = await import('../../adapters/credentials/create-credentials.ts');
-  const port = createCredentials(declared, { clock, env, onSecret: hider.add });
+  const port = createCredentials(declared, {
+    clock,
+    env,
+    onSecret: hider.add,
+    providerOf: (kind, settings) => providerOf(running, kind, settings),
+  });
   const known = new WeakMap<ToolEntry, ToolEntry>();
   return {
     port,

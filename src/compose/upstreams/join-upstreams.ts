@@ -21,6 +21,10 @@ import type { Workflow } from '../../core/workflow/workflow.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { Upstream } from '../../ports/upstream.ts';
 import type { Validator } from '../../ports/validator.ts';
+import type { Hosted } from '../extensions/hosted-tools.ts';
+import { joinHosted } from '../extensions/join-hosted.ts';
+import type { Running } from '../extensions/start-extensions.ts';
+import type { ToolValidation } from '../extensions/validate-tools.ts';
 import { holdEgress } from './hold-egress.ts';
 import { httpPartsOf } from './http-tool.ts';
 import type { JoinedCredentials } from './join-credentials.ts';
@@ -43,6 +47,11 @@ export interface Behind {
   readonly dns?: readonly string[] | undefined;
   /** Adds what the operator declares to a tool of a server. The same entry must give the same object. */
   readonly complete?: ((tool: ToolEntry) => ToolEntry) | undefined;
+  /** Servers of kinds that extensions add, and those extensions. */
+  readonly hosted?: readonly Hosted[] | undefined;
+  readonly running?: Running | undefined;
+  /** Puts validators of extensions before tools. */
+  readonly validating?: ToolValidation['validate'] | undefined;
   /** The secrets of connections, and how they are hidden. */
   readonly credentials?: Pick<JoinedCredentials, 'connectWith' | 'hider'> | undefined;
 }
@@ -95,11 +104,18 @@ export async function joinUpstreams(
     },
   });
   const configs = behind.servers ?? [];
-  const served = servedOf(behind);
+  const hosted = joinAllHosted(behind, limits, notify);
+  const validate = (behind.validating ?? ((next) => next))(functions.validator.validate);
+  const served = servedBy(behind);
   const { apis, models } = await joinSent(behind, limits);
   const servers = configs.length === 0 ? null : await connect(configs, behind, { limits, notify, listsIn });
   // Known from the start, unlike the tools of servers.
-  const own = new Map([...ownEntries(tools, functions.catalogue), ...apis.catalogue, ...models.catalogue]);
+  const own = new Map([
+    ...ownEntries(tools, functions.catalogue),
+    ...apis.catalogue,
+    ...models.catalogue,
+    ...(hosted?.catalogue ?? []),
+  ]);
   const catalogue = mergedCatalogue(own, servers, behind.complete ?? ((tool) => tool));
   const validators = new Map<string, Validate>();
 
@@ -109,11 +125,7 @@ export async function joinUpstreams(
     const workflows = new Map<string, Workflow>();
     let isStarting = false;
     const why = whyMissing(servers, () => (isStarting = true));
-    const defaults = {
-      timeoutMs: limits.defaultTimeoutMs,
-      validate: functions.validator.validate,
-      whyMissing: why,
-    };
+    const defaults = { timeoutMs: limits.defaultTimeoutMs, validate, whyMissing: why };
     for (const workflow of mounted) {
       const taken = workflows.has(workflow.name);
       if (taken) problems.push(`workflow '${workflow.name}': its name is taken; give it another`);
@@ -130,18 +142,16 @@ export async function joinUpstreams(
   return {
     catalogue,
     servers,
-    status: () => [...(servers?.status() ?? []), ...apis.status()],
+    status: () => [...(servers?.status() ?? []), ...apis.status(), ...(hosted?.status() ?? [])],
     providers: behind.models ?? [],
     models: models.models,
     serverNames: served.map(({ name }) => name),
     bareServers: new Set(served.filter(({ names }) => names === 'bare').map(({ name }) => name)),
-    upstream: routeCalls(functions, [apis, models], servers),
+    upstream: routeCalls(functions, [apis, models, ...(hosted === null ? [] : [hosted])], servers),
     validator: {
       validate: (tool, args, step) => {
-        const validate = step === null ? undefined : validators.get(step.workflow);
-        return step === null || validate === undefined
-          ? functions.validator.validate(tool, args, null)
-          : validate(tool, args, step.context);
+        const ofStep = step === null ? undefined : validators.get(step.workflow);
+        return step === null || ofStep === undefined ? validate(tool, args, null) : ofStep(tool, args, step.context);
       },
     },
     async bind() {
@@ -154,7 +164,7 @@ export async function joinUpstreams(
       return bindAll().bound;
     },
     async close() {
-      await Promise.all([servers?.close(), apis.close(), models.close()]);
+      await Promise.all([servers?.close(), apis.close(), models.close(), hosted?.close()]);
       await functions.close();
     },
   };
@@ -189,22 +199,29 @@ async function joinSent({ tools = [], apis = [], models = [], dns, credentials }
   };
 }
 
-const servedOf = ({ servers = [], apis = [], models = [] }: Behind) => [
+/** All servers, whatever they are. */
+const servedBy = ({ servers = [], apis = [], models = [], hosted = [] }: Behind) => [
   ...servers,
   ...apis.map(({ target: { name }, names }) => ({ name, names })),
   ...models.map(({ name }) => ({ name, names: undefined })),
+  ...hosted,
 ];
+
+/** Null without servers of extensions. */
+function joinAllHosted({ hosted = [], running }: Behind, { defaultTimeoutMs }: Limits, notify: Notifier) {
+  return running === undefined || hosted.length === 0 ? null : joinHosted(hosted, running, defaultTimeoutMs, notify);
+}
 
 function routeCalls(
   functions: FunctionUpstream,
-  sent: readonly Pick<JoinedApis, 'upstreamOf'>[],
+  known: readonly Pick<JoinedApis, 'upstreamOf'>[],
   servers: McpUpstreams | null,
 ): Upstream {
   return {
     invoke: (attempt, signal, late) => {
-      for (const each of sent) {
-        const found = each.upstreamOf(attempt.tool);
-        if (found !== null) return found.invoke(attempt, signal, late);
+      for (const each of known) {
+        const upstream = each.upstreamOf(attempt.tool);
+        if (upstream !== null) return upstream.invoke(attempt, signal, late);
       }
       return functions.catalogue.has(attempt.tool) || servers === null
         ? functions.upstream.invoke(attempt, signal)

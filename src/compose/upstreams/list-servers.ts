@@ -6,7 +6,7 @@ import crypto from 'node:crypto';
 import { entriesOf, type HttpApi } from '../../adapters/upstream-http/http-api.ts';
 import type { McpUpstreamConfig } from '../../adapters/upstream-mcp/mcp-config.ts';
 import { type LockedTool, type Lock, lockName } from '../../config/lock.ts';
-import type { ToolEntry } from '../../core/call/catalogue.ts';
+import type { Catalogue, ToolEntry } from '../../core/call/catalogue.ts';
 import { isObject, type JsonObject } from '../../core/values/json.ts';
 import { defaultLimits } from '../../core/limits.ts';
 import type { ModelProvider } from '../../core/model/model-provider.ts';
@@ -15,6 +15,9 @@ import type { DeclaredCredential } from '../../core/credential/declared-credenti
 import { nodeClock } from '../../adapters/system-node/clock.ts';
 import { type JoinedCredentials, joinCredentials } from './join-credentials.ts';
 import { joinUpstreams, type Joined } from './join-upstreams.ts';
+import { type ExtensionSet, noExtensions } from '../extensions/extension-set.ts';
+import { startExtensions } from '../extensions/start-extensions.ts';
+import { printNotice } from '../serve/print-notices.ts';
 import { refusalOf } from '../project/serve-options.ts';
 import { lastWords } from './report-servers.ts';
 import { canonicalText } from '../../core/values/canonical.ts';
@@ -43,12 +46,15 @@ export type ListedServer =
 export async function listServers(
   configs: readonly McpUpstreamConfig[],
   declared: readonly DeclaredCredential[] = [],
+  extensions: ExtensionSet = noExtensions,
 ): Promise<readonly ListedServer[]> {
-  const credentials = await joinCredentials(declared, nodeClock, process.env);
+  const running = await startExtensions(extensions, { clock: nodeClock, notify: printNotice });
+  const credentials = await joinCredentials(declared, nodeClock, process.env, running);
   try {
     return await Promise.all(configs.map((config) => listServer(config, credentials)));
   } finally {
     credentials.port?.close();
+    await running.stop();
   }
 }
 
@@ -85,10 +91,19 @@ async function listServer(config: McpUpstreamConfig, credentials: JoinedCredenti
 
 export type ReachedServer = Extract<ListedServer, { tools: unknown }>;
 
+/** The tools of a server of an extension: from what its author declares. */
+export function listHosted(name: string, declared: Catalogue): ReachedServer {
+  return listEntries(
+    name,
+    [...declared.values()].filter((entry) => entry.name.startsWith(`${name}/`)),
+  );
+}
+
 /** The tools of a provider of models: from its kind, without asking it. */
-export function listProvider(provider: ModelProvider): ReachedServer {
-  const { name } = provider;
-  const entries = [...providerEntries(provider).values()];
+export const listProvider = (provider: ModelProvider): ReachedServer =>
+  listEntries(provider.name, [...providerEntries(provider).values()]);
+
+function listEntries(name: string, entries: readonly ToolEntry[]): ReachedServer {
   const tools = entries.map((entry) => [entry.name.slice(name.length + 1), lockedTool(entry)] as const);
   return { name, tools: new Map(tools), leftOut: [] };
 }

@@ -4,12 +4,22 @@
  */
 import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { configName } from '../../config/config.ts';
+import { type Config, configName } from '../../config/config.ts';
 import { type Lock, lockName, maxLockChars, readLock, writeLock } from '../../config/lock.ts';
 import { readConfig } from '../../config/read-config.ts';
 import type { Pinned, PinOrder } from '../../doors/cli/commands/pin.ts';
-import { listApi, type ListedServer, listProvider, listServers, type ReachedServer } from './list-servers.ts';
-import { modelKinds } from './model-kinds.ts';
+import { declareHosted } from '../extensions/declare-hosted.ts';
+import { type ExtensionSet, noExtensions } from '../extensions/extension-set.ts';
+import { loadExtensions } from '../extensions/load-extensions.ts';
+import { modelKindsOf } from '../extensions/use-extensions.ts';
+import {
+  listApi,
+  type ListedServer,
+  listHosted,
+  listProvider,
+  listServers,
+  type ReachedServer,
+} from './list-servers.ts';
 import { loadApis } from '../project/load-apis.ts';
 import { loadModels } from './load-models.ts';
 import { inFolder } from '../project/load-project.ts';
@@ -33,17 +43,23 @@ export async function pinTools({ config, isCheck }: PinOrder): Promise<Pinned> {
   const beside = await readProjectFiles(file, text.text, cwd);
   const read = readConfig(text.text, shown, { env: process.env, included: beside.included });
   const { apis } = await loadApis(read.config, cwd, read.tell);
-  const { providers } = loadModels(read.config, modelKinds, read.tell);
+  const extensions = await loadExtensions(read.config, cwd, read.tell);
+  const hosted = declareHosted(read.config, extensions, read.tell);
+  const { providers } = loadModels(read.config, modelKindsOf(extensions), read.tell);
   if (read.allProblems().length > 0) return { kind: 'problems', problems: read.allProblems() };
   const lockFile = path.join(path.dirname(file), lockName);
   const before = beside.lock === null ? null : readLock(beside.lock.text, lockName);
   const inPlace = inFolder(read.config, cwd, file);
-  const listed = await listServers(serversOf(inPlace), inPlace.credentials);
+  const listed = await listServers(serversOf(inPlace), inPlace.credentials, extensionsOf(inPlace, extensions));
   const away = listed.flatMap((server) => ('problem' in server ? [server] : []));
   const [wrong] = away.filter(({ because }) => because === 'configuration');
   if (wrong !== undefined) return { kind: 'refused', message: wrong.problem };
   if (away.length > 0) return { kind: 'unreachable', servers: away.map(reachProblem) };
-  const { lock, leftOut } = lockOf(listed, [...apis.map(listApi), ...providers.map(listProvider)]);
+  const { lock, leftOut } = lockOf(listed, [
+    ...apis.map(listApi),
+    ...providers.map(listProvider),
+    ...read.config.hosted.map(({ name }) => listHosted(name, hosted)),
+  ]);
   const next = writeLock(lock);
   const isSame = next === beside.lock?.text;
   if (!isCheck && !isSame) {
@@ -61,6 +77,10 @@ export async function pinTools({ config, isCheck }: PinOrder): Promise<Pinned> {
     leftOut,
   };
 }
+
+/** Only secrets are fetched to list tools: without any, no extension is started. */
+const extensionsOf = ({ credentials }: Config, set: ExtensionSet): ExtensionSet =>
+  credentials.some(({ source }) => source.provider === 'extension' || source.provider === 'vault') ? set : noExtensions;
 
 function lockOf(listed: readonly ListedServer[], declared: readonly ReachedServer[]) {
   const there = [...listed.flatMap((server) => ('tools' in server ? [server] : [])), ...declared];

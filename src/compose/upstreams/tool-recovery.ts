@@ -22,9 +22,9 @@ type RecoveryServer = Pick<ServerConfig, 'name' | 'recovery'> & {
   readonly rules: readonly Pick<ToolRule, 'match' | 'recovery' | 'operationKey'>[];
 };
 
-/** What a configuration declares, of servers, HTTP APIs and providers of models alike. */
+/** What a configuration declares, of everything that has tools. */
 export const recoveryOf = (
-  { playbook, tools, apis, models }: Config,
+  { playbook, tools, apis, models, hosted }: Config,
   providers: readonly ModelProvider[] = [],
 ): RecoveryConfig => ({
   playbook,
@@ -32,6 +32,7 @@ export const recoveryOf = (
     ...tools,
     ...apis.map((api) => ({ ...api, rules: [...api.tools, ...api.rules] })),
     ...models.map((written) => ({ ...written, rules: [], first: firstOf(written, providers) })),
+    ...hosted,
   ],
 });
 

@@ -3,6 +3,7 @@ import { amountForm } from '../../core/budget/amount.ts';
 import { exceedings } from '../../core/budget/budget.ts';
 import { windowKinds } from '../../core/budget/window.ts';
 import { reaches, ruleEffects } from '../../core/policy/policy.ts';
+import { addedName } from './extension-shape.ts';
 import { cel, count, duration, flag, type Field, listOf, named, nameKey, type Shape, text } from './shape.ts';
 
 const year = 366 * 86_400_000;
@@ -79,9 +80,18 @@ const budgetFields: Readonly<Record<string, Field>> = {
   max: { shape: amount('how much may be spent, such as 500 USD, 1000 calls or 200000 tokens'), required: true },
   match: { shape: toolPattern },
   cost: {
-    shape: cel(
-      'what a call costs: over args, agent, session, tool and the rest, or with reserve over result and usage',
-    ),
+    shape: {
+      kind: 'either',
+      says: 'an expression, or a cost function of an extension',
+      text: cel(
+        'what a call costs: over args, agent, session, tool and the rest, or with reserve over result and usage',
+      ),
+      map: {
+        kind: 'fields',
+        says: 'a cost function of an extension; with reserve it is asked when the call has ended',
+        fields: { function: { shape: addedName('its name'), required: true } },
+      },
+    },
   },
   reserve: { shape: amount('what a call holds whose cost only its result tells') },
   window: { shape: text('over which time; its name says it if it is one of these', { oneOf: windowKinds }) },

@@ -6,7 +6,8 @@ import { egressHolds, errorMeanings } from '../config.ts';
 import { duration, type Field, listOf, named, type Shape, text } from './shape.ts';
 import { headersShape, httpShape, requestFields } from './http-shape.ts';
 import { credentialsShape } from './credentials-shape.ts';
-import { extensionsShape, notifyShape, rolesShape } from './section-shapes.ts';
+import { addedName, extensionsShape, kindUse } from './extension-shape.ts';
+import { notifyShape, rolesShape } from './section-shapes.ts';
 import { modelsShape } from './models-shape.ts';
 import { playbookShape, serverRecoveryFields, toolRecoveryFields } from './recovery-shape.ts';
 import { workflowShape } from '../workflow/workflow-shape.ts';
@@ -76,6 +77,7 @@ const rule: Shape = {
     },
     on_error: { shape: onError },
     reach: { shape: reachText('how far a call can reach; from its effect if not given') },
+    validate: { shape: addedName('a validator of an extension, asked after the schema; it may replace the arguments') },
     ...requestFields,
     ...toolRecoveryFields,
   },
@@ -97,10 +99,11 @@ const serverEgress: Shape = {
 const server: Shape = {
   kind: 'fields',
   says: 'a server whose tools are used',
-  oneOf: ['mcp', 'http'],
+  oneOf: ['mcp', 'http', 'extension'],
   fields: {
     mcp: { shape: connection },
     http: { shape: httpShape },
+    extension: { shape: kindUse('a server of a kind that an extension adds') },
     timeout: { shape: duration('how long a call of any of its tools may take') },
     annotations: { shape: text('trust: readOnlyHint means that a tool only reads', { oneOf: ['ignore', 'trust'] }) },
     names: {

@@ -1,5 +1,6 @@
 /** Shape of the section credentials: where secrets come from, which tools get them, and where they go. Data only. */
 import { toolPattern } from './agent-shape.ts';
+import { kindUse } from './extension-shape.ts';
 import { duration, type FieldsShape, listOf, named, type Shape, text } from './shape.ts';
 
 const secret = (says: string) => text(says, { template: true });
@@ -67,7 +68,7 @@ const inject: FieldsShape = {
   },
 };
 
-export const credentialProviders = ['env', 'file', 'exec', 'vault', 'oauth'] as const;
+export const credentialProviders = ['env', 'file', 'exec', 'vault', 'oauth', 'extension'] as const;
 
 export const credentialsShape: Shape = named('where secrets come from, and which tools get them', {
   kind: 'fields',
@@ -100,6 +101,7 @@ export const credentialsShape: Shape = named('where secrets come from, and which
     },
     vault: { shape: vault },
     oauth: { shape: oauth },
+    extension: { shape: kindUse('a source of secrets of an extension') },
     match: { shape: listOf('the tools that get it', toolPattern, 1), required: true },
     agents: { shape: listOf('only for calls of these agents; of all if not given', agentName, 1) },
     inject: { shape: inject, required: true },

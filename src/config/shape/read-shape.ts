@@ -44,7 +44,7 @@ export function readShape(tree: Tree, shape: Shape, parts: ReadParts): Json | un
       if (shape.sort === 'map' && tree.kind !== 'map') return wrong(tree, `a map (${shape.says})`, tell);
       if (shape.sort === 'text' && (tree.kind !== 'scalar' || typeof tree.value !== 'string'))
         return wrong(tree, `a text (${shape.says})`, tell);
-      return plainOf(tree);
+      return shape.template === true ? filledIn(tree, parts) : plainOf(tree);
     case 'fields':
       return readFields(tree, shape, parts);
     case 'named':
@@ -157,6 +157,24 @@ function readEither(tree: Tree, shape: EitherShape, parts: ReadParts): Json | un
   return chosen === undefined ? wrong(tree, shape.says, parts.tell) : readShape(tree, chosen, parts);
 }
 
+/** What is written, with `${NAME}` replaced in its texts. */
+function filledIn(tree: Tree, parts: ReadParts): Json {
+  switch (tree.kind) {
+    case 'scalar': {
+      if (typeof tree.value !== 'string') return tree.value;
+      const filled = substitute(tree.value, parts.env);
+      if (!filled.ok) parts.tell(tree.at, filled.problem, filled.fix);
+      return filled.ok ? filled.text : tree.value;
+    }
+    case 'list':
+      return tree.items.map((each) => filledIn(each, parts));
+    case 'map':
+      return Object.fromEntries([...tree.entries].map(([key, { value }]) => [key, filledIn(value, parts)]));
+    default:
+      return unreachable(tree);
+  }
+}
+
 /** What is written, as JSON. */
 export function plainOf(tree: Tree): Json {
   switch (tree.kind) {
@@ -192,6 +210,11 @@ export function hasKey(tree: Tree, path: readonly (string | number)[]): boolean 
 export function isFilled(tree: Tree, path: readonly (string | number)[]): boolean {
   const found = walk(tree, path);
   return found.kind === 'map' && found.entries.size > 0;
+}
+
+/** What stands at this path, or at its nearest existing parent. */
+export function subtree(tree: Tree, path: readonly (string | number)[]): Tree {
+  return walk(tree, path);
 }
 
 export function findScalar(tree: Tree, path: readonly (string | number)[]): TreeScalar | null {

@@ -1,9 +1,7 @@
-/**
- * Shapes of the sections roles, notify and extensions. Data only. warn-unenforced.ts lists what is not
- * used yet.
- */
+/** Shapes of the sections roles and notify. Data only. */
 import { webhookEvents } from '../../core/http/webhook-message.ts';
 import { notifyFormats } from '../config.ts';
+import { kindUse } from './extension-shape.ts';
 import { duration, listOf, named, type Shape, text } from './shape.ts';
 
 const person = text('a person, as their key names them', {
@@ -21,8 +19,8 @@ const mailAddress = text('an address of mail', {
 
 export const notifyShape: Shape = named('who is told when something happens', {
   kind: 'fields',
-  says: 'a webhook or a mail server, and what is told',
-  oneOf: ['webhook', 'smtp'],
+  says: 'a webhook, a mail server or a notifier of an extension, and what is told',
+  oneOf: ['webhook', 'smtp', 'extension'],
   fields: {
     webhook: {
       shape: text('the address that is posted to', {
@@ -36,6 +34,7 @@ export const notifyShape: Shape = named('who is told when something happens', {
         pattern: ['^smtps?://[^\\s]+$', 'an address such as smtp://user:password@host:587'],
       }),
     },
+    extension: { shape: kindUse('a notifier of an extension') },
     from: { shape: mailAddress },
     to: { shape: listOf('who gets the mail', mailAddress, 1, 50) },
     events: {
@@ -72,5 +71,3 @@ export const notifyShape: Shape = named('who is told when something happens', {
     },
   },
 });
-
-export const extensionsShape: Shape = named('modules by name', text('the path of a module'));

@@ -12,7 +12,13 @@ export type Shape =
   | { readonly kind: 'duration'; readonly says: string; readonly leastMs: number; readonly mostMs: number }
   /** An expression; the place of its problems is found in it. */
   | { readonly kind: 'cel'; readonly says: string }
-  | { readonly kind: 'json'; readonly says: string; readonly sort: 'anything' | 'map' | 'text' }
+  | {
+      readonly kind: 'json';
+      readonly says: string;
+      readonly sort: 'anything' | 'map' | 'text';
+      /** `${NAME}` in its texts stands for a variable of the environment. */
+      readonly template?: true;
+    }
   | FieldsShape
   | NamedShape
   | ListShape

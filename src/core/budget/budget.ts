@@ -20,6 +20,8 @@ export interface WrittenBudget {
   readonly match: string;
   /** Null: every call costs 1. */
   readonly cost: string | null;
+  /** In place of it: the name of a cost function that an extension adds. */
+  readonly costFunction?: string;
   /** What a call holds whose cost only its result tells; null without one. */
   readonly reserve: Amount | null;
   readonly window: WindowKind;

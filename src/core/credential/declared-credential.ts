@@ -1,5 +1,6 @@
 /** What is declared about one credential: where its secret comes from, which tools get it, and where it goes. Pure. */
 import type { CredentialUse } from '../call/catalogue.ts';
+import type { JsonObject } from '../values/json.ts';
 import { compileToolPattern, matchesTool } from '../policy/tool-pattern.ts';
 
 /** Where a secret goes. */
@@ -26,7 +27,7 @@ export interface DeclaredCredential {
   readonly maxAgeMs: number | null;
 }
 
-export type CredentialSource = EnvSource | FileSource | ExecSource | VaultSource | OAuthSource;
+export type CredentialSource = EnvSource | FileSource | ExecSource | VaultSource | OAuthSource | ExtensionSource;
 
 export interface EnvSource {
   readonly provider: 'env';
@@ -58,6 +59,13 @@ export interface VaultSource {
 export type VaultAuth =
   | { readonly kind: 'token'; readonly token: string }
   | { readonly kind: 'approle'; readonly roleId: string; readonly secretId: string };
+
+/** A kind that an extension adds, and its settings. */
+export interface ExtensionSource {
+  readonly provider: 'extension';
+  readonly kind: string;
+  readonly settings: JsonObject;
+}
 
 export interface OAuthSource {
   readonly provider: 'oauth';

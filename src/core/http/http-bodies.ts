@@ -264,13 +264,14 @@ function writtenPolicy(): Schema {
 const problemFields = { type: text, title: text, status: wholeNumber, detail: text };
 
 function problemBodies() {
-  const validation = (Object.keys(codes) as (keyof typeof codes)[]).filter(
-    (code) => codes[code].class === 'Validation',
+  const ofFiles = ['Validation', 'ExtensionHost'] as const;
+  const validation = (Object.keys(codes) as (keyof typeof codes)[]).filter((code) =>
+    ofFiles.some((each) => each === codes[code].class),
   );
   return {
     PolicyRefused: closedObject({
       ...problemFields,
-      class: { const: 'Validation' },
+      class: oneOfNames(ofFiles),
       code: oneOfNames(validation),
       problems: listOf(
         closedObject({ code: oneOfNames(validation), ...place, text, message: text, fix: text }, ['text']),

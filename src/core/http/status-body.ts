@@ -67,6 +67,18 @@ export function statusReport(): Schema {
     tools: wholeNumber,
     workflows: texts,
     upstreams: listOf(upstream),
+    extensions: listOf(
+      closedObject({
+        name: text,
+        contract: wholeNumber,
+        state: oneOfNames(['loaded', 'started', 'failed', 'stopped']),
+        code: textOrNull,
+        problem: textOrNull,
+        needs: texts,
+        adds: texts,
+        built_in: truth,
+      }),
+    ),
     gates: listOf(closedObject({ gate: oneOfNames(gateNames), configured: truth })),
     gaps: listOf(closedObject({ kind: oneOfNames(Object.keys(gapKinds)), count: wholeNumber })),
     credentials: listOf(

@@ -79,7 +79,7 @@ const writeBudget = (budget: WrittenBudget): readonly [string, Json] => [
   {
     max: { ...budget.max },
     match: budget.match,
-    cost: writeCondition(budget.cost),
+    cost: budget.costFunction === undefined ? writeCondition(budget.cost) : { function: budget.costFunction },
     reserve: budget.reserve === null ? null : { ...budget.reserve },
     window: budget.window,
     time_zone: budget.timeZone,

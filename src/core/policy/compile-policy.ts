@@ -4,7 +4,14 @@ import { createAgentPolicy } from './agent-policy.ts';
 import { canonicalPolicy } from './canonical-policy.ts';
 import { compileCompletion } from './compile-completion.ts';
 import { conditionVariables, type Conditions, createConditions } from './compile-conditions.ts';
-import { compileBudget, compileLimits, findByTool, type TellQuota } from './compile-quotas.ts';
+import {
+  compileBudget,
+  compileLimits,
+  type CostFunctions,
+  findByTool,
+  type QuotaBounds,
+  type TellQuota,
+} from './compile-quotas.ts';
 import type { Budget } from '../budget/budget.ts';
 import type { RateLimit } from '../rate/rate-limit.ts';
 import type {
@@ -30,6 +37,7 @@ export function compilePolicy(
   written: WrittenPolicy,
   tools: readonly ToolShape[] | null,
   given: Partial<PolicyLimits> = {},
+  costs: CostFunctions = new Map(),
 ): CompiledPolicy {
   const limits = { ...defaultPolicyLimits, ...given };
   const problems: PolicyProblem[] = checkSizes(written, limits);
@@ -40,12 +48,13 @@ export function compilePolicy(
   const tellOf = (agent: string) => (problem: Omit<PolicyProblem, 'agent'>) => {
     if (problems.length < limits.maxProblems) problems.push({ agent, ...problem });
   };
-  const shared = compileShared(written, limits, tellOf(''));
+  const bounds = { limits, costs };
+  const shared = compileShared(written, bounds, tellOf(''));
   const budgets = shared.budgets.map(({ budget }) => budget);
   for (const agent of written.agents) {
     const tell = tellOf(agent.agent);
     if (agents.has(agent.agent)) tell({ rule: null, field: 'rules', ...declaredTwice(agent.agent) });
-    const quotas = compileQuotas(agent, shared, limits, tell);
+    const quotas = compileQuotas(agent, shared, bounds, tell);
     budgets.push(...quotas.own);
     agents.set(agent.agent, compileAgent(agent, quotas, conditions, limits, tell));
   }
@@ -95,11 +104,11 @@ interface Shared {
   readonly budgets: readonly { readonly budget: Budget; readonly agents: ReadonlySet<string> | null }[];
 }
 
-function compileShared({ limits = [], budgets = [], agents }: WrittenPolicy, bounds: PolicyLimits, tell: Tell): Shared {
+function compileShared({ limits = [], budgets = [], agents }: WrittenPolicy, bounds: QuotaBounds, tell: Tell): Shared {
   const tellQuota: TellQuota = (problem) => tell({ rule: null, ...problem });
   const known = new Set(agents.map(({ agent }) => agent));
   return {
-    limits: compileLimits(limits, 'tenant', bounds, tellQuota),
+    limits: compileLimits(limits, 'tenant', bounds.limits, tellQuota),
     budgets: budgets.flatMap((written) => {
       const budget = compileBudget(written, `pool/${written.name}`, bounds, tellQuota);
       const stranger = written.agents?.find((agent) => !known.has(agent));
@@ -122,17 +131,17 @@ interface Quotas extends Pick<AgentPolicy, 'limitsFor' | 'budgetsFor'> {
 function compileQuotas(
   { agent, limits = [], budgets = [] }: WrittenAgent,
   shared: Shared,
-  bounds: PolicyLimits,
+  bounds: QuotaBounds,
   tell: Tell,
 ): Quotas {
   const tellQuota: TellQuota = (problem) => tell({ rule: null, ...problem });
   const own = budgets.flatMap((each) => compileBudget(each, `agent/${agent}/${each.name}`, bounds, tellQuota) ?? []);
   const joined = shared.budgets.flatMap(({ budget, agents }) => (agents?.has(agent) === false ? [] : [budget]));
-  const rates = [...compileLimits(limits, `agent/${agent}`, bounds, tellQuota), ...shared.limits];
+  const rates = [...compileLimits(limits, `agent/${agent}`, bounds.limits, tellQuota), ...shared.limits];
   return {
     own,
-    limitsFor: findByTool(rates, bounds.maxKeptTools),
-    budgetsFor: findByTool([...own, ...joined], bounds.maxKeptTools),
+    limitsFor: findByTool(rates, bounds.limits.maxKeptTools),
+    budgetsFor: findByTool([...own, ...joined], bounds.limits.maxKeptTools),
   };
 }
 

@@ -6,12 +6,20 @@ import { type Budget, costOf, type EndedCall, type WrittenBudget } from '../budg
 import type { Cost } from '../budget/budget.ts';
 import { timestampOf } from '../cel/cel-time.ts';
 import type { CelType } from '../cel/cel-types.ts';
-import { compileCel } from '../cel/compile-cel.ts';
+import { compileCel, type CelResult } from '../cel/compile-cel.ts';
 import { callVariables, conditionVariables } from './compile-conditions.ts';
 import { maxFillMicros, readRate, type RateLimit, type WrittenLimit } from '../rate/rate-limit.ts';
 import type { PolicyLimits } from './policy-limits.ts';
 import type { PolicyProblem } from './policy.ts';
 import { compileToolPattern, matchesTool, type ToolPattern } from './tool-pattern.ts';
+
+/** What a call costs, by name: functions of extensions. They may throw and give anything. */
+export type CostFunctions = ReadonlyMap<string, (call: EndedCall) => unknown>;
+
+export interface QuotaBounds {
+  readonly limits: PolicyLimits;
+  readonly costs: CostFunctions;
+}
 
 export type TellQuota = (problem: Omit<PolicyProblem, 'agent' | 'rule'>) => void;
 
@@ -55,13 +63,13 @@ const fix = `write what a call costs, over ${conditionVariables.join(', ')}; or 
 export function compileBudget(
   written: WrittenBudget,
   scope: string,
-  limits: PolicyLimits,
+  { limits, costs }: QuotaBounds,
   tell: TellQuota,
 ): Budget | null {
   const about = { field: 'budgets', budget: written.name } as const;
   const compiled = compileToolPattern(written.match, limits);
   if (!compiled.ok) tell({ ...about, message: compiled.problem, fix: compiled.fix });
-  const pricing = compileCost(written);
+  const pricing = compileCost(written, costs);
   if ('problem' in pricing) tell({ ...about, message: pricing.problem, fix: pricing.fix, ...pricing.at });
   if (!compiled.ok || 'problem' in pricing) return null;
   return { written, pattern: compiled.pattern, scope, ...pricing };
@@ -74,8 +82,10 @@ interface WrongPricing {
   readonly at: { readonly at?: { readonly line: number; readonly column: number } };
 }
 
-function compileCost({ cost, max, reserve }: WrittenBudget): Pricing | WrongPricing {
+function compileCost(written: WrittenBudget, costs: CostFunctions): Pricing | WrongPricing {
+  const { cost, max, reserve } = written;
   const { unit } = max;
+  if (written.costFunction !== undefined) return functionCost(written.costFunction, written, costs);
   if (cost === null) {
     const one: Cost = { ok: true, micros: 1 };
     if (unit !== 'calls') return wrong(`what a call costs in ${unit} is not said`, 'add cost');
@@ -110,6 +120,43 @@ function holdMost(evaluate: Evaluate, unit: string): Budget['hold'] {
     const usage = most();
     return usage === null ? untold('nothing bounds what it can use') : costOf(evaluate({ args, usage }), unit);
   };
+}
+
+/** Asked when the call begins, of its arguments; with `reserve` when it has ended. */
+function functionCost(
+  name: string,
+  { max: { unit }, reserve }: WrittenBudget,
+  costs: CostFunctions,
+): Pricing | WrongPricing {
+  const cost = costs.get(name);
+  if (cost === undefined) return wrong(`there is no cost function '${name}'`, 'add the extension that has it');
+  // Its own copy: what a function does to it changes no call.
+  const copyOf = (ended: EndedCall) => JSON.parse(JSON.stringify(ended)) as EndedCall;
+  const ask = (ended: EndedCall) =>
+    costOf(
+      answerOf(name, () => cost(copyOf(ended))),
+      unit,
+    );
+  if (reserve === null)
+    return {
+      hold: (call) => ask({ args: (call as Partial<EndedCall>).args ?? null, result: null, usage: null }),
+      price: null,
+    };
+  const held: Cost = { ok: true, micros: reserve.micros };
+  return { hold: () => held, price: ask };
+}
+
+/** INVARIANT: a function that throws, or gives no cost, is a problem that denies: never a call that costs nothing. */
+function answerOf(name: string, ask: () => unknown): CelResult {
+  try {
+    const value = ask();
+    const isCost = typeof value === 'number' || typeof value === 'string';
+    return isCost
+      ? { ok: true, value }
+      : { ok: false, problem: `the cost function '${name}' gave no number and no amount` };
+  } catch {
+    return { ok: false, problem: `the cost function '${name}' threw` };
+  }
 }
 
 function holdBy(evaluate: Evaluate, readsNow: boolean, unit: string): Budget['hold'] {

@@ -37,7 +37,7 @@ function notApplied(problems: readonly ApplyProblem[], forcible: boolean): Answe
   const anyway = forcible ? '; with force it is applied nevertheless, on record' : '';
   const detail = `${where}nothing was changed${anyway}`;
   const common = { type: problemType(code), title: codes[code].title, status: 422, detail };
-  const problem = { ...common, class: 'Validation', code, problems, forcible };
+  const problem = { ...common, class: codes[code].class, code, problems, forcible };
   return { kind: 'problem', problem };
 }
 

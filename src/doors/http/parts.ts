@@ -45,7 +45,7 @@ export interface PlainSession {
 
 /** A problem in a configuration file. */
 export interface ApplyProblem {
-  readonly code: CodesOfClass<'Validation'>;
+  readonly code: CodesOfClass<'Validation' | 'ExtensionHost'>;
   readonly file: string;
   readonly line: number;
   readonly column: number;

@@ -4,6 +4,7 @@ import { describe, test, type TestContext } from 'node:test';
 import { createCredentials } from '../../../src/adapters/credentials/create-credentials.ts';
 import type { CredentialSource, DeclaredCredential } from '../../../src/core/credential/declared-credential.ts';
 import type { Credentials } from '../../../src/ports/credentials.ts';
+import { builtInKind } from '../../support/credentials/built-in-kinds.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
 
 /** A source of secrets that a test can change. */
@@ -44,7 +45,12 @@ async function open(t: TestContext, create: Create): Promise<Opened> {
   const provided = await create(t);
   const clock = createManualClock();
   const heard: string[] = [];
-  const parts = { clock, env: provided.env ?? process.env, onSecret: (secret: string) => void heard.push(secret) };
+  const parts = {
+    clock,
+    env: provided.env ?? process.env,
+    onSecret: (secret: string) => void heard.push(secret),
+    providerOf: builtInKind,
+  };
   const credentials = createCredentials([declare(provided.source)], parts);
   t.after(() => credentials.close());
   return { credentials, clock, provided, heard };

@@ -4,6 +4,7 @@ import { test, type TestContext } from 'node:test';
 import { createCredentials } from '../../../src/adapters/credentials/create-credentials.ts';
 import type { VaultSource } from '../../../src/core/credential/declared-credential.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
+import { builtInKind } from '../../support/credentials/built-in-kinds.ts';
 import { findVault, startRealVault } from '../../support/credentials/real-vault.ts';
 import { startOwnVault, type VaultServer } from '../../support/credentials/vault-server.ts';
 import { declare } from './proves-credentials.ts';
@@ -19,7 +20,7 @@ async function start(t: TestContext): Promise<VaultServer> {
 async function fetchFrom(t: TestContext, { address, token }: VaultServer, more: Partial<VaultSource>) {
   const auth = { kind: 'token', token } as const;
   const at = { provider: 'vault', address, path: 'secret/data/stripe', field: 'api_key', namespace: null } as const;
-  const parts = { clock: createManualClock(), env: {}, onSecret: () => undefined };
+  const parts = { clock: createManualClock(), env: {}, onSecret: () => undefined, providerOf: builtInKind };
   const credentials = createCredentials([declare({ ...at, auth, ...more })], parts);
   t.after(() => credentials.close());
   const answer = await credentials.fetch('it');

@@ -229,7 +229,7 @@ test('[C8-notice-5] a server that takes the connection and never answers delays 
   t.after(() => mute.close());
   const hook = await startReceiver(t);
   const server = `smtp://127.0.0.1:${(mute.address() as AddressInfo).port}`;
-  const limits = { ...quickLimits, mailTimeoutMs: 50 };
+  const limits = { ...quickLimits, notifierTimeoutMs: 50 };
   await home.start([aMailing({ server }), aHook({ url: hook.url })], { limits });
   for (let count = 0; count < 3; count++) await home.record();
   await eventually('the hook has all', async () => hook.got.length === 3);

@@ -1,7 +1,7 @@
 /** Tools that are functions keep the contract of upstreams. */
 import { createFunctionUpstream } from '../../../src/adapters/upstream-function/function-upstream.ts';
 import { ToolFailure, tool } from '../../../src/index.ts';
-import { type Fault, planted, provesUpstream } from './proves-upstream.ts';
+import { type Fault, planted, provesUpstream } from '../../../src/extension/proves/proves-upstream.ts';
 
 type Statement = ConstructorParameters<typeof ToolFailure>[0];
 

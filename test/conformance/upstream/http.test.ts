@@ -7,7 +7,7 @@ import { compileSchema } from '../../../src/core/schema/compile-schema.ts';
 import { httpTool } from '../../../src/index.ts';
 import { listenApi, listenTcp, targetOf, toolOf } from '../../support/http/api.ts';
 import { openGateway } from '../../support/open-gateway.ts';
-import { type Fault, planted, provesUpstream } from './proves-upstream.ts';
+import { type Fault, planted, provesUpstream } from '../../../src/extension/proves/proves-upstream.ts';
 
 const body = (code: string) => ({ code, message: `no: ${planted}` });
 const statuses: Readonly<Partial<Record<Fault, readonly [number, unknown?]>>> = {

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { listenByHand } from '../../support/upstream-http.ts';
 import { httpServer, openUpstreams } from '../../support/upstream-mcp.ts';
-import { type Fault, planted, provesUpstream } from './proves-upstream.ts';
+import { type Fault, planted, provesUpstream } from '../../../src/extension/proves/proves-upstream.ts';
 
 const statuses: Readonly<Partial<Record<Fault, number>>> = {
   'input refused': 422,

@@ -5,7 +5,7 @@ import { anthropicProtocol } from '../../../src/extensions/anthropic/anthropic-p
 import { openaiProtocol } from '../../../src/extensions/openai/openai-protocol.ts';
 import { listenApi } from '../../support/http/api.ts';
 import { aProvider } from '../../support/models/a-provider.ts';
-import { type Fault, planted, provesUpstream } from './proves-upstream.ts';
+import { type Fault, planted, provesUpstream } from '../../../src/extension/proves/proves-upstream.ts';
 
 const noKeys = 'a request to a model has no key: asking changes nothing';
 const cannot = {

@@ -14,6 +14,7 @@ import { after, before } from 'node:test';
 import type { SqliteKeyring } from '../../../src/adapters/keyring-sqlite/sqlite-keyring.ts';
 import { createAuthenticator } from '../../../src/compose/state/authenticate.ts';
 import { createGovernance, type GovernanceParts } from '../../../src/compose/serve/governance.ts';
+import { noExtensions } from '../../../src/compose/extensions/extension-set.ts';
 import { openKeysOf } from '../../../src/compose/state/key-files.ts';
 import { openHttpDoor } from '../../../src/compose/serve/open-http-door.ts';
 import { emptyConfig } from '../../../src/config/config.ts';
@@ -97,7 +98,8 @@ export async function openHttp(t: Closing, options: HttpOptions = {}): Promise<O
   const file = options.file ?? path.join(folder, 'recourse.db');
   const notices: OperatorNotice[] = [];
   const { tools = [], workflows = [], limits = {}, policy = null } = options;
-  const project = { file: null, config: emptyConfig, apis: [], models: [], workflows, policy, warnings: [], files: [] };
+  const nothing = { file: null, config: emptyConfig, apis: [], models: [], extensions: noExtensions };
+  const project = { ...nothing, workflows, policy, warnings: [], files: [] };
   const load = options.load ?? (async () => ({ ok: true, project }) as const);
   const loaded = await load();
   assert.ok(loaded.ok, JSON.stringify(loaded));

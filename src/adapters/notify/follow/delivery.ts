@@ -11,7 +11,8 @@ import type { NoticeLimits } from './notice-limits.ts';
 import { isAt, isBefore } from './positions.ts';
 import type { Retries } from './retries.ts';
 import type { Clock } from '../../../ports/clock.ts';
-import type { Cursor, Delivered, Failed, Subscriber } from './subscriber.ts';
+import type { Delivered } from '../../../ports/notice.ts';
+import type { Cursor, Failed, Subscriber } from './subscriber.ts';
 
 export interface OrderParts {
   readonly subscriber: Subscriber;

@@ -34,12 +34,8 @@ export interface NoticeLimits {
   readonly maxListed: number;
   /** Pages of the journal that one message covers; what comes after them goes into the next. */
   readonly maxBatchPages: number;
-  /** Of everything that one mail takes, from the connection to the answer. */
-  readonly mailTimeoutMs: number;
-  /** A mail that is longer ends with a note. */
-  readonly maxMailChars: number;
-  /** Of an answer of a mail server. */
-  readonly maxMailAnswerBytes: number;
+  /** Of everything that one try of a notifier of an extension takes; a mail from the connection to the answer. */
+  readonly notifierTimeoutMs: number;
   /** How long a request in flight may continue when the gateway closes. */
   readonly closeGraceMs: number;
 }
@@ -63,8 +59,6 @@ export const noticeLimits: NoticeLimits = {
   maxCursorBytes: 1 << 20,
   maxListed: 20,
   maxBatchPages: 200,
-  mailTimeoutMs: 60_000,
-  maxMailChars: 100_000,
-  maxMailAnswerBytes: 64 * 1_024,
+  notifierTimeoutMs: 60_000,
   closeGraceMs: 1_000,
 };

@@ -5,7 +5,8 @@ import { createDelivery } from './delivery.ts';
 import type { Page } from './follow-journal.ts';
 import type { CursorKeeper } from './keep-cursors.ts';
 import { trackRetries } from './retries.ts';
-import type { Cursor, Deliver, Delivered, NoticeParts, Subscriber } from './subscriber.ts';
+import type { Delivered } from '../../../ports/notice.ts';
+import type { Cursor, Deliver, NoticeParts, Subscriber } from './subscriber.ts';
 
 export interface SubscriberParts extends Pick<NoticeParts, 'clock' | 'random' | 'limits' | 'onGivenUp'> {
   readonly subscriber: Subscriber;

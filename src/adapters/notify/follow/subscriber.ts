@@ -2,6 +2,8 @@
 import type { ApprovalView } from '../../../core/approval/approval-view.ts';
 import type { Position } from '../../../core/journal/record.ts';
 import type { Clock } from '../../../ports/clock.ts';
+import type { JsonObject } from '../../../core/values/json.ts';
+import type { Delivered, DeliverNotice } from '../../../ports/notice.ts';
 import type { StoreReader } from '../../../ports/store.ts';
 import type { Batch } from './batch.ts';
 import type { NoticeLimits } from './notice-limits.ts';
@@ -24,16 +26,15 @@ export interface MessageLimit {
   readonly perMs: number;
 }
 
-/** How one try to deliver a message ended. */
-export type Delivered =
-  /** `butNot`: some of those who should get it never will, and why. */
-  | { readonly kind: 'taken'; readonly butNot?: string }
-  | { readonly kind: 'failed'; readonly problem: string; readonly retryAfterMs: number | null }
-  /** The receiver will never take it: it is not tried again. */
-  | { readonly kind: 'refused'; readonly problem: string };
-
 /** Sends one message once. Never rejects, and its texts contain no address and no secret. */
 export type Deliver = (batch: Batch, signal: AbortSignal) => Promise<Delivered>;
+
+/** Told by a notifier that an extension adds; mail too. */
+export interface NotifierUse extends Subscriber {
+  readonly via: 'extension';
+  readonly kind: string;
+  readonly settings: JsonObject;
+}
 
 /** What is read: the journal, and whom and what a record is about. */
 export type NoticeStore = Pick<StoreReader, 'entries' | 'call' | 'session' | 'ticket' | 'identity'>;
@@ -53,6 +54,8 @@ export interface NoticeParts {
   /** A message was given up: puts that on record, with the reason. */
   readonly onGivenUp: (what: string, reason: string) => void;
   readonly limits: NoticeLimits;
+  /** Makes the notifier of a kind. */
+  readonly notifierOf: (use: NotifierUse) => DeliverNotice;
 }
 
 /** A message that is tried again. Its extent is fixed, so that it is the same at every try. */

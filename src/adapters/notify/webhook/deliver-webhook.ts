@@ -1,6 +1,7 @@
 /** Makes the message of a batch, signs it and posts it once. */
 import type { Message } from '../follow/describe-occurrence.ts';
-import type { Delivered, NoticeParts } from '../follow/subscriber.ts';
+import type { Delivered } from '../../../ports/notice.ts';
+import type { NoticeParts } from '../follow/subscriber.ts';
 import { postWebhook } from './post-webhook.ts';
 import type { Webhook } from './webhook.ts';
 import { signWebhook, writeMessage } from './write-message.ts';

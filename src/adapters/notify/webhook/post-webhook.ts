@@ -5,7 +5,7 @@
 import { request as overHttp, type IncomingMessage } from 'node:http';
 import { request as overHttps } from 'node:https';
 import type { Clock } from '../../../ports/clock.ts';
-import type { Delivered } from '../follow/subscriber.ts';
+import type { Delivered } from '../../../ports/notice.ts';
 
 export interface PostOrder {
   readonly url: string;

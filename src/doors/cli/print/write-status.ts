@@ -27,6 +27,7 @@ export function writeStatus(report: Report, paint: Paint): string {
     ...lines('models', modelsIn(report)),
     ...lines('recovery', recoveryIn(report)),
     ...lines('credentials', credentialsIn(report)),
+    ...lines('extensions', extensionsIn(report)),
     ...lines('policy', policyIn(report, governed)),
     ['calls', callsIn(report)],
     ...lines('budgets', budgetsIn(report)),
@@ -98,6 +99,16 @@ function credentialsIn({ credentials }: Report): readonly string[] {
     const why = typeof reason === 'string' ? ` (${reason})` : '';
     const word = state === 'not_fetched' ? 'not fetched' : textOf(state, '?');
     return `${textOf(name, '?')}: ${textOf(provider, '?')}, ${word} since ${textOf(since, '?')}${why}${ends}`;
+  });
+}
+
+function extensionsIn({ extensions }: Report): readonly string[] {
+  if (!isList(extensions)) return [];
+  return extensions.map(({ name, contract, state, code, problem, adds }) => {
+    const version = typeof contract === 'number' ? `, contract ${contract}` : '';
+    const added = Array.isArray(adds) && adds.length > 0 ? `, adds ${adds.map(String).join(', ')}` : '';
+    const why = typeof problem === 'string' ? ` (${textOf(code, '?')}: ${problem})` : '';
+    return `${textOf(name, '?')}: ${textOf(state, '?')}${version}${added}${why}`;
   });
 }
 

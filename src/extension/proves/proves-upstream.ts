@@ -4,13 +4,17 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
-import { classify } from '../../../src/core/recovery/classify.ts';
-import { safeText } from '../../../src/core/values/redact.ts';
-import type { Effect, ErrorKind, ErrorSubject } from '../../../src/core/taxonomy.ts';
-import type { Failure, Upstream, UpstreamResult } from '../../../src/ports/upstream.ts';
-import { eventually } from '../../support/eventually.ts';
-import { TimedOut } from '../../support/http/api.ts';
-import { attemptOf } from '../../support/upstream-mcp.ts';
+import { classify } from '../../core/recovery/classify.ts';
+import { safeText } from '../../core/values/redact.ts';
+import type { Effect, ErrorKind, ErrorSubject } from '../../core/taxonomy.ts';
+import type { Failure, Upstream, UpstreamResult } from '../../ports/upstream.ts';
+import { attemptOf } from './attempt-of.ts';
+import { eventually } from './eventually.ts';
+
+/** By which a signal is aborted when the time of a call is over. */
+class TimedOut extends Error {
+  override name = 'TimeoutError';
+}
 
 /** In every error that a staged upstream words itself. */
 export const planted = 'Bearer planted-secret-0123456789';
@@ -24,7 +28,7 @@ interface Expected {
 }
 
 /** Faults that come as an answer, or in its place. */
-export const answers = {
+const answers = {
   'a result of the wrong shape': { kinds: ['schema_validation'], subject: 'response', effect: 'unknown' },
   'an answer that cannot be parsed': { kinds: ['schema_validation', 'unknown'], effect: 'unknown' },
   'an answer beyond the limit': { kinds: ['schema_validation', 'unknown'], effect: 'unknown' },

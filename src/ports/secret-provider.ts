@@ -1,5 +1,5 @@
-/** What every source of secrets does, and the words in which its failures are told. */
-import { cut } from '../../core/values/canonical.ts';
+/** A source of secrets, and the words in which its failures are told. */
+import { cut } from '../core/values/canonical.ts';
 
 /** A secret, as its provider gave it. */
 export interface ProvidedSecret {
@@ -14,7 +14,7 @@ export type Provided =
   | ({ readonly ok: true } & ProvidedSecret)
   | { readonly ok: false; readonly reason: string; readonly retryAfterMs?: number };
 
-export interface Provider {
+export interface SecretProvider {
   readonly name: string;
   /** How long a secret without a lifetime is used before it is asked for again; null: as long as it is accepted. */
   readonly usualAgeMs: number | null;

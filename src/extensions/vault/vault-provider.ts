@@ -2,37 +2,72 @@
  * Secrets of HashiCorp Vault and OpenBao over their HTTP API: KV v2, and dynamic secrets with leases, which are renewed.
  * Logs in by a token or by AppRole. What Vault says about an error is never repeated: its status decides the reason.
  */
-import { isObject, type JsonObject } from '../../core/values/json.ts';
-import type { ProviderAnswer, ProviderClient } from './ask-provider.ts';
-import type { VaultSource } from '../../core/credential/declared-credential.ts';
-import { failed, lifetimeOf, type Provided, type Provider, provided } from './provider.ts';
+import {
+  failed,
+  type Host,
+  type JsonObject,
+  lifetimeOf,
+  type Provided,
+  provided,
+  type SecretProvider,
+} from '../../extension/index.ts';
 
-type Login = { readonly ok: true; readonly token: string } | Extract<Provided, { ok: false }>;
+/** `token`, or `role_id` with `secret_id`. */
+export interface VaultSettings {
+  readonly address: string;
+  readonly path: string;
+  readonly field: string;
+  readonly namespace?: string;
+  readonly token?: string;
+  readonly role_id?: string;
+  readonly secret_id?: string;
+}
 
-export function createVaultProvider(source: VaultSource, client: ProviderClient, nowMs: () => number): Provider {
-  const { address, path, field, namespace, auth } = source;
+type Refused = Extract<Provided, { ok: false }>;
+type Login = { readonly ok: true; readonly token: string } | Refused;
+
+type Answer =
+  | { readonly ok: true; readonly status: number; readonly body: JsonObject; readonly retryAfterMs: number | null }
+  | { readonly ok: false; readonly reason: string };
+
+/** Whoever fetches sets the time limit. */
+const requestTimeoutMs = 60_000;
+const maxAnswerBytes = 256 << 10;
+const maxRetryAfterMs = 3_600_000;
+
+export function createVaultProvider(
+  { address, path, field, namespace, ...login }: VaultSettings,
+  { http, nowMs }: Pick<Host, 'http' | 'nowMs'>,
+): SecretProvider {
   let session: { readonly token: string; readonly untilMs: number } | null = null;
 
-  const ask = (method: 'GET' | 'POST' | 'PUT', to: string, token: string | null, signal: AbortSignal, body?: object) =>
-    client.ask(
-      {
-        method,
-        url: urlOf(address, to),
-        headers: {
-          'x-vault-request': 'true',
-          ...(token === null ? {} : { 'x-vault-token': token }),
-          ...(namespace === null ? {} : { 'x-vault-namespace': namespace }),
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      },
-      signal,
-    );
+  async function ask(
+    method: 'GET' | 'POST' | 'PUT',
+    to: string,
+    token: string | null,
+    signal: AbortSignal,
+    body?: object,
+  ): Promise<Answer> {
+    const headers = {
+      accept: 'application/json',
+      'user-agent': 'recourse',
+      'x-vault-request': 'true',
+      ...(token === null ? {} : { 'x-vault-token': token }),
+      ...(namespace === undefined ? {} : { 'x-vault-namespace': namespace }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    };
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const limits = { timeoutMs: requestTimeoutMs, maxBytes: maxAnswerBytes };
+    const answer = await http.request({ method, url: urlOf(address, to), headers, ...sent, ...limits }, signal);
+    if (!answer.ok) return { ok: false, reason: answer.reason };
+    const { status } = answer;
+    return { ok: true, status, body: objectIn(answer.body), retryAfterMs: retryAfterIn(answer.headers['retry-after']) };
+  }
 
-  async function login(signal: AbortSignal): Promise<Login> {
-    if (auth.kind === 'token') return { ok: true, token: auth.token };
+  async function logIn(signal: AbortSignal): Promise<Login> {
+    if (login.token !== undefined) return { ok: true, token: login.token };
     if (session !== null && nowMs() < session.untilMs) return { ok: true, token: session.token };
-    const body = { role_id: auth.roleId, secret_id: auth.secretId };
+    const body = { role_id: login.role_id, secret_id: login.secret_id };
     const answer = await ask('POST', 'auth/approle/login', null, signal, body);
     const given = answer.ok && answer.status === 200 ? answer.body['auth'] : undefined;
     const { client_token: token, lease_duration: seconds } = isObject(given) ? given : {};
@@ -45,10 +80,10 @@ export function createVaultProvider(source: VaultSource, client: ProviderClient,
 
   /** A token that AppRole gave may have been revoked: then there is one more login. */
   async function read(signal: AbortSignal, isAgain = false): Promise<Provided> {
-    const logged = await login(signal);
+    const logged = await logIn(signal);
     if (!logged.ok) return logged;
     const answer = await ask('GET', path, logged.token, signal);
-    if (answer.ok && answer.status === 403 && auth.kind === 'approle' && !isAgain) {
+    if (answer.ok && answer.status === 403 && login.token === undefined && !isAgain) {
       session = null;
       return read(signal, true);
     }
@@ -68,7 +103,7 @@ export function createVaultProvider(source: VaultSource, client: ProviderClient,
   }
 
   async function renewLease(lease: string, secret: string, signal: AbortSignal): Promise<Provided> {
-    const logged = await login(signal);
+    const logged = await logIn(signal);
     if (!logged.ok) return logged;
     const answer = await ask('PUT', 'sys/leases/renew', logged.token, signal, { lease_id: lease });
     if (!answer.ok || answer.status !== 200) return refusalOf(answer);
@@ -107,9 +142,25 @@ const words: Readonly<Record<number, string>> = {
   503: 'sealed or in maintenance',
 };
 
-function refusalOf(answer: ProviderAnswer, before = ''): Extract<Provided, { ok: false }> {
+function refusalOf(answer: Answer, before = ''): Refused {
   if (!answer.ok) return { ok: false, reason: `${before}${answer.reason}` };
   const { status, retryAfterMs } = answer;
   const reason = `${before}${status === 200 ? 'an answer that cannot be read' : (words[status] ?? `status ${status}`)}`;
   return { ok: false, reason, ...(retryAfterMs === null ? {} : { retryAfterMs }) };
+}
+
+const retryAfterIn = (header: string | undefined): number | null =>
+  header !== undefined && /^\d{1,9}$/.test(header) ? Math.min(Number(header) * 1_000, maxRetryAfterMs) : null;
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Empty if it is no JSON object. */
+function objectIn(text: string): JsonObject {
+  try {
+    const read: unknown = JSON.parse(text);
+    return isObject(read) ? read : {};
+  } catch {
+    return {};
+  }
 }

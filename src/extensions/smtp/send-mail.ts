@@ -3,12 +3,17 @@
  * retry reaches only the others.
  */
 import MailComposer from 'nodemailer/lib/mail-composer';
-import type { Message } from '../follow/describe-occurrence.ts';
-import type { Delivered, NoticeParts } from '../follow/subscriber.ts';
+import type { Delivered, DeliverNotice, Notice } from '../../extension/index.ts';
 import { handOverMail } from './hand-over-mail.ts';
 import { readMailServer } from './mail-server.ts';
-import type { Mailing } from './mailing.ts';
 import { type Mail, writeMail } from './write-mail.ts';
+
+export interface Mailing {
+  /** smtp:// or smtps://, with user and password if the server wants them. */
+  readonly server: string;
+  readonly from: string;
+  readonly to: readonly string[];
+}
 
 /** Of the message that is tried. */
 interface Progress {
@@ -18,20 +23,18 @@ interface Progress {
   readonly lost: Map<string, number>;
 }
 
-export function startMailing(mailing: Mailing, { clock, limits }: Pick<NoticeParts, 'clock' | 'limits'>) {
+export function startMailing(mailing: Mailing): DeliverNotice {
   const server = readMailServer(mailing.server);
   /** By message: one that was set aside is tried beside the others. */
   const tried = new Map<string, Progress>();
 
-  return async (message: Message, signal: AbortSignal): Promise<Delivered> => {
+  return async (message: Notice, signal: AbortSignal): Promise<Delivered> => {
     if (server === null) return { kind: 'failed', problem: 'its address is none', retryAfterMs: null };
     const { id } = message;
     const progress = tried.get(id) ?? { id, taken: new Set(), lost: new Map() };
     const to = mailing.to.filter((each) => !progress.taken.has(each) && !progress.lost.has(each));
-    const mail = await compose(writeMail(message, mailing, limits.maxMailChars), mailing);
-    const { mailTimeoutMs: timeoutMs, maxMailAnswerBytes: maxAnswerBytes } = limits;
-    const order = { server, from: mailing.from, to, mail, timeoutMs, maxAnswerBytes, clock, signal };
-    const handed = await handOverMail(order);
+    const mail = await compose(writeMail(message, mailing.from), mailing);
+    const handed = await handOverMail({ server, from: mailing.from, to, mail, signal });
     for (const { recipient, code } of handed.rejected) if (code >= 500) progress.lost.set(recipient, code);
     const rejected = new Set(handed.rejected.map(({ recipient }) => recipient));
     if (handed.kind === 'taken') for (const each of to) if (!rejected.has(each)) progress.taken.add(each);

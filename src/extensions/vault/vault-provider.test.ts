@@ -6,29 +6,26 @@ import type { AddressInfo } from 'node:net';
 import { describe, test, type TestContext } from 'node:test';
 import { type OwnVault, startOwnVault } from '../../../test/support/credentials/vault-server.ts';
 import { createManualClock } from '../../../test/support/manual-clock.ts';
-import type { VaultSource } from '../../core/credential/declared-credential.ts';
-import { createProviderClient } from './ask-provider.ts';
-import { createVaultProvider } from './vault-provider.ts';
+import { aHost } from '../../../test/support/credentials/built-in-kinds.ts';
+import { createVaultProvider, type VaultSettings } from './vault-provider.ts';
 
 const signal = new AbortController().signal;
 
-async function open(t: TestContext, more: (vault: OwnVault) => Partial<VaultSource> = () => ({})) {
+async function open(t: TestContext, more: (vault: OwnVault) => Partial<VaultSettings> = () => ({})) {
   const vault = await startOwnVault(t);
   await vault.put('stripe', { api_key: 'plantedVaultSecret' });
-  const client = createProviderClient();
-  t.after(() => client.close());
   const clock = createManualClock();
-  const source: VaultSource = {
-    provider: 'vault',
+  const settings: VaultSettings = {
     address: vault.address,
     path: 'secret/data/stripe',
     field: 'api_key',
-    namespace: null,
-    auth: { kind: 'token', token: vault.token },
-    ...more(vault),
+    ...tokenUnlessRole(vault, more(vault)),
   };
-  return { vault, clock, provider: createVaultProvider(source, client, () => clock.nowMs()) };
+  return { vault, clock, provider: createVaultProvider(settings, aHost({ nowMs: () => clock.nowMs() })) };
 }
+
+const tokenUnlessRole = ({ token }: OwnVault, more: Partial<VaultSettings>): Partial<VaultSettings> =>
+  more.role_id === undefined ? { token, ...more } : more;
 
 test('a secret of KV v2 is read with token and namespace', async (t) => {
   const { vault, provider } = await open(t, () => ({ namespace: 'team/a' }));
@@ -67,7 +64,8 @@ test('seconds without a lease, as KV v1 gives them, are no lifetime', async (t) 
 describe('AppRole', () => {
   test('logs in once for many reads, and again when its token was revoked', async (t) => {
     const { vault, provider } = await open(t, ({ role }) => ({
-      auth: { kind: 'approle', roleId: role.role_id, secretId: role.secret_id },
+      role_id: role.role_id,
+      secret_id: role.secret_id,
     }));
     const logins = () => vault.heard.filter(({ url }) => url === '/v1/auth/approle/login').length;
     assert.ok((await provider.fetch(signal)).ok);
@@ -80,7 +78,8 @@ describe('AppRole', () => {
 
   test('that is refused says so', async (t) => {
     const { provider } = await open(t, ({ role }) => ({
-      auth: { kind: 'approle', roleId: role.role_id, secretId: 'plantedWrongSecretId' },
+      role_id: role.role_id,
+      secret_id: 'plantedWrongSecretId',
     }));
     assert.deepEqual(await provider.fetch(signal), { ok: false, reason: 'login: bad request' });
   });

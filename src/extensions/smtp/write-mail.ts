@@ -2,12 +2,7 @@
  * Writes a mail about the events of a batch, as plain text: what happened, about whom, and where a person finds it.
  * Arguments and results are left out. The same batch gives the same mail at every try. Pure.
  */
-import type { WebhookEvent } from '../../../core/http/webhook-message.ts';
-import { spellOut } from '../../../core/values/quote.ts';
-import type { Described, Message } from '../follow/describe-occurrence.ts';
-import { linkTo } from '../follow/link-to.ts';
-import { titleOf } from '../follow/title-of.ts';
-import type { Mailing } from './mailing.ts';
+import { type Notice, spellOut, type ToldEvent } from '../../extension/index.ts';
 
 export interface Mail {
   readonly messageId: string;
@@ -20,37 +15,37 @@ const maxValueChars = 500;
 /** Events that the subject names; the rest is in the text. */
 const maxNamed = 4;
 
-export function writeMail(
-  { id, batch, told }: Message,
-  { name, from, link }: Pick<Mailing, 'name' | 'from' | 'link'>,
-  maxChars: number,
-): Mail {
-  const rest = batch.count - told.length;
-  const omitted = Object.entries(batch.omitted).map(([event, count]) => `${count} ${event}`);
+/** A mail that is longer ends with a note. */
+const maxMailChars = 100_000;
+
+export function writeMail(notice: Notice, from: string): Mail {
+  const { id, subscriber, told, count } = notice;
+  const rest = count - told.length;
+  const omitted = Object.entries(notice.omitted).map(([event, each]) => `${each} ${event}`);
   const lines = [
-    ...told.flatMap((each) => linesOf(each, link)),
+    ...told.flatMap((each) => linesOf(each)),
     ...(rest === 0 ? [] : [`And ${rest} more that are only counted: ${omitted.join(', ')}.`, '']),
-    `Told to '${name}' of notify in recourse.yaml. Id: ${id}`,
+    `Told to '${subscriber}' of notify in recourse.yaml. Id: ${id}`,
   ];
   const text = lines.join('\n');
   return {
     // INVARIANT: a header holds only words, counts and names of our own: nothing that an agent or a tool wrote.
-    messageId: `<${id}.${name}@${domainOf(from)}>`,
-    subject: `[recourse] ${subjectOf(told, batch)}`,
-    date: new Date(batch.lastMs),
-    text: text.length <= maxChars ? text : `${text.slice(0, maxChars)}…\n(cut here)`,
+    messageId: `<${id}.${subscriber}@${domainOf(from)}>`,
+    subject: `[recourse] ${subjectOf(notice)}`,
+    date: new Date(notice.lastMs),
+    text: text.length <= maxMailChars ? text : `${text.slice(0, maxMailChars)}…\n(cut here)`,
   };
 }
 
-function subjectOf(told: Message['told'], { count, omitted }: Message['batch']): string {
-  if (count === 1) return titleOf(told[0]);
-  const counts = new Map<WebhookEvent, number>(Object.entries(omitted) as [WebhookEvent, number][]);
+function subjectOf({ told, count, omitted }: Notice): string {
+  if (count === 1) return told[0].title;
+  const counts = new Map<string, number>(Object.entries(omitted));
   for (const { event } of told) counts.set(event, (counts.get(event) ?? 0) + 1);
   const all = [...counts].toSorted(([, one], [, other]) => other - one).map(([event, each]) => `${each} ${event}`);
   return `${count} events: ${all.slice(0, maxNamed).join(', ')}${all.length > maxNamed ? ', …' : ''}`;
 }
 
-function linesOf(each: Described, link: string | null): readonly string[] {
+function linesOf(each: ToldEvent): readonly string[] {
   const { approval, ticket } = each;
   const facts: readonly (readonly [string, string | null | undefined])[] = [
     ['tool', each.tool],
@@ -62,10 +57,10 @@ function linesOf(each: Described, link: string | null): readonly string[] {
     ['reason', approval?.reason],
     ['ticket', ticket?.ticket_id],
     ['queue', ticket?.queue],
-    ['link', linkTo(link, approval?.approval_id ?? null)],
+    ['link', each.link],
   ];
   return [
-    `${titleOf(each)} (${each.event}, ${each.kind}) at ${each.at}`,
+    `${each.title} (${each.event}, ${each.kind}) at ${each.at}`,
     `  ${short(each.message)}`,
     ...facts.flatMap(([name, value]) => (value === null || value === undefined ? [] : [`  ${name}: ${short(value)}`])),
     '',

@@ -26,6 +26,19 @@ interface Parts {
   readonly tell: Tell;
 }
 
+/** Headers by which a message is framed or routed. */
+const ofTheConnection: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
 export function readCredentials(read: JsonObject, { tree, tell }: Parts): readonly WrittenCredential[] {
   return Object.entries(read).flatMap(([name, each]) => {
     const here = ['credentials', name];
@@ -39,6 +52,13 @@ export function readCredentials(read: JsonObject, { tree, tell }: Parts): readon
       tell(keyPlaceOf(tree, [...here, 'vault']), 'role_id stands without secret_id', 'add secret_id: ${NAME}');
     const declared = declaredCredential(name, fields);
     if (declared === null) return [];
+    const { inject } = declared;
+    if (inject.into === 'header' && ofTheConnection.has(inject.name.toLowerCase()))
+      tell(
+        placeOf(tree, [...here, 'inject', 'header']),
+        `the header ${inject.name} belongs to the connection, and holds no secret`,
+        'name the header in which the server expects it, such as Authorization',
+      );
     const { provider } = declared.source;
     for (const [key, text] of addressesIn(declared.source))
       if (!text.includes('${') && URL.parse(text) === null)

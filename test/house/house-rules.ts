@@ -4,6 +4,7 @@
  */
 import path from 'node:path';
 import { ignoredErrors } from './ignored-errors.ts';
+import { mayImport } from './layers.ts';
 import { lockFileWhole, lockFileWithoutAddresses } from './lock-file.ts';
 import { needlessTables, ratchetRules } from './ratchet.ts';
 import { headerOf, maskSource, referencesOf, targetOf, type Tree } from './read-source.ts';
@@ -16,25 +17,6 @@ const isSource = (file: string) => file.startsWith('src/') && file.endsWith('.ts
 const filesOf = (tree: Tree, wanted: (file: string) => boolean) => [...tree].filter(([file]) => wanted(file));
 const partOf = (file: string, at: number) => file.split('/')[at]?.replace(/\.ts$/, '') ?? '';
 const layerOf = (file: string) => (file.startsWith('src/') ? partOf(file, 1) : 'outside src');
-
-/** Which layers each layer may import. `main` is the composition root; only `index` and `main-cli` are above it. */
-const mayImport: Readonly<Record<string, readonly string[]>> = {
-  core: ['core'],
-  ports: ['core', 'ports'],
-  shell: ['core', 'ports', 'shell'],
-  adapters: ['core', 'ports', 'adapters'],
-  doors: ['core', 'shell', 'doors'],
-  client: ['core', 'client'],
-  config: ['core', 'ports', 'config'],
-  faults: ['core', 'config', 'faults'],
-  extension: ['core', 'ports', 'extension'],
-  // What ships as an extension knows no more than any other.
-  extensions: ['extension', 'extensions'],
-  compose: ['core', 'ports', 'shell', 'adapters', 'doors', 'client', 'config', 'extension', 'extensions', 'compose'],
-  main: ['core', 'ports', 'shell', 'adapters', 'doors', 'client', 'config', 'extension', 'compose'],
-  'main-cli': ['core', 'ports', 'shell', 'adapters', 'doors', 'config', 'compose', 'faults', 'main'],
-  index: ['core', 'ports', 'adapters', 'config', 'compose', 'main'],
-};
 
 /** From file to file, inside the project. A URL may also name data, such as package.json; that is no dependency. */
 function edgesOf(tree: Tree, file: string, text: string): readonly string[] {

@@ -1,6 +1,6 @@
 /** Secrets of this machine: a variable of the environment, a file, the output of a program. */
-import { spawn } from 'node:child_process';
-import { open } from 'node:fs/promises';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFile, stat } from 'node:fs/promises';
 import { isObject } from '../../core/values/json.ts';
 import type { EnvSource, ExecSource, FileSource } from '../../core/credential/declared-credential.ts';
 import { failed, lifetimeOf, maxSecretBytes, type Provided, type Provider, provided, reasonOf } from './provider.ts';
@@ -26,15 +26,12 @@ export function createFileProvider({ path }: FileSource): Provider {
     usualAgeMs: 60_000,
     async fetch(signal) {
       try {
-        const handle = await open(path, 'r');
-        try {
-          const { size } = await handle.stat();
-          if (size > maxSecretBytes) return failed('the file is too long');
-          const text = await handle.readFile({ encoding: 'utf8', signal });
-          return provided(text.replace(/\r?\n$/, ''), null);
-        } finally {
-          await handle.close();
-        }
+        const found = await stat(path);
+        // A pipe may never be opened and a device may never end: each such read would hold a thread of the process.
+        if (!found.isFile()) return failed('the file: not a file');
+        if (found.size > maxSecretBytes) return failed('the file is too long');
+        const text = await readFile(path, { encoding: 'utf8', signal });
+        return provided(text.replace(/\r?\n$/, ''), null);
       } catch (error) {
         return failed(`the file: ${reasonOf(error)}`);
       }
@@ -56,26 +53,41 @@ export function createExecProvider({ command, args, cwd }: ExecSource, env: Envi
         const child = spawn(command, args, {
           env: passed,
           stdio: ['ignore', 'pipe', 'ignore'],
-          signal,
-          killSignal: 'SIGKILL',
+          detached: hasGroups,
           windowsHide: true,
           ...(cwd === null ? {} : { cwd }),
         });
+        const stop = () => endGroup(child);
+        signal.addEventListener('abort', stop, { once: true });
         const pieces: Buffer[] = [];
         let size = 0;
         child.stdout.on('data', (piece: Buffer) => {
           size += piece.length;
           if (size <= maxSecretBytes) return void pieces.push(piece);
-          child.kill('SIGKILL');
+          stop();
           resolve(failed('its output is too long'));
         });
         child.on('error', (error) => resolve(failed(`the command: ${reasonOf(error)}`)));
         child.on('close', (code, by) => {
+          signal.removeEventListener('abort', stop);
           if (code !== 0) return resolve(failed(by === null ? `exit code ${code}` : 'it was stopped'));
           resolve(readOutput(Buffer.concat(pieces).toString('utf8')));
         });
       }),
   };
+}
+
+const hasGroups = process.platform !== 'win32';
+
+/** With everything that it started: that would run on, and write to us without end. */
+function endGroup(child: ChildProcess): void {
+  child.stdout?.destroy();
+  try {
+    if (hasGroups && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    else child.kill('SIGKILL');
+  } catch {
+    // Ignored: the group is empty.
+  }
 }
 
 /** The secret itself, or `{"secret": …, "expires_in": seconds}`. */

@@ -34,8 +34,10 @@ export const failed = (reason: string, retryAfterMs?: number): Provided => ({
 
 /** One line that can be sent as a header. */
 export function provided(secret: string, lifetimeMs: number | null, renew?: ProvidedSecret['renew']): Provided {
-  if (secret === '') return failed('an empty secret');
-  if (secret.length < minSecretChars) return failed(`a secret of less than ${minSecretChars} characters`);
+  // Whoever gets it in a header drops the white space around it.
+  const { length } = secret.trim();
+  if (length === 0) return failed('an empty secret');
+  if (length < minSecretChars) return failed(`a secret of less than ${minSecretChars} characters`);
   if (Buffer.byteLength(secret) > maxSecretBytes) return failed('a secret that is too long');
   if (/[^\t\u0020-\u007e\u0080-\u00ff]/.test(secret))
     return failed('a secret that is not one line of plain characters');

@@ -1,5 +1,8 @@
 /** Vault over its HTTP API: what is sent, how answers are read, leases, AppRole, and words for each status. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, test, type TestContext } from 'node:test';
 import { type OwnVault, startOwnVault } from '../../../test/support/credentials/vault-server.ts';
 import { createManualClock } from '../../../test/support/manual-clock.ts';
@@ -49,6 +52,16 @@ test('a dynamic secret has the lifetime of its lease, which is renewed by its id
   assert.equal(vault.leases.values().next().value?.renewals, 1);
   const over = await given.renew(signal);
   assert.deepEqual(over, { ok: false, reason: 'bad request' });
+});
+
+test('seconds without a lease, as KV v1 gives them, are no lifetime', async (t) => {
+  const body = { lease_id: '', renewable: false, lease_duration: 2_764_800, data: { api_key: 'plantedVaultSecret' } };
+  const server = createServer((_, response) => response.end(JSON.stringify(body))).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const { provider } = await open(t, () => ({ address: `http://127.0.0.1:${port}`, path: 'kv/stripe' }));
+  assert.deepEqual(await provider.fetch(signal), { ok: true, secret: 'plantedVaultSecret', lifetimeMs: null });
 });
 
 describe('AppRole', () => {

@@ -63,7 +63,8 @@ export function createVaultProvider(source: VaultSource, client: ProviderClient,
     const isLeased = typeof lease === 'string' && lease !== '';
     const renew =
       isLeased && renewable === true ? (signal: AbortSignal) => renewLease(lease, value, signal) : undefined;
-    return provided(value, lifetimeOf(seconds), renew);
+    // Without a lease, as in KV v1, the seconds are a hint: nobody takes the secret back, and it may change before.
+    return provided(value, isLeased ? lifetimeOf(seconds) : null, renew);
   }
 
   async function renewLease(lease: string, secret: string, signal: AbortSignal): Promise<Provided> {

@@ -2,6 +2,8 @@
 export interface ProxyLimits {
   /** At once, of all children together. */
   readonly maxConnections: number;
+  /** To hosts at once, of one child. */
+  readonly maxConnectionsEach: number;
   readonly maxHeaderBytes: number;
   /** How long a child may take to send the head of a request. */
   readonly headTimeoutMs: number;
@@ -12,6 +14,7 @@ export interface ProxyLimits {
 
 export const defaultProxyLimits: ProxyLimits = {
   maxConnections: 512,
+  maxConnectionsEach: 128,
   maxHeaderBytes: 16 << 10,
   headTimeoutMs: 10_000,
   connectTimeoutMs: 10_000,

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { describe, test, type TestContext } from 'node:test';
+import { eventually } from '../../../test/support/eventually.ts';
 import { listenEverywhere } from '../../../test/support/egress/egress-world.ts';
 import { startDns } from '../../../test/support/egress/dns-server.ts';
 import { compileList } from '../../core/egress/egress-list.ts';
@@ -118,6 +119,33 @@ describe('the proxy', () => {
     const said = await say(`GET http://allowed.test:${echoes.port}/`);
     assert.equal(statusOf(said), 200);
     assert.doesNotMatch(said, /proxy-authorization|whatever\.test/i);
+  });
+
+  for (const head of ['HTTP/1.1 042 Odd', 'HTTP/1.1 000 Odd', 'HTTP/1.1 101 Odd\r\nUpgrade: x\r\nConnection: upgrade'])
+    test(`answers 502 if a host answers ${JSON.stringify(head)}, and goes on`, async (t) => {
+      const { say } = await open(t);
+      const odd = createServer((socket) => void socket.once('data', () => socket.end(`${head}\r\n\r\n`)));
+      odd.listen(0);
+      await once(odd, 'listening');
+      t.after(() => odd.close());
+      const { port } = odd.address() as AddressInfo;
+      for (let asked = 0; asked < 2; asked++)
+        assert.equal(statusOf(await say(`GET http://allowed.test:${port}/`)), 502);
+    });
+
+  test('opens only so many connections for one child, and counts those that are over no more', async (t) => {
+    const { site, say, login, basic } = await open(t, { maxConnectionsEach: 1 });
+    const held = connect(Number(new URL(login.url).port), '127.0.0.1');
+    held.write(`CONNECT allowed.test:${site.port} HTTP/1.1\r\nProxy-Authorization: ${basic(login)}\r\n\r\n`);
+    await once(held, 'data');
+    assert.equal(statusOf(await say(`GET http://allowed.test:${site.port}/`)), 503);
+    held.destroy();
+    const hasRoom = async () => statusOf(await say(`GET http://allowed.test:${site.port}/`)) === 200;
+    await eventually('there is room again', hasRoom);
+    await eventually('a failed connection leaves room', async () => {
+      const status = statusOf(await say('CONNECT allowed.test:1'));
+      return status === 502 && hasRoom();
+    });
   });
 
   test('answers 502 where nobody listens, and refuses heads above the limit', async (t) => {

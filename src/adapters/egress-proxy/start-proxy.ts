@@ -39,6 +39,8 @@ interface Known {
   readonly server: string;
   readonly list: EgressList;
   readonly password: Buffer;
+  /** Connections to hosts that are open for it. */
+  open: number;
 }
 
 export async function startProxy(parts: ProxyParts): Promise<EgressProxy> {
@@ -48,7 +50,7 @@ export async function startProxy(parts: ProxyParts): Promise<EgressProxy> {
     admit(server, list) {
       const user = crypto.randomBytes(8).toString('hex');
       const password = crypto.randomBytes(24).toString('hex');
-      proxy.known.set(user, { server, list, password: Buffer.from(password) });
+      proxy.known.set(user, { server, list, password: Buffer.from(password), open: 0 });
       return { url: `http://${user}:${password}@127.0.0.1:${port}`, user, password };
     },
     close: () => proxy.close(),
@@ -114,12 +116,17 @@ class ForwardProxy {
   /** The connection, or the status with which the child is refused. */
   async #reach(by: Known, to: Destination): Promise<Socket | number> {
     const { resolver, onDenied } = this.#parts;
+    // One child leaves room for the others.
+    if (by.open >= this.#limits.maxConnectionsEach) return 503;
+    by.open += 1;
     try {
       const guard = { list: by.list, resolver, timeoutMs: this.#limits.connectTimeoutMs };
       const socket = await connectGuarded(to, guard);
       this.#keep(socket);
+      socket.once('close', () => void (by.open -= 1));
       return socket;
     } catch (error) {
+      by.open -= 1;
       const denied = denialIn(error);
       if (denied === null) return 502;
       onDenied(by.server, denied.host);
@@ -158,10 +165,15 @@ class ForwardProxy {
       maxHeaderSize: this.#limits.maxHeaderBytes,
     });
     outgoing.on('response', (incoming) => {
-      response.writeHead(incoming.statusCode ?? 502, [...headersOnward(incoming.rawHeaders)]);
+      const { statusCode = 0, rawHeaders } = incoming;
+      // INVARIANT: nothing that a host answers is thrown here: it would end the gateway. A status below 100 would.
+      if (statusCode < 200) return void outgoing.destroy(new Error('no status of an answer'));
+      response.writeHead(statusCode, [...headersOnward(rawHeaders)]);
       incoming.pipe(response);
       incoming.on('error', () => response.destroy());
     });
+    // Nobody asked for another protocol; without a listener the child would wait for an answer.
+    outgoing.on('upgrade', () => answer(response, 502));
     outgoing.on('error', () => (response.headersSent ? response.destroy() : answer(response, 502)));
     response.once('close', () => socket.destroy());
     request.pipe(outgoing);
@@ -203,6 +215,7 @@ const says: Readonly<Record<number, string>> = {
   407: 'Proxy Authentication Required',
   501: 'Not Implemented',
   502: 'Bad Gateway',
+  503: 'Service Unavailable',
 };
 
 function extraOf(status: number): Readonly<Record<string, string>> {

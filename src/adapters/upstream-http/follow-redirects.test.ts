@@ -71,6 +71,24 @@ describe('a redirect', () => {
     assert.doesNotMatch(JSON.stringify(there.heard), /planted/i);
   });
 
+  test('to another origin loses the secrets of the query that the server repeats, and nothing else', async (t) => {
+    const there = await listenApi(t, (_, response) => response.end('there'));
+    const here = await listenApi(t, ({ url }, response) =>
+      response.writeHead(302, { location: `${there.url}${url}` }).end(),
+    );
+    const credential = {
+      name: 'query',
+      inject: { into: 'query', name: 'api_key' },
+      reveal: () => 'plantedSecret',
+      usedId: () => null,
+    } as const;
+    const target = targetOf(`${here.url}/?token=plantedToken`, { redirects: 'follow' });
+    const invoke = upstreamOf(t, target, toolOf({ method: 'GET' }, { effectClass: 'pure' }));
+    await invoke({ n: 1 }, undefined, { attempt: { ...local.attempt, credentials: [credential] } });
+    assert.match(here.heard[0]?.url ?? '', /token=plantedToken.*api_key=plantedSecret/);
+    assert.match(there.heard[0]?.url ?? '', /\?n=1$/);
+  });
+
   test('to the same origin carries headers, key and body', async (t) => {
     const { here } = await world(t, 307, 'here');
     await upstreamOf(t, targetOf(here.url, { redirects: 'same_origin', headers }))({ n: 1 });

@@ -1,7 +1,7 @@
 /**
  * Decides which request a redirect leads to, if the configuration follows it. A write is sent again only for 307 and
- * 308. Another origin gets no secret: no configured header, no credential, no login, no cookie, and no request that has a
- * key.
+ * 308. Another origin gets no secret: no configured header or parameter, no credential, no login, no cookie, and no
+ * request that has a key.
  */
 import type { HttpRequest } from '../shared/http/http-request.ts';
 import type { HttpTarget } from './http-config.ts';
@@ -27,7 +27,15 @@ export function redirected(target: HttpTarget, request: HttpRequest, answer: Htt
   if (url.origin === request.url.origin) return { ...request, url };
   // INVARIANT: the key stays with the server that remembers it; without it the write could happen twice elsewhere.
   if (target.redirects !== 'follow' || request.hasKey) return null;
+  return withoutSecrets(target, request, url);
+}
+
+function withoutSecrets(target: HttpTarget, request: HttpRequest, url: URL): HttpRequest {
   const kept = [...request.headers].filter(([name]) => !isSecret(name, target) && !request.secretHeaders?.has(name));
+  // A server may repeat the whole query in its redirect.
+  const parameters = new URL(target.url).searchParams.keys();
+  for (const name of new Set([...parameters, ...(request.secretParameters ?? [])]))
+    if (url.searchParams.has(name)) url.searchParams.delete(name);
   return { ...request, url, headers: new Map(kept) };
 }
 

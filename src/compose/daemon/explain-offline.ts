@@ -61,7 +61,15 @@ export async function explainOffline({
     : { kind: 'explained', explanation: answer, remarks };
 }
 
-type Asked = 'standingSession' | 'session' | 'call' | 'approval' | 'approvalOf' | 'pendingApprovals';
+type Asked =
+  | 'standingSession'
+  | 'session'
+  | 'call'
+  | 'approval'
+  | 'approvalOf'
+  | 'pendingApprovals'
+  | 'bucket'
+  | 'account';
 
 /** What the gates read from a store. There is none, so nothing has happened before this call. */
 const nothingKept: Pick<Store, Asked> = {
@@ -71,6 +79,8 @@ const nothingKept: Pick<Store, Asked> = {
   approval: async () => null,
   approvalOf: async () => null,
   pendingApprovals: async () => 0,
+  bucket: async () => null,
+  account: async () => ({ held: 0, settled: 0, allowed: 0, approval: null }),
 };
 
 /** The pinned tools. For a server that is not pinned, the tool in question is assumed to exist, with any arguments. */

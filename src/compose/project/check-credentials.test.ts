@@ -22,6 +22,12 @@ const cases: readonly (readonly [string, string, boolean, string | null])[] = [
   ['a header of an HTTP API', one('pay/*', 'header: X-Key'), false, null],
   ['a query of an HTTP API', one('pay/refund', 'query: key'), false, null],
   [
+    'a header that frames the message',
+    one('pay/*', 'header: Transfer-Encoding'),
+    false,
+    'problem 6 the header Transfer-Encoding belongs to the connection',
+  ],
+  [
     'meta and env of a program',
     `${one('shop/*', 'meta: k')}${one('shop/*', 'env: K').replace('it:', 'two:')}`,
     false,

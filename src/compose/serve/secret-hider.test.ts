@@ -20,6 +20,9 @@ const forms: readonly (readonly [string, string])[] = [
   ['in a URL in lower case', encodeURIComponent(secret).replaceAll(/%../g, (each) => each.toLowerCase())],
   ['in a form', new URLSearchParams({ key: secret }).toString()],
   ['as hexadecimal', Buffer.from(secret).toString('hex')],
+  ['as hexadecimal in upper case', Buffer.from(secret).toString('hex').toUpperCase()],
+  ['as JSON that PHP wrote', JSON.stringify(secret).replaceAll('/', '\\/')],
+  ['as JSON that .NET wrote', JSON.stringify(secret).replaceAll('+', '\\u002B')],
   ['as base64', Buffer.from(secret).toString('base64')],
   ['as base64 for URLs', Buffer.from(secret).toString('base64url')],
   ['as the password of a login', Buffer.from(`user:${secret}`).toString('base64')],
@@ -40,6 +43,12 @@ describe('a secret is hidden', () => {
     let deep: unknown = secret;
     for (let level = 0; level < 300; level++) deep = { [level % 2 === 0 ? 'a' : secret]: [deep] };
     assert.doesNotMatch(JSON.stringify(hide({ [secret]: [{ x: secret }], deep })), /planted/);
+  });
+
+  test('without the white space around it, which no server gets in a header', () => {
+    const made = createSecretHider();
+    made.add('planted-secret \t');
+    assert.equal(made.hide('it was planted-secret.'), 'it was [redacted].');
   });
 
   test('after it was replaced by another one', () => {

@@ -45,7 +45,8 @@ export function createSecretHider(): SecretHider {
   return {
     add(secret) {
       if (secret.length < minChars || secrets.has(secret)) return;
-      secrets.set(secret, formsOf(secret));
+      // A server that gets it in a header does not see the white space around it.
+      secrets.set(secret, [...formsOf(secret), ...formsOf(secret.trim())]);
       const [oldest] = secrets.size > maxSecrets ? secrets.keys() : [];
       if (oldest !== undefined) secrets.delete(oldest);
       // A longer one first: it may hold a shorter one.
@@ -64,17 +65,25 @@ export function formsOf(secret: string): readonly string[] {
   const addressed = encodeURIComponent(secret.toWellFormed());
   const formed = new URLSearchParams({ '': secret }).toString().slice(1);
   const lower = (text: string) => text.replaceAll(/%[0-9A-F]{2}/g, (each) => each.toLowerCase());
+  const quoted = JSON.stringify(secret).slice(1, -1);
+  const hex = Buffer.from(secret).toString('hex');
   return [
     secret,
-    JSON.stringify(secret).slice(1, -1),
+    quoted,
+    // As PHP and .NET write JSON.
+    quoted.replaceAll('/', '\\/'),
+    quoted.replaceAll(/[&'+<>`]/g, codePointOf),
     addressed,
     lower(addressed),
     formed,
     lower(formed),
-    Buffer.from(secret).toString('hex'),
+    hex,
+    hex.toUpperCase(),
     ...base64Of(Buffer.from(secret)),
   ].filter((form) => form.length >= minChars);
 }
+
+const codePointOf = (char: string): string => `\\u${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
 
 /** By itself, and within a longer text: what comes before shifts it by one or two bytes. */
 function base64Of(bytes: Buffer): readonly string[] {

@@ -226,6 +226,13 @@ export interface Said {
   readonly saw: string;
 }
 
+/** 9999-12-31T23:59:59Z, the last instant that RFC 3339 can write. */
+const endOfTimeMs = 253_402_300_799_000;
+
+/** What a person decided about spending stands until the window ends, however long they had for it. */
+const standsUntil = ({ spending, expiresAtMs }: Approval): number =>
+  spending === undefined ? expiresAtMs : (spending.endsAtMs ?? endOfTimeMs);
+
 /**
  * Adds one approval. A changed call is approved by the person who changed it; earlier votes were for another call and
  * are dropped.
@@ -240,6 +247,7 @@ export function voted(approval: Approval, { decider, atMs, saw }: Said, edit: Ed
     votes,
     edit: edit ?? approval.edit,
     state: isGranted ? 'granted' : 'pending',
+    expiresAtMs: isGranted ? standsUntil(approval) : approval.expiresAtMs,
     decided: isGranted ? { by, atMs, reason: null } : approval.decided,
   };
 }
@@ -250,5 +258,11 @@ export function ended(
   state: Exclude<ApprovalState, 'pending' | 'granted'>,
   decided: Approval['decided'],
 ): Approval {
-  return { ...approval, version: approval.version + 1, state, decided: decided ?? approval.decided };
+  return {
+    ...approval,
+    version: approval.version + 1,
+    state,
+    expiresAtMs: state === 'denied' ? standsUntil(approval) : approval.expiresAtMs,
+    decided: decided ?? approval.decided,
+  };
 }

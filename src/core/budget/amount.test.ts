@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { amountText, maxMicros, readAmount, toMicros } from './amount.ts';
+import { amountText, maxMicros, percentOf, readAmount, toMicros } from './amount.ts';
 
 for (const [text, micros, unit] of [
   ['500 USD', 500_000_000, 'USD'],
@@ -42,13 +42,18 @@ test('what is no cost is none, and what costs anything costs something', () => {
     [null, null, null, null],
   );
   assert.deepEqual(
-    [0, 1e-9, 1.1, 0.1].map((value) => toMicros(value, 'USD')),
-    [0, 1, 1_100_000, 100_000],
+    [0, -0, 1e-9, 1.1, 0.1, 0.1 + 0.2, 0.000_001_4].map((value) => toMicros(value, 'USD')),
+    [0, 0, 1, 1_100_000, 100_000, 300_000, 2],
   );
   assert.deepEqual(
-    [0, 0.2, 3].map((value) => toMicros(value, 'calls')),
-    [0, 1, 3],
+    [0, 0.2, 3, 100 * 1.1].map((value) => toMicros(value, 'calls')),
+    [0, 1, 3, 110],
   );
+});
+
+test('a share is told in whole percent, rounded down, whatever floating point makes of it', () => {
+  for (let part = 0; part <= 200; part++) assert.equal(percentOf(part, 100), part);
+  assert.deepEqual([percentOf(999, 1_000), percentOf(1, 0)], [99, 100]);
 });
 
 test('what is written in a currency other than USD is read as it was', () => {

@@ -13,8 +13,10 @@ export interface Amount {
   readonly unit: Unit;
 }
 
-/** Beyond it sums of amounts would not be exact. */
+/** The largest single amount. */
 export const maxMicros = 2 ** 52;
+/** The most that an account can hold: beyond it sums would not be exact. */
+export const maxSumMicros = Number.MAX_SAFE_INTEGER;
 
 const text = /^([0-9]{1,12})(?:\.([0-9]{1,6}))? ([A-Z]{3}|calls|tokens)$/;
 
@@ -36,11 +38,21 @@ export function readAmount(written: string): Amount | null {
 export function toMicros(value: number, unit: Unit): number | null {
   if (!Number.isFinite(value) || value < 0) return null;
   const scale = scaleOf(unit);
-  const exact = value * scale;
-  // Part of a call or token counts as a whole one; a cost is never rounded to nothing.
-  const micros = scale === 1 ? Math.ceil(exact) : Math.max(exact > 0 ? 1 : 0, Math.round(exact));
+  // At least 0, which -0 is not.
+  const micros = Math.max(0, wholeFrom(value * scale));
   return micros <= maxMicros ? micros : null;
 }
+
+/** Rounded up: a part of the smallest unit counts as a whole one. An error of floating point is no part. */
+export function wholeFrom(exact: number): number {
+  const nearest = Math.round(exact);
+  const isWhole = nearest > 0 && Math.abs(exact - nearest) <= nearest * 16 * Number.EPSILON;
+  return isWhole ? nearest : Math.ceil(exact);
+}
+
+/** In whole percent, rounded down. */
+export const percentOf = (part: number, whole: number): number =>
+  whole === 0 ? 100 : Math.floor((part * 100) / whole);
 
 /** `$400.00`, `0.0005 EUR`, `12 calls`. */
 export function amountText(micros: number, unit: Unit): string {

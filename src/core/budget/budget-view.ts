@@ -1,7 +1,7 @@
 /** The wire type of a budget in its present window, as operators and agents see it. Amounts are in its own unit. */
 import { instantText } from '../values/instant.ts';
 import { scaleOf, type Unit } from './amount.ts';
-import type { Budget, BudgetAccount, OnExceed } from './budget.ts';
+import { type Budget, type BudgetAccount, type OnExceed, warnsFrom } from './budget.ts';
 import type { WindowKind } from './window.ts';
 
 /** `warned`: at or beyond `warn_at`. `used_up`: nothing is left. */
@@ -74,6 +74,7 @@ export function drawsFrom(agent: string, budget: Budget): boolean {
 
 export function viewOfBudget(budget: Budget, account: OnAccount, session: string | null): BudgetView {
   const { name, match, max, window, timeZone, warnAt, onExceed, ref } = budget.written;
+  const mark = warnsFrom(budget.written);
   const inUnits = (micros: number): number => micros / scaleOf(max.unit);
   const { settled, held, allowed, endsAtMs } = account;
   const left = Math.max(0, max.micros + allowed - settled - held);
@@ -93,10 +94,8 @@ export function viewOfBudget(budget: Budget, account: OnAccount, session: string
     left: inUnits(left),
     warn_at: warnAt,
     on_exceed: onExceed,
-    state: left === 0 ? 'used_up' : isWarned(settled + held, max.micros, warnAt) ? 'warned' : 'open',
+    state: left === 0 ? 'used_up' : mark !== null && settled + held >= mark ? 'warned' : 'open',
     resets_at: endsAtMs === null ? null : instantText(endsAtMs),
     ref,
   };
 }
-
-const isWarned = (used: number, max: number, warnAt: number | null): boolean => warnAt !== null && used >= warnAt * max;

@@ -7,8 +7,8 @@ import type { CelResult } from '../cel/compile-cel.ts';
 import type { ToolPattern } from '../policy/tool-pattern.ts';
 import { instantText } from '../values/instant.ts';
 import { isObject, type Json, type JsonObject } from '../values/json.ts';
-import { type Amount, amountText, readAmount, toMicros, type Unit } from './amount.ts';
-import { type Window, windowAt, type WindowKind } from './window.ts';
+import { type Amount, amountText, readAmount, toMicros, type Unit, wholeFrom } from './amount.ts';
+import { windowAt, type WindowKind } from './window.ts';
 
 export const exceedings = ['deny', 'defer', 'audit'] as const;
 export type OnExceed = (typeof exceedings)[number];
@@ -52,10 +52,14 @@ export interface BegunCall {
 /** The most that a call of a metered tool can use; null if nothing bounds it. Not handed in for any other tool. */
 export type MostUsed = () => JsonObject | null;
 
+/** From which amount on it warns; null never does. */
+export const warnsFrom = ({ warnAt, max }: WrittenBudget): number | null =>
+  warnAt === null ? null : wholeFrom(warnAt * max.micros);
+
 export interface Budget {
   readonly written: WrittenBudget;
   readonly pattern: ToolPattern;
-  /** Whose it is: the first part of its accounts. */
+  /** Whose it is, and its name: the first part of its accounts. */
   readonly scope: string;
   /** What the call holds when it begins. */
   readonly hold: (call: BegunCall, most?: MostUsed) => Cost;
@@ -71,22 +75,24 @@ export interface BudgetAccount {
   readonly endsAtMs: number | null;
 }
 
-const timed = (window: Window, { scope }: Pick<Budget, 'scope'>): BudgetAccount => ({
-  account: `${scope}/${instantText(window.startsAtMs)}`,
-  endsAtMs: window.endsAtMs,
-});
+/** INVARIANT: an account has one unit. A budget whose unit is changed begins at nothing. */
+const accountsOf = ({ scope, written }: Budget): string => `${scope}/${written.max.unit}`;
 
 /** INVARIANT: which window a call is charged to is decided when it begins, and never again. */
 export function accountAt(budget: Budget, session: string | null, nowMs: number): BudgetAccount {
   const { window, timeZone } = budget.written;
-  if (window === 'total') return { account: budget.scope, endsAtMs: null };
-  if (window === 'session') return { account: `${budget.scope}/${session ?? ''}`, endsAtMs: null };
-  return timed(windowAt(window, timeZone, nowMs), budget);
+  const accounts = accountsOf(budget);
+  if (window === 'total') return { account: accounts, endsAtMs: null };
+  if (window === 'session') return { account: `${accounts}/${session ?? ''}`, endsAtMs: null };
+  const { startsAtMs, endsAtMs } = windowAt(window, timeZone, nowMs);
+  return { account: `${accounts}/${instantText(startsAtMs)}`, endsAtMs };
 }
 
-/** The part of an account's name that says whose it is. */
-export const isAccountOf = ({ scope }: Budget, account: string): boolean =>
-  account === scope || account.startsWith(`${scope}/`);
+/** Whether it is one of the accounts of this budget, in any window. */
+export function isAccountOf(budget: Budget, account: string): boolean {
+  const accounts = accountsOf(budget);
+  return account === accounts || account.startsWith(`${accounts}/`);
+}
 
 /** What an expression gave, as a cost in this unit: a number, `12.50 EUR`, or `{amount, currency}`. */
 export function costOf(result: CelResult, unit: Unit): Cost {

@@ -7,8 +7,8 @@ import type { Refusal } from '../call/refusal.ts';
 import type { Notice } from '../call/reply.ts';
 import { instantText } from '../values/instant.ts';
 import { unreachable } from '../values/unreachable.ts';
-import { amountText } from './amount.ts';
-import { type Budget, type BudgetAccount, textOf } from './budget.ts';
+import { amountText, percentOf } from './amount.ts';
+import { type Budget, type BudgetAccount, textOf, warnsFrom } from './budget.ts';
 
 /** What is on a budget's account in the window of the call. */
 export interface BudgetFact extends BudgetAccount {
@@ -28,6 +28,8 @@ export interface Hold {
   readonly account: string;
   readonly micros: number;
   readonly limit: number | null;
+  /** What the reply says about this budget; null below its mark. */
+  readonly warning: Notice | null;
 }
 
 /** Asks a person to let more be spent than the budget has: once in a window. */
@@ -42,7 +44,6 @@ export interface SpendingAsk {
 
 export interface BudgetJudgement {
   readonly hold: Hold;
-  readonly notice: Notice | null;
   readonly ask: SpendingAsk | null;
   /** Null if the call fits, or may go beyond. */
   readonly refusal: Refusal | null;
@@ -64,22 +65,27 @@ export function judgeBudget(budget: Budget, fact: BudgetFact, call: PricedCall):
   const after = fact.settled + fact.held + micros;
   const limit = max + fact.allowed;
   // The store adds what is allowed beyond it at that moment.
-  const hold: Hold = { budget, account: fact.account, micros, limit: max };
-  const isWarned = written.warnAt !== null && after >= written.warnAt * max;
+  const hold: Hold = { budget, account: fact.account, micros, limit: max, warning: null };
+  const mark = warnsFrom(written);
   if (after <= limit) {
-    if (!isWarned) return { hold, notice: null, ask: null, refusal: null };
+    if (mark === null || after < mark) return { hold, ask: null, refusal: null };
     const ask = canAsk ? askFor(budget, fact, nowMs) : null;
-    return { hold, notice: warning(budget, fact, after, ask), ask: ask?.fresh ?? null, refusal: null };
+    const warned = { ...hold, warning: warning(budget, fact, after, ask) };
+    return { hold: warned, ask: ask?.fresh ?? null, refusal: null };
   }
   switch (written.onExceed) {
     case 'deny':
-      return { hold, notice: null, ask: null, refusal: exceeded(budget, fact, micros) };
+      return { hold, ask: null, refusal: exceeded(budget, fact, micros) };
     case 'audit':
-      return { hold: { ...hold, limit: null }, notice: warning(budget, fact, after, null), ask: null, refusal: null };
+      return {
+        hold: { ...hold, limit: null, warning: warning(budget, fact, after, null) },
+        ask: null,
+        refusal: null,
+      };
     case 'defer': {
       const ask = !canAsk || micros > max + written.raise.micros ? null : askFor(budget, fact, nowMs);
-      if (ask === null) return { hold, notice: null, ask: null, refusal: exceeded(budget, fact, micros) };
-      return { hold, notice: null, ask: ask.fresh, refusal: deferred(call.tool, budget, ask.id) };
+      if (ask === null) return { hold, ask: null, refusal: exceeded(budget, fact, micros) };
+      return { hold, ask: ask.fresh, refusal: deferred(call.tool, budget, ask.id) };
     }
     default:
       return unreachable(written.onExceed);
@@ -115,14 +121,12 @@ function askFor(budget: Budget, fact: BudgetFact, nowMs: number): Asked | null {
   }
 }
 
-const shareOf = (after: number, max: number): number => (max === 0 ? 100 : Math.floor((after / max) * 100));
-
 function warning(budget: Budget, fact: BudgetFact, after: number, ask: Asked | null): Notice {
   const { name, max, window } = budget.written;
   return {
     code: 'BUDGET_WARNING',
     budget_id: name,
-    human_message: `budget ${shareOf(after, max.micros)}% consumed (${textOf(after, budget)}/${textOf(max.micros, budget)} ${window})`,
+    human_message: `budget ${percentOf(after, max.micros)}% consumed (${textOf(after, budget)}/${textOf(max.micros, budget)} ${window})`,
     resolution:
       ask !== null
         ? { type: 'pending_approval', approval_id: ask.id }

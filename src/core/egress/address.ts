@@ -96,12 +96,17 @@ const metadata = ranges(
   '169.254.169.253',
   '169.254.170.2',
   '169.254.170.23',
+  '169.254.0.23',
+  '169.254.42.42',
   '100.100.100.200',
   '168.63.129.16',
   '192.0.0.192',
   'fd00:ec2::254',
   'fd00:ec2::23',
   'fd20:ce::254',
+  'fd00:c1::a9fe:a9fe',
+  'fd00:42::42',
+  'fe80::a9fe:a9fe',
 );
 
 /** The first that contains an address counts. From the IANA registries of special-purpose addresses. */

@@ -36,12 +36,12 @@ export function destinationOf(url: string): Destination | null {
 
 /**
  * The same for a URL that somebody else will fetch. Null also if another parser could read another host in it: a login,
- * a backslash, white space or control characters.
+ * a backslash, white space or control characters, or a host with signs at which others may end it, such as a semicolon.
  */
 export function plainDestinationOf(url: string): Destination | null {
   if (/[\\\s\p{C}]/u.test(url) || !/^https?:\/\/[^/]/i.test(url)) return null;
   const [, authority = ''] = /^https?:\/\/([^/?#]*)/i.exec(url) ?? [];
-  return authority.includes('@') ? null : destinationOf(url);
+  return /[^\p{L}\p{M}\p{N}._:[\]-]/u.test(authority) ? null : destinationOf(url);
 }
 
 /** A bare host, as it would be in a URL. Null if it is none. */

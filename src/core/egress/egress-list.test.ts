@@ -11,6 +11,7 @@ import {
   readEntry,
 } from './egress-list.ts';
 import { readArgumentPath, urlsAt } from './find-urls.ts';
+import type { Json } from '../values/json.ts';
 
 /** Allow list, URL, and whether its host is permitted by name. */
 const names: readonly (readonly [readonly string[], string, boolean])[] = [
@@ -121,6 +122,12 @@ describe('URLs in arguments', () => {
     ['https://user:word@a.test/', null],
     ['https://@a.test/', null],
     ['https://a.test\\@b.test/', null],
+    ['https://b.test;.a.test/', null],
+    ["https://b.test'.a.test/", null],
+    ['https://b.test%3b.a.test/', null],
+    ['https://a%2etest/', null],
+    ['https://bücher.test/', 'xn--bcher-kva.test:443'],
+    ['https://[2606:4700::1111]:8443/', '2606:4700::1111:8443'],
     ['https:a.test', null],
     ['https:///a.test', null],
     ['//a.test', null],
@@ -154,6 +161,13 @@ describe('URLs in arguments', () => {
       urlsAt(args, paths).map((to) => to?.host),
       ['a.test', 'b.test', 'c.test'],
     );
+  });
+
+  test('are found in lists that the path does not name', () => {
+    const paths = [readArgumentPath('args.item.href') ?? []];
+    const hostsIn = (item: Json) => urlsAt({ item }, paths).map((to) => to?.host);
+    assert.deepEqual(hostsIn([{ href: 'https://a.test' }, { href: ['https://b.test'] }]), ['a.test', 'b.test']);
+    assert.deepEqual(hostsIn([[{ href: 'https://a.test' }], 7, null]), ['a.test']);
   });
 
   test('something else at a path is reported, and so are too many', () => {

@@ -30,7 +30,7 @@ export function urlsAt(args: Json, paths: readonly ArgumentPath[]): readonly (De
   return found;
 }
 
-/** A list at the end of a path stands for its items; null, and what is not there, for nothing. */
+/** A list where none was named stands for its items; null, and what is not there, for nothing. */
 function* valuesAt(value: Json | undefined, [step, ...rest]: ArgumentPath): Generator<Json> {
   if (value === undefined || value === null) return;
   if (step === undefined) {
@@ -40,4 +40,6 @@ function* valuesAt(value: Json | undefined, [step, ...rest]: ArgumentPath): Gene
     if (typeof value === 'object') for (const inner of Object.values(value)) yield* valuesAt(inner as Json, rest);
   } else if (isObject(value) && Object.hasOwn(value, step)) yield* valuesAt(value[step] as Json, rest);
   else if (Array.isArray(value) && /^\d{1,6}$/.test(step)) yield* valuesAt(value[Number(step)] as Json, rest);
+  // INVARIANT: whoever puts a list around a value does not hide what is in it.
+  else if (Array.isArray(value)) for (const inner of value) yield* valuesAt(inner as Json, [step, ...rest]);
 }

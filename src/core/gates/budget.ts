@@ -3,7 +3,7 @@
  * more be spent; near its end the reply carries a warning.
  */
 import { type BudgetFact, type BudgetJudgement, judgeBudget, unpriced } from '../budget/judge-budgets.ts';
-import { amountText } from '../budget/amount.ts';
+import { amountText, maxSumMicros } from '../budget/amount.ts';
 import type { Budget } from '../budget/budget.ts';
 import type { Request } from '../call/call.ts';
 import { ruleCallOf } from '../policy/rule-call.ts';
@@ -38,6 +38,8 @@ export const budget: Gate = {
       if (facts.budgets === undefined) return { kind: 'need', fact: 'budgets' };
       const fact = facts.budgets[at];
       invariant(fact !== undefined, 'each budget has its account');
+      if (fact.settled + fact.held + cost.micros > maxSumMicros)
+        return { kind: 'refuse', refusal: unpriced(entry.policyName, each, 'with what is spent it is too large') };
       judged.push(judgeBudget(each, fact, { ...priced, micros: cost.micros }));
     }
     return answerOf(judged);
@@ -80,6 +82,6 @@ function answerOf(judged: readonly BudgetJudgement[]): GateAnswer {
     kind: 'pass',
     takes,
     asks: judged.flatMap(({ ask }) => ask ?? []),
-    notices: judged.flatMap(({ notice }) => notice ?? []),
+    notices: judged.flatMap(({ hold }) => hold.warning ?? []),
   };
 }

@@ -112,6 +112,19 @@ test('audit mode softens a name, and never a private address', () => {
   assert.equal(byList.kind, 'refuse');
 });
 
+test('audit mode does not soften what cannot be read either: it may be a private address', () => {
+  for (const url of [
+    'http://user@169.254.169.254/',
+    'http:\\\\10.0.0.1',
+    'gopher://127.0.0.1:6379/_x',
+    { url: '10.0.0.1' },
+  ]) {
+    const request = aRequest({ tool: 'pay', args: { url } });
+    const decision = decide(request, given({ host: null, egress: urls, mode: 'audit' }), [egress]);
+    assert.equal(decision.kind, 'refuse', JSON.stringify(url));
+  }
+});
+
 test('without a policy nothing is asked here: the connection is checked all the same', () => {
   const catalogue = new Map([['pay', aTool({ name: 'pay', host: 'a.test', port: 80 })]]);
   assert.equal(answerOf(egress, { tool: 'pay' }, facts({ catalogue })), 'pass');

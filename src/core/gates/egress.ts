@@ -28,6 +28,9 @@ export const egress: Gate = {
     const wanted = wantedBy(request, facts);
     const byName = wanted.find(({ to, list }) => to === null || !permitsName(list, to));
     if (byName !== undefined && facts.policy.mode === 'enforce') return refuse(byName, false);
+    // INVARIANT: what cannot be read may be a private address, for the tool that reads it in another way.
+    const unreadable = wanted.find(({ to }) => to === null);
+    if (unreadable !== undefined) return refuse(unreadable, true);
     if (facts.addresses === undefined && hostsToResolve(wanted).length > 0) return { kind: 'need', fact: 'addresses' };
     // INVARIANT: audit mode never softens a private address, so it is looked for even where the name is refused.
     const byAddress = wanted.find((each) => !isAddressPermitted(each, facts));

@@ -236,3 +236,14 @@ test('what is too much is refused before it is looked through', () => {
   assert.match(first([agent([]), agent([])]) ?? '', /declared twice/);
   assert.equal(problemsOf([agent(Array(300).fill(rule('permit', '')))]).length, 200);
 });
+
+test('a rate limit that could not be counted exactly, or that is there twice, is refused', () => {
+  const limit = (rate: string, burst: number | null = null) => ({ match: 'pay', rate, burst, ref: 'recourse.yaml:3' });
+  const said = (...limits: ReturnType<typeof limit>[]) =>
+    problemsOf([agent([], { limits })]).map(({ message, index }) => [message, index]);
+  assert.deepEqual(said(limit('1/day', 36_600), limit('999999999/second', 1_000_000_000)), []);
+  assert.deepEqual(said(limit('1/day', 36_601)), [
+    ['36601 calls at 1/day take more than a hundred years to come back', 0],
+  ]);
+  assert.deepEqual(said(limit('1/day'), limit('2/day')), [['pay is limited by the day twice', 1]]);
+});

@@ -8,7 +8,7 @@ import { timestampOf } from '../cel/cel-time.ts';
 import type { CelType } from '../cel/cel-types.ts';
 import { compileCel } from '../cel/compile-cel.ts';
 import { callVariables, conditionVariables } from './compile-conditions.ts';
-import { readRate, type RateLimit, type WrittenLimit } from '../rate/rate-limit.ts';
+import { maxFillMicros, readRate, type RateLimit, type WrittenLimit } from '../rate/rate-limit.ts';
 import type { PolicyLimits } from './policy-limits.ts';
 import type { PolicyProblem } from './policy.ts';
 import { compileToolPattern, matchesTool, type ToolPattern } from './tool-pattern.ts';
@@ -31,13 +31,18 @@ export function compileLimits(
       tell({ field: 'limits', index, message: `'${limit.rate}' is no rate`, fix: 'write a rate such as 10/minute' });
     if (!compiled.ok || rate === null) return [];
     const { count, period, intervalMicros } = rate;
+    const burst = limit.burst ?? count;
+    if (burst * intervalMicros > maxFillMicros) {
+      const message = `${burst} calls at ${limit.rate} take more than a hundred years to come back`;
+      tell({ field: 'limits', index, message, fix: 'use a lower burst, or a higher rate' });
+    }
     const bucket = `${owner}/${limit.match}/${period}`;
     if (buckets.has(bucket)) {
       const message = `${limit.match} is limited by the ${period} twice`;
       tell({ field: 'limits', index, message, fix: 'keep the lower of the two rates' });
     }
     buckets.add(bucket);
-    return [{ written: limit, pattern: compiled.pattern, bucket, intervalMicros, burst: limit.burst ?? count }];
+    return [{ written: limit, pattern: compiled.pattern, bucket, intervalMicros, burst }];
   });
 }
 

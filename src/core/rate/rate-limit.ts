@@ -42,6 +42,9 @@ export function readRate(rate: string): Rate | null {
   return { count: Number(count), period, intervalMicros };
 }
 
+/** Beyond it the instant at which a bucket is full could not be told exactly: a hundred years. */
+export const maxFillMicros = 100 * 366 * ratePeriods.day;
+
 interface Rate {
   readonly count: number;
   readonly period: string;

@@ -7,6 +7,7 @@ import type { Call, CallId, Request } from '../../core/call/call.ts';
 import type { ToolEntry } from '../../core/call/catalogue.ts';
 import { type Decision, type Softened, standingGates } from '../../core/call/decide.ts';
 import type { Notice } from '../../core/call/reply.ts';
+import { warnsFrom } from '../../core/budget/budget.ts';
 import type { BudgetFact, Hold } from '../../core/budget/judge-budgets.ts';
 import { credentialOnRecord } from '../../core/gates/credential.ts';
 import type { Facts } from '../../core/gates/facts.ts';
@@ -123,9 +124,9 @@ function warnedBody(
   { budgets = [] }: Facts,
 ): JsonObject {
   const { budget_id: name = null, human_message, resolution } = notice;
-  const hold = holds.find(({ budget }) => budget.written.name === name);
+  // Budgets of several owners may have one name.
+  const hold = holds.find(({ warning }) => warning === notice);
   const fact = budgets.find(({ account }) => account === hold?.account);
-  const { warnAt, max } = hold?.budget.written ?? { warnAt: null, max: { micros: 0 } };
   const before = (fact?.settled ?? 0) + (fact?.held ?? 0);
   return {
     agent,
@@ -133,7 +134,7 @@ function warnedBody(
     budget_id: name,
     account: hold?.account ?? null,
     human_message,
-    first: before < (warnAt ?? 1) * max.micros,
+    first: hold !== undefined && before < (warnsFrom(hold.budget.written) ?? hold.budget.written.max.micros),
     resolution: resolution as unknown as JsonObject,
     notices: [notice as unknown as JsonObject],
   };

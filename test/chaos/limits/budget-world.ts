@@ -17,7 +17,7 @@ export const rate = { perSecond: 100, burst: 50 };
 const agents = 400;
 
 export const agentOf = (generation: number): string => `a${generation}`;
-export const accountOf = (agent: string): string => `agent/${agent}/spent`;
+export const accountOf = (agent: string): string => `agent/${agent}/spent/USD`;
 
 export interface BudgetPayment extends Payment {
   readonly agent: string;

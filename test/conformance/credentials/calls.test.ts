@@ -158,7 +158,7 @@ describe('a provider that fails', () => {
     const { vault: where } = stripe as Extract<CredentialOptions, { vault: unknown }>;
     const leased = { ...stripe, vault: { ...where, path: 'database/creds/reader', field: 'password' } };
     const credentials = { leased: leased as CredentialOptions };
-    const gateway = await openGateway(t, [payTool(api.url)], {
+    const gateway = await openGateway(t, [payTool(api.url), aTool('look', () => ({ seen: true }))], {
       credentials,
       clock,
       file: path.join(folderOf(t), 'two.db'),
@@ -168,6 +168,8 @@ describe('a provider that fails', () => {
     const running = gateway.call({ tool: 'pay', deadline_seconds: 600 });
     const waiting = () => recordedKinds(gateway);
     await until(async () => (await waiting()).includes('attempt_scheduled'));
+    // The record can be read before its writer has heard of it and waits. Commits are in order: this call is later.
+    successOf(await gateway.call({ tool: 'look' }));
     vault.fail(500);
     clock.forward(120_000);
     const reply = errorOf(await running, 'action_error');

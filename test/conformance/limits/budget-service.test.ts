@@ -119,7 +119,7 @@ describe('budgets', () => {
     assert.ok(reset.ok && reset.budget.spent === 0);
     successOf(await spend(100));
     const about = { tenant: 'default', budget: 'local/daily', unit: 'USD' };
-    const account = 'agent/local/daily/2026-05-18T00:00:00Z';
+    const account = 'agent/local/daily/USD/2026-05-18T00:00:00Z';
     assert.deepEqual(await changes(), [
       { ...about, account, from: 60, to: 99.5, by: 'ana', note: 'paid by hand' },
       { ...about, account, from: 99.5, to: 0, by: 'ben', note: null },

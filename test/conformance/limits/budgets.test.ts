@@ -52,7 +52,7 @@ async function budgeted(
   return { ...opened, ...shop, clock, spend: pay, account };
 }
 
-const today = 'agent/local/daily/2026-05-18T00:00:00Z';
+const today = 'agent/local/daily/USD/2026-05-18T00:00:00Z';
 
 describe('a budget', () => {
   test('[C4-budget-1] is BUDGET_EXCEEDED in the form of the seed, 429, with the true reset; nothing runs', async (t) => {
@@ -134,7 +134,7 @@ describe('a budget', () => {
     successOf(await spend(100));
     await settleDoubt(lost.call_id as CallId, { happened: 'yes', by: 'ana' }, shell);
     assert.deepEqual(await account(today), [60, 0]);
-    assert.deepEqual(await account('agent/local/daily/2026-05-19T00:00:00Z'), [100, 0]);
+    assert.deepEqual(await account('agent/local/daily/USD/2026-05-19T00:00:00Z'), [100, 0]);
     const records = await shell.ports.store.recordsOf(lost.call_id as CallId);
     // Whoever ended it, the journal alone says what was charged.
     assert.deepEqual(bodyOf(records.toReversed(), 'settled')['budgets'], [
@@ -163,7 +163,7 @@ describe('a budget', () => {
     const { spend, shell } = await budgeted(t, [budget]);
     successOf(await spend(0, { result: { usage: { total_tokens: 120 } } }));
     successOf(await spend(0, { result: { _meta: { 'recourse/usage': { total_tokens: 30 } } } }));
-    assert.equal((await shell.ports.store.account('default', today)).settled, 150);
+    assert.equal((await shell.ports.store.account('default', today.replace('USD', 'tokens'))).settled, 150);
   });
 
   test('[C4-budget-5] counts calls by itself, per session or in all, and those never reset', async (t) => {
@@ -186,7 +186,7 @@ describe('a budget', () => {
     successOf(await spend(60));
     assert.equal(errorOf(await spend(41, {}, { agent: 'other' }), 'denied').budget_id, 'team');
     successOf(await spend(40, {}, { agent: 'other' }));
-    assert.deepEqual(await account('pool/team/2026-05-18T00:00:00Z'), [100, 0]);
+    assert.deepEqual(await account('pool/team/USD/2026-05-18T00:00:00Z'), [100, 0]);
     successOf(await spend(40, {}, { tenant: 'elsewhere' }));
   });
 

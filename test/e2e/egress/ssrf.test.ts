@@ -200,7 +200,7 @@ describe('our own connections', () => {
     assert.deepEqual(site.heard, []);
   });
 
-  test('[C4-egress-2] a kept connection of one list is not used under another', async (t) => {
+  test('[C4-egress-2] a redirect is judged by the list of whoever asks', async (t) => {
     const site = await listenEverywhere(t, (request, response) =>
       request.url === '/away'
         ? response.writeHead(302, { location: `http://127.0.0.1:${site.port}/in` }).end()

@@ -1,11 +1,13 @@
 /** `recourse budgets`, `explain` and `status` beside a gateway that runs, as a person uses them. */
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 
 import type { Rung } from '../../../src/core/gates/explain.ts';
 import { recourse } from '../../support/compiled-recourse.ts';
 import { startGoverned } from '../../support/governed-up.ts';
-import { objectsIn } from '../../support/recourse-process.ts';
+import { folder, objectsIn } from '../../support/recourse-process.ts';
 import { smallServer } from '../../support/small-server.ts';
 
 const yaml = `agents:
@@ -111,6 +113,16 @@ test('explain shows what is left of each limit and budget, also where the gate p
       ['**', 1_000],
     ],
   );
+});
+
+test('explain without a gateway shows limits and budgets of which nothing is taken', (t) => {
+  const cwd = folder(t);
+  writeFileSync(path.join(cwd, 'recourse.yaml'), yaml);
+  assert.equal(recourse(['pin'], { cwd }).status, 0);
+  const { status, stdout, stderr } = recourse(['explain', 'small/echo', '--agent', 'bot', '--offline'], { cwd });
+  assert.equal(status, 0, stderr);
+  assert.match(stdout, /^ {2}✓ rate {8}small\/\* 2\/day: 2 left \(recourse\.yaml:5\)$/m);
+  assert.match(stdout, /^ {2}✓ budget {6}lifetime \$10\.00: \$0\.00 spent, \$0\.00 held, \$10\.00 left, never resets/m);
 });
 
 test('explain shows when a budget resets, and that a cost that cannot be told denies before it is looked at', async (t) => {

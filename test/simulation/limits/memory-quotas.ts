@@ -45,8 +45,8 @@ function reserve({ reserve: asked, call }: Transition, staged: StagedQuotas, sta
   for (const { tenant, account, amount, limit } of asked) {
     const name = nameOf(tenant, account);
     const before = accountIn(name, staged, state);
-    if (limit !== null && before.settled + before.held + amount > limit + before.allowed)
-      return { kind: 'conflict', on: 'reserve', account };
+    const most = Math.min((limit ?? Infinity) + before.allowed, Number.MAX_SAFE_INTEGER);
+    if (before.settled + before.held + amount > most) return { kind: 'conflict', on: 'reserve', account };
     staged.accounts.set(name, { ...before, held: before.held + amount });
     if (call === null || call.kind === 'mark') continue;
     const { id } = call.call;
@@ -65,7 +65,8 @@ function settle({ settle: asked }: Transition, staged: StagedQuotas, state: Memo
       const before = accountIn(name, staged, state);
       const listed = typeof spent === 'string' ? undefined : spent.find((each) => each.account === account)?.amount;
       const charge = spent === 'nothing' ? 0 : (listed ?? amount);
-      staged.accounts.set(name, { ...before, held: before.held - amount, settled: before.settled + charge });
+      const settled = Math.min(before.settled + charge, Number.MAX_SAFE_INTEGER);
+      staged.accounts.set(name, { ...before, held: before.held - amount, settled });
     }
     staged.holds.set(call, []);
   }

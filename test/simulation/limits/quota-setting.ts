@@ -90,12 +90,12 @@ const hour = String.raw`\d{4}-\d\d-\d\dT\d\d:00:00Z`;
 
 /** Each name is an account of every call of this agent; the pattern tells its windows. */
 export const accountsOf = (agent: string): readonly RegExp[] => [
-  new RegExp(`^agent/${agent}/spent/${hour}$`),
-  /^pool\/made$/,
+  new RegExp(`^agent/${agent}/spent/USD/${hour}$`),
+  /^pool\/made\/calls$/,
 ];
 
 export function ceilingOf({ dollars: most, calls, raise }: Quotas, account: string): Ceiling {
-  if (account === 'pool/made') return { max: calls, raise: 0, costOf: () => 1 };
+  if (account === 'pool/made/calls') return { max: calls, raise: 0, costOf: () => 1 };
   return { max: most * scale, raise: (raise ?? 0) * scale, costOf: amountIn };
 }
 

@@ -9,6 +9,8 @@ export interface HttpRequest {
   readonly hasKey: boolean;
   /** Names of headers that hold a secret of a credential; absent: none does. */
   readonly secretHeaders?: ReadonlySet<string>;
+  /** The same for parameters of the query. */
+  readonly secretParameters?: ReadonlySet<string>;
 }
 
 /** Headers about the framing of a message or about the connection are the client's. */

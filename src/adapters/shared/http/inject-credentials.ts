@@ -11,14 +11,18 @@ export function injectCredentials(request: HttpRequest, handles: readonly Creden
   const headers = new Map(request.headers);
   const url = new URL(request.url);
   const secretHeaders = new Set<string>();
+  const secretParameters = new Set<string>();
   for (const { inject, reveal } of handles) {
     const value = reveal();
     if (value === null) return null;
     const name = inject.name.toLowerCase();
-    if (inject.into === 'query') url.searchParams.set(inject.name, value);
+    if (inject.into === 'query') {
+      url.searchParams.set(inject.name, value);
+      secretParameters.add(inject.name);
+    }
     if (inject.into !== 'header') continue;
     headers.set(name, value);
     secretHeaders.add(name);
   }
-  return { ...request, headers, url, secretHeaders };
+  return { ...request, headers, url, secretHeaders, secretParameters };
 }

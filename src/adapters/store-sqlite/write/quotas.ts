@@ -2,6 +2,7 @@
  * Checks and writes what a transition does to accounts and buckets. Everything is staged first, so a conflict leaves
  * nothing to undo: tokens, then what is held, then what is given back, then what people change.
  */
+import { maxSumMicros } from '../../../core/budget/amount.ts';
 import { takeToken } from '../../../core/rate/rate-limit.ts';
 import { unreachable } from '../../../core/values/unreachable.ts';
 import type { AccountWrite, Reservation, Settlement, StoredAccount, Transition } from '../../../ports/store.ts';
@@ -77,8 +78,8 @@ function stageTokens({ tokens, atMs }: Transition, statements: Statements): Conf
 
 function reserveIn(account: Account, { amount, limit, account: name }: Reservation): Conflict | null {
   // INVARIANT: settled + held never passes the limit and what was allowed beyond it.
-  if (limit !== null && account.settled + account.held + amount > limit + account.allowed)
-    return { kind: 'conflict', on: 'reserve', account: name };
+  const most = limit === null ? maxSumMicros : Math.min(limit + account.allowed, maxSumMicros);
+  if (account.settled + account.held + amount > most) return { kind: 'conflict', on: 'reserve', account: name };
   account.held += amount;
   return null;
 }
@@ -105,7 +106,8 @@ function settleAll(
   for (const { tenant, account, amount } of held) {
     const after = stage(tenant, account);
     after.held -= amount;
-    after.settled += chargeOf(spent, account, amount);
+    // What is beyond counting stays used up.
+    after.settled = Math.min(after.settled + chargeOf(spent, account, amount), maxSumMicros);
   }
 }
 

@@ -1,5 +1,5 @@
 /** Writes budgets for a person, and reads them from a gateway's answer. A newer gateway may send more. */
-import { amountText, toMicros } from '../../../core/budget/amount.ts';
+import { amountText, percentOf, scaleOf } from '../../../core/budget/amount.ts';
 import type { BudgetView } from '../../../core/budget/budget-view.ts';
 import { isObject } from '../../../core/values/json.ts';
 import type { Column } from '../print/table.ts';
@@ -24,18 +24,20 @@ export function readBudgets(body: Readonly<Record<string, unknown>>): readonly B
 
 /** `$400.00`, `12 calls`: as the gateway's own sentences write it. */
 export const amountOf = (value: number, { unit }: Pick<BudgetView, 'unit'>): string =>
-  amountText(toMicros(value, unit) ?? 0, unit);
+  amountText(microsOf(value, unit), unit);
+
+const microsOf = (value: number, unit: BudgetView['unit']): number => Math.round(value * scaleOf(unit));
 
 const barWidth = 20;
 
 /** What is spent, what is held, what is left, and the share that is used of what may be spent. */
-export function barOf({ max, allowed, spent, held }: BudgetView): string {
+export function barOf({ max, allowed, spent, held, unit }: BudgetView): string {
   const limit = max + allowed;
   const used = spent + held;
   const cells = (part: number) => (limit === 0 ? barWidth : Math.min(barWidth, Math.round((part / limit) * barWidth)));
   const dark = cells(spent);
   const grey = cells(used) - dark;
-  const share = limit === 0 ? 100 : Math.floor((used / limit) * 100);
+  const share = percentOf(microsOf(used, unit), microsOf(limit, unit));
   return `${'█'.repeat(dark)}${'▒'.repeat(grey)}${'░'.repeat(barWidth - dark - grey)} ${String(share).padStart(3)}%`;
 }
 

@@ -62,8 +62,16 @@ function whoMust({ approvers, needed }: ApprovalView): string {
 const decidedBy = ({ by, at, reason }: NonNullable<ApprovalView['decided']>): string =>
   `by ${by} at ${at}${reason === null ? '' : `: ${reason}`}`;
 
-const whatThen = ({ on_approve: then }: ApprovalView): string =>
-  then === 'run' ? 'once approved, the gateway runs it' : "once approved, the agent's next equal call runs it";
+/** An approval of spending is about a budget, not about a call. */
+const isSpending = ({ tool, args }: ApprovalView): boolean =>
+  tool.startsWith('budget ') && isObject(args) && 'beyond' in args;
+
+function whatThen(approval: ApprovalView): string {
+  if (isSpending(approval)) return 'once approved, any call may spend so much more until the window ends';
+  return approval.on_approve === 'run'
+    ? 'once approved, the gateway runs it'
+    : "once approved, the agent's next equal call runs it";
+}
 
 export function timeLeft({ expires_at: expiresAt }: Pick<ApprovalView, 'expires_at'>, nowMs: number): string {
   return duration(Date.parse(expiresAt) - nowMs);
@@ -80,6 +88,8 @@ export function duration(ms: number): string {
 /** The consequence of a decision. */
 export function consequence(approval: ApprovalView): string {
   const { state, approved_by: votes, needed, on_approve: then, expires_at: until } = approval;
+  const spending = isSpending(approval) ? consequencesOfSpending[state] : undefined;
+  if (spending !== undefined) return spending;
   switch (state) {
     case 'pending':
       return `${votes.length} of ${needed} approvals; it waits for the others`;
@@ -99,6 +109,12 @@ export function consequence(approval: ApprovalView): string {
       return unreachable(state);
   }
 }
+
+const consequencesOfSpending: Readonly<Partial<Record<ApprovalView['state'], string>>> = {
+  granted: 'any call may spend so much more until the window ends',
+  denied: 'beyond its max the budget denies until the window ends',
+  revoked: 'it allows nothing more; beyond its max the budget denies until the window ends',
+};
 
 /** A change in a sentence, with who decided what. */
 export function sentenceOf({ change, approval }: Pick<ApprovalEvent, 'change' | 'approval'>): string {

@@ -54,6 +54,7 @@ for (const operation of operations)
         'user-agent': 'recourse',
         'content-type': 'application/json',
         authorization: 'Bearer of-the-file',
+        'x-client-request-id': 'call_1',
         'x-team': 'a',
         ...(operation === 'messages' ? { 'anthropic-version': '2023-06-01' } : {}),
       });

@@ -244,14 +244,9 @@ async function openParts(options: AnyOptions, system: SystemParts) {
   return { limits, notify, recordWith, clock, file, upstreams, store, role, workflows, credentials, extensions };
 }
 
-async function closeParts(
-  {
-    store,
-    upstreams,
-    credentials,
-  }: Pick<OpenedParts, 'upstreams' | 'credentials'> & { store: { close(): Promise<void> } },
-  guard: KeyGuard,
-): Promise<void> {
+type Closing = Pick<OpenedParts, 'upstreams' | 'credentials'> & { store: { close(): Promise<void> } };
+
+async function closeParts({ store, upstreams, credentials }: Closing, guard: KeyGuard): Promise<void> {
   await store.close();
   await upstreams.close();
   credentials.port?.close();

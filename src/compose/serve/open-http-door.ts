@@ -96,16 +96,7 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
         effect: entry.effectClass,
         input_schema: entry.inputSchema,
       })),
-    models: {
-      providers: () => current().upstreams.providers,
-      usable(who) {
-        const policy = policyOf(who.agent, shell());
-        const permits = (model: string) => policy?.mode === 'audit' || (policy?.agent?.permitsModel(model) ?? true);
-        const { providers, models } = current().upstreams;
-        const said = new Map(models().map((status) => [status.name, listedIn(status)]));
-        return usableModels(providers, said, listedTools(shell().catalogue(), policy), permits);
-      },
-    },
+    models: modelsOf(current),
     policy: () => governance.current()?.written ?? null,
     async applyPolicy(by, force) {
       const applied = await governance.apply(by.name, force);
@@ -166,6 +157,20 @@ export function openHttpDoor(order: HttpDoorOrder, { current }: LastingGateway, 
     notify: (notice) => shell().ports.notify(notice),
   };
   return createHttpDoor(parts, { allowedHosts: order.hosts, allowedOrigins: order.hosts, ...order.options });
+}
+
+/** Providers of models, and what an agent may ask of them. */
+function modelsOf(current: LastingGateway['current']): HttpDoorParts['models'] {
+  return {
+    providers: () => current().upstreams.providers,
+    usable(who) {
+      const { shell, upstreams } = current();
+      const policy = policyOf(who.agent, shell);
+      const permits = (model: string) => policy?.mode === 'audit' || (policy?.agent?.permitsModel(model) ?? true);
+      const said = new Map(upstreams.models().map((status) => [status.name, listedIn(status)]));
+      return usableModels(upstreams.providers, said, listedTools(shell.catalogue(), policy), permits);
+    },
+  };
 }
 
 const recoveryNow = ({ live }: Shell): readonly UpstreamRecovery[] =>

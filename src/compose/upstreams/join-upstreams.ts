@@ -110,12 +110,8 @@ export async function joinUpstreams(
   const { apis, models } = await joinSent(behind, limits);
   const servers = configs.length === 0 ? null : await connect(configs, behind, { limits, notify, listsIn });
   // Known from the start, unlike the tools of servers.
-  const own = new Map([
-    ...ownEntries(tools, functions.catalogue),
-    ...apis.catalogue,
-    ...models.catalogue,
-    ...(hosted?.catalogue ?? []),
-  ]);
+  const sent = [apis, models, ...(hosted === null ? [] : [hosted])];
+  const own = new Map([...ownEntries(tools, functions.catalogue), ...sent.flatMap((each) => [...each.catalogue])]);
   const catalogue = mergedCatalogue(own, servers, behind.complete ?? ((tool) => tool));
   const validators = new Map<string, Validate>();
 
@@ -147,7 +143,7 @@ export async function joinUpstreams(
     models: models.models,
     serverNames: served.map(({ name }) => name),
     bareServers: new Set(served.filter(({ names }) => names === 'bare').map(({ name }) => name)),
-    upstream: routeCalls(functions, [apis, models, ...(hosted === null ? [] : [hosted])], servers),
+    upstream: routeCalls(functions, sent, servers),
     validator: {
       validate: (tool, args, step) => {
         const ofStep = step === null ? undefined : validators.get(step.workflow);

@@ -47,7 +47,10 @@ export interface UsableModel extends ListedModel {
   readonly provider: string;
 }
 
-/** `said`: what each provider says of its models, which counts where none is declared. `listed`: the tools of the agent. Of models with the same name, the first has it, and others their provider's too. */
+/**
+ * `said`: what each provider says of its models, which counts where none is declared. `listed`: the tools of the agent.
+ * Of models with the same name, the first has it, and others their provider's too.
+ */
 export function usableModels(
   providers: readonly ModelProvider[],
   said: ReadonlyMap<string, readonly ListedModel[]>,

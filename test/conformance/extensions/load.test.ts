@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { loadExtensions } from '../../../src/compose/extensions/load-extensions.ts';
 import { readConfig } from '../../../src/config/read-config.ts';
-import { moduleOf, projectFolder, says, upstreamKind } from '../../support/extension-project.ts';
+import { moduleOf, projectFolder, says, upstreamKind } from '../../support/extensions/extension-project.ts';
 
 const one = 'extensions:\n  soap: ./soap.ts\n';
 const kinds = upstreamKind('soap', says('hi'));

@@ -9,7 +9,7 @@ import { aHost } from '../../../src/extension/testing.ts';
 import type { CredentialKind, DeliverNotice, ValidatorFunction } from '../../../src/extension/index.ts';
 import { createGateway, httpTool } from '../../../src/index.ts';
 import { eventually } from '../../support/eventually.ts';
-import { moduleOf, projectFolder } from '../../support/extension-project.ts';
+import { moduleOf, projectFolder } from '../../support/extensions/extension-project.ts';
 import { listenApi } from '../../support/http/api.ts';
 import { aHook, openNoticeHome, quickLimits } from '../../support/notice-home.ts';
 import { startReceiver } from '../../support/webhook-receiver.ts';

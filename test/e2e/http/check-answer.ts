@@ -37,7 +37,7 @@ function checkRetryAfter(text: string, header: string | undefined, what: string)
 export function checkAnswer(method: string, target: string, { status, headers, text }: Seen): void {
   const what = `${method} ${target} gave ${status}: ${text.slice(0, 2_000)}`;
   assert.notEqual(status, 500, what);
-  const type = String(headers['content-type'] ?? '').split(';')[0] ?? '';
+  const type = typeIn(headers);
   if (status === 429 || status === 503) checkRetryAfter(text, headers['retry-after'], what);
   if (status === 401) assert.equal(headers['www-authenticate'], 'Bearer realm="recourse"', what);
   if (status === 405) assert.match(String(headers['allow']), /^[A-Z]+(, [A-Z]+)*$/, what);
@@ -45,14 +45,24 @@ export function checkAnswer(method: string, target: string, { status, headers, t
     const { status: said } = JSON.parse(text) as { status: number };
     assert.equal(said, status, what);
   }
-  if (status >= 400 && errorShapeAt(target.split('?')[0] ?? '') !== null) {
-    assert.equal(type, 'application/json', what);
-    assert.match(String(headers['x-should-retry']), /^(?:true|false)$/, what);
-    if (method === 'HEAD') return assert.equal(text, '', what);
-    const check = ajv.getSchema('urn:recourse:openapi#/components/schemas/ProviderError');
-    assert.ok(check?.(JSON.parse(text)) === true, what);
-    return;
-  }
+  if (status >= 400 && errorShapeAt(target.split('?')[0] ?? '') !== null)
+    return checkProviderError(method, { status, headers, text }, what);
+  checkDescribed(method, target, { status, headers, text }, what);
+}
+
+/** At the paths of models errors are those of their providers. */
+function checkProviderError(method: string, { headers, text }: Seen, what: string): void {
+  assert.equal(typeIn(headers), 'application/json', what);
+  assert.match(String(headers['x-should-retry']), /^(?:true|false)$/, what);
+  if (method === 'HEAD') return assert.equal(text, '', what);
+  const check = ajv.getSchema('urn:recourse:openapi#/components/schemas/ProviderError');
+  assert.ok(check?.(JSON.parse(text)) === true, what);
+}
+
+const typeIn = (headers: IncomingHttpHeaders): string => String(headers['content-type'] ?? '').split(';')[0] ?? '';
+
+function checkDescribed(method: string, target: string, { status, headers, text }: Seen, what: string): void {
+  const type = typeIn(headers);
   const place = placeOf(method === 'HEAD' ? 'GET' : method, target.split('?')[0] ?? '', status);
   operationsSeen.add(`${place} ${status}`);
   const described = resolve(place, status);

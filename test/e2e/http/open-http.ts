@@ -20,6 +20,7 @@ import { openHttpDoor } from '../../../src/compose/serve/open-http-door.ts';
 import { emptyConfig } from '../../../src/config/config.ts';
 import type { KeyRole } from '../../../src/core/call/identity.ts';
 import type { Limits } from '../../../src/core/limits.ts';
+import type { ModelProvider } from '../../../src/core/model/model-provider.ts';
 import type { Policy } from '../../../src/core/policy/policy.ts';
 import type { HttpDoor } from '../../../src/doors/http/http-door.ts';
 import type { HttpDoorOptions } from '../../../src/doors/http/parts.ts';
@@ -34,6 +35,7 @@ export interface HttpOptions {
   readonly file?: string;
   readonly tools?: readonly Tool[];
   readonly workflows?: readonly MountedWorkflow[];
+  readonly models?: readonly ModelProvider[];
   readonly limits?: Partial<Limits>;
   readonly door?: Partial<HttpDoorOptions>;
   readonly load?: GovernanceParts['load'];
@@ -97,7 +99,7 @@ export async function openHttp(t: Closing, options: HttpOptions = {}): Promise<O
   const folder = mkdtempSync(path.join(tmpdir(), 'recourse-http-'));
   const file = options.file ?? path.join(folder, 'recourse.db');
   const notices: OperatorNotice[] = [];
-  const { tools = [], workflows = [], limits = {}, policy = null } = options;
+  const { tools = [], workflows = [], models = [], limits = {}, policy = null } = options;
   const nothing = { file: null, config: emptyConfig, apis: [], models: [], extensions: noExtensions };
   const project = { ...nothing, workflows, policy, warnings: [], files: [] };
   const load = options.load ?? (async () => ({ ok: true, project }) as const);
@@ -107,6 +109,7 @@ export async function openHttp(t: Closing, options: HttpOptions = {}): Promise<O
   const opened = await openGateway({
     tools,
     workflows,
+    models,
     limits,
     file,
     onNotice: (notice) => void notices.push(notice),

@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
-import { type LoadedProject, loadProject } from '../../src/compose/project/load-project.ts';
+import { type LoadedProject, loadProject } from '../../../src/compose/project/load-project.ts';
 
-export const apiOfExtensions = path.resolve(import.meta.dirname, '../../src/extension/index.ts');
+export const apiOfExtensions = path.resolve(import.meta.dirname, '../../../src/extension/index.ts');
 
 /** The module of an extension; `rest` are its further fields, as they are written. */
 export const moduleOf = (name: string, rest = '', before = ''): string => `

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { moduleOf, says, upstreamKind } from '../support/extension-project.ts';
-import { startGoverned } from '../support/governed-up.ts';
-import { folder, recourse } from '../support/recourse-process.ts';
+import { moduleOf, says, upstreamKind } from '../../support/extensions/extension-project.ts';
+import { startGoverned } from '../../support/governed-up.ts';
+import { folder, recourse } from '../../support/recourse-process.ts';
 
 const agents = 'agents: { bot: { default: deny, rules: [{ permit: "legacy/*" }] } }\n';
 const declared = 'extensions:\n  soap: { module: ./soap.ts, settings: { greeting: "hello ${USER_OF_TESTS}" } }\n';

@@ -1,6 +1,11 @@
 /** CONTRACT sections 1, 6, 8 and 9: streams of models through a real gateway, read without a library. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { openaiProtocol } from '../../../src/extensions/openai/openai-protocol.ts';
+import { heard } from '../../../src/shell/call/requester.ts';
+import { openHttp } from '../http/open-http.ts';
+import { aProvider } from '../../support/models/a-provider.ts';
+import { startProvider } from '../../support/models/start-provider.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type ModelsUp, providerKey, startModelsUp } from '../../support/models/models-up.ts';
 import { askFor, type Question, readStream } from '../../support/models/read-stream.ts';
@@ -70,6 +75,8 @@ test('[C6-models-2] a client that leaves with a key finds the answer when it ask
   const response = await asking(opened, '/v1/chat/completions', chat, { headers, signal: left.signal });
   await response.body?.getReader().read();
   left.abort();
+  // By then the gateway has heard it.
+  for (let turn = 0; turn < 5; turn++) await opened.up.ask('/healthz');
   opened.provider.release();
   const found = await eventually('it is there', async () => {
     const again = await readStream(await asking(opened, '/v1/chat/completions', chat, { headers }));
@@ -94,6 +101,21 @@ test('[C3-models-1] a stream that breaks is told as an error within it, in the w
   };
   assert.deepEqual([told.type, told.error.code], ['error', 'Provider5xx']);
   assert.equal(requestsTo(opened).length, 2, 'what was relayed is not asked again');
+});
+
+test('[C6-models-3] the door is closed when the last stream has ended', async (t) => {
+  const provider = await startProvider(t, { always: { says: { text: 'to the very end' }, holdAfter: 2 } });
+  const models = [aProvider({ name: 'gpt', kind: 'openai', url: provider.openai, protocol: openaiProtocol })];
+  const { url, door, keys } = await openHttp(t, { models });
+  const response = await askFor(new URL('/v1/chat/completions', url).href, { key: keys.agent, body: chat });
+  let isClosed = false;
+  const closing = door.close({ drainMs: 3_600_000 }).then(() => (isClosed = true));
+  await heard();
+  assert.equal(isClosed, false);
+  provider.release();
+  const { text, events } = await readStream(response);
+  assert.deepEqual([text, events.at(-1)?.data], ['to the very end', '[DONE]']);
+  await closing;
 });
 
 test('[C6-models-3] closing waits for open streams, which end whole', async (t) => {

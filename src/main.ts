@@ -10,6 +10,7 @@ import type { HttpApi } from './adapters/upstream-http/http-api.ts';
 import type { McpUpstreamConfig } from './adapters/upstream-mcp/mcp-config.ts';
 import { problemWithOptions } from './config/check-options.ts';
 import type { Principal } from './core/call/call.ts';
+import type { ModelProvider } from './core/model/model-provider.ts';
 import { baseLadder, withCredential, workflowLadder } from './core/call/decide.ts';
 import { whileClosing } from './core/gates/ready.ts';
 import { GatewayError } from './core/values/gateway-error.ts';
@@ -128,6 +129,7 @@ export type OpenOptions<Tools extends readonly Tool[], Workflows extends readonl
   ExtensionOptions & {
     readonly servers?: readonly McpUpstreamConfig[];
     readonly apis?: readonly HttpApi[];
+    readonly models?: readonly ModelProvider[];
     /** Asked for each call: it may change while the gateway runs. */
     readonly policy?: () => Policy | null;
   };
@@ -144,7 +146,7 @@ export async function openGateway<
   const Tools extends readonly Tool[],
   const Workflows extends readonly MountedWorkflow[],
 >(options: OpenOptions<Tools, Workflows>, system: SystemParts = {}): Promise<OpenGateway<Tools, Workflows>> {
-  const { apis: _, hosted: _hosted, validatorOf: _validatorOf, running: _running, ...checked } = options;
+  const { apis: _, models: __, hosted: _hosted, validatorOf: _of, running: _running, ...checked } = options;
   const problem = problemWithOptions(checked);
   if (problem !== null) throw new GatewayError('bad_options', problem);
   const self: Principal = { tenant: options.tenant ?? 'default', agent: options.agent ?? 'local' };

@@ -1,6 +1,6 @@
 /**
  * Reads the providers under `models` and reports what does not fit together: aliases that lead nowhere, prices in
- * several currencies. Which kinds there are is not known here; compose/project/load-models.ts checks that.
+ * several currencies. Which kinds there are is not known here; compose/upstreams/load-models.ts checks that.
  */
 import { readAmount } from '../core/budget/amount.ts';
 import type { DeclaredModel, DeclaredModels, Price } from '../core/model/model-provider.ts';

@@ -227,10 +227,12 @@ const lists: Readonly<Record<string, string>> = {
   'C9-start-6': 'the file is for its owner only',
 };
 
-export const requirements: readonly Requirement[] = Object.entries({ ...lists, ...ofWorkflows, ...ofGovernance }).map(
-  ([id, says]) => ({
-    id,
-    section: Number(/^C(\d+)-/.exec(id)?.[1]),
-    says,
-  }),
-);
+export const requirements: readonly Requirement[] = Object.entries({
+  ...lists,
+  ...ofWorkflows,
+  ...ofGovernance,
+}).map(([id, says]) => ({
+  id,
+  section: Number(/^C(\d+)-/.exec(id)?.[1]),
+  says,
+}));

@@ -165,8 +165,8 @@ test('property: wherever a key is cut, in whatever value, its secret is not in w
     fc.property(
       fc.array(fc.nat(key.length), { maxLength: 4 }),
       fc.jsonValue({ maxDepth: 3 }),
-      // A text that ends in the key's first letters would be masked with it.
-      fc.string().map((text) => `${text} `),
+      // Before a key that is cut, a text with its first letter would be masked with it.
+      fc.string().map((text) => `${text.replaceAll('r', '')} `),
       (cuts, around, before) => {
         const at = [0, ...cuts.toSorted((a, b) => a - b), key.length];
         const pieces = at

@@ -3,7 +3,7 @@
  * a missing or empty path argument, a dot segment, a header that is not one line. Pure.
  */
 import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
-import type { HttpRequest } from '../shared/http/http-request.ts';
+import { type HttpRequest, loginIn, reservedHeaders } from '../shared/http/http-request.ts';
 import type { HttpTarget, KeyPlace } from './http-config.ts';
 import {
   argument,
@@ -139,17 +139,6 @@ function writeBody(value: Json, encoding: BodyEncoding, deep: ReadonlySet<string
   return { text, type: 'application/x-www-form-urlencoded' };
 }
 
-/** Headers about the framing of a message or about the connection are the client's. */
-const reserved = [
-  'connection',
-  'content-length',
-  'expect',
-  'keep-alive',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-];
 const oneLine = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
 function fillHeaders(
@@ -164,8 +153,8 @@ function fillHeaders(
     ['user-agent', 'recourse'],
   ]);
   if (bodyType !== null) headers.set('content-type', bodyType);
-  const { username, password } = new URL(target.url);
-  if (username !== '' || password !== '') headers.set('authorization', basicLogin(username, password));
+  const login = loginIn(target.url);
+  if (login !== null) headers.set('authorization', login);
   for (const [name, value] of Object.entries(target.headers)) headers.set(name.toLowerCase(), value);
   for (const { name, value, style } of plan.headers) {
     const [pair] = pairsOf(name, value(args) ?? null, style);
@@ -173,11 +162,6 @@ function fillHeaders(
     if (!oneLine.test(pair[1])) return refused(`the header '${name}' would not be one line of plain characters`);
     headers.set(name.toLowerCase(), pair[1]);
   }
-  for (const name of reserved) headers.delete(name);
+  for (const name of reservedHeaders) headers.delete(name);
   return built(headers);
-}
-
-function basicLogin(username: string, password: string): string {
-  const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  return `Basic ${Buffer.from(login).toString('base64')}`;
 }

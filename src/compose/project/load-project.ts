@@ -29,7 +29,7 @@ import { loadExtensions } from '../extensions/load-extensions.ts';
 import { costFunctions, modelKindsOf } from '../extensions/use-extensions.ts';
 import type { ModelKinds, ModelProvider } from '../../core/model/model-provider.ts';
 import { loadApis } from './load-apis.ts';
-import { loadModels } from './load-models.ts';
+import { loadModels } from '../upstreams/load-models.ts';
 import { warnEgress } from './warn-egress.ts';
 import { warnModels } from './warn-models.ts';
 import { warnExposed } from './warn-exposed.ts';

@@ -8,6 +8,7 @@ import type { Config } from '../../config/config.ts';
 import type { DeclaredCredential } from '../../core/credential/declared-credential.ts';
 import { isObject } from '../../core/values/json.ts';
 import type { Limits } from '../../core/limits.ts';
+import type { ModelProvider } from '../../core/model/model-provider.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import { GatewayError } from '../../core/values/gateway-error.ts';
@@ -28,6 +29,7 @@ export interface ServingOptions {
   readonly validatorOf: ValidatorOf;
   /** Started by the process, which stops them. */
   readonly running?: Running;
+  readonly models: readonly ModelProvider[];
   readonly credentials: readonly DeclaredCredential[];
   readonly file: string;
   readonly begin?: Begin;
@@ -64,6 +66,7 @@ export function servingOptions(project: Project, servers: readonly McpUpstreamCo
     apis: project.apis,
     hosted: project.config.hosted,
     validatorOf: validatorsIn(project.config),
+    models: project.models,
     credentials: project.config.credentials,
     file: who.file,
     agent: who.agent,

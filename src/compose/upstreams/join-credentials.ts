@@ -18,6 +18,12 @@ import { providerOf } from '../extensions/use-extensions.ts';
 import { createSecretHider, type SecretHider } from '../serve/secret-hider.ts';
 import type { Environment } from '../state/state-folder.ts';
 
+/** What connects to it: an MCP server, or a provider of models. */
+export interface ConnectedServer {
+  readonly name: string;
+  readonly connect: Pick<McpUpstreamConfig['connect'], 'kind'>;
+}
+
 export interface JoinedCredentials {
   /** Null without credentials. */
   readonly port: Credentials | null;
@@ -26,7 +32,7 @@ export interface JoinedCredentials {
   completing(complete: (tool: ToolEntry) => ToolEntry): (tool: ToolEntry) => ToolEntry;
   hideNotices(notifier: Notifier): Notifier;
   /** The secrets of a connection. `failed`: those with which it could not be opened. */
-  connectWith(config: McpUpstreamConfig, failed: readonly CredentialHandle[]): Promise<ConnectionSecrets>;
+  connectWith(server: ConnectedServer, failed: readonly CredentialHandle[]): Promise<ConnectionSecrets>;
 }
 
 export async function joinCredentials(

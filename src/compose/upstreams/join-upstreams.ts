@@ -15,6 +15,7 @@ import type { UpstreamStatus } from '../../adapters/upstream-mcp/server-link.ts'
 import { createResolver } from '../../adapters/shared/node-resolver.ts';
 import type { Catalogue, ToolEntry } from '../../core/call/catalogue.ts';
 import type { Limits } from '../../core/limits.ts';
+import type { ModelProvider } from '../../core/model/model-provider.ts';
 import type { ModelStatus } from '../../core/model/model-status.ts';
 import type { Workflow } from '../../core/workflow/workflow.ts';
 import type { Notifier } from '../../ports/notifier.ts';
@@ -28,6 +29,7 @@ import { holdEgress } from './hold-egress.ts';
 import { httpPartsOf } from './http-tool.ts';
 import type { JoinedCredentials } from './join-credentials.ts';
 import { joinApis, type JoinedApis, withRequest } from './join-apis.ts';
+import { joinModels } from './join-models.ts';
 import { reasonOf } from './report-servers.ts';
 
 export interface Behind {
@@ -35,6 +37,8 @@ export interface Behind {
   readonly workflows?: readonly MountedWorkflow[];
   readonly servers?: readonly McpUpstreamConfig[];
   readonly apis?: readonly HttpApi[];
+  /** Providers of models. */
+  readonly models?: readonly ModelProvider[];
   /** The state of a server changed. */
   readonly onServer?: ((status: UpstreamStatus) => void) | undefined;
   /** The tools of servers changed. */
@@ -84,8 +88,7 @@ export async function joinUpstreams(
   notify: Notifier,
   listsIn: string | null = null,
 ): Promise<Joined> {
-  const tools = behind.tools ?? [];
-  const mounted = behind.workflows ?? [];
+  const { tools = [], workflows: mounted = [] } = behind;
   const bodies = mounted.flatMap((workflow) => workflow.bodies);
   const functions = createFunctionUpstream([...tools, ...bodies], {
     defaultTimeoutMs: limits.defaultTimeoutMs,
@@ -99,15 +102,13 @@ export async function joinUpstreams(
     },
   });
   const configs = behind.servers ?? [];
-  const hosted = joinAllHosted(behind, limits, notify);
   const validate = (behind.validating ?? ((next) => next))(functions.validator.validate);
-  const served = servedBy(behind);
-  // Their schemas are judged like those of functions; only what is sent differs.
-  const requests = tools.flatMap((each) => httpPartsOf(each) ?? []);
-  const apis = await joinApis(behind.apis ?? [], requests, limits.defaultTimeoutMs, createResolver(behind.dns));
+  const served = servedOf(behind);
+  const { apis, models, hosted } = await joinSent(behind, limits, notify);
   const servers = configs.length === 0 ? null : await connect(configs, behind, { limits, notify, listsIn });
   // Known from the start, unlike the tools of servers.
-  const own = new Map([...ownEntries(tools, functions.catalogue), ...apis.catalogue, ...(hosted?.catalogue ?? [])]);
+  const sent = [apis, models, ...(hosted === null ? [] : [hosted])];
+  const own = new Map([...ownEntries(tools, functions.catalogue), ...sent.flatMap((each) => [...each.catalogue])]);
   const catalogue = mergedCatalogue(own, servers, behind.complete ?? ((tool) => tool));
   const validators = new Map<string, Validate>();
 
@@ -135,10 +136,10 @@ export async function joinUpstreams(
     catalogue,
     servers,
     status: () => [...(servers?.status() ?? []), ...apis.status(), ...(hosted?.status() ?? [])],
-    models: () => [],
+    models: models.models,
     serverNames: served.map(({ name }) => name),
     bareServers: new Set(served.filter(({ names }) => names === 'bare').map(({ name }) => name)),
-    upstream: routeCalls(functions, [apis, ...(hosted === null ? [] : [hosted])], servers),
+    upstream: routeCalls(functions, sent, servers),
     validator: {
       validate: (tool, args, step) => {
         const ofStep = step === null ? undefined : validators.get(step.workflow);
@@ -155,7 +156,7 @@ export async function joinUpstreams(
       return bindAll().bound;
     },
     async close() {
-      await Promise.all([servers?.close(), apis.close(), hosted?.close()]);
+      await Promise.all([servers?.close(), ...sent.map((each) => each.close())]);
       await functions.close();
     },
   };
@@ -179,28 +180,38 @@ function whyMissing(servers: McpUpstreams | null, onStarting: () => void): (tool
   };
 }
 
+/** What is sent without a connection that is kept, and known from files. */
+async function joinSent(behind: Behind, { defaultTimeoutMs }: Limits, notify: Notifier) {
+  const { tools = [], apis = [], models = [], hosted = [], running, dns, credentials } = behind;
+  const resolver = createResolver(dns);
+  // Their schemas are judged like those of functions; only what is sent differs.
+  const requests = tools.flatMap((each) => httpPartsOf(each) ?? []);
+  const isHosting = running !== undefined && hosted.length > 0;
+  return {
+    hosted: isHosting ? joinHosted(hosted, running, defaultTimeoutMs, notify) : null,
+    apis: await joinApis(apis, requests, defaultTimeoutMs, resolver),
+    models: await joinModels(models, { resolver, credentials }),
+  };
+}
+
 /** All servers, whatever they are. */
-const servedBy = ({ servers = [], apis = [], hosted = [] }: Behind) => [
+const servedOf = ({ servers = [], apis = [], models = [], hosted = [] }: Behind) => [
   ...servers,
   ...apis.map(({ target: { name }, names }) => ({ name, names })),
+  ...models.map(({ name }) => ({ name, names: undefined })),
   ...hosted,
 ];
 
-/** Null without servers of extensions. */
-function joinAllHosted({ hosted = [], running }: Behind, { defaultTimeoutMs }: Limits, notify: Notifier) {
-  return running === undefined || hosted.length === 0 ? null : joinHosted(hosted, running, defaultTimeoutMs, notify);
-}
-
 function routeCalls(
   functions: FunctionUpstream,
-  known: readonly Pick<JoinedApis, 'upstreamOf'>[],
+  sent: readonly Pick<JoinedApis, 'upstreamOf'>[],
   servers: McpUpstreams | null,
 ): Upstream {
   return {
     invoke: (attempt, signal, late) => {
-      for (const each of known) {
-        const upstream = each.upstreamOf(attempt.tool);
-        if (upstream !== null) return upstream.invoke(attempt, signal, late);
+      for (const each of sent) {
+        const found = each.upstreamOf(attempt.tool);
+        if (found !== null) return found.invoke(attempt, signal, late);
       }
       return functions.catalogue.has(attempt.tool) || servers === null
         ? functions.upstream.invoke(attempt, signal)

@@ -129,11 +129,10 @@ export function lockedTool({ inputSchema, listing, manifest }: ToolEntry): Locke
   };
 }
 
-export function liveTools({ status, catalogue }: Pick<Joined, 'status' | 'catalogue'>): LiveTools {
-  const connected = status()
-    .filter(({ state }) => state === 'connected')
-    .map(({ name }) => name);
-  return { connected: new Set(connected), catalogue: catalogue() };
+/** The tools of providers of models are known from their kinds, whether or not they answer. */
+export function liveTools({ status, models, catalogue }: Pick<Joined, 'status' | 'models' | 'catalogue'>): LiveTools {
+  const connected = status().filter(({ state }) => state === 'connected');
+  return { connected: new Set([...connected, ...models()].map(({ name }) => name)), catalogue: catalogue() };
 }
 
 /** One sentence for each tool that differs. Servers that are not connected or not pinned are skipped. */

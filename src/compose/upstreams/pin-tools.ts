@@ -21,7 +21,7 @@ import {
   type ReachedServer,
 } from './list-servers.ts';
 import { loadApis } from '../project/load-apis.ts';
-import { loadModels } from '../project/load-models.ts';
+import { loadModels } from './load-models.ts';
 import { inFolder } from '../project/load-project.ts';
 import { readProjectFiles, readText, displayPath } from '../project/read-project-files.ts';
 import { serversOf } from '../project/serve-options.ts';

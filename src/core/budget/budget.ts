@@ -51,12 +51,12 @@ export interface BegunCall {
   readonly args?: Json;
 }
 
+/** The most that a call of a metered tool can use; null if nothing bounds it. Not handed in for any other tool. */
+export type MostUsed = () => JsonObject | null;
+
 /** From which amount on it warns; null never does. */
 export const warnsFrom = ({ warnAt, max }: WrittenBudget): number | null =>
   warnAt === null ? null : wholeFrom(warnAt * max.micros);
-
-/** The most that a call of a metered tool can use; null if nothing bounds it. Not handed in for any other tool. */
-export type MostUsed = () => JsonObject | null;
 
 export interface Budget {
   readonly written: WrittenBudget;

@@ -96,7 +96,8 @@ export function failed(envelope: Envelope, failure: FailureFacts): ErrorReply {
 const ofEgress: Resolution = { type: 'rule_block', rule_id: 'egress' };
 
 export function timedOut(envelope: Envelope, timeoutMs: number, effect: Effect): ErrorReply {
-  const seconds = timeoutMs / 1_000;
+  // A clock that was set forward may have passed the deadline before the call was created.
+  const seconds = Math.max(0, timeoutMs) / 1_000;
   return {
     error: 'action_timeout',
     class: 'ToolTransient',

@@ -22,10 +22,11 @@ export function costOf(price: Price, usage: TokenUsage): string | null {
   ];
   const sum = parts.reduce((total, [tokens, micros]) => total + BigInt(tokens) * BigInt(micros), 0n);
   const micros = (sum + perTokens - 1n) / perTokens;
-  return micros > BigInt(maxMicros) ? null : textOf(micros, price.currency);
+  return micros > BigInt(maxMicros) ? null : costText(micros, price.currency);
 }
 
-function textOf(micros: bigint, currency: string): string {
+/** As budgets read amounts. */
+export function costText(micros: bigint, currency: string): string {
   const fraction = String(micros % perUnit)
     .padStart(6, '0')
     .replace(/0+$/, '');

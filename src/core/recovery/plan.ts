@@ -130,9 +130,8 @@ const noRetry: Entry = { action: { kind: 'retry_with_backoff', max_attempts: 0, 
 const isHalfTold = ({ classification }: Pick<Trouble, 'classification'>): boolean =>
   classification.detail === 'stream_broken';
 
-/** Nothing is tried again, and nobody is asked. */
-const neverTried: ReadonlySet<string> = new Set([
-  // Our own list said no, and says so again.
+const endsAtOnce: ReadonlySet<string> = new Set([
+  // Our own list said no, and says so again: nothing is tried, and nobody is asked.
   'egress',
   // It is known when anything can be sent again: that pause is the next move, and it is the caller's.
   'breaker_open',
@@ -153,7 +152,7 @@ export function entryFor({ call, trouble, recovery }: EntryFacts): Entry {
   const { verdict, detail, recognised, code } = trouble.classification;
   if (!recognised) return unrecognisedEntry;
   if (detail === 'mismatch') return mismatchEntry;
-  if (neverTried.has(detail)) return noRetry;
+  if (endsAtOnce.has(detail)) return noRetry;
   const isPolled = detail === 'in_flight';
   const entry = isPolled ? inFlightEntry : recovery.playbook[verdict][call.effectClass];
   const { retry } = recovery;

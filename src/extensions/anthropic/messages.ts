@@ -24,9 +24,11 @@ function needs(args: JsonObject): ModelNeeds {
   };
 }
 
-/** What caches hold is not a part of `input_tokens`. */
+/** What caches hold is not a part of `input_tokens`. What a message that has not ended says is not yet the sum. */
 function usage(answer: Json): TokenUsage | null {
-  const said = objectOf(objectOf(answer)['usage']);
+  const { usage: given, stop_reason } = objectOf(answer);
+  const said = objectOf(given);
+  if (stop_reason === null) return null;
   const plain = countOf(said['input_tokens']);
   if (plain === null) return null;
   const cacheReadTokens = countOf(said['cache_read_input_tokens']) ?? 0;

@@ -102,3 +102,24 @@ test('the reply of a timeout says how long it may take; of a cancellation, who a
   assert.deepEqual(cancelled.facts, { kind: 'cancelled', scope: 'SessionCancelled' });
   assert.match(JSON.stringify(cancelled.say(envelope, 'none')), /"code":"SessionCancelled"/);
 });
+
+const uses: readonly (readonly [string, AttemptEnd, object | undefined])[] = [
+  ['a time limit', { kind: 'timed_out' }, { kind: 'unknown' }],
+  ['a cancellation', { kind: 'cancelled', scope: 'ToolCancelled' }, { kind: 'unknown' }],
+  ['a failure that says nothing', failedWith({}), { kind: 'unknown' }],
+  ['a failure that used nothing', failedWith({ used: null }), undefined],
+  ['what was never sent', failedWith({ kind: 'never_sent' }), undefined],
+  ['a failure that says it', failedWith({ used: { cost: '1 USD' } }), { kind: 'known', usage: { cost: '1 USD' } }],
+  ['an answer that cannot be kept', returned('x'.repeat(30)), { kind: 'unknown' }],
+];
+
+for (const [name, end, use] of uses)
+  test(`${name} has used ${use === undefined ? 'nothing' : JSON.stringify(use)}`, () =>
+    assert.deepEqual(interpret(end).use, use));
+
+test('what had arrived of a stream is kept for the audit, unless it is too large', () => {
+  const partOf = (partial: Failure['partial'] & {}) =>
+    interpret(failedWith({ partial })).payloads.find(({ part }) => part === 'partial')?.text;
+  assert.equal(partOf({ b: 1, a: 'x' }), '{"a":"x","b":1}');
+  assert.equal(partOf('x'.repeat(30)), '{"left_out":"too large"}');
+});

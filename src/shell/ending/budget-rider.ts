@@ -34,7 +34,9 @@ interface Charged {
 }
 
 /** Null while the call may still cost something. */
-function chargeFor({ from, next, ending, context: { holds } }: Move): Charged | null {
+function chargeFor(move: Move): Charged | null {
+  const { next, ending } = move;
+  const { holds } = move.context;
   switch (next.state) {
     case 'SUCCEEDED':
       return chargedBy(holds.map((hold) => ({ hold, cost: costOf(hold, ending.result) })));
@@ -44,11 +46,8 @@ function chargeFor({ from, next, ending, context: { holds } }: Move): Charged | 
     case 'DENIED':
     case 'REJECTED':
     case 'EXPIRED':
-    case 'CANCELLED': {
-      // A doubt that ends as nothing done was an attempt all the same.
-      const use = ending.use ?? (from.state === 'IN_DOUBT' ? ({ kind: 'unknown' } as const) : undefined);
-      return chargedBy(holds.map((hold) => ({ hold, cost: { ok: true, micros: failureCost(hold, use) } })));
-    }
+    case 'CANCELLED':
+      return chargedBy(holds.map((hold) => ({ hold, cost: { ok: true, micros: failureCost(hold, move) } })));
     case '(none)':
     case 'AWAITING_APPROVAL':
     case 'PREPARED':
@@ -61,8 +60,11 @@ function chargeFor({ from, next, ending, context: { holds } }: Move): Charged | 
   }
 }
 
-const failureCost = (hold: HeldAmount, use: AttemptUse | undefined): number =>
-  hold.usedBefore === undefined ? 0 : costOfUse(hold, use);
+function failureCost(hold: HeldAmount, { from, ending }: Move): number {
+  if (hold.usedBefore === undefined) return 0;
+  // A doubt that ends as nothing done was an attempt all the same.
+  return costOfUse(hold, ending.use ?? (from.state === 'IN_DOUBT' ? { kind: 'unknown' } : undefined));
+}
 
 function costOf({ micros, price }: HeldAmount, result: Json | undefined): Cost {
   if (price === null || result === undefined) return { ok: true, micros };

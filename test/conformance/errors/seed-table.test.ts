@@ -6,6 +6,11 @@ import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { readConfig } from '../../../src/config/read-config.ts';
 import { readLock } from '../../../src/config/lock.ts';
+import { model } from '../../../src/core/gates/model.ts';
+import { entriesOf } from '../../../src/core/model/provider-tools.ts';
+import type { JsonObject } from '../../../src/core/values/json.ts';
+import { aRequest, facts } from '../../support/builders.ts';
+import { aProvider } from '../../support/models/a-provider.ts';
 import { codes, type ErrorCode, type ErrorKind } from '../../../src/core/taxonomy.ts';
 import type { ErrorReply, Reply } from '../../../src/index.ts';
 import { breakDisk, mendDisk, whyNoFileLimit } from '../../support/limit-file-size.ts';
@@ -56,6 +61,19 @@ const cancels = (by: string, what: 'session' | 'turn' | 'call'): Row => ({
   },
 });
 
+/** Told by gate 8, before anything is sent. */
+const lacks = (by: string, args: JsonObject): Row => ({
+  by,
+  async produce() {
+    const tiny = { name: 'tiny', streaming: false, tools: false, contextTokens: 8 };
+    const catalogue = entriesOf(aProvider({ declared: { models: [tiny], aliases: {} } }));
+    const request = aRequest({ tool: 'echo/chat', args: { model: 'tiny', ...args } });
+    const answer = model.check(request, facts({ catalogue }), []);
+    assert.ok(answer.kind === 'refuse', answer.kind);
+    return answer.refusal;
+  },
+});
+
 const pending: Row = { by: 'not yet produced', produce: null };
 
 const schema = { type: 'object', properties: { n: { type: 'number' } } };
@@ -80,7 +98,11 @@ const rows: Readonly<Record<string, Readonly<Partial<Record<ErrorCode, Row>>>>> 
     Provider5xx: states('5xx'),
     RateLimited: states('429'),
   },
-  ProviderCapability: { MissingStreaming: pending, MissingToolCalling: pending, ContextWindowTooSmall: pending },
+  ProviderCapability: {
+    MissingStreaming: lacks('a stream of a model that does not stream', { stream: true }),
+    MissingToolCalling: lacks('tools for a model that calls none', { tools: [] }),
+    ContextWindowTooSmall: lacks('an answer that is longer than the window', { max_tokens: 9 }),
+  },
   ToolTransient: {
     ExecutionTimeout: {
       by: 'a tool that does not end in its time',

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import type { WrittenBudget } from '../../../src/core/budget/budget.ts';
 import type { CallId } from '../../../src/core/call/call.ts';
+import { httpStatusOf } from '../../../src/index.ts';
 import { entriesOf } from '../../../src/core/model/provider-tools.ts';
 import type { Json } from '../../../src/core/values/json.ts';
 import { type Attempt, type Failure, makeFailure, type UpstreamResult } from '../../../src/ports/upstream.ts';
@@ -93,7 +94,7 @@ async function open(t: TestContext, budgets: readonly WrittenBudget[], steps: re
 }
 
 describe('a budget over usage', () => {
-  test('holds the most that the request can use, and charges what was used', async (t) => {
+  test('[C4-metered-1] holds the most that the request can use, and charges what was used', async (t) => {
     let during: readonly number[] = [];
     const gateway = await open(
       t,
@@ -115,12 +116,12 @@ describe('a budget over usage', () => {
     );
   });
 
-  test('a request that could use more than is left is refused before anything is sent', async (t) => {
+  test('[C4-metered-1] a request that could use more than is left is refused before anything is sent', async (t) => {
     const gateway = await open(t, [daily('0.001 USD')], []);
     assert.equal(errorOf(await gateway.ask(), 'denied').code, 'BUDGET_EXCEEDED');
   });
 
-  test('what nothing bounds, and what has no price, is denied by name', async (t) => {
+  test('[C4-metered-1] what nothing bounds, and what has no price, is denied by name', async (t) => {
     const open1 = aProvider({ declared: { models: [], aliases: {} } });
     const gateway = await open(t, [daily('5 USD')], []);
     Object.assign(gateway.shell, { catalogue: () => entriesOf(open1) });
@@ -131,7 +132,7 @@ describe('a budget over usage', () => {
     assert.match(unpriced.message, /its cost cannot be told/);
   });
 
-  test('a tool that is not metered needs a reserve', async (t) => {
+  test('[C4-metered-1] a tool that is not metered needs a reserve', async (t) => {
     const gateway = await open(t, [daily('5 USD')], []);
     const plain = [...entriesOf(provider)].map(([name, { metered: _, ...entry }]) => [name, entry] as const);
     Object.assign(gateway.shell, { catalogue: () => new Map(plain) });
@@ -139,14 +140,14 @@ describe('a budget over usage', () => {
     assert.match(denied.message, /its cost cannot be told \(it is not metered, and the budget has no reserve\)/);
   });
 
-  test('a reserve is held in its place, and what was used beyond it is on record', async (t) => {
+  test('[C4-metered-1] a reserve is held in its place, and what was used beyond it is on record', async (t) => {
     const gateway = await open(t, [daily('5 USD', { reserve: '0.0001 USD' })], [answers({ in: 100, out: 23 })]);
     const { call_id: id } = successOf(await gateway.ask());
     assert.deepEqual(await gateway.account(), [123, 0]);
     assert.deepEqual(await gateway.settledAs(id), [{ account: today, held: 100, over: 23, spent: 123 }]);
   });
 
-  test('an answer that does not say what it used costs what was held, and the record says why', async (t) => {
+  test('[C4-metered-1] an answer that does not say what it used costs what was held, and the record says why', async (t) => {
     const gateway = await open(t, [daily('5 USD')], [answers(null)]);
     successOf(await gateway.ask());
     assert.deepEqual(await gateway.account(), [held, 0]);
@@ -167,13 +168,13 @@ describe('an attempt that fails', () => {
     ['in the middle of its stream costs what it held', fails({ subject: 'stream_broken' }), held],
   ];
   for (const [what, step, spent] of ends)
-    test(what, async (t) => {
+    test(`[C9-metered-1] ${what}`, async (t) => {
       const gateway = await open(t, [daily('5 USD')], [step]);
       errorOf(await gateway.ask(), 'action_error');
       assert.deepEqual(await gateway.account(), [spent, 0]);
     });
 
-  test('because it was cancelled costs what it held', async (t) => {
+  test('[C9-metered-1] because it was cancelled costs what it held', async (t) => {
     const gateway = await open(t, [daily('5 USD')], [never]);
     const asked = gateway.ask();
     await eventually('an attempt', async () => gateway.shell.live.running.size === 1 && gateway.left.length === 0);
@@ -183,7 +184,7 @@ describe('an attempt that fails', () => {
     assert.deepEqual(await gateway.account(), [held, 0]);
   });
 
-  test('and is followed by a success adds what it held, which is over and on record', async (t) => {
+  test('[C9-metered-1] and is followed by a success adds what it held, which is over and on record', async (t) => {
     const steps = [
       fails({}, 'timeout'),
       fails({ used: null }),
@@ -197,13 +198,13 @@ describe('an attempt that fails', () => {
     assert.deepEqual(await gateway.settledAs(id), [{ account: today, held, over: spent - held, spent }]);
   });
 
-  test('counts each time until the last one, of which nobody knows either', async (t) => {
+  test('[C9-metered-1] counts each time until the last one, of which nobody knows either', async (t) => {
     const gateway = await open(t, [daily('5 USD')], [fails({}), fails({}), fails({})]);
     errorOf(await gateway.askThrough(), 'action_error');
     assert.deepEqual(await gateway.account(), [3 * held, 0]);
   });
 
-  test('is one call of a budget that counts calls', async (t) => {
+  test('[C9-metered-1] is one call of a budget that counts calls', async (t) => {
     const gateway = await open(t, [aBudget('9 calls')], [fails({}), answers({ in: 1, out: 1 })]);
     successOf(await gateway.askThrough());
     assert.deepEqual(await gateway.account(), [1, 0]);
@@ -211,7 +212,7 @@ describe('an attempt that fails', () => {
 });
 
 describe('a process that dies', () => {
-  test('while a model answers: the call is not sent again, failed, and costs what it held', async (t) => {
+  test('[C6-metered-1] while a model answers: the call is not sent again, failed, and costs what it held', async (t) => {
     const gateway = await open(t, [daily('5 USD')], [never]);
     const asked = gateway.ask();
     await eventually('an attempt', async () => gateway.shell.live.running.size === 1 && gateway.left.length === 0);
@@ -226,7 +227,7 @@ describe('a process that dies', () => {
     assert.deepEqual(await gateway.account(), [held, 0]);
   });
 
-  test('in its second attempt: what the first one used is read from the record', async (t) => {
+  test('[C6-metered-1] in its second attempt: what the first one used is read from the record', async (t) => {
     const gateway = await open(t, [daily('5 USD')], [fails({}), never]);
     const asked = gateway.ask();
     await eventually('a second attempt', async () => {
@@ -243,17 +244,18 @@ describe('a process that dies', () => {
 });
 
 describe('a model that cannot answer', () => {
-  test('is told from call to call: a session may switch, and each call is judged by itself', async (t) => {
+  test('[C1-model-2] [C9-capability-1] is told from call to call: a session may switch, and each call is judged by itself', async (t) => {
     const gateway = await open(t, [], [answers({ in: 1, out: 1 }), answers({ in: 1, out: 1 })]);
     const { session } = successOf(await gateway.ask({ stream: true }));
     const within = { tool: 'echo/chat', session: session ?? '' };
     const refused = errorOf(await gateway.call({ ...within, args: { model: 'small', stream: true } }), 'action_error');
     assert.deepEqual([refused.class, refused.code, refused.effect], ['ProviderCapability', 'MissingStreaming', 'none']);
+    assert.equal(httpStatusOf(refused), 422);
     assert.deepEqual(refused.resolution, { type: 'replan', reason: 'ask one of the models that can: large' });
     successOf(await gateway.call({ ...within, args: { model: 'best', stream: true } }));
   });
 
-  test('is told beforehand by a dry run', async (t) => {
+  test('[C1-model-2] is told beforehand by a dry run', async (t) => {
     const gateway = await open(t, [], []);
     const who = { tenant: 'default', agent: 'local' };
     const explained = await evaluateCall(

@@ -12,7 +12,7 @@ import { type Bill, billOf, type LedgerEntry, type Prices } from './ledger.ts';
 import { type ListingForm, listings } from './model-listings.ts';
 import { chatAnswer, chatStream } from './openai-chat.ts';
 import { responsesAnswer, responsesStream } from './openai-responses.ts';
-import { anthropicErrors, openaiErrors } from './provider-errors.ts';
+import { anthropicErrors, openaiErrors, type Refusal } from './provider-errors.ts';
 import { type Asked, created, type Said, tokensOf } from './said.ts';
 import type { Script } from './script.ts';
 import { writeAnswer, writeRefusal } from './write-answer.ts';
@@ -73,19 +73,15 @@ export async function startProvider(t: Pick<TestContext, 'after'>, options: Prov
       if (entry.ended === 'open') entry.ended = 'left';
     });
     const isAnthropic = entry.headers['anthropic-version'] !== undefined;
-    const errors = isAnthropic ? anthropicErrors : openaiErrors;
-    if (!isAllowed(entry, options.keys)) return writeRefusal(entry, response, errors.badKey);
-    const path = entry.path.replace(/\?.*/, '');
-    if (path === '/v1/models') return list(entry, response, isAnthropic);
-    const operation = operations[path];
-    if (operation === undefined || entry.method !== 'POST') return writeRefusal(entry, response, errors.noSuchModel);
-    if (entry.body === null || !isWhole(operation, entry.body)) return writeRefusal(entry, response, errors.invalid);
-    const asked = { id: entry.id, model: entry.model, body: entry.body, createdAt: created };
+    if (isAllowed(entry, options.keys) && pathOf(entry) === '/v1/models') return list(entry, response, isAnthropic);
+    const read = readAsked(entry, isAnthropic, options.keys);
+    if ('status' in read) return writeRefusal(entry, response, read);
+    const { operation, asked } = read;
     const script = queue.shift() ?? (typeof always === 'function' ? always(asked) : always);
     if (script.refuses !== undefined) return writeRefusal(entry, response, script.refuses);
     const said = script.says ?? defaultSaid;
-    const choices = operation === 'chat' && typeof entry.body['n'] === 'number' ? entry.body['n'] : 1;
-    const isStream = entry.body['stream'] === true;
+    const choices = operation === 'chat' && typeof asked.body['n'] === 'number' ? asked.body['n'] : 1;
+    const isStream = asked.body['stream'] === true;
     const { answer, stream } = writers[operation];
     await writeAnswer(entry, response, {
       script,
@@ -127,6 +123,22 @@ export async function startProvider(t: Pick<TestContext, 'after'>, options: Prov
     release: () => held.resolve(),
     stop,
   };
+}
+
+const pathOf = ({ path }: LedgerEntry): string => path.replace(/\?.*/, '');
+
+function readAsked(
+  entry: LedgerEntry,
+  isAnthropic: boolean,
+  keys: readonly string[] | undefined,
+): Refusal | { readonly operation: Operation; readonly asked: Asked } {
+  const errors = isAnthropic ? anthropicErrors : openaiErrors;
+  if (!isAllowed(entry, keys)) return errors.badKey;
+  const operation = operations[pathOf(entry)];
+  if (operation === undefined || entry.method !== 'POST') return errors.noSuchModel;
+  const { id, model, body } = entry;
+  if (body === null || !isWhole(operation, body)) return errors.invalid;
+  return { operation, asked: { id, model, body, createdAt: created } };
 }
 
 async function enter(request: IncomingMessage, at: number): Promise<LedgerEntry> {

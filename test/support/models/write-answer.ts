@@ -73,7 +73,10 @@ const textOf = (name: string | null, data: string): string =>
 
 async function writeEndless(entry: LedgerEntry, response: ServerResponse): Promise<void> {
   await write(response, 'data: "', undefined);
-  while (!response.destroyed) await write(response, 'x'.repeat(16_384), undefined);
+  while (!response.destroyed) {
+    await write(response, 'x'.repeat(16_384), undefined);
+    await turn();
+  }
   entry.ended = 'left';
 }
 

@@ -8,6 +8,8 @@ export interface ClientLimits {
   readonly bodyTimeoutMs: number;
   /** An answer beyond this is refused, and its connection closed. */
   readonly maxResponseBytes: number;
+  /** The same for an answer that is handed over: it is nowhere collected. */
+  readonly maxStreamBytes: number;
   readonly maxHeaderBytes: number;
   /** Heads of status 1xx before the answer. */
   readonly maxEarlyHeads: number;
@@ -24,6 +26,7 @@ export const defaultClientLimits: ClientLimits = {
   headersTimeoutMs: 15 * 60_000,
   bodyTimeoutMs: 60_000,
   maxResponseBytes: 4 << 20,
+  maxStreamBytes: 256 << 20,
   maxHeaderBytes: 16 << 10,
   maxEarlyHeads: 16,
   maxConnections: 128,

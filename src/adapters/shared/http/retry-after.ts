@@ -1,14 +1,16 @@
-/** How long an upstream asks to wait: Retry-After as seconds or as a date, or RetryInfo of google.rpc. Pure. */
+/** How long an upstream asks to wait: Retry-After as seconds or as a date, in milliseconds, or RetryInfo. Pure. */
 
 /**
- * A date counts from the Date header of the same answer, so that two clocks that differ do no harm; else from our own
- * clock.
+ * `retry-after-ms` is the more exact one. A date counts from the Date header of the same answer, so that two clocks that
+ * differ do no harm; else from our own clock.
  */
 export function readRetryAfter(
   headers: Readonly<Record<string, string>>,
   nowMs: number,
   maxSeconds: number,
 ): number | null {
+  const exact = headers['retry-after-ms']?.trim() ?? '';
+  if (/^\d{1,15}$/.test(exact)) return Math.min(Number(exact) / 1_000, maxSeconds);
   const text = headers['retry-after']?.trim();
   if (text === undefined) return null;
   if (/^\d{1,15}$/.test(text)) return Math.min(Number(text), maxSeconds);

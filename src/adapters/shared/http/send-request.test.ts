@@ -62,7 +62,7 @@ test('nothing is read while a piece is not taken, and stopping closes the connec
     closed = once(response, 'close');
     return void pour(response, count);
   });
-  const send = clientFor(t, api.url, { maxResponseBytes: Infinity });
+  const send = clientFor(t, api.url, { maxStreamBytes: Infinity });
   const began = Promise.withResolvers<void>();
   const exchange = send(() => () => {
     began.resolve();
@@ -94,7 +94,7 @@ test('a slow taker is no silence of the server', async (t) => {
 const broken: readonly (readonly [string, (response: ServerResponse) => void, Partial<ClientLimits>, string])[] = [
   ['a connection that closes', (response) => response.destroy(), {}, 'closed'],
   ['a server that says nothing more', () => undefined, { bodyTimeoutMs: 50 }, 'timeout'],
-  ['more than the limit', (response) => response.end('x'.repeat(100)), { maxResponseBytes: 50 }, 'too_large'],
+  ['more than the limit', (response) => response.end('x'.repeat(100)), { maxStreamBytes: 50 }, 'too_large'],
 ];
 
 for (const [what, breakOff, more, how] of broken)

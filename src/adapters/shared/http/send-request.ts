@@ -163,8 +163,9 @@ class Exchange implements Dispatcher.DispatchHandler, Sending {
 
   onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
     this.#size += piece.length;
-    if (this.#size > this.#limits.maxResponseBytes) {
-      const cause = `more than ${this.#limits.maxResponseBytes} bytes`;
+    const limit = this.#take === null ? this.#limits.maxResponseBytes : this.#limits.maxStreamBytes;
+    if (this.#size > limit) {
+      const cause = `more than ${limit} bytes`;
       return this.#endTaken(this.#refusal() ?? { kind: 'lost', how: 'too_large', cause });
     }
     if (this.#take !== null) return this.#handOver(controller, this.#take, piece);

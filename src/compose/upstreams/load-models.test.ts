@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { kinds } from '../../../test/support/models/a-provider.ts';
-import { listProvider } from '../upstreams/list-servers.ts';
-import { createRecovery, recoveryOf } from '../upstreams/tool-recovery.ts';
-import { checkErrors } from './check-errors.ts';
-import { loadProject } from './load-project.ts';
+import { listProvider } from './list-servers.ts';
+import { createRecovery, recoveryOf } from './tool-recovery.ts';
+import { checkErrors } from '../project/check-errors.ts';
+import { loadProject } from '../project/load-project.ts';
 
 function load(t: TestContext, yaml: string) {
   const cwd = mkdtempSync(path.join(tmpdir(), 'recourse-models-'));

@@ -146,14 +146,7 @@ export async function openGateway<
   const Tools extends readonly Tool[],
   const Workflows extends readonly MountedWorkflow[],
 >(options: OpenOptions<Tools, Workflows>, system: SystemParts = {}): Promise<OpenGateway<Tools, Workflows>> {
-  const {
-    apis: _,
-    models: _models,
-    hosted: _hosted,
-    validatorOf: _validatorOf,
-    running: _running,
-    ...checked
-  } = options;
+  const { apis: _, models: __, hosted: _hosted, validatorOf: _of, running: _running, ...checked } = options;
   const problem = problemWithOptions(checked);
   if (problem !== null) throw new GatewayError('bad_options', problem);
   const self: Principal = { tenant: options.tenant ?? 'default', agent: options.agent ?? 'local' };

@@ -54,8 +54,9 @@ export type ValidatorFunction = (args: Json, about: { readonly tool: string }) =
 
 export interface CostedCall {
   readonly args: Json;
-  /** Null before the call, where the budget holds what this says then. */
+  /** Null before the call: the budget then holds what this says, unless it has a `reserve`. */
   readonly result: Json;
+  /** Before the call the most that a model can use; null for other tools. */
   readonly usage: Json;
 }
 

@@ -19,6 +19,8 @@ const entries = [
   ['/client', 'src/client/index.ts'],
   ['/testing', 'src/client/testing.ts'],
   ['/webhooks', 'src/client/webhooks.ts'],
+  ['/extension', 'src/extension/index.ts'],
+  ['/extension/testing', 'src/extension/testing.ts'],
 ] as const;
 const storeName = 'recourse.db';
 
@@ -34,9 +36,9 @@ export async function furnish(folder: string): Promise<void> {
   mkdirSync(stub, { recursive: true });
   const exports = Object.fromEntries(entries.map(([name]) => [`.${name}`, `./entry${name}.js`]));
   writeFileSync(path.join(stub, 'package.json'), JSON.stringify({ type: 'module', exports }));
-  mkdirSync(path.join(stub, 'entry'));
   for (const [name, source] of entries) {
     const entry = pathToFileURL(path.join(root, source)).href;
+    mkdirSync(path.dirname(path.join(stub, `entry${name}.js`)), { recursive: true });
     writeFileSync(path.join(stub, `entry${name}.js`), `export * from '${entry}';\n`);
   }
   for (const name of libraries) {

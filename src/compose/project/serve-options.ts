@@ -25,11 +25,11 @@ export interface ServingOptions {
   readonly workflows: readonly MountedWorkflow[];
   readonly servers: readonly McpUpstreamConfig[];
   readonly apis: readonly HttpApi[];
-  readonly models: readonly ModelProvider[];
   readonly hosted: readonly Hosted[];
   readonly validatorOf: ValidatorOf;
   /** Started by the process, which stops them. */
   readonly running?: Running;
+  readonly models: readonly ModelProvider[];
   readonly credentials: readonly DeclaredCredential[];
   readonly file: string;
   readonly begin?: Begin;
@@ -64,9 +64,9 @@ export function servingOptions(project: Project, servers: readonly McpUpstreamCo
     workflows: project.workflows,
     servers,
     apis: project.apis,
-    models: project.models,
     hosted: project.config.hosted,
     validatorOf: validatorsIn(project.config),
+    models: project.models,
     credentials: project.config.credentials,
     file: who.file,
     agent: who.agent,

@@ -104,10 +104,9 @@ export async function joinUpstreams(
     },
   });
   const configs = behind.servers ?? [];
-  const hosted = joinAllHosted(behind, limits, notify);
   const validate = (behind.validating ?? ((next) => next))(functions.validator.validate);
-  const served = servedBy(behind);
-  const { apis, models } = await joinSent(behind, limits);
+  const served = servedOf(behind);
+  const { apis, models, hosted } = await joinSent(behind, limits, notify);
   const servers = configs.length === 0 ? null : await connect(configs, behind, { limits, notify, listsIn });
   // Known from the start, unlike the tools of servers.
   const sent = [apis, models, ...(hosted === null ? [] : [hosted])];
@@ -160,7 +159,7 @@ export async function joinUpstreams(
       return bindAll().bound;
     },
     async close() {
-      await Promise.all([servers?.close(), apis.close(), models.close(), hosted?.close()]);
+      await Promise.all([servers?.close(), ...sent.map((each) => each.close())]);
       await functions.close();
     },
   };
@@ -184,40 +183,38 @@ function whyMissing(servers: McpUpstreams | null, onStarting: () => void): (tool
   };
 }
 
-/** What is sent by the gateway itself, and known from files. */
-async function joinSent({ tools = [], apis = [], models = [], dns, credentials }: Behind, limits: Limits) {
+/** What is sent without a connection that is kept, and known from files. */
+async function joinSent(behind: Behind, { defaultTimeoutMs }: Limits, notify: Notifier) {
+  const { tools = [], apis = [], models = [], hosted = [], running, dns, credentials } = behind;
   const resolver = createResolver(dns);
   // Their schemas are judged like those of functions; only what is sent differs.
   const requests = tools.flatMap((each) => httpPartsOf(each) ?? []);
+  const isHosting = running !== undefined && hosted.length > 0;
   return {
-    apis: await joinApis(apis, requests, limits.defaultTimeoutMs, resolver),
+    hosted: isHosting ? joinHosted(hosted, running, defaultTimeoutMs, notify) : null,
+    apis: await joinApis(apis, requests, defaultTimeoutMs, resolver),
     models: await joinModels(models, { resolver, credentials }),
   };
 }
 
 /** All servers, whatever they are. */
-const servedBy = ({ servers = [], apis = [], models = [], hosted = [] }: Behind) => [
+const servedOf = ({ servers = [], apis = [], models = [], hosted = [] }: Behind) => [
   ...servers,
   ...apis.map(({ target: { name }, names }) => ({ name, names })),
   ...models.map(({ name }) => ({ name, names: undefined })),
   ...hosted,
 ];
 
-/** Null without servers of extensions. */
-function joinAllHosted({ hosted = [], running }: Behind, { defaultTimeoutMs }: Limits, notify: Notifier) {
-  return running === undefined || hosted.length === 0 ? null : joinHosted(hosted, running, defaultTimeoutMs, notify);
-}
-
 function routeCalls(
   functions: FunctionUpstream,
-  known: readonly Pick<JoinedApis, 'upstreamOf'>[],
+  sent: readonly Pick<JoinedApis, 'upstreamOf'>[],
   servers: McpUpstreams | null,
 ): Upstream {
   return {
     invoke: (attempt, signal, late) => {
-      for (const each of known) {
-        const upstream = each.upstreamOf(attempt.tool);
-        if (upstream !== null) return upstream.invoke(attempt, signal, late);
+      for (const each of sent) {
+        const found = each.upstreamOf(attempt.tool);
+        if (found !== null) return found.invoke(attempt, signal, late);
       }
       return functions.catalogue.has(attempt.tool) || servers === null
         ? functions.upstream.invoke(attempt, signal)

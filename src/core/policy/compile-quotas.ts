@@ -122,7 +122,7 @@ function holdMost(evaluate: Evaluate, unit: string): Budget['hold'] {
   };
 }
 
-/** Asked when the call begins, of its arguments; with `reserve` when it has ended. */
+/** Asked when the call begins, of its arguments and the most that it can use, and again when it has ended. */
 function functionCost(
   name: string,
   { max: { unit }, reserve }: WrittenBudget,
@@ -132,18 +132,16 @@ function functionCost(
   if (cost === undefined) return wrong(`there is no cost function '${name}'`, 'add the extension that has it');
   // Its own copy: what a function does to it changes no call.
   const copyOf = (ended: EndedCall) => JSON.parse(JSON.stringify(ended)) as EndedCall;
-  const ask = (ended: EndedCall) =>
+  const price = (ended: EndedCall) =>
     costOf(
       answerOf(name, () => cost(copyOf(ended))),
       unit,
     );
-  if (reserve === null)
-    return {
-      hold: (call) => ask({ args: (call as Partial<EndedCall>).args ?? null, result: null, usage: null }),
-      price: null,
-    };
-  const held: Cost = { ok: true, micros: reserve.micros };
-  return { hold: () => held, price: ask };
+  if (reserve !== null) {
+    const held: Cost = { ok: true, micros: reserve.micros };
+    return { hold: () => held, price };
+  }
+  return { hold: ({ args = null }, most) => price({ args, result: null, usage: most?.() ?? null }), price };
 }
 
 /** INVARIANT: a function that throws, or gives no cost, is a problem that denies: never a call that costs nothing. */

@@ -61,9 +61,9 @@ export const codesOfSetup = {
   },
   LifecycleFailure: {
     title: 'Extension did not start or stop',
-    meaning: 'A launched provider or extension failed to start, or ended on its own.',
+    meaning: 'An extension threw or took too long when it was started or stopped.',
     agent: 'Use another tool, or ask again later.',
-    operator: 'Read the log of the named provider.',
+    operator: 'Read the message, which names it; `recourse status` shows its state.',
     class: 'ExtensionHost',
     http: 502,
     resolutions: ['escalated', 'retry_after'],

@@ -9,7 +9,7 @@ import path from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { loadProject } from '../../../src/compose/project/load-project.ts';
 import { servingOptions } from '../../../src/compose/project/serve-options.ts';
-import { loadBuiltIn } from '../../../src/compose/extensions/built-in.ts';
+import { modelKinds } from '../../support/models/model-kinds.ts';
 import type { ActionErrorReply, Reply } from '../../../src/core/call/reply.ts';
 import type { ModelKinds } from '../../../src/core/model/model-provider.ts';
 import type { RetryRule } from '../../../src/core/recovery/playbook.ts';
@@ -22,12 +22,6 @@ import { anthropicErrors, openaiErrors, type Refusal, withHeaders } from '../../
 import type { Script } from '../../support/models/script.ts';
 import { startProvider } from '../../support/models/start-provider.ts';
 import { allCalls, withReader } from '../../support/read-journal.ts';
-
-const extensions = await loadBuiltIn([
-  { addition: 'models', kind: 'openai' },
-  { addition: 'models', kind: 'anthropic' },
-]);
-const modelKinds: ModelKinds = new Map(extensions.flatMap(({ extension }) => Object.entries(extension.models ?? {})));
 
 interface Ended {
   readonly reply: Reply;

@@ -116,7 +116,7 @@ export const policyCommands = {
     group: 'Inspect',
     says: 'show whether the gateway is ready, and what it enforces',
     more: [
-      'Readiness, mode, store, servers, policy, what is not enforced yet, running calls and calls in doubt.',
+      'Readiness, mode, store, servers, policy, extensions, running calls and calls in doubt.',
       'If no gateway is listening, it reports what the store says.',
     ],
     argument: null,

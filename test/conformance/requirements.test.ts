@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { requirements } from './requirements.ts';
 
 const names = ['.', 'credentials', 'errors', 'limits', 'notices', 'recovery', 'upstream'];
-const folders = [...names, '../chaos', '../chaos/limits', '../e2e/egress', '../e2e/models'].map((name) =>
+const folders = [...names, '../chaos', '../chaos/limits', '../chaos/models', '../e2e/egress', '../e2e/models'].map((name) =>
   path.join(import.meta.dirname, name),
 );
 

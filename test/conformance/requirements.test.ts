@@ -6,9 +6,8 @@ import { describe, test } from 'node:test';
 import { requirements } from './requirements.ts';
 
 const names = ['.', 'credentials', 'errors', 'limits', 'notices', 'recovery', 'upstream'];
-const folders = [...names, '../chaos', '../chaos/limits', '../e2e/egress', '../e2e/model-clients'].map((name) =>
-  path.join(import.meta.dirname, name),
-);
+const beside = ['chaos', 'chaos/limits', 'chaos/models', 'e2e/egress', 'e2e/model-clients'].map((name) => `../${name}`);
+const folders = [...names, ...beside].map((name) => path.join(import.meta.dirname, name));
 
 /** The contract of stores is proven by functions that every adapter calls; it cites no ids. */
 const isOurs = (name: string) =>

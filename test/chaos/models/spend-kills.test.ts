@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { openKeysOf } from '../../../src/compose/state/key-files.ts';
 import { callStates } from '../../../src/core/taxonomy.ts';
 import { createRandom } from '../../simulation/random.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -29,8 +30,7 @@ test(`[C6-metered-2] kill -9 while ${clientsAtOnce} clients stream from models, 
   const drawn = createRandom(seed, 'providers');
   const provider = await startProvider(t, { always: (asked) => scriptFor(asked, drawn) });
   const duo = await openDuo(t, projectOf(provider, maxDollars));
-  const agents = Array.from({ length: agentCount }, (_, at) => agentOf(at));
-  const keyOf = new Map(agents.map((agent) => [agent, duo.keyOf(agent)]));
+  const keyOf = await addKeys(duo.file);
   const tally: Tally = { answers: 0, streams: 0, left: 0, refusals: 0, beyondBudget: 0, lost: 0 };
   let over = false;
   const spenders = { duo, keyOf, tally, isOver: () => over };
@@ -71,6 +71,20 @@ async function killRounds(duo: Duo, tally: Tally): Promise<void> {
     const victims = random.chance(0.3) ? duo.running() : [random.pick(duo.running())];
     await Promise.all(victims.map((gateway) => gateway && duo.replace(gateway, random.between(0, 300))));
   }
+}
+
+/** Without a process for each. */
+async function addKeys(file: string): Promise<ReadonlyMap<string, string>> {
+  const opened = await openKeysOf(file);
+  if (opened.kind === 'refused') throw new Error(opened.message);
+  const keyOf = new Map<string, string>();
+  for (let at = 0; at < agentCount; at++) {
+    const name = agentOf(at);
+    const holder = { tenant: 'default', role: 'agent', name, createdBy: 'test', expiresAtMs: null } as const;
+    keyOf.set(name, (await opened.keyring.add(holder, Date.now())).key);
+  }
+  await opened.keyring.close();
+  return keyOf;
 }
 
 async function endOf({ child, ended }: Gateway): Promise<void> {

@@ -241,6 +241,34 @@ describe('a process that dies', () => {
     errorOf(await asked, 'action_error');
     assert.deepEqual(await gateway.account(), [2 * held, 0]);
   });
+
+  test('[C6-metered-1] after an attempt that missed its window: what was used before it is not forgotten', async (t) => {
+    const gateway = await open(t, [daily('5 USD')], [fails({}), never]);
+    const { store } = gateway.shell.ports;
+    const commit = store.commit.bind(store);
+    let claims = 0;
+    Object.assign(store, {
+      commit: async (transitions: Parameters<typeof commit>[0]) => {
+        const result = await commit(transitions);
+        const isClaim = transitions.some(({ records }) => records.some(({ kind }) => kind === 'dispatched'));
+        // The store took too long for the second attempt, which is claimed again.
+        if (isClaim && ++claims === 2) gateway.clock.forward(gateway.shell.limits.sendWindowMs);
+        return result;
+      },
+    });
+    const asked = gateway.ask();
+    await eventually('an attempt after it', async () => {
+      if (claims < 2) gateway.clock.forward(200);
+      return gateway.left.length === 0;
+    });
+    const [id] = gateway.shell.live.running.keys();
+    const stored = (await store.call(id as CallId)) ?? assert.fail('it is on record');
+    assert.deepEqual([claims, stored.attempt], [3, 3]);
+    assert.equal(await takeOver(stored, gateway.shell), 'FAILED');
+    gateway.shell.live.running.get(id as CallId)?.cancel('ToolCancelled');
+    errorOf(await asked, 'action_error');
+    assert.deepEqual(await gateway.account(), [2 * held, 0]);
+  });
 });
 
 describe('a model that cannot answer', () => {

@@ -170,6 +170,12 @@ function checkAttempt(end: End, entry: LedgerEntry | undefined, isLast: boolean,
   if (!isHeard) assert.ok(isLast, what);
 }
 
+function howOf(kind: string, { state, end }: Fields): string {
+  // What missed its window was never sent, and is claimed again at once.
+  if (kind === 'retry_planned' && end === undefined) return 'never_sent';
+  return end?.kind ?? (state === 'SUCCEEDED' ? 'returned' : (state ?? ''));
+}
+
 /** One for each attempt that ended, or whose process did. */
 function endsOf(records: readonly JournalEntry[]): readonly End[] {
   let [used, held, isOut] = [0, 0, false];
@@ -179,12 +185,10 @@ function endsOf(records: readonly JournalEntry[]): readonly End[] {
     const [charge] = fields.budgets ?? [];
     if (kind === 'prepared') held = charge?.held ?? 0;
     if (kind === 'dispatched') isOut = true;
-    const { state = '', event = '', end } = fields;
+    const { state = '', event = '' } = fields;
     const total = kind === 'retry_planned' ? (charge?.used ?? used) : charge?.spent;
     if (total === undefined || kind === 'prepared') continue;
-    // What missed its window was never sent, and is claimed again at once.
-    const isWithheld = kind === 'retry_planned' && end === undefined;
-    const how = isWithheld ? 'never_sent' : (end?.kind ?? (state === 'SUCCEEDED' ? 'returned' : state));
+    const how = howOf(kind, fields);
     // A call that is cancelled between two attempts ends without one.
     if (isOut) ends.push({ charge: total - used, held, state, isAbandoned: event === 'abandoned', how });
     else assert.equal(total, used, body);

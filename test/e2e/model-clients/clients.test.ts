@@ -72,6 +72,8 @@ test('[C1-models-2] a client that leaves a stream cancels the call', { skip }, a
 });
 
 interface Failed {
+  /** The class of the client's error. */
+  readonly thrown: string;
   readonly status: number | undefined;
   readonly type: unknown;
   readonly code: unknown;
@@ -89,19 +91,23 @@ async function failureOf(asking: Promise<unknown>): Promise<Failed> {
   const parsed: unknown = typeof responseBody === 'string' ? JSON.parse(responseBody) : body;
   const inner = isObject(parsed) && isObject(parsed['error']) ? parsed['error'] : parsed;
   const { type, code } = isObject(inner) ? inner : {};
-  return { status: (status ?? statusCode) as number | undefined, type, code, words: error.message };
+  const thrown = error.constructor.name;
+  return { thrown, status: (status ?? statusCode) as number | undefined, type, code, words: error.message };
 }
 
-const refusals: Readonly<Record<ModelClient['speaks'], readonly (readonly [Refusal, number, string])[]>> = {
+const refusals: Readonly<Record<ModelClient['speaks'], readonly (readonly [Refusal, string])[]>> = {
   openai: [
-    [openaiErrors.invalid, 502, 'InputInvalid'],
-    [openaiErrors.forbidden, 502, 'Forbidden'],
-    [openaiErrors.failed, 502, 'Provider5xx'],
+    [openaiErrors.invalid, 'InputInvalid'],
+    [openaiErrors.badKey, 'Forbidden'],
+    [openaiErrors.forbidden, 'Forbidden'],
+    [openaiErrors.noSuchModel, 'NotFound'],
+    [openaiErrors.failed, 'Provider5xx'],
   ],
   anthropic: [
-    [anthropicErrors.invalid, 502, 'InputInvalid'],
-    [anthropicErrors.forbidden, 502, 'Forbidden'],
-    [anthropicErrors.failed, 502, 'Provider5xx'],
+    [anthropicErrors.invalid, 'InputInvalid'],
+    [anthropicErrors.badKey, 'Forbidden'],
+    [anthropicErrors.forbidden, 'Forbidden'],
+    [anthropicErrors.failed, 'Provider5xx'],
   ],
 };
 
@@ -110,14 +116,17 @@ const bothOf = async (client: ModelClient, place: Place) => [
   await failureOf(client.streamed(place)),
 ];
 
-test('[C1-models-3] failures of a provider are errors that the client can read', { skip }, async (t) => {
-  const { provider, through } = await startModelsUp(t);
+test('[C1-models-3] failures of a provider are the errors that the client throws without us', { skip }, async (t) => {
+  const { provider, through, direct } = await startModelsUp(t);
   for (const client of await createClients())
     await t.test(client.name, async () => {
-      for (const [refuses, status, code] of refusals[client.speaks]) {
+      for (const [refuses, code] of refusals[client.speaks]) {
         provider.always({ refuses });
-        for (const failed of await bothOf(client, through))
-          assert.deepEqual([failed.status, failed.code], [status, code]);
+        const wanted = await bothOf(client, direct);
+        for (const [at, failed] of (await bothOf(client, through)).entries()) {
+          assert.deepEqual([failed.status, failed.thrown], [wanted[at]?.status, wanted[at]?.thrown]);
+          assert.equal(failed.code, code);
+        }
       }
     });
 });

@@ -12,9 +12,23 @@ import { retryAfter } from '../write-answer.ts';
 const heldStatus = 403;
 
 export function statusOf(reply: ErrorReply): number {
+  if (reply.error === 'action_error' && reply.compensation !== null) {
+    // What the provider itself answered has its status, so that a client throws what it would throw without us.
+    if (reply.verdict === 'auth_expired') return 401;
+    return statusesOfProviders[reply.code] ?? httpStatusOf(reply);
+  }
   const status = httpStatusOf(reply);
   return status < 300 ? heldStatus : status;
 }
+
+const statusesOfProviders: Readonly<Partial<Record<ErrorReply['code'], number>>> = {
+  InputInvalid: 400,
+  ContextWindowTooSmall: 400,
+  Forbidden: 403,
+  NotFound: 404,
+  RateLimited: 429,
+  Provider5xx: 500,
+};
 
 export function errorAnswer(reply: ErrorReply, say: ModelOperation['sayError'], more: Headers = {}): Written {
   const status = statusOf(reply);

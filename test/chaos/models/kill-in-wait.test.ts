@@ -14,7 +14,7 @@ import { storeIn } from '../../support/recourse-process.ts';
 
 const ceilingMs = 120_000;
 
-test('a model call that waits for its retry goes on after kill -9, and is answered once', async (t) => {
+test('[C9-retry-8] a model call that waits for its retry goes on after kill -9, and is answered once', async (t) => {
   const provider = await startProvider(t, { prices: { input: 2, output: 8 } });
   const says = { text: 'at last', tokens: { input: 100, output: 10 } };
   provider.next({ refuses: withHeaders(openaiErrors.limited, { 'retry-after': '3' }) }, { says });

@@ -187,7 +187,7 @@ function endsOf(records: readonly JournalEntry[]): readonly End[] {
     if (kind === 'dispatched') isOut = true;
     const { state = '', event = '' } = fields;
     const total = kind === 'retry_planned' ? (charge?.used ?? used) : charge?.spent;
-    if (total === undefined || kind === 'prepared') continue;
+    if (total === undefined) continue;
     const how = howOf(kind, fields);
     // A call that is cancelled between two attempts ends without one.
     if (isOut) ends.push({ charge: total - used, held, state, isAbandoned: event === 'abandoned', how });

@@ -44,7 +44,8 @@ test('what check --json prints', (t) => {
     summary,
   });
   const place = { file: 'string', line: 'number', column: 'number', text: 'string' };
-  const governed = 'agents: { a: { rules: [{ permit: x }, { permit: x }] } }\nextensions: { later: ./later.ts }\n';
+  const unset = 'credentials: { k: { env: { name: NOT_SET_HERE }, match: [x], inject: { header: X-Key } } }';
+  const governed = `agents: { a: { rules: [{ permit: x }, { permit: x }] } }\n${unset}\n`;
   assert.deepEqual(shapesOf(governed), {
     warning: { kind: 'string', severity: 'string', ...place, message: 'string', fix: 'string' },
     policy_finding: {

@@ -46,7 +46,8 @@ const never: Step = (_, signal) =>
   });
 
 const daily = (max: string, more: Parameters<typeof aBudget>[1] = {}) => aBudget(max, { cost: 'usage.cost', ...more });
-const today = 'agent/local/daily/2026-05-18T00:00:00Z';
+const todayIn = (unit: string) => `agent/local/daily/${unit}/2026-05-18T00:00:00Z`;
+const today = todayIn('USD');
 
 /** What a request without a prompt holds: 500 tokens that a provider may add, and 1,000 that it may write. */
 const held = 1_500;
@@ -68,8 +69,8 @@ async function open(t: TestContext, budgets: readonly WrittenBudget[], steps: re
       },
     },
   });
-  const account = async () => {
-    const found = await shell.ports.store.account('default', today);
+  const account = async (unit = 'USD') => {
+    const found = await shell.ports.store.account('default', todayIn(unit));
     return [found.settled, found.held];
   };
   const around = { tools: [...entries.keys()], folder: path.dirname(opened.file) };
@@ -207,7 +208,7 @@ describe('an attempt that fails', () => {
   test('[C9-metered-1] is one call of a budget that counts calls', async (t) => {
     const gateway = await open(t, [aBudget('9 calls')], [fails({}), answers({ in: 1, out: 1 })]);
     successOf(await gateway.askThrough());
-    assert.deepEqual(await gateway.account(), [1, 0]);
+    assert.deepEqual(await gateway.account('calls'), [1, 0]);
   });
 });
 

@@ -12,6 +12,7 @@ import { holds, type Row, table } from './measure.ts';
 import { benchMcpSteps } from './mcp/steps.ts';
 import { benchMcpTools } from './mcp/tools.ts';
 import { benchMillion } from './million.ts';
+import { benchModels } from './models/models.ts';
 import { benchPolicy } from './policy.ts';
 import { benchRecovery } from './recovery.ts';
 
@@ -27,6 +28,7 @@ const parts = {
   limits: benchLimits,
   steps: benchMcpSteps,
   tools: benchMcpTools,
+  models: benchModels,
 } as const;
 type Part = keyof typeof parts;
 

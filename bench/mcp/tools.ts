@@ -2,10 +2,9 @@
  * `tools/call` over HTTP by a raw client: through the gateway, straight to the server behind it, and through another
  * gateway. Reports the median time of a call and the CPU time that the serving process spends on it. Sets no bar.
  */
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Child, startChild } from '../child.ts';
-import { drive, median, type Row } from '../measure.ts';
+import { cpuTimeMs, drive, median, type Row } from '../measure.ts';
 import { startPeer } from './peer.ts';
 import { connectRaw, type RawClient, type Revision } from './raw-client.ts';
 import { inputs } from './ring.ts';
@@ -18,8 +17,6 @@ const connections = Object.keys(runsOf).map(Number);
 const warmRuns = 3_000;
 const warmConnections = 16;
 const warmMaxMs = 30_000;
-/** The scheduler's unit in /proc; Linux has used 100 a second everywhere for decades. */
-const msPerTick = 10;
 
 interface Side {
   readonly name: string;
@@ -111,17 +108,6 @@ function measure(side: Side, count: number): Promise<Figures> {
     const { p50Ms } = await drive(count, runs, async (_, caller) => clients[caller]?.call());
     return { p50Ms, cpuMs: (cpuTimeMs(side.server.pid) - before) / runs };
   });
-}
-
-/** User and system time that a process has used; NaN where there is no /proc. */
-function cpuTimeMs(pid: number): number {
-  try {
-    // The name of the program may hold spaces; the fields are counted from behind it.
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-    return (Number(fields[11]) + Number(fields[12])) * msPerTick;
-  } catch {
-    return Number.NaN;
-  }
 }
 
 const compare = (what: string, ours: Figures, other: Figures): Row => ({

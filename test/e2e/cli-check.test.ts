@@ -77,8 +77,10 @@ const clerk = `agents:
     egress: { allow: [shop.example] }
 `;
 
-test('check: a policy that holds, with what this version does not enforce yet', (t) => {
-  const cwd = projectOf(t, { 'recourse.yaml': governed, 'clerk.yaml': `${clerk}extensions: { later: ./later.ts }\n` });
+const unsigned = 'notify: { ops: { webhook: "https://x.example/y", events: [POLICY_DENY] } }';
+
+test('check: a policy that holds, with its warnings', (t) => {
+  const cwd = projectOf(t, { 'recourse.yaml': governed, 'clerk.yaml': `${clerk}${unsigned}\n` });
   const { status, stdout, stderr } = recourse(['check'], { cwd });
   assert.deepEqual([status, stderr], [0, '']);
   const warnings = [
@@ -87,10 +89,10 @@ test('check: a policy that holds, with what this version does not enforce yet', 
     '  ^',
     '  fix run recourse pin, and commit the file it writes',
     '',
-    'clerk.yaml:7:1 warning extensions: read and checked, not enforced by this version yet',
-    '  extensions: { later: ./later.ts }',
-    '  ^',
-    '  fix do not rely on it yet',
+    "clerk.yaml:7:11 warning 'ops' has no secret: nobody there can tell that a message is from here",
+    `  ${unsigned}`,
+    '            ^',
+    '  fix add secret: ${NAME}',
     '',
   ].join('\n');
   assert.ok(stdout.startsWith(warnings), stdout);

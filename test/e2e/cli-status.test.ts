@@ -17,7 +17,7 @@ test('a gateway that is ready tells what it enforces; audit mode is loud', async
   const agents = `agents:\n${rules('bot', ['permit: small/echo'])}`;
   const up = await startGoverned(
     t,
-    `runtime: { mode: audit }\n${agents}tools:\n${smallServer()}extensions: { later: ./later.ts }\n`,
+    `runtime: { mode: audit }\n${agents}tools:\n${smallServer()}notify: { ops: { webhook: "http://127.0.0.1:9/y", events: [POLICY_DENY] } }\n`,
   );
   await up.ready();
   const { status, stdout, stderr } = recourse(['status', '--url', up.url], { cwd: up.home });
@@ -28,7 +28,7 @@ test('a gateway that is ready tells what it enforces; audit mode is loud', async
   assert.match(stdout, /^ {2}policy +sha256 [0-9a-f]{64}\n +bot: 1 rule, default deny$/m);
   assert.match(stdout, /^ {2}calls +0 under way, 0 in doubt$/m);
   assert.match(stdout, /absent: .*credential/);
-  assert.match(stdout, /recourse\.yaml:\d+ extensions: read and checked, not enforced/);
+  assert.match(stdout, /recourse\.yaml:\d+ 'ops' has no secret/);
   const report = JSON.parse(recourse(['status', '--url', up.url, '--json'], { cwd: up.home }).stdout) as Record<
     string,
     unknown

@@ -16,7 +16,7 @@ export async function startGateway(home: string, provider: string): Promise<Chil
     path.join(home, 'recourse.yaml'),
     `runtime: { store: store/recourse.db }
 models:
-  gpt: { kind: openai, url: "${provider}/v1", models: { gpt-5: { context: 100000, max_output: 1000 } } }
+  gpt: { kind: openai, url: "${provider}/v1", timeout: 30s, models: { gpt-5: { context: 100000, max_output: 1000 } } }
 agents:
   bench: { rules: [{ permit: gpt/* }] }
 `,

@@ -45,6 +45,31 @@ test('pieces come in order, one at a time, and the end after the last of them wa
   assert.deepEqual(end.kind === 'answered' && [end.status, end.body?.length], [200, 0]);
 });
 
+test('an answer that stops in the middle of a chunk goes on when the rest of it comes', async (t) => {
+  const halves = ['a'.repeat(100), 'b'.repeat(100)];
+  const isTaken = Promise.withResolvers<void>();
+  const api = await listenApi(t, async (_, response) => {
+    response.writeHead(200, { 'content-length': 200 }).write(halves[0]);
+    await isTaken.promise;
+    // In a later turn than the one in which it goes on reading.
+    await turn();
+    await turn();
+    response.end(halves[1]);
+  });
+  const pieces: string[] = [];
+  const exchange = clientFor(
+    t,
+    api.url,
+  )(() => async (piece) => {
+    await turn();
+    pieces.push(piece.toString());
+    isTaken.resolve();
+    if (piece.length === 0) exchange.stop();
+  });
+  const end = await exchange.end;
+  assert.deepEqual([summaryOf(end), pieces], [['answered'], halves]);
+});
+
 const mebibyte = Buffer.alloc(1 << 20, 'x');
 
 async function pour(response: ServerResponse, count: { mebibytes: number }): Promise<void> {

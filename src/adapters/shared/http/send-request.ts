@@ -162,6 +162,8 @@ class Exchange implements Dispatcher.DispatchHandler, Sending {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
+    // undici hands over nothing whenever it goes on within a chunk; to pause for that would be for ever.
+    if (piece.length === 0) return;
     this.#size += piece.length;
     const limit = this.#take === null ? this.#limits.maxResponseBytes : this.#limits.maxStreamBytes;
     if (this.#size > limit) {

@@ -82,7 +82,10 @@ async function measure(side: Side, count: number, runs: number): Promise<Figures
 }
 
 /** The time until a piece of text has come, and the bytes of the whole stream. */
-function readStream({ origin, key }: Side, agent: Agent): Promise<{ readonly firstMs: number; readonly bytes: number }> {
+function readStream(
+  { origin, key }: Side,
+  agent: Agent,
+): Promise<{ readonly firstMs: number; readonly bytes: number }> {
   const headers = {
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(body)),

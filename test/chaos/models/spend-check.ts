@@ -108,7 +108,9 @@ export async function checkRest(
   }
   assert.equal(sums.billed, billOf(ledger, pricesOf).microDollars, 'every request was attributed');
   assert.equal(sums.charged, sums.billed + sums.inDoubt, 'charged is what was billed, and what is in doubt');
-  for (const [account, { settled, held }] of await readAccounts(reader)) {
+  const rows = new Map(await readAccounts(reader));
+  for (const account of accounts.keys()) assert.ok(rows.has(account), `${account} is read beside the gateways`);
+  for (const [account, { settled, held }] of rows) {
     const told = accounts.get(account) ?? { settled: 0, held: 0 };
     assert.deepEqual({ settled, held }, { settled: told.settled, held: 0 }, account);
   }

@@ -41,9 +41,12 @@ test(`[C6-metered-2] kill -9 while ${clientsAtOnce} clients stream from models, 
   const watched = watchBudgets(duo.file, maxDollars * 1_000_000, watching.signal);
 
   const began = performance.now();
-  await Promise.race([killRounds(duo, tally), watched]);
+  try {
+    await Promise.race([killRounds(duo, tally), watched]);
+  } finally {
+    over = true;
+  }
   const seconds = ((performance.now() - began) / 1_000).toFixed(1);
-  over = true;
   await Promise.all(clients);
   await eventually('every call rests', () => isAtRest(duo.file), restMs);
   watching.abort();

@@ -13,7 +13,7 @@ import type { Provider } from '../../support/models/start-provider.ts';
 export const clientsAtOnce = 64;
 export const agentCount = 12;
 export const agentOf = (at: number): string => `a${at % agentCount}`;
-export const accountOf = (agent: string): string => `agent/${agent}/spent`;
+export const accountOf = (agent: string): string => `agent/${agent}/spent/USD`;
 
 export const chatModel = 'gpt-5';
 export const messagesModel = 'claude-opus-5';

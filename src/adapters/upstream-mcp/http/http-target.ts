@@ -1,5 +1,6 @@
 /** The address of a server, parsed once, and the headers of a request to it. */
 import { urlToHttpOptions } from 'node:url';
+import { reservedHeaders } from '../../shared/http/http-request.ts';
 
 export interface Target {
   readonly origin: string;
@@ -14,25 +15,11 @@ export function targetOf(url: URL): Target {
   return { origin: url.origin, path: path ?? '/', headers: { host: url.host, ...login } };
 }
 
-/**
- * Headers about the framing of a message or about the connection are set by the HTTP client, never by a configuration.
- */
-const reserved = [
-  'connection',
-  'content-length',
-  'expect',
-  'keep-alive',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-];
-
 /** Names and values in turn, as undici takes them. A later header replaces an earlier one of the same name. */
 export function headersFor(target: Target, ...given: readonly Readonly<Record<string, string>>[]): readonly string[] {
   const named = new Map(Object.entries(target.headers));
   for (const headers of given)
     for (const [name, value] of Object.entries(headers)) named.set(name.toLowerCase(), value);
-  for (const name of reserved) named.delete(name);
+  for (const name of reservedHeaders) named.delete(name);
   return [...named].flat();
 }

@@ -18,6 +18,7 @@ import type { HttpClient, HttpEnd, Sending } from '../shared/http/send-request.t
 import { type Destination, destinationOf } from '../../core/egress/destination.ts';
 import type { Resolver } from '../../ports/resolver.ts';
 import { systemResolver } from '../shared/node-resolver.ts';
+import { stopped } from '../shared/http/stopped.ts';
 
 export interface HttpUpstream {
   readonly upstream: Upstream;
@@ -45,7 +46,7 @@ export function createHttpUpstream(
     const tool = tools.get(attempt.tool);
     if (tool === undefined) return failed('404_not_found', 'no tool has this name');
     if (isClosed) return failed('never_sent', 'the gateway is closing', { effect: 'none' });
-    if (signal.aborted) return stopped(signal, false, target);
+    if (signal.aborted) return stopped(signal, false, target.name);
     const built = requestOf(target, tool, attempt);
     if (!built.ok) {
       const more = { subject: 'request', errorType: 'InputInvalid', effect: 'none' } as const;
@@ -70,7 +71,7 @@ export function createHttpUpstream(
     const isAwaited = late !== undefined && wasSent && tool.effectClass !== 'pure' && isTimeout(signal.reason);
     if (isAwaited) lateAnswers.listen(exchange, async (end) => late(await interpretEnd(end, reading)));
     else exchange.stop();
-    return stopped(signal, wasSent, target);
+    return stopped(signal, wasSent, target.name);
   }
 
   /** The exchange of an attempt over all redirects that are followed while somebody waits for it. */
@@ -131,18 +132,6 @@ function requestOf(target: HttpTarget, tool: HttpTool, { args, callId }: Attempt
   // The key is the same for every attempt of a call.
   const key = tool.effectClass === 'pure' ? null : callId;
   return buildRequest(target, tool.plan, (args ?? {}) as JsonObject, key);
-}
-
-function stopped({ reason }: AbortSignal, sent: boolean, { name }: HttpTarget): UpstreamResult {
-  const effect = sent ? null : 'none';
-  if (!isTimeout(reason)) {
-    const message = sent ? 'stopped: its connection was closed' : 'stopped before it was sent';
-    return failed('cancelled', message, { errorType: 'AbortError', effect });
-  }
-  return failed(sent ? 'timeout' : 'never_sent', `'${name}' did not answer in time`, {
-    errorType: 'TimeoutError',
-    effect,
-  });
 }
 
 function checkTarget({ name, url, headers }: HttpTarget): Destination {

@@ -9,7 +9,7 @@ import type { ModelOperation } from '../../core/model/protocol.ts';
 import { isObject, type JsonObject } from '../../core/values/json.ts';
 import type { CredentialHandle } from '../../ports/credentials.ts';
 import type { Resolver } from '../../ports/resolver.ts';
-import { type Attempt, isTimeout, type Upstream, type UpstreamResult } from '../../ports/upstream.ts';
+import { type Attempt, type Upstream, type UpstreamResult } from '../../ports/upstream.ts';
 import { secretsOf } from '../shared/http/hide-secrets.ts';
 import { createClients } from '../shared/http/http-clients.ts';
 import { injectCredentials } from '../shared/http/inject-credentials.ts';
@@ -20,6 +20,7 @@ import { failed, interpretHttpEnd, interpretStreamEnd, type Reading } from './in
 import { type Listed, listModels } from './list-models.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
 import { defaultWireLimits, type WireLimits } from './wire-limits.ts';
+import { stopped } from '../shared/http/stopped.ts';
 
 export interface ModelUpstream {
   readonly upstream: Upstream;
@@ -48,7 +49,7 @@ export function createModelUpstream(
     const operation = operationOf(attempt.tool, provider);
     if (operation === null) return failed('404_not_found', 'no tool has this name');
     if (isClosed) return failed('never_sent', 'the gateway is closing', { effect: 'none' });
-    if (signal.aborted) return stopped(signal, false, provider);
+    if (signal.aborted) return stopped(signal, false, provider.name);
     const { args } = attempt;
     if (!isObject(args)) return failed('schema_validation', 'the arguments are a request to a model', asInput);
     const asked = args as JsonObject;
@@ -79,7 +80,7 @@ export function createModelUpstream(
     if (typeof first === 'object') return interpretHttpEnd(first, reading);
     const wasSent = sending.isSent();
     sending.stop();
-    return stopped(signal, wasSent, provider);
+    return stopped(signal, wasSent, provider.name);
   }
 
   return {
@@ -122,18 +123,6 @@ async function lingers(sending: Sending, lingerMs: number): Promise<void> {
   const over = new Promise<void>((resolve) => (timer = setTimeout(resolve, lingerMs)));
   await Promise.race([sending.end, over]);
   clearTimeout(timer);
-}
-
-function stopped({ reason }: AbortSignal, sent: boolean, { name }: ModelProvider): UpstreamResult {
-  const effect = sent ? null : 'none';
-  if (!isTimeout(reason)) {
-    const message = sent ? 'stopped: its connection was closed' : 'stopped before it was sent';
-    return failed('cancelled', message, { errorType: 'AbortError', effect });
-  }
-  return failed(sent ? 'timeout' : 'never_sent', `'${name}' did not answer in time`, {
-    errorType: 'TimeoutError',
-    effect,
-  });
 }
 
 function placeOf({ name, url }: ModelProvider): Destination {

@@ -1,6 +1,6 @@
 /**
  * Applies one transition to the shared state of a memory store. Everything is examined first, in the order of the port
- * (call, key, place, session, quotas, approvals, tickets, task), so that a conflict changes nothing.
+ * (call, key, place, session, quotas, approvals, tickets, reversals, rollbacks, task), so that a conflict changes nothing.
  */
 import type { CallId } from '../../src/core/call/call.ts';
 import type { CallChange, CommitResult, StoredCall, Transition } from '../../src/ports/store.ts';
@@ -9,6 +9,7 @@ import type { Chain, MemoryRecord } from './memory-journal.ts';
 import { quotaConflict, stageNothing, writeQuotas } from './limits/memory-quotas.ts';
 import { illegality } from './memory-legality.ts';
 import { changeSession, sessionConflict } from './memory-workflows.ts';
+import { closeSessions, stageReversals, undoingConflict } from './reversal/memory-reversals.ts';
 import { ticketConflict } from './recovery/memory-tickets.ts';
 import {
   type CallRow,
@@ -30,7 +31,7 @@ export function applyTransition(transition: Transition, state: MemoryState, chai
   const earlier = appliedBefore(transition, state);
   if (earlier !== null) return earlier;
   const quotas = stageNothing();
-  const { approvals, tickets } = staged(transition, state);
+  const { approvals, tickets, undoing } = staged(transition, state);
   const conflict =
     callConflict(transition.call, state) ??
     keyConflict(transition, state) ??
@@ -39,6 +40,7 @@ export function applyTransition(transition: Transition, state: MemoryState, chai
     quotaConflict(transition, quotas, state) ??
     approvalConflict(transition.approvals, approvals) ??
     ticketConflict(transition.tickets, tickets) ??
+    undoingConflict(transition, undoing, state) ??
     taskConflict(transition.task, state);
   if (conflict !== null) return conflict;
 
@@ -46,9 +48,11 @@ export function applyTransition(transition: Transition, state: MemoryState, chai
   writeQuotas(quotas, state);
   state.approvals = approvals;
   state.tickets = tickets;
+  state.undoing = undoing;
   writeTask(transition.task, state);
   for (const { hash, text } of transition.blobs) state.blobs.set(hash, text);
   const seq = changeSession(transition.session, transition.atMs, state);
+  closeSessions(transition, state);
   const records = appendRecords(transition, state, chain);
   const last = records.at(-1);
   const position = last === undefined ? null : { epoch: last.epoch, seq: last.seq };
@@ -61,10 +65,11 @@ export function applyTransition(transition: Transition, state: MemoryState, chai
 }
 
 /** Copies for the writes to be applied to; they count once nothing was refused. */
-function staged({ approvals, tickets }: Transition, state: MemoryState) {
+function staged({ approvals, tickets, reversals, rollbacks }: Transition, state: MemoryState) {
   return {
     approvals: approvals.length === 0 ? state.approvals : new Map(state.approvals),
     tickets: tickets.length === 0 ? state.tickets : new Map(state.tickets),
+    undoing: reversals.length + rollbacks.length === 0 ? state.undoing : stageReversals(state.undoing),
   };
 }
 

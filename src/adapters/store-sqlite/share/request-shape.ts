@@ -2,6 +2,7 @@
 import { approvalStates } from '../../../core/approval/approval.ts';
 import { recordKinds } from '../../../core/journal/record.ts';
 import { ticketReasons } from '../../../core/recovery/ticket.ts';
+import { reversalStates, stepOutcomes } from '../../../core/reversal/reversal.ts';
 import { callStates, effectClasses } from '../../../core/taxonomy.ts';
 import type { WriteRequest } from '../write/batch.ts';
 import { isObject } from '../../../core/values/json.ts';
@@ -199,6 +200,63 @@ const ticketWrite = anyOf(
   object({ kind: literal('moot'), call: text, reason: oneOf(ticketReasons), by: text, atMs: whole }),
 );
 
+const reversal = object({
+  id: text,
+  tenant: text,
+  agent: text,
+  session: orNull(text),
+  call: text,
+  tool: text,
+  reverser: text,
+  state: oneOf(reversalStates),
+  windowMs: whole,
+  expiresAtMs: orNull(whole),
+  redeemedBy: orNull(text),
+  tries: whole,
+  askedBy: orNull(text),
+  reason: orNull(text),
+});
+
+const order = object({ by: text, reason: text });
+
+const reversalWrite = anyOf(
+  object({ kind: literal('issue'), reversal }),
+  object({ kind: literal('arm'), call: text, atMs: whole, due: orNull(order) }),
+  object({ kind: literal('void'), call: text }),
+  object({ kind: literal('order'), id: text, order }),
+  object({ kind: literal('give_up'), id: text }),
+  object({ kind: literal('redeem'), id: text, by: text, tries: whole }),
+  object({ kind: literal('rearm'), id: text, by: text }),
+);
+
+const rollback = object({
+  session: text,
+  tenant: text,
+  agent: text,
+  state: oneOf({ running: 0, finished: 0 }),
+  by: text,
+  reason: text,
+  startedAtMs: whole,
+  finishedAtMs: orNull(whole),
+  version: whole,
+});
+
+const rollbackStep = object({
+  call: text,
+  tool: text,
+  position: whole,
+  outcome: oneOf(stepOutcomes),
+  why: orNull(text),
+  reversal: orNull(text),
+  atMs: whole,
+});
+
+const rollbackWrite = anyOf(
+  object({ kind: literal('start'), rollback }),
+  object({ kind: literal('step'), session: text, expect: whole, step: rollbackStep }),
+  object({ kind: literal('finish'), session: text, expect: whole, atMs: whole }),
+);
+
 const taskChange = anyOf(
   object({ kind: literal('open'), call: text, dueAtMs: whole }),
   object({ kind: literal('close'), call: text, as: oneOf({ reported: 0, overdue: 0 }) }),
@@ -233,6 +291,8 @@ const transition = object({
   accounts: list(accountWrite),
   approvals: list(object({ approval, expect: orNull(whole), maxPending: orNull(whole) })),
   tickets: list(ticketWrite),
+  reversals: list(reversalWrite),
+  rollbacks: list(rollbackWrite),
   task: orNull(taskChange),
   blobs: list(object({ hash: text, text })),
   records: list(record),

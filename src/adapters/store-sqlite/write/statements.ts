@@ -1,6 +1,8 @@
 /** Every statement of the writer, prepared once. All changes of the file are made by these. */
 import type { DatabaseSync } from 'node:sqlite';
 
+import { reversalStatements } from './write-reversals.ts';
+
 export type Statements = ReturnType<typeof prepareStatements>;
 
 export function prepareStatements(database: DatabaseSync) {
@@ -90,6 +92,7 @@ export function prepareStatements(database: DatabaseSync) {
     ...accountStatements(database),
     ...approvalStatements(database),
     ...ticketStatements(database),
+    ...reversalStatements(database),
 
     token: prepare('SELECT seq, last_at FROM tokens WHERE token = ?'),
     insertToken: prepare('INSERT INTO tokens (token, seq, last_at) VALUES (?, ?, ?)'),
